@@ -1,31 +1,39 @@
 import { parseArgs } from 'node:util'
 import { chaos } from '../packages/server/test/chaos/chaos.ts'
-import { type BankKind, bankKinds } from '../packages/server/test/chaos/plan.ts'
+import { bankKinds, connectors } from '../packages/server/test/chaos/plan.ts'
 import { isGood, reportText } from '../packages/server/test/chaos/report.ts'
 
 /**
  * `npm run chaos`: two servers, two workers and a bank, killed, stopped and lied to for ten minutes; then the bank's book
  * against ours, to the centavo. Ends with 1 where a difference has no case. See docs/guides/chaos.md.
  *
- * `npm run chaos -- --seed 7 --minutes 2 --bank lying`
+ * `npm run chaos -- --seed 7 --minutes 2 --bank efi --bank lying`
  */
 const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     minutes: { type: 'string', default: '10' },
-    bank: { type: 'string', default: 'truthful' },
+    bank: { type: 'string', multiple: true, default: [] },
     keep: { type: 'string' },
   },
 })
-const bankKind = bankKinds.find((kind) => kind === options.bank)
-if (bankKind === undefined) throw new Error(`--bank is one of ${bankKinds.join(', ')}`)
+const [connector = 'pixgate', bankKind = 'truthful'] = [chosen(connectors), chosen(bankKinds)]
+const strangers = options.bank.filter((name) => name !== connector && name !== bankKind)
+if (strangers.length > 0)
+  throw new Error(`--bank is one of ${connectors.join(', ')}, and one of ${bankKinds.join(', ')}`)
 const report = await chaos({
   seed: Number(options.seed),
+  connector,
+  bankKind,
   forMs: Number(options.minutes) * 60_000,
-  bankKind: bankKind satisfies BankKind,
   ...(options.keep === undefined ? {} : { keepIn: options.keep }),
   onProgress: (what) => process.stderr.write(`${what}\n`),
 })
 console.log(reportText(report))
 if (!isGood(report)) process.exitCode = 1
 process.exit()
+
+/** Which of these was asked for. */
+function chosen<Name extends string>(names: readonly Name[]): Name | undefined {
+  return names.find((name) => options.bank.includes(name))
+}

@@ -5,6 +5,8 @@ import { repositoryFiles, type SourceFile } from './repository.ts'
 /** What exists in Portuguese too: `README.md` stands beside `README.pt-BR.md`. */
 const TRANSLATED = [
   'README.md',
+  'docs/guides/bank-simulator.md',
+  'docs/guides/banks.md',
   'docs/guides/operator.md',
   'docs/guides/privacy.md',
   'docs/guides/rotation.md',

@@ -21,7 +21,8 @@ export interface Bank {
   readonly refundSettler: Settler
   readonly switchboard: Switchboard
   readonly liar: Liar
-  readonly sender: EventSender
+  /** `undefined` where nobody takes events. */
+  readonly sender: EventSender | undefined
   readonly clock: Clock
   readonly chance: Chance
 }

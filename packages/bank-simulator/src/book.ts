@@ -2,12 +2,14 @@ import { join } from 'node:path'
 import type { BankEvent } from './events.ts'
 import type { Fact } from './facts.ts'
 import { Journal } from './journal.ts'
+import type { Notice } from './notices.ts'
 import { Records } from './records.ts'
 
 /** The bank's own account of what happened: facts on the disk, and the state that follows from them in memory. */
 export class Book extends Records {
   readonly #journal: Journal
   #listener: ((event: BankEvent) => void) | undefined
+  #onNotice: ((notice: Notice) => void) | undefined
 
   private constructor(journal: Journal) {
     super()
@@ -47,6 +49,12 @@ export class Book extends Records {
     for (const event of this.events.values()) if (event.deliveredAt === undefined) listener(event)
   }
 
+  /** The same of what the addresses of webhooks are to be told. */
+  onNotice(listener: (notice: Notice) => void): void {
+    this.#onNotice = listener
+    for (const notice of this.notices.all.values()) if (!notice.isDelivered) listener(notice)
+  }
+
   /** Makes everything durable and closes the file; nothing can be booked afterwards. */
   close(): Promise<void> {
     return this.#journal.close()
@@ -55,5 +63,10 @@ export class Book extends Records {
   protected override emit(event: BankEvent): void {
     super.emit(event)
     this.#listener?.(event)
+  }
+
+  protected override notify(notice: Notice): void {
+    super.notify(notice)
+    if (this.notices.all.has(notice.id)) this.#onNotice?.(notice)
   }
 }

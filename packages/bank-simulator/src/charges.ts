@@ -5,7 +5,7 @@ import { PAYER } from './account-holders.ts'
 import type { Book } from './book.ts'
 import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
-import type { Payment } from './facts.ts'
+import type { ChargeDetails, Payment } from './facts.ts'
 import { locationOfCharge } from './locations.ts'
 import type { Charge } from './operations.ts'
 import { Refused } from './refused.ts'
@@ -16,6 +16,23 @@ export interface PaymentOrder {
   readonly payerName?: string
   /** ISO 8601, any offset. */
   readonly occurredAt?: string
+}
+
+/** What whoever asks for a charge may choose besides its terms. */
+export interface ChargeOptions {
+  /** Its txid; the bank makes one up by default. */
+  readonly transactionId?: string
+  /** The instant from which its end was counted, epoch milliseconds; now by default. */
+  readonly at?: number
+  readonly details?: ChargeDetails
+}
+
+/** A payment to a key that no charge asked for. */
+export interface KeyPaymentOrder extends PaymentOrder {
+  readonly pixKey: string
+  readonly valueCents: number
+  /** Of a static code. */
+  readonly txid?: string
 }
 
 /** What the rules need. */
@@ -45,17 +62,33 @@ export class Charges {
    * @throws Refused conflict (the id is known with other terms) · invalid_request (no BR Code can name the merchant)
    * @source rules#partner.1
    */
-  create(id: string, terms: PartnerChargeRequest): { readonly isNew: boolean; readonly charge: PartnerCharge } {
+  create(
+    id: string,
+    terms: PartnerChargeRequest,
+    { transactionId = this.#chance.transactionId(), at = this.#clock.now(), details }: ChargeOptions = {},
+  ): { readonly isNew: boolean; readonly charge: PartnerCharge } {
     const existing = this.#book.charges.get(id)
     if (existing) {
       if (isDeepStrictEqual(existing.terms, terms))
         return { isNew: false, charge: chargeBody(existing, this.#clock.now()) }
       throw new Refused('conflict', 'the bank knows another charge under this id')
     }
-    const transactionId = this.#chance.transactionId()
     const pixCode = pixCodeOf(transactionId, terms)
-    this.#book.record({ fact: 'charge created', at: this.#clock.now(), chargeId: id, transactionId, pixCode, terms })
+    const asked = { terms, ...(details && { details }) }
+    this.#book.record({ fact: 'charge created', at, chargeId: id, transactionId, pixCode, ...asked })
     return { isNew: true, charge: chargeBody(this.#known(id), this.#clock.now()) }
+  }
+
+  /**
+   * Changes what a charge asks for, also of one that expired; what it asks for already is no change.
+   * @throws Refused not_found · not_possible (paid, cancelled or failed)
+   * @source rules#sandbox.14
+   */
+  revise(id: string, terms: PartnerChargeRequest, details: ChargeDetails): void {
+    const charge = this.#known(id)
+    if (charge.status !== 'ACTIVE') throw notPossible(charge)
+    if (isDeepStrictEqual(charge.revisions.at(-1), { terms, details })) return
+    this.#book.record({ fact: 'charge revised', at: this.#clock.now(), chargeId: id, terms, details })
   }
 
   /** @throws Refused not_found */
@@ -88,15 +121,18 @@ export class Charges {
     const charge = this.#known(id)
     if (charge.status === 'FAILED') throw notPossible(charge)
     const now = this.#clock.now()
-    const at = order.occurredAt === undefined ? now : Date.parse(order.occurredAt)
-    const payer = charge.terms.payer ?? PAYER
-    const payment: Payment = {
-      endToEndId: formatEndToEndId({ ispb: PAYER.ispb, at: new Date(at), suffix: this.#chance.endToEndSuffix() }),
-      valueCents: order.valueCents ?? charge.terms.valueCents,
-      occurredAt: new Date(at).toISOString(),
-      payer: { name: order.payerName ?? payer.name, document: payer.document, ispb: PAYER.ispb },
-    }
+    const { valueCents, payer } = charge.terms
+    const payment = this.#payment({ valueCents, ...order }, payer ?? PAYER, now)
     this.#book.record({ fact: 'charge paid', at: now, chargeId: id, payment, eventId: this.#chance.uuid() })
+    return payment
+  }
+
+  /** Pays to a key what no charge asked for. @source rules#sandbox.17 */
+  payKey({ pixKey, txid, ...order }: KeyPaymentOrder): Payment {
+    const now = this.#clock.now()
+    const payment = this.#payment(order, PAYER, now)
+    const named = { pixKey, ...(txid !== undefined && { txid }), reference: this.#chance.uuid() }
+    this.#book.record({ fact: 'key paid', at: now, ...named, payment, eventId: this.#chance.uuid() })
     return payment
   }
 
@@ -116,6 +152,20 @@ export class Charges {
       errorMessage: 'the bank removed the charge',
       eventId: this.#chance.uuid(),
     })
+  }
+
+  #payment(
+    order: PaymentOrder & { readonly valueCents: number },
+    payer: { readonly name: string; readonly document: string },
+    nowMs: number,
+  ): Payment {
+    const at = order.occurredAt === undefined ? nowMs : Date.parse(order.occurredAt)
+    return {
+      endToEndId: formatEndToEndId({ ispb: PAYER.ispb, at: new Date(at), suffix: this.#chance.endToEndSuffix() }),
+      valueCents: order.valueCents,
+      occurredAt: new Date(at).toISOString(),
+      payer: { name: order.payerName ?? payer.name, document: payer.document, ispb: PAYER.ispb },
+    }
   }
 
   #known(id: string): Charge {

@@ -7,6 +7,7 @@ import type { Bank } from './bank.ts'
 import { chargeWithPayments } from './charges.ts'
 import { type Lying, lying } from './lies.ts'
 import { type IdParams, idParams } from './partner-routes.ts'
+import { Refused } from './refused.ts'
 import { balanceCents, statementEntry } from './statement.ts'
 
 const amount = Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })
@@ -33,7 +34,24 @@ const refundConfirmationOrder = Type.Omit(payoutConfirmationOrder, ['feeCents'],
 
 const reversalOrder = Type.Object({ valueCents: Type.Optional(amount) }, { additionalProperties: false })
 
-const returnOrder = Type.Object({ valueCents: amount }, { additionalProperties: false })
+const debitOrder = Type.Object({ valueCents: amount }, { additionalProperties: false })
+
+const returnOrder = Type.Object(
+  { valueCents: amount, nature: Type.Optional(Type.Enum(['MED_FRAUDE', 'MED_OPERACIONAL'])) },
+  { additionalProperties: false },
+)
+
+/** A payment to a key, which no charge asked for; with a txid it came by a static code. */
+const keyPaymentOrder = Type.Object(
+  {
+    pixKey: Type.String({ minLength: 1, maxLength: limits.pixKeyMaxLength }),
+    valueCents: amount,
+    txid: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9]{1,25}$' })),
+    payerName: Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameMaxLength, pattern: PLAIN_TEXT })),
+    occurredAt: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  { additionalProperties: false },
+)
 
 /** A dynamic code of another bank. */
 const codeOrder = Type.Object(
@@ -109,6 +127,16 @@ function chargeActions(app: FastifyInstance, { charges, qrCodes, refunds }: Bank
   })
   failAction(app, '/charges/:id/fail', charges)
   action(app, '/charges/:id/return', returnOrder, (id, order) => refunds.returnPayment(id, order))
+  action(app, '/payments/:id/return', returnOrder, (id, order) => refunds.returnReceived(id, order))
+
+  app.post<{ Body: Static<typeof keyPaymentOrder> }>(
+    '/payments',
+    { schema: { body: keyPaymentOrder } },
+    async ({ body }, reply) => {
+      const { endToEndId } = charges.payKey(body)
+      return reply.code(202).send({ accepted: true, endToEndId })
+    },
+  )
 
   app.post<{ Body: Static<typeof codeOrder> }>('/qr-codes', { schema: { body: codeOrder } }, async ({ body }, reply) =>
     reply.code(201).send({ pixCode: qrCodes.issue(body) }),
@@ -137,9 +165,9 @@ function refundActions(app: FastifyInstance, { refunds }: Bank): void {
 
 /** Somebody else takes money out of the account. @source rules#sandbox.13 */
 function debitRoute(app: FastifyInstance, { book, clock, chance }: Bank): void {
-  app.post<{ Body: Static<typeof returnOrder> }>(
+  app.post<{ Body: Static<typeof debitOrder> }>(
     '/debits',
-    { schema: { body: returnOrder } },
+    { schema: { body: debitOrder } },
     async ({ body }, reply) => {
       const at = clock.now()
       const endToEndId = formatEndToEndId({ ispb: MERCHANT.ispb, at: new Date(at), suffix: chance.endToEndSuffix() })
@@ -170,6 +198,7 @@ function eventRoute(app: FastifyInstance, { sender }: Bank): void {
     { schema: { body: eventOrder } },
     async ({ body: order }) => {
       const { endpoint, event, rawBody = JSON.stringify(event), ...forgery } = order
+      if (!sender) throw new Refused('not_possible', 'nobody takes events')
       return { status: (await sender.attempt(endpoint, rawBody, forgery)) ?? null }
     },
   )
@@ -179,6 +208,7 @@ function bookRoute(app: FastifyInstance, { book, clock }: Bank): void {
   app.get('/book', async () => {
     const now = clock.now()
     const events = [...book.events.values()]
+    const notices = [...book.notices.all.values()]
     return {
       availableCents: balanceCents(book.entries),
       charges: [...book.charges.values()].map((charge) => chargeWithPayments(charge, now)),
@@ -188,6 +218,10 @@ function bookRoute(app: FastifyInstance, { book, clock }: Bank): void {
       events: {
         delivered: events.filter(({ deliveredAt }) => deliveredAt !== undefined).map(({ body }) => body),
         pending: events.filter(({ deliveredAt }) => deliveredAt === undefined).map(({ body }) => body),
+      },
+      notices: {
+        delivered: notices.filter(({ isDelivered }) => isDelivered).length,
+        pending: notices.filter(({ isDelivered }) => !isDelivered).length,
       },
     }
   })

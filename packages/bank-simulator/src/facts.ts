@@ -7,9 +7,11 @@ import type { AccountHolder } from './account-holders.ts'
  */
 export type Fact =
   | ChargeCreated
+  | ChargeRevised
   | ChargePaid
   | ChargeCancelled
   | ChargeFailed
+  | KeyPaid
   | PaymentTakenBack
   | CodeIssued
   | CodeDecoded
@@ -21,6 +23,9 @@ export type Fact =
   | RefundConfirmed
   | RefundFailed
   | EventDelivered
+  | WebhookSet
+  | WebhookRemoved
+  | NoticeDelivered
   | AccountDebited
 
 /** A charge was taken on. */
@@ -32,6 +37,23 @@ export interface ChargeCreated {
   readonly pixCode: string
   /** The request as it came: what a repeated one is compared with. */
   readonly terms: PartnerChargeRequest
+  readonly details?: ChargeDetails
+}
+
+/** What only API Pix says of a charge. */
+export interface ChargeDetails {
+  readonly infoAdicionais?: readonly { readonly nome: string; readonly valor: string }[]
+  /** 1: who pays may choose another amount. */
+  readonly modalidadeAlteracao?: number
+}
+
+/** A charge was changed by who asked for it. */
+export interface ChargeRevised {
+  readonly fact: 'charge revised'
+  readonly at: number
+  readonly chargeId: string
+  readonly terms: PartnerChargeRequest
+  readonly details?: ChargeDetails
 }
 
 /** Money came in for a charge. */
@@ -62,6 +84,23 @@ export interface ChargeFailed {
   readonly eventId: string
 }
 
+/** Money came in for the key itself: no charge asked for it. */
+export interface KeyPaid {
+  readonly fact: 'key paid'
+  readonly at: number
+  readonly pixKey: string
+  /** Of a static code. */
+  readonly txid?: string
+  /** Names nothing of the service. */
+  readonly reference: string
+  readonly payment: Payment
+  /** Of the notice that tells of it, where there is a txid. */
+  readonly eventId: string
+}
+
+/** Why a bank takes a payment back by itself. @source BCB, API Pix (DevolucaoNatureza) */
+export type ReturnNature = 'MED_FRAUDE' | 'MED_OPERACIONAL'
+
 /** The bank took a payment back by itself, all of it or a part. */
 export interface PaymentTakenBack {
   readonly fact: 'payment taken back'
@@ -72,6 +111,8 @@ export interface PaymentTakenBack {
   readonly transactionId: string
   readonly returnId: string
   readonly valueCents: number
+  /** `MED_FRAUDE` where it is missing. */
+  readonly nature?: ReturnNature
   /** Of the event that tells of it. */
   readonly eventId: string
 }
@@ -118,6 +159,12 @@ export interface PayoutAccepted {
   readonly recipient: AccountHolder
   /** Of the dynamic code it pays. */
   readonly location?: string
+  /** The recipient's. */
+  readonly pixKey?: string
+  /** The payment's, when it is made; given at once, because Efí's answer has it. */
+  readonly endToEndId?: string
+  /** The key of this account that was named as the payer's, by Efí's calls alone. */
+  readonly debitedKey?: string
   readonly course: Course
 }
 
@@ -168,6 +215,8 @@ export interface RefundAccepted {
   readonly transactionId: string
   /** The request as it came: what a repeated one is compared with. */
   readonly order: PartnerRefundRequest
+  /** The return's, when it is made; given at once, because API Pix's answer has it. */
+  readonly returnId?: string
   readonly course: Course
 }
 
@@ -210,7 +259,29 @@ export interface EventDelivered {
   readonly eventId: string
 }
 
-/** A payment of a charge. */
+/** An address is to be told of the payments of a key, in place of any other. */
+export interface WebhookSet {
+  readonly fact: 'webhook set'
+  readonly at: number
+  readonly pixKey: string
+  readonly url: string
+}
+
+/** Nobody is told of the payments of a key any more. */
+export interface WebhookRemoved {
+  readonly fact: 'webhook removed'
+  readonly at: number
+  readonly pixKey: string
+}
+
+/** The address of a webhook took a notice, and every copy of it; or there is no such address any more. */
+export interface NoticeDelivered {
+  readonly fact: 'notice delivered'
+  readonly at: number
+  readonly noticeId: string
+}
+
+/** A payment of a charge, or to a key. */
 export interface Payment {
   readonly endToEndId: string
   readonly valueCents: number

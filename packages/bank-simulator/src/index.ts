@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { type ApiPix, type ApiPixOptions, startApiPix } from './api-pix/start.ts'
 import { Switchboard } from './behavior.ts'
 import { Book } from './book.ts'
 import { type Chance, systemChance } from './chance.ts'
@@ -12,6 +13,9 @@ import { EventSender } from './sender.ts'
 import { createServer } from './server.ts'
 import { Settler } from './settler.ts'
 
+export { type Credential, createAuthority } from './api-pix/authority.ts'
+export type { Exchange } from './api-pix/server.ts'
+export type { ApiPix, ApiPixOptions } from './api-pix/start.ts'
 export type { Book } from './book.ts'
 export type { Chance } from './chance.ts'
 export type { Clock } from './clock.ts'
@@ -26,8 +30,10 @@ export interface SimulatorOptions {
   readonly token: string
   /** Signs the events. */
   readonly secret: string
-  /** Base address of the service that takes the events. */
-  readonly eventsUrl: string
+  /** Base address of the service that takes the events; without it they stay in the book. */
+  readonly eventsUrl?: string
+  /** The bank also listens for API Pix. */
+  readonly apiPix?: ApiPixOptions
   /** Whether the same order under the same id is carried out once; `true` by default. */
   readonly hasIdempotentOrders?: boolean
   /** Gets what an operator should see; standard error by default. */
@@ -40,6 +46,8 @@ export interface SimulatorOptions {
 export interface Simulator {
   readonly url: string
   readonly port: number
+  /** Where it listens for API Pix, if it does. */
+  readonly apiPix?: ApiPix
   /** To be read; what changes it are the protocol and the controls. */
   readonly book: Book
   /** Closes every connection, gives up what is under way (the book keeps it) and closes the book. */
@@ -56,7 +64,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const book = await Book.open(options.dataDirectory)
   const switchboard = new Switchboard()
   const liar = new Liar()
-  const sender = new EventSender({ book, switchboard, liar, clock, chance, eventsUrl, secret, warn })
+  const sender =
+    eventsUrl === undefined
+      ? undefined
+      : new EventSender({ book, switchboard, liar, clock, chance, eventsUrl, secret, warn })
   const rules = { book, clock, chance }
   const charges = new Charges(rules)
   const qrCodes = new QrCodes(rules)
@@ -67,24 +78,26 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const settlers = { payoutSettler, refundSettler }
   const bank = { book, charges, qrCodes, payouts, refunds, ...settlers, switchboard, liar, sender, clock, chance }
   const server = createServer(bank, token, warn)
+  let apiPix: Awaited<ReturnType<typeof startApiPix>> | undefined
   async function stop(): Promise<void> {
-    await server.close()
+    await Promise.all([server.close(), apiPix?.stop()])
     await Promise.all([payoutSettler.stop(), refundSettler.stop()])
-    await sender.stop()
+    await sender?.stop()
     await book.close()
   }
 
   try {
+    if (options.apiPix) apiPix = await startApiPix(bank, options.apiPix, warn)
     await server.listen({ host: '127.0.0.1', port: options.port })
   } catch (error) {
     await stop()
     throw error
   }
-  book.onEvent((event) => sender.deliver(event))
+  if (sender) book.onEvent((event) => sender.deliver(event))
   payoutSettler.resume()
   refundSettler.resume()
   const { port } = server.server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, port, book, stop }
+  return { url: `http://127.0.0.1:${port}`, port, ...(apiPix && { apiPix: apiPix.listening }), book, stop }
 }
 
 function warnOnStderr(message: string): void {

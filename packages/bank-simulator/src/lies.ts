@@ -19,6 +19,16 @@ export const lies = {
   eventForeign: 'an event bears the references of something else of the same kind',
   eventFalseFailure: 'an event of a failure goes before one of a success',
   balanceShort: 'the balance is R$ 100,00 less than it is; the statement is true',
+  tokenEndsEarly: 'API Pix: a token ends before its time',
+  certificateRefused: 'API Pix: a call is answered 403, as if its certificate were another’s',
+  handshakeRefused: 'API Pix: a connection is closed before TLS begins',
+  repeatRefused: 'API Pix: what is asked for again is answered 400 or 409, although it is done',
+  codeWithheld: 'API Pix: a charge is answered without pixCopiaECola',
+  tooManyRequests: 'API Pix: a call is answered 429 with Retry-After, and nothing is done',
+  htmlAnswer: 'API Pix: a call is answered 502 with HTML, as by a proxy, and nothing is done',
+  cutBody: 'API Pix: an answer ends in its middle',
+  eventsBatched: 'API Pix: a callback waits, and goes out with others of its key in one call',
+  eventOfStranger: 'API Pix: a callback of a key that is not of this account goes before a true one',
 } as const
 
 /** One of {@link lies}. */
@@ -107,15 +117,31 @@ export class Liar {
    * @param others of the same kind
    */
   say<T extends Told>(truth: T, others: Iterable<T>): object {
-    if (this.tells('foreignAnswer')) return another(truth, others)
-    if (this.tells('wrongAmount')) return withAnotherAmount(truth)
-    if (this.tells('falseFailure')) return failed(truth)
-    return truth
+    switch (this.falsehood()) {
+      case 'foreignAnswer':
+        return another(truth, others)
+      case 'wrongAmount':
+        return withAnotherAmount(truth)
+      case 'falseFailure':
+        return failed(truth)
+      default:
+        return truth
+    }
+  }
+
+  /** Which lie an answer about an operation is to tell, if any. */
+  falsehood(): Falsehood | undefined {
+    return FALSEHOODS.find((lie) => this.tells(lie))
   }
 }
 
 /** What is told of anything. */
 type Told = { readonly id: string; readonly valueCents: number }
+
+/** A lie that an answer about an operation can tell. */
+export type Falsehood = (typeof FALSEHOODS)[number]
+
+const FALSEHOODS = ['foreignAnswer', 'wrongAmount', 'falseFailure'] as const
 
 const FORGOTTEN_MAX = 12
 

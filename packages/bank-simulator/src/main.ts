@@ -1,14 +1,19 @@
 #!/usr/bin/env node
 import './node-version.ts'
-import { type SimulatorOptions, startSimulator } from './index.ts'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type ApiPix, type ApiPixOptions, type SimulatorOptions, startSimulator } from './index.ts'
 
 /**
  * The simulated bank as a process. When it is ready it says so in one line of JSON on standard output:
  * `{"ready":true,"port":8081}`. It ends on SIGTERM and SIGINT, and, where PIXGATE_SIMULATOR_EXIT_WITH_PARENT is 1, when
- * its standard input closes: whoever started it is gone.
+ * its standard input closes: whoever started it is gone. With `--api-pix` it listens for API Pix too, and the line says
+ * where, and with which certificates.
+ * @source rules#sandbox.20
  */
 async function main(): Promise<void> {
-  const simulator = await startSimulator(readOptions(process.env))
+  const hasApiPix = process.argv.includes('--api-pix')
+  const simulator = await startSimulator(readOptions(process.env, hasApiPix))
   let stopping = false
   async function stop(): Promise<void> {
     if (stopping) return
@@ -19,29 +24,66 @@ async function main(): Promise<void> {
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   if (process.env.PIXGATE_SIMULATOR_EXIT_WITH_PARENT === '1') process.stdin.resume().on('close', stop)
-  process.stdout.write(`${JSON.stringify({ ready: true, port: simulator.port })}\n`)
+  const { port, apiPix } = simulator
+  process.stdout.write(`${JSON.stringify({ ready: true, port, ...(apiPix && { apiPix: apiPixLine(apiPix) }) })}\n`)
 }
 
-function readOptions(environment: NodeJS.ProcessEnv): SimulatorOptions {
+/** Whose keys and secrets are anybody's: the money is not real, and nobody listens but this machine. */
+const DEFAULTS = {
+  PIXGATE_SIMULATOR_DATA_DIR: '.pixgate-bank',
+  PIXGATE_PARTNER_TOKEN: 'pixgate',
+  PIXGATE_PARTNER_SECRET: 'pixgate',
+}
+
+function readOptions(given: NodeJS.ProcessEnv, hasApiPix: boolean): SimulatorOptions {
+  const environment: NodeJS.ProcessEnv = hasApiPix ? { ...DEFAULTS, ...given } : given
   function required(name: string): string {
     const value = environment[name]
     if (!value) throw new Error(`${name} is not set`)
     return value
   }
+  const dataDirectory = required('PIXGATE_SIMULATOR_DATA_DIR')
+  const eventsUrl = hasApiPix ? environment.PIXGATE_SIMULATOR_EVENTS_URL : required('PIXGATE_SIMULATOR_EVENTS_URL')
   return {
-    port: readPort(environment.PIXGATE_SIMULATOR_PORT || '8081'),
-    dataDirectory: required('PIXGATE_SIMULATOR_DATA_DIR'),
+    port: portIn(environment, 'PIXGATE_SIMULATOR_PORT', 8_081),
+    dataDirectory,
     token: required('PIXGATE_PARTNER_TOKEN'),
     secret: required('PIXGATE_PARTNER_SECRET'),
-    eventsUrl: required('PIXGATE_SIMULATOR_EVENTS_URL'),
+    ...(eventsUrl && { eventsUrl }),
     hasIdempotentOrders: environment.PIXGATE_PARTNER_IDEMPOTENT_ORDERS !== 'false',
+    ...(hasApiPix && { apiPix: apiPixOptions(environment, dataDirectory) }),
   }
 }
 
-function readPort(text: string): number {
+function apiPixOptions(environment: NodeJS.ProcessEnv, dataDirectory: string): ApiPixOptions {
+  const callbackCa = environment.PIXGATE_SIMULATOR_CALLBACK_CA
+  const keys = environment.PIXGATE_SIMULATOR_PIX_KEYS
+  return {
+    port: portIn(environment, 'PIXGATE_SIMULATOR_API_PIX_PORT', 8_443),
+    payloadPort: portIn(environment, 'PIXGATE_SIMULATOR_PAYLOAD_PORT', 8_444),
+    certificatesDirectory: resolve(
+      environment.PIXGATE_SIMULATOR_CERTIFICATES_DIR || join(dataDirectory, 'certificates'),
+    ),
+    passphrase: environment.PIXGATE_SIMULATOR_PASSPHRASE || 'pixgate',
+    client: {
+      id: environment.PIXGATE_SIMULATOR_CLIENT_ID || 'pixgate',
+      secret: environment.PIXGATE_SIMULATOR_CLIENT_SECRET || 'pixgate',
+    },
+    ...(keys && { keys: keys.split(',').map((key) => key.trim()) }),
+    ...(callbackCa && { callbackCa: readFileSync(callbackCa, 'utf8') }),
+  }
+}
+
+function portIn(environment: NodeJS.ProcessEnv, name: string, byDefault: number): number {
+  const text = environment[name] || String(byDefault)
   const port = Number(text)
-  if (!/^\d+$/.test(text) || port > 65_535) throw new Error('PIXGATE_SIMULATOR_PORT is not a port')
+  if (!/^\d+$/.test(text) || port > 65_535) throw new Error(`${name} is not a port`)
   return port
+}
+
+/** What a client of API Pix needs, but for the secret. */
+function apiPixLine({ url, payloadUrl, keys, files }: ApiPix) {
+  return { url, payloadUrl, keys, certificates: files }
 }
 
 await main().catch((error: Error) => {

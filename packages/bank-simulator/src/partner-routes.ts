@@ -14,14 +14,14 @@ import {
   partnerQrCodeDecodeRequest,
   partnerRefundRequest,
 } from '@pixgate/spec'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Bank } from './bank.ts'
 import { chargeWithPayments } from './charges.ts'
+import { carryOut, courseUnder, settleOrder } from './conduct.ts'
 import { instant } from './events.ts'
 import { lastExecution } from './executions.ts'
 import type { Course } from './facts.ts'
-import { Refused } from './refused.ts'
 import type { Settler } from './settler.ts'
 import { balanceCents, statementOf } from './statement.ts'
 
@@ -40,14 +40,8 @@ const statementParams = Type.Object(
   { additionalProperties: false },
 )
 
-/** A caller that has not hung up by then is hung up on. */
-const SILENCE_MAX_MS = 60_000
-
 /** So much is not there, says the lie about the balance. */
 const SHORT_CENTS = 10_000
-
-/** So long an early event is ahead of the answer. */
-const EARLY_MS = 150
 
 /** The calls of the partner protocol. @source partner-protocol#calls */
 export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
@@ -68,18 +62,18 @@ function chargeRoutes(app: FastifyInstance, bank: Bank): void {
   app.put<{ Params: IdParams; Body: PartnerChargeRequest }>(
     '/charges/:id',
     { schema: { params: idParams, body: partnerChargeRequest } },
-    async ({ params: { id }, body }, reply) => {
-      const { cashIn } = switchboard.behavior
-      if (cashIn === 'timeout') return keepSilent(reply)
-      liar.mayFail('unavailable')
-      // What was accepted once stays accepted.
-      if (cashIn === 'reject' && !book.charges.has(id)) throw new Refused('charge_refused', 'the bank refuses charges')
-      const { isNew, charge } = charges.create(id, body)
-      if (cashIn === 'lost-response') return book.durable().then(() => hangUp(reply))
-      if (liar.tells('silenceAfterExecuting')) return book.durable().then(() => keepSilent(reply))
-      liar.mayFail('errorAfterExecuting')
-      return reply.code(isNew ? 201 : 200).send(liar.say(charge, allCharges(bank)))
-    },
+    ({ params: { id }, body }, reply) =>
+      carryOut(bank, reply, {
+        behavior: switchboard.behavior.cashIn,
+        isKnown: book.charges.has(id),
+        refusal: 'charge_refused',
+        things: 'charges',
+        execute: () => charges.create(id, body),
+        answer: ({ isNew, charge }) => {
+          reply.code(isNew ? 201 : 200)
+          return liar.say(charge, allCharges(bank))
+        },
+      }),
   )
 
   app.get<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
@@ -113,29 +107,32 @@ interface Orders<Order, Answer extends PartnerPayout | PartnerRefund> {
   /** What the bank has taken on, by id. */
   readonly known: ReadonlyMap<string, { readonly answer: Answer }>
   readonly refusal: 'payout_refused' | 'refund_refused'
+  readonly things: 'payouts' | 'refunds'
 }
 
 function orderRoutes<Order, Answer extends PartnerPayout | PartnerRefund>(
   app: FastifyInstance,
   bank: Bank,
-  { path, body: schema, behavior, rules, settler, known, refusal }: Orders<Order, Answer>,
+  { path, body: schema, behavior, rules, settler, known, refusal, things }: Orders<Order, Answer>,
 ): void {
-  const { book, switchboard, liar } = bank
+  const { switchboard, liar } = bank
   app.put<{ Params: IdParams }>(
     `${path}/:id`,
     { schema: { params: idParams, body: schema } },
-    async ({ params: { id }, body }, reply) => {
+    ({ params: { id }, body }, reply) => {
       const today = behavior(switchboard.behavior)
-      if (today === 'timeout') return keepSilent(reply)
-      liar.mayFail('unavailable')
-      if (today === 'reject' && !known.has(id)) throw new Refused(refusal, `the bank refuses ${path.slice(1)}`)
-      const answer = rules.create(id, body as Order, courseUnder(today))
-      await settle(bank, settler, lastExecution(id, known))
-      if (today === 'lost-response') return book.durable().then(() => hangUp(reply))
-      if (liar.tells('silenceAfterExecuting')) return book.durable().then(() => keepSilent(reply))
-      liar.mayFail('errorAfterExecuting')
-      if (liar.tells('falseRefusal')) throw new Refused(refusal, 'the bank refuses it')
-      return reply.code(answer.status === 'PROCESSING' ? 202 : 200).send(liar.say(answer, answersOf(known)))
+      return carryOut(bank, reply, {
+        behavior: today,
+        isKnown: known.has(id),
+        refusal,
+        things,
+        execute: () => rules.create(id, body as Order, courseUnder(today)),
+        settle: () => settleOrder(bank, settler, lastExecution(id, known)),
+        answer: (answer) => {
+          reply.code(answer.status === 'PROCESSING' ? 202 : 200)
+          return liar.say(answer, answersOf(known))
+        },
+      })
     },
   )
 
@@ -155,6 +152,7 @@ function payoutsOf({ book, payouts, payoutSettler }: Bank): Orders<PartnerPayout
     settler: payoutSettler,
     known: book.payouts,
     refusal: 'payout_refused',
+    things: 'payouts',
   }
 }
 
@@ -167,14 +165,8 @@ function refundsOf({ book, refunds, refundSettler }: Bank): Orders<PartnerRefund
     settler: refundSettler,
     known: book.refunds,
     refusal: 'refund_refused',
+    things: 'refunds',
   }
-}
-
-/** A moment later; or, where the bank is early, before it answers. */
-async function settle({ liar, clock }: Bank, settler: Settler, key: string): Promise<void> {
-  if (!liar.tells('early')) return settler.settle(key)
-  settler.settleNow(key)
-  await clock.sleep(EARLY_MS)
 }
 
 function qrCodeRoute(app: FastifyInstance, { qrCodes, liar }: Bank): void {
@@ -208,17 +200,4 @@ function accountRoutes(app: FastifyInstance, { book, liar, clock }: Bank): void 
 
 function* answersOf<T>(orders: ReadonlyMap<string, { readonly answer: T }>): Iterable<T> {
   for (const { answer } of orders.values()) yield answer
-}
-
-function courseUnder(behavior: BankBehavior['cashOut' | 'refundIn']): Course {
-  return behavior === 'manual' || behavior === 'fail' ? behavior : 'auto'
-}
-
-function keepSilent(reply: FastifyReply): void {
-  const { socket } = reply.hijack().request
-  socket.setTimeout(SILENCE_MAX_MS, () => socket.destroy())
-}
-
-function hangUp(reply: FastifyReply): void {
-  reply.hijack().request.socket.destroy()
 }

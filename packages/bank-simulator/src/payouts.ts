@@ -51,7 +51,12 @@ export class Payouts {
    * @throws Refused conflict (the id is known with another order) · as {@link QrCodes.payable}
    * @source rules#partner.1, rules#sandbox.12
    */
-  create(id: string, order: PartnerPayoutRequest, course: Course): PartnerPayout {
+  create(
+    id: string,
+    order: PartnerPayoutRequest,
+    course: Course,
+    named: { readonly debitedKey?: string } = {},
+  ): PartnerPayout {
     const existing = this.#book.payouts.get(id)
     if (existing && this.#hasIdempotentOrders) {
       if (isDeepStrictEqual(existing.order, order)) return existing.answer
@@ -60,14 +65,17 @@ export class Payouts {
     const transactionId = this.#chance.transactionId()
     const destination = this.#destinationOf(order)
     const payoutId = nextExecution(id, this.#book.payouts)
+    const at = this.#clock.now()
     this.#book.record({
       fact: 'payout accepted',
-      at: this.#clock.now(),
+      at,
       payoutId,
       ...(existing && { againFor: id }),
       transactionId,
       order,
       ...destination,
+      endToEndId: this.#newEndToEndId(at),
+      ...named,
       course,
     })
     return this.#known(payoutId).answer
@@ -83,13 +91,13 @@ export class Payouts {
    * @throws Refused not_found · not_possible (sent already; failed, unless the order overrides that)
    */
   confirm(id: string, { valueCents, feeCents, despiteFailure = false }: PayoutConfirmationOrder = {}): PartnerPayout {
-    const { answer, order, location } = this.#known(id)
+    const { answer, order, location, endToEndId } = this.#known(id)
     assertUnsettled(answer, despiteFailure)
     const at = this.#clock.now()
     const changedToCents =
       location === undefined ? undefined : this.#book.foreignCodes.get(location)?.terms.changesToCents
     const moved = {
-      endToEndId: formatEndToEndId({ ispb: MERCHANT.ispb, at: new Date(at), suffix: this.#chance.endToEndSuffix() }),
+      endToEndId: endToEndId ?? this.#newEndToEndId(at),
       valueCents: valueCents ?? changedToCents ?? order.valueCents,
     }
     const pays = location === undefined ? undefined : this.#chargePaidBy(location, moved, at)
@@ -145,14 +153,18 @@ export class Payouts {
     return payout
   }
 
-  #destinationOf(order: PartnerPayoutRequest): { recipient: AccountHolder; location?: string } {
+  #newEndToEndId(nowMs: number): string {
+    return formatEndToEndId({ ispb: MERCHANT.ispb, at: new Date(nowMs), suffix: this.#chance.endToEndSuffix() })
+  }
+
+  #destinationOf(order: PartnerPayoutRequest): { recipient: AccountHolder; pixKey: string; location?: string } {
     if ('recipient' in order) {
       const { pixKey, name = RECIPIENT.name, document = documentBehind(pixKey) } = order.recipient
-      return { recipient: { name, document, ispb: RECIPIENT.ispb } }
+      return { recipient: { name, document, ispb: RECIPIENT.ispb }, pixKey }
     }
     const { recipient, location } = this.#qrCodes.payable(order)
-    const { name, document, ispb } = recipient
-    return { recipient: { name, document, ispb }, ...(location !== undefined && { location }) }
+    const { name, document, ispb, pixKey } = recipient
+    return { recipient: { name, document, ispb }, pixKey, ...(location !== undefined && { location }) }
   }
 
   /** The other end of a payment whose code is one of a charge of this bank. */

@@ -17,10 +17,12 @@ import type {
   ChargeCreated,
   ChargeFailed,
   ChargePaid,
+  ChargeRevised,
   CodeDecoded,
   CodeIssued,
   EventDelivered,
   Fact,
+  KeyPaid,
   PaymentTakenBack,
   PayoutAccepted,
   PayoutConfirmed,
@@ -31,7 +33,14 @@ import type {
   RefundFailed,
 } from './facts.ts'
 import { locationElsewhere, locationOfCharge } from './locations.ts'
+import { type Notice, Notices } from './notices.ts'
 import type { Charge, ForeignCode, Payout, Receipt, Refund } from './operations.ts'
+
+/** A fact of what the service ordered, or of who is told of what. */
+type OrderFact = Exclude<
+  Fact,
+  { readonly fact: `charge ${string}` | `code ${string}` | 'key paid' | 'payment taken back' }
+>
 
 /** What each kind of entry does to the balance. */
 const SIGNS = {
@@ -71,6 +80,7 @@ export class Records {
   readonly #refunds = new Map<string, Refund>()
   readonly #entries: Entry[] = []
   readonly #events = new Map<string, BankEvent>()
+  readonly #notices = new Notices()
 
   /** By id. */
   get charges(): ReadonlyMap<string, Charge> {
@@ -112,6 +122,11 @@ export class Records {
     return this.#events
   }
 
+  /** Who is to be told of the payments of which key, and of what. */
+  get notices(): Pick<Notices, 'webhooks' | 'all'> {
+    return this.#notices
+  }
+
   /** The charge of this bank that a dynamic code points to. */
   chargeAt(location: string): Charge | undefined {
     return this.#charges.get(this.#chargeIdsByLocation.get(location) ?? '')
@@ -131,6 +146,9 @@ export class Records {
       case 'charge created':
         this.#chargeCreated(fact)
         break
+      case 'charge revised':
+        this.#chargeRevised(fact)
+        break
       case 'charge paid':
         this.#chargePaid(fact)
         break
@@ -139,6 +157,9 @@ export class Records {
         break
       case 'charge failed':
         this.#chargeFailed(fact)
+        break
+      case 'key paid':
+        this.#keyPaid(fact)
         break
       case 'payment taken back':
         this.#paymentTakenBack(fact)
@@ -149,6 +170,14 @@ export class Records {
       case 'code decoded':
         this.#codeDecoded(fact)
         break
+      default:
+        this.#applyOrder(fact)
+    }
+  }
+
+  /** Of what the service ordered to be sent, and of who is told of what. */
+  #applyOrder(fact: OrderFact): void {
+    switch (fact.fact) {
       case 'payout accepted':
         this.#payoutAccepted(fact)
         break
@@ -173,6 +202,11 @@ export class Records {
       case 'event delivered':
         this.#eventDelivered(fact)
         break
+      case 'webhook set':
+      case 'webhook removed':
+      case 'notice delivered':
+        this.#notices.apply(fact)
+        break
       case 'account debited':
         this.#accountDebited(fact)
         break
@@ -186,9 +220,20 @@ export class Records {
     this.#events.set(event.body.eventId, event)
   }
 
-  #chargeCreated({ chargeId: id, transactionId, pixCode, terms }: ChargeCreated): void {
-    this.#charges.set(id, { id, transactionId, pixCode, terms, status: 'ACTIVE', payments: [] })
+  /** Keeps what an address is to be told. */
+  protected notify(notice: Notice): void {
+    this.#notices.keep(notice)
+  }
+
+  #chargeCreated({ chargeId: id, transactionId, pixCode, terms, details = {}, at: createdAt }: ChargeCreated): void {
+    const named = { id, transactionId, pixCode, createdAt, number: this.#charges.size + 1 }
+    this.#charges.set(id, { ...named, terms, revisions: [{ terms, details }], status: 'ACTIVE', payments: [] })
     this.#chargeIdsByLocation.set(locationOfCharge(transactionId), id)
+  }
+
+  #chargeRevised({ chargeId, terms, details = {} }: ChargeRevised): void {
+    const charge = this.#charge(chargeId)
+    this.#charges.set(chargeId, { ...charge, terms, revisions: [...charge.revisions, { terms, details }] })
   }
 
   #chargePaid(fact: ChargePaid): void {
@@ -200,13 +245,20 @@ export class Records {
       status: 'PAID',
       payments: [...charge.payments, { ...payment, returns: [] }],
     })
-    this.#receipts.set(endToEndId, { chargeId, payment, refundIds: [], takenBackCents: 0 })
+    const { terms, transactionId: txid } = charge
+    const { pixKey } = terms.merchant
+    const received = { payment, bookedAt: at, refundIds: [], takenBack: [] }
+    this.#receipts.set(endToEndId, { chargeId, reference: chargeId, pixKey, txid, ...received })
     this.#enter('PAYMENT_RECEIVED', at, { endToEndId, reference: chargeId, valueCents, occurredAt })
     this.emit(chargePaidEvent(charge, fact))
+    this.#notifyOfReceipt(fact.eventId, endToEndId)
   }
 
+  /** The removal of a charge changes it too: its status. */
   #chargeCancelled({ chargeId }: ChargeCancelled): void {
-    this.#charges.set(chargeId, { ...this.#charge(chargeId), status: 'CANCELLED' })
+    const charge = this.#charge(chargeId)
+    const revisions = [...charge.revisions, ...charge.revisions.slice(-1)]
+    this.#charges.set(chargeId, { ...charge, revisions, status: 'CANCELLED' })
   }
 
   #chargeFailed(fact: ChargeFailed): void {
@@ -215,13 +267,24 @@ export class Records {
     this.emit(chargeFailedEvent(charge, fact))
   }
 
+  #keyPaid({ pixKey, txid, reference, payment, at, eventId }: KeyPaid): void {
+    const { endToEndId, valueCents, occurredAt } = payment
+    const received = { payment, bookedAt: at, refundIds: [], takenBack: [] }
+    this.#receipts.set(endToEndId, { chargeId: undefined, reference, pixKey, txid, ...received })
+    this.#enter('PAYMENT_RECEIVED', at, { endToEndId, reference, valueCents, occurredAt })
+    this.#notifyOfReceipt(eventId, endToEndId)
+  }
+
   #paymentTakenBack(fact: PaymentTakenBack): void {
-    const { endToEndId, transactionId, returnId, valueCents, at } = fact
+    const { endToEndId, transactionId, returnId, valueCents, nature = 'MED_FRAUDE', at } = fact
     const receipt = this.#receipt(endToEndId)
-    this.#receipts.set(endToEndId, { ...receipt, takenBackCents: receipt.takenBackCents + valueCents })
+    const takenBack = [...receipt.takenBack, { returnId, transactionId, valueCents, nature, at }]
+    this.#receipts.set(endToEndId, { ...receipt, takenBack })
     this.#wentBack(endToEndId, { returnId, transactionId, valueCents, occurredAt: instant(at), origin: 'BANK' })
-    this.#enter('PAYMENT_TAKEN_BACK', at, { endToEndId, returnId, reference: receipt.chargeId, valueCents })
-    this.emit(paymentTakenBackEvent(fact))
+    this.#enter('PAYMENT_TAKEN_BACK', at, { endToEndId, returnId, reference: receipt.reference, valueCents })
+    // Of a payment that no charge asked for, no event told either.
+    if (receipt.chargeId !== undefined) this.emit(paymentTakenBackEvent(fact))
+    this.#notifyOfReceipt(fact.eventId, endToEndId)
   }
 
   #codeIssued({ transactionId, pixCode, terms }: CodeIssued): void {
@@ -232,10 +295,12 @@ export class Records {
     this.#decodings.set(decodeId, pixCode)
   }
 
-  #payoutAccepted({ payoutId, againFor, transactionId, order, recipient, course, location }: PayoutAccepted): void {
+  #payoutAccepted(fact: PayoutAccepted): void {
+    const { payoutId, againFor, transactionId, order, recipient, location, at: acceptedAt } = fact
     const [id, { valueCents }] = [againFor ?? payoutId, order]
     const answer: Payout['answer'] = { id, transactionId, status: 'PROCESSING', valueCents, recipient, returns: [] }
-    this.#payouts.set(payoutId, { answer, order, course, location })
+    const { course, pixKey, endToEndId, debitedKey } = fact
+    this.#payouts.set(payoutId, { answer, order, course, location, pixKey, endToEndId, debitedKey, acceptedAt })
     if (location !== undefined) this.#payoutIdsByLocation.set(location, payoutId)
   }
 
@@ -244,11 +309,12 @@ export class Records {
     const payout = this.#payout(id)
     const { errorCode: _, errorMessage: __, ...answer } = payout.answer
     const moved = { status: 'CONFIRMED', valueCents, endToEndId, occurredAt: instant(at) } as const
-    this.#payouts.set(id, { ...payout, answer: { ...answer, ...moved, ...(feeCents > 0 && { feeCents }) } })
+    this.#payouts.set(id, { ...payout, endToEndId, answer: { ...answer, ...moved, ...(feeCents > 0 && { feeCents }) } })
     const reference = answer.id
     this.#enter('PAYOUT_SENT', at, { endToEndId, reference, valueCents })
     if (feeCents > 0) this.#enter('TARIFF', at, { endToEndId, reference, valueCents: feeCents })
     this.emit(payoutConfirmedEvent(payout, fact))
+    this.#notifyOfPayout(fact.eventId, id)
     if (pays) this.#chargePaid(pays)
   }
 
@@ -257,6 +323,7 @@ export class Records {
     const payout = this.#payout(id)
     this.#payouts.set(id, { ...payout, answer: { ...payout.answer, status: 'FAILED', errorCode, errorMessage } })
     this.emit(payoutFailedEvent(payout, fact))
+    this.#notifyOfPayout(fact.eventId, id)
   }
 
   #payoutReturned(fact: PayoutReturned): void {
@@ -269,14 +336,16 @@ export class Records {
     const named = { endToEndId: answer.endToEndId ?? '', returnId, reference: answer.id }
     this.#enter('PAYOUT_RETURNED', at, { ...named, valueCents })
     this.emit(payoutReturnedEvent(payout, fact))
+    this.#notifyOfPayout(fact.eventId, id)
   }
 
-  #refundAccepted({ refundId, againFor, transactionId, order, course }: RefundAccepted): void {
+  #refundAccepted(fact: RefundAccepted): void {
+    const { refundId, againFor, transactionId, order, course, returnId, at: acceptedAt } = fact
     const { endToEndId, valueCents } = order
     const receipt = this.#receipt(endToEndId)
     this.#receipts.set(endToEndId, { ...receipt, refundIds: [...receipt.refundIds, refundId] })
     const answer = { id: againFor ?? refundId, transactionId, status: 'PROCESSING', valueCents } as const
-    this.#refunds.set(refundId, { answer, order, course })
+    this.#refunds.set(refundId, { answer, order, course, returnId, acceptedAt })
   }
 
   #refundConfirmed(fact: RefundConfirmed): void {
@@ -284,12 +353,13 @@ export class Records {
     const refund = this.#refund(id)
     const { errorCode: _, errorMessage: __, ...answer } = refund.answer
     const moved = { status: 'CONFIRMED', valueCents, returnId, occurredAt: instant(at) } as const
-    this.#refunds.set(id, { ...refund, answer: { ...answer, ...moved } })
+    this.#refunds.set(id, { ...refund, returnId, answer: { ...answer, ...moved } })
     const { endToEndId } = refund.order
     const { transactionId } = answer
     this.#wentBack(endToEndId, { returnId, transactionId, valueCents, occurredAt: instant(at), origin: 'MERCHANT' })
     this.#enter('REFUND_SENT', at, { endToEndId, returnId, reference: answer.id, valueCents })
     this.emit(refundConfirmedEvent(refund, fact))
+    this.#notifyOfReceipt(fact.eventId, endToEndId)
   }
 
   #refundFailed(fact: RefundFailed): void {
@@ -297,15 +367,29 @@ export class Records {
     const refund = this.#refund(id)
     this.#refunds.set(id, { ...refund, answer: { ...refund.answer, status: 'FAILED', errorCode, errorMessage } })
     this.emit(refundFailedEvent(refund, fact))
+    this.#notifyOfReceipt(fact.eventId, refund.order.endToEndId)
   }
 
   #accountDebited({ endToEndId, reference, valueCents, at }: AccountDebited): void {
     this.#enter('PAYOUT_SENT', at, { endToEndId, reference, valueCents })
   }
 
-  /** Keeps with its payment what went back of it. */
+  /** Only of what has a txid is anybody told. @source BCB, API Pix (callback of /webhook/{chave}) */
+  #notifyOfReceipt(id: string, endToEndId: string): void {
+    const { pixKey, txid } = this.#receipt(endToEndId)
+    if (txid !== undefined) this.notify({ id, pixKey, received: endToEndId, isDelivered: false })
+  }
+
+  #notifyOfPayout(id: string, payoutId: string): void {
+    const { debitedKey } = this.#payout(payoutId)
+    if (debitedKey !== undefined) this.notify({ id, pixKey: debitedKey, sent: payoutId, isDelivered: false })
+  }
+
+  /** Keeps with its charge what went back of a payment. */
   #wentBack(endToEndId: string, returned: PartnerPaymentReturn): void {
-    const charge = this.#charge(this.#receipt(endToEndId).chargeId)
+    const { chargeId } = this.#receipt(endToEndId)
+    if (chargeId === undefined) return
+    const charge = this.#charge(chargeId)
     const payments = charge.payments.map((payment) =>
       payment.endToEndId === endToEndId ? { ...payment, returns: [...payment.returns, returned] } : payment,
     )

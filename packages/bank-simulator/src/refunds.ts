@@ -7,7 +7,7 @@ import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
 import { assertUnsettled, type ConfirmationOrder } from './confirmation.ts'
 import { nextExecution } from './executions.ts'
-import type { Course } from './facts.ts'
+import type { Course, ReturnNature } from './facts.ts'
 import type { Receipt, Refund } from './operations.ts'
 import { sumCents } from './records.ts'
 import { Refused } from './refused.ts'
@@ -19,6 +19,13 @@ export interface RefundsOptions {
   readonly hasIdempotentOrders?: boolean | undefined
   readonly clock: Clock
   readonly chance: Chance
+}
+
+/** What the bank takes back of a payment by itself. */
+export interface ReturnOrder {
+  readonly valueCents: number
+  /** `MED_FRAUDE` by default. */
+  readonly nature?: ReturnNature
 }
 
 /** The rules of payments that go back to who made them. Whoever answers waits for {@link Book.durable} first. */
@@ -38,11 +45,12 @@ export class Refunds {
   /**
    * Takes a refund on, once: the same id with the same order is the same refund. Without idempotent orders it is
    * another one.
+   * @param serviceId the service's id, where the book knows the refund by another
    * @throws Refused conflict (the id is known with another order) · payment_not_found · exceeds_payment (with what went
    *   back or is about to)
    * @source rules#partner.1, rules#sandbox.12
    */
-  create(id: string, order: PartnerRefundRequest, course: Course): PartnerRefund {
+  create(id: string, order: PartnerRefundRequest, course: Course, serviceId = id): PartnerRefund {
     const existing = this.#book.refunds.get(id)
     if (existing && this.#hasIdempotentOrders) {
       if (isDeepStrictEqual(existing.order, order)) return existing.answer
@@ -55,16 +63,10 @@ export class Refunds {
     }
     const transactionId = this.#chance.transactionId()
     const refundId = nextExecution(id, this.#book.refunds)
-    const again = existing && { againFor: id }
-    this.#book.record({
-      fact: 'refund accepted',
-      at: this.#clock.now(),
-      refundId,
-      ...again,
-      transactionId,
-      order,
-      course,
-    })
+    const again = (existing || serviceId !== id) && { againFor: serviceId }
+    const at = this.#clock.now()
+    const returnId = this.#newReturnId(at)
+    this.#book.record({ fact: 'refund accepted', at, refundId, ...again, transactionId, order, returnId, course })
     return this.#known(refundId).answer
   }
 
@@ -78,10 +80,10 @@ export class Refunds {
    * @throws Refused not_found · not_possible (sent already; failed, unless the order overrides that)
    */
   confirm(id: string, { valueCents, despiteFailure = false }: ConfirmationOrder = {}): PartnerRefund {
-    const { answer, order } = this.#known(id)
+    const { answer, order, returnId } = this.#known(id)
     assertUnsettled(answer, despiteFailure)
     const at = this.#clock.now()
-    const moved = { returnId: this.#newReturnId(at), valueCents: valueCents ?? order.valueCents }
+    const moved = { returnId: returnId ?? this.#newReturnId(at), valueCents: valueCents ?? order.valueCents }
     this.#book.record({ fact: 'refund confirmed', at, refundId: id, ...moved, eventId: this.#chance.uuid() })
     return this.#known(id).answer
   }
@@ -107,25 +109,34 @@ export class Refunds {
    * left. A refund that is only about to be does not count.
    * @throws Refused not_found · not_possible (no payment has so much left)
    */
-  returnPayment(
-    chargeId: string,
-    { valueCents }: { readonly valueCents: number },
-  ): { endToEndId: string; returnId: string } {
+  returnPayment(chargeId: string, order: ReturnOrder): { endToEndId: string; returnId: string } {
     const charge = this.#book.charges.get(chargeId)
     if (!charge) throw new Refused('not_found', 'there is no such charge')
     const endToEndId = charge.payments
       .map((payment) => payment.endToEndId)
-      .find((id) => this.#leftCents(this.#book.receipts.get(id) as Receipt, ['CONFIRMED']) >= valueCents)
+      .find((id) => this.#leftCents(this.#book.receipts.get(id) as Receipt, ['CONFIRMED']) >= order.valueCents)
     if (endToEndId === undefined) throw new Refused('not_possible', 'no payment of the charge has so much left')
-    const at = this.#clock.now()
-    const returned = {
-      endToEndId,
-      transactionId: this.#chance.transactionId(),
-      returnId: this.#newReturnId(at),
-      valueCents,
+    return this.#returnByBank(endToEndId, order)
+  }
+
+  /**
+   * Takes a payment back without being asked, by its end-to-end id: also one that no charge asked for.
+   * @throws Refused not_found · not_possible (it has not so much left)
+   */
+  returnReceived(endToEndId: string, order: ReturnOrder): { endToEndId: string; returnId: string } {
+    const receipt = this.#book.receipts.get(endToEndId)
+    if (!receipt) throw new Refused('not_found', 'the bank received no such payment')
+    if (this.#leftCents(receipt, ['CONFIRMED']) < order.valueCents) {
+      throw new Refused('not_possible', 'the payment has not so much left')
     }
-    this.#book.record({ fact: 'payment taken back', at, ...returned, eventId: this.#chance.uuid() })
-    return { endToEndId, returnId: returned.returnId }
+    return this.#returnByBank(endToEndId, order)
+  }
+
+  #returnByBank(endToEndId: string, order: ReturnOrder): { endToEndId: string; returnId: string } {
+    const at = this.#clock.now()
+    const named = { endToEndId, transactionId: this.#chance.transactionId(), returnId: this.#newReturnId(at) }
+    this.#book.record({ fact: 'payment taken back', at, ...named, ...order, eventId: this.#chance.uuid() })
+    return { endToEndId, returnId: named.returnId }
   }
 
   #known(id: string): Refund {
@@ -135,9 +146,9 @@ export class Refunds {
   }
 
   /** What is left of a payment when refunds of these statuses are counted. */
-  #leftCents({ payment, refundIds, takenBackCents }: Receipt, counted: readonly string[]): number {
+  #leftCents({ payment, refundIds, takenBack }: Receipt, counted: readonly string[]): number {
     const refunds = refundIds.map((id) => this.#known(id).answer).filter(({ status }) => counted.includes(status))
-    return payment.valueCents - takenBackCents - sumCents(refunds)
+    return payment.valueCents - sumCents(takenBack) - sumCents(refunds)
   }
 
   #newReturnId(nowMs: number): string {

@@ -3,11 +3,9 @@ import { limits } from '@pixgate/spec'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import type { Bank } from './bank.ts'
 import { controlRoutes } from './control-routes.ts'
+import { isInstant } from './instants.ts'
 import { partnerRoutes } from './partner-routes.ts'
 import { Refused, refusalStatuses } from './refused.ts'
-
-/** RFC 3339 without leap seconds, which no clock of a computer knows. */
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
 
 /** How long an id may be in a path, each character percent-encoded. */
 const PARAM_MAX_LENGTH = 512
@@ -25,7 +23,7 @@ export function createServer(bank: Bank, token: string, warn: (message: string) 
     routerOptions: { maxParamLength: PARAM_MAX_LENGTH },
     ajv: {
       customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false },
-      onCreate: (ajv) => ajv.addFormat('date-time', (text) => INSTANT.test(text) && !Number.isNaN(Date.parse(text))),
+      onCreate: (ajv) => ajv.addFormat('date-time', isInstant),
     },
   })
   app.addHook('onRequest', async ({ headers }) => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile } from 'node:fs/promises'
+import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { Agent, request } from 'undici'
 import { bankDirectory, becomes, callsTo, chargeBy, PAYOUT, SECRET, settledEvents, TOKEN } from './support/bank.ts'
 import { startService } from './support/receiving-gateway.ts'
 
@@ -99,6 +100,33 @@ test('[partner-protocol] SIGTERM ends it cleanly; what it says is one line', asy
   assert.deepEqual(bank.lines, [`{"ready":true,"port":${bank.port}}`])
 })
 
+test('[sandbox.20] with --api-pix it needs no variable, and says where it listens and what a client needs', async (t) => {
+  const directory = await bankDirectory(t)
+  const free = { PIXGATE_SIMULATOR_API_PIX_PORT: '0', PIXGATE_SIMULATOR_PAYLOAD_PORT: '0' }
+  const none = {
+    PIXGATE_PARTNER_TOKEN: undefined,
+    PIXGATE_PARTNER_SECRET: undefined,
+    PIXGATE_SIMULATOR_EVENTS_URL: undefined,
+  }
+  const bank = await startProcess(t, directory, { ...free, ...none }, ['--api-pix'])
+  const { apiPix } = JSON.parse(bank.lines[0] ?? '')
+  assert.deepEqual(Object.keys(apiPix), ['url', 'payloadUrl', 'keys', 'certificates'])
+  assert.deepEqual(apiPix.keys, ['11222333000181'])
+  const { ca, clientCertificate, clientKey } = apiPix.certificates
+  const [caPem, cert, key] = await Promise.all([ca, clientCertificate, clientKey].map((path) => readFile(path)))
+  const agent = new Agent({ connect: { ca: caPem, cert, key } })
+  t.after(() => agent.destroy())
+  const authorization = `Basic ${Buffer.from('pixgate:pixgate').toString('base64')}`
+  const headers = { authorization, 'content-type': 'application/json' }
+  const body = '{"grant_type":"client_credentials"}'
+  const answer = await request(`${apiPix.url}/oauth/token`, { dispatcher: agent, method: 'POST', headers, body })
+  assert.equal(answer.statusCode, 200)
+  const controls = await fetch(`http://127.0.0.1:${bank.port}/control/book`, {
+    headers: { authorization: 'Bearer pixgate' },
+  })
+  assert.equal(controls.status, 200)
+})
+
 test('[partner-protocol] it ends with its parent where it is configured to', async (t) => {
   const bank = await startProcess(t, await bankDirectory(t), { PIXGATE_SIMULATOR_EXIT_WITH_PARENT: '1' })
   bank.process.stdin?.end()
@@ -120,8 +148,13 @@ for (const [name, value, message] of [
   })
 }
 
-async function startProcess(t: TestContext, directory: string, environment: Record<string, string> = {}) {
-  const child = spawnBank(t, directory, environment)
+async function startProcess(
+  t: TestContext,
+  directory: string,
+  environment: Record<string, string | undefined> = {},
+  options: readonly string[] = [],
+) {
+  const child = spawnBank(t, directory, environment, options)
   const lines: string[] = []
   assert.ok(child.stdout)
   const output = createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
@@ -134,8 +167,13 @@ async function startProcess(t: TestContext, directory: string, environment: Reco
   return { process: child, port, lines, call: callsTo(`http://127.0.0.1:${port}`) }
 }
 
-function spawnBank(t: TestContext, directory: string, environment: Record<string, string>): ChildProcess {
-  const child = spawn(process.execPath, [PROGRAM], {
+function spawnBank(
+  t: TestContext,
+  directory: string,
+  environment: Record<string, string | undefined>,
+  options: readonly string[] = [],
+): ChildProcess {
+  const child = spawn(process.execPath, [PROGRAM, ...options], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       ...process.env,

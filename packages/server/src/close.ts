@@ -92,7 +92,8 @@ function textOf(close: Close, format: Exclude<Parameters['format'], 'ofx'>, wron
 
 function reportText(close: Close): string {
   const content = contentOfClose(close)
-  const { accounts, journals, bank, booksCents, differenceCents, unexplainedCents, explained, status } = content
+  const { accounts, journals, bank, booksCents, differenceCents, unexplainedCents } = content
+  const { timing, kept, explained, status } = content
   const rows = [
     ...accounts.map(({ account, openingCents, closingCents }) => [account, reais(openingCents), reais(closingCents)]),
   ]
@@ -103,7 +104,8 @@ function reportText(close: Close): string {
     ),
     ...journals.map(({ journal, count }) => `${journal} ${count}`),
     `bank ${bank === null ? 'unknown' : reais(bank.closingCents)}, books ${reais(booksCents)}`,
-    `difference ${reais(differenceCents)}, unexplained ${reais(unexplainedCents)}`,
+    `difference ${reais(differenceCents)}, of which timing ${reais(timing.cents)}, kept ${reais(kept.cents)}, ` +
+      `explained ${reais(explained.cents)}, unexplained ${reais(unexplainedCents)}`,
     ...explained.cases.map(({ kind, reference, cents }) => `case ${kind} ${reference}: ${reais(cents)}`),
     `hash ${close.hash.toString('hex')}`,
   ]

@@ -272,7 +272,12 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
     ...evidence,
     ...access,
     closes: buildCloses(base, engine, partner),
-    operator: createOperatorModule({ ...base, engine, database: databases.api }),
+    operator: createOperatorModule({
+      ...base,
+      engine,
+      database: databases.api,
+      adminFromCents: config.deskApprovalFromCents,
+    }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl, onVerified: drifts.report }),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),

@@ -3,6 +3,7 @@ import { type Caps, limits } from '@pixgate/spec'
 import { Type } from 'typebox'
 import { banks, type Connectors, pixgate } from './banks/banks.ts'
 import type { ConfiguredBank, Connector } from './banks/connector.ts'
+import { merchantOf, merchantVariables } from './banks/merchant.ts'
 import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-file.ts'
 import { nearestName } from './platform/nearest-name.ts'
 import { isPrivateAddress } from './platform/network-share.ts'
@@ -129,24 +130,7 @@ export const serviceVariables = variables({
     secret: true,
     description: 'The encryption key before it: opens what that one sealed, until `rewrap-keys` has sealed it anew.',
   },
-  PIXGATE_MERCHANT_PIX_KEY: {
-    shape: text(limits.pixKeyMaxLength),
-    default: 'financeiro@loja.example',
-    required: 'in production',
-    description: 'The Pix key that receives.',
-  },
-  PIXGATE_MERCHANT_NAME: {
-    shape: text(25),
-    default: 'Loja Exemplo',
-    required: 'in production',
-    description: 'Name in the BR Code.',
-  },
-  PIXGATE_MERCHANT_CITY: {
-    shape: text(15),
-    default: 'Sao Paulo',
-    required: 'in production',
-    description: 'City in the BR Code.',
-  },
+  ...merchantVariables,
   PIXGATE_FEE_CASH_IN_CENTS: {
     shape: integer(0, FEE_MAX_CENTS, 'centavos'),
     default: '0',
@@ -210,7 +194,7 @@ export const serviceVariables = variables({
     shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
     default: '100000',
     description:
-      'What an operator decides about a case, and moves at least this on any account, waits until another person approves it; 0: each decision.',
+      'What an operator decides about a case, and moves at least this on any account, waits until another person approves it; 0: each decision. An adjustment of at least this takes an admin.',
   },
   PIXGATE_NEW_RECIPIENT_HOURS: {
     shape: integer(0, 8_760, 'hours'),
@@ -488,11 +472,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     metricsTokenPrevious: values.PIXGATE_METRICS_TOKEN_PREVIOUS,
     encryptionKeys: { current: values.PIXGATE_ENCRYPTION_KEY, previous: values.PIXGATE_ENCRYPTION_KEY_PREVIOUS },
     bank,
-    merchant: {
-      pixKey: values.PIXGATE_MERCHANT_PIX_KEY,
-      name: values.PIXGATE_MERCHANT_NAME,
-      city: values.PIXGATE_MERCHANT_CITY,
-    },
+    merchant: merchantOf(values),
     feeCashIn: {
       cents: BigInt(values.PIXGATE_FEE_CASH_IN_CENTS),
       basisPoints: BigInt(values.PIXGATE_FEE_CASH_IN_BPS),

@@ -2,12 +2,12 @@
  * What a package that composes the server, as the sandbox does, needs of it. Configuration has entries of its own
  * (`@pixgate/server/config`, `@pixgate/server/variables`): whoever only reads it loads no server.
  */
-export { type Outcome, openPartnerLink, type PartnerCall, type PartnerLink } from './banks/pixgate/link.ts'
+export { type Outcome, openPartnerLink, type PartnerCall, type PartnerLink } from './banks/link.ts'
 export type { AddEndpoints, KnownOperations } from './compose.ts'
 export { type Examined, runDoctor } from './doctor/doctor.ts'
-export { bad, type Finding, good } from './doctor/finding.ts'
 export { isMigrationUrlGiven, type MigrationConfig, migration, readMigrationConfig } from './migration.ts'
 export { connectionProblem } from './platform/connection-problem.ts'
+export { bad, type Finding, good } from './platform/finding.ts'
 export { bindEndpoints } from './platform/http/endpoint-route.ts'
 export type { Handlers } from './platform/http/handler.ts'
 export { urlOf } from './platform/http/listening-url.ts'

@@ -377,7 +377,7 @@ export const importStatement = endpoint({
   tag: 'Operator',
   summary: 'Compare a statement of the bank, as CSV, with the books',
   description:
-    'Every row is checked, and one that is wrong refuses the file. Then each is matched with the ledger. A file is not the bank’s word: it books nothing; the bank is asked, and what it does not confirm is a case. The same file twice is one import.',
+    'Every row is checked, and one that is wrong refuses the file, as do more than 100,000 lines or 366 days. Then each is matched with the ledger. A file is not the bank’s word: it books nothing; the bank is asked, and what it does not confirm is a case. The same file twice is one import.',
   upload: { title: 'StatementFile', contentType: 'text/csv', maxBytes: limits.importMaxBytes },
   example: IMPORT_EXAMPLE,
   responses: {

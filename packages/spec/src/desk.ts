@@ -7,6 +7,7 @@ import { limits } from './limits.ts'
 import { looseDecisionNames } from './loose-cases.ts'
 import {
   cents,
+  END_TO_END_ID,
   FREE_TEXT,
   idempotencyKey,
   idText,
@@ -14,6 +15,7 @@ import {
   nullable,
   optional,
   optionalText,
+  RETURN_ID,
   uuid,
   VISIBLE_ASCII,
 } from './shapes.ts'
@@ -32,7 +34,9 @@ const account = Type.Enum(Object.keys(accounts) as (keyof typeof accounts)[], {
 
 const effects = Type.Object(
   {
-    amountCents: cents('The largest sum that it moves on any account'),
+    amountCents: cents(
+      'The largest sum that it moves on any account, or hands over, or leaves as it is where it moves nothing',
+    ),
     accounts: Type.Array(Type.Object({ account, changeCents: cents('With its sign') }), {
       description: 'What it does to each account, all journals together, repaid debts included',
     }),
@@ -56,7 +60,7 @@ const effects = Type.Object(
   {
     title: 'CaseEffects',
     description:
-      'What a decision does, or would do, to the centavo. `null`: nothing; of an option: it is not offered, or needs something named.',
+      'What a decision does, or would do, to the centavo. Of an event that is applied again: what that books as things are, once the bank has said the same where it is asked first. `null`: nothing; of an option: it is not offered, or needs something named.',
   },
 )
 
@@ -66,7 +70,7 @@ const option = Type.Object(
   {
     decision: Type.Enum(everyDecision),
     meaning: Type.String({ description: 'What it is, in a sentence' }),
-    needs: Type.Array(Type.Enum([...evidenceFields]), { description: 'What must be named with it' }),
+    needs: Type.Array(Type.Enum([...evidenceFields, 'reference']), { description: 'What must be named with it' }),
     isOffered: Type.Boolean({ description: 'Whether the table has it now' }),
     whyNot: Type.Array(Type.String(), { description: 'Why not: what holds and must not, or must hold and does not' }),
     needsSecondPerson: nullable(
@@ -257,8 +261,12 @@ const reason = Type.String({
 const evidence = optional(
   Type.Object(
     {
-      endToEndId: optionalText(limits.bankIdMaxLength, 'The end-to-end id of the payment, as the bank has it'),
-      returnId: optionalText(limits.bankIdMaxLength, 'The return id, as the bank has it'),
+      endToEndId: optionalText(
+        limits.bankIdMaxLength,
+        'The end-to-end id of the payment, as the bank has it',
+        END_TO_END_ID,
+      ),
+      returnId: optionalText(limits.bankIdMaxLength, 'The return id, as the bank has it', RETURN_ID),
       reference: optionalText(limits.bankIdMaxLength, 'Where the bank says it: a ticket, a statement, a letter'),
       note: optionalText(limits.deskReasonMaxLength, 'What the bank says'),
     },

@@ -93,7 +93,8 @@ export const looseCases = {
       credit: 'Credit what is in clearing to the merchant.',
       debit: 'Let the merchant bear what clearing lacks; what the balance does not have is owed.',
       write_off: 'Book it as a gain or as a loss.',
-      close: 'Close it as explained: another movement in clearing cancels it. No money is booked.',
+      close:
+        'Close it as explained, with the other case in clearing that cancels it: name its id in `evidence.reference`. No money is booked.',
     },
   },
   statement_corrected: {
@@ -139,6 +140,13 @@ export const looseCases = {
     decisions: { close: CLOSE },
   },
 } as const satisfies Readonly<Record<string, LooseCaseKind>>
+
+/**
+ * What the reference of a case ends with that only a file tells of, before the amount in the file: such a case is one of its own, so
+ * that no file silences or closes what the bank's own statement tells.
+ * @source rules#import.6
+ */
+export const IN_A_FILE = ' in a file '
 
 /** A kind of case that has no operation. */
 export type LooseCase = keyof typeof looseCases

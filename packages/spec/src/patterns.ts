@@ -2,10 +2,12 @@ import { PIX_KEY_TYPE, pixKeyTypes } from './pix-key.ts'
 import {
   CASE_KIND,
   CURSOR,
+  END_TO_END_ID,
   EXTERNAL_ID,
   EXTERNAL_ID_PUBLISHED,
   FREE_TEXT,
   PLAIN_TEXT,
+  RETURN_ID,
   TEXT_OF_LINES,
   VISIBLE_ASCII,
 } from './shapes.ts'
@@ -22,6 +24,8 @@ export const patternFaults: Readonly<Record<string, string>> = {
   [EXTERNAL_ID]: PRINTABLE,
   [PIX_KEY_TYPE]: `must be one of ${pixKeyTypes.join(', ')}`,
   [VISIBLE_ASCII]: 'must consist of visible ASCII characters, without spaces',
+  [END_TO_END_ID]: 'must be an end-to-end id: E, 20 digits, and 11 letters or digits, nothing around them',
+  [RETURN_ID]: 'must be a return id: D, 20 digits, and 11 letters or digits, nothing around them',
   [CASE_KIND]: 'must be 1 to 64 small letters and underscores',
   [CURSOR]: 'must be the nextCursor of the page before',
 }

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { citationProblems, failureModesIn, proofProblems, testNameProblems } from '../../check/citations.ts'
+import {
+  citationProblems,
+  failureModesIn,
+  missingRows,
+  proofProblems,
+  testNameProblems,
+} from '../../check/citations.ts'
 
 const known = new Set(['rules#money.1', 'failure-modes#EV-8b', 'partner-protocol#calls', 'ADR-0009'])
 const cites = (text: string) => citationProblems(known, [{ path: 'a.ts', text }])
@@ -61,22 +67,33 @@ const proof = [{ path: 'packages/server/test/a.test.ts', text: "test('[money.1] 
 const link = '[a](../packages/server/test/a.test.ts)'
 
 test('a failure mode is a principle or a row', () => {
-  assert.deepEqual(failureModesIn(table('no test yet')), [
+  assert.deepEqual(failureModesIn(table('none')), [
     { id: 'P1', text: '**P1** Intent first.' },
-    { id: 'CI-1', text: 'CI-1 | it dies | no test yet |' },
+    { id: 'CI-1', text: 'CI-1 | it dies | none |' },
   ])
 })
 
-test('a row links where a test is named by it, or says that there is none', () => {
+test('a row links where a test is named by it, and none may do without', () => {
   assert.deepEqual(proofProblems(table(link), proof), [])
-  assert.deepEqual(proofProblems(table('no test yet'), []), [])
-  assert.deepEqual(proofProblems(table('no test yet'), proof), [
-    'docs/failure-modes.md: [CI-1] must link its tests, or say «no test yet»',
-  ])
-  assert.deepEqual(proofProblems(table(''), []), [
-    'docs/failure-modes.md: [CI-1] must link its tests, or say «no test yet»',
-  ])
+  for (const without of ['', 'no test yet']) {
+    for (const tests of [[], proof]) {
+      assert.deepEqual(proofProblems(table(without), tests), [
+        'docs/failure-modes.md: [CI-1] must link a test that is named by it',
+      ])
+    }
+  }
   assert.deepEqual(proofProblems(table(`${link}, [b](../packages/server/test/b.test.ts)`), proof), [
     'docs/failure-modes.md: [CI-1] links packages/server/test/b.test.ts, which does not name it',
+  ])
+  assert.deepEqual(proofProblems(table(link), []), [
+    'docs/failure-modes.md: [CI-1] links packages/server/test/a.test.ts, which does not name it',
+  ])
+})
+
+test('a row that was written stays', () => {
+  assert.deepEqual(missingRows(table(link), { CI: 1 }), [])
+  assert.deepEqual(missingRows(table(link), { CI: 2, EV: 1 }), [
+    'docs/failure-modes.md: [CI-2] is missing',
+    'docs/failure-modes.md: [EV-1] is missing',
   ])
 })

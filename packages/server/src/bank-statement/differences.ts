@@ -1,20 +1,13 @@
 import { limits } from '@pixgate/spec'
 import pLimit from 'p-limit'
-import type { StatementEntry } from '../banks/port.ts'
-import type { Document } from '../engine/operation.ts'
+import type { StatementEntry, StatementPartner } from '../banks/port.ts'
+import type { Document, Json } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Contradicted, EntryStore } from './desk/store.ts'
+import { type EntryKey, MISSING, type Settled, UNEXPLAINED } from './entries/store.ts'
 import type { Receivers } from './receivers.ts'
 import { judge, keyOf, type OpenEntry, type Verdict } from './rules.ts'
-import {
-  type EntryKey,
-  type Gap,
-  MISSING,
-  type Retold,
-  type Settled,
-  type StatementStore,
-  UNEXPLAINED,
-} from './store.ts'
+import type { Gap, Retold, StatementStore } from './store.ts'
 import { withTariffNames } from './tariff-names.ts'
 import type { Difference, TripWire } from './trip-wire/wire.ts'
 
@@ -39,6 +32,7 @@ export interface Differences {
 export interface DifferencesOptions {
   readonly store: StatementStore
   readonly entries: Pick<EntryStore, 'contradicted' | 'decided'>
+  readonly partner: Pick<StatementPartner, 'returnsWithinMs'>
   readonly receivers: Receivers
   readonly tripWire: TripWire
   readonly logger: Logger
@@ -70,17 +64,19 @@ class StatementDifferences implements Differences {
   readonly #tripWire: TripWire
   readonly #logger: Logger
   readonly #isAccountShared: boolean
+  readonly #returnsWithinMs: number
   readonly #limit = pLimit(CONCURRENT)
   /** The case that was looked at last: the next reading goes on from there. */
   #lastReported: EntryKey | undefined
 
-  constructor({ store, entries, receivers, tripWire, logger, isAccountShared }: DifferencesOptions) {
+  constructor({ store, entries, partner, receivers, tripWire, logger, isAccountShared }: DifferencesOptions) {
     this.#store = store
     this.#entries = entries
     this.#receivers = receivers
     this.#tripWire = tripWire
     this.#logger = logger
     this.#isAccountShared = isAccountShared
+    this.#returnsWithinMs = partner.returnsWithinMs ?? 0
   }
 
   async keep(told: readonly StatementEntry[], nowMs: number): Promise<StatementEntry[]> {
@@ -189,7 +185,7 @@ class StatementDifferences implements Differences {
     await this.#store.fillGaps(nowMs)
     await this.#tripWire.report((await this.#entries.contradicted()).map(contradictedBy))
     // Missed by an earlier reading and not filled by this one.
-    const gaps = await this.#store.gapsToReport(nowMs, BATCH)
+    const gaps = await this.#store.gapsToReport(nowMs, nowMs - this.#returnsWithinMs, BATCH)
     await this.#tripWire.report(gaps.map(missing))
     await this.#store.noteGapsReported(gaps, nowMs)
     await this.#store.noteGaps(nowMs, nowMs - limits.statementDifferenceMs, readFrom + limits.statementClockSkewMs)
@@ -250,15 +246,21 @@ function missing(gap: Gap): Difference {
 function retoldDifference({ entry, before }: Retold, decided: Document | undefined): Difference[] {
   const reason = 'the statement said otherwise before'
   const facts: Document = { reason, ...retoldFacts(entry, before) }
-  const isSame = (name: string) => decided !== undefined && decided[name] === facts[name]
+  // What an operator booked of it may be over again, as it is told as it was at first.
+  const known = decided ?? facts.before
+  const isSame = (name: string) => isDocument(known) && known[name] === facts[name]
   if (['valueCents', 'endToEndId', 'reference'].every(isSame)) return []
   const reference = decided ? `${keyOf(entry)} again ${entry.valueCents}` : keyOf(entry)
   // Where money is gone by it, the whole statement lacks it too.
   return [{ kind: DIFFERS, reference, facts, isDanger: false }]
 }
 
+function isDocument(value: Json | undefined): value is Document {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** What an operator decided is undone by an operator, never in silence. @source rules#desk.56 */
-function contradictedBy({ about, cents }: Contradicted): Difference {
+export function contradictedBy({ about, cents }: Contradicted): Difference {
   const reason = 'the statement has what was decided to be missing'
   const direction = cents < 0n ? 'in' : 'out'
   const facts = { reason, direction, valueCents: Number(cents < 0n ? -cents : cents) }
@@ -292,7 +294,8 @@ function factsOf({
   return { entry: kind, direction, movementId, endToEndId, reference, valueCents: Number(valueCents), occurredAt }
 }
 
-function bookedFacts({ booked }: OpenEntry): Document {
+/** The same of what our books have, where they have it. */
+export function bookedFacts({ booked }: OpenEntry): Document {
   return booked ? { booked: { operationId: booked.operationId, valueCents: Number(booked.valueCents) } } : {}
 }
 

@@ -64,12 +64,19 @@ export function createStatementModule(options: StatementOptions): StatementModul
     tripWire,
   })
   const receivers = createReceivers(options)
-  const imports = createStatementImports({ ...options, store: createImportStore(database), receivers, tripWire })
+  const entries = createEntryStore(database)
+  const imports = createStatementImports({
+    ...options,
+    store: createImportStore(database),
+    decided: entries,
+    receivers,
+    tripWire,
+  })
   return {
     processNext: partner.capabilities.has('statement')
       ? createReading(options, wireStore, tripWire).processNext
       : nothingDue,
-    desk: createEntryDesk({ ...options, store: createEntryStore(database), receivers: createReceivers(options) }),
+    desk: createEntryDesk({ store: entries, receivers }),
     askAboutCredits: partner.capabilities.has('query-charge') ? questions.processNext : nothingDue,
     matchImports: imports.processNext,
     handlers: createImportHandlers(imports),

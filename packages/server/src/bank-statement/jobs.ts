@@ -77,7 +77,7 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     const answer = await partner.readStatement({ ...reading.window, cursor: reading.cursor })
     if (answer.kind !== 'READ') return broken(reading, answer.reason)
     const { page } = answer
-    reading.total.add(await differences.keep(page.entries, clock.now()))
+    reading.total.add(await differences.keep(newsOf(page, reading), clock.now()))
     if (!(await isOurs(reading))) return false
     if (page.nextCursor === null) return ended(reading, page)
     // Otherwise a bank that goes round in circles would be read for ever.
@@ -95,7 +95,7 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     // Else what our books have since then is in windows that are yet to be read. First, as there may be much to match.
     if (!isOfThePast) {
       await differences.findGaps(startedAt, readFrom)
-      await shortfalls.look(startedAt, page.closingCents, () => isOurs(reading))
+      await shortfalls.look(startedAt, page.balances?.closingCents, () => isOurs(reading))
     }
     const waiting = await differences.match(clock.now(), matching(options, reading))
     await options.confirmCredits(clock.now())
@@ -123,6 +123,11 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
       return true
     },
   }
+}
+
+/** What moved before the first window is no news, in lists that reach further back than it. */
+function newsOf({ entries, looksBack }: StatementPage, { readFrom }: Reading): StatementPage['entries'] {
+  return looksBack ? entries.filter(({ occurredAt }) => occurredAt >= readFrom) : entries
 }
 
 /** @returns asks whether this reading is still to match entries, and holds the lease meanwhile */

@@ -1,6 +1,7 @@
 import type { StatementEntry } from '../banks/port.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { CashOutModule } from '../cash-out/index.ts'
+import type { Command } from '../engine/operation.ts'
 import type { RefundInModule } from '../refund-in/index.ts'
 
 /** What takes entries of one kind: by the id of the operation that they are of. */
@@ -12,16 +13,21 @@ export interface Receiver {
    * @returns what became of it, in words for a log
    */
   take(id: string, entry: StatementEntry): Promise<string>
+  /** The same as a command, for whoever decides more with it; `undefined` where nobody takes it. */
+  command(id: string, entry: StatementEntry): Promise<Command<Accepted> | undefined>
 }
+
+/** What became of an entry, in words for a log or an operator; `undefined`: its operation is gone. */
+export type Accepted = { readonly result: string } | undefined
 
 /** Every kind of entry has its receiver. */
 export type Receivers = Readonly<Record<StatementEntry['kind'], Receiver>>
 
 /** The modules whose operations entries are of. */
 export interface Subjects {
-  readonly cashIns: Pick<CashInModule, 'apply' | 'askAboutCredit'>
-  readonly cashOuts: Pick<CashOutModule, 'apply'>
-  readonly refunds: Pick<RefundInModule, 'apply' | 'applyReturn'>
+  readonly cashIns: Pick<CashInModule, 'apply' | 'command' | 'askAboutCredit'>
+  readonly cashOuts: Pick<CashOutModule, 'apply' | 'command'>
+  readonly refunds: Pick<RefundInModule, 'apply' | 'command' | 'applyReturn' | 'returnCommand'>
 }
 
 /** Makes the receivers. @source rules#statement.5, failure-modes#P7 */
@@ -31,53 +37,60 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
       ask: async (id) => {
         await cashIns.apply(id, { on: 'work.requested' })
       },
-      take: async (id, { endToEndId, valueCents, occurredAt }) => {
-        const payment = { endToEndId, valueCents, occurredAt, payer: NOBODY_TOLD }
-        return resultOf(await cashIns.apply(id, { on: 'partner.confirmed', payment, transactionId: null }))
-      },
+      take: async (id, entry) => resultOf(await cashIns.apply(id, paymentInput(entry))),
+      command: async (id, entry) => cashIns.command(id, paymentInput(entry)),
     },
     PAYMENT_TAKEN_BACK: {
       // What the bank has under a charge tells its payments, not what went back.
       ask: async () => undefined,
-      take: async (id, entry) => {
-        const { endToEndId } = entry
-        return resultOf(await refunds.applyReturn(id, { ...returnOf(entry), transactionId: null, endToEndId }))
-      },
+      take: async (id, entry) => resultOf(await refunds.applyReturn(id, takenBack(entry))),
+      command: (id, entry) => refunds.returnCommand(id, takenBack(entry)),
     },
     REFUND_SENT: {
       ask: async (id) => {
         await refunds.apply(id, { on: 'work.requested', isShown: true })
       },
-      take: async (id, entry) =>
-        resultOf(
-          await refunds.apply(id, {
-            on: 'partner.confirmed',
-            returned: returnOf(entry),
-            transactionId: null,
-            isVerified: true,
-          }),
-        ),
+      take: async (id, entry) => resultOf(await refunds.apply(id, refundInput(entry))),
+      command: (id, entry) => refunds.command(id, refundInput(entry)),
     },
     PAYOUT_SENT: {
       ask: async (id) => {
         await cashOuts.apply(id, { on: 'work.requested', isShown: true })
       },
-      take: async (id, { endToEndId, valueCents, occurredAt }) => {
-        const movement = { endToEndId, valueCents, occurredAt, feeCents: undefined, recipient: undefined }
-        return resultOf(
-          await cashOuts.apply(id, { on: 'partner.confirmed', movement, transactionId: null, isVerified: true }),
-        )
-      },
+      take: async (id, entry) => resultOf(await cashOuts.apply(id, payoutInput(entry))),
+      command: (id, entry) => cashOuts.command(id, payoutInput(entry)),
     },
     TARIFF: tariffs(cashOuts),
     PAYOUT_RETURNED: {
       ask: async (id) => {
         await cashOuts.apply(id, { on: 'work.requested' })
       },
-      take: async (id, entry) =>
-        resultOf(await cashOuts.apply(id, { on: 'partner.returned', returned: returnOf(entry), isVerified: true })),
+      take: async (id, entry) => resultOf(await cashOuts.apply(id, payoutReturned(entry))),
+      command: (id, entry) => cashOuts.command(id, payoutReturned(entry)),
     },
   }
+}
+
+function paymentInput({ endToEndId, valueCents, occurredAt }: StatementEntry) {
+  const payment = { endToEndId, valueCents, occurredAt, payer: NOBODY_TOLD }
+  return { on: 'partner.confirmed', payment, transactionId: null } as const
+}
+
+function takenBack(entry: StatementEntry) {
+  return { ...returnOf(entry), transactionId: null, endToEndId: entry.endToEndId }
+}
+
+function refundInput(entry: StatementEntry) {
+  return { on: 'partner.confirmed', returned: returnOf(entry), transactionId: null, isVerified: true } as const
+}
+
+function payoutInput({ endToEndId, valueCents, occurredAt }: StatementEntry) {
+  const movement = { endToEndId, valueCents, occurredAt, feeCents: undefined, recipient: undefined }
+  return { on: 'partner.confirmed', movement, transactionId: null, isVerified: true } as const
+}
+
+function payoutReturned(entry: StatementEntry) {
+  return { on: 'partner.returned', returned: returnOf(entry), isVerified: true } as const
 }
 
 function tariffs(cashOuts: Subjects['cashOuts']): Receiver {
@@ -88,6 +101,8 @@ function tariffs(cashOuts: Subjects['cashOuts']): Receiver {
       resultOf(
         await cashOuts.apply(id, { on: 'partner.tariff', tariffId: tariffIdOf(entry), tariffCents: entry.valueCents }),
       ),
+    // An operator hands over none.
+    command: async () => undefined,
   }
 }
 
@@ -102,6 +117,6 @@ function returnOf({ movementId, valueCents, occurredAt }: StatementEntry) {
   return { returnId: movementId, valueCents, occurredAt }
 }
 
-function resultOf(outcome: { readonly result: string } | undefined): string {
+function resultOf(outcome: Accepted): string {
   return outcome?.result ?? 'GONE'
 }

@@ -1,12 +1,26 @@
 import type { StatementEntry } from '../banks/port.ts'
-import type { OperationKind } from '../engine/operation.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
-import { type OpenEntry, SUBJECT_KINDS } from './rules.ts'
+import {
+  closingCasesOf,
+  ENTRY_ROWS,
+  type EntryKey,
+  type EntryMarking,
+  type EntryParameters,
+  type EntryTable,
+  entryParameters,
+  MISSING,
+  markingOf,
+  type OpenRow,
+  openEntries,
+  openEntryOf,
+  UUID_TEXT,
+} from './entries/store.ts'
+import type { OpenEntry } from './rules.ts'
 import type { NamedTariff } from './tariff-names.ts'
 import { CREDIT_DENIED, isTripped } from './trip-wire/store.ts'
 
 /** All SQL of the statement. What the bank said is only ever added; what became of it is noted beside it. */
-export interface StatementStore {
+export interface StatementStore extends EntryMarking {
   /** Takes the lease, where a reading is due and nobody has it. */
   claim(leaseId: string, nowMs: number, until: number): Promise<Mark | undefined>
   /** Notes where the first window begins. */
@@ -38,12 +52,6 @@ export interface StatementStore {
   reported(after: EntryKey | undefined, limit: number): Promise<OpenEntry[]>
   /** When the oldest entry that is neither settled nor a case moved or was first seen; `null` where there is none. */
   oldestUnreportedAt(): Promise<number | null>
-  /** Notes what became of entries, and closes the cases that wondered about them. */
-  settle(results: readonly Settled[], nowMs: number): Promise<void>
-  /** Notes that the bank was asked about them. */
-  noteAsked(keys: readonly EntryKey[], nowMs: number): Promise<void>
-  /** Notes that a case was opened. */
-  noteReported(keys: readonly EntryKey[], nowMs: number): Promise<void>
 
   /**
    * Notes the movements that our books had by `bookedUntil` and the statement has not. Each is looked for once: what is
@@ -53,8 +61,11 @@ export interface StatementStore {
   noteGaps(nowMs: number, bookedUntil: number, bookedSince: number): Promise<void>
   /** Closes what the statement has after all, with its case. */
   fillGaps(nowMs: number): Promise<void>
-  /** What was missed before an instant and is not reported yet: of each direction the largest, so many at most. */
-  gapsToReport(missedBefore: number, limit: number): Promise<Gap[]>
+  /**
+   * What was missed before an instant and is not reported yet: of each direction the largest, so many at most.
+   * @param returnsMissedBefore the same instant of what went back of an earlier movement
+   */
+  gapsToReport(missedBefore: number, returnsMissedBefore: number, limit: number): Promise<Gap[]>
   /** Notes that cases were opened. */
   noteGapsReported(gaps: readonly Gap[], nowMs: number): Promise<void>
 }
@@ -73,20 +84,10 @@ export interface FinishedReading {
   readonly dueAt: number
 }
 
-/** What tells an entry from every other. */
-export type EntryKey = Pick<StatementEntry, 'direction' | 'movementId' | 'kind'>
-
 /** What the statement says now, and said before under the same key. */
 export interface Retold {
   readonly entry: StatementEntry
   readonly before: { readonly valueCents: bigint; readonly endToEndId: string; readonly reference: string }
-}
-
-/** What became of an entry. */
-export interface Settled {
-  readonly entry: EntryKey
-  readonly outcome: 'MATCHED' | 'DIFFERS' | 'KEPT'
-  readonly operationId: string | null
 }
 
 /** A movement of our books that a whole window of the statement did not have. */
@@ -98,9 +99,8 @@ export interface Gap {
   readonly missedAt: number
 }
 
-/** Cases about entries and gaps are known by these. */
-export const UNEXPLAINED = 'statement_unexplained'
-export const MISSING = 'statement_missing'
+/** The bank's own statement, as it was read. */
+const ENTRIES: EntryTable = { table: 'statement_entry', name: 'statement' }
 
 const claim = statement<
   [leaseId: string, now: string, until: string],
@@ -142,24 +142,10 @@ const selectOldest = statement<[], { created_at: number }>(
 /** A version before settles a tariff without booking it. @source rules#statement.4 */
 const REOPENED_FOR = '1 day'
 
-/** See {@link entryParameters}. */
-export type EntryParameters = [
-  directions: readonly string[],
-  ids: readonly string[],
-  kinds: readonly string[],
-  endToEndIds: readonly string[],
-  references: readonly string[],
-  cents: readonly string[],
-  occurredAt: readonly string[],
-]
-
-const TOLD_ROWS = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
-  AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at)`
-
 const insertEntries = statement<[...EntryParameters, now: string]>(
   'statement.keep',
   `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at)
-   SELECT t.direction, t.id, t.kind, t.end_to_end_id, t.reference, t.value_cents, t.occurred_at, $8 FROM ${TOLD_ROWS}
+   SELECT t.direction, t.id, t.kind, t.end_to_end_id, t.reference, t.value_cents, t.occurred_at, $8 FROM ${ENTRY_ROWS}
     ORDER BY t.direction, t.id, t.kind
    ON CONFLICT DO NOTHING`,
 )
@@ -174,6 +160,9 @@ const selectRetold = statement<
             WITH ORDINALITY AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, ordinal)
      JOIN statement_entry s USING (direction, id, kind)
     WHERE (s.value_cents, s.end_to_end_id, s.reference) <> (t.value_cents, t.end_to_end_id, t.reference)
+       OR EXISTS (SELECT FROM operation o
+                   WHERE o.kind = 'adjustment' AND o.detail ? 'about'
+                     AND o.detail ->> 'about' = 'difference ' || t.kind || ' ' || t.id)
     ORDER BY t.ordinal`,
 )
 
@@ -186,8 +175,6 @@ const selectTariffs = statement<
     WHERE direction = 'out' AND kind = 'TARIFF' AND id = ANY ($1)`,
 )
 
-const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
-
 const reopenTariffs = statement<[now: string]>(
   'statement.reopen_tariffs',
   `UPDATE statement_entry s SET settled_at = NULL, outcome = NULL, operation_id = NULL
@@ -199,85 +186,6 @@ const reopenTariffs = statement<[now: string]>(
                        WHERE e.operation_id = o.id AND e.journal = 'tariff_deducted'
                          AND e.reference = CASE WHEN s.id = s.reference THEN '' ELSE s.id END)`,
 )
-
-/** An adjustment may be ordered so long before the money is moved. @source rules#statement.9 */
-const ADJUSTED_BEFORE_HOURS = 24
-
-/** A row of {@link openEntries}. */
-export interface OpenRow {
-  readonly direction: 'in' | 'out'
-  readonly id: string
-  readonly kind: StatementEntry['kind']
-  readonly end_to_end_id: string
-  readonly reference: string
-  readonly value_cents: bigint
-  readonly occurred_at: number
-  readonly seen_at: number
-  readonly asked_at: number | null
-  readonly reported_at: number | null
-  readonly booked_operation_id: string | null
-  readonly booked_cents: bigint | null
-  readonly is_by_operator: boolean | null
-  readonly named_id: string | null
-  readonly named_kind: OperationKind | null
-  readonly named_end_to_end_id: string | null
-  readonly paid_by: readonly string[] | null
-  readonly arrived_on: string | null
-  readonly adjustment_id: string | null
-  readonly came_and_went: boolean
-}
-
-/**
- * What our books know of some entries. By end-to-end id once for all of them: a payment may have thousands of returns.
- * @param picked which entries, and how many @param table of the bank's own statement, or of files
- */
-export function openEntries(picked: string, table = 'statement_entry'): string {
-  return `WITH picked AS MATERIALIZED (
-     SELECT * FROM ${table} s WHERE s.settled_at IS NULL AND ${picked}
-   ), paid AS MATERIALIZED (
-     SELECT p.end_to_end_id, p.kind, array_agg(p.id::text) AS ids
-       FROM (SELECT DISTINCT end_to_end_id FROM picked) d
-       JOIN operation p ON p.end_to_end_id = d.end_to_end_id AND p.kind IN ('cash_in', 'cash_out')
-      GROUP BY p.end_to_end_id, p.kind
-   ), taken_back AS MATERIALIZED (
-     SELECT t.end_to_end_id, sum(t.value_cents) AS cents
-       FROM (SELECT DISTINCT end_to_end_id FROM picked WHERE kind IN ('PAYMENT_RECEIVED', 'PAYMENT_TAKEN_BACK')) d
-       JOIN statement_entry t ON t.end_to_end_id = d.end_to_end_id AND t.kind = 'PAYMENT_TAKEN_BACK'
-      GROUP BY t.end_to_end_id
-   )
-   SELECT s.direction, s.id, s.kind, s.end_to_end_id, s.reference, s.value_cents, s.occurred_at, s.seen_at, s.asked_at,
-          s.reported_at, m.operation_id AS booked_operation_id, m.value_cents AS booked_cents,
-          (SELECT o.kind = 'adjustment' FROM operation o WHERE o.id = m.operation_id) AS is_by_operator, n.id AS named_id,
-          n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
-          (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
-            WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
-          a.id AS adjustment_id,
-          coalesce(CASE s.kind WHEN 'PAYMENT_RECEIVED' THEN b.cents = r.value_cents
-                               WHEN 'PAYMENT_TAKEN_BACK' THEN b.cents <= r.value_cents END, false) AS came_and_went
-     FROM picked s
-     LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
-     LEFT JOIN operation n ON n.id = CASE WHEN s.reference ~ '${UUID_TEXT}' THEN s.reference::uuid END
-     LEFT JOIN paid ON paid.end_to_end_id = s.end_to_end_id
-                   AND paid.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END
-     LEFT JOIN taken_back b ON b.end_to_end_id = s.end_to_end_id
-     -- By its key, which LIMIT keeps the planner from forgetting.
-     LEFT JOIN LATERAL (
-       SELECT r.value_cents FROM statement_entry r
-        WHERE b.cents IS NOT NULL AND r.direction = 'in' AND r.id = s.end_to_end_id AND r.kind = 'PAYMENT_RECEIVED'
-          AND (r.outcome IS NULL OR r.outcome = 'KEPT' AND r.operation_id IS NULL)
-          AND NOT EXISTS (SELECT FROM movement x WHERE x.direction = 'in' AND x.id = r.id)
-          AND NOT EXISTS (SELECT FROM operation x
-                           WHERE x.id = CASE WHEN r.reference ~ '${UUID_TEXT}' THEN r.reference::uuid END)
-        LIMIT 1) r ON true
-     LEFT JOIN LATERAL (
-       SELECT o.id FROM operation o
-        WHERE m.id IS NULL AND n.id IS NULL AND s.kind <> 'TARIFF' AND o.kind = 'adjustment'
-          AND o.status = CASE s.direction WHEN 'in' THEN 'CREDITED' ELSE 'DEBITED' END
-          AND o.value_cents = s.value_cents
-          AND o.created_at >= s.occurred_at - interval '${ADJUSTED_BEFORE_HOURS} hours'
-          AND NOT EXISTS (SELECT FROM ${table} k WHERE k.outcome = 'KEPT' AND k.operation_id = o.id)
-        ORDER BY o.created_at LIMIT 1) a ON true`
-}
 
 const selectUnreported = statement<
   [direction: string, cents: bigint, id: string, kind: string, limit: number],
@@ -303,39 +211,6 @@ const selectOldestUnreported = statement<[], { at: number | null }>(
 
 /** Above every amount. */
 const MAX_CENTS = 9_223_372_036_854_775_807n
-
-/** See {@link keyParameters}. */
-export type KeyParameters = [directions: readonly string[], ids: readonly string[], kinds: readonly string[]]
-
-const KEY_ROWS = 'unnest($1::text[], $2::text[], $3::text[])'
-
-const settle = statement<
-  [...KeyParameters, outcomes: readonly string[], operationIds: readonly (string | null)[], now: string]
->(
-  'statement.settle',
-  `WITH settled AS (
-     UPDATE statement_entry s SET outcome = r.outcome, operation_id = r.operation_id, settled_at = $6
-       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[])
-         AS r (direction, id, kind, outcome, operation_id)
-      WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.settled_at IS NULL
-     RETURNING s.kind, s.id
-   )
-   UPDATE "case" c SET closed_at = $6 FROM settled s
-    WHERE c.kind = '${UNEXPLAINED}' AND c.operation_id IS NULL AND c.reference = s.kind || ' ' || s.id
-      AND c.closed_at IS NULL`,
-)
-
-const noteAsked = statement<[...KeyParameters, now: string]>(
-  'statement.asked',
-  `UPDATE statement_entry s SET asked_at = $4 FROM ${KEY_ROWS} AS r (direction, id, kind)
-    WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.asked_at IS NULL`,
-)
-
-const noteReported = statement<[...KeyParameters, now: string]>(
-  'statement.reported',
-  `UPDATE statement_entry s SET reported_at = $4 FROM ${KEY_ROWS} AS r (direction, id, kind)
-    WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.reported_at IS NULL`,
-)
 
 /** The entry of a movement that our books may have: what an adjustment explains, or came and went, they must not have besides. */
 const IS_MOVEMENT = `s.kind <> 'TARIFF' AND s.outcome IS DISTINCT FROM 'KEPT'`
@@ -393,23 +268,23 @@ const fillGaps = statement<[now: string]>(
                      WHERE s.direction = g.direction AND s.id = g.id AND ${IS_MOVEMENT})
      RETURNING g.direction, g.id
    )
-   UPDATE "case" c SET closed_at = $1 FROM filled f
-    WHERE c.kind = '${MISSING}' AND c.operation_id IS NULL AND c.reference = f.direction || ' ' || f.id
-      AND c.closed_at IS NULL`,
+   ${closingCasesOf(MISSING, `f.direction || ' ' || f.id`, 'filled f', '$1')}`,
 )
 
 const selectGaps = statement<
-  [missedBefore: string, limit: number],
+  [missedBefore: string, returnsMissedBefore: string, limit: number],
   { direction: 'in' | 'out'; id: string; operation_id: string; value_cents: bigint; missed_at: number }
 >(
   'statement.gaps_to_report',
   `SELECT direction, id, operation_id, value_cents, missed_at
      FROM (SELECT *, row_number() OVER (PARTITION BY direction ORDER BY value_cents DESC, id) AS place
              FROM statement_gap o
-            WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1
+            WHERE filled_at IS NULL AND reported_at IS NULL
+              -- Of a payment the id begins with E, of what went back of it with D.
+              AND missed_at < CASE WHEN o.id LIKE 'D%' THEN $2::timestamptz ELSE $1 END
               -- The same difference, for which the wire has suspended.
               AND NOT ${isTripped(`'${CREDIT_DENIED} ' || o.direction || ' ' || o.id`)}) g
-    WHERE place <= $2 ORDER BY direction, place`,
+    WHERE place <= $3 ORDER BY direction, place`,
 )
 
 const noteGapsReported = statement<[directions: readonly string[], ids: readonly string[], now: string]>(
@@ -486,21 +361,7 @@ function entriesOf(database: Database): Omit<StatementStore, OfMark | OfGaps> {
       return (await database.rows(selectReported, [direction, movementId, kind, limit])).map(openEntryOf)
     },
     oldestUnreportedAt: async () => (await database.rows(selectOldestUnreported, []))[0]?.at ?? null,
-    settle: async (results, nowMs) => {
-      if (results.length === 0) return
-      await database.rows(settle, [
-        ...keyParameters(results.map(({ entry }) => entry)),
-        results.map(({ outcome }) => outcome),
-        results.map(({ operationId }) => operationId),
-        instantParameter(nowMs),
-      ])
-    },
-    noteAsked: async (keys, nowMs) => {
-      if (keys.length > 0) await database.rows(noteAsked, [...keyParameters(keys), instantParameter(nowMs)])
-    },
-    noteReported: async (keys, nowMs) => {
-      if (keys.length > 0) await database.rows(noteReported, [...keyParameters(keys), instantParameter(nowMs)])
-    },
+    ...markingOf(database, ENTRIES),
   }
 }
 
@@ -516,8 +377,9 @@ function gapsOf(database: Database): Pick<StatementStore, OfGaps> {
     fillGaps: async (nowMs) => {
       await database.rows(fillGaps, [instantParameter(nowMs)])
     },
-    gapsToReport: async (missedBefore, limit) => {
-      const rows = await database.rows(selectGaps, [instantParameter(missedBefore), limit])
+    gapsToReport: async (missedBefore, returnsMissedBefore, limit) => {
+      const instants = [missedBefore, returnsMissedBefore].map(instantParameter) as [string, string]
+      const rows = await database.rows(selectGaps, [...instants, limit])
       return rows.map(({ direction, id, operation_id, value_cents, missed_at }) => ({
         direction,
         id,
@@ -531,58 +393,5 @@ function gapsOf(database: Database): Pick<StatementStore, OfGaps> {
       const [directions, ids] = [gaps.map(({ direction }) => direction), gaps.map(({ id }) => id)]
       await database.rows(noteGapsReported, [directions, ids, instantParameter(nowMs)])
     },
-  }
-}
-
-/** Entries as the parameters of a statement. */
-export function entryParameters(entries: readonly StatementEntry[]): EntryParameters {
-  return [
-    ...keyParameters(entries),
-    entries.map(({ endToEndId }) => endToEndId),
-    entries.map(({ reference }) => reference),
-    entries.map(({ valueCents }) => String(valueCents)),
-    entries.map(({ occurredAt }) => instantParameter(occurredAt)),
-  ]
-}
-
-/** What tells them from every other, as parameters. */
-export function keyParameters(keys: readonly EntryKey[]): KeyParameters {
-  return [
-    keys.map(({ direction }) => direction),
-    keys.map(({ movementId }) => movementId),
-    keys.map(({ kind }) => kind),
-  ]
-}
-
-/** The entry of a row. */
-export function openEntryOf(row: OpenRow): OpenEntry {
-  const subjectKind = SUBJECT_KINDS[row.kind]
-  return {
-    kind: row.kind,
-    direction: row.direction,
-    movementId: row.id,
-    endToEndId: row.end_to_end_id,
-    reference: row.reference,
-    valueCents: row.value_cents,
-    occurredAt: row.occurred_at,
-    seenAt: row.seen_at,
-    askedAt: row.asked_at,
-    reportedAt: row.reported_at,
-    booked:
-      row.booked_operation_id === null || row.booked_cents === null
-        ? undefined
-        : {
-            operationId: row.booked_operation_id,
-            valueCents: row.booked_cents,
-            ...(row.is_by_operator ? { isByOperator: true } : {}),
-          },
-    named:
-      row.named_id === null || row.named_kind === null
-        ? undefined
-        : { id: row.named_id, kind: row.named_kind, endToEndId: row.named_end_to_end_id },
-    paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
-    arrivedOn: row.arrived_on,
-    adjustmentId: row.adjustment_id,
-    isComeAndGone: row.came_and_went,
   }
 }

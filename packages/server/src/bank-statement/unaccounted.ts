@@ -1,4 +1,4 @@
-import type { StatementPage } from '../banks/port.ts'
+import type { StatementBalances, StatementPage } from '../banks/port.ts'
 import type { Window, WindowTotal } from './rules.ts'
 import type { Difference, TripWire } from './trip-wire/wire.ts'
 
@@ -8,7 +8,7 @@ import type { Difference, TripWire } from './trip-wire/wire.ts'
  */
 export interface Unaccounted {
   /**
-   * Whether a window counts as whole: where its entries account for its balances, or after a quarter of an hour of readings that
+   * Whether a window counts as whole: where its entries account for its balances, or the bank tells none, or after a quarter of an hour of readings that
    * do not, with a case about what is wrong.
    * @source rules#statement.3, rules#statement.12
    */
@@ -34,13 +34,14 @@ export function createUnaccounted({ tripWire }: { readonly tripWire: TripWire })
 
   return {
     isWhole: async ({ startedAt, window, total }, page) => {
-      if (total.accountsFor(page)) {
+      const { balances } = page
+      if (balances === null || total.accountsFor(balances)) {
         since = undefined
         return true
       }
       since ??= startedAt
       if (startedAt - since < ACCEPTED_AFTER_MS) return false
-      await tripWire.report([differenceOf(window, page, total.cents)])
+      await tripWire.report([differenceOf(window, balances, total.cents)])
       since = undefined
       return true
     },
@@ -50,7 +51,7 @@ export function createUnaccounted({ tripWire }: { readonly tripWire: TripWire })
 /** Dangerous where more is gone than its entries tell. */
 function differenceOf(
   { from, to }: Window,
-  { openingCents, closingCents }: StatementPage,
+  { openingCents, closingCents }: StatementBalances,
   accounted: bigint,
 ): Difference {
   const change = closingCents - openingCents

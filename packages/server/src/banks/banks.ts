@@ -1,4 +1,7 @@
+import { openApiPixBank } from './api-pix/bank.ts'
+import { apiPixConfig, apiPixFaults, apiPixVariables, efiConfig, efiFaults, efiVariables } from './api-pix/config.ts'
 import { type Connector, connector } from './connector.ts'
+import { openEfiBank } from './efi/bank.ts'
 import { openPixgateBank } from './pixgate/bank.ts'
 import { pixgateBankConfig, pixgateBankVariables } from './pixgate/config.ts'
 import { readPartnerTls } from './pixgate/tls.ts'
@@ -16,5 +19,25 @@ export const pixgate = connector({
   open: openPixgateBank,
 })
 
+/** Any bank that follows the Central Bank's API Pix: it takes charges and refunds, and pays nothing out. */
+const apiPix = connector({
+  title: 'A bank that follows the Central Bank’s API Pix',
+  variables: apiPixVariables,
+  settings: { address: 'PIXGATE_BANK_API_URL', credentials: 'PIXGATE_BANK_CLIENT_SECRET' },
+  faults: apiPixFaults,
+  configOf: apiPixConfig,
+  open: openApiPixBank,
+})
+
+/** Efí: the same, and payouts. */
+const efi = connector({
+  title: 'Efí',
+  variables: efiVariables,
+  settings: { address: 'PIXGATE_BANK_API_URL', credentials: 'PIXGATE_BANK_CLIENT_SECRET' },
+  faults: efiFaults,
+  configOf: efiConfig,
+  open: openEfiBank,
+})
+
 /** Every bank that there is a connector for. */
-export const banks = { pixgate } as const satisfies Connectors
+export const banks = { pixgate, efi, 'api-pix': apiPix } as const satisfies Connectors

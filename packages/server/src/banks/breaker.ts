@@ -24,6 +24,7 @@ export function withBreaker(
   return {
     capabilities: partner.capabilities,
     idempotencyWindowMs: partner.idempotencyWindowMs,
+    ...(partner.returnsWithinMs !== undefined && { returnsWithinMs: partner.returnsWithinMs }),
     sendsWanted: () => breaker.sendsWanted(clock.now()),
     chargesWanted: () => breaker.chargesWanted(clock.now()),
     qrCodesWanted: (asker) => breaker.qrCodesWanted(asker, clock.now()),
@@ -63,7 +64,7 @@ const NOBODY = ''
  * Remembers whether a bank takes what is sent. `now` is in epoch milliseconds and of one clock.
  *
  * It opens after several sends in a row without a definite answer, and at once when the bank refuses sends (429) or our
- * credentials (401). After a while it is half open: one that is sent then decides. An answer closes it, a failure opens it
+ * credentials (401, 403). After a while it is half open: one that is sent then decides. An answer closes it, a failure opens it
  * again. QR codes are chosen by whoever asks, and so is whether the bank can decode them: each who asks has a count alone.
  * @source rules#partner.6, rules#partner.9
  */
@@ -103,7 +104,7 @@ const FAILURES_MAX = 5
 /** How long it stays open after the last of them. */
 const OUTAGE_WAIT_MS = 30_000
 
-/** How long it stays open after a 401, or a 429 to a send: about as long as a bank's limits are counted for. */
+/** How long it stays open after a 401 or 403, or a 429 to a send: about as long as a bank's limits are counted for. */
 const REFUSAL_WAIT_MS = 60_000
 
 /** The same for charges and QR codes: shorter, as somebody waits. */
@@ -128,7 +129,7 @@ export function createBreaker(): Breaker {
 
   /** Every call has the same credentials; too many calls of one kind say nothing of another. */
   function note({ httpStatus }: Noted, now: number): void {
-    if (httpStatus === 401) refuse(now)
+    if (httpStatus === 401 || httpStatus === 403) refuse(now)
   }
   return {
     sendsWanted: (now) => (now < refusedUntil ? 0 : sends.wanted(now)),

@@ -33,6 +33,8 @@ export interface InboundRequest {
   readonly body: Buffer
   /** Of who calls; behind trusted proxies the one that they report, which may be any text. */
   readonly remoteAddress: string
+  /** What follows the path of the address that was called, as it came. A secret may stand there: it is in no log. */
+  readonly search: string
   /** Epoch milliseconds. */
   readonly nowMs: number
 }

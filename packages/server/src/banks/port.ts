@@ -66,6 +66,11 @@ export interface RefundPartner extends OrderPartner {
 
 /** The statement of our account: every centavo that moved, whoever was told of it. */
 export interface StatementPartner extends Capable {
+  /**
+   * How long after it happened the statement may lack what went back of an earlier movement; absent: nothing longer than
+   * anything else.
+   */
+  readonly returnsWithinMs?: number
   /** Reads a page of a window. Reading changes nothing at the bank. */
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
 }
@@ -152,6 +157,11 @@ export interface ChargeTerms {
 
 /** A charge as we ask for it. The same operation always asks for the same. */
 export interface ChargeRequest extends ChargeTerms {
+  /**
+   * When it could first leave, by our clock: the seconds that a bank is to count from its own beginning of the charge are
+   * those that were left then. Epoch milliseconds.
+   */
+  readonly sentFrom: number
   readonly description?: string
   readonly payer?: { readonly name: string; readonly document: string }
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
@@ -350,12 +360,18 @@ export interface StatementQuery {
 /** A page of a window. */
 export interface StatementPage {
   readonly entries: readonly StatementEntry[]
-  /** Of the whole window, whichever page it is. */
-  readonly openingCents: bigint
-  /** Of the whole window. */
-  readonly closingCents: bigint
+  /** Of the whole window, whichever page it is; `null`: the bank lists movements, and no balances with them. */
+  readonly balances: StatementBalances | null
   /** `null` on the last page. */
   readonly nextCursor: string | null
+  /** It is of a list that reaches further back than the window: what moved before we began to read is no news. */
+  readonly looksBack?: boolean
+}
+
+/** The account at the two ends of a window, centavos. */
+export interface StatementBalances {
+  readonly openingCents: bigint
+  readonly closingCents: bigint
 }
 
 /** Money that moved on our account, as the bank's statement tells it. */
@@ -476,6 +492,8 @@ export interface NotSent {
   readonly kind: 'NOT_SENT'
   /** A word for people: `ECONNREFUSED`, `timeout`. */
   readonly reason: string
+  /** With which the bank refused to let us in, before the call: further calls are useless for now. */
+  readonly httpStatus?: number | undefined
 }
 
 /** It may have happened or not. Never a reason to release money or to ask under another id. */

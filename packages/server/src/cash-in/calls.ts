@@ -57,6 +57,7 @@ function requestOf(cashIn: CashIn): ChargeRequest {
   const { description, payer, merchant } = cashIn.detail
   return {
     ...termsOf(cashIn),
+    sentFrom: cashIn.facts.sentFrom ?? cashIn.createdAt,
     merchant,
     ...(description === null ? {} : { description }),
     ...(payer === null ? {} : { payer: { name: payer.fullName, document: payer.document } }),

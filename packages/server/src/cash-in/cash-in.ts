@@ -43,6 +43,8 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts {
   readonly inconclusive?: number
   /** No byte of any attempt to make the charge left: `proven`, or `claimed` while one may be made. */
   readonly unsent?: 'proven' | 'claimed' | null
+  /** When it could first leave, where every attempt before was proven not to have; absent: from its creation on. */
+  readonly sentFrom?: number
   /** The last claim after which the bank may have been asked to make the charge. */
   readonly lastAttemptAt?: number
   /** When the bank was first and last asked about the charge, and said that it does not know it. */
@@ -67,6 +69,8 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts {
   readonly openRefunds?: Readonly<Record<string, OpenRefund>>
   /** Returns of which it is not known yet whose they are: return id → what was told. */
   readonly awaitedReturns?: Readonly<Record<string, AwaitedReturn>>
+  /** Returns that were held on an event's word and let go, as nothing of ours was it: by return id. */
+  readonly releasedReturns?: readonly string[]
   /** Everything that went back, by our refunds or by the bank itself: return id → centavos. */
   readonly returns?: Readonly<Record<string, number>>
   /** What went back and is in suspense, by return id. */
@@ -74,7 +78,14 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts {
   /** What operators took from suspense, centavos: of payments by end-to-end id, of returns by return id. */
   readonly decidedPayments?: Readonly<Record<string, number>>
   readonly decidedReturns?: Readonly<Record<string, number>>
-  /** Returns that were booked without their id, by the id that an operator named: centavos. */
+  /** The charge at the bank by which its payment came, where an operator attributed that: the bank tells of it there. */
+  readonly receivedFrom?: string
+  /** Of those payments what the merchant was credited with, none of them as the charge’s own: end-to-end id → centavos. */
+  readonly creditedPayments?: Readonly<Record<string, number>>
+  /**
+   * Returns that were booked without their id, centavos: by the id that an operator named, or, where the bank told its id later,
+   * by the one that was made for it.
+   */
   readonly namedReturns?: Readonly<Record<string, number>>
 }
 
@@ -153,6 +164,7 @@ export type RefundEvent =
       readonly returnId: string
       readonly valueCents: bigint
     }
+  | { readonly on: 'refund.undone'; readonly refundId: string; readonly returnId: string }
   | {
       readonly on: 'refund.named'
       readonly refundId: string
@@ -210,6 +222,11 @@ export interface CashInOutcome {
   readonly cashIn: CashIn
 }
 
+/** All payments that were received for a charge, credited or in suspense, centavos. @source rules#cash-in.detail.1 */
+export function receivedCents({ facts }: CashIn): bigint {
+  return Object.values(facts.payments ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
+}
+
 /** What went back of a cash-in so far, centavos. @source rules#cash-in.refunds.7 */
 export function refundedCents({ facts }: CashIn): bigint {
   return Object.values(facts.returns ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
@@ -256,6 +273,20 @@ export function returnedPayment({ facts }: CashIn, named: string | null): string
   const payments = Object.keys(facts.payments ?? {})
   if (named !== null) return payments.includes(named) ? named : undefined
   return payments.length > 1 ? null : payments[0]
+}
+
+/**
+ * The payment that a return is of, by its end-to-end id, where an operator took that from suspense and the return is not booked
+ * here: it may be another charge's by now. `undefined` where it is none such.
+ * @source rules#cash-in.refunds.9
+ */
+export function decidedPaymentOf(
+  cashIn: CashIn,
+  { returnId, endToEndId }: { readonly returnId: string; readonly endToEndId?: string | null },
+): string | undefined {
+  const payment = returnedPayment(cashIn, endToEndId ?? null)
+  const isDecided = payment != null && own(cashIn.facts.decidedPayments, payment) !== undefined
+  return isDecided && bookedReturn(cashIn, returnId) === undefined ? payment : undefined
 }
 
 /** What of a payment that was not credited is still in suspense, centavos. */

@@ -127,6 +127,8 @@ export class ChargeWork {
    * @source rules#partner.10, failure-modes#PL-61
    */
   async #unasked(cashIn: CashIn): Promise<Settled> {
+    // One that failed may be there all the same; of any other end, or contradiction, nothing more can be learned.
+    if (!isWanted(cashIn)) return cashIn.status === 'FAILED' ? this.#withdraw(cashIn) : OVER
     const isPast = isOver(cashIn, this.#clock.now())
     if (isKnownAtBank(cashIn)) return isPast ? this.#withdraw(cashIn) : SILENT
     if (!isPast && isWanted(cashIn) && this.#calls.isRepeatable(cashIn)) return this.#order(cashIn)
@@ -182,6 +184,8 @@ export class ChargeWork {
       return OPEN
     }
     if (answer.kind !== 'REJECTED') return SILENT
+    // Whoever cannot be asked why has said enough.
+    if (!this.#calls.canAsk) return isWanted(cashIn) ? SILENT : OVER
     const paid = await this.#calls.ask(cashIn)
     if (paid.kind !== 'NOT_FOUND') await this.#applyAnswer(cashIn, paid)
     return paid.kind === 'FINAL' ? OVER : SILENT

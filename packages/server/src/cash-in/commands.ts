@@ -1,7 +1,7 @@
 import { limits, Refusal } from '@pixgate/spec'
 import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { State } from '../engine/operation.ts'
+import type { Command, State } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type CashIn, type CashInInput, type CashInOutcome, isCashIn, movementOf, statusAt } from './cash-in.ts'
 import { type CashInRequest, type CashInTerms, decideCreate } from './create.ts'
@@ -18,6 +18,8 @@ export interface CashInCommands {
   create(request: CashInRequest): Promise<Created>
   /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
+  /** The same as a command, to be carried out with another one, or only rehearsed. */
+  command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
 }
 
 /** A charge that a request made, now or when it came before. */
@@ -46,15 +48,19 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
         return repeated(error.operation, request, clock.now())
       }
     },
-    apply: (id, input) =>
-      engine.execute<CashInOutcome | undefined>({
-        reads: [id],
-        movements: input.on === 'partner.confirmed' ? [movementOf(input.payment)] : [],
-        decide: (state, now) => {
-          const cashIn = state.operation(id)
-          return isCashIn(cashIn) ? decideCashIn(cashIn, withOwner(cashIn, input, state), now) : { outcome: undefined }
-        },
-      }),
+    apply: (id, input) => engine.execute(commandOf(id, input)),
+    command: commandOf,
+  }
+}
+
+function commandOf(id: string, input: CashInInput): Command<CashInOutcome | undefined> {
+  return {
+    reads: [id],
+    movements: input.on === 'partner.confirmed' ? [movementOf(input.payment)] : [],
+    decide: (state, now) => {
+      const cashIn = state.operation(id)
+      return isCashIn(cashIn) ? decideCashIn(cashIn, withOwner(cashIn, input, state), now) : { outcome: undefined }
+    },
   }
 }
 

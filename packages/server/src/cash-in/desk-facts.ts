@@ -30,12 +30,12 @@ export function changesByEnd(cashIn: CashIn, row: Target<CashIn>, nowMs: number)
 /** What a charge learns of the payment that an operator attributes to it. */
 export function changesByReceipt(
   cashIn: CashIn,
-  { endToEndId, cents, facts }: Received,
+  { endToEndId, cents, from, facts }: Received,
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
   const payments = { ...cashIn.facts.payments, [endToEndId]: Number(cents) }
-  const paid = { payments, ...paidFacts(facts.occurredAt, nowMs) }
+  const paid = { payments, receivedFrom: from, ...paidFacts(facts.occurredAt, nowMs) }
   return withWork(cashIn, { endToEndId, facts: paid }, row, nowMs)
 }
 
@@ -51,7 +51,7 @@ function learnedBy(
     case 'suspense_credited':
       return row.when.includes('it pays the charge')
         ? { endToEndId: reference, facts: paidFacts(told.occurredAt, nowMs) }
-        : { facts: arrivalDecided(cashIn, reference) }
+        : { facts: { ...arrivalDecided(cashIn, reference), ...creditedBeside(cashIn, reference) } }
     case 'arrival_handed_over':
     case 'arrival_written_off':
       return { facts: arrivalDecided(cashIn, reference) }
@@ -99,6 +99,12 @@ function paidFacts(occurredAt: unknown, nowMs: number): CashInFacts {
 function arrivalDecided(cashIn: CashIn, reference: string): CashInFacts {
   const cents = Number(suspendedArrival(cashIn, reference))
   return { decidedPayments: { ...cashIn.facts.decidedPayments, [reference]: cents } }
+}
+
+/** The merchant has it: what the bank takes back of it is debited from nobody else. */
+function creditedBeside(cashIn: CashIn, reference: string): CashInFacts {
+  const cents = Number(suspendedArrival(cashIn, reference))
+  return { creditedPayments: { ...cashIn.facts.creditedPayments, [reference]: cents } }
 }
 
 /** The return that was told without its id is known by the one that the operator names. */

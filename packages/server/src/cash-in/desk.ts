@@ -1,26 +1,19 @@
-import {
-  type DeskDecision,
-  deskTriggers,
-  type EvidenceField,
-  type GuardOf,
-  cashIn as machine,
-  min,
-  type TriggerOf,
-} from '@pixgate/spec'
+import { type DeskDecision, type EvidenceField, type GuardOf, cashIn as machine, min } from '@pixgate/spec'
 import {
   assertNamed,
   assertOpen,
+  endedBy,
   evidenceOfOrder,
   isKeptInDoubt,
   notDecidable,
   optionsBy,
-  withoutCase,
+  orderedBy,
 } from '../desk/by-table.ts'
 import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../desk/decider.ts'
-import { follow } from '../engine/follow.ts'
+import { follow, type Target } from '../engine/follow.ts'
 import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
-import { reasonOf } from '../engine/reason.ts'
-import { type CashIn, isCashIn, isOver } from './cash-in.ts'
+import { own } from '../platform/own.ts'
+import { bookedReturn, type CashIn, isCashIn, isOver } from './cash-in.ts'
 import { changesByDecision, changesByEnd, changesByReceipt } from './desk-facts.ts'
 import { deskNotification } from './desk-notification.ts'
 import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
@@ -45,9 +38,15 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'its movement is known': ({ isKnown }) => isKnown,
   'it pays the charge': ({ cashIn, openCase }) =>
     cashIn.endToEndId === null && suspendedArrival(cashIn, openCase.reference) === cashIn.valueCents,
+  'the merchant has a payment of it': ({ cashIn: { endToEndId, facts } }) =>
+    endToEndId !== null || Object.keys(facts.creditedPayments ?? {}).length > 0,
   'a payment is credited': ({ cashIn }) => cashIn.endToEndId !== null,
   'its failure is known': ({ cashIn: { facts } }) => facts.failureCode !== undefined,
   'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
+}
+
+function holdsFor(given: Given, guard: Guard): boolean {
+  return GUARDS[guard]?.(given) ?? false
 }
 
 /** Decides the cases of cash-ins. */
@@ -58,7 +57,7 @@ export const cashInDecider: CaseDecider<CashIn> = {
       machine,
       cashIn,
       openCase,
-      (_, guard) => GUARDS[guard as Guard]?.(given) ?? false,
+      (_, guard) => holdsFor(given, guard as Guard),
       (decision) => needsOf(cashIn, openCase, decision),
     )
   },
@@ -80,10 +79,28 @@ export const cashInDecider: CaseDecider<CashIn> = {
 function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
   if (decision === 'attribute') return ['attributeTo']
   const isProof =
-    decision === 'return' && openCase.kind !== 'return_unattributed' && openCase.kind !== 'return_unexplained'
+    decision === 'return'
+      ? openCase.kind !== 'return_unattributed' && openCase.kind !== 'return_unexplained'
+      : decision === 'write_off' && openCase.kind === 'return_unnamed'
   return isProof && suspendedArrival(cashIn, openCase.reference) + suspendedDeparture(cashIn, openCase.reference) > 0n
     ? ['returnId']
     : []
+}
+
+/**
+ * Whether the return that an operator names is known already; that it has the id of its own case proves nothing either way.
+ * @source rules#desk.15
+ */
+function isReturnKnown(
+  cashIn: CashIn,
+  { kind, reference }: DecidableCase,
+  returnId: string | undefined,
+  state: State,
+): boolean {
+  if (returnId === undefined || (kind === 'return_unattributed' && returnId === reference)) return false
+  const isKnownHere =
+    bookedReturn(cashIn, returnId) !== undefined || own(cashIn.facts.awaitedReturns, returnId) !== undefined
+  return isKnownHere || state.movement({ direction: 'out', id: returnId }) !== undefined
 }
 
 function decideCase(
@@ -94,60 +111,29 @@ function decideCase(
   nowMs: number,
 ): Decision<DeskOutcome<CashIn>> {
   const { returnId } = order.evidence
-  const isKnown = returnId !== undefined && state.movement({ direction: 'out', id: returnId }) !== undefined
-  const given = { cashIn, openCase, isKnown, nowMs }
+  const given = { cashIn, openCase, isKnown: isReturnKnown(cashIn, openCase, returnId, state), nowMs }
   const [arrived, left] = [suspendedArrival(cashIn, openCase.reference), suspendedDeparture(cashIn, openCase.reference)]
   const p = arrived > 0n ? arrived : left
-  const decision: Decision<CashIn | undefined> = follow(
+  const decision = orderedBy(
     machine,
     cashIn,
+    openCase,
+    order,
     {
-      on: deskTriggers[order.decision] as TriggerOf<typeof machine>,
-      holds: (guard) => GUARDS[guard]?.(given) ?? false,
+      holds: (guard) => holdsFor(given, guard),
       changes: (row) => changesByDecision(cashIn, openCase, order, row, nowMs),
       amounts: { p, r: p, f: min(cashIn.feeCents, p), d: min(state.balance('available'), p), h: 0n },
       reference: order.decision === 'return' && arrived > 0n && returnId !== undefined ? returnId : openCase.reference,
       notification: () => deskNotification(cashIn, 'PAID', openCase.reference, openCase.facts, nowMs),
-      evidence: evidenceOfOrder(order),
-      decides: openCase,
-      outcome: (after, isApplied) => (isApplied ? after : undefined),
     },
     nowMs,
   )
-  const after = decision.outcome
-  if (!after) throw notDecidable(order, openCase)
-  const isExact = decision.journals?.some(({ kind }) => kind === 'return_debited')
-  const exact = isExact ? { exact: ['available'] as const } : {}
-  const decided = { ...decision, ...exact, outcome: { operation: after } }
-  return decision.closes?.includes(openCase.id)
-    ? ended(withoutCase(after, openCase.id), openCase, decided, nowMs)
-    : decided
-}
-
-/** Where no other case keeps it in doubt the doubt ends, as the table says. @source rules#desk.5 */
-function ended(
-  cashIn: CashIn,
-  openCase: DecidableCase,
-  decided: Decision<DeskOutcome<CashIn>>,
-  nowMs: number,
-): Decision<DeskOutcome<CashIn>> {
-  const outcome = { operation: cashIn }
-  if (reasonOf(cashIn) === null) return { ...decided, outcome }
-  const given = { cashIn, openCase, isKnown: false, nowMs }
-  const decision: Decision<DeskOutcome<CashIn>> = follow(
-    machine,
-    cashIn,
-    {
-      on: 'doubt.decided',
-      holds: (guard) => GUARDS[guard]?.(given) ?? false,
-      changes: (row) => changesByEnd(cashIn, row, nowMs),
-      reference: '',
-      notification: () => deskNotification(cashIn, 'FAILED', null, {}, nowMs),
-      outcome: (operation) => ({ operation }),
-    },
-    nowMs,
-  )
-  return mergeDecisions(decided, decision)
+  const ending = (after: CashIn) => ({
+    holds: (guard: Guard) => holdsFor({ ...given, cashIn: after, isKnown: false }, guard),
+    changes: (row: Target<CashIn>) => changesByEnd(after, row, nowMs),
+    notification: () => deskNotification(after, 'FAILED', null, {}, nowMs),
+  })
+  return endedBy(machine, openCase, decision, ending, nowMs)
 }
 
 /** The other charge is paid by what was in suspense here. @source rules#desk.6 */
@@ -161,6 +147,7 @@ function receivedBy(
   const target = state.operation(order.attributeTo ?? '')
   const received: Received = {
     endToEndId: openCase.reference,
+    from: source.id,
     cents: suspendedArrival(source, openCase.reference),
     facts: openCase.facts,
   }

@@ -58,16 +58,20 @@ export function createEventApplier({
   }
 
   return {
-    apply: async (id, input) => {
-      const outcome = await applied(id, input)
-      const { facts, dueAt } = outcome?.cashIn ?? {}
-      if (outcome?.result === 'APPLIED' && facts?.isQuestionWanted && dueAt != null && dueAt <= clock.now()) {
-        ask(outcome.cashIn)
-      }
-      return outcome
-    },
+    apply: applyAndAsk,
     drained: async () => {
       while (asking.size > 0) await Promise.all(asking)
     },
+  }
+
+  async function applyAndAsk(id: string, input: CashInInput): Promise<CashInOutcome | undefined> {
+    const outcome = await applied(id, input)
+    const { facts, dueAt } = outcome?.cashIn ?? {}
+    if (outcome?.result === 'APPLIED' && facts?.isQuestionWanted && dueAt != null && dueAt <= clock.now()) {
+      ask(outcome.cashIn)
+    }
+    // What became of a payment that was attributed the bank tells of the charge that it was made for.
+    if (input.on === 'work.requested' && facts?.receivedFrom !== undefined) await applyAndAsk(facts.receivedFrom, input)
+    return outcome
   }
 }

@@ -28,7 +28,11 @@ export interface Given {
 /** Those that only decisions of operators have are elsewhere. */
 type Guard = Exclude<
   GuardOf<typeof machine>,
-  DeskGuard | 'it pays the charge' | 'a payment is credited' | 'its failure is known'
+  | DeskGuard
+  | 'it pays the charge'
+  | 'the merchant has a payment of it'
+  | 'a payment is credited'
+  | 'its failure is known'
 >
 
 /** Whether each condition holds. @source rules#cash-in.states */
@@ -95,7 +99,8 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
 export function uncreditedPayment(cashIn: CashIn, { endToEndId }: ReportedReturn): string | null | undefined {
   if (endToEndId === undefined) return undefined
   const payment = returnedPayment(cashIn, endToEndId)
-  return payment === cashIn.endToEndId ? undefined : payment
+  const isCredited = payment !== null && payment === cashIn.endToEndId
+  return isCredited ? undefined : payment
 }
 
 /** Whether a return of the same amount was told: debited, in suspense, or awaited. */

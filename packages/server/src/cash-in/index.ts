@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/engine.ts'
+import type { Command } from '../engine/operation.ts'
 import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
@@ -12,7 +13,15 @@ import { createCashInStore } from './store.ts'
 import { type CreditTerms, createUnverifiedCredits } from './unverified-credits.ts'
 
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
-export { bookedReturn, isCashIn, refundableCents, refundDeadline, returnedPayment, unnamedLike } from './cash-in.ts'
+export {
+  bookedReturn,
+  decidedPaymentOf,
+  isCashIn,
+  refundableCents,
+  refundDeadline,
+  returnedPayment,
+  unnamedLike,
+} from './cash-in.ts'
 export type { CreditAnswer } from './credit-answer.ts'
 export { cashInDecider } from './desk.ts'
 export { uncreditedPayment } from './guards.ts'
@@ -37,6 +46,8 @@ export interface CashInModule
   readonly handlers: CashInHandlers
   /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
+  /** The same as a command, to be carried out with another one, or only rehearsed. */
+  command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
   /**
    * The same with what only an event tells: it is verified with the bank where that is asked for, at once.
    * @source rules#cash-in.credits, rules#cash-in.work.5
@@ -85,6 +96,7 @@ export function createCashInModule(options: CashInOptions): CashInModule {
     askAboutCredit: jobs.askAboutCredit,
     drainNewReferences: jobs.drainNewReferences,
     apply: commands.apply,
+    command: commands.command,
     applyEvent: events.apply,
     drained: async () => {
       await events.drained()

@@ -58,7 +58,9 @@ export function returnsIn(
   answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
 ): readonly ReturnOfPayment[] {
   if (!('charge' in answer) || answer.charge.id !== id) return []
-  const told = answer.charge.payments.filter((payment) => payment.endToEndId === endToEndId)
+  const told = answer.charge.payments.filter(
+    (payment) => payment.endToEndId === endToEndId || own(facts.decidedPayments, payment.endToEndId) !== undefined,
+  )
   return told
     .flatMap(({ endToEndId, returns = [] }) => returns.map((returned) => ({ ...returned, endToEndId })))
     .filter(({ returnId, valueCents }) => own(facts.returns, returnId) !== Number(valueCents))

@@ -32,6 +32,8 @@ export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<C
     case 'refund.taken':
       // What was booked first stays; an operator compares.
       return { returns: { [input.returnId]: Number(input.valueCents), ...returns } }
+    case 'refund.undone':
+      return { returns: without(returns, input.returnId) }
     case 'refund.named':
       return { openRefunds: { ...openRefunds, [input.refundId]: namedOf(input) } }
     case 'refund.answered':
@@ -46,9 +48,8 @@ export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<C
     case 'return.known':
       return {
         awaitedReturns: without(awaitedReturns, input.returnId),
-        ...(unnamedReturn(cashIn, input.returnId) && {
-          suspendedReturns: without(cashIn.facts.suspendedReturns, input.returnId),
-        }),
+        ...released(cashIn.facts, input.returnId),
+        ...named(cashIn, input.returnId),
       }
   }
 }
@@ -80,6 +81,17 @@ function suspended(
   return { suspendedReturns: { ...suspendedReturns, [returnId]: returned } }
 }
 
+/** The return that was told without its id is in suspense no more; told so again it is nothing new. */
+function named(cashIn: CashIn, returnId: string): CashInFacts {
+  const unnamed = unnamedReturn(cashIn, returnId)
+  if (!unnamed) return {}
+  const { suspendedReturns, namedReturns } = cashIn.facts
+  return {
+    suspendedReturns: without(suspendedReturns, returnId),
+    namedReturns: { ...namedReturns, [returnId]: unnamed.cents },
+  }
+}
+
 function namedOf({ valueCents, transactionId }: Extract<RefundEvent, { on: 'refund.named' }>): OpenRefund {
   return { valueCents: Number(valueCents), transactionId }
 }
@@ -98,6 +110,12 @@ function answered(
 function held(awaited: CashInFacts['awaitedReturns'], returnId: string, heldCents: bigint) {
   const before = own(awaited, returnId)
   return before ? { ...awaited, [returnId]: { ...before, heldCents: Number(heldCents) } } : { ...awaited }
+}
+
+/** What an event alone told, and was held, may yet be told by the bank: that it was held is kept. */
+function released({ awaitedReturns, releasedReturns = [] }: CashInFacts, returnId: string): CashInFacts {
+  const { isUnverified, heldCents } = own(awaitedReturns, returnId) ?? {}
+  return isUnverified && heldCents !== undefined ? { releasedReturns: [...releasedReturns, returnId] } : {}
 }
 
 function without<Value>(record: Readonly<Record<string, Value>> | undefined, id: string): Record<string, Value> {

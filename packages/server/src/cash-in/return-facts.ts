@@ -24,4 +24,6 @@ export interface AwaitedReturn extends Document {
   readonly isUnverified?: boolean
   /** What is held of it, centavos; absent while nothing is booked. */
   readonly heldCents?: number
+  /** It was held before on an event's word, and let go: each return is held once. */
+  readonly wasHeld?: boolean
 }

@@ -44,6 +44,7 @@ export function awaitedOf({ facts }: CashIn, told: ReportedReturn): AwaitedRetur
       since: at,
       answered: [],
       ...(isUnverified ? { isUnverified } : {}),
+      ...(facts.releasedReturns?.includes(told.returnId) ? { wasHeld: true } : {}),
     }
   )
 }
@@ -88,8 +89,12 @@ export type ReturnStep = 'wait' | 'confirm' | 'book' | 'hold'
 export function returnStep(cashIn: CashIn, awaited: AwaitedReturn, nowMs: number): ReturnStep {
   if (namedRefund(cashIn, awaited) !== undefined) return 'confirm'
   if (explanationsOf(cashIn, awaited).length === 0) return 'book'
-  const isOverdue = awaited.heldCents === undefined && nowMs >= overdueAt(awaited)
-  return isOverdue ? 'hold' : 'wait'
+  return mayBeHeld(awaited) && nowMs >= overdueAt(awaited) ? 'hold' : 'wait'
+}
+
+/** One that the bank's own word brings back after an event's was let go waits: a hold has its journals, and each is posted once. */
+function mayBeHeld({ heldCents, wasHeld }: AwaitedReturn): boolean {
+  return heldCents === undefined && !wasHeld
 }
 
 /** Whether something is to be done about some awaited return now. */
@@ -103,7 +108,7 @@ export function hasReturnStep(cashIn: CashIn, nowMs: number): boolean {
 export function returnsDueAt(cashIn: CashIn, nowMs: number): number | null {
   const dues = Object.values(cashIn.facts.awaitedReturns ?? {}).flatMap((awaited) => {
     if (returnStep(cashIn, awaited, nowMs) !== 'wait') return [nowMs]
-    return awaited.heldCents === undefined ? [overdueAt(awaited)] : []
+    return mayBeHeld(awaited) ? [overdueAt(awaited)] : []
   })
   return dues.length > 0 ? Math.min(...dues) : null
 }

@@ -8,6 +8,8 @@ import { type CashIn, suspendedCents } from './cash-in.ts'
 export interface Received {
   readonly endToEndId: string
   readonly cents: bigint
+  /** The charge at the bank by which it was paid. */
+  readonly from: string
   /** What its case was opened with. */
   readonly facts: Document
 }

@@ -1,7 +1,7 @@
 import { type createCashIn, type getCashIn, maskReported } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { reasonOf } from '../engine/reason.ts'
-import { type CashIn, refundableCents, refundDeadline, refundedCents, statusAt } from './cash-in.ts'
+import { type CashIn, receivedCents, refundableCents, refundDeadline, refundedCents, statusAt } from './cash-in.ts'
 
 /** Rows of cash-ins as clients read them. */
 
@@ -42,6 +42,7 @@ export function detailView(cashIn: CashIn, nowMs: number): Detail {
     payerDocument: maskReported(facts.payerDocument),
     payerIspb: facts.payerIspb ?? null,
     feeAmountCents: Number(cashIn.feeCents),
+    receivedCents: Number(receivedCents(cashIn)),
     refundedCents: Number(refundedCents(cashIn)),
     refundableCents: Number(refundableCents(cashIn)),
     refundDeadline: instantText(refundDeadline(cashIn)),

@@ -40,6 +40,8 @@ export interface CashOutCommands {
   approve(cashOut: CashOut, input: ApprovalInput, live: LiveRequest): Promise<CashOut | undefined>
   /** Lets a cash-out take inputs, as one change; `undefined` where it does not exist. */
   apply(id: string, inputs: readonly CashOutInput[]): Promise<CashOutOutcome | undefined>
+  /** The same as a command, to be carried out with another one, or only rehearsed. */
+  command(id: string, inputs: readonly CashOutInput[]): Command<CashOutOutcome | undefined>
 }
 
 /** A payout that a request made, now or when it came before. */
@@ -99,16 +101,20 @@ export function createCashOutCommands(
           return { ...decision, outcome: decision.outcome.cashOut }
         },
       }),
-    apply: (id, inputs) =>
-      engine.execute<CashOutOutcome | undefined>({
-        reads: [id],
-        movements: movementsOf(inputs),
-        controls: inputs.some(({ on }) => on === 'send.claimed') ? ['cash_out_switch'] : [],
-        decide: (state, now) => {
-          const cashOut = state.operation(id)
-          return isCashOut(cashOut) ? decideCashOut(cashOut, inputs, state, now) : { outcome: undefined }
-        },
-      }),
+    apply: (id, inputs) => engine.execute(commandOf(id, inputs)),
+    command: commandOf,
+  }
+}
+
+function commandOf(id: string, inputs: readonly CashOutInput[]): Command<CashOutOutcome | undefined> {
+  return {
+    reads: [id],
+    movements: movementsOf(inputs),
+    controls: inputs.some(({ on }) => on === 'send.claimed') ? ['cash_out_switch'] : [],
+    decide: (state, now) => {
+      const cashOut = state.operation(id)
+      return isCashOut(cashOut) ? decideCashOut(cashOut, inputs, state, now) : { outcome: undefined }
+    },
   }
 }
 

@@ -47,13 +47,23 @@ function learnedBy(
       return { facts: { failureCode: 'decided_by_operator', failureReason: null, isReleased: true, ...ANSWERED } }
     case 'payout_left_in_suspense': {
       const confirmedAt = typeof told.occurredAt === 'number' ? told.occurredAt : nowMs
-      return { endToEndId: reference, facts: confirmedFacts(confirmedAt) }
+      // Told again, of another amount or to somebody else as it is, it is what was decided.
+      const decidedMovements = {
+        ...facts.decidedMovements,
+        [reference]: Number(suspendedDeparture(cashOut, reference)),
+      }
+      return { endToEndId: reference, facts: { decidedMovements, ...confirmedFacts(confirmedAt) } }
     }
     case 'left_came_back':
       return {
-        facts: { ...departureDecided(cashOut, reference, kind), ...backAs(cashOut, reference, evidence.returnId) },
+        facts: {
+          ...leftForIt(cashOut),
+          ...departureDecided(cashOut, reference, kind),
+          ...backAs(cashOut, reference, evidence.returnId),
+        },
       }
     case 'left_written_off':
+      return { facts: { ...leftForIt(cashOut), ...departureDecided(cashOut, reference, kind) } }
     case 'left_handed_over':
       return { facts: departureDecided(cashOut, reference, kind) }
     case 'payout_return_credited': {
@@ -78,6 +88,14 @@ function departureDecided(cashOut: CashOut, reference: string, kind: string): Ca
   const cents = Number(suspendedDeparture(cashOut, reference))
   const decidedMovements = { ...cashOut.facts.decidedMovements, [reference]: cents }
   return { decidedMovements, ...(kind === 'confirmed_after_release' ? { isReleased: true } : {}) }
+}
+
+/**
+ * What left for it, and for nothing else, shows that the bank has it: it is not sent again. What its statement showed is that.
+ * @source rules#desk.14
+ */
+function leftForIt({ endToEndId, facts }: CashOut): CashOutFacts {
+  return endToEndId === null && !facts.isReleased ? { isAccepted: true, isShown: false } : {}
 }
 
 /** The return that the operator names is known: told again it is nothing new. */

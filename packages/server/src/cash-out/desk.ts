@@ -1,25 +1,16 @@
-import {
-  type DeskDecision,
-  deskTriggers,
-  type EvidenceField,
-  type GuardOf,
-  cashOut as machine,
-  type TriggerOf,
-} from '@pixgate/spec'
+import { type DeskDecision, type EvidenceField, type GuardOf, cashOut as machine } from '@pixgate/spec'
 import {
   assertNamed,
   assertOpen,
-  evidenceOfOrder,
+  endedBy,
   isKeptInDoubt,
   movementsNamed,
-  notDecidable,
   optionsBy,
-  withoutCase,
+  orderedBy,
 } from '../desk/by-table.ts'
 import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../desk/decider.ts'
-import { follow } from '../engine/follow.ts'
-import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
-import { reasonOf } from '../engine/reason.ts'
+import type { Target } from '../engine/follow.ts'
+import type { Decision, State } from '../engine/operation.ts'
 import { mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/limits/limits.ts'
 import { type CashOut, leftCents, reversedCents } from './cash-out.ts'
@@ -56,11 +47,17 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'money of it is in suspense': ({ cashOut }) => hasSuspended(cashOut),
   'an attempt may still arrive': ({ cashOut: { facts }, nowMs }) => mayStillArrive(facts, nowMs),
   'the statement shows it': ({ cashOut: { facts } }) => facts.isShown === true,
+  'the bank has it': ({ cashOut: { facts } }) => facts.isAccepted === true,
+  'it was never claimed': ({ cashOut: { facts } }) => (facts.attempts ?? 0) === 0,
   'the reservation was given back': ({ cashOut: { facts } }) => facts.isReleased === true,
   'it is confirmed': ({ cashOut: { endToEndId } }) => endToEndId !== null,
   'it came back': ({ cashOut: { facts } }) => reversedCents(facts) > 0n,
   'returns exceed the payout': ({ cashOut, openCase }) =>
     exceedsPayout(cashOut, suspendedArrival(cashOut, openCase.reference)),
+}
+
+function holdsFor(given: Given, guard: Guard): boolean {
+  return GUARDS[guard]?.(given) ?? false
 }
 
 /** Decides the cases of cash-outs. */
@@ -71,7 +68,7 @@ export const cashOutDecider: CaseDecider<CashOut> = {
       machine,
       cashOut,
       openCase,
-      (_, guard) => GUARDS[guard as Guard]?.(given) ?? false,
+      (_, guard) => holdsFor(given, guard as Guard),
       (decision) => needsOf(cashOut, openCase, decision),
     )
   },
@@ -105,12 +102,13 @@ function decideCase(
   const [left, arrived] = [suspendedDeparture(cashOut, reference), suspendedArrival(cashOut, reference)]
   const booked = referenceOf(openCase, order, left > 0n)
   const h = order.decision === 'confirm' ? heldCents(cashOut) : heldAgainCents(cashOut, kind)
-  const decision: Decision<CashOut | undefined> = follow(
+  const decision = orderedBy(
     machine,
     cashOut,
+    openCase,
+    order,
     {
-      on: deskTriggers[order.decision] as TriggerOf<typeof machine>,
-      holds: (guard) => GUARDS[guard]?.(given) ?? false,
+      holds: (guard) => holdsFor(given, guard),
       changes: (row) => changesByDecision(cashOut, openCase, order, row, nowMs),
       amounts: {
         v: cashOut.valueCents,
@@ -122,52 +120,19 @@ function decideCase(
       },
       reference: booked,
       notification: () => deskNotification(cashOut, { ...openCase, reference: booked }, order.decision, arrived, nowMs),
-      evidence: evidenceOfOrder(order),
-      decides: openCase,
-      outcome: (after, isApplied) => (isApplied ? after : undefined),
     },
     nowMs,
   )
-  const after = decision.outcome
-  if (!after) throw notDecidable(order, openCase)
-  const isExact = decision.journals?.some((journal) => journal.kind === 'payout_left_in_suspense')
-  const decided = {
-    ...decision,
-    ...(isExact ? { exact: ['available'] as const } : {}),
-    allowances: countedBy(cashOut, decision, { leftCents: leftCents(cashOut.facts), isAnothers: false }, nowMs),
-    outcome: { operation: after },
-  }
-  return decision.closes?.includes(openCase.id)
-    ? ended(withoutCase(after, openCase.id), openCase, decided, nowMs)
-    : decided
+  const allowances = countedBy(cashOut, decision, { leftCents: leftCents(cashOut.facts), isAnothers: false }, nowMs)
+  const ending = (after: CashOut) => ({
+    holds: (guard: Guard) => holdsFor({ ...given, cashOut: after, isKnown: false }, guard),
+    changes: (row: Target<CashOut>) => changesByEnd(after, row, nowMs),
+  })
+  return endedBy(machine, openCase, { ...decision, allowances }, ending, nowMs)
 }
 
 /** What journal and movement are known by: the case's, or what the operator names. */
 function referenceOf({ reference }: DecidableCase, { decision, evidence }: DeskOrder, isSuspended: boolean): string {
   if (decision === 'return') return evidence.returnId ?? reference
   return decision === 'confirm' && !isSuspended ? (evidence.endToEndId ?? reference) : reference
-}
-
-/** Where no other case keeps it in doubt the doubt ends, as the table says. @source rules#desk.5 */
-function ended(
-  cashOut: CashOut,
-  openCase: DecidableCase,
-  decided: Decision<DeskOutcome<CashOut>>,
-  nowMs: number,
-): Decision<DeskOutcome<CashOut>> {
-  if (reasonOf(cashOut) === null) return { ...decided, outcome: { operation: cashOut } }
-  const given = { cashOut, openCase, isKnown: false, nowMs }
-  const decision: Decision<DeskOutcome<CashOut>> = follow(
-    machine,
-    cashOut,
-    {
-      on: 'doubt.decided',
-      holds: (guard) => GUARDS[guard]?.(given) ?? false,
-      changes: (row) => changesByEnd(cashOut, row, nowMs),
-      reference: '',
-      outcome: (operation) => ({ operation }),
-    },
-    nowMs,
-  )
-  return mergeDecisions(decided, decision)
 }

@@ -11,8 +11,8 @@ import {
   type CashOutInput,
   isOfAnotherPayment,
   mayBeBooked,
-  reversedCents,
 } from './cash-out.ts'
+import { exceedsPayout } from './suspense.ts'
 
 /** What the conditions of the table mean. Pure. */
 
@@ -30,7 +30,12 @@ export interface Given {
 /** Those that only decisions of operators have are elsewhere. */
 type Guard = Exclude<
   GuardOf<typeof machine>,
-  DeskGuard | 'money of it is in suspense' | 'an attempt may still arrive' | 'it is confirmed' | 'it came back'
+  | DeskGuard
+  | 'money of it is in suspense'
+  | 'an attempt may still arrive'
+  | 'it is confirmed'
+  | 'it came back'
+  | 'it was never claimed'
 >
 
 /** Whether each condition holds. @source rules#cash-out.states */
@@ -58,7 +63,7 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'return may be known': ({ cashOut, input }) => input.on === 'partner.returned' && mayBeBooked(cashOut, input),
   'return has no id': ({ input }) => input.on === 'partner.returned' && input.isUnnamed === true,
   'returns exceed the payout': ({ cashOut, input }) =>
-    input.on === 'partner.returned' && reversedCents(cashOut.facts) + input.returned.valueCents > cashOut.valueCents,
+    input.on === 'partner.returned' && exceedsPayout(cashOut, input.returned.valueCents),
 }
 
 /** Whether a condition of what is no decision of an operator holds. */

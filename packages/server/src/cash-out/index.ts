@@ -48,6 +48,7 @@ export function createCashOutModule(options: CashOutOptions): CashOutModule {
       if (outcome && isDueNow(outcome.cashOut, options.clock)) options.onReserved()
       return outcome
     },
+    command: async (id, input) => commands.command(id, [input]),
     match: store.match,
     canAsk: capabilities.has('query-payout'),
     hasBooked: async (id, { endToEndId, returnId, valueCents }) => {

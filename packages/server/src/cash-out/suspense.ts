@@ -38,9 +38,14 @@ export function takenNow(cashOut: CashOut, leftCents: bigint, availableCents: bi
   return { d, g: min(there - d, cashOut.feeCents) }
 }
 
-/** Whether crediting this would make more come back than left. */
-export function exceedsPayout({ valueCents, facts }: CashOut, cents: bigint): boolean {
-  return reversedCents(facts) + cents > valueCents
+/**
+ * Whether crediting this would make more come back than left as the payout, which is another amount than its value where an
+ * operator confirmed it so.
+ * @source rules#cash-out.reversal.2
+ */
+export function exceedsPayout({ endToEndId, valueCents, facts }: CashOut, cents: bigint): boolean {
+  const leftCents = own(facts.movements, endToEndId ?? '')
+  return reversedCents(facts) + cents > (leftCents === undefined ? valueCents : BigInt(leftCents))
 }
 
 function leftOver(booked: CashOutFacts['movements'], decided: CashOutFacts['movements'], reference: string): bigint {

@@ -26,13 +26,14 @@ interface CloseRow {
   readonly hash: Buffer
 }
 
+/** Wide numbers as text: whoever orders by one has to say that the column is meant (`d.seq`), and not this text. */
 const COLUMNS = `seq::text AS seq, day::text AS day, version, supersedes::text AS supersedes,
   previous_hash AS "previousHash", audit_seq::text AS "auditSeq", audit_hash AS "auditHash",
   ((extract(epoch FROM made_at) * 1000)::bigint)::text AS "madeAtMs", content, hash`
 
 const selectLast = statement<[], CloseRow>(
   'closes.last',
-  `SELECT ${COLUMNS} FROM daily_close ORDER BY seq DESC LIMIT 1`,
+  `SELECT ${COLUMNS} FROM daily_close d ORDER BY d.seq DESC LIMIT 1`,
 )
 
 const selectDay = statement<[day: string, version: number | null], CloseRow>(
@@ -43,12 +44,12 @@ const selectDay = statement<[day: string, version: number | null], CloseRow>(
 
 const selectAfter = statement<[after: string, limit: number], CloseRow>(
   'closes.after',
-  `SELECT ${COLUMNS} FROM daily_close WHERE seq > $1 ORDER BY seq LIMIT $2`,
+  `SELECT ${COLUMNS} FROM daily_close d WHERE d.seq > $1 ORDER BY d.seq LIMIT $2`,
 )
 
 const selectBefore = statement<[before: string | null, limit: number], CloseRow>(
   'closes.before',
-  `SELECT ${COLUMNS} FROM daily_close WHERE $1::bigint IS NULL OR seq < $1 ORDER BY seq DESC LIMIT $2`,
+  `SELECT ${COLUMNS} FROM daily_close d WHERE $1::bigint IS NULL OR d.seq < $1 ORDER BY d.seq DESC LIMIT $2`,
 )
 
 /** By the unique index: the days that are closed last. */
@@ -106,8 +107,8 @@ const selectUnsigned = statement<[keyId: string, after: string, limit: number], 
   'closes.unsigned',
   `SELECT ${COLUMNS} FROM daily_close d
     WHERE NOT EXISTS (SELECT FROM daily_close_signature s WHERE s.seq = d.seq AND s.key_id = $1)
-      AND seq > $2
-    ORDER BY seq LIMIT $3`,
+      AND d.seq > $2
+    ORDER BY d.seq LIMIT $3`,
 )
 
 const selectSignatures = statement<[seqs: readonly string[]], { seq: string; keyId: string; mac: Buffer }>(

@@ -3,13 +3,22 @@ import {
   deskDecisionNames,
   deskTriggers,
   type EvidenceField,
+  type JournalKind,
   type Machine,
   Refusal,
   type Row,
 } from '@pixgate/spec'
-import type { Document, MovementDirection, MovementId, Operation } from '../engine/operation.ts'
+import { follow, type Step } from '../engine/follow.ts'
+import {
+  type Decision,
+  type Document,
+  type MovementDirection,
+  type MovementId,
+  mergeDecisions,
+  type Operation,
+} from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
-import type { DecidableCase, DeskOption, DeskOrder } from './decider.ts'
+import type { DecidableCase, DeskOption, DeskOrder, DeskOutcome } from './decider.ts'
 
 /** What deciding a case by a table is for every kind of operation. Pure. */
 
@@ -66,6 +75,86 @@ function failingOf({ when, unless }: Row, holds: (guard: string) => boolean, gua
 export function assertOpen({ openCases = [] }: Operation, { id }: Pick<DecidableCase, 'id'>): void {
   if (openCases.some((open) => open.id === id)) return
   throw new Refusal('not_possible_in_state', { message: 'the case is closed: it was decided, or has ended by itself' })
+}
+
+/** The rows by which one kind of operation moves. */
+type RowsOf<Op extends Operation, Trigger extends string, Guard extends string, CaseKind extends string> = Pick<
+  Machine<Op['status'], string, Trigger, Guard, CaseKind>,
+  'rows'
+>
+
+/** What a table is looked up with, besides what says which decision it is. */
+type Looking<Op extends Operation, Guard extends string> = Pick<
+  Step<Op, string, Guard, never>,
+  'holds' | 'changes' | 'amounts' | 'notification'
+>
+
+/** Journals of which an amount is what is there of the balance. */
+const BY_BALANCE: ReadonlySet<JournalKind> = new Set([
+  'payout_left_in_suspense',
+  'refund_left_in_suspense',
+  'return_debited',
+])
+
+/**
+ * What an operator orders of a case, by the row that the table has for it now.
+ * @param step what the row is looked up with, and what journal and movement are known by
+ * @throws not_possible_in_state (409) it has none
+ * @source rules#desk.1
+ */
+export function orderedBy<Op extends Operation, Trigger extends string, Guard extends string, CaseKind extends string>(
+  machine: RowsOf<Op, Trigger, Guard, CaseKind>,
+  operation: Op,
+  openCase: DecidableCase,
+  order: DeskOrder,
+  step: Looking<Op, Guard> & { readonly reference: string },
+  nowMs: number,
+): Decision<Op> {
+  const on = deskTriggers[order.decision] as Trigger
+  const decision: Decision<Op | undefined> = follow(
+    machine,
+    operation,
+    {
+      ...step,
+      on,
+      evidence: evidenceOfOrder(order),
+      decides: openCase,
+      outcome: (after, isApplied) => (isApplied ? after : undefined),
+    },
+    nowMs,
+  )
+  const { outcome } = decision
+  if (!outcome) throw notDecidable(order, openCase)
+  const isExact = decision.journals?.some(({ kind }) => BY_BALANCE.has(kind))
+  return { ...decision, outcome, ...(isExact ? { exact: ['available'] } : {}) }
+}
+
+/**
+ * Where a decision closes its case, and no other one keeps the operation in doubt, the doubt ends, as the table says.
+ * @param decided what was decided, with the operation after it
+ * @param stepOf what the row is looked up with, of the operation without the case
+ * @source rules#desk.5
+ */
+export function endedBy<Op extends Operation, Trigger extends string, Guard extends string, CaseKind extends string>(
+  machine: RowsOf<Op, Trigger, Guard, CaseKind>,
+  { id, kind }: DecidableCase,
+  decided: Decision<Op>,
+  stepOf: (operation: Op) => Looking<Op, Guard>,
+  nowMs: number,
+): Decision<DeskOutcome<Op>> {
+  const isClosed = decided.closes?.includes(id) ?? false
+  const operation = isClosed ? withoutCase(decided.outcome, id) : decided.outcome
+  const before: Decision<DeskOutcome<Op>> = { ...decided, outcome: { operation } }
+  if (!isClosed || reasonOf(operation) === null) return before
+  const on = 'doubt.decided' as Trigger
+  const step = { ...stepOf(operation), on, reference: '', evidence: { decidedCase: kind } }
+  const end: Decision<DeskOutcome<Op>> = follow(
+    machine,
+    operation,
+    { ...step, outcome: (after) => ({ operation: after }) },
+    nowMs,
+  )
+  return mergeDecisions(before, end)
 }
 
 /** What a decision that the table does not have now is refused with. */
@@ -127,7 +216,7 @@ export function evidenceOfOrder({
 }
 
 /** An operation whose case was decided: the others are open. */
-export function withoutCase<Op extends Operation>(operation: Op, id: string): Op {
+function withoutCase<Op extends Operation>(operation: Op, id: string): Op {
   return { ...operation, openCases: operation.openCases?.filter((open) => open.id !== id) ?? [] }
 }
 

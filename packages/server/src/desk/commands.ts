@@ -2,17 +2,19 @@ import { Refusal } from '@pixgate/spec'
 import type { Operator } from '../audit/operator.ts'
 import { insertAudit } from '../audit/store.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { CaseStep, Document, State } from '../engine/operation.ts'
-import { HoldersChanged, type Person } from '../operators/index.ts'
+import type { CaseStep, Document } from '../engine/operation.ts'
+import { HoldersChanged, holdActive, type Person } from '../operators/index.ts'
 import { type Queries, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
-import { type AnyOrder, CaseMoved, currentVersion, type Decidable, decidableOf } from './decidable.ts'
-import { type Effects, effectsOf, effectsOfDecision } from './effects.ts'
+import { CaseMoved, currentVersion, type Decidable, decidableOf } from './decidable.ts'
+import type { AnyOrder } from './decider.ts'
+import { changesBy, effectsOf } from './effects.ts'
 import { CasesMoved } from './loose/index.ts'
-import type { OptionsNeeds } from './options.ts'
+import { effectsAsThingsAre, type OptionsNeeds } from './options.ts'
 import {
   assertMayApprove,
+  assertOperates,
   auditOf,
   contentOf,
   type Decided,
@@ -29,6 +31,7 @@ import {
   holdCase,
   insertStep,
   readAnswered,
+  readLooseVersion,
   readSteps,
   readStoredCase,
   type StoredCase,
@@ -77,7 +80,7 @@ export interface DeskCommands {
   /**
    * Decides a case, proposes that, or says what it would do.
    * @throws not_found (404) · case_changed · not_possible_in_state (409) · validation_error (400) · idempotency_key_reused (422) ·
-   *   insufficient_role (403) it is to be proposed, and nobody is named
+   *   insufficient_role (403) it is to be proposed, and nobody is named · unauthorized (401) the operator was deactivated meanwhile
    * @source rules#desk.35, rules#desk.36, rules#desk.37, rules#desk.39, rules#desk.40
    */
   decide(request: DecisionRequest): Promise<Answered>
@@ -134,14 +137,15 @@ async function decideAnew(needs: DeskNeeds, request: DecisionRequest): Promise<A
   if (decidable.version !== version) throw new Refusal('case_changed')
   const { stored } = decidable
   const order: AnyOrder = { ...ordered, caseId: stored.id, operator: operator.actor, approver: null }
-  await decidable.check(order)
-  const decide = (state: State, now: number) => decidable.decide(order, state, now, undefined)
-  const rehearsed = await needs.rehearse({ ...decidable.looks(order), decide })
-  const effects = withHanded(effectsOf(rehearsed), decidable.handedCents(order))
+  const prepared = await decidable.prepare(order)
+  const effects = await effectsAsThingsAre(needs.rehearse, {
+    ...prepared,
+    decide: (state, now) => prepared.decide(state, now, undefined),
+  })
   const needsSecondPerson = effects.amountCents >= needs.approvalFromCents
   const answer = decidedAnswer(isDryRun ? 'dry_run' : 'proposed', order, effects, { needsSecondPerson })
   if (isDryRun) return { answer, isReplayed: false }
-  if (needsSecondPerson) return propose(needs, request, stored, answer)
+  if (needsSecondPerson) return propose(needs, request, decidable, answer)
   return { answer: await execute(needs, decidable, { ...request, order }), isReplayed: false }
 }
 
@@ -162,18 +166,17 @@ function replayed({ answer }: Pick<StoredStep, 'answer'>): Answered {
 }
 
 /**
- * Carries a decision out where the case is as it was read, and the amount is one that may be decided so. What is handed over is handed
- * over when it is committed.
+ * Carries a decision out where the case is as it was read, and the amount is one that may be decided so.
  * @throws case_changed · proposal_void (409) · HoldersChanged, and what the decider refuses
  */
 async function execute(needs: DeskNeeds, decidable: Decidable, executed: Executed): Promise<Decided> {
   try {
-    const answer = await executeOnce(needs, decidable, executed)
-    await decidable.carryOut(executed.order)
-    return answer
+    return await executeOnce(needs, decidable, executed)
   } catch (error) {
     const changed = () =>
       executed.approval ? isVoid('the case changed after it was proposed') : new Refusal('case_changed')
+    // Who holds tokens changed: whoever approves is looked up again there.
+    if (error instanceof HoldersChanged && !executed.approval) return execute(needs, decidable, executed)
     if (error instanceof CaseMoved) throw changed()
     if (!(error instanceof CasesMoved)) throw error
     const now = await decidableOf(needs, decidable.stored.id)
@@ -182,19 +185,21 @@ async function execute(needs: DeskNeeds, decidable: Decidable, executed: Execute
   }
 }
 
-function executeOnce(needs: DeskNeeds, decidable: Decidable, executed: Executed): Promise<Decided> {
+async function executeOnce(needs: DeskNeeds, decidable: Decidable, executed: Executed): Promise<Decided> {
   const { stored } = decidable
   const { order, version, approval, live } = executed
   const id = needs.ids.uuid()
-  const looks = decidable.looks(order)
+  const { looks, decide, later, ...counted } = await decidable.prepare(order)
+  const afterwards = later && (await needs.rehearse(later))
+  const holdersVersion = approval?.holdersVersion ?? (await versionOfHolders(needs, executed.operator))
   return needs.engine.execute({
     ...looks,
-    controls: [...(looks.controls ?? []), ...(approval ? (['holders'] as const) : [])],
+    controls: [...(looks.controls ?? []), 'holders'],
     request: live,
     decide: (state, now) => {
-      if (approval && state.versionOf('holders') !== approval.holdersVersion) throw new HoldersChanged()
-      const decision = decidable.decide(order, state, now, version)
-      const effects = withHanded(effectsOfDecision(decision, state), decidable.handedCents(order))
+      if (state.versionOf('holders') !== holdersVersion) throw new HoldersChanged()
+      const decision = decide(state, now, version)
+      const effects = effectsOf(changesBy(decision, state), afterwards, counted)
       assertAmount(effects.amountCents, needs, approval?.proposal)
       const answer = answerOf(executed, effects)
       return {
@@ -207,9 +212,15 @@ function executeOnce(needs: DeskNeeds, decidable: Decidable, executed: Executed)
   })
 }
 
-/** What an operation books of it by its own table counts in the amount. @source rules#desk.39, rules#desk.52 */
-function withHanded(effects: Effects, handedCents: bigint): Effects {
-  return { ...effects, amountCents: Math.max(effects.amountCents, Number(handedCents)) }
+/**
+ * How often operators were deactivated before it was read that this one was not.
+ * @throws unauthorized (401)
+ * @source rules#desk.45
+ */
+async function versionOfHolders({ holders }: DeskNeeds, operator: Operator): Promise<bigint> {
+  const version = await holders.version()
+  assertOperates(operator, await holders.people())
+  return version
 }
 
 /** As things are when it is written. @source rules#desk.39 */
@@ -261,26 +272,29 @@ function stepOf(
 async function propose(
   needs: DeskNeeds,
   request: DecisionRequest,
-  { id: caseId }: StoredCase,
+  { stored: { id: caseId }, seen }: Decidable,
   answer: Decided,
 ): Promise<Answered> {
   const { database, clock, ids, holders } = needs
   const { operator, ordered, version, live } = request
   if (operator.actorName === undefined) throw nobodyNamed()
   const people = await holders.people()
+  // What a case of no operation is about changes without the case.
+  if ((await currentVersion(needs, caseId)) !== version) throw new Refusal('case_changed')
   const id = ids.uuid()
   return refusableTransaction(database, async (queries) => {
     refuseLapsed(live)
+    await holdOperator(queries, operator)
     const stored = await holdCase(queries, caseId)
     const before = await answered({ database: queries, clock }, request)
     if (before) return before
-    if (!stored || !isAsRead(stored, version)) throw new Refusal('case_changed')
+    if (!stored || !(await isAsRead(queries, stored, version, seen))) throw new Refusal('case_changed')
     const isClosed = stored.closedAt !== null
     if (openProposals(await readSteps(queries, caseId), { version, isClosed, people }).length > 0) throw isProposed()
     const at = clock.now()
     const amountCents = answer.effects?.amountCents ?? 0
     const proposal = { ...answer, proposalId: id }
-    await insertStep(queries, {
+    const isKept = await insertStep(queries, {
       id,
       caseId,
       step: 'proposed',
@@ -295,6 +309,8 @@ async function propose(
       answer: proposal as unknown as Document,
       at,
     })
+    // A decision about another case has the key since.
+    if (!isKept) throw new Refusal('idempotency_key_reused')
     const audit = auditOf(operator, 'proposed', stored, {
       ordered,
       reason: ordered.reason,
@@ -306,9 +322,20 @@ async function propose(
   })
 }
 
-/** What a case of no operation is about was read just before; whoever decides it closes it, or is seen when it is approved. */
-function isAsRead(stored: StoredCase, version: string): boolean {
-  return stored.operationId === null ? stored.closedAt === null : versionOf(stored) === version
+/** Whoever deactivates the operator waits until the transaction ends. @throws unauthorized (401) @source rules#desk.45 */
+async function holdOperator(queries: Queries, { actor, actorName }: Operator): Promise<void> {
+  if (actorName !== undefined && !(await holdActive(queries, actor))) throw new Refusal('unauthorized')
+}
+
+/** Of cases of no operation none was decided since; of an operation it is its version that tells. @source rules#desk.40 */
+async function isAsRead(
+  queries: Queries,
+  stored: StoredCase,
+  version: string,
+  seen: bigint | undefined,
+): Promise<boolean> {
+  if (stored.operationId !== null) return versionOf(stored) === version
+  return stored.closedAt === null && (await readLooseVersion(queries)) === seen
 }
 
 function nobodyNamed(): Refusal {
@@ -388,6 +415,7 @@ async function withdraw(needs: DeskNeeds, request: ProposalRequest): Promise<Dec
   const answer = decidedAnswer('withdrawn', { caseId: stored.id, decision: ordered.decision }, null, named)
   const isKept = await refusableTransaction(database, async (queries) => {
     refuseLapsed(live)
+    await holdOperator(queries, operator)
     const at = clock.now()
     const step = { id: ids.uuid(), caseId: stored.id, step: 'withdrawn', proposalId: proposal.id, at } as const
     const by = { operatorId: operator.actor, operatorName: operator.actorName ?? null }

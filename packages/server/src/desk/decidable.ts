@@ -1,34 +1,34 @@
-import { type DeskDecision, deskDecisionNames, type LooseDecision, Refusal } from '@pixgate/spec'
-import type { Command, Decision, Operation, State } from '../engine/operation.ts'
+import { deskDecisionNames, Refusal } from '@pixgate/spec'
+import type { Decision, Operation, State } from '../engine/operation.ts'
 import { isUuid } from '../platform/ids.ts'
 import { notDecidable } from './by-table.ts'
-import type { CaseDecider, DeskOrder } from './decider.ts'
-import { CasesMoved, type LooseDesk } from './loose/index.ts'
+import type { AnyOrder, CaseDecider, DeskOrder } from './decider.ts'
+import { CasesMoved, type LooseDesk, type PreparedLoose } from './loose/index.ts'
 import { type OptionsNeeds, operationOf } from './options.ts'
 import { versionOf } from './steps/rules.ts'
 import { readStoredCase, type StoredCase } from './steps/store.ts'
-
-/** What an operator orders of a case, whether it has an operation or none. */
-export type AnyOrder = Omit<DeskOrder, 'decision'> & { readonly decision: DeskDecision | LooseDecision }
 
 /** A case as it was read, with what decides it. */
 export interface Decidable {
   readonly stored: StoredCase
   readonly version: string
-  /** What a command must read to decide. */
-  looks(order: AnyOrder): Pick<Command<unknown>, 'reads' | 'movements' | 'controls'>
+  /** Of a case of no operation: how often any such case had been decided before it was read. */
+  readonly seen: bigint | undefined
+  /**
+   * A decision as it is ordered, with all that it must look up.
+   * @throws validation_error (400) · not_possible_in_state (409)
+   */
+  prepare(order: AnyOrder): Promise<Prepared>
+}
+
+/** A decision that can be made, or rehearsed. */
+export interface Prepared extends Pick<PreparedLoose, 'looks' | 'later' | 'handedCents' | 'leftCents'> {
   /**
    * Decides. Pure.
    * @param version that the case must still have; `undefined`: whatever it has, for a rehearsal
    * @throws CaseMoved · CasesMoved · Refusal
    */
-  decide(order: AnyOrder, state: State, now: number, version: string | undefined): Decision<unknown>
-  /** What a decision moves beyond what it posts, by an operation's own table, centavos. */
-  handedCents(order: AnyOrder): bigint
-  /** Whether what an order names is there. @throws validation_error (400) */
-  check(order: AnyOrder): Promise<void>
-  /** What follows once it is committed. @throws not_possible_in_state (409) what was named did not accept it */
-  carryOut(order: AnyOrder): Promise<void>
+  decide(state: State, now: number, version: string | undefined): Decision<unknown>
 }
 
 /** The operation changed since the case was read. */
@@ -62,21 +62,25 @@ function notHere(): Refusal {
   return new Refusal('not_possible_in_state', { message: 'a case of this operation has no decision' })
 }
 
-const nothing = async () => undefined
-
 function ofOperation(stored: StoredCase, operation: Operation, decider: CaseDecider): Decidable {
   return {
     stored,
     version: versionOf(stored),
-    looks: (order) => decider.looks(operation, stored, ofTable(order, stored)),
-    decide: (order, state, now, version) => {
-      const current = state.operation(operation.id)
-      if (version !== undefined && String(current?.version) !== version) throw new CaseMoved()
-      return decider.decide(current ?? operation, stored, ofTable(order, stored), state, now)
+    seen: undefined,
+    prepare: async (ordered) => {
+      const order = ofTable(ordered, stored)
+      return {
+        looks: decider.looks(operation, stored, order),
+        decide: (state, now, version) => {
+          const current = state.operation(operation.id)
+          if (version !== undefined && String(current?.version) !== version) throw new CaseMoved()
+          return decider.decide(current ?? operation, stored, order, state, now)
+        },
+        later: undefined,
+        handedCents: 0n,
+        leftCents: stored.amountCents ?? 0n,
+      }
     },
-    handedCents: () => 0n,
-    check: nothing,
-    carryOut: nothing,
   }
 }
 
@@ -91,17 +95,19 @@ async function looseDecidable(desk: LooseDesk, stored: StoredCase): Promise<Deci
   const looked = await desk.look(stored.id)
   if (!looked) throw new Refusal('not_found')
   const { read, seen } = looked
-  const ids = desk.ids()
   return {
     stored,
     version: read.version,
-    looks: () => desk.looks(read),
-    decide: (order, state, _now, version) => {
-      if (version !== undefined && state.versionOf('loose_cases') !== seen) throw new CasesMoved()
-      return desk.decide(read, order, state, ids)
+    seen,
+    prepare: async (order) => {
+      const { decide, ...prepared } = await desk.prepare(read, order)
+      return {
+        ...prepared,
+        decide: (state, now, version) => {
+          if (version !== undefined && state.versionOf('loose_cases') !== seen) throw new CasesMoved()
+          return decide(state, now)
+        },
+      }
     },
-    handedCents: (order) => desk.handedCents(read, order),
-    check: (order) => desk.check(read, order),
-    carryOut: (order) => desk.carryOut(read, order),
   }
 }

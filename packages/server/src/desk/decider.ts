@@ -1,4 +1,4 @@
-import type { DeskDecision, EvidenceField } from '@pixgate/spec'
+import type { DeskDecision, EvidenceField, LooseDecision } from '@pixgate/spec'
 import type { Command, Decision, Document, OpenCase, Operation, State } from '../engine/operation.ts'
 
 /** What an operator decides about a case, and what comes of it: the contract between the desk and each kind of operation. */
@@ -23,6 +23,9 @@ export interface DeskOrder {
   /** The charge that a payment in suspense was meant for. */
   readonly attributeTo?: string
 }
+
+/** What an operator orders of a case, whether it has an operation or none. */
+export type AnyOrder = Omit<DeskOrder, 'decision'> & { readonly decision: DeskDecision | LooseDecision }
 
 /** See {@link DeskOrder.evidence}. */
 export interface DeskEvidence {

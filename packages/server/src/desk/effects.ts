@@ -11,11 +11,30 @@ type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
 /** See {@link effectsOf}. */
 export type Effects = NonNullable<Decided['effects']>
 
-/** What a decision would do. @source rules#desk.34 */
-export function effectsOf({ entries, moves, notifications, opens, closes }: Rehearsal): Effects {
+/** What counts in the amount of a decision besides what it moves, centavos. */
+export interface Counted {
+  /** What is handed over, whatever becomes of it. */
+  readonly handedCents: bigint
+  /** What it leaves as it is, where it moves nothing. */
+  readonly leftCents: bigint
+}
+
+const NOTHING_COUNTED: Counted = { handedCents: 0n, leftCents: 0n }
+
+/**
+ * What a decision would do.
+ * @param later what an operation does of it afterwards, as things are
+ * @source rules#desk.34, rules#desk.46, rules#desk.52
+ */
+export function effectsOf(own: Rehearsal, later?: Rehearsal, counted = NOTHING_COUNTED): Effects {
+  const { entries, moves, notifications, opens, closes } = later ? both(own, later) : own
   const changed = [...changesOf(entries)].filter(([, cents]) => cents !== 0n)
   return {
-    amountCents: Number(amountOf(entries)),
+    amountCents: Math.max(
+      Number(amountOf(entries)),
+      Number(entries.length > 0 ? 0n : counted.leftCents),
+      Number(counted.handedCents),
+    ),
     accounts: changed.map(([account, cents]) => ({ account, changeCents: Number(cents) })),
     journals: journalsOf(entries),
     operations: statusesOf(moves),
@@ -25,19 +44,29 @@ export function effectsOf({ entries, moves, notifications, opens, closes }: Rehe
   }
 }
 
-/** What a decision does that is about to be written; the debts that are repaid with it are the engine's. */
-export function effectsOfDecision(decision: Decision<unknown>, state: State): Effects {
+/** What a decision does that is about to be written, with the debts that the engine repays with it. @source rules#desk.34 */
+export function changesBy(decision: Decision<unknown>, state: State): Rehearsal {
   const { creates = [], journals: posted = [], moves = [], notifications = [], cases = [], closes = [] } = decision
   const made = creates.map(({ operation: { id, status } }) => ({ id, from: null, to: status }))
   const moved = moves.map(({ operationId: id, to }) => ({ id, from: state.operation(id)?.status ?? null, to }))
-  return effectsOf({
-    entries: posted.flatMap(entriesOf),
+  return {
+    entries: [...posted, ...state.repaidBy(posted)].flatMap(entriesOf),
     moves: [...made, ...moved],
     notifications,
     opens: cases,
     // One that is decided may end its doubt as well.
     closes: [...new Set(closes)],
-  })
+  }
+}
+
+function both(one: Rehearsal, other: Rehearsal): Rehearsal {
+  return {
+    entries: [...one.entries, ...other.entries],
+    moves: [...one.moves, ...other.moves],
+    notifications: [...one.notifications, ...other.notifications],
+    opens: [...one.opens, ...other.opens],
+    closes: [...one.closes, ...other.closes],
+  }
 }
 
 /**

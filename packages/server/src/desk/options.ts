@@ -1,13 +1,13 @@
 import { type DeskDecision, type getCase, type LooseDecision, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import type { Command, Operation, OperationKind, State } from '../engine/operation.ts'
+import type { Command, Operation, OperationKind } from '../engine/operation.ts'
 import { createReader } from '../engine/reader.ts'
-import type { Rehearsal, Rehearse } from '../engine/rehearsal.ts'
+import type { Rehearse } from '../engine/rehearsal.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { CaseDecider, DecidableCase, DeskOption, DeskOrder, DeskOutcome } from './decider.ts'
-import { effectsOf } from './effects.ts'
-import type { LooseDesk, ReadCase } from './loose/index.ts'
+import { type Effects, effectsOf } from './effects.ts'
+import type { LooseDesk, PreparedLoose, ReadCase } from './loose/index.ts'
 import type { WholeCase } from './store.ts'
 
 /** What can be decided about a case here and now, and what each decision would do. */
@@ -52,8 +52,10 @@ export async function optionsOf(
   const openCase: DecidableCase = { id, kind, reference, facts: facts as DecidableCase['facts'] }
   const views: OptionView[] = []
   for (const option of decider.options(operation, openCase, clock.now())) {
-    const rehearsed = () => rehearse(commandOf(decider, operation, openCase, orderOf(option, id)))
-    views.push(await viewOf(option, rehearsed, approvalFromCents))
+    const counted = { handedCents: 0n, leftCents: whole.amountCents ?? 0n }
+    const effects = async () =>
+      effectsOf(await rehearse(commandOf(decider, operation, openCase, orderOf(option, id))), undefined, counted)
+    views.push(await viewOf({ ...option, needs: [...option.needs] }, effects, approvalFromCents))
   }
   return views
 }
@@ -64,25 +66,34 @@ export async function looseOptionsOf(
   { looseDesk, rehearse, approvalFromCents }: Pick<OptionsNeeds, 'looseDesk' | 'rehearse' | 'approvalFromCents'>,
 ): Promise<OptionView[]> {
   const views: OptionView[] = []
-  for (const { decision, says } of looseDesk.options(read)) {
-    const needs = decision === 'attribute' ? (['attributeTo'] as const) : []
+  for (const { decision, says, needs } of looseDesk.options(read)) {
     const option = { decision, says, needs, isOffered: true, because: [] }
-    const order = { decision, operator: '', evidence: {} }
-    const decide = (state: State) => looseDesk.decide(read, order, state, looseDesk.ids())
-    const isHandedOver = decision === 'attribute' || decision === 'replay'
-    const rehearsed = isHandedOver ? undefined : () => rehearse({ ...looseDesk.looks(read), decide })
-    views.push(await viewOf(option, rehearsed, approvalFromCents))
+    // Where evidence is asked for, whatever it is changes nothing of what is done.
+    const order = { decision, operator: '', evidence: { reference: 'any' } }
+    const effects = async () => effectsAsThingsAre(rehearse, await looseDesk.prepare(read, order))
+    views.push(await viewOf({ ...option, needs: [...option.needs] }, effects, approvalFromCents))
   }
   return views
 }
 
-/** A decision, whatever the case is of. */
-type Option = Omit<DeskOption, 'decision'> & { readonly decision: DeskDecision | LooseDecision }
+/** What a decision would do as things are, with what an operation does of it afterwards. @source rules#desk.34 */
+export async function effectsAsThingsAre(
+  rehearse: Rehearse,
+  { looks, decide, later, ...counted }: PreparedLoose,
+): Promise<Effects> {
+  const own = await rehearse({ ...looks, decide })
+  return effectsOf(own, later && (await rehearse(later)), counted)
+}
 
-/** @param rehearsed what it would do; absent: nobody knows before it is done */
+/** A decision, whatever the case is of. */
+type Option = Omit<DeskOption, 'decision' | 'needs'> & {
+  readonly decision: DeskDecision | LooseDecision
+  readonly needs: OptionView['needs']
+}
+
 async function viewOf(
   option: Option,
-  rehearsed: (() => Promise<Rehearsal>) | undefined,
+  effectsNow: () => Promise<Effects>,
   approvalFromCents: number,
 ): Promise<OptionView> {
   const { decision, says: meaning, needs, isOffered, because } = option
@@ -95,9 +106,9 @@ async function viewOf(
     needsSecondPerson: null,
     effects: null,
   }
-  if (!isOffered || needs.length > 0 || !rehearsed) return view
+  if (!isOffered || needs.length > 0) return view
   try {
-    const effects = effectsOf(await rehearsed())
+    const effects = await effectsNow()
     return { ...view, needsSecondPerson: effects.amountCents >= approvalFromCents, effects }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

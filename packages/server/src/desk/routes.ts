@@ -144,10 +144,18 @@ function filterOf(query: EndpointInput<typeof endpoints.listCases>['query']): Om
     isOpen: state === 'open',
     kind,
     operationId: operation_id,
-    openedFrom: opened_from === undefined ? null : Date.parse(opened_from),
-    openedBefore: opened_before === undefined ? null : Date.parse(opened_before),
+    openedFrom: opened_from === undefined ? null : instantOf(opened_from),
+    openedBefore: opened_before === undefined ? null : instantOf(opened_before),
     minCents: min_cents,
     maxCents: max_cents,
     after: cursor,
   }
+}
+
+/** The first and the last instant whose year has four digits: an offset may lead beyond, where the database has no such text. */
+const YEARS = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')] as const
+
+/** Epoch milliseconds; of what is beyond those years, where no case was opened, their end. @source rules#desk.31 */
+function instantOf(text: string): number {
+  return Math.min(Math.max(Date.parse(text), YEARS[0]), YEARS[1])
 }

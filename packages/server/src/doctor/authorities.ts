@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { bad, type Finding, good } from '../platform/finding.ts'
 import { fileErrorReason } from '../platform/secret-files.ts'
 import type { Environment } from '../platform/variables.ts'
-import { bad, type Finding, good } from './finding.ts'
 
 /**
  * Whether the authorities are there that are trusted besides Node.js's own, where the environment names any: Node.js itself

@@ -1,11 +1,11 @@
-import type { Bank } from '../banks/bank.ts'
+import type { Bank, ExaminationOptions } from '../banks/bank.ts'
 import { type BankCertificate, daysLeftOf, renewalOf, urgencyOf } from '../banks/certificate.ts'
 import type { ConfiguredBank } from '../banks/connector.ts'
 import { bankProblem } from '../banks/problem.ts'
 import type { Clock } from '../platform/clock.ts'
+import { bad, type Finding, good } from '../platform/finding.ts'
 import { createIds } from '../platform/ids.ts'
 import { dayOf } from '../platform/pem-files.ts'
-import { bad, type Finding, good } from './finding.ts'
 
 /** A bank's `Date` is in whole seconds, and takes a while to arrive. */
 const BANK_SKEW_MAX_MS = 5_000
@@ -13,23 +13,34 @@ const BANK_SKEW_MAX_MS = 5_000
 const MINUTE_MS = 60_000
 
 /**
- * Asks the bank one question that changes nothing there, with our credentials.
+ * Asks the bank one question that changes nothing there, with our credentials; or goes the whole way to it step by step.
  * @param clock of ours
+ * @param options what is done at the bank besides, where it can be; nothing by default
  * @source rules#doctor.3, rules#doctor.4, rules#doctor.7
  */
-export async function examineBank(configured: ConfiguredBank, clock: Clock): Promise<readonly Finding[]> {
+export async function examineBank(
+  configured: ConfiguredBank,
+  clock: Clock,
+  options: ExaminationOptions = { registers: false },
+): Promise<readonly Finding[]> {
   const bank = configured.open()
   try {
+    if (bank.examine) return withClock(bank, clock, await bank.examine(options))
     const answer = await ask(bank, clock)
     if (answer === undefined) return [good('bank', 'is not asked: it answers no question that changes nothing')]
     const problem = bankProblem(answer, configured.settings, configured.host)
     const answered = problem === undefined ? good('bank', 'answers, and takes our credentials') : bad('bank', problem)
-    const now = clock.now()
-    const ofCertificates = bank.certificates?.().map((certificate) => examineCertificate(certificate, now)) ?? []
-    return [answered, ...ofCertificates, ...examineClock(bank.latestDate?.(), now)]
+    return withClock(bank, clock, [answered])
   } finally {
     await bank.close()
   }
+}
+
+/** What the answers told besides. */
+function withClock(bank: Bank, clock: Clock, findings: readonly Finding[]): readonly Finding[] {
+  const now = clock.now()
+  const ofCertificates = bank.certificates?.().map((certificate) => examineCertificate(certificate, now)) ?? []
+  return [...findings, ...ofCertificates, ...examineClock(bank.latestDate?.(), now)]
 }
 
 const OWNERS = { bank: "the bank's", client: 'ours', authority: "the last authority's" } as const

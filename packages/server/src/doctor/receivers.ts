@@ -1,11 +1,11 @@
 import { limits, Refusal } from '@pixgate/spec'
 import { connectionProblem, errorCode } from '../platform/connection-problem.ts'
+import { bad, type Finding, good } from '../platform/finding.ts'
 import { type AddressGate, openGate, publicAddressGate } from '../platform/http-client/address-gate.ts'
 import { tryConnection } from '../platform/http-client/guarded-agent.ts'
 import { NotConnected } from '../platform/http-client/not-connected.ts'
 import { receiverUrl } from '../webhooks/receiver-url.ts'
 import type { Subscription } from '../webhooks/store.ts'
-import { bad, type Finding, good } from './finding.ts'
 
 type Receiver = Pick<Subscription, 'id' | 'url'>
 

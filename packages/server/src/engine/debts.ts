@@ -15,6 +15,13 @@ export class Debts {
     else this.#owedOf.set(operationId, owed)
   }
 
+  /** The same with these entries; this stays as it is. */
+  after(entries: readonly Entry[]): Debts {
+    const debts = new Debts(this.#owedOf)
+    for (const entry of entries) if (entry.account === 'receivable') debts.note(entry)
+    return debts
+  }
+
   /** What this much free money repays, the oldest debt first. */
   repayable(freeCents: bigint): { readonly operationId: string; readonly cents: bigint }[] {
     const repayments: { operationId: string; cents: bigint }[] = []

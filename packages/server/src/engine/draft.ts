@@ -22,6 +22,7 @@ import type {
   ControlName,
   Decision,
   Document,
+  EventOrder,
   Identity,
   Journal,
   MovementId,
@@ -81,6 +82,7 @@ export class Draft implements State {
   readonly recipients = new Map<string, { paidCents: bigint; headroomCents: bigint }>()
   readonly audits: Audit[] = []
   readonly caseSteps: CaseStep[] = []
+  readonly eventOrders: EventOrder[] = []
   /** The requests that it carries out. */
   readonly requests: LiveRequest[] = []
   /** When the batch is decided, epoch milliseconds. */
@@ -135,6 +137,12 @@ export class Draft implements State {
     return this.movements.get(key) ?? known ?? undefined
   }
 
+  repaidBy(journals: readonly Journal[]): readonly Journal[] {
+    const entries = journals.flatMap(entriesOf)
+    const free = this.balance('available') + sumOf(entries, 'available')
+    return isRepaying(entries) ? repaymentsOf(entries, this.#debts.after(entries), free) : []
+  }
+
   /** The version of a control that the decisions saw. */
   controlVersion(name: ControlName): bigint {
     return this.#control(name).version
@@ -186,6 +194,7 @@ export class Draft implements State {
     for (const bound of decision.recipients ?? []) this.#bindRecipient(bound)
     this.audits.push(...(decision.audits ?? []))
     this.caseSteps.push(...(decision.caseSteps ?? []))
+    this.eventOrders.push(...(decision.eventOrders ?? []))
     if (command.request) this.requests.push(command.request)
   }
 
@@ -241,13 +250,10 @@ export class Draft implements State {
    * @source rules#ledger.recover
    */
   #recoverDebts(entries: readonly Entry[]): void {
-    const [first] = entries
-    if (!first || (sumOf(entries, 'available') <= 0n && sumOf(entries, 'receivable') >= 0n)) return
+    if (!isRepaying(entries)) return
     this.#change('receivable').exact = true
-    const reference = `${first.journal} ${first.operationId} ${first.reference}`.trim()
-    for (const { operationId, cents } of this.#debts.repayable(this.balance('available'))) {
+    for (const repaid of repaymentsOf(entries, this.#debts, this.balance('available'))) {
       this.#change('available').exact = true
-      const repaid: Journal = { operationId, kind: 'debt_recovered', reference, amounts: { x: cents } }
       for (const entry of entriesOf(repaid)) this.#applyEntry(entry)
     }
   }
@@ -334,4 +340,21 @@ export class Draft implements State {
       assert.ok(bound !== 'not positive' || balance <= 0n, `${account} would go above zero`)
     }
   }
+}
+
+/** Whether entries credit the merchant, or make a debt. */
+function isRepaying(entries: readonly Entry[]): boolean {
+  return sumOf(entries, 'available') > 0n || sumOf(entries, 'receivable') < 0n
+}
+
+/** What of the debts free money repays, for the sake of these entries. */
+function repaymentsOf([first]: readonly Entry[], debts: Debts, freeCents: bigint): Journal[] {
+  if (!first) return []
+  const reference = `${first.journal} ${first.operationId} ${first.reference}`.trim()
+  return debts.repayable(freeCents).map(({ operationId, cents }) => ({
+    operationId,
+    kind: 'debt_recovered',
+    reference,
+    amounts: { x: cents },
+  }))
 }

@@ -187,6 +187,17 @@ export interface CaseStep {
   readonly answer: Document
 }
 
+/** What an operator orders of an event of the bank that was set aside: the inbox applies it again. */
+export interface EventOrder {
+  readonly inboxId: string
+  /** Its place in its callback, from 0. */
+  readonly ordinal: number
+  /** When it was set aside, as it was read, epoch milliseconds: one that was ordered since stays as it is. */
+  readonly setAsideAt: number
+  /** The operation that the operator names; `null`: what the event names. */
+  readonly attributedTo: string | null
+}
+
 /** Everything one input changes, decided before anything is written. */
 export interface Decision<Outcome> {
   readonly creates?: readonly Create[]
@@ -212,6 +223,8 @@ export interface Decision<Outcome> {
   readonly audits?: readonly Audit[]
   /** What is kept of an operator's decision, written with it or not at all. @source rules#desk.38 */
   readonly caseSteps?: readonly CaseStep[]
+  /** Events that are due again, written with it or not at all. @source rules#desk.57 */
+  readonly eventOrders?: readonly EventOrder[]
   /** What the caller is told once all of it is committed. */
   readonly outcome: Outcome
 }
@@ -241,6 +254,8 @@ export interface State {
   movement(movement: MovementId): BookedMovement | undefined
   /** How often that control was set, its first value included. */
   versionOf(name: ControlName): bigint
+  /** The debts that the engine repays by itself once these are posted. @source rules#ledger.recover */
+  repaidBy(journals: readonly Journal[]): readonly Journal[]
 }
 
 /** What tells a client's intention apart from every other. */
@@ -320,6 +335,7 @@ export function mergeDecisions<Outcome>(
     recipients: [...(first.recipients ?? []), ...(then.recipients ?? [])],
     audits: [...(first.audits ?? []), ...(then.audits ?? [])],
     caseSteps: [...(first.caseSteps ?? []), ...(then.caseSteps ?? [])],
+    eventOrders: [...(first.eventOrders ?? []), ...(then.eventOrders ?? [])],
     outcome: then.outcome,
   }
 }

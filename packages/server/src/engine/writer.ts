@@ -27,8 +27,16 @@ const UNIQUE_VIOLATION = '23505'
 /** A movement was booked by somebody else since it was looked up: what follows is decided again. @source rules#engine.14 */
 const MOVEMENT_TAKEN = 'movement_pkey'
 
-/** A proposal was withdrawn, or approved, after it was read. */
-const PROPOSAL_ENDED = 'case_step_ends_proposal'
+/**
+ * What a decision rests on was there when it was read, and is not when it is written: a movement is booked, a proposal has ended,
+ * the `Idempotency-Key` of a decision has made another one.
+ */
+const OUTDATED: ReadonlySet<string | undefined> = new Set([
+  MOVEMENT_TAKEN,
+  'case_step_ends_proposal',
+  'case_step_key_once',
+  'case_step_key_once_noon',
+])
 
 /** What a violated constraint means, by its name; any other is a broken invariant. */
 const TAKEN = new Map<string, Duplicate>([
@@ -166,7 +174,7 @@ export class Writer {
     if (isRetryableConflict(error) || error instanceof NoLongerWanted) return 'stale'
     const known = databaseError(error)
     const constraint = known?.code === UNIQUE_VIOLATION ? known.constraint : undefined
-    if (constraint === MOVEMENT_TAKEN || constraint === PROPOSAL_ENDED) return 'stale'
+    if (OUTDATED.has(constraint)) return 'stale'
     const taken = TAKEN.get(constraint ?? '')
     if (taken) return taken
     this.#options.observer?.onWrite(error)

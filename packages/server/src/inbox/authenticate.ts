@@ -25,8 +25,8 @@ export function createBankAuthenticator(
   reports: Pick<InboxReports, 'callback'>,
   onStale: (route: string, body: Buffer) => Promise<void>,
 ): Authenticators['partner'] {
-  return async ({ endpoint, headers, rawBody: body, remoteAddress }) => {
-    const judged = authenticate({ headers, body, remoteAddress, nowMs: clock.now() })
+  return async ({ endpoint, headers, rawBody: body, remoteAddress, search }) => {
+    const judged = authenticate({ headers, body, remoteAddress, search, nowMs: clock.now() })
     const judgement = typeof judged === 'string' ? { origin: judged } : judged
     const { origin } = judgement
     reports.callback(endpoint.path, judgement)

@@ -65,6 +65,23 @@ export function movementOf(event: ReadableEvent): ReportedMovement | undefined {
   }
 }
 
+/** The money that an event tells of, also where it tells it without an id, centavos; 0 where it tells no amount. */
+export function reportedCents(event: ReadableEvent): bigint {
+  switch (event.kind) {
+    case 'payment_received':
+      return event.payment.valueCents
+    case 'payout_settled':
+      return event.movement.valueCents
+    case 'payout_returned':
+    case 'payment_returned':
+      return event.returned.valueCents
+    case 'changed':
+    case 'failed':
+    case 'in_progress':
+      return 0n
+  }
+}
+
 /**
  * What an event is to its operation. `undefined`: it says that nothing has happened yet. `UNTOLD`: money moved, it does not
  * say enough to book it, and the bank cannot be asked.

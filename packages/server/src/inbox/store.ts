@@ -18,7 +18,11 @@ export interface InboxStore {
   expedite(transactionIds: readonly string[], nowMs: number): Promise<void>
   /** Claims what is due and nobody holds. */
   claim(nowMs: number, until: number, limit: number): Promise<StoredEvent[]>
-  /** Notes what became of events, and closes the cases about what they assert where they were dealt with. @source rules#desk.59 */
+  /**
+   * Notes what became of events, and closes the cases about what they assert where they were dealt with. One that another process
+   * has dealt with is not to be tried again, whatever one whose lease was over says of it.
+   * @source rules#desk.59, failure-modes#EV-3
+   */
   mark(results: readonly InboxResult[], nowMs: number): Promise<void>
   /** Whether a case about what an event asserts is open. */
   hasOpenCase(reference: string): Promise<boolean>
@@ -179,7 +183,7 @@ const mark = statement<
      FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[], $5::uuid[], $6::integer[], $7::integer[],
                  $8::timestamptz[])
        AS r (inbox_id, ordinal, state, outcome, operation_id, failures, parkings, due_at)
-    WHERE e.inbox_id = r.inbox_id AND e.ordinal = r.ordinal
+    WHERE e.inbox_id = r.inbox_id AND e.ordinal = r.ordinal AND (e.processed_at IS NULL OR r.due_at IS NULL)
    RETURNING e.content_hash, e.outcome)
    UPDATE "case" c SET closed_at = $9
      FROM marked m

@@ -1,15 +1,19 @@
 import type { Engine } from '../engine/engine.ts'
+import type { Command } from '../engine/operation.ts'
 import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { DispatchBounds, Dispatcher } from './dispatcher.ts'
+import type { Result } from './inputs.ts'
 import type { OnLimitExceeded } from './limits/report.ts'
 
 /** What other modules may do with a kind of order. */
 export interface OrderModule<Input, Outcome> extends Dispatcher {
   /** Lets an order take an input; `undefined` where it does not exist. */
   apply(id: string, input: Input): Promise<Outcome | undefined>
+  /** The same as a command, to be carried out with another one, or only rehearsed; `undefined` where it does not exist. */
+  command(id: string, input: Input): Promise<Command<OrderResult> | undefined>
   /** For each set of references, every one that a reference names. @source rules#refund-in.told.2 */
   match(references: readonly PartnerReferences[]): Promise<Match[][]>
   /** Whether this very movement was booked on an order. */
@@ -18,6 +22,9 @@ export interface OrderModule<Input, Outcome> extends Dispatcher {
   /** Whether the bank can be asked about an order, so that a failure need not be believed unasked. */
   readonly canAsk: boolean
 }
+
+/** What became of an input; `undefined`: there is no such operation any more. */
+export type OrderResult = { readonly result: Result } | undefined
 
 /** What the module of any kind of order needs. */
 export interface OrderModuleOptions {

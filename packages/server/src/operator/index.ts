@@ -14,10 +14,12 @@ export interface OperatorOptions {
   readonly database: Database
   readonly clock: Clock
   readonly ids: Ids
+  /** From which amount on only an admin adjusts the balance, centavos. */
+  readonly adminFromCents: number
 }
 
 /** Makes the endpoints of the operator. */
 export function createOperatorModule(options: OperatorOptions): { readonly handlers: OperatorHandlers } {
   const store = createOperatorStore(options.database)
-  return { handlers: createOperatorHandlers(createOperatorCommands({ ...options, store }), store, options.ids) }
+  return { handlers: createOperatorHandlers(createOperatorCommands({ ...options, store }), store, options) }
 }

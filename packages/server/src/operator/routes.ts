@@ -13,7 +13,11 @@ export type OperatorHandlers = Handlers<
 >
 
 /** Makes the handlers. */
-export function createOperatorHandlers(commands: OperatorCommands, store: OperatorStore, ids: Ids): OperatorHandlers {
+export function createOperatorHandlers(
+  commands: OperatorCommands,
+  store: OperatorStore,
+  { ids, adminFromCents }: { readonly ids: Ids; readonly adminFromCents: number },
+): OperatorHandlers {
   return {
     getCashOutSwitch: async () => ({ status: 200, body: switchView(await store.readSwitch()) }),
     setCashOutSwitch: async ({ body: { enabled, reason, version }, context }) => {
@@ -23,6 +27,7 @@ export function createOperatorHandlers(commands: OperatorCommands, store: Operat
     },
     createAdjustment: async ({ body: { valueCents, reason }, context }) => {
       if (valueCents === 0) throw zero()
+      if (Math.abs(valueCents) >= adminFromCents && context.caller.role !== 'admin') throw onlyAdmin()
       const { adjustment, isReplayed } = await commands.adjust(
         {
           id: ids.uuid(),
@@ -37,6 +42,12 @@ export function createOperatorHandlers(commands: OperatorCommands, store: Operat
       return { status: 201, body: adjustmentView(adjustment), ...headers }
     },
   }
+}
+
+/** @source rules#adjustment.create.4 */
+function onlyAdmin(): Refusal {
+  const message = 'an adjustment of this amount is an admin’s; what a case tells is decided there, with a second person'
+  return new Refusal('insufficient_role', { message })
 }
 
 /** @source rules#adjustment.create.1 */

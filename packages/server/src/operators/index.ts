@@ -17,7 +17,7 @@ import { createOperatorsHandlers, type OperatorsHandlers } from './routes.ts'
 import { everybody, holdersVersion, markUsed, type Person } from './store.ts'
 
 export { HoldersChanged, isApprover, isSamePerson } from './person.ts'
-export type { Person } from './store.ts'
+export { holdActive, type Person } from './store.ts'
 
 /** Who operates the service: how operators are made and deactivated, who they are, and what they may do. */
 export interface OperatorsModule {

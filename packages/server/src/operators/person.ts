@@ -1,3 +1,4 @@
+import { withLatinShapes } from './look-alikes.ts'
 import type { Person } from './store.ts'
 
 /** Who stands behind a decision for which it takes two people. Pure. */
@@ -15,7 +16,16 @@ export function isApprover({ role, isActive }: Person): boolean {
  * @source rules#cash-out.approval.2
  */
 export function isSamePerson(person: Person, id: string, people: readonly Person[]): boolean {
-  return people.some((other) => other.id === id && foldedName(other.name) === foldedName(person.name))
+  return people.some((other) => other.id === id && isSameName(other.name, person.name))
+}
+
+/** Letters of other scripts that look like Latin ones are these as well, as they were written. */
+function isSameName(one: string, other: string): boolean {
+  return foldedName(one) === foldedName(other) || latinName(one) === latinName(other)
+}
+
+function latinName(name: string): string {
+  return foldedName(withLatinShapes(name.normalize('NFKC')))
 }
 
 /**

@@ -63,6 +63,16 @@ export function everybody(queries: Queries): Promise<Person[]> {
   return queries.rows(everybodyStatement, [])
 }
 
+const holdActiveStatement = statement<[id: string], { id: string }>(
+  'operators.hold_active',
+  'SELECT id FROM operator WHERE id = $1 AND deactivated_at IS NULL FOR SHARE',
+)
+
+/** Keeps an operator from being deactivated until the transaction ends. @returns whether there is such an active one */
+export async function holdActive(queries: Queries, id: string): Promise<boolean> {
+  return (await queries.rows(holdActiveStatement, [id])).length > 0
+}
+
 const holdersVersionStatement = statement<[], { version: bigint }>(
   'operators.holders_version',
   `SELECT version FROM control WHERE name = 'holders'`,

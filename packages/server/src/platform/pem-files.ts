@@ -22,30 +22,50 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /** Reads a file of certificates, whatever stands between them. */
 export function readCertificates(path: string): ReadPem<Certificates> {
-  return readPem(path, 'is no certificate in PEM', (pem) => {
+  return readPem(path, certificatesIn)
+}
+
+/** Reads a file with a private key that no passphrase protects. */
+export function readPrivateKey(path: string): ReadPem<PrivateKey> {
+  return readPem(path, privateKeyIn)
+}
+
+/** The certificates in a text, whatever stands between them. */
+export function certificatesIn(pem: string): ReadPem<Certificates> {
+  return faultyUnless('is no certificate in PEM', () => {
     const [first, ...others] = [...pem.matchAll(CERTIFICATE)].map(([text]) => new X509Certificate(text))
     return first && { pem, all: [first, ...others] }
   })
 }
 
-/** Reads a file with a private key that no passphrase protects. */
-export function readPrivateKey(path: string): ReadPem<PrivateKey> {
-  return readPem(path, 'is no private key in PEM without a passphrase', (pem) => ({ pem, key: createPrivateKey(pem) }))
+/**
+ * The private key in a text.
+ * @param passphrase that protects it, where one does
+ */
+export function privateKeyIn(pem: string, passphrase?: string): ReadPem<PrivateKey> {
+  const fault =
+    passphrase === undefined
+      ? 'is no private key in PEM without a passphrase'
+      : 'is no private key in PEM that its passphrase opens'
+  return faultyUnless(fault, () => {
+    const key = createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) })
+    return { pem: String(key.export({ type: 'pkcs8', format: 'pem' })), key }
+  })
 }
 
-function readPem<Content>(
-  path: string,
-  fault: string,
-  contentOf: (pem: string) => Content | undefined,
-): ReadPem<Content> {
+function readPem<Content>(path: string, read: (pem: string) => ReadPem<Content>): ReadPem<Content> {
   let pem: string
   try {
     pem = readFileSync(path, 'utf8')
   } catch (error) {
     return { fault: `cannot be read: ${fileErrorReason(error)}` }
   }
+  return read(pem)
+}
+
+function faultyUnless<Content>(fault: string, contentOf: () => Content | undefined): ReadPem<Content> {
   try {
-    const content = contentOf(pem)
+    const content = contentOf()
     return content === undefined ? { fault } : { content }
   } catch {
     // What OpenSSL says of it helps nobody, and may be of what it read.

@@ -5,6 +5,7 @@ import type { Command } from '../engine/operation.ts'
 import type { Result } from '../operations/inputs.ts'
 import { type Limits, looksOf } from '../operations/limits/limits.ts'
 import type { OnLimitExceeded } from '../operations/limits/report.ts'
+import type { OrderResult } from '../operations/module.ts'
 import type { OperatorRefusal } from '../operations/refusal.ts'
 import { replayedOf } from '../operations/replay.ts'
 import { sha256 } from '../platform/crypto.ts'
@@ -20,7 +21,7 @@ import {
   type RefundInOutcome,
   type Standing,
 } from './refund-in.ts'
-import { decideAwaited, decideReturn, type ReturnOutcome } from './returns.ts'
+import { decideAwaited, decideReturn, type ReturnOutcome, subjectOf } from './returns.ts'
 import { decideRefundIn, decideRefusal } from './rules.ts'
 import type { RefundInStore } from './store.ts'
 
@@ -35,6 +36,11 @@ export interface RefundInCommands {
   /** Lets a refund take inputs, as one change; `undefined` where it does not exist. */
   apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined>
   /**
+   * The same as a command, to be carried out with another one, or only rehearsed; `undefined` where it does not exist.
+   * What is due of returns afterwards is taken up from the database.
+   */
+  command(id: string, inputs: readonly RefundInInput[]): Promise<Command<OrderResult> | undefined>
+  /**
    * Lets an operator refuse a refund that nobody tried to send; `undefined` where it does not exist.
    * @throws not_possible_in_state (409)
    * @source rules#refund-in.refusal.2
@@ -45,6 +51,8 @@ export interface RefundInCommands {
    * @source rules#cash-in.returns.1
    */
   applyReturn(cashInId: string, returned: BankReturn): Promise<Result>
+  /** The same as a command. */
+  returnCommand(cashInId: string, returned: BankReturn): Promise<Command<ReturnOutcome>>
   /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
   settleReturns(cashIn: CashIn): Promise<void>
   /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
@@ -60,7 +68,7 @@ export interface Created {
 /** What the commands need. */
 export interface RefundInCommandsOptions {
   readonly engine: Engine
-  readonly store: Pick<RefundInStore, 'get' | 'open' | 'explaining'>
+  readonly store: Pick<RefundInStore, 'get' | 'open' | 'explaining' | 'holders'>
   readonly ids: Ids
   readonly limits: Limits
   readonly onLimitExceeded?: OnLimitExceeded
@@ -72,21 +80,9 @@ export interface RefundInCommandsOptions {
 
 /** Makes the commands of an engine. */
 export function createRefundInCommands(options: RefundInCommandsOptions): RefundInCommands {
-  const { engine, store, ids, canVerify = false } = options
+  const { engine, store } = options
   async function applyReturn(cashInId: string, told: BankReturn): Promise<Result> {
-    const returned = { ...told, isVerified: told.isVerified !== false || !canVerify }
-    const identity = identityOf(ids, cashInId, returned.returnId)
-    const explaining = await store.explaining(cashInId, returned.valueCents)
-    const { result, cashIn } = await engine.execute<ReturnOutcome>({
-      reads: [cashInId, ...explaining],
-      movements: [movementOf(returned)],
-      decide: (state, now) => {
-        const known = cashInIn(state, cashInId)
-        return known
-          ? decideReturn(known, returned, identity, state, now, explaining)
-          : { outcome: { result: 'UNEXPECTED', cashIn: undefined } }
-      },
-    })
+    const { result, cashIn } = await engine.execute(await returnCommand(options, cashInId, told))
     if (cashIn) await settleDue(cashIn)
     return result
   }
@@ -99,18 +95,9 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
   async function apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined> {
     const known = await store.get(id)
     if (!known) return undefined
-    const { cashInId } = known.detail
-    const told = known.detail.origin === 'PARTNER' ? inputs.find(isConfirmation) : undefined
-    if (told) return { result: await applyReturn(cashInId, { ...told, ...told.returned }), refund: known }
-    const outcome = await engine.execute<Standing | undefined>({
-      reads: [id, cashInId],
-      ...besides(inputs),
-      decide: (state, now) => {
-        const [refund, cashIn] = [state.operation(id), cashInIn(state, cashInId)]
-        if (!isRefundIn(refund) || !cashIn) return { outcome: undefined }
-        return decideRefundIn(refund, cashIn, inputs, state, now)
-      },
-    })
+    const told = returnByBank(known, inputs)
+    if (told) return { result: await applyReturn(known.detail.cashInId, told), refund: known }
+    const outcome = await engine.execute(refundCommand(known, inputs))
     if (outcome) await settleDue(outcome.cashIn)
     return outcome
   }
@@ -118,17 +105,65 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
   return {
     create: (request) => create(options, request),
     apply,
+    command: async (id, inputs) => {
+      const known = await store.get(id)
+      const told = known && returnByBank(known, inputs)
+      if (known && told) return returnCommand(options, known.detail.cashInId, told)
+      return known && refundCommand(known, inputs)
+    },
     refuse: async (...refusal) => {
       const standing = await refuse(options, ...refusal)
       if (standing) await settleDue(standing.cashIn)
       return standing?.refund
     },
     applyReturn,
+    returnCommand: (...told) => returnCommand(options, ...told),
     settleReturns: (cashIn) => settleReturns(options, cashIn),
     askAboutOpen: async (cashInId) => {
       const open = await store.open(cashInId)
       for (const id of open) await apply(id, [{ on: 'work.requested' }])
       return open.length > 0 ? 'APPLIED' : 'UNEXPECTED'
+    },
+  }
+}
+
+/** What the bank took by itself is its cash-in's to tell. */
+function returnByBank({ detail }: RefundIn, inputs: readonly RefundInInput[]): BankReturn | undefined {
+  const told = detail.origin === 'PARTNER' ? inputs.find(isConfirmation) : undefined
+  return told && { ...told, ...told.returned }
+}
+
+function refundCommand({ id, detail }: RefundIn, inputs: readonly RefundInInput[]): Command<Standing | undefined> {
+  const { cashInId } = detail
+  return {
+    reads: [id, cashInId],
+    ...besides(inputs),
+    decide: (state, now) => {
+      const [refund, cashIn] = [state.operation(id), cashInIn(state, cashInId)]
+      if (!isRefundIn(refund) || !cashIn) return { outcome: undefined }
+      return decideRefundIn(refund, cashIn, inputs, state, now)
+    },
+  }
+}
+
+async function returnCommand(
+  { store, ids, canVerify = false }: RefundInCommandsOptions,
+  cashInId: string,
+  told: BankReturn,
+): Promise<Command<ReturnOutcome>> {
+  const returned = { ...told, isVerified: told.isVerified !== false || !canVerify }
+  const identity = identityOf(ids, cashInId, returned.returnId)
+  const holders = await store.holders(cashInId, returned)
+  const charges = [cashInId, ...holders]
+  const explaining = (await Promise.all(charges.map((id) => store.explaining(id, returned.valueCents)))).flat()
+  return {
+    reads: [...charges, ...explaining],
+    movements: [movementOf(returned)],
+    decide: (state, now) => {
+      const known = cashInIn(state, cashInId)
+      return known
+        ? decideReturn(...subjectOf(known, returned, holders, state), identity, state, now, explaining)
+        : { outcome: { result: 'UNEXPECTED', cashIn: undefined } }
     },
   }
 }

@@ -52,7 +52,13 @@ function learnedBy(
     case 'left_handed_over': {
       const cents = Number(suspendedDeparture(refund, reference))
       const decidedReturns = { ...facts.decidedReturns, [reference]: cents }
-      return { decidedReturns, ...(kind === 'confirmed_after_release' ? givenBack(refund) : {}) }
+      const isIts = posts !== 'left_handed_over' && refund.status === 'PENDING'
+      return {
+        decidedReturns,
+        ...(kind === 'confirmed_after_release' ? givenBack(refund) : {}),
+        // It shows that the bank has it: it is not sent again. What the statement showed is that.
+        ...(isIts ? { isAccepted: true, isShown: false } : {}),
+      }
     }
     default:
       return {}

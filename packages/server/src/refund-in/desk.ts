@@ -1,27 +1,17 @@
-import {
-  type DeskDecision,
-  deskTriggers,
-  type EvidenceField,
-  type GuardOf,
-  refundIn as machine,
-  min,
-  type TriggerOf,
-} from '@pixgate/spec'
+import { type DeskDecision, type EvidenceField, type GuardOf, refundIn as machine, min } from '@pixgate/spec'
 import type { CashIn, RefundEvent } from '../cash-in/index.ts'
 import {
   assertNamed,
   assertOpen,
-  evidenceOfOrder,
+  endedBy,
   isKeptInDoubt,
   movementsNamed,
-  notDecidable,
   optionsBy,
-  withoutCase,
+  orderedBy,
 } from '../desk/by-table.ts'
 import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../desk/decider.ts'
-import { follow } from '../engine/follow.ts'
+import type { Target } from '../engine/follow.ts'
 import { type Decision, type Journal, type MovementDirection, mergeDecisions, type State } from '../engine/operation.ts'
-import { reasonOf } from '../engine/reason.ts'
 import { mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/limits/limits.ts'
 import { own } from '../platform/own.ts'
@@ -52,6 +42,12 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'money of it is in suspense': ({ refund }) => hasSuspended(refund),
   'an attempt may still arrive': ({ refund: { facts }, nowMs }) => mayStillArrive(facts, nowMs),
   'the statement shows it': ({ refund: { facts } }) => facts.isShown === true,
+  'the bank has it': ({ refund: { facts } }) => facts.isAccepted === true,
+  'it was never claimed': ({ refund: { facts } }) => (facts.attempts ?? 0) === 0,
+}
+
+function holdsFor(given: Given, guard: Guard): boolean {
+  return GUARDS[guard]?.(given) ?? false
 }
 
 /** Decides the cases of refunds. */
@@ -62,7 +58,7 @@ export const refundInDecider: CaseDecider<RefundIn> = {
       machine,
       refund,
       openCase,
-      (_, guard) => GUARDS[guard as Guard]?.(given) ?? false,
+      (_, guard) => holdsFor(given, guard as Guard),
       (decision) => needsOf(refund, openCase, decision),
     )
   },
@@ -103,35 +99,26 @@ function decideCase(
   const given = { refund, openCase, isKnown, nowMs }
   const left = suspendedDeparture(refund, openCase.reference)
   const h = order.decision === 'confirm' ? heldCents(refund) : heldAgainCents(refund, openCase.kind)
-  const decision: Decision<RefundIn | undefined> = follow(
+  const decision = orderedBy(
     machine,
     refund,
+    openCase,
+    order,
     {
-      on: deskTriggers[order.decision] as TriggerOf<typeof machine>,
-      holds: (guard) => GUARDS[guard]?.(given) ?? false,
+      holds: (guard) => holdsFor(given, guard),
       changes: (row) => changesByDecision(refund, openCase, order, row, nowMs),
       amounts: { r: refund.valueCents, p: left, h, d: min(state.balance('available') + h, left) },
       reference: referenceOf(openCase, order, left > 0n),
       notification: (to) => refundNotification(refund, refund.transactionId, occurredAt(openCase, nowMs), to),
-      evidence: evidenceOfOrder(order),
-      decides: openCase,
-      outcome: (after, isApplied) => (isApplied ? after : undefined),
     },
     nowMs,
   )
-  const after = decision.outcome
-  if (!after) throw notDecidable(order, openCase)
-  const isExact = decision.journals?.some(({ kind }) => kind === 'refund_left_in_suspense')
-  const decided = {
-    ...decision,
-    ...(isExact ? { exact: ['available'] as const } : {}),
-    allowances: countedBy(refund, decision, { leftCents: leftCents(refund.facts), isAnothers: false }, nowMs),
-    outcome: { operation: after },
-  }
-  const counted = withCashIn(refund, decided, state, nowMs)
-  return decision.closes?.includes(openCase.id)
-    ? ended(withoutCase(after, openCase.id), openCase, counted, nowMs)
-    : counted
+  const allowances = countedBy(refund, decision, { leftCents: leftCents(refund.facts), isAnothers: false }, nowMs)
+  const ending = (after: RefundIn) => ({
+    holds: (guard: Guard) => holdsFor({ ...given, refund: after, isKnown: false }, guard),
+    changes: (row: Target<RefundIn>) => changesByEnd(after, row, nowMs),
+  })
+  return endedBy(machine, openCase, withCashIn(refund, { ...decision, allowances }, state, nowMs), ending, nowMs)
 }
 
 function occurredAt({ facts }: DecidableCase, nowMs: number): number {
@@ -146,12 +133,7 @@ function referenceOf({ reference }: DecidableCase, { decision, evidence }: DeskO
 }
 
 /** What may still be refunded of the cash-in counts what operators decide. @source rules#desk.12 */
-function withCashIn(
-  refund: RefundIn,
-  decision: Decision<DeskOutcome<RefundIn>>,
-  state: State,
-  nowMs: number,
-): Decision<DeskOutcome<RefundIn>> {
+function withCashIn(refund: RefundIn, decision: Decision<RefundIn>, state: State, nowMs: number): Decision<RefundIn> {
   const [journal] = decision.journals ?? []
   const event = journal && eventOf(journal, refund)
   const cashIn: CashIn | undefined = event && cashInIn(state, refund.detail.cashInId)
@@ -168,33 +150,10 @@ function withKnown(counted: Decision<CashIn>, event: RefundEvent, refundId: stri
   return mergeDecisions(counted, cashInDecision(counted.outcome, { on: 'return.known', returnId, refundId }, nowMs))
 }
 
-/** What was in suspense counted as gone when it left: only what was set aside is free. */
+/** What was in suspense counted as gone when it left: only what was set aside is free, and what another operation has. */
 function eventOf({ kind, reference }: Journal, { id, status, valueCents }: RefundIn): RefundEvent | undefined {
   if (kind === 'refund_in_confirmed') return { on: 'refund.confirmed', refundId: id, returnId: reference, valueCents }
+  if (kind === 'left_handed_over') return { on: 'refund.undone', refundId: id, returnId: reference }
   const isFreed = kind === 'refund_in_released' || (kind === 'refund_left_in_suspense' && status === 'PENDING')
   return isFreed ? { on: 'refund.released', refundId: id, valueCents } : undefined
-}
-
-/** Where no other case keeps it in doubt the doubt ends, as the table says. @source rules#desk.5 */
-function ended(
-  refund: RefundIn,
-  openCase: DecidableCase,
-  decided: Decision<DeskOutcome<RefundIn>>,
-  nowMs: number,
-): Decision<DeskOutcome<RefundIn>> {
-  if (reasonOf(refund) === null) return { ...decided, outcome: { operation: refund } }
-  const given = { refund, openCase, isKnown: false, nowMs }
-  const decision: Decision<DeskOutcome<RefundIn>> = follow(
-    machine,
-    refund,
-    {
-      on: 'doubt.decided',
-      holds: (guard) => GUARDS[guard]?.(given) ?? false,
-      changes: (row) => changesByEnd(refund, row, nowMs),
-      reference: '',
-      outcome: (operation) => ({ operation }),
-    },
-    nowMs,
-  )
-  return mergeDecisions(decided, decision)
 }

@@ -1,5 +1,6 @@
 import type { Availability, RefundPartner } from '../banks/port.ts'
 import type { CashIn } from '../cash-in/index.ts'
+import type { Command } from '../engine/operation.ts'
 import type { Result } from '../operations/inputs.ts'
 import type { Limits } from '../operations/limits/limits.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
@@ -26,6 +27,8 @@ export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutco
    * @source rules#cash-in.returns.1
    */
   applyReturn(cashInId: string, returned: BankReturn): Promise<{ readonly result: Result }>
+  /** The same as a command, to be carried out with another one, or only rehearsed. */
+  returnCommand(cashInId: string, returned: BankReturn): Promise<Command<{ readonly result: Result }>>
   /** Takes a return that the bank told when it was asked about the charge. @source rules#cash-in.returns.6 */
   applyEvent(cashInId: string, returned: BankReturn): Promise<void>
   /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
@@ -61,6 +64,8 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
       if (outcome && isDueNow(outcome.refund, options.clock)) options.onReserved()
       return outcome
     },
+    command: (id, input) => commands.command(id, [input]),
+    returnCommand: commands.returnCommand,
     match: (references) => store.match(references.map((reference) => ({ ...reference, endToEndId: null }))),
     applyReturn: async (cashInId, returned) => ({ result: await commands.applyReturn(cashInId, returned) }),
     applyEvent: async (cashInId, returned) => {

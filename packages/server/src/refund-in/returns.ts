@@ -4,7 +4,9 @@ import {
   bookedReturn,
   type CashIn,
   decideCashIn,
+  decidedPaymentOf,
   explanationsOf,
+  isCashIn,
   namedRefund,
   type OpenRefund,
   ownReference,
@@ -93,6 +95,28 @@ export function decideReturn(
   const isWaiting = told.isUnverified && own(after.facts.awaitedReturns, returnId) !== undefined
   const result = isWaiting ? 'EARLY' : outcome.result
   return mergeDecisions(decision, { ...asked, outcome: { result, cashIn: after } })
+}
+
+/**
+ * Whose return it is that the bank tells of a charge: of a payment that an operator attributed it is the other charge's, which has
+ * the money and may be refunded.
+ * @param holders charges that may have the payment, as a store found them
+ * @source rules#cash-in.refunds.9, rules#desk.6
+ */
+export function subjectOf(
+  cashIn: CashIn,
+  returned: BankReturn,
+  holders: readonly string[],
+  state: Pick<State, 'operation'>,
+): [cashIn: CashIn, returned: BankReturn] {
+  const payment = decidedPaymentOf(cashIn, returned)
+  if (payment === undefined) return [cashIn, returned]
+  const having = holders
+    .map((id) => state.operation(id))
+    .filter(isCashIn)
+    .filter(({ facts }) => own(facts.payments, payment) !== undefined)
+  const holder = having.find(({ endToEndId }) => endToEndId === payment) ?? having[0]
+  return holder ? [holder, { ...returned, endToEndId: payment }] : [cashIn, returned]
 }
 
 /**
@@ -308,6 +332,7 @@ function stateAfter(state: State, { journals = [] }: Pick<Decision<unknown>, 'jo
     used: (name) => state.used(name),
     usedSince: (name, since) => state.usedSince(name, since),
     recipient: (pixKey) => state.recipient(pixKey),
+    repaidBy: (posted) => state.repaidBy([...journals, ...posted]),
     balance: (code) =>
       entries.reduce(
         (sum, { account, amountCents }) => (account === code ? sum + amountCents : sum),

@@ -1,6 +1,8 @@
+import { decidedPaymentOf, isCashIn } from '../cash-in/index.ts'
+import { createOperationStore } from '../engine/operation-store.ts'
 import { createOrderStore, type OrderStore } from '../operations/store.ts'
 import { type Database, statement } from '../platform/db/database.ts'
-import { isRefundIn, type RefundIn } from './refund-in.ts'
+import { type BankReturn, isRefundIn, type RefundIn } from './refund-in.ts'
 import { planOf } from './schedule.ts'
 
 /** All SQL of refunds. */
@@ -13,6 +15,11 @@ export interface RefundInStore extends OrderStore<RefundIn> {
    * @source rules#cash-in.returns.1, rules#cash-in.returns.8
    */
   explaining(cashInId: string, valueCents: bigint): Promise<string[]>
+  /**
+   * The ids of the other charges that may have the payment which a return is of, as an operator decided so.
+   * @source rules#cash-in.refunds.9
+   */
+  holders(cashInId: string, returned: Pick<BankReturn, 'returnId' | 'endToEndId'>): Promise<string[]>
 }
 
 const selectOpen = statement<[cashInId: string], { id: string }>(
@@ -32,10 +39,18 @@ const selectExplaining = statement<[cashInId: string, valueCents: bigint], { id:
 
 /** Makes the store of a database. */
 export function createRefundInStore(database: Database): RefundInStore {
+  const charges = createOperationStore(database, 'cash_in', isCashIn)
   return {
     ...createOrderStore(database, 'refund_in', isRefundIn, planOf),
     explaining: async (cashInId, valueCents) =>
       (await database.rows(selectExplaining, [cashInId, valueCents])).map(({ id }) => id),
+    holders: async (cashInId, returned) => {
+      const cashIn = await charges.get(cashInId)
+      const endToEndId = cashIn && decidedPaymentOf(cashIn, returned)
+      if (endToEndId === undefined) return []
+      const [matches = []] = await charges.match([{ transactionId: null, externalId: null, endToEndId }])
+      return [...new Set(matches.map(({ id }) => id))].filter((id) => id !== cashInId)
+    },
     open: async (cashInId) => (await database.rows(selectOpen, [cashInId])).map(({ id }) => id),
   }
 }

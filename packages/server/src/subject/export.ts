@@ -5,6 +5,7 @@ import {
   auditsOf,
   type CallbackRow,
   callbacksOf,
+  caseStepsOf,
   casesOf,
   type OperationRow,
   operationIdsOf,
@@ -22,6 +23,8 @@ export interface SubjectExport {
   readonly callbacks: readonly object[]
   /** Cases about no operation. */
   readonly cases: readonly object[]
+  /** What operators decided and proposed about cases, where they wrote of the person. */
+  readonly caseSteps: readonly object[]
   /** What operators wrote. */
   readonly audit: readonly object[]
 }
@@ -49,6 +52,10 @@ export async function exportOf(queries: Queries, subject: Identifier): Promise<S
     operations: operations.map((operation) => operationPart(operation, subject, owners.get(operation.id) ?? NOBODYS)),
     callbacks: callbacks.map((callback) => callbackPart(callback, subject, owners)),
     cases: cases.map(({ facts, ...rest }) => ({ ...rest, facts: ownPart(facts, subject, NOBODYS) })),
+    caseSteps: (await caseStepsOf(queries, pattern)).map(({ content, ...rest }) => ({
+      ...rest,
+      content: ownPart(content, subject, NOBODYS),
+    })),
     audit: (await auditsOf(queries, pattern)).map(({ facts, ...rest }) => ({
       ...rest,
       facts: ownPart(facts, subject, NOBODYS),

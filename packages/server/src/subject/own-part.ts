@@ -30,7 +30,7 @@ const PARTY_FIELDS: ReadonlySet<string> = new Set([
   ...['payerName', 'payerDocument', 'payerIspb', 'payer_name'],
   ...['recipientName', 'recipientDocument', 'recipientIspb'],
 ])
-const TEXTS: ReadonlySet<string> = new Set(['description', 'reason', 'failureReason', 'errorMessage', 'error'])
+const TEXTS: ReadonlySet<string> = new Set(['description', 'reason', 'note', 'failureReason', 'errorMessage', 'error'])
 
 /** Finds out whose an operation is. */
 export function ownershipOf(detail: JsonObject, facts: JsonObject, subject: Identifier): Ownership {

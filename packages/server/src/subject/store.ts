@@ -46,6 +46,15 @@ export interface CaseRow {
   readonly facts: JsonObject
 }
 
+/** What an operator said of a case. */
+export interface CaseStepRow {
+  readonly id: string
+  readonly case_id: string
+  readonly step: string
+  readonly at: string
+  readonly content: JsonObject
+}
+
 /** A row of the audit trail. */
 export interface AuditTextRow {
   readonly id: string
@@ -65,6 +74,8 @@ const selectIds = statement<[pattern: string], { id: string }>(
      SELECT operation_id FROM move WHERE concat_ws(' ', facts::text, evidence::text) ~* $1
       UNION
      SELECT operation_id FROM "case" WHERE facts::text ~* $1
+      UNION
+     SELECT c.operation_id FROM case_step s JOIN "case" c ON c.id = s.case_id WHERE s.content::text ~* $1
       UNION
      SELECT operation_id FROM notification WHERE ${BODY_TEXT} ~* $1
       UNION
@@ -130,6 +141,16 @@ const selectCases = statement<[pattern: string], CaseRow>(
 /** Cases about no operation in which the identifier stands. */
 export function casesOf(queries: Queries, pattern: string): Promise<CaseRow[]> {
   return queries.rows(selectCases, [pattern])
+}
+
+const selectCaseSteps = statement<[pattern: string], CaseStepRow>(
+  'subject.case_steps',
+  `SELECT id, case_id, step, at, content FROM case_step WHERE content::text ~* $1 ORDER BY at, id`,
+)
+
+/** What operators said of cases in which the identifier stands: in a reason, or as what the bank told them. */
+export function caseStepsOf(queries: Queries, pattern: string): Promise<CaseStepRow[]> {
+  return queries.rows(selectCaseSteps, [pattern])
 }
 
 const selectAudits = statement<[pattern: string], AuditTextRow>(

@@ -104,9 +104,9 @@ export async function statementFixture(
     return createStatementModule({
       ...base,
       partner,
-      cashIns: { apply: commands.apply, askAboutCredit: (credit) => charges.askAboutCredit(credit) },
-      cashOuts: { apply: nothing },
-      refunds: { apply: nothing, applyReturn: async (...told) => ({ result: await refunds.applyReturn(...told) }) },
+      cashIns: { ...commands, askAboutCredit: (credit) => charges.askAboutCredit(credit) },
+      cashOuts: { apply: nothing, command: nothing },
+      refunds: returnsOf(refunds),
     })
   }
   const statements = processOf(bank)
@@ -140,6 +140,16 @@ export async function statementFixture(
         await sweep()
       }
     },
+  }
+}
+
+/** No refund is ordered here; what the bank gives back by itself is. */
+function returnsOf({ applyReturn, returnCommand }: RefundInCommands) {
+  return {
+    apply: nothing,
+    command: nothing,
+    applyReturn: async (...given: Parameters<typeof applyReturn>) => ({ result: await applyReturn(...given) }),
+    returnCommand,
   }
 }
 
@@ -203,5 +213,5 @@ export function pageOf(
     (sum, { direction, valueCents }) => (direction === 'in' ? sum + valueCents : sum - valueCents),
     0n,
   )
-  return { kind: 'READ', page: { entries, openingCents: 0n, closingCents, nextCursor } }
+  return { kind: 'READ', page: { entries, balances: { openingCents: 0n, closingCents }, nextCursor } }
 }

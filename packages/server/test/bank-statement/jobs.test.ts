@@ -99,7 +99,7 @@ test('[statement.12] a statement that stays with balances that its entries do no
   const statement = (cents: bigint) => {
     fixture.bank.answer = ({ from, to }) => {
       const closingCents = from <= wrongAt && wrongAt < to ? cents : 0n
-      return { kind: 'READ', page: { entries: [], openingCents: 0n, closingCents, nextCursor: null } }
+      return { kind: 'READ', page: { entries: [], balances: { openingCents: 0n, closingCents }, nextCursor: null } }
     }
   }
   statement(1n)
@@ -120,7 +120,10 @@ test('[statement.12] a statement that stays with balances that its entries do no
 test('[statement.12] where more is gone than its entries tell it suspends, and one window that is right in between forgets', async (t) => {
   const fixture = await statementFixture(t, undefined, { stands: true })
   await fixture.minutes(1)
-  const wrong = { kind: 'READ', page: { entries: [], openingCents: 0n, closingCents: -1n, nextCursor: null } } as const
+  const wrong = {
+    kind: 'READ',
+    page: { entries: [], balances: { openingCents: 0n, closingCents: -1n }, nextCursor: null },
+  } as const
   fixture.bank.answer = () => wrong
   await fixture.minutes(15)
   fixture.bank.answer = () => pageOf([])
@@ -236,4 +239,18 @@ test('[logs.3] a statement that cannot be read says which window it was of, as t
   const { level, reason, ...line } = await log.line('statement could not be read')
   assert.deepEqual([level, reason], ['warn', 'timeout'])
   for (const at of [line.from, line.to, line.lastReadAt]) assert.match(String(at), /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/)
+})
+
+test('[api-pix.9] what moved before the statement was first read is no news of a list that reaches further back', async (t) => {
+  const fixture = await statementFixture(t)
+  const charge = await fixture.charge()
+  const old = { reference: 'somebody', occurredAt: fixture.clock.now() - 10 * 86_400_000 }
+  const entries = [paymentOf(charge, 'OLD', old), paymentOf(charge, 'NEW')]
+  fixture.bank.answer = () => ({ kind: 'READ', page: { entries, balances: null, nextCursor: null, looksBack: true } })
+  await fixture.minutes(10)
+  assert.deepEqual(
+    (await statementEntries(fixture.database)).filter((line) => line.includes('OLD')),
+    [],
+  )
+  assert.deepEqual([await bookedMovements(fixture.database), await cases(fixture.database)], [['NEW'], []])
 })

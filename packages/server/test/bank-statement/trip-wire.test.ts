@@ -233,7 +233,11 @@ function trueBank(fixture: StatementFixture) {
     )
     return {
       kind: 'READ',
-      page: { entries, openingCents: openingCents ?? 0n, closingCents: closingCents ?? 0n, nextCursor: null },
+      page: {
+        entries,
+        balances: { openingCents: openingCents ?? 0n, closingCents: closingCents ?? 0n },
+        nextCursor: null,
+      },
     }
   }
   fixture.bank.balance = () => ({

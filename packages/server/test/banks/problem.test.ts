@@ -36,7 +36,7 @@ test('[health.5] what is wrong with the way to the bank, or with what it answers
 test('[health.5] [config.10] the bank stands as its last answer says, and each one is reported', async () => {
   const answers: StatementAnswer[] = [
     { kind: 'UNKNOWN', reason: 'HTTP 401', httpStatus: 401 },
-    { kind: 'READ', page: { entries: [], openingCents: 0n, closingCents: 0n, nextCursor: null } },
+    { kind: 'READ', page: { entries: [], balances: null, nextCursor: null } },
   ]
   const bank = {
     ...lacking,

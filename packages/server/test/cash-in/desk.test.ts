@@ -43,6 +43,7 @@ const ASKABLE = [
   'too_many_payments',
   'end_unknown',
   'return_unexplained',
+  'return_restated',
 ]
 
 const DOUBT = 'RECONCILIATION_REQUIRED'
@@ -182,6 +183,11 @@ for (const status of CREDITED_STATES) {
       assert.throws(() => decide(status, 'return', kind, { before: gone, reference: 'D9', evidence }), Refusal)
       const uncredited = { ...before, endToEndId: null }
       assert.throws(() => decide(status, 'return', kind, { before: uncredited, reference: 'D9', evidence }), Refusal)
+      assert.throws(
+        () => decide(status, 'return', kind, { before, reference: 'D9', evidence, known: 'D10' }),
+        Refusal,
+        'another operation has it',
+      )
     })
   }
   test(`[cash-in.desk.7] a payment that another operation has, of a charge that is ${status}, is undone here`, () => {
@@ -210,7 +216,7 @@ for (const status of CREDITED_STATES) {
   })
 }
 
-for (const status of ['PAID', 'EXPIRED', 'FAILED', DOUBT] as const) {
+for (const status of cashIn.states) {
   const before = { endToEndId: 'E1', facts: LEFT_FACTS }
   const undone = 'left_handed_over D9: settlement -3000, suspense_out 3000'
   test(`[cash-in.desk.7] a return that another operation has, of a charge that is ${status}, is undone here`, () => {
@@ -222,12 +228,46 @@ for (const status of ['PAID', 'EXPIRED', 'FAILED', DOUBT] as const) {
   for (const kind of LEFT) {
     test(`[cash-in.desk.9] what left of a charge that is ${status} is a loss: ${kind}`, () => {
       const journal = 'left_written_off D9: suspense_out 3000, losses -3000'
-      const decision = decide(status, 'write_off', kind, { before, reference: 'D9' })
+      const order = { before, reference: 'D9', evidence: { returnId: 'D10' } }
+      const decision = decide(status, 'write_off', kind, order)
       assert.deepEqual(done(decision), expected('written_off', status, kind, journal))
+      assert.deepEqual(decision.outcome.operation.facts.namedReturns, { D10: 30_00 })
       const gone = { ...before, facts: { ...LEFT_FACTS, decidedReturns: { D9: 30_00 } } }
-      assert.throws(() => decide(status, 'write_off', kind, { before: gone, reference: 'D9' }), Refusal)
+      assert.throws(() => decide(status, 'write_off', kind, { ...order, before: gone }), Refusal)
+      assert.throws(() => decide(status, 'write_off', kind, { ...order, known: 'D10' }), Refusal)
     })
   }
+}
+
+for (const decision of ['return', 'write_off'] as const) {
+  const about = { before: { endToEndId: 'E1', facts: LEFT_FACTS }, reference: 'D9' }
+  test(`[desk.15] a return that the bank told without its id is named by it: ${decision}`, () => {
+    assert.throws(
+      () => decide('PAID', decision, 'return_unnamed', about),
+      (error) =>
+        error instanceof Refusal &&
+        error.code === 'validation_error' &&
+        error.fields.every(({ field, code }) => field === 'evidence.returnId' && code === 'required'),
+    )
+    const known: CashInFacts[] = [
+      { returns: { D10: 30_00 } },
+      { namedReturns: { D10: 30_00 } },
+      {
+        awaitedReturns: {
+          D10: { valueCents: 30_00, occurredAt: NOW, transactionId: null, since: NOW, answered: [] },
+        },
+      },
+    ]
+    for (const facts of known) {
+      const before = { ...about.before, facts: { ...LEFT_FACTS, ...facts } }
+      const order = { before, reference: 'D9', evidence: { returnId: 'D10' } }
+      assert.throws(() => decide('PAID', decision, 'return_unnamed', order), Refusal)
+    }
+    const itself = { ...about, evidence: { returnId: 'D9' }, known: 'D9' }
+    assert.throws(() => decide('PAID', decision, 'return_unnamed', itself), Refusal, 'the id was made for it')
+    decide('PAID', decision, 'return_unattributed', itself)
+    decide('PAID', decision, 'return_unattributed', about)
+  })
 }
 
 for (const kind of ARRIVED) {
@@ -260,6 +300,35 @@ test('[cash-in.desk.2] of less than the fee no more than what is there is taken'
       'suspense_credited E2: available 40 CASH_IN, available -40 FEE, suspense_in -40, fees 40',
     ),
   )
+})
+
+/** E2, of another amount than the charge, was decided; the bank took it back by D9. */
+const TAKEN_BACK: CashInFacts = {
+  payments: { E2: 60_00 },
+  decidedPayments: { E2: 60_00 },
+  suspendedReturns: { D9: { endToEndId: null, cents: 60_00 } },
+}
+
+for (const status of ['PENDING', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN'] as const) {
+  for (const kind of LEFT) {
+    test(`[cash-in.desk.8] [cash-in.desk.2] of a charge that is ${status} what the merchant was credited with is debited, and nothing else: ${kind}`, () => {
+      const order = { reference: 'D9', available: 60_00n, evidence: { returnId: 'D10' } }
+      const credited = { endToEndId: null, facts: { ...TAKEN_BACK, creditedPayments: { E2: 60_00 } } }
+      const journal = 'return_debited D9: available -6000 FORCED_DEBIT, suspense_out 6000'
+      assert.deepEqual(
+        done(decide(status, 'return', kind, { ...order, before: credited })),
+        expected('returned', status, kind, journal),
+      )
+      const kept = { endToEndId: null, facts: TAKEN_BACK }
+      assert.throws(() => decide(status, 'return', kind, { ...order, before: kept }), Refusal)
+    })
+  }
+}
+
+test('[cash-in.desk.2] what is credited beside the charge is known as the merchant’s', () => {
+  const creditedPayments = (decision: DeskDecision) =>
+    decide('PAID', decision, 'second_payment', { before: credited(SECOND) }).outcome.operation.facts.creditedPayments
+  assert.deepEqual([creditedPayments('credit'), creditedPayments('write_off')], [{ E2: 60_00 }, undefined])
 })
 
 const RECEIVING = [

@@ -37,6 +37,12 @@ test('[cash-in.returns.6] of an answer about this charge only returns that name 
   assert.deepEqual(returnsIn(CASH_IN, { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined }), [])
 })
 
+test('[cash-in.returns.6] of an answer those returns are applied, too, that name a payment which an operator decided', () => {
+  const facts = { payments: { E1: 60_00 }, decidedPayments: { E1: 60_00 } }
+  const [returnOfIt, ...others] = returnsIn(cashInAs('FAILED', { facts }), answered())
+  assert.deepEqual([returnOfIt?.returnId, others], ['D1', []])
+})
+
 test('[cash-in.returns.6] what is debited already is no news, and with another amount it is', () => {
   const booked = { ...CASH_IN, facts: { ...PAID, returns: { D1: 30_00 } } }
   assert.deepEqual(returnsIn(booked, answered()), [])

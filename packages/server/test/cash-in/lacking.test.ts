@@ -4,7 +4,17 @@ import type { PartnerCapability } from '../../src/banks/port.ts'
 import { assertBooks } from '../support/books.ts'
 import { payment } from '../support/engine.ts'
 import { cases } from '../support/evidence.ts'
-import { ACCEPTED, cashInFixture, NOT_FOUND, PAID, PIX_CODE, REJECTED, TIMEOUT, UNREACHABLE } from './fixture.ts'
+import {
+  ACCEPTED,
+  CANCELLED,
+  cashInFixture,
+  NOT_FOUND,
+  PAID,
+  PIX_CODE,
+  REJECTED,
+  TIMEOUT,
+  UNREACHABLE,
+} from './fixture.ts'
 
 /** Charges at banks that cannot be asked about them, or cannot cancel them. */
 
@@ -62,6 +72,36 @@ test('[partner.10] [PL-61] at a bank that can do neither it has expired, and lat
   await fixture.apply(TOLD)
   assert.equal((await fixture.read()).status, 'PAID')
   await assertBooks(fixture.database)
+})
+
+for (const [status, word] of [
+  ['PAID', TOLD],
+  ['FAILED', { on: 'charge.rejected', errorCode: 'limit', errorMessage: null }],
+  ['EXPIRED', undefined],
+] as const) {
+  for (const cancel of [REJECTED, CANCELLED]) {
+    test(`[partner.10] [PL-61] told that a charge changed that is ${status}, a bank that cannot be asked is left in peace: ${cancel.kind}`, async (t) => {
+      const fixture = await cashInFixture(t, { capabilities: without('query-charge', 'statement'), cancel: CANCELLED })
+      await fixture.apply(CHARGE)
+      if (word) await fixture.apply(word)
+      await fixture.later(OVER_MS)
+      assert.equal((await fixture.read()).status, status)
+      fixture.partner.cancel = cancel
+      await fixture.apply({ on: 'work.requested' })
+      for (let day = 0; day < 3; day++) await fixture.later(86_400_001)
+      assert.equal((await fixture.read()).dueAt, null)
+    })
+  }
+}
+
+test('[partner.10] [PL-61] a paid charge is not cancelled at a bank that cannot be asked', async (t) => {
+  const fixture = await cashInFixture(t, { capabilities: without('query-charge') })
+  await fixture.apply(CHARGE)
+  await fixture.apply(TOLD)
+  await fixture.later(OVER_MS)
+  await fixture.apply({ on: 'work.requested' })
+  await fixture.later(1_000)
+  assert.deepEqual(fixture.partner.asked, [])
 })
 
 test('[partner.10] [PL-61] [CI-6] a lost order is repeated where that makes no second charge', async (t) => {

@@ -18,6 +18,8 @@ import { CHARGED, CREATED_AT, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW, PAID
 interface Situation extends SituationOf<CashIn, CashInEvent> {
   /** The end-to-end id that its journal and case are known by. */
   readonly reference?: string
+  /** Of what it books nothing was held. */
+  readonly isUnheld?: boolean
 }
 
 /** The bank's answer came. */
@@ -39,6 +41,12 @@ const NAMED_REFUND = {
   before: REFUNDED,
   learns: { facts: { openRefunds: { 'refund-1': { valueCents: 30_00, transactionId: 'tx-r' } } } },
 }
+/** What another operation has counts no more. */
+const UNDONE = {
+  input: { on: 'refund.undone', refundId: 'refund-1', returnId: 'D0' },
+  before: REFUNDED,
+  learns: { facts: { returns: {} } },
+} as const
 const TAKEN = { before: REFUNDED, learns: refunded(30_00, { D0: 60_00, D1: 30_00 }), reference: 'D1' }
 const CONFIRMED_TOO_MUCH = { ...TOO_MUCH, learns: ended({ D0: 71_00, D1: 30_00 }) }
 const TAKEN_TOO_MUCH = { ...TOO_MUCH, learns: refunded(30_00, { D0: 71_00, D1: 30_00 }) }
@@ -117,6 +125,43 @@ function takenAside(state: 'PAID' | 'RECONCILIATION_REQUIRED'): Record<string, S
     [`${state} return.told return has no id`]: unnamed,
     [`${state} return.told payment is in suspense`]: aside({ endToEndId: 'E2' }, 'E2'),
     [`${state} return.told payment cannot be identified`]: aside({ endToEndId: null }, null),
+  }
+}
+
+/** Of a charge that is not paid the bank took E1 back, which an operator had decided. */
+function takenAfterDecision(state: string): Record<string, Situation> {
+  const facts = { payments: { E1: 30_00 }, decidedPayments: { E1: 30_00 } }
+  const told = { ...INPUTS['return.told'], endToEndId: 'E1' }
+  const aside = (learned: object = {}): Situation => ({
+    before: { facts, endToEndId: null },
+    input: told,
+    learns: { facts: { suspendedReturns: { D1: { endToEndId: null, cents: 30_00, ...learned } } } },
+    reference: 'D1',
+    evidence: { ...LATER_RETURN, endToEndId: 'E1' },
+  })
+  const unnamed: Situation = { ...aside({ unnamedOf: 'E1' }), input: { ...told, isUnnamed: true } }
+  const suspended = (id: string, cents: number) => ({
+    facts: { ...facts, suspendedReturns: { [id]: { endToEndId: null, cents, unnamedOf: 'E1' } } },
+  })
+  return {
+    [`${state} return.told return restated`]: { ...aside(), before: suspended('D1', 29_99), learns: {} },
+    [`${state} return.told movement belongs to another operation`]: {
+      ...aside(),
+      input: { ...told, isBookedElsewhere: true },
+    },
+    [`${state} return.told return has no id and may be known`]: {
+      ...unnamed,
+      before: suspended('D0', 30_00),
+      learns: {},
+    },
+    [`${state} return.told return has no id`]: unnamed,
+    [`${state} return.told payment cannot be identified`]: aside(),
+    [`${state} return.known money of it is held`]: {
+      before: suspended('D1', 30_00),
+      learns: { facts: { awaitedReturns: {}, suspendedReturns: {}, namedReturns: { D1: 30_00 } } },
+      reference: 'D1',
+      isUnheld: true,
+    },
   }
 }
 
@@ -360,11 +405,16 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PAID refund.confirmed returns exceed the payment': CONFIRMED_TOO_MUCH,
   'PAID refund.confirmed': CONFIRMED_REFUND,
   'PAID refund.released': RELEASED_REFUND,
+  ...takenAfterDecision('PENDING'),
+  ...takenAfterDecision('PROVIDER_RESULT_UNKNOWN'),
+  ...takenAfterDecision('EXPIRED'),
+  ...takenAfterDecision('FAILED'),
   ...takenAside('PAID'),
   ...takenAside('RECONCILIATION_REQUIRED'),
   'PAID refund.taken return restated': RETURN_RESTATED,
   'PAID refund.taken returns exceed the payment': TAKEN_TOO_MUCH,
   'PAID refund.taken': TAKEN,
+  'PAID refund.undone': UNDONE,
   'PAID refund.named': NAMED_REFUND,
   'PAID refund.answered': ANSWERED,
   'PAID return.told return restated': { ...RETURN_RESTATED, learns: {} },
@@ -380,6 +430,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'RECONCILIATION_REQUIRED refund.taken return restated': RETURN_RESTATED,
   'RECONCILIATION_REQUIRED refund.taken returns exceed the payment': TAKEN_TOO_MUCH,
   'RECONCILIATION_REQUIRED refund.taken': TAKEN,
+  'RECONCILIATION_REQUIRED refund.undone': UNDONE,
   'RECONCILIATION_REQUIRED refund.named': NAMED_REFUND,
   'RECONCILIATION_REQUIRED refund.answered': ANSWERED,
   'RECONCILIATION_REQUIRED return.told return restated': { ...RETURN_RESTATED, learns: {} },
@@ -530,7 +581,7 @@ test('[cash-in.states] every situation has its outcome', () => {
 })
 
 /** The entries as the ledger's documentation has them: J1, J10, J11r, J9a, J12h and J12k. */
-function journalOf(posts: JournalKind, { reference = 'E1' }: Situation, input: CashInEvent) {
+function journalOf(posts: JournalKind, { reference = 'E1', isUnheld = false }: Situation, input: CashInEvent) {
   const moved = input.on === 'partner.confirmed' ? input.payment.valueCents : 30_00n
   const entries: Partial<Record<JournalKind, unknown[][]>> = {
     return_held: [
@@ -564,7 +615,8 @@ function journalOf(posts: JournalKind, { reference = 'E1' }: Situation, input: C
       ['suspense_out', -moved, null],
     ],
   }
-  return { kind: posts, reference, entries: entries[posts] }
+  const held = new Set<unknown>(isUnheld ? ['available', 'reserved'] : [])
+  return { kind: posts, reference, entries: entries[posts]?.filter(([account]) => !held.has(account)) }
 }
 
 function notificationsOf({ notifications = [] }: Decision<CashInOutcome>) {
@@ -1042,6 +1094,13 @@ test('[cash-in.refunds.12] [cash-in.refunds.9] from suspense goes back at most w
   assert.deepEqual([posts(29_99n), posts(30_00n)], [['arrival_returned'], ['left_unattributed']])
 })
 
+test('[cash-in.refunds.9] of two payments, none of them credited, it is not guessed which went back, nor taken from the merchant', () => {
+  const facts = { ...reasonFact('conflict'), payments: { E1: 60_00, E2: 40_00 } }
+  const before = cashInAs('RECONCILIATION_REQUIRED', { facts })
+  const { journals, cases } = decideCashIn(before, { ...INPUTS['return.told'], endToEndId: null }, NOW)
+  assert.deepEqual([journals?.[0]?.kind, cases?.[0]?.kind], ['left_unattributed', 'return_unattributed'])
+})
+
 test('[cash-in.credits.1] [EV-31] a payment that the bank has not confirmed is not credited by another event about it', () => {
   const reported = reportedPaymentsFact({ E1: { valueCents: 100_00, occurredAt: NOW, since: NOW } })
   const statusOf = (facts: CashInFacts, unverified?: 'counted') => {
@@ -1075,3 +1134,13 @@ test('[engine.1] the tests of this file know every trigger and every state', () 
     STATES,
   )
 })
+
+for (const status of cashIn.states) {
+  test(`[cash-in.paid.3] another amount of a payment in the books is a case of a charge that is ${status}`, () => {
+    const payments = { payments: { E2: 60_00 }, decidedPayments: { E2: 60_00 } }
+    const before = cashInAs(status, { facts: { ...cashInAs(status).facts, ...payments } })
+    const { journals, cases, outcome } = decideCashIn(before, confirmed({ endToEndId: 'E2', valueCents: 61_00n }), NOW)
+    assert.deepEqual([journals, cases?.map(({ kind }) => kind)], [[], ['payment_restated']])
+    assert.equal(outcome.cashIn.status, status)
+  })
+}

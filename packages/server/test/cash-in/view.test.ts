@@ -25,6 +25,7 @@ test('[cash-in.detail.1] a new charge shows all that was asked for, and null for
     payerDocument: null,
     payerIspb: null,
     feeAmountCents: 100,
+    receivedCents: 0,
     refundedCents: 0,
     refundableCents: 0,
     refundDeadline: null,
@@ -103,4 +104,12 @@ test('[cash-in.states.6] a code that was shown before is withheld once the bank 
   const doubted = cashInAs('RECONCILIATION_REQUIRED', { facts: { ...CHARGED, ...reasonFact('conflict') } })
   assert.equal(detailView(doubted, NOW).pixCode, null)
   assert.equal('pixCode' in createdView(doubted), false)
+})
+
+test('[cash-in.detail.1] what was received is shown where it is more or less than what was asked for', () => {
+  const receivedOf = (payments: Record<string, number>) =>
+    detailView(cashInAs('RECONCILIATION_REQUIRED', { facts: { payments } }), NOW).receivedCents
+  assert.equal(receivedOf({}), 0)
+  assert.equal(receivedOf({ E1: 9_000 }), 9_000)
+  assert.equal(receivedOf({ E1: 10_000, E2: 10_100 }), 20_100)
 })

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CashOutStatus, cashOut, type DeskDecision, Refusal } from '@pixgate/spec'
+import { type CashOutStatus, cashOut, type DeskDecision, limits, Refusal } from '@pixgate/spec'
 import type { CashOut, CashOutFacts } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/desk.ts'
 import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
 import type { OpenCase } from '../../src/engine/operation.ts'
-import { type Reason, reasonFact } from '../../src/engine/reason.ts'
+import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { done, ordered, seeing } from '../support/desk.ts'
-import { cashOutAs, NOW } from './situations.ts'
+import { CREATED_AT, cashOutAs, NOW } from './situations.ts'
 
 /** What must come of each decision, written by hand: it says nothing because the table of the machine says so. */
 
 const DOUBT = 'RECONCILIATION_REQUIRED'
-const UNENDED = ['result_missing', 'send_contradicted', 'confirmed_without_sending']
+const UNENDED = ['result_missing', 'still_reserved', 'send_contradicted', 'confirmed_without_sending']
 const LEFT = ['amount_differs', 'confirmed_in_doubt', 'confirmed_after_release']
 const CAME_BACK = ['returned_too_much', 'return_unnamed', 'returned_in_doubt']
 const TOLD = [
@@ -171,6 +171,7 @@ for (const kind of LEFT) {
     ])
     assert.deepEqual(decision.exact, ['available'])
     assert.equal(decision.outcome.operation.facts.confirmedAt, NOW - 9)
+    assert.deepEqual(decision.outcome.operation.facts.decidedMovements, { E5: 29_00 })
     const decided = { facts: { ...SUSPENDED, decidedMovements: { E5: 29_00 } } }
     assert.throws(() => decide(DOUBT, 'confirm', kind, { ...about, before: decided, ...E9 }), Refusal)
     const already = { endToEndId: 'E1', facts: SUSPENDED }
@@ -251,6 +252,17 @@ for (const kind of CAME_BACK) {
   })
 }
 
+for (const leftCents of [9_00, 40_00]) {
+  test(`[cash-out.desk.6] of a payout that was confirmed by ${leftCents} centavos as much is credited as left, and no more`, () => {
+    const credit = (cents: number) => {
+      const facts = { movements: { E5: leftCents }, suspendedReturns: { D5: cents } }
+      return decide(DOUBT, 'credit', 'returned_in_doubt', { before: { endToEndId: 'E5', facts }, reference: 'D5' })
+    }
+    assert.equal(done(credit(leftCents))[1], 'doubt.decided REVERSED')
+    assert.throws(() => credit(leftCents + 1), Refusal)
+  })
+}
+
 test('[cash-out.desk.8] what another operation has is undone here', () => {
   const kind = 'movement_elsewhere'
   const before = { endToEndId: 'E1', facts: { movements: { E1: 30_00, E5: 29_00 }, suspendedReturns: { D5: 10_00 } } }
@@ -283,6 +295,8 @@ for (const status of SENT_STATES) {
     'answer_after_end',
     'failed_after_confirmation',
     'returned_without_sending',
+    'confirmation_restated',
+    'return_restated',
   ]
   for (const kind of askable) {
     test(`[cash-out.desk.10] the bank is asked again about a case ${kind} of a payout that is ${status}`, () => {
@@ -303,9 +317,48 @@ test('[cash-out.desk.11] [desk.5] a decision leaves other cases open, and the do
   assert.equal(done(close({ endToEndId: 'E1' }))[1], 'doubt.decided CONFIRMED')
   assert.equal(done(close({ endToEndId: 'E1', facts: { returns: { D0: 1 } } }))[1], 'doubt.decided REVERSED')
   assert.equal(done(close({ facts: { returns: { D0: 1 }, isReleased: true } }))[1], 'doubt.decided FAILED')
-  const open = close({})
-  assert.equal(done(open)[1], 'doubt.decided PROVIDER_RESULT_UNKNOWN')
-  assert.equal(open.outcome.operation.dueAt, NOW)
+})
+
+/** The last case of a payout is closed: where it is then, and what of it is open. */
+function afterTheLast(facts: CashOutFacts) {
+  const { outcome, cases = [] } = decide(DOUBT, 'close', 'answer_after_end', { before: { facts } })
+  const { status, facts: after, dueAt } = outcome.operation
+  return [status, reasonOf({ facts: after }), dueAt, ...cases.map(({ kind }) => kind)]
+}
+
+test('[cash-out.desk.11] [desk.14] what a decision leaves set aside has a case, and the bank is asked', () => {
+  const owned = [DOUBT, 'no_answer', NOW, 'still_reserved']
+  assert.deepEqual(afterTheLast({}), owned)
+  assert.deepEqual(afterTheLast({ attempts: 0, isAccepted: true }), owned, 'the bank has what was never sent')
+})
+
+test('[cash-out.desk.11] [desk.14] what was never sent is where it was: nothing leaves without its approval', () => {
+  const approval = { wanted: 1, keyMadeBy: null, by: [] }
+  const deadline = CREATED_AT + limits.unclaimedReleaseMs
+  assert.deepEqual(afterTheLast({ attempts: 0, approval }), ['RESERVED', null, deadline])
+  assert.deepEqual(afterTheLast({ attempts: 0 }), ['RESERVED', null, NOW])
+})
+
+test('[cash-out.desk.11] a case about what is still set aside is no case of its own kind again', () => {
+  const { openCase } = ordered('reopen', 'still_reserved', '')
+  const operation = cashOutAs(DOUBT, { facts: { ...TRIED, ...reasonFact('no_answer') }, openCases: [openCase] })
+  const offered = cashOutDecider.options(operation, openCase, NOW).filter(({ isOffered }) => isOffered)
+  assert.deepEqual(
+    offered.map(({ decision }) => decision),
+    ['confirm', 'fail', 'reopen'],
+  )
+})
+
+test('[desk.14] what left for a payout and is decided shows that the bank has it: it is not sent again, and may have failed', () => {
+  const facts = { ...TRIED, isShown: true, ...SUSPENDED }
+  const after = (decision: DeskDecision, kind: string) => {
+    const order = { before: { facts }, reference: 'E5', evidence: { returnId: 'D5' } }
+    const { isAccepted, isShown } = decide(DOUBT, decision, kind, order).outcome.operation.facts
+    return [isAccepted, isShown]
+  }
+  assert.deepEqual(after('return', 'amount_differs'), [true, false])
+  assert.deepEqual(after('write_off', 'amount_differs'), [true, false])
+  assert.deepEqual(after('undo', 'movement_elsewhere'), [undefined, true], 'it left for another operation')
 })
 
 test('[desk.2] why a failure is not offered now is told', () => {

@@ -38,6 +38,21 @@ test('[cash-out.states.16] [engine.14] [CO-47] a payment reported for two payout
   await assertBooks(database)
 })
 
+test('[cash-out.confirmed.3] [cash-out.states.16] told again with another amount it is a case where it is in suspense, and taken in', async (t) => {
+  const { database, payouts, apply, ...fixture } = await twoPayouts(t)
+  for (const id of payouts) await apply(fixture, id, left('E1'))
+  const before = await balances(database)
+  const again = confirmed({ endToEndId: 'E1', valueCents: 29_00n, occurredAt: OCCURRED_AT })
+  for (const id of payouts) assert.equal((await apply(fixture, id, again))?.result, 'APPLIED')
+  assert.deepEqual(await balances(database), before)
+  assert.deepEqual((await cases(database)).sort(), [
+    'confirmation_restated',
+    'confirmation_restated',
+    'movement_elsewhere',
+  ])
+  await assertBooks(database)
+})
+
 test('[cash-out.states.16] [CO-47] a return reported for two payouts is credited once, also by two processes at the same moment', async (t) => {
   const { database, other, payouts, apply, ...fixture } = await twoPayouts(t)
   await apply(fixture, payouts[0], left('E1'))

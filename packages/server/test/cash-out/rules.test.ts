@@ -1453,3 +1453,47 @@ test('[cash-out.reversal.3] [cash-out.states.16] a return that is in suspense he
     ['return_restated'],
   )
 })
+
+for (const status of cashOut.states) {
+  const before = cashOutAs(status, {
+    facts: { ...cashOutAs(status).facts, movements: { E1: 30_00, E2: 29_00 }, decidedMovements: { E2: 29_00 } },
+  })
+  test(`[cash-out.confirmed.3] [cash-out.states.16] another amount of a movement in the books is a case of a payout that is ${status}, whoever has the movement`, () => {
+    for (const state of [stateOf(), TAKEN]) {
+      const { journals, cases, outcome } = decide(before, confirmed({ endToEndId: 'E2' }), NOW, state)
+      assert.deepEqual([journals, cases?.map(({ kind }) => kind)], [[], ['confirmation_restated']])
+      assert.equal(reasonOf(outcome.cashOut), 'conflict')
+    }
+  })
+}
+
+for (const leftCents of [29_00, 31_00]) {
+  test(`[CO-62] [cash-out.reversal.2] [cash-out.reversal.1] what comes back of a payout that was confirmed by ${leftCents} centavos is bounded by what left`, () => {
+    const facts = { movements: { E1: leftCents }, decidedMovements: { E1: leftCents } }
+    const before = cashOutAs('CONFIRMED', { facts })
+    const repeated = confirmed({ valueCents: BigInt(leftCents), recipientDiffers: true })
+    assert.equal(decide(before, repeated).outcome.result, 'IGNORED', 'what was decided is nothing new')
+    const back = (cents: number) => decide(before, returned({ valueCents: BigInt(cents) })).outcome.cashOut.status
+    assert.deepEqual([back(leftCents), back(leftCents + 1)], ['REVERSED', 'RECONCILIATION_REQUIRED'])
+  })
+}
+
+for (const status of ['CONFIRMED', 'REVERSED', 'FAILED', 'RELEASED', 'RECONCILIATION_REQUIRED'] as const) {
+  test(`[cash-out.reversal.3] another amount of a return in the books is a case of a payout that is ${status}, whoever has the return`, () => {
+    const { facts } = cashOutAs(status)
+    const decided = { suspendedReturns: { D1: 9_00 }, decidedReturns: { D1: 9_00 } }
+    const before = cashOutAs(status, { facts: { ...facts, ...decided } })
+    for (const state of [stateOf(), TAKEN]) {
+      const { journals, cases } = decide(before, returned(), NOW, state)
+      assert.deepEqual([journals, cases?.map(({ kind }) => kind)], [[], ['return_restated']])
+    }
+  })
+}
+
+test('[cash-out.reversal.5] a return that was told without its id and decided is no other one when it is told with it', () => {
+  const decided = { suspendedReturns: { U1: 10_00 }, unnamedReturns: { U1: 10_00 }, decidedReturns: { U1: 10_00 } }
+  const before = cashOutAs('CONFIRMED', { facts: { ...LEFT, ...decided } })
+  const { journals, cases, outcome } = decide(before, returned())
+  assert.deepEqual([journals, cases?.map(({ kind }) => kind)], [[], ['return_told_before']])
+  assert.equal(outcome.cashOut.status, 'CONFIRMED')
+})

@@ -16,7 +16,17 @@ import type { MerchantRequest, Reply, SwitchSet } from './history.ts'
 import { type Finding, judge } from './judge.ts'
 import { ActsOver, act, bookAt } from './load.ts'
 import { createMerchant, exchange } from './merchant.ts'
-import { type BankKind, dosesOf, type Fault, liesOf, planOf, WELL_BEHAVED } from './plan.ts'
+import {
+  type BankKind,
+  type ConnectorName,
+  dosesOf,
+  type Fault,
+  isTruthful,
+  liesOf,
+  planOf,
+  quietAfterMs,
+  WELL_BEHAVED,
+} from './plan.ts'
 import { becomeQuiet } from './quiet.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { Stopping } from './stopping.ts'
@@ -25,6 +35,7 @@ import { readBooks, sessionsAt, terminate } from './store.ts'
 /** How chaos is done. */
 export interface ChaosOptions {
   readonly seed: number
+  readonly connector: ConnectorName
   readonly bankKind: BankKind
   /** How long things go wrong; what follows takes as long as it takes, within bounds. */
   readonly forMs: number
@@ -36,6 +47,7 @@ export interface ChaosOptions {
 /** What came of it. */
 export interface ChaosReport {
   readonly seed: number
+  readonly connector: ConnectorName
   readonly bankKind: BankKind
   /** How often each kind of fault was planned. */
   readonly faults: Readonly<Record<string, number>>
@@ -82,28 +94,31 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
 }
 
 async function inWorld(options: ChaosOptions, directory: string, ends: (() => unknown)[]): Promise<ChaosReport> {
-  const { seed, bankKind, forMs, onProgress = () => undefined } = options
+  const { seed, connector, bankKind, forMs, onProgress = () => undefined } = options
   const stopping = new Stopping()
   const cluster = await startCluster(join(directory, 'database'))
   ends.push(() => cluster.stop())
   const receiver = await startReceiver(chanceOf(seed, 3))
   ends.push(() => receiver.close())
-  let generation = 0
-  let isLying = true
   const lies = new Map<number, Counts>()
-  const onBankReady = async (url: string) => {
-    generation += 1
-    if (isLying) await configureBank(url, 'lies', { seed: seed + generation, perThousand: liesOf(bankKind) })
-  }
-  const fleet = await startFleet({ directory, databaseUrl: cluster.url, bankKind, onBankReady })
+  const liar = lyingBank(seed, liesOf(bankKind, connector))
+  const fleet = await startFleet({
+    directory,
+    databaseUrl: cluster.url,
+    connector,
+    bankKind,
+    onBankReady: liar.restarted,
+  })
   ends.push(() => fleet.stop())
   ends.push(() => stopping.goOn())
   await fleet.ready()
+  await fleet.register()
+  await liar.begin(fleet.bankUrl)
   const database = openTestDatabase(cluster.url)
   ends.push(() => database.close())
   const world: World = { cluster, fleet, receiver, database, stopping }
 
-  const apiKey = await openAccount(world)
+  const [{ bankUrl }, apiKey] = [fleet, await openAccount(world)]
   const [history, switchSets]: [MerchantRequest[], SwitchSet[]] = [[], []]
   const merchant = createMerchant({
     ...{ apiUrls: fleet.apiUrls, apiKey, adminToken: ADMIN_TOKEN, history },
@@ -123,35 +138,62 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
     await realPause.for(ms)
   }
   await Promise.all([
-    act({ seed, merchant, bankUrl: fleet.bankUrl, isIrregular: bankKind !== 'truthful', pause }),
+    act({ ...{ seed, merchant, bankUrl, idAtBank: fleet.idAtBank }, isIrregular: !isTruthful(bankKind), pause }),
     operate(world, switchSets, seed, pause),
     inject(world, plan, endsAt - forMs),
-    countLies(fleet.bankUrl, () => generation, lies, pause),
+    countLies(bankUrl, liar.generation, lies, pause),
   ])
 
   onProgress('everything becomes good')
-  stopping.goOn()
-  await stopping.over()
-  isLying = false
-  await fleet.ready()
-  await configureBank(fleet.bankUrl, 'lies', {})
-  await configureBank(fleet.bankUrl, 'behavior', WELL_BEHAVED)
-  receiver.behave()
+  liar.end()
+  await becomeGood(world)
   const isSwitchedOn = await readSwitch(fleet)
   await switchOn(fleet)
-  const unfinished = await becomeQuiet({ ...world, bankUrl: fleet.bankUrl, onProgress, lift: () => lift(fleet) })
+  const quiet = { quietAfterMs: quietAfterMs(connector), lift: () => lift(fleet) }
+  const unfinished = await becomeQuiet({ ...world, ...quiet, bankUrl, onProgress })
 
-  const [book, books] = [await bookAt(fleet.bankUrl), await readBooks(database, cluster.url)]
+  const [book, books] = [await bookAt(bankUrl), await readBooks(database, cluster.url)]
   const evidence = { bankKind, book, history, switchSets, received: receiver.received }
   const findings = judge({ ...evidence, books: { ...books, isSwitchedOn } })
   const openCases = books.cases.filter(({ isOpen }) => isOpen)
   return {
-    ...{ seed, bankKind, faults: dosesOf(plan), restarts: fleet.restarts, lies: sumOf([...lies.values()]) },
+    ...{ seed, connector, bankKind, faults: dosesOf(plan), restarts: fleet.restarts, lies: sumOf([...lies.values()]) },
     asked: countBy(history, ({ kind, replies }) => `${kind} ${outcomeOf(replies.at(-1))}`),
     operations: countBy(books.operations, ({ kind, status }) => `${kind} ${status}`),
     openCases: countBy(openCases, ({ kind }) => kind),
     ...{ complaints: fleet.complaints(), unfinished, findings },
   }
+}
+
+/** A bank that begins to lie when it is told to, and again whenever it was started, until it is told to stop. */
+function lyingBank(seed: number, perThousand: Counts) {
+  let [generation, isLying] = [0, false]
+  const lie = (url: string) => configureBank(url, 'lies', { seed: seed + generation, perThousand })
+  return {
+    /** How often it was started. */
+    generation: () => generation,
+    begin: async (url: string) => {
+      isLying = true
+      await lie(url)
+    },
+    restarted: async (url: string) => {
+      generation += 1
+      if (isLying) await lie(url)
+    },
+    end: () => {
+      isLying = false
+    },
+  }
+}
+
+/** Nothing is stopped any more, and bank and receiver do as they should. */
+async function becomeGood({ fleet, receiver, stopping }: World): Promise<void> {
+  stopping.goOn()
+  await stopping.over()
+  await fleet.ready()
+  await configureBank(fleet.bankUrl, 'lies', {})
+  await configureBank(fleet.bankUrl, 'behavior', WELL_BEHAVED)
+  receiver.behave()
 }
 
 /** Lets the planned faults happen, each at its time. */

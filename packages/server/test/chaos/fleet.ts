@@ -3,16 +3,19 @@ import { fileURLToPath } from 'node:url'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { testPort } from '../support/port.ts'
 import { type KillableProcess, spawnProgram, startServerProcess } from '../support/server-process.ts'
-import { ADMIN_TOKEN, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN } from '../support/world.ts'
-import { type BankKind, type ProcessName, processNames } from './plan.ts'
+import { ADMIN_TOKEN, ENCRYPTION_KEY } from '../support/world.ts'
+import { type Connection, connectionOf } from './connection.ts'
+import { type BankKind, type ConnectorName, type ProcessName, processNames } from './plan.ts'
 
 /** Two servers, two workers and a bank, each a process that is started again when it is gone. */
-export interface Fleet {
+export interface Fleet extends Pick<Connection, 'idAtBank' | 'undelivered'> {
   /** Where merchants ask. */
   readonly apiUrls: readonly string[]
   readonly bankUrl: string
   /** Resolves when every process is ready. */
   ready(): Promise<void>
+  /** Tells the bank where to call, where it has to be told: once, when every process is ready and nothing goes wrong. */
+  register(): Promise<void>
   pidOf(name: ProcessName): number | undefined
   kill(name: ProcessName): void
   /** Puts all clocks forward; no process may be stopped. */
@@ -40,28 +43,21 @@ const IN_VAIN_MAX = 50
 export interface FleetOptions {
   readonly directory: string
   readonly databaseUrl: string
+  readonly connector: ConnectorName
   readonly bankKind: BankKind
   /** Called when the bank has been started again: it begins as a good one. */
   readonly onBankReady: (url: string) => Promise<void>
 }
 
 /** Starts them, and a door for the bank's events that leads to either server. */
-export async function startFleet({ directory, databaseUrl, bankKind, onBankReady }: FleetOptions): Promise<Fleet> {
+export async function startFleet(options: FleetOptions): Promise<Fleet> {
+  const { directory, databaseUrl, connector, bankKind, onBankReady } = options
   const ports = { 'api-1': await testPort(), 'api-2': await testPort(), bank: await testPort() }
   const bankUrl = `http://127.0.0.1:${ports.bank}`
   const door = await eventsDoor([ports['api-1'], ports['api-2']])
-  const credentials = { PIXGATE_PARTNER_TOKEN: PARTNER_TOKEN, PIXGATE_PARTNER_SECRET: PARTNER_SECRET }
-  const orders = { PIXGATE_PARTNER_IDEMPOTENT_ORDERS: String(bankKind !== 'lying-not-idempotent') }
-  const service = {
-    ...{ ...credentials, ...orders, DATABASE_URL: databaseUrl, PIXGATE_PARTNER_URL: bankUrl },
-    ...{ PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN, PIXGATE_ENCRYPTION_KEY: ENCRYPTION_KEY, PIXGATE_DATA_DIR: directory },
-    ...{ PIXGATE_FEE_CASH_IN_CENTS: String(FEE_CENTS), PIXGATE_FEE_CASH_OUT_CENTS: String(FEE_CENTS) },
-    ...{ PIXGATE_RATE_LIMIT_PER_MINUTE: '0', PIXGATE_PARTNER_TIMEOUT_MS: '1000' },
-  }
-  const bank = {
-    ...{ ...credentials, ...orders, PIXGATE_SIMULATOR_PORT: String(ports.bank) },
-    ...{ PIXGATE_SIMULATOR_DATA_DIR: `${directory}/bank`, PIXGATE_SIMULATOR_EVENTS_URL: door.url },
-  }
+  const places = { directory, bankUrl, apiPixPort: await testPort(), eventsUrl: door.url }
+  const connection = await connectionOf({ connector, bankKind, ...places })
+  const { service, bank } = settingsOf(connection, { directory, databaseUrl, bankPort: ports.bank })
   const running = new Map<ProcessName, KillableProcess>()
   const complaints = new Map<string, number>()
   let [aheadMs, restarts, startsInVain, isOver] = [0, 0, 0, false]
@@ -101,7 +97,10 @@ export async function startFleet({ directory, databaseUrl, bankKind, onBankReady
   return {
     apiUrls: [ports['api-1'], ports['api-2']].map((port) => `http://127.0.0.1:${port}`),
     bankUrl,
+    idAtBank: connection.idAtBank,
+    undelivered: connection.undelivered,
     ready,
+    register: () => connection.register({ ...service, PIXGATE_LOG_LEVEL: 'silent' }),
     pidOf: (name) => running.get(name)?.pid,
     kill: (name) => running.get(name)?.kill(),
     advance: async (ms) => {
@@ -123,6 +122,20 @@ export async function startFleet({ directory, databaseUrl, bankKind, onBankReady
       door.close()
     },
   }
+}
+
+/** The variables of the two programs. */
+function settingsOf(
+  connection: Connection,
+  { directory, databaseUrl, bankPort }: Pick<FleetOptions, 'directory' | 'databaseUrl'> & { readonly bankPort: number },
+) {
+  const service = {
+    ...{ ...connection.service, DATABASE_URL: databaseUrl, PIXGATE_RATE_LIMIT_PER_MINUTE: '0' },
+    ...{ PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN, PIXGATE_ENCRYPTION_KEY: ENCRYPTION_KEY, PIXGATE_DATA_DIR: directory },
+    ...{ PIXGATE_FEE_CASH_IN_CENTS: String(FEE_CENTS), PIXGATE_FEE_CASH_OUT_CENTS: String(FEE_CENTS) },
+  }
+  const at = { PIXGATE_SIMULATOR_PORT: String(bankPort), PIXGATE_SIMULATOR_DATA_DIR: `${directory}/bank` }
+  return { service, bank: { ...connection.bank, ...at } }
 }
 
 /** Chaos kills, and asks nobody to stop; who ends with status 0 would not be started again by whoever runs it. */

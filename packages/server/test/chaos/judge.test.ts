@@ -20,6 +20,7 @@ const RIGHT = {
     refunds: [],
     entries: [entry('PAYMENT_RECEIVED', CHARGE, '+', 1_000, PAID), entry('PAYOUT_SENT', PAYOUT, '-', 400, SENT)],
     events: { delivered: [], pending: [] },
+    notices: { delivered: 0, pending: 0 },
   },
   books: {
     operations: [operation(CHARGE, 'cash_in', 'PAID', 1_000n), operation(PAYOUT, 'cash_out', 'CONFIRMED', 400n)],

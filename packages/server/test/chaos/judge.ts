@@ -1,7 +1,7 @@
 import { limits } from '@pixgate/spec'
 import type { BankBook } from '../support/process-world.ts'
 import { beliefOf, type MerchantRequest, possibleSwitches, type Reply, type SwitchSet } from './history.ts'
-import type { BankKind } from './plan.ts'
+import { type BankKind, isTruthful } from './plan.ts'
 import type { Books, CaseRow, OperationRow } from './store.ts'
 
 /** Something that is not as it must be, or is not as the bank says. */
@@ -71,7 +71,7 @@ function moneyFindings({ bankKind, book, books }: Evidence): Finding[] {
     const ids = [group.replace('MED ', ''), ...[...missing, ...invented].map(({ id }) => id)]
     const text = `${group}: the bank alone has ${listOf(missing)}; we alone have ${listOf(invented)}`
     // A bank that tells the truth leaves no difference.
-    const explanation = bankKind === 'truthful' ? {} : explained(books, [...ids, ...refundsOf(books, group)])
+    const explanation = isTruthful(bankKind) ? {} : explained(books, [...ids, ...refundsOf(books, group)])
     return [{ rule: 'money', text, ...explanation } as const]
   })
 }
@@ -193,7 +193,7 @@ function switchFindings({ books, switchSets }: Evidence): Finding[] {
 
 /** A suspension names at least one difference that is one by the bank's book, and a bank that tells the truth has none. */
 function tripFindings({ bankKind, book, books }: Evidence): Finding[] {
-  const isBorneOut = (name: string) => bankKind !== 'truthful' && isDifference(name, book, books)
+  const isBorneOut = (name: string) => !isTruthful(bankKind) && isDifference(name, book, books)
   return books.trips
     .filter(({ cases }) => !cases.some(isBorneOut))
     .map(({ cases }) => ({ rule: 'trip wire', text: `suspended for nothing: ${cases.join(', ')}` }))
@@ -252,7 +252,7 @@ function heldFindings({ bankKind, book, books }: Evidence): Finding[] {
   return [...new Set([...held, ...doubtful])].map(({ id, kind, status, held_cents }) => ({
     rule: 'held',
     text: `${kind} ${id} is ${status} and holds ${held_cents}`,
-    ...((bankKind !== 'truthful' || late.has(id)) && explained(books, [id])),
+    ...((!isTruthful(bankKind) || late.has(id)) && explained(books, [id])),
   }))
 }
 
@@ -263,7 +263,7 @@ const FINAL = new Set(['PAID', 'EXPIRED', 'CANCELLED', 'FAILED', 'CONFIRMED', 'R
  * book dates too late. A payer may be that late: a payment waits as long as the bank is stopped.
  */
 function caseFindings({ bankKind, book, books }: Evidence): Finding[] {
-  if (bankKind !== 'truthful') return []
+  if (!isTruthful(bankKind)) return []
   const late = lateCharges(book)
   const isNeeded = ({ kind, operation_id }: CaseRow) => kind === 'paid_after_expiry' && late.has(operation_id ?? '')
   return books.cases.filter((it) => it.isOpen && !isNeeded(it)).map((it) => ({ rule: 'cases', text: caseText(it) }))

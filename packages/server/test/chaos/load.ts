@@ -1,3 +1,4 @@
+import { dashedId } from '../../src/banks/api-pix/ids.ts'
 import { type Chance, chanceOf } from '../fuzz/chance.ts'
 import { ask, type BankBook } from '../support/process-world.ts'
 import { PARTNER_TOKEN } from '../support/world.ts'
@@ -10,6 +11,8 @@ export interface Scene {
   readonly seed: number
   readonly merchant: Merchant
   readonly bankUrl: string
+  /** How the bank writes an id of ours. */
+  readonly idAtBank: (id: string) => string
   /**
    * Whether also what a person has to look at happens: payers pay twice or another amount, and the bank takes back what a
    * refund was asked for.
@@ -87,8 +90,8 @@ async function chargeAndPay(scene: Scene, placed: Placed, chance: Chance, marker
   if (drawn < 12) return charge && remember(placed.unpaid, charge)
   if (drawn < 22) await scene.pause(chance.below(4_000))
   const paidCents = scene.isIrregular && drawn > 95 ? valueCents + 1 + chance.below(100) : valueCents
-  const isPaid = await control(scene, `/charges/${id}/pay`, { valueCents: paidCents })
-  if (scene.isIrregular && drawn > 91) await control(scene, `/charges/${id}/pay`, {})
+  const isPaid = await control(scene, `/charges/${scene.idAtBank(id)}/pay`, { valueCents: paidCents })
+  if (scene.isIrregular && drawn > 91) await control(scene, `/charges/${scene.idAtBank(id)}/pay`, {})
   if (isPaid) remember(placed.paid, { id, valueCents })
 }
 
@@ -131,18 +134,19 @@ async function returnPayment(scene: Scene, placed: Placed, chance: Chance): Prom
   if (placed.paid.length === 0) return
   const { id, valueCents } = chance.pick(placed.paid)
   if (!scene.isIrregular && placed.refunded.has(id)) return
-  await control(scene, `/charges/${id}/return`, { valueCents: partOf(valueCents, chance) })
+  await control(scene, `/charges/${scene.idAtBank(id)}/return`, { valueCents: partOf(valueCents, chance) })
 }
 
 /** A payout comes back, a part of it. */
 async function reversePayout(scene: Scene, placed: Placed, chance: Chance): Promise<void> {
   if (placed.payouts.length === 0) return
   const { id, valueCents } = chance.pick(placed.payouts)
-  await control(scene, `/payouts/${id}/reverse`, { valueCents: partOf(valueCents, chance) })
+  await control(scene, `/payouts/${scene.idAtBank(id)}/reverse`, { valueCents: partOf(valueCents, chance) })
 }
 
 async function failCharge(scene: Scene, placed: Placed, chance: Chance): Promise<void> {
-  if (placed.charges.length > 0) await control(scene, `/charges/${chance.pick(placed.charges).id}/fail`, {})
+  if (placed.charges.length > 0)
+    await control(scene, `/charges/${scene.idAtBank(chance.pick(placed.charges).id)}/fail`, {})
 }
 
 async function adjust({ merchant }: Scene, chance: Chance, marker: string): Promise<void> {
@@ -168,9 +172,20 @@ async function control({ bankUrl }: Scene, path: string, body: object): Promise<
   return answer && answer.status < 300 ? answer.body : undefined
 }
 
-/** The bank's own account of what happened. @throws Error where it is not there */
+/** The bank's own account of what happened, under our ids however it writes them. @throws Error where it is not there */
 export async function bookAt(bankUrl: string): Promise<BankBook> {
   const answer = await ask(`${bankUrl}/control/book`, PARTNER_TOKEN, 'GET')
   if (answer?.status !== 200) throw new Error('the bank has no book')
-  return answer.body
+  const book: BankBook = answer.body
+  return {
+    ...book,
+    charges: book.charges.map(underOurId),
+    payouts: book.payouts.map(underOurId),
+    refunds: book.refunds.map(underOurId),
+    entries: book.entries.map((entry) => ({ ...entry, reference: dashedId(entry.reference) })),
+  }
+}
+
+function underOurId<T extends { readonly id: string }>(one: T): T {
+  return { ...one, id: dashedId(one.id) }
 }

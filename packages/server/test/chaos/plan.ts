@@ -1,4 +1,5 @@
 import { type BankBehaviorChange, limits } from '@pixgate/spec'
+import { RETURNS_WITHIN_MS } from '../../src/banks/api-pix/statement.ts'
 import { type Chance, chanceOf } from '../fuzz/chance.ts'
 
 /** What goes wrong when: drawn from a seed, before anything starts. */
@@ -56,7 +57,7 @@ export function planOf(seed: number, forMs: number, bankKind: BankKind): readonl
 
 function faultFrom(chance: Chance, leftMs: number, bankKind: BankKind): Fault {
   // What the bank says wrong counts only when it has said it for minutes.
-  if (bankKind !== 'truthful' && chance.bool(0.25)) return { kind: 'time passes', ms: chance.below(TIME_MAX_MS) }
+  if (!isTruthful(bankKind) && chance.bool(0.25)) return { kind: 'time passes', ms: chance.below(TIME_MAX_MS) }
   const drawn = chance.below(100)
   if (drawn < 25) return { kind: 'kill', process: chance.pick(processNames) }
   if (drawn < 55) return { kind: 'stop', process: chance.pick(processNames), forMs: stopMs(chance, leftMs) }
@@ -98,11 +99,27 @@ export function dosesOf(plan: readonly Planned[]): Readonly<Record<string, numbe
   return doses
 }
 
-/** Which bank it is: one that is slow, late and deaf but true; a liar; a liar without idempotent orders. */
-export const bankKinds = ['truthful', 'lying', 'lying-not-idempotent'] as const
+/** Which bank it is: one that is slow, late and deaf but true; a liar; either without idempotent orders. */
+export const bankKinds = ['truthful', 'truthful-not-idempotent', 'lying', 'lying-not-idempotent'] as const
 
 /** One of {@link bankKinds}. */
 export type BankKind = (typeof bankKinds)[number]
+
+/** Whether a bank of this kind never says anything false when it is asked. */
+export function isTruthful(kind: BankKind): boolean {
+  return kind === 'truthful' || kind === 'truthful-not-idempotent'
+}
+
+/** Whether a bank of this kind carries out once what it gets twice. */
+export function isIdempotent(kind: BankKind): boolean {
+  return kind === 'truthful' || kind === 'lying'
+}
+
+/** How the bank is connected: by our own protocol, or by the Central Bank's standard with Efí's payouts. */
+export const connectors = ['pixgate', 'efi'] as const
+
+/** One of {@link connectors}. */
+export type ConnectorName = (typeof connectors)[number]
 
 /** Per thousand: what happens at a bank that never says anything false. */
 const UNRELIABLE = {
@@ -116,10 +133,30 @@ const FALSE = {
   ...{ eventLost: 50, eventWrongAmount: 8, eventForeign: 8, eventFalseFailure: 15 },
 } as const
 
+/**
+ * Per thousand: what happens at API Pix besides. Its callbacks prove nothing, so that what they say falsely is no lie to
+ * whoever asks the bank.
+ */
+const AT_API_PIX = {
+  ...{ tokenEndsEarly: 30, certificateRefused: 2, handshakeRefused: 10, tooManyRequests: 3, htmlAnswer: 10 },
+  ...{ cutBody: 10, repeatRefused: 300, codeWithheld: 50, eventLost: 100, eventsBatched: 150, eventOfStranger: 100 },
+  ...{ eventWrongAmount: 50, eventForeign: 50, eventFalseFailure: 50 },
+} as const
+
 /** How often a bank of this kind tells which lie. */
-export function liesOf(kind: BankKind): Readonly<Record<string, number>> {
-  return kind === 'truthful' ? UNRELIABLE : { ...UNRELIABLE, ...FALSE }
+export function liesOf(kind: BankKind, connector: ConnectorName): Readonly<Record<string, number>> {
+  return {
+    ...UNRELIABLE,
+    ...(isTruthful(kind) ? {} : FALSE),
+    ...(connector === 'efi' ? AT_API_PIX : {}),
+  }
 }
 
-/** After so long the bank has been asked about everything: the longest wait before a person is called, twice. */
-export const QUIET_AFTER_MS = 2 * limits.unknownResultEscalationMs
+/**
+ * After so long the bank has been asked about everything: the longest wait before a person is called, twice; and where what
+ * went back later is listed apart, that list.
+ */
+export function quietAfterMs(connector: ConnectorName): number {
+  const escalatedMs = 2 * limits.unknownResultEscalationMs
+  return connector === 'efi' ? RETURNS_WITHIN_MS + escalatedMs : escalatedMs
+}

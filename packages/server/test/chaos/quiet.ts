@@ -2,7 +2,6 @@ import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Fleet } from './fleet.ts'
 import { bookAt } from './load.ts'
-import { QUIET_AFTER_MS } from './plan.ts'
 import { readWaiting } from './store.ts'
 
 /** Waiting until nothing more is going to happen, with time going faster than it does. */
@@ -21,6 +20,8 @@ export interface Noisy {
   readonly database: Database
   readonly fleet: Fleet
   readonly bankUrl: string
+  /** At least so much later it becomes. */
+  readonly quietAfterMs: number
   readonly onProgress: (what: string) => void
   /** What an operator does about payouts that were suspended. */
   readonly lift: () => Promise<void>
@@ -31,16 +32,17 @@ export interface Noisy {
  * the bank.
  * @returns what is left where that does not come; `undefined` where all is quiet
  */
-export async function becomeQuiet({ database, fleet, bankUrl, onProgress, lift }: Noisy): Promise<string | undefined> {
+export async function becomeQuiet(noisy: Noisy): Promise<string | undefined> {
+  const { database, fleet, bankUrl, quietAfterMs, onProgress, lift } = noisy
   let [passedMs, left] = [0, '']
   for (let turn = 0; turn < TURNS_MAX && passedMs < LIMIT_MS; turn++) {
     await realPause.for(TURN_MS)
     await lift()
     const { nextMs, ...waiting } = await readWaiting(database)
-    const { events } = await bookAt(bankUrl)
-    left = listed({ ...waiting, 'events at the bank': events.pending.length })
+    const book = await bookAt(bankUrl)
+    left = listed({ ...waiting, 'events at the bank': fleet.undelivered(book) })
     onProgress(`${Math.round(passedMs / 60_000)} min later: ${left || 'nothing is left'}`)
-    if (left === '' && passedMs >= QUIET_AFTER_MS) return undefined
+    if (left === '' && passedMs >= quietAfterMs) return undefined
     const dueMs = nextMs === null ? JUMP_MAX_MS : nextMs - passedMs
     const jumpMs = Math.round(Math.min(JUMP_MAX_MS, Math.max(JUMP_MIN_MS, dueMs)))
     await fleet.advance(jumpMs)

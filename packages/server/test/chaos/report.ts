@@ -11,7 +11,7 @@ export function reportText(report: ChaosReport): string {
   const faults = findings.filter(({ explanation }) => explanation === undefined)
   const explained = findings.filter(({ explanation }) => explanation !== undefined)
   return [
-    `seed ${report.seed}, bank ${report.bankKind}`,
+    `seed ${report.seed}, bank ${report.connector} ${report.bankKind}`,
     `faults      ${counted(report.faults)}; ${report.restarts} restarts of processes`,
     `lies        ${counted(report.lies)}`,
     `asked       ${counted(report.asked)}`,

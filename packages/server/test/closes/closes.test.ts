@@ -125,6 +125,26 @@ test('[close.4] a day waits until the statement was read past its end, and misse
   )
 })
 
+test('[close.4] [close.5] the tenth close is followed by an eleventh, and the chain is in the order of its places', async (t) => {
+  const pix = await closeWorld(t)
+  await pix.balance(10_00)
+  const day = await pix.endDay()
+  pix.clock.advance(11 * 86_400_000)
+  await pix.later(MINUTE)
+  await pix.service.closeDays()
+  assert.deepEqual(
+    await list(pix),
+    Array.from({ length: 12 }, (_, days) => `${dayAfter(day, days)} v1`),
+  )
+  const { body } = await pix.operator('GET', `/operator/closes/${dayAfter(day, 11)}/verification`)
+  assert.partialDeepStrictEqual(body, { isGenuine: true, closes: 12, faults: [] })
+  const { data } = (await pix.operator('GET', '/operator/closes?limit=3')).body
+  assert.deepEqual(
+    data.map(({ seq }: Answer['body']) => seq),
+    [12, 11, 10],
+  )
+})
+
 test('[close.3] a difference that an open case explains is explained; one that none explains is a case', async (t) => {
   const pix = await closeWorld(t)
   await pix.balance(10_00)

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
 import test from 'node:test'
 import { accounts } from '@pixgate/spec'
 import { csvLine, decimalText } from '../../src/closes/export/csv.ts'
 import { createExporter } from '../../src/closes/export/streamed.ts'
+import { ledgerCsv, statementOfx } from '../../src/closes/export/write.ts'
 import { entryId } from '../../src/ledger/index.ts'
-import { localTime } from '../../src/platform/sao-paulo.ts'
+import type { Queries } from '../../src/platform/db/database.ts'
+import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
+import { boundsOf, localTime } from '../../src/platform/sao-paulo.ts'
 import { administer, connectionsEnd } from '../support/database.ts'
+import { databaseLink } from '../support/database-link.ts'
 import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 import { centsOf, readCsv } from './csv-reading.ts'
 import { type CloseWorld, closeWorld } from './fixture.ts'
+import { ofxFaults } from './ofx-reading.ts'
 
 const MINUTE = 60_000
 
@@ -53,7 +57,7 @@ test('[export.1] a line has ; between its cells, a comma before the centavos, an
 })
 
 test('[export.2] what a spreadsheet would take for a formula is text', async (t) => {
-  for (const begins of ['=', '+', '-', '@', '\t', '\r']) {
+  for (const begins of ['=', '+', '-', '@', '\t', '\r', '\n', ' =', ' \t@', '\uff1d', '\uff0b', '\uff0d', '\uff20']) {
     assert.match(csvLine([`${begins}cmd|' /C calc'!A0`]), /^"?'/, JSON.stringify(begins))
   }
   const pix = await closeWorld(t)
@@ -125,33 +129,78 @@ test('[export.3] a period that is none is 400 with the field, and no export begi
   }
 })
 
-test('[export.3] a hundred thousand entries are exported page by page, as they were at one moment', async (t) => {
-  const pix = await closeWorld(t)
-  const day = pix.today()
-  const count = 100_000
-  await administer(
+/** Writes so many entries of a centavo on the merchant's account, as if they had been booked now. */
+function writeEntries(pix: CloseWorld, count: number): Promise<void> {
+  return administer(
     pix.databaseUrl,
-    `INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, shown, at)
+    `SET session_replication_role = replica;
+     INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, shown, at)
      SELECT 1, n, 1, n, gen_random_uuid(), 'cash_in_paid', '', 0, 'CASH_IN', '${new Date(pix.clock.now()).toISOString()}'
        FROM generate_series(1, ${count}) n;
-     UPDATE account SET version = ${count}, balance_cents = ${count} WHERE id = 1`.replace(
-      'INSERT INTO entry',
-      'SET session_replication_role = replica; INSERT INTO entry',
-    ),
+     UPDATE account SET version = ${count}, balance_cents = ${count} WHERE id = 1`,
   )
-  const lines = await new Promise<number>((resolve, reject) => {
-    const url = `${pix.operatorUrl}/operator/ledger/export?from=${day}&to=${day}`
-    const asked = request(url, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } }, (response) => {
-      let rows = 0
-      response.on('data', (chunk: Buffer) => {
-        rows += chunk.toString('latin1').split('\n').length - 1
-      })
-      response.on('end', () => resolve(rows))
-      response.on('error', reject)
-    })
-    asked.on('error', reject).end()
+}
+
+const AS_OPERATOR = { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } }
+
+test('[export.3] a hundred thousand entries are exported page by page, and no more than two pages are held', async (t) => {
+  const pix = await closeWorld(t)
+  const count = 100_000
+  await writeEntries(pix, count)
+  let [read, sent, most] = [0, 0, 0]
+  const counting = (queries: Queries): Queries => ({
+    rows: async (asked, parameters) => {
+      const rows = await queries.rows(asked, parameters)
+      if (asked.name === 'closes.export_entries') read += rows.length
+      return rows
+    },
   })
-  assert.equal(lines, 1 + Object.keys(accounts).length * 2 + count)
+  const period = boundsOf(pix.today())
+  const stream = await createExporter(pix.databaseUrl).stream((queries) => ledgerCsv(counting(queries), period))
+  for await (const chunk of stream) {
+    // Lines that are no entries are counted too: the balances of each account, and the header.
+    sent += String(chunk).split('\n').length - 1
+    most = Math.max(most, read - sent)
+  }
+  assert.equal(sent, 1 + Object.keys(accounts).length * 2 + count)
+  assert.ok(most <= 4_000, `${most} entries were held at once`)
+})
+
+test('[export.3] an export of a database that is away is 503 before the first byte, and afterwards breaks off', async (t) => {
+  const link = databaseLink(t)
+  const pix = await closeWorld(t, { reach: link.reach })
+  await writeEntries(pix, 100_000)
+  const day = await pix.endDay()
+  const url = `${pix.operatorUrl}/operator/ledger/export?from=${day}&to=${day}`
+  const answer = await fetch(url, AS_OPERATOR)
+  assert.equal(answer.status, 200)
+  const reader = answer.body?.getReader()
+  await reader?.read()
+  link.interrupt()
+  await assert.rejects(async () => {
+    while (!(await reader?.read())?.done);
+  }, 'the body must not look whole')
+  const refusals = [
+    await pix.operator('GET', `/operator/ledger/export?from=${day}&to=${day}`),
+    await pix.operator('GET', `/operator/closes/${day}/ofx`),
+    await pix.operator('GET', `/operator/closes/${day}/verification`),
+  ]
+  for (const { status, body } of refusals) assert.deepEqual([status, body.code], [503, 'overloaded'])
+  link.restore()
+})
+
+test('[export.3] an export that cannot read its first statement is 503 too', async (t) => {
+  const link = databaseLink(t)
+  const pix = await closeWorld(t)
+  const exporter = createExporter(await link.reach(pix.databaseUrl))
+  const interrupted = link.interruptAt('closes.export_accounts', 'response')
+  const isOver = assert.rejects(
+    exporter.stream((queries) => statementOfx(queries, boundsOf(pix.today()), 0)),
+    DatabaseUnavailable,
+  )
+  await Promise.race([interrupted, isOver])
+  link.restore()
+  await isOver
 })
 
 test('[export.3] whoever goes away ends the export and its snapshot; a third one that waits too long is 503', async (t) => {
@@ -192,13 +241,7 @@ test('[export.4] OFX has every entry of the merchant’s account, under the id o
   const { headers, body } = await pix.operator('GET', `/operator/closes/${day}/ofx`)
   assert.equal(headers.get('content-type'), 'application/x-ofx')
   assert.ok(body.startsWith('OFXHEADER:100\r\nDATA:OFXSGML\r\nVERSION:102\r\n'))
-  const [, markup = ''] = body.split('\r\n\r\n')
-  const open: string[] = []
-  for (const [, isEnd, name = ''] of markup.matchAll(/<(\/?)([A-Z0-9]+)>/g)) {
-    if (isEnd) assert.equal(open.pop(), name)
-    else open.push(name)
-  }
-  assert.deepEqual(open, [], 'every element has its end')
+  assert.deepEqual(ofxFaults(body), [])
   assert.deepEqual(elementsOf(body, 'CURDEF'), ['BRL'])
   const entries = (await booked(pix)).filter(({ account }) => account === 'available')
   const posted = elementsOf(body, 'STMTTRN').map((text) => {

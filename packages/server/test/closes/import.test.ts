@@ -1,54 +1,14 @@
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
-import { COLUMNS } from '../../src/bank-statement/import/file.ts'
+import test from 'node:test'
 import { boundsOf, localTime } from '../../src/platform/sao-paulo.ts'
 import { balances } from '../support/books.ts'
 import { caseFacts, cases } from '../support/evidence.ts'
+import { openHolder } from '../support/waiting-backends.ts'
 import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 import { type CloseWorld, closeWorld } from './fixture.ts'
+import { bring, fileOf, HEADER, paperWorld, type Row, worldWithout } from './statement-file.ts'
 
 const MINUTE = 60_000
-const HEADER = COLUMNS.join(';')
-
-/** A movement of a file; what a test cares about is given. */
-interface Row {
-  readonly kind: string
-  readonly direction: string
-  readonly value: string
-  readonly endToEndId: string
-  readonly returnId?: string
-  readonly reference?: string
-}
-
-/** A file of one day, whose movements account for its balances unless a test says otherwise. */
-function fileOf(day: string, closing: string, rows: readonly Row[], opening = '0,00'): string {
-  const lines = rows.map(({ kind, direction, value, endToEndId, returnId = '', reference = '' }) =>
-    [day, '10:00:00', kind, direction, value, endToEndId, returnId, reference].join(';'),
-  )
-  return [
-    HEADER,
-    `${day};00:00:00;OPENING_BALANCE;;${opening};;;`,
-    ...lines,
-    `${day};23:59:59;CLOSING_BALANCE;;${closing};;;`,
-    '',
-  ].join('\r\n')
-}
-
-function bring(pix: CloseWorld, text: string, type = 'text/csv'): Promise<Answer> {
-  return pix.operator('POST', '/operator/statement-imports', text, { 'content-type': type })
-}
-
-/** A world of a bank whose statement nobody can read but people. */
-function paperWorld(t: TestContext): Promise<CloseWorld> {
-  return closeWorld(t, {
-    bank: (simulated) => {
-      const capabilities = new Set(simulated.capabilities)
-      capabilities.delete('statement')
-      capabilities.delete('balance')
-      return { ...simulated, capabilities } as typeof simulated
-    },
-  })
-}
 
 /** What lets a day be over, for files tell of whole days. */
 async function nextDay(pix: CloseWorld): Promise<string> {
@@ -227,7 +187,7 @@ test('[import.3] the case about a row closes by itself when an adjustment explai
   assert.equal((await pix.read(id)).status, 'PENDING')
 })
 
-test('[import.5] where no statement is read, what only our books have is a case, which a later file closes, and the day takes its balance from the file', async (t) => {
+test('[import.5] where no statement is read, what only our books have is a case, which a later file closes; the day has no balance where the two tell other ones', async (t) => {
   const pix = await paperWorld(t)
   pix.clock.advance(60 * MINUTE)
   const { endToEndId, id } = await pix.paid('10.00')
@@ -244,15 +204,12 @@ test('[import.5] where no statement is read, what only our books have is a case,
   const paid = { kind: 'PAYMENT_RECEIVED', direction: 'in', value: '10,00', endToEndId, reference: id }
   const right = await bring(pix, fileOf(day, '10,00', [paid]))
   assert.deepEqual([right.body.matched, right.body.onlyOurs], [1, 0])
-  assert.deepEqual(await cases(pix.database), ['statement_missing (closed)'])
+  assert.deepEqual(await cases(pix.database), ['statement_missing (closed)', 'statement_differs'])
   pix.clock.advance(3_600_000)
   await pix.service.closeDays()
-  const balanced = await pix.close(day)
-  assert.deepEqual(
-    [balanced.version, balanced.status, balanced.bank],
-    [3, 'BALANCED', { closingCents: 10_00, source: 'import' }],
-  )
-  assert.equal(localTime(Date.parse(balanced.from)).day, day)
+  const contradicted = await pix.close(day)
+  assert.deepEqual([contradicted.version, contradicted.status, contradicted.bank], [3, 'UNCONFIRMED', null])
+  assert.equal(localTime(Date.parse(contradicted.from)).day, day)
 })
 
 test('[import.3] a row that our books, or another statement, have otherwise is different, and a case', async (t) => {
@@ -265,4 +222,131 @@ test('[import.3] a row that our books, or another statement, have otherwise is d
   assert.deepEqual(await cases(pix.database), ['statement_differs'])
   const second = await bring(pix, fileOf(day, '12,00', [{ ...row, value: '12,00' }]))
   assert.equal(second.body.different, 2)
+})
+
+test('[close.3] [import.5] a bank whose statement promises no balance leaves a day unconfirmed, and a file of that day confirms it', async (t) => {
+  const pix = await worldWithout(t, 'balance')
+  const { endToEndId, id } = await pix.paid('10.00')
+  const day = await pix.endDay()
+  const first = await pix.close(day)
+  assert.deepEqual([first.status, first.bank, first.differenceCents], ['UNCONFIRMED', null, null])
+  assert.deepEqual(await cases(pix.database), [], 'that nobody said it is no difference')
+  const paid = { kind: 'PAYMENT_RECEIVED', direction: 'in', value: '10,00', endToEndId, reference: id }
+  assert.equal((await bring(pix, fileOf(day, '10,00', [paid]))).body.matched, 1)
+  pix.clock.advance(3_600_000)
+  await pix.service.closeDays()
+  const second = await pix.close(day)
+  assert.deepEqual([second.version, second.status, second.changed], [2, 'BALANCED', ['bank', 'differenceCents']])
+  assert.deepEqual(second.bank, { closingCents: 10_00, source: 'import' })
+  const next = await pix.close(await pix.endDay())
+  assert.equal(next.status, 'UNCONFIRMED', 'a file confirms the days that it is of, and no other')
+})
+
+test('[import.5] a file of several days confirms each of them, as far as its own rows are all that is known of them', async (t) => {
+  const pix = await paperWorld(t)
+  const one = await pix.paid('10.00')
+  const first = await pix.endDay()
+  const other = await pix.paid('5.00')
+  const second = await pix.endDay()
+  const row = (endToEndId: string, reference: string, value: string): Row => ({
+    ...{ kind: 'PAYMENT_RECEIVED', direction: 'in', value, endToEndId, reference },
+  })
+  const text = fileOf(first, '15,00', [row(one.endToEndId, one.id, '10,00'), row(other.endToEndId, other.id, '5,00')])
+    .replace(`${first};23:59:59;CLOSING`, `${second};23:59:59;CLOSING`)
+    .replace(`${first};10:00:00;PAYMENT_RECEIVED;in;5,00`, `${second};10:00:00;PAYMENT_RECEIVED;in;5,00`)
+  assert.equal((await bring(pix, text)).status, 200)
+  pix.clock.advance(3_600_000)
+  await pix.service.closeDays()
+  const bankOf = async (day: string) => (await pix.close(day)).bank
+  assert.deepEqual(await bankOf(first), { closingCents: 10_00, source: 'import' })
+  assert.deepEqual(await bankOf(second), { closingCents: 15_00, source: 'import' })
+
+  // Another file has another balance at the end of the first day: which of the two is right nobody can tell.
+  await bring(pix, fileOf(first, '1,00', [row('E-more', '', '1,00')]))
+  pix.clock.advance(3_600_000)
+  await pix.service.closeDays()
+  assert.equal(await bankOf(first), null, 'neither counts')
+  assert.deepEqual(await bankOf(second), { closingCents: 15_00, source: 'import' })
+})
+
+test('[import.3] of two files that come at once and have a row otherwise one is kept, and the other is told as a case', async (t) => {
+  const pix = await closeWorld(t)
+  const { endToEndId, id } = await pix.paid('10.00')
+  const day = await pix.endDay()
+  const row = { kind: 'PAYMENT_RECEIVED', direction: 'in', endToEndId, reference: id }
+  const holder = await openHolder(pix.databaseUrl)
+  await holder.hold('LOCK TABLE statement_import_entry IN SHARE ROW EXCLUSIVE MODE')
+  const both = Promise.all(['10,00', '12,00'].map((value) => bring(pix, fileOf(day, value, [{ ...row, value }]))))
+  await holder.waiting(2)
+  await holder.release()
+  for (const { status } of await both) assert.equal(status, 200)
+  const contradicting = await pix.database.rows<[], { contradicting: number }>(
+    { name: 'test.contradicting', text: 'SELECT contradicting FROM statement_import ORDER BY contradicting' },
+    [],
+  )
+  assert.deepEqual(contradicting, [{ contradicting: 0 }, { contradicting: 1 }])
+  const facts = await caseFacts(pix.database, 'statement_differs')
+  const told = facts.map((one) => ('valueCents' in one ? one.valueCents : 'balances'))
+  assert.ok(told.includes(12_00) && told.includes('balances'), 'whichever came first')
+})
+
+test('[import.1] a file of too many lines or days, and an amount that is too large, are refused before anything is looked for', async (t) => {
+  const pix = await closeWorld(t)
+  const day = await pix.endDay()
+  const faults: readonly (readonly [string, string])[] = [
+    [`${HEADER}\n${'a\n'.repeat(2_000_000)}`, 'lines'],
+    [fileOf('2020-01-01', '0,00', []).replace('2020-01-01;23', `${day};23`), 'lines[3].day'],
+    [fileOf(day, '999999999999999,99', [], '999999999999999,99'), 'lines[2].value'],
+    [fileOf(day, '0,00', []).replace('\r\n', `\r\n${';'.repeat(4_000_000)}\r\n`), 'lines[2].row'],
+    [fileOf(day, '0,00', []).replace('\r\n', `\r\n"${'""'.repeat(2_000_000)}"\r\n`), 'lines[2].row'],
+  ]
+  for (const [text, field] of faults) {
+    const { status, body } = await bring(pix, text)
+    assert.deepEqual([status, body.errors?.[0]?.field], [400, field])
+  }
+})
+
+test('[import.3] files of days that overlap count each movement once, and what only the later one has is looked for', async (t) => {
+  const pix = await paperWorld(t)
+  const one = await pix.paid('10.00')
+  const first = await pix.endDay()
+  const other = await pix.paid('5.00')
+  const second = await pix.endDay()
+  const line = (endToEndId: string, reference: string, value: string): Row => ({
+    ...{ kind: 'PAYMENT_RECEIVED', direction: 'in', value, endToEndId, reference },
+  })
+  await bring(pix, fileOf(first, '10,00', [line(one.endToEndId, one.id, '10,00')]))
+  const rows = [line(one.endToEndId, one.id, '10,00'), line(other.endToEndId, other.id, '5,00')]
+  const text = fileOf(first, '15,00', rows)
+    .replace(`${first};23:59:59`, `${second};23:59:59`)
+    .replace(`${first};10:00:00;PAYMENT_RECEIVED;in;5,00`, `${second};10:00:00;PAYMENT_RECEIVED;in;5,00`)
+  const { body } = await bring(pix, text)
+  assert.partialDeepStrictEqual(body, { rows: 2, matched: 2, different: 0, onlyTheirs: 0, onlyOurs: 0 })
+  const [kept] = await pix.database.rows<[], { rows: number }>(
+    { name: 'test.kept_once', text: 'SELECT count(*)::integer AS rows FROM statement_import_entry' },
+    [],
+  )
+  assert.equal(kept?.rows, 2)
+  assert.deepEqual(await cases(pix.database), [])
+})
+
+test('[import.1] reading ends with the hundredth fault', async (t) => {
+  const pix = await closeWorld(t)
+  const day = await pix.endDay()
+  const { status, body } = await bring(
+    pix,
+    fileOf(day, '0,00', []).replace('\r\n', `\r\n${';;;;;;;\r\n'.repeat(50_000)}`),
+  )
+  assert.deepEqual([status, body.errors.length, body.errors.at(-1).field.startsWith('lines[')], [400, 100, true])
+})
+
+test('[import.1] a file of many rows is imported', async (t) => {
+  const pix = await closeWorld(t)
+  const day = await pix.endDay()
+  const rows = Array.from({ length: 20_000 }, (_, at) => ({
+    ...{ kind: 'PAYMENT_RECEIVED', direction: 'in', value: '0,01' },
+    endToEndId: `E${String(at).padStart(7, '0')}`,
+  }))
+  const { status, body } = await bring(pix, fileOf(day, '200,00', rows))
+  assert.deepEqual([status, body.rows, body.onlyTheirs], [200, 20_000, 20_000])
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import test, { suite } from 'node:test'
 import { crashAt, type Scenario } from './crash.ts'
+import { peoplesScenarios } from './people.ts'
 import { scenarios } from './scenarios.ts'
 import { type CrashWorld, crashWorld } from './world.ts'
 
@@ -21,7 +22,7 @@ async function crashAll(world: CrashWorld, scenario: Scenario, isBeside: boolean
 }
 
 suite('[P1] [P2] [P4] a process dies anywhere', () => {
-  for (const scenario of scenarios) {
+  for (const scenario of [...scenarios, ...peoplesScenarios]) {
     for (const isBeside of [false, true]) {
       const who = isBeside ? 'another works beside it' : 'another takes over'
       test(`${scenario.name}, and ${who}`, async (t) => {

@@ -12,6 +12,10 @@ export interface Scenario {
   prepare?(world: CrashWorld, n: string): Promise<string>
   /** What merchants, payers and operators do. @param prepared what {@link prepare} resolved with @returns the operations that it is about */
   act(world: CrashWorld, n: string, prepared: string): Promise<readonly string[]>
+  /** What is done once at a node, where it is more than what is always due. */
+  work?(node: Node): Promise<void>
+  /** What must hold besides when everything has come to its end, also after the dead one woke up. @throws AssertionError */
+  check?(world: CrashWorld, n: string, prepared: string): Promise<void>
   /** The status of each, with the notifications that were made, and how many movements each had at the bank. */
   readonly ends: readonly { readonly status: string; readonly notified: readonly string[]; readonly moved: number }[]
 }
@@ -41,8 +45,12 @@ export interface Crash {
 export async function crashAt(world: CrashWorld, scenario: Scenario, crash: Crash): Promise<boolean> {
   const ends: (() => unknown)[] = []
   const node = await world.start({ after: (end) => void ends.push(end as () => unknown) })
+  runs += 1
+  const n = String(runs)
+  let prepared = ''
   try {
-    await runOn(node, world, scenario, crash)
+    prepared = (await scenario.prepare?.(world, n)) ?? ''
+    await runOn(node, world, scenario, { crash, n, prepared })
   } catch (error) {
     throw new Error(`a node died with piece ${crash.piece} lost (${node.lastWords()})`, { cause: error })
   } finally {
@@ -52,20 +60,24 @@ export async function crashAt(world: CrashWorld, scenario: Scenario, crash: Cras
     for (const end of ends) await end()
   }
   await assertBooks(world.database)
+  await scenario.check?.(world, n, prepared)
   return node.lastWords() !== ''
 }
 
 let runs = 0
 
-async function runOn(node: Node, world: CrashWorld, scenario: Scenario, { piece, isBeside }: Crash): Promise<void> {
-  runs += 1
-  const n = String(runs)
-  const prepared = (await scenario.prepare?.(world, n)) ?? ''
+interface Run {
+  readonly crash: Crash
+  readonly n: string
+  readonly prepared: string
+}
+
+async function runOn(node: Node, world: CrashWorld, scenario: Scenario, { crash, n, prepared }: Run): Promise<void> {
   await world.finish()
   world.lead(node)
-  node.dieAt(piece)
+  node.dieAt(crash.piece)
   const acting = scenario.act(world, n, prepared)
-  await worked(node, world, acting, isBeside)
+  await worked(node, world, scenario, { acting, isBeside: crash.isBeside })
   const ids = await acting
   world.lead(world.survivor)
   world.clock.advance(LATER_MS)
@@ -74,15 +86,20 @@ async function runOn(node: Node, world: CrashWorld, scenario: Scenario, { piece,
 }
 
 /** Works until what was begun has been asked for, and as long as the node lives until nothing is left to do. */
-async function worked(node: Node, world: CrashWorld, acting: Promise<unknown>, isBeside: boolean): Promise<void> {
+async function worked(
+  node: Node,
+  world: CrashWorld,
+  { work = (at: Node) => at.work() }: Scenario,
+  { acting, isBeside }: { readonly acting: Promise<unknown>; readonly isBeside: boolean },
+): Promise<void> {
   let hasActed = false
   const noteActed = () => {
     hasActed = true
   }
   void acting.then(noteActed, noteActed)
   for (let step = 0; step < STEPS_MAX && !(hasActed && node.isDead()); step += 1) {
-    if (!node.isDead()) await Promise.race([node.work(), untilDead(node)])
-    if (isBeside || node.isDead()) await world.survivor.work()
+    if (!node.isDead()) await Promise.race([work(node), untilDead(node)])
+    if (isBeside || node.isDead()) await work(world.survivor)
     if (hasActed && (await world.left()).length === 0) return
     world.clock.advance(STEP_MS)
     await realPause.for(GLANCE_MS)

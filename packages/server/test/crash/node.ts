@@ -8,6 +8,9 @@ import type { SteppedClock } from '../support/stepped-clock.ts'
 import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
 import { ENVIRONMENT } from '../support/world.ts'
 
+/** From so much on payouts and decisions wait for other people. */
+export const APPROVED_FROM_CENTS = 1_000_00
+
 /** A service in this process, all of whose links lead through proxies: cut off from all of them it is as good as dead. */
 export interface Node {
   /** Where merchants reach it. */
@@ -21,6 +24,8 @@ export interface Node {
   dieAt(piece: number): void
   /** Does what is due, once. It may not resolve before a node that dies meanwhile wakes up. */
   work(): Promise<void>
+  /** Closes the days that are over. It may not resolve either. */
+  closeDays(): Promise<void>
   /** Gives a dead one its links back: it goes on with whatever it was about to do. */
   wake(): void
   stop(): Promise<void>
@@ -44,6 +49,8 @@ export async function startNode(t: Lifetime, { databaseUrl, bankUrl, clock }: Gr
     ...ENVIRONMENT,
     DATABASE_URL: through(database, databaseUrl),
     PIXGATE_PARTNER_URL: through(bank),
+    PIXGATE_APPROVAL_FROM_CENTS: String(APPROVED_FROM_CENTS),
+    PIXGATE_DESK_APPROVAL_FROM_CENTS: String(APPROVED_FROM_CENTS),
   })
   const logger = pino({ level: 'silent' })
   const service = await compose({ config, clock, pause: realPause, random: () => 0.5, logger })
@@ -77,6 +84,7 @@ function nodeOf(service: Service, links: Links): Node {
     },
     // A worker that could not reach the database tries again.
     work: () => service.processNext().catch(ignoreUnavailable),
+    closeDays: () => service.closeDays().catch(ignoreUnavailable),
     wake: () => {
       ;[isDead, last] = [false, Number.POSITIVE_INFINITY]
     },

@@ -38,7 +38,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'a payout comes back',
-    prepare: payout,
+    prepare: (world, n) => payout(world, n),
     act: async (world, _, id) => {
       await world.control(`payouts/${id}/reverse`, { valueCents: 4_00 })
       return [id]
@@ -46,8 +46,35 @@ export const scenarios: readonly Scenario[] = [
     ends: [{ status: 'REVERSED', notified: ['pix_cash_out CONFIRMED', 'pix_cash_out_reversal REVERSED'], moved: 2 }],
   },
   {
+    name: 'a payout fails at the bank',
+    prepare: async (world) => String(await world.control('behavior', { cashOut: 'fail' }, 'PUT')),
+    act: async (world, n) => [await payout(world, n)],
+    ends: [{ status: 'FAILED', notified: ['pix_cash_out FAILED'], moved: 0 }],
+  },
+  {
+    name: 'a payout is rejected by the bank',
+    prepare: async (world) => String(await world.control('behavior', { cashOut: 'reject' }, 'PUT')),
+    act: async (world, n) => [await payout(world, n)],
+    ends: [{ status: 'FAILED', notified: ['pix_cash_out FAILED'], moved: 0 }],
+  },
+  {
+    name: 'a refund fails at the bank',
+    prepare: async (world, n) => {
+      await world.control('behavior', { refundIn: 'fail' }, 'PUT')
+      return paid(world, n)
+    },
+    act: async (world, n, id) => {
+      const refund = { refundValue: 4, externalId: `refund-${n}` }
+      return [id, await world.place(`/api/pix/refund-in/${id}`, refund)]
+    },
+    ends: [
+      { status: 'PAID', notified: ['pix_cash_in PAID'], moved: 1 },
+      { status: 'FAILED', notified: ['pix_cash_in_reversal FAILED'], moved: 0 },
+    ],
+  },
+  {
     name: 'a payment is refunded',
-    prepare: paid,
+    prepare: (world, n) => paid(world, n),
     act: async (world, n, id) => {
       const refund = { refundValue: 4, externalId: `refund-${n}` }
       return [id, await world.place(`/api/pix/refund-in/${id}`, refund)]
@@ -59,7 +86,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'the bank takes a payment back',
-    prepare: paid,
+    prepare: (world, n) => paid(world, n),
     act: async (world, _, id) => {
       await world.control(`charges/${id}/return`, { valueCents: 4_00 })
       return [id]
@@ -68,20 +95,22 @@ export const scenarios: readonly Scenario[] = [
   },
 ]
 
-/** Resolves once the bank has made a charge, as the merchant is told: it has a code. */
-async function charged(world: CrashWorld, n: string): Promise<string> {
-  const id = await world.place('/api/pix/cash-in', { transaction: { value: 10, externalId: `charge-${n}` } })
+/** Resolves once the bank has made a charge of R$ 10.00, or of so much, as the merchant is told: it has a code. */
+async function charged(world: CrashWorld, n: string, value = 10): Promise<string> {
+  const id = await world.place('/api/pix/cash-in', { transaction: { value, externalId: `charge-${n}` } })
   while (!(await world.insist('GET', `/api/pix/cash-in/${id}`)).body.pixCode) await realPause.for(GLANCE_MS)
   return id
 }
 
-async function paid(world: CrashWorld, n: string): Promise<string> {
-  const id = await charged(world, n)
+/** Lets a charge be made and paid. @returns its id */
+export async function paid(world: CrashWorld, n: string, value = 10): Promise<string> {
+  const id = await charged(world, n, value)
   await world.control(`charges/${id}/pay`)
   return id
 }
 
-async function payout(world: CrashWorld, n: string): Promise<string> {
-  const transaction = { value: 10, externalId: `payout-${n}` }
+/** Asks for a payout to a key. @returns its id */
+export async function payout(world: CrashWorld, n: string, value = 10): Promise<string> {
+  const transaction = { value, externalId: `payout-${n}` }
   return world.place('/api/pix/cash-out', { transaction, recipient: RECIPIENT })
 }

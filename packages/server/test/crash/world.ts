@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock as BankClock, type SimulatorOptions, startSimulator } from '@pixgate/bank-simulator'
+import type { OperatorRole } from '@pixgate/spec'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { testDatabase } from '../support/database.ts'
@@ -18,6 +19,7 @@ import { type Lifetime, type Node, startNode } from './node.ts'
 /** A database, a bank, a node that stays, and nodes that die one after the other. Time is stepped. */
 export interface CrashWorld {
   readonly database: Database
+  readonly databaseUrl: string
   readonly clock: SteppedClock
   /** The one that stays. */
   readonly survivor: Node
@@ -27,6 +29,10 @@ export interface CrashWorld {
   lead(node: Node): void
   /** Asks as the merchant until somebody answers and does not say «later». */
   insist(method: string, path: string, body?: object): Promise<Answer>
+  /** Asks as somebody else, in the same way. */
+  insistAs(token: string, method: string, path: string, body?: object, headers?: Headers): Promise<Answer>
+  /** The token of an operator, who is made when there is none of this name. */
+  operator(name: string, role: OperatorRole): Promise<string>
   /** Creates an operation, or is told that it was created before. @returns its id */
   place(path: string, body: object): Promise<string>
   /** Uses a control of the bank. */
@@ -70,9 +76,16 @@ export async function crashWorld(t: TestContext, options: BankOptions = {}): Pro
   lead(survivor)
   const { body } = await insistAs(ADMIN_TOKEN, asked, 'POST', '/api-key/generate')
   const insist: CrashWorld['insist'] = (...request) => insistAs(body.apiKey, asked, ...request)
+  const operators = new Map<string, Promise<string>>()
   const left = async () => unfinished(database, await book())
   const world: CrashWorld = {
-    ...{ database, clock, survivor, left, lead, insist, control, book },
+    ...{ database, databaseUrl, clock, survivor, left, lead, insist, control, book },
+    insistAs: (token, ...request) => insistAs(token, asked, ...request),
+    operator: (name, role) => {
+      const known = operators.get(name) ?? makeOperator(survivor, name, role)
+      operators.set(name, known)
+      return known
+    },
     start: (lifetime) => startNode(lifetime, ground),
     place: async (path, body) => {
       const { status, body: answer } = await insist('POST', path, body)
@@ -94,6 +107,8 @@ export async function crashWorld(t: TestContext, options: BankOptions = {}): Pro
   await world.finish()
   return world
 }
+
+type Headers = Readonly<Record<string, string>>
 
 type BankOptions = Pick<SimulatorOptions, 'hasIdempotentOrders'>
 
@@ -130,14 +145,20 @@ async function startBank(t: TestContext, clock: SteppedClock, options: BankOptio
   }
 }
 
+async function makeOperator(survivor: Node, name: string, role: OperatorRole): Promise<string> {
+  const { status, body } = await insistAs(ADMIN_TOKEN, () => survivor, 'POST', '/operator/operators', { name, role })
+  assert.equal(status, 201, JSON.stringify(body))
+  return body.token
+}
+
 /** Asks until somebody answers and does not say «later». @param asked who is asked now */
 async function insistAs(
   token: string,
   asked: () => Node,
-  ...[method, path, body]: Parameters<CrashWorld['insist']>
+  ...[method, path, body, headers]: [...Parameters<CrashWorld['insist']>, headers?: Headers]
 ): Promise<Answer> {
   for (;;) {
-    const answer = await ask(asked().url + path, token, method, body)
+    const answer = await ask(asked().url + path, token, method, body, headers)
     if (answer && answer.status !== 503) return answer
     await realPause.for(RETRY_MS)
   }

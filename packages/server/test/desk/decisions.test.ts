@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { balances } from '../support/books.ts'
-import { ADMIN_TOKEN } from '../support/world.ts'
+import { administer } from '../support/database.ts'
+import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 import { desk } from './fixture.ts'
 
+const RETURN_ID = 'D9999900120261123135000000000001'
 const KEY = { 'idempotency-key': 'decided-once' }
 
 test('[desk.35] a case is decided over HTTP, and what was decided is booked at once', async (t) => {
@@ -74,7 +76,7 @@ test('[desk.35] only what the table has is decided, with what it needs, and a dr
   const { status, body } = await pix.decide(
     id,
     'return',
-    { dryRun: true, evidence: { returnId: 'D1' } },
+    { dryRun: true, evidence: { returnId: RETURN_ID } },
     { ...pix.ana, ...KEY },
   )
   assert.deepEqual([status, body.outcome, body.effects.amountCents], [200, 'dry_run', 1000])
@@ -87,6 +89,30 @@ test('[desk.35] only what the table has is decided, with what it needs, and a dr
     const refused = await pix.decide(id, 'credit', {}, headers)
     assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_role'])
   }
+})
+
+test('[desk.17] an id of the bank is evidence only as the bank writes it', async (t) => {
+  const pix = await desk(t)
+  const { id } = await pix.paidTwice('10.00')
+  const before = await balances(pix.database)
+  for (const returnId of [
+    `${RETURN_ID} `,
+    ` ${RETURN_ID}`,
+    RETURN_ID.toLowerCase(),
+    RETURN_ID.slice(1),
+    `E${RETURN_ID.slice(1)}`,
+    `${RETURN_ID}0`,
+    `D9999900120261123135é00000000001`,
+    '=1+1',
+  ]) {
+    const { status, body } = await pix.decide(id, 'return', { evidence: { returnId } })
+    assert.deepEqual([status, body.code], [400, 'validation_error'], returnId)
+    assert.equal(body.errors?.[0]?.field ?? body.fields?.[0]?.field, 'evidence.returnId')
+  }
+  const wrong = await pix.decide(id, 'credit', { evidence: { endToEndId: RETURN_ID } })
+  assert.deepEqual([wrong.status, wrong.body.code], [400, 'validation_error'])
+  assert.deepEqual(await balances(pix.database), before)
+  assert.equal((await pix.decide(id, 'return', { evidence: { returnId: RETURN_ID } })).status, 200)
 })
 
 test('[desk.37] the same Idempotency-Key gets the same answer, and decides once', async (t) => {
@@ -102,6 +128,21 @@ test('[desk.37] the same Idempotency-Key gets the same answer, and decides once'
   const other = await pix.decide(id, 'write_off', { version }, headers)
   assert.deepEqual([other.status, other.body.code], [422, 'idempotency_key_reused'])
   assert.equal((await pix.audited(id)).length, 1)
+})
+
+test('[desk.37] one Idempotency-Key decides one case, also where it comes for two at the same moment', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '2000' })
+  for (const value of ['10.00', '20.00']) {
+    const [one, other] = [await pix.paidTwice(value), await pix.paidTwice(value)]
+    const headers = { ...pix.ana, 'idempotency-key': `for-two-of-${value}` }
+    const both = await Promise.all([one, other].map(({ id }) => pix.decide(id, 'credit', {}, headers)))
+    assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 422])
+    assert.equal(both.find(({ status }) => status === 422)?.body.code, 'idempotency_key_reused')
+    const steps = await Promise.all([one, other].map(async ({ id }) => (await pix.read(`/${id}`)).steps.length))
+    assert.deepEqual(steps.toSorted(), [0, 1])
+    const loser = both[0]?.status === 200 ? other : one
+    assert.equal((await pix.decide(loser.id, 'credit', {}, headers)).status, 422, 'nor is it answered alike later')
+  }
 })
 
 test('[desk.35] a case of no operation, or that is not there, is not decided', async (t) => {
@@ -154,6 +195,31 @@ test('[desk.39] the amount 0 sends each decision to a second person', async (t) 
   const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
   const { id } = await pix.paidTwice('0.01')
   assert.equal((await pix.decide(id, 'credit')).body.outcome, 'proposed')
+})
+
+test('[desk.46] what closes a case of an operation and moves nothing counts with the amount of the case', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+  const { id, chargeId } = await pix.paidTwice('10.00')
+  await administer(
+    pix.databaseUrl,
+    `INSERT INTO "case" (id, operation_id, kind, reference, facts, opened_at)
+     SELECT gen_random_uuid(), operation_id, 'payment_restated', 'E1', '{"valueCents": 1000}', now() FROM "case" WHERE id = '${id}'`,
+  )
+  const { data } = await pix.read(`?kind=payment_restated&operation_id=${chargeId}`)
+  const closed = await pix.decide(data[0].id, 'close')
+  assert.deepEqual(
+    [closed.body.outcome, closed.body.effects?.amountCents],
+    ['proposed', 1000],
+    JSON.stringify(closed.body),
+  )
+  const { options } = await pix.read(`/${data[0].id}`)
+  assert.deepEqual(
+    options.map(({ decision, needsSecondPerson }: Answer['body']) => [decision, needsSecondPerson]),
+    [
+      ['reopen', true],
+      ['close', true],
+    ],
+  )
 })
 
 test('[desk.40] a proposal names a person, and one waits at a time', async (t) => {

@@ -3,11 +3,15 @@ import type { TestContext } from 'node:test'
 import type { OperatorRole } from '@pixgate/spec'
 import { audit } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
-import { type Answer, world } from '../support/world.ts'
+import { type Answer, type WorldOptions, world } from '../support/world.ts'
 
 /** A stepped world with operators: Ana orders, Bia approves. */
-export async function desk(t: TestContext, environment: Readonly<Record<string, string>> = {}) {
-  const pix = await world(t, environment, { isStepped: true })
+export async function desk(
+  t: TestContext,
+  environment: Readonly<Record<string, string>> = {},
+  options: WorldOptions = {},
+) {
+  const pix = await world(t, environment, { ...options, isStepped: true })
   const make = async (role: OperatorRole, name: string) => ({
     authorization: `Bearer ${await makeOperator(pix, role, name)}`,
   })

@@ -1,66 +1,16 @@
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
-import { type DeskDecision, Refusal } from '@pixgate/spec'
+import test from 'node:test'
+import { Refusal } from '@pixgate/spec'
 import { createCashInStore } from '../../src/cash-in/store.ts'
-import { createCashOutCommands } from '../../src/cash-out/commands.ts'
-import { sha256 } from '../../src/platform/crypto.ts'
-import { createRefundInCommands } from '../../src/refund-in/commands.ts'
-import { createRefundInStore } from '../../src/refund-in/store.ts'
-import { TERMS as CASH_OUT_TERMS, cashOutRequest, INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
+import { cashOutRequest, INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
 import { confirmed as refunded } from '../refund-in/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { testDatabase } from '../support/database.ts'
-import { decideCase, decideOn, type Ordered, openCaseOf } from '../support/deciding.ts'
-import { cashInRequest, payment, testEngine } from '../support/engine.ts'
+import { decideCase, openCaseOf } from '../support/deciding.ts'
+import { payment } from '../support/engine.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { contradicted, desk, paidTwice, sent } from './engine-fixture.ts'
 
 /** Decisions of operators on a real database: the books are true after each. */
-
-async function desk(t: TestContext) {
-  const { url, database } = await testDatabase(t)
-  const engine = testEngine(t, url)
-  const { cashIns, clock, ids } = engine
-  const cashOuts = createCashOutCommands(engine.engine, CASH_OUT_TERMS)
-  const refunds = createRefundInCommands({ ...engine, limits: limitsOf(), store: createRefundInStore(database) })
-  const charge = async (externalId: string, valueCents = 100_00n) => {
-    const id = ids.uuid()
-    await cashIns.create(cashInRequest({ id, externalId, valueCents }))
-    return id
-  }
-  const pay = (id: string, endToEndId: string, valueCents = 100_00n) =>
-    cashIns.apply(id, {
-      on: 'partner.confirmed',
-      payment: payment({ endToEndId, valueCents, occurredAt: clock.now() }),
-      transactionId: id,
-    })
-  const payout = async () => {
-    const { cashOut } = await cashOuts.create(cashOutRequest({ id: ids.uuid(), externalId: 'payout' }))
-    await cashOuts.apply(cashOut.id, [INPUTS['send.claimed']])
-    return cashOut.id
-  }
-  const refund = async (cashInId: string) => {
-    const id = ids.uuid()
-    const wanted = { id, cashInId, externalId: id, valueCents: 40_00n, reason: null, correlationId: 'test' }
-    await refunds.create({ ...wanted, idempotencyKey: null, madeBy: MADE_BY, bodyHash: sha256(id) })
-    await refunds.apply(id, [INPUTS_OF_REFUND])
-    return id
-  }
-  const decide = (kind: string, decision: DeskDecision, ordered: Ordered = {}) =>
-    decideOn({ engine: engine.engine, database }, kind, decision, ordered)
-  return { ...engine, database, cashOuts, refunds, charge, pay, payout, refund, decide }
-}
-
-const INPUTS_OF_REFUND = INPUTS['send.claimed']
-
-/** A charge of R$ 100,00 that was paid, and paid again. */
-async function paidTwice(t: TestContext) {
-  const at = await desk(t)
-  const id = await at.charge('a')
-  await at.pay(id, 'E1')
-  await at.pay(id, 'E2')
-  return { ...at, id }
-}
 
 test('[desk.1] [CO-25] a second payment is credited, less the fee', async (t) => {
   const { database, decide } = await paidTwice(t)
@@ -155,6 +105,19 @@ test('[desk.1] a payment of another amount is credited, and its charge, which no
   await assertBooks(database)
 })
 
+test('[cash-in.paid.3] [desk.44] told again with another amount after its case was decided, a payment is a case and not booked again', async (t) => {
+  const { database, decide, charge, pay } = await desk(t)
+  const id = await charge('a')
+  await pay(id, 'E1', 60_00n)
+  await decide('amount_differs', 'credit')
+  const before = await balances(database)
+  const again = await pay(id, 'E1', 61_00n)
+  assert.deepEqual([again?.result, again?.cashIn.status], ['APPLIED', 'FAILED'])
+  assert.deepEqual(await balances(database), before)
+  assert.deepEqual(await cases(database), ['amount_differs (closed)', 'payment_restated'])
+  await assertBooks(database)
+})
+
 test('[desk.8] a payment in doubt of the exact value is credited, and its charge is paid and told so', async (t) => {
   const { database, decide, charge, cashIns, clock } = await desk(t)
   const id = await charge('a')
@@ -189,17 +152,6 @@ for (const decision of ['return', 'write_off'] as const) {
   })
 }
 
-/** A payout of R$ 30,00 with a fee of R$ 1,00, claimed for sending, and R$ 99,00 before it. */
-async function sent(t: TestContext) {
-  const at = await desk(t)
-  const chargeId = await at.charge('a')
-  await at.pay(chargeId, 'E1')
-  const id = await at.payout()
-  const leave = (endToEndId: string, valueCents: bigint) =>
-    at.cashOuts.apply(id, [left({ endToEndId, valueCents, occurredAt: at.clock.now() })])
-  return { ...at, id, chargeId, leave }
-}
-
 for (const [cents, rest] of [
   [29_00n, 69_00n],
   [31_00n, 67_00n],
@@ -226,13 +178,6 @@ test('[desk.1] [ledger.recover] what left of a payout beyond all that is there i
   assert.deepEqual(await balances(database), { available: 77_00n, settlement: -80_00n, fees: 3_00n })
   await assertBooks(database)
 })
-
-/** The bank's answer contradicted what was sent. */
-async function contradicted(t: TestContext) {
-  const at = await sent(t)
-  await at.cashOuts.apply(at.id, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
-  return at
-}
 
 test('[desk.1] a payout in doubt has left, as the bank says; its own word later is nothing new', async (t) => {
   const { database, decide, leave } = await contradicted(t)

@@ -1,7 +1,7 @@
 import test from 'node:test'
 import { type BankBehaviorChange, deskDecisionNames } from '@pixgate/spec'
 import { bankWithout } from '../support/bank-without.ts'
-import { postEvent } from '../support/partner-events.ts'
+import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { asItIs, decideAs, type Scenario, type Truth } from '../support/scripted-operator.ts'
 import { stepUntil } from '../support/stepping.ts'
 import type { World } from '../support/world.ts'
@@ -45,7 +45,7 @@ async function falseFailure(pix: World, event: string, id: string, transactionId
     occurredAt,
   }
   await postEvent(pix, told, { endpoint: event === 'CashOut' ? 'cash-out' : 'cash-in' })
-  for (let second = 0; second < 3; second++) await pix.later(1_000)
+  await seconds(pix)
 }
 
 /** The bank gives no answer for a quarter of an hour. */
@@ -55,6 +55,13 @@ async function unanswered(pix: World): Promise<void> {
   for (let minute = 0; minute < 17; minute++) await pix.later(60_000)
   await pix.behave({ latencyMs: 0 })
 }
+
+/** What was told is taken in. */
+async function seconds(pix: World): Promise<void> {
+  for (let second = 0; second < 3; second++) await pix.later(1_000)
+}
+
+const now = (pix: World) => new Date(pix.clock.now()).toISOString()
 
 const quarters = async (pix: World) => {
   for (let quarter = 0; quarter < 99; quarter++) await pix.later(15 * 60_000)
@@ -118,6 +125,43 @@ const CASH_INS: readonly Scenario[] = [
       return id
     },
     decisions: { return: named, write_off: named },
+  },
+  {
+    kind: 'return_unattributed',
+    ...bankWithout('query-charge'),
+    arrange: async (pix) => {
+      const { id, providerTransactionId: transactionId } = await pix.paid('100')
+      pix.clock.advance(1_000)
+      await pix.bankAction(`charges/${id}/pay`, { valueCents: 10_100 })
+      await seconds(pix)
+      await pix.behave(SILENT)
+      const { returnId } = await pix.bankAction(`charges/${id}/return`, { valueCents: 4_000 })
+      const occurredAt = new Date(pix.clock.now()).toISOString()
+      const told = { event: 'CashInReversal', eventId: 'whose', status: 'CONFIRMED', valueCents: 4_000, occurredAt }
+      await postEvent(pix, { ...told, transactionId, returnId })
+      return id
+    },
+    decisions: { return: asItIs, write_off: asItIs },
+  },
+  {
+    kind: 'movement_elsewhere',
+    arrange: async (pix) => {
+      const first = await pix.paid('100')
+      const other = await pix.charge('100')
+      await postEvent(pix, paidEvent(other, { endToEndId: first.endToEndId, occurredAt: now(pix) }))
+      return other.id
+    },
+    decisions: { undo: asItIs },
+  },
+  {
+    kind: 'payment_restated',
+    arrange: async (pix) => {
+      const paid = await pix.paid('100')
+      await pix.behave(SILENT)
+      await postEvent(pix, paidEvent(paid, { endToEndId: paid.endToEndId, valueCents: 10_001, occurredAt: now(pix) }))
+      return paid.id
+    },
+    decisions: { reopen: asItIs, close: asItIs },
   },
 ]
 
@@ -185,6 +229,38 @@ const PAYOUTS: readonly Scenario[] = [
       const id = await payout(pix, {})
       const { transactionId } = await payoutIs(pix, id, 'CONFIRMED')
       await falseFailure(pix, 'CashOut', id, transactionId)
+      return id
+    },
+    decisions: { reopen: asItIs, close: asItIs },
+  },
+  {
+    kind: 'confirmation_restated',
+    ...bankWithout('query-payout'),
+    arrange: async (pix) => {
+      const id = await payout(pix, {})
+      const { transactionId, endToEndId } = await payoutIs(pix, id, 'CONFIRMED')
+      await pix.behave(SILENT)
+      const told = { event: 'CashOut', eventId: 'otherwise', status: 'CONFIRMED', valueCents: 3_001, transactionId }
+      const about = { externalId: id, endToEndId, occurredAt: now(pix) }
+      await postEvent(pix, { ...told, ...about }, { endpoint: 'cash-out' })
+      await seconds(pix)
+      return id
+    },
+    decisions: { reopen: asItIs, close: asItIs },
+  },
+  {
+    kind: 'return_restated',
+    ...bankWithout('query-payout'),
+    arrange: async (pix) => {
+      const id = await payout(pix, {})
+      const { transactionId, endToEndId } = await payoutIs(pix, id, 'CONFIRMED')
+      const { returnId } = await pix.bankAction(`payouts/${id}/reverse`)
+      await payoutIs(pix, id, 'REVERSED')
+      await pix.behave(SILENT)
+      const told = { event: 'CashOutReversal', eventId: 'otherwise', status: 'CONFIRMED', valueCents: 2_999 }
+      const about = { transactionId, externalId: id, endToEndId, returnId, occurredAt: now(pix) }
+      await postEvent(pix, { ...told, ...about }, { endpoint: 'cash-out' })
+      await seconds(pix)
       return id
     },
     decisions: { reopen: asItIs, close: asItIs },

@@ -170,6 +170,21 @@ test('[desk.32] [desk.33] a case is read with the whole timeline of its operatio
   assert.notEqual(after.version, version, 'something became known')
 })
 
+test('[desk.31] an instant whose offset leads out of the years that there are narrows as the end of those years', async (t) => {
+  const pix = await desk(t)
+  await pix.paidTwice('10.00')
+  const first = '0001-01-01T00:00:00%2B00:01'
+  const last = '9999-12-31T23:59:59-00:01'
+  for (const [query, count] of [
+    [`?opened_from=${first}`, 1],
+    [`?opened_before=${last}`, 1],
+    [`?opened_from=${last}`, 0],
+    [`?opened_before=${first}`, 0],
+  ] as const) {
+    assert.equal((await pix.read(query)).data.length, count, query)
+  }
+})
+
 test('[desk.32] what is not there is 404, a case about no operation has no timeline', async (t) => {
   const pix = await desk(t)
   const headers = { authorization: `Bearer ${await makeOperator(pix, 'approver')}` }

@@ -1,4 +1,5 @@
 import { buildStaticBrCode } from '@pixgate/brcode'
+import { mixesScripts } from '../../src/operators/look-alikes.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import type { Chance } from './chance.ts'
 import { type Corpus, PAID_CASH_IN, subjectOf } from './corpus.ts'
@@ -94,7 +95,9 @@ function validText({ minLength = 0, maxLength = 64, pattern, format }: Schema, c
       .join('')
       .slice(0, length)
   const text = written(TEXT_CHARACTERS)
-  return pattern === undefined || new RegExp(pattern, 'u').test(text) ? text : written(REFERENCE_CHARACTERS)
+  // A name whose letters are of scripts that look alike is nobody's (rules#operators.1).
+  const isFine = pattern === undefined || (new RegExp(pattern, 'u').test(text) && !mixesScripts(text))
+  return isFine ? text : written(REFERENCE_CHARACTERS)
 }
 
 function wholeNumber(low: number, high: number, chance: Chance): number {

@@ -37,7 +37,7 @@ async function judge(
   )
   const request = { endpoint: receiveCashInEvent, correlationId: 'test', remoteAddress: '127.0.0.1' }
   try {
-    await authenticate({ ...request, headers, rawBody: given.body ?? BODY })
+    await authenticate({ ...request, headers, rawBody: given.body ?? BODY, search: '' })
     return { isLetIn: true, isAskedAbout }
   } catch (error) {
     assert.ok(error instanceof Refusal)
@@ -138,7 +138,8 @@ test('[production.7] a static key counts from the bank’s addresses alone, a si
   assert.deepEqual(await judge({ ...signed('current'), ...key }, { credentials }), LET_IN)
   assert.deepEqual(await judge({ ...signed('another'), ...key }, { credentials }), KEPT_OUT)
   const { authenticate } = createPixgateInbound({ ...CREDENTIALS, ...credentials })
-  const from = (remoteAddress: string) => authenticate({ headers: key, body: BODY, nowMs: NOW, remoteAddress })
+  const from = (remoteAddress: string) =>
+    authenticate({ headers: key, body: BODY, nowMs: NOW, search: '', remoteAddress })
   assert.equal(from('203.0.113.7'), 'proven')
   assert.deepEqual(from('203.0.113.8'), {
     origin: 'refused',
@@ -160,7 +161,7 @@ test('[partner-inbox.2] [EV-9] signed bytes outside of 300 s are kept out, and t
 test('[logs.3] the operator learns what of the proof is missing, malformed or wrong, and by how much', () => {
   const { authenticate } = createPixgateInbound({ ...CREDENTIALS, secrets: ['current'] })
   const originOf = (headers: Record<string, string | string[]>) =>
-    authenticate({ headers, body: BODY, nowMs: NOW, remoteAddress: '127.0.0.1' })
+    authenticate({ headers, body: BODY, nowMs: NOW, search: '', remoteAddress: '127.0.0.1' })
   const { 'x-partner-timestamp': _, ...unstamped } = signed('current')
   const refused = (reason: string) => ({ origin: 'refused', reason })
   assert.deepEqual(originOf({}), refused('the signature is missing'))
@@ -185,7 +186,7 @@ test('[rotation.1] [rotation.2] what a previous secret proves is proven, and say
     isFromBank: (address) => address === '203.0.113.7',
   })
   const originOf = (headers: Record<string, string>, remoteAddress = '203.0.113.7') =>
-    authenticate({ headers, body: BODY, nowMs: NOW, remoteAddress })
+    authenticate({ headers, body: BODY, nowMs: NOW, search: '', remoteAddress })
   const byPrevious = (previousSecret: string) => ({ origin: 'proven', previousSecret })
   assert.equal(originOf(signed('current')), 'proven')
   assert.deepEqual(originOf(signed('previous')), byPrevious('PIXGATE_PARTNER_SECRET_PREVIOUS'))

@@ -29,6 +29,7 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
     hasBooked: async () => false,
     exists: async () => true,
     canAsk: true,
+    command: async () => undefined,
     apply: async (id, event) => {
       const input = event.subject === 'charge' ? cashInInput(event, true) : undefined
       return (await apply(id, typeof input === 'object' ? input : { on: 'work.requested' }))?.result
@@ -88,6 +89,28 @@ test('[partner-inbox.3] [EV-3] what a dead process took in is applied by another
   await events.later(1_001)
   await events.later(120_000)
   assert.deepEqual(applied, [SECOND])
+})
+
+test('[partner-inbox.3] [EV-3] what another process has dealt with stays so, when one whose lease is over would try again', async (t) => {
+  const begun = Promise.withResolvers<void>()
+  const stood = Promise.withResolvers<undefined>()
+  let calls = 0
+  const events = await inboxWith(t, async () => {
+    calls += 1
+    if (calls > 1) return undefined
+    begun.resolve()
+    return stood.promise
+  })
+  await events.accept(SECOND)
+  const late = events.later(60_001)
+  await begun.promise
+  await events.later(60_001)
+  stood.reject(new Refusal('overloaded'))
+  await late
+  assert.deepEqual(
+    (await events.rows()).map(({ state, isDone }) => [state, isDone]),
+    [['DONE', true]],
+  )
 })
 
 test('[partner-inbox.7] [EV-8b] an event that contradicts another is not applied before it, however long that takes', async (t) => {

@@ -350,6 +350,9 @@ test('[operators.1] [http.1] a name or a role that is none is 400 with the field
       { name, role: 'approver' },
       'name',
     ]),
+    ...['\u0420\u0435rson', 'An\u03b1', 'Ana \u0421\u0438\u043b\u0432\u0430', '\uff21n\u0430'].map(
+      (name): [object, string] => [{ name, role: 'approver' }, 'name'],
+    ),
     [{ name: 'Ana' }, 'role'],
     [{ name: 'Ana', role: 'owner' }, 'role'],
     [{ name: 'Ana', role: 'viewer', scopes: [] }, 'scopes'],
@@ -359,6 +362,14 @@ test('[operators.1] [http.1] a name or a role that is none is 400 with the field
     assert.deepEqual([status, problem.code, problem.errors[0].field], [400, 'validation_error', field])
   }
   assert.deepEqual(await audits(pix), [])
+  for (const name of [
+    '\u041e\u043b\u044c\u0433\u0430 7',
+    'Bia S\u00e1',
+    '\u5c71\u7530 Ana',
+    '\u039d\u03af\u03ba\u03b7',
+  ]) {
+    assert.equal((await withAdminToken('POST', OPERATORS, { name, role: 'viewer' })).status, 201, name)
+  }
 })
 
 test('[operators.1] without its audit row there is no operator, and none is deactivated', async (t) => {

@@ -39,6 +39,7 @@ export class Books implements State {
   used = NOTHING_USED.used
   usedSince = NOTHING_USED.usedSince
   recipient = NOTHING_USED.recipient
+  repaidBy = NOTHING_USED.repaidBy
 
   apply(decision: Decision<unknown>, nowMs: number): void {
     for (const create of decision.creates ?? []) this.operations.set(create.operation.id, created(create, nowMs))

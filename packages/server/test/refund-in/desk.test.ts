@@ -13,7 +13,13 @@ import { cashInOf, refundAs } from './situations.ts'
 
 /** What must come of each decision, written by hand: it says nothing because the table of the machine says so. */
 
-const UNENDED = ['result_missing', 'outcome_overdue', 'send_contradicted', 'confirmed_without_sending']
+const UNENDED = [
+  'result_missing',
+  'still_reserved',
+  'outcome_overdue',
+  'send_contradicted',
+  'confirmed_without_sending',
+]
 const LEFT = ['amount_differs', 'confirmed_unnamed', 'confirmed_in_doubt', 'confirmed_after_release']
 const TOLD = ['return_booked_before', 'answer_after_end', 'confirmation_restated', 'failed_after_confirmation']
 const STATES = ['PENDING', 'CONFIRMED', 'FAILED'] as const
@@ -204,12 +210,17 @@ for (const status of STATES) {
     })
   }
   test(`[refund-in.desk.6] what another operation has is undone on a refund that is ${status}`, () => {
-    const words = done(decide(status, 'undo', 'movement_elsewhere', about))
-    assert.deepEqual(words.slice(0, 3), [
+    const decision = decide(status, 'undo', 'movement_elsewhere', {
+      ...about,
+      cashIn: { returns: { D0: 1, D5: 29_00 } },
+    })
+    assert.deepEqual(done(decision).slice(0, 4), [
+      'refund.undone PAID',
       `operator.undone ${status}`,
       end,
       'left_handed_over D5: settlement -2900, suspense_out 2900',
     ])
+    assert.deepEqual(decision.moves?.[0]?.facts?.returns, { D0: 1 }, 'it went back of another payment')
     assert.throws(() => decide(status, 'undo', 'movement_elsewhere', { ...about, facts: gone }), Refusal)
   })
   for (const kind of [...TOLD, ...LEFT, 'second_payment', 'movement_elsewhere']) {
@@ -223,7 +234,7 @@ for (const status of STATES) {
       assert.throws(() => decide(status, 'close', kind, about), Refusal)
     })
   }
-  for (const kind of [...UNENDED, 'answer_after_end', 'failed_after_confirmation']) {
+  for (const kind of [...UNENDED, 'answer_after_end', 'failed_after_confirmation', 'confirmation_restated']) {
     test(`[refund-in.desk.8] the bank is asked again about a case ${kind} of a refund that is ${status}`, () => {
       const decision = decide(status, 'reopen', kind, { inDoubtFor: 'conflict' })
       assert.deepEqual(done(decision), [`operator.reopened ${status}`], 'the case stays open')
@@ -236,10 +247,40 @@ for (const status of STATES) {
     assert.deepEqual(done(close([CASTING])), [`operator.explained ${status}`, 'closes case of confirmation_restated'])
     const ended = close([ANOTHER])
     assert.equal(done(ended)[1], end)
-    assert.equal(reasonOf(ended.outcome.operation), null)
-    assert.equal(ended.outcome.operation.dueAt, status === 'PENDING' ? NOW : null)
+    const isHeld = status === 'PENDING'
+    assert.equal(reasonOf(ended.outcome.operation), isHeld ? 'no_answer' : null)
+    assert.equal(ended.outcome.operation.dueAt, isHeld ? NOW : null)
+    assert.deepEqual(
+      ended.cases?.map(({ kind }) => kind),
+      isHeld ? ['still_reserved'] : [],
+    )
   })
 }
+
+/** The last case of a refund under way is closed: why it is in doubt then, when it is due, and what of it is open. */
+function afterTheLast(facts: RefundInFacts) {
+  const order = { inDoubtFor: 'conflict', facts } as const
+  const { outcome, cases = [] } = decide('PENDING', 'close', 'confirmation_restated', order)
+  const { status, facts: after, dueAt } = outcome.operation
+  return [status, reasonOf({ facts: after }), dueAt, ...cases.map(({ kind }) => kind)]
+}
+
+test('[refund-in.desk.9] [desk.14] what a decision leaves set aside has a case, unless it was never sent: then it is sent', () => {
+  assert.deepEqual(afterTheLast({}), ['PENDING', 'no_answer', NOW, 'still_reserved'])
+  assert.deepEqual(afterTheLast({ attempts: 0, isAccepted: true }), ['PENDING', 'no_answer', NOW, 'still_reserved'])
+  assert.deepEqual(afterTheLast({ attempts: 0 }), ['PENDING', null, NOW])
+})
+
+test('[desk.14] what left for a refund and is decided shows that the bank has it: it is not sent again, and may have failed', () => {
+  const after = (decision: DeskDecision, kind: string) => {
+    const order = { facts: { ...SUSPENDED, isShown: true }, reference: 'D5', inDoubtFor: 'conflict', ...D9 } as const
+    const { isAccepted, isShown } = decide('PENDING', decision, kind, order).outcome.operation.facts
+    return [isAccepted, isShown]
+  }
+  assert.deepEqual(after('return', 'amount_differs'), [true, false])
+  assert.deepEqual(after('write_off', 'amount_differs'), [true, false])
+  assert.deepEqual(after('undo', 'movement_elsewhere'), [undefined, true], 'it left for another operation')
+})
 
 test('[desk.10] no kind of case of a refund is without a way out', () => {
   const decided = new Set<string>(refundIn.rows.flatMap(({ decides = [] }) => decides))

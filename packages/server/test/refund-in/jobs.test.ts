@@ -109,6 +109,8 @@ function bench(
       create: () => assert.fail(),
       refuse: () => assert.fail(),
       applyReturn: () => assert.fail(),
+      command: () => assert.fail(),
+      returnCommand: () => assert.fail(),
       settleReturns: () => assert.fail(),
       askAboutOpen: () => assert.fail(),
       apply: async (_id, given) => {
@@ -125,6 +127,7 @@ function bench(
       match: async () => [],
       open: async () => [],
       explaining: async () => [],
+      holders: async () => [],
       isEnabled: async () => isEnabled,
       due: async (_at, _most, isSending) => {
         asked.push(`due ${isSending}`)

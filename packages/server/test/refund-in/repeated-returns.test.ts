@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { limits } from '@pixgate/spec'
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
+import { returnsDueAt } from '../../src/cash-in/returns.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
@@ -64,3 +66,32 @@ for (const heldCents of [undefined, 30_00])
     assert.deepEqual(outcome.cashIn?.facts.awaitedReturns, {})
     assert.deepEqual(outcome.cashIn?.facts.openRefunds, cashIn.facts.openRefunds)
   })
+
+test('[RF-20] [cash-in.returns.4] a return that was held on an event’s word, let go, and then told by the bank, is not held a second time', () => {
+  const awaited = { valueCents: 30_00, occurredAt: NOW - 1_000, transactionId: null, since: NOW - 900_000 }
+  const onEvent = { ...awaited, isUnverified: true, heldCents: 30_00, answered: [REFUND_ID] }
+  const facts = (returns: CashInFacts['awaitedReturns']) => ({
+    ...cashInOf('PENDING').facts,
+    awaitedReturns: returns ?? {},
+  })
+  const identities = new Map([['D1', IDENTITY]])
+  const held = { ...cashInOf('PENDING'), facts: facts({ D1: onEvent }) }
+  const released = decideAwaited(held, identities, stateOf(0n, held), NOW)
+  assert.deepEqual(
+    released.journals?.map(({ kind }) => kind),
+    ['return_known'],
+  )
+
+  const returned = {
+    returnId: 'D1',
+    valueCents: 30_00n,
+    occurredAt: NOW - 1_000,
+    transactionId: null,
+    isVerified: true,
+  }
+  const after = decideReturn(released.outcome, returned, IDENTITY, stateOf(0n, released.outcome), NOW).outcome.cashIn
+  assert.ok(after?.facts.awaitedReturns?.D1, 'a refund may be it, and is asked about')
+  const late = NOW + limits.unknownResultEscalationMs
+  assert.deepEqual(decideAwaited(after, identities, stateOf(0n, after), late).journals ?? [], [])
+  assert.equal(returnsDueAt(after, late), null)
+})

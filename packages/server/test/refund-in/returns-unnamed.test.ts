@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { CashInFacts, SuspendedReturn } from '../../src/cash-in/cash-in.ts'
+import type { CashIn, CashInFacts, SuspendedReturn } from '../../src/cash-in/cash-in.ts'
 import { reportedPaymentsFact } from '../../src/cash-in/reported.ts'
 import type { State } from '../../src/engine/operation.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
@@ -66,6 +66,19 @@ test('[cash-in.refunds.10] [EV-37] the return reported with its id is booked, an
   assert.deepEqual([journals.toSorted(), suspended], [['return_known', 'taken_by_bank'], []])
   const unclear = { suspendedReturns: { 'unnamed 1': { ...SUSPENDED, unnamedOf: null } } }
   assert.deepEqual(effectsOf(unclear, { endToEndId: 'E1' }).suspended, [], 'of which payment it is was not told then')
+})
+
+test('[cash-in.refunds.10] [EV-37] told without its id once more, after it was told with it, a return is nothing new', () => {
+  const decideOn = (cashIn: CashIn, given: Partial<BankReturn>) => {
+    const returned = { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, transactionId: 'tx-b', ...given }
+    const identity = { id: REFUND_ID, bodyHash: sha256(returned.returnId) }
+    return decideReturn(cashIn, { endToEndId: 'E1', ...returned }, identity, stateOf(), NOW)
+  }
+  const before = paidCashIn({ suspendedReturns: { 'unnamed 1': SUSPENDED } })
+  const after = decideOn(before, {}).outcome.cashIn ?? assert.fail()
+  assert.equal(decideOn(after, UNNAMED).outcome.result, 'IGNORED')
+  const { journals, cases } = decideOn(after, { ...UNNAMED, valueCents: 31_00n })
+  assert.deepEqual([journals, cases?.map(({ kind }) => kind)], [[], ['return_restated']])
 })
 
 for (const [what, facts] of [

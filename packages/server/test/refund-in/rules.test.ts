@@ -955,3 +955,10 @@ test('[statement.5] [P6] what the statement shows as sent did arrive: a failure 
     assert.deepEqual([facts.isAccepted, facts.isShown], [undefined, undefined], `${status} has its outcome`)
   }
 })
+
+test('[refund-in.ended.3] [refund-in.doubt.9] another amount of a return in the books is a case, whoever else has the return', () => {
+  const before = refundAs('CONFIRMED', { facts: { returns: { D1: 30_00, D2: 29_00 }, returnId: 'D1' } })
+  const told = confirmed({ returnId: 'D2' })
+  const { journals, cases } = decideRefundIn(before, cashInOf('CONFIRMED'), [told], TAKEN, NOW)
+  assert.deepEqual([journals, cases?.map(({ kind }) => kind)], [[], ['confirmation_restated']])
+})

@@ -377,7 +377,7 @@ const PARTICULAR: readonly Row[] = [
     code: 'not_possible_in_state',
     request: async (pix) => {
       // The same return cannot prove both.
-      const given = { decision: 'return', evidence: { returnId: 'D-1' } }
+      const given = { decision: 'return', evidence: { returnId: 'D9999900120261123135000000000001' } }
       const made = [await proposal(pix, 'Enzo', given), await proposal(pix, 'Fabi', given)] as const
       const token = await makeOperator(pix, 'approver', 'Gil')
       await sayToProposal(pix, 'decideCaseProposal', made[0], token)

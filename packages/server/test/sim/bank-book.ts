@@ -18,6 +18,8 @@ export interface BankCharge {
   readonly expiresAt: number
   readonly acceptedAt: number
   isCancelled: boolean
+  /** Somebody has paid it already, by mistake under another charge. */
+  isMeant?: boolean
   readonly payments: PaidIn[]
 }
 
@@ -53,10 +55,6 @@ export class BankBook {
   readonly underWay = new Map<string, number>()
   /** Ids about which the bank has told something untrue. */
   readonly lies = new Set<string>()
-  /** Ids of operations of which the bank tells no second amount any more; see docs/guides/simulation.md. */
-  readonly steadfast = new Set<string>()
-  /** Ids of operations of which it has told a wrong amount. */
-  readonly misstated = new Set<string>()
   balanceCents = 0n
   #named = 0
 

@@ -69,7 +69,10 @@ export class Bank {
       return
     }
     if (chance.bool(0.75))
-      this.#plan(chance.below(Math.min(timeMs, 20 * MINUTE)), () => this.pay(charge, charge.valueCents))
+      this.#plan(
+        chance.below(Math.min(timeMs, 20 * MINUTE)),
+        () => charge.isMeant || this.pay(charge, charge.valueCents),
+      )
     if (faults.hit('payment late', 0.2)) {
       this.#plan(timeMs + chance.below(5 * MINUTE), () => this.pay(charge, charge.valueCents))
     }
@@ -230,10 +233,7 @@ export class Bank {
 
   /** Whether the bank may refuse in words what it does in deed, and so on: a lie about an operation is remembered. */
   lies(fault: Fault, limit: number, ...ids: readonly string[]): boolean {
-    const isOfAmount = fault === 'answer lies' || fault === 'event lies'
-    if (isOfAmount && ids.some((id) => this.book.steadfast.has(id))) return false
     if (!this.#options.faults.hit(fault, limit)) return false
-    if (isOfAmount) for (const id of ids) this.book.misstated.add(id)
     for (const id of ids) this.book.lies.add(id)
     return true
   }

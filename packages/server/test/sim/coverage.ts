@@ -37,7 +37,10 @@ export class Coverage {
   /** Counts from now on what is decided by the tables. @returns ends it */
   watch(): () => void {
     const undo = MACHINES.flatMap(({ resource, rows }) =>
-      rows.map((row) => countReads(row, () => count(this.rows, rowName(resource, row)))),
+      rows.map((row) => {
+        const name = rowName(resource, row)
+        return countReads(row, () => count(this.rows, name))
+      }),
     )
     return () => {
       for (const end of undo) end()
@@ -75,6 +78,18 @@ export class Coverage {
   /** What was never reached. */
   get unreached(): string[] {
     return [...this.rows, ...this.cases, ...this.decisions].filter(([, times]) => times === 0).map(([name]) => name)
+  }
+
+  /** Everything that is counted but the faults. */
+  get names(): Set<string> {
+    return new Set([...this.rows.keys(), ...this.cases.keys(), ...this.decisions.keys()])
+  }
+
+  /** What was reached. */
+  get reached(): Set<string> {
+    return new Set(
+      [...this.rows, ...this.cases, ...this.decisions].filter(([, times]) => times > 0).map(([name]) => name),
+    )
   }
 
   /** Takes the counts of another run in. */

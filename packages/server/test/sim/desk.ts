@@ -11,7 +11,10 @@ import type { StoredCase } from './tables.ts'
 import { bookedAt } from './tables.ts'
 import type { World } from './world.ts'
 
-/** Operators who decide cases: at random among what the tables offer, with the bank's own book as their evidence. */
+/**
+ * Operators who decide cases: at random among what the tables offer, with the bank's own book as their evidence, or in some worlds
+ * with whatever looks like evidence.
+ */
 
 function deciderOf({ kind }: Operation): CaseDecider<Operation> | undefined {
   const deciders: Partial<
@@ -29,15 +32,16 @@ function deciderOf({ kind }: Operation): CaseDecider<Operation> | undefined {
 export function decideAnyCase(world: World, { engine }: SimulatedProcess): Promise<unknown> | undefined {
   const open = world.tables.openCases().filter(({ operationId }) => operationId !== null)
   if (open.length === 0) return undefined
-  const openCase = world.chance.pick(open)
+  // One kind is as likely as another, however many cases there are of it.
+  const kind = world.chance.pick([...new Set(open.map((one) => one.kind))])
+  const openCase = world.chance.pick(open.filter((one) => one.kind === kind))
   const operation = world.tables.operation(openCase.operationId ?? '')
   const decider = operation && deciderOf(operation)
-  if (!operation || !decider || world.bank.book.misstated.has(operation.id)) return undefined
+  if (!operation || !decider) return undefined
   const offered = decider.options(operation, openCase, world.now).filter(({ isOffered }) => isOffered)
   const option = offered.length === 0 ? undefined : world.chance.pick(offered)
   const order = option && orderOf(world, operation, openCase, option.decision, option.needs)
   if (!order) return undefined
-  world.bank.book.steadfast.add(operation.id)
   world.say(
     `an operator decides ${openCase.kind} of ${operation.id}: ${order.decision} ${JSON.stringify(order.evidence)}`,
   )
@@ -53,7 +57,7 @@ export function decideAnyCase(world: World, { engine }: SimulatedProcess): Promi
   })
 }
 
-/** An order that is true as the bank's book has it; nothing where this decision would not be. */
+/** An order that is true as the bank's book has it, or a wrong one; nothing where this decision would not be true. */
 function orderOf(
   world: World,
   operation: Operation,
@@ -61,7 +65,13 @@ function orderOf(
   decision: DeskDecision,
   needs: readonly EvidenceField[],
 ): DeskOrder | undefined {
-  if (!isTrue(world, operation, openCase, decision) || !isSettled(world, operation, decision)) return undefined
+  // What was told without an id nobody looks for in the statement (PL-42): only the daily close tells that it was wrong.
+  const isWrong = world.areOperatorsWrong && !openCase.reference.startsWith('unnamed ') && world.chance.bool(0.2)
+  if (isWrong) {
+    world.faults.note('decision wrong')
+    world.bank.book.lies.add(operation.id)
+  }
+  if (!isWrong && !isTrue(world, operation, openCase, decision)) return undefined
   const evidence: { -readonly [Field in keyof DeskEvidence]: DeskEvidence[Field] } = {}
   const order = {
     decision,
@@ -76,7 +86,14 @@ function orderOf(
       const others = [...world.tables.operations.values()].filter(
         ({ kind, id }) => kind === 'cash_in' && id !== operation.id,
       )
-      return others.length === 0 ? undefined : { ...order, attributeTo: world.chance.pick(others).id }
+      const cents = world.bank.book.entries.find(({ movementId }) => movementId === openCase.reference)?.valueCents
+      const fitting = others.filter(({ valueCents, facts }) => valueCents === cents && facts.payments === undefined)
+      const among = fitting.length > 0 && !isWrong ? fitting : others
+      return among.length === 0 ? undefined : { ...order, attributeTo: world.chance.pick(among).id }
+    }
+    if (isWrong) {
+      evidence[field] = wrongId(world)
+      continue
     }
     const id =
       field === 'endToEndId' || (operation.kind === 'refund_in' && decision === 'confirm')
@@ -88,29 +105,26 @@ function orderOf(
   return order
 }
 
-/** What only concerns one movement is decided once the order itself has ended; see docs/guides/simulation.md. */
-function isSettled({ tables }: World, { id, kind }: Operation, decision: DeskDecision): boolean {
-  if (kind === 'cash_in' || ['confirm', 'fail', 'reopen'].includes(decision)) return true
-  return tables.entries.some(({ operationId, journal }) => operationId === id && ENDS.has(journal))
+/** An id that looks like one: of nothing, or of another movement. */
+function wrongId({ bank: { book }, chance }: World): string {
+  const isOfNothing = book.entries.length === 0 || chance.bool(0.5)
+  return isOfNothing ? book.name(chance.pick(['E', 'D'])) : chance.pick(book.entries).movementId
 }
 
-const ENDS: ReadonlySet<string> = new Set([
-  'cash_out_confirmed',
-  'cash_out_released',
-  'refund_in_confirmed',
-  'refund_in_released',
-])
-
 /** Whether a decision says what is so. */
-function isTrue(world: World, operation: Operation, { reference }: StoredCase, decision: DeskDecision): boolean {
+function isTrue(world: World, operation: Operation, { kind, reference }: StoredCase, decision: DeskDecision): boolean {
   const { book } = world.bank
   switch (decision) {
     case 'fail':
       return !book.mayHaveLeft(operation.id, world.now)
+    case 'return':
+      if (kind === 'return_unexplained') {
+        return book.entries.some((entry) => entry.movementId === reference && entry.kind === 'PAYMENT_TAKEN_BACK')
+      }
+      return reference === '' || book.entries.some(({ movementId }) => movementId === reference)
     case 'confirm':
     case 'credit':
     case 'attribute':
-    case 'return':
     case 'write_off':
       return reference === '' || book.entries.some(({ movementId }) => movementId === reference)
     case 'undo':
@@ -135,8 +149,10 @@ function returnOf(world: World, { id, kind }: Operation, { reference }: StoredCa
   if (kind === 'cash_in') {
     const charge = world.bank.book.charges.get(id)
     const payment = charge?.payments.find(({ endToEndId }) => endToEndId === reference)
-    return charge && payment && world.bank.forceReturnAs(charge, payment, cents, world.bank.book.name('R')).returnId
+    const left = cents - (payment?.returns.reduce((sum, { valueCents }) => sum + valueCents, 0n) ?? 0n)
+    if (left <= 0n) return undefined
+    return charge && payment && world.bank.forceReturnAs(charge, payment, left, world.bank.book.name('R')).returnId
   }
   const order = world.bank.book.orders.get(id)
-  return order && kind === 'cash_out' ? world.bank.bringBack(order, cents, reference) : undefined
+  return order && world.bank.bringBack(order, cents, reference)
 }

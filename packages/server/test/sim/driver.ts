@@ -1,5 +1,4 @@
 import { Refusal } from '@pixgate/spec'
-import type { Operation } from '../../src/engine/operation.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { route } from './bank-events.ts'
 import { decideAnyCase } from './desk.ts'
@@ -21,7 +20,6 @@ export class Driver {
   readonly world: World
   readonly merchant: Merchant
   readonly #busy = new Set<string>()
-  readonly #pausedUntil = new Map<string, number>()
   /** By what takes them in: callbacks that the bank was not answered yet. */
   readonly #unanswered = new Map<string, () => void>()
   #statementAt = 0
@@ -67,7 +65,7 @@ export class Driver {
     const { chance, steps } = world
     world.now += chance.below(40)
     world.agenda.run(world.now)
-    const halts = steps.halts.filter(({ process }) => (this.#pausedUntil.get(process) ?? 0) <= world.now)
+    const halts = steps.halts.filter(({ process }) => (this.world.pausedUntil.get(process) ?? 0) <= world.now)
     if (halts.length > 0 && this.#trouble()) return
     if (halts.length > 0 && (world.callbacks.length === 0 || chance.bool(0.7)) && chance.bool(0.9)) {
       const halt = chance.bool(0.6) ? halts[0] : chance.pick(halts)
@@ -91,7 +89,7 @@ export class Driver {
     if (faults.hit('pause', 0.04)) {
       const { name } = chance.pick(world.processes)
       world.say(`${name} stands still`)
-      this.#pausedUntil.set(name, world.now + chance.below(10 * MINUTE))
+      this.world.pausedUntil.set(name, world.now + chance.below(10 * MINUTE))
     }
     return false
   }
@@ -116,17 +114,15 @@ export class Driver {
     const { world } = this
     const { chance, callbacks } = world
     const process = chance.pick(world.processes)
-    if ((this.#pausedUntil.get(process.name) ?? 0) > world.now) return false
+    if ((this.world.pausedUntil.get(process.name) ?? 0) > world.now) return false
     if (callbacks.length > 0) {
       for (const callback of callbacks.splice(0, 1 + chance.below(32))) this.#accept(process, callback)
       return true
     }
-    const work = chance.pick(WORKS)
-    if (this.#isDue(work) && !this.#busy.has(`${process.name} ${work}`)) {
-      this.#beginWork(process, work)
-      return true
-    }
-    return false
+    const due = WORKS.filter((work) => this.#isDue(work) && !this.#busy.has(`${process.name} ${work}`))
+    if (due.length === 0) return false
+    this.#beginWork(process, chance.pick(due))
+    return true
   }
 
   #accept(process: SimulatedProcess, callback: World['callbacks'][number]): void {
@@ -177,26 +173,15 @@ export class Driver {
 
   #nextDueOf(work: Work): number {
     const kind = { 'cash-in': 'cash_in', 'cash-out': 'cash_out', refund: 'refund_in', inbox: '', statement: '' }[work]
-    let next = Number.POSITIVE_INFINITY
-    for (const operation of this.world.tables.operations.values()) {
-      if (operation.kind === kind && operation.dueAt !== null && operation.dueAt < next) next = operation.dueAt
-    }
-    return next
+    return this.world.tables.nextDueOf(kind)
   }
 
   /** Nothing is left to do but to ask, again and again, about doubts that have a case. */
   get isAtRest(): boolean {
     const { tables, agenda, inbox } = this.world
     if (!this.isIdle || agenda.nextAt !== null || inbox.nextDueAt() !== null) return false
-    return [...tables.operations.values()].every((one) => one.dueAt === null || this.#isAskedForEver(one))
-  }
-
-  /** A doubt that has a case, and a charge that has ended at a bank that cannot be asked about it, and is all the same. */
-  #isAskedForEver({ id, kind, status }: Operation): boolean {
-    const { tables, capabilities } = this.world
-    const isVain =
-      kind === 'cash_in' && !capabilities.has('query-charge') && ['PAID', 'FAILED', 'EXPIRED'].includes(status)
-    return isVain || tables.openCasesOf(id).length > 0
+    // A doubt that has a case is asked about for as long as it lasts.
+    return [...tables.operations.values()].every(({ id, dueAt }) => dueAt === null || tables.openCasesOf(id).length > 0)
   }
 
   /** When something is to be done next. */
@@ -204,14 +189,17 @@ export class Driver {
     const { world } = this
     const orders = Math.min(this.#nextDueOf('cash-in'), this.#nextDueOf('cash-out'), this.#nextDueOf('refund'))
     const inbox = world.inbox.nextDueAt() ?? Number.POSITIVE_INFINITY
-    const paused = Math.min(Number.POSITIVE_INFINITY, ...[...this.#pausedUntil.values()].filter((at) => at > world.now))
+    const paused = Math.min(
+      Number.POSITIVE_INFINITY,
+      ...[...this.world.pausedUntil.values()].filter((at) => at > world.now),
+    )
     return Math.min(orders, inbox, world.agenda.nextAt ?? Number.POSITIVE_INFINITY, paused)
   }
 
   /** Time goes by until something is to be done, at most to the next look at the statement. */
   #wait(): void {
     const { world } = this
-    const standing = world.processes.map(({ name }) => this.#pausedUntil.get(name) ?? 0)
+    const standing = world.processes.map(({ name }) => this.world.pausedUntil.get(name) ?? 0)
     // While all stand still nothing is done, however due it is.
     const isStandstill = standing.every((at) => at > world.now)
     const until = isStandstill
@@ -244,7 +232,7 @@ export class Driver {
 
   /** All processes go on from now on. */
   resumeAll(): void {
-    this.#pausedUntil.clear()
+    this.world.pausedUntil.clear()
   }
 }
 

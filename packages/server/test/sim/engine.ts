@@ -44,7 +44,7 @@ const BOUNDS = { batchMax: 256, queueMax: 5_000 }
 /** Makes the engine of a process. */
 export function createMemoryEngine(options: MemoryEngineOptions): Engine {
   const reader = createMemoryReader(options.tables)
-  const cache = new Cache(200)
+  const cache = new Cache(24)
   const unheard = new WeakSet<Command<unknown>>()
   const batch = new Batch({
     ...options,

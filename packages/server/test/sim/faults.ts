@@ -31,6 +31,7 @@ export const FAULTS = {
   'payment twice': 'a charge is paid a second time',
   'payment of another amount': 'a charge is paid by another amount',
   'payment late': 'a charge is paid after its time',
+  'payout of another amount': 'the bank carries out an order by another amount',
   'payout doubled': 'the bank carries out an order twice by itself',
   'payout returned': 'a payout comes back',
   'payment taken back': 'the bank takes a payment back',
@@ -48,6 +49,7 @@ export const FAULTS = {
   pause: 'a process stands still for minutes and goes on',
   'request repeated': 'a client asks once more',
   suspended: 'payouts and refunds are suspended',
+  'decision wrong': 'an operator decides what is not so, or proves it with another id',
 } as const
 
 /** The name of a fault. */
@@ -65,10 +67,14 @@ const LIES: ReadonlySet<Fault> = new Set([
   'answer denies',
   'answer invents',
   'answer renames',
+  'payout of another amount',
   'payout doubled',
   'movement of another',
   'return without id',
 ])
+
+/** What happens in worlds of its own alone: no rate of it is drawn. */
+const UNDRAWN: ReadonlySet<Fault> = new Set(['decision wrong'])
 
 /** How the bank of a run is. */
 export type Nature = 'truthful' | 'lying'
@@ -84,13 +90,15 @@ export class Faults {
   /** Off: the world is as it should be. */
   isOn = true
 
-  constructor(chance: Chance, nature: Nature, onFault: OnFault) {
+  /** @param share of the faults that happen otherwise, from 0 to 1: what takes long needs a world in which little else goes wrong */
+  constructor(chance: Chance, nature: Nature, share: number, onFault: OnFault) {
     this.#chance = chance
     this.#onFault = onFault
     for (const fault of Object.keys(FAULTS) as Fault[]) {
+      if (UNDRAWN.has(fault)) continue
       const isPossible = nature === 'lying' || !LIES.has(fault)
       const rate = fault === 'event repeated' ? 50 + chance.below(50) : chance.below(100)
-      this.#rates.set(fault, isPossible ? rate / 100 : 0)
+      this.#rates.set(fault, isPossible ? (rate / 100) * share : 0)
     }
   }
 

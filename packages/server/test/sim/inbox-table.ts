@@ -132,8 +132,9 @@ export class InboxTable {
   #mark([inboxIds, ordinals, states, outcomes, , failures, parkings, dueAts, now]: Marking): [] {
     for (const [at, inboxId] of inboxIds.entries()) {
       const row = this.#byId.get(`${inboxId} ${ordinals[at]}`)
-      if (!row) continue
       const dueAt = dueAts[at] ?? null
+      // Whoever comes late reopens nothing that another has dealt with.
+      if (!row || (row.processed_at !== null && dueAt !== null)) continue
       const isSetAside = ['QUARANTINED', 'PARKED'].includes(states[at] as string) || outcomes[at] === 'CASE_OPENED'
       if (row.processed_at === null && dueAt === null && isSetAside) this.#freeKey(row)
       if (dueAt === null) this.#open.delete(row)

@@ -29,7 +29,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   { name: 'a missing unique constraint', finds: ['I11'], lacking: { uniqueExternalIds: true } },
   {
     name: 'a missing row lock',
-    finds: ['I3', 'I5', 'I6', 'I7', 'I8', 'I13', 'assertion'],
+    finds: ['I3', 'I5', 'I6', 'I7', 'I8', 'I12', 'I13', 'assertion'],
     lacking: { rowLocks: true },
   },
   {
@@ -43,7 +43,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a reversal before its confirmation',
-    finds: ['I3', 'I9'],
+    finds: ['I3', 'I9', 'I12'],
     change: {
       file: OF_CASH_OUT,
       from: "{ from: DOUBT, on: 'partner.returned', when: 'only an event reports it'",
@@ -79,6 +79,24 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a close that forgets a movement',
+    finds: ['I4'],
+    change: {
+      file: 'server/src/closes/content.ts',
+      from: 'differenceCents - timing.cents - kept.cents',
+      to: 'differenceCents - kept.cents',
+    },
+  },
+  {
+    name: 'a close in which a journal is missing',
+    finds: ['I13'],
+    change: {
+      file: 'server/src/closes/content.ts',
+      from: 'journals: journals.map((',
+      to: 'journals: journals.slice(1).map((',
+    },
+  },
+  {
+    name: 'a confirmation that books nothing',
     finds: ['I3', 'I4'],
     change: {
       file: OF_CASH_OUT,

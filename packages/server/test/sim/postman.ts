@@ -33,10 +33,8 @@ export class Postman {
     if (faults.hit('event lost', 0.3)) return
     this.#bring(event, this.#delayMs(), !faults.hit('event unproven', 0.1))
     this.#repeat(event)
-    // One that has no id is part in the same words each time.
-    const isNamed = !('isUnnamed' in event && event.isUnnamed)
-    if (isNamed && bank.lies('event lies', 0.1, id)) this.#bring(lying(event), chance.below(MINUTE))
-    if (isNamed && bank.lies('event contradicted', 0.1, id))
+    if (bank.lies('event lies', 0.1, id)) this.#bring(lying(event), chance.below(MINUTE))
+    if (bank.lies('event contradicted', 0.1, id))
       this.#bring({ ...event, note: 'otherwise' } as SentEvent, chance.below(MINUTE))
     if (bank.lies('event untimely', 0.05, id)) this.#bring(untimely(event), chance.below(MINUTE))
     if (faults.hit('event unknown', 0.3)) {

@@ -135,6 +135,7 @@ function createStatement({
     entries: { contradicted: async () => [], decided: async () => new Map() },
     receivers: createStatementReceivers(modules),
     tripWire: { report },
+    partner: {},
     logger,
     isAccountShared: false,
   })

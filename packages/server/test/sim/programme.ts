@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { CORPUS } from './corpus.ts'
 import { Coverage } from './coverage.ts'
 import { PLANTED_BUGS, type PlantedBug } from './planted.ts'
 import { type RunResult, run } from './run.ts'
+import { NEVER, SELDOM } from './unreached.ts'
 
 /** What `npm run sim` and the tests do with runs: one in words, as many as are wanted, and planted bugs. */
 
@@ -25,21 +27,112 @@ export interface Many {
   readonly failed: readonly RunResult[]
 }
 
-/** Runs seed after seed. The first ten that fail are enough. */
-export async function nightly(from: number, bound: Bound, say: Say = () => undefined): Promise<Many> {
+/** The seeds that reach what is rare, each once. */
+export function corpusSeeds(): number[] {
+  return [...new Set(Object.values(CORPUS))]
+}
+
+/** Runs these seeds, then seed after seed. The first ten that fail are enough. */
+export async function nightly(
+  from: number,
+  bound: Bound,
+  { say = () => undefined, first = [] }: { readonly say?: Say; readonly first?: readonly number[] } = {},
+): Promise<Many> {
   const coverage = new Coverage()
   const end = coverage.watch()
   const failed: RunResult[] = []
   const until = 'forMs' in bound ? performance.now() + bound.forMs : Number.POSITIVE_INFINITY
   const faults = 'faults' in bound ? bound.faults : Number.POSITIVE_INFINITY
   let results = 0
-  for (; performance.now() < until && coverage.faultCount < faults && failed.length < 10; results++) {
-    const result = await run(from + results, { coverage })
+  const isEnough = () => performance.now() >= until || coverage.faultCount >= faults
+  for (; (results < first.length || !isEnough()) && failed.length < 10; results++) {
+    const result = await run(first[results] ?? from + results - first.length, { coverage })
+    // A run never lets the event loop turn: whoever watches this process is heard between two.
+    await new Promise((resolve) => setImmediate(resolve))
     if (result.failure !== undefined) failed.push(result)
     if (results % 1_000 === 999) say(`${results + 1} runs, ${coverage.faultCount} faults, ${failed.length} not held`)
   }
   end()
   return { coverage, results, failed }
+}
+
+/** Where the two processes of {@link inTwo} begin, after the corpus, and where it goes on. */
+const BEGINNINGS = [1, 100_001] as const
+const GOING_ON = 200_001
+
+/**
+ * Runs the corpus, then so many faults with those of the corpus, in two processes; while something is not reached that has to be, at
+ * most a third of them more.
+ */
+export async function inTwo(faults: number): Promise<Many> {
+  const seeds = corpusSeeds()
+  const halves = await Promise.all(
+    BEGINNINGS.map((from, place) =>
+      halfOf(
+        from,
+        faults / BEGINNINGS.length,
+        seeds.filter((_, index) => index % BEGINNINGS.length === place),
+      ),
+    ),
+  )
+  const coverage = new Coverage()
+  for (const { coverage: counts } of halves) coverage.add(counts)
+  const failed = halves.flatMap((half) => half.failed)
+  const results = halves.reduce((sum, half) => sum + half.results, 0)
+  const all = { coverage, results, failed }
+  return failed.length === 0 && lackingOf(coverage).length > 0 ? goneOn(all, faults / 3) : all
+}
+
+/** Seed after seed until nothing is lacking, or there were as many faults more. */
+async function goneOn(all: Many, faults: number): Promise<Many> {
+  const { coverage } = all
+  const failed = [...all.failed]
+  const until = coverage.faultCount + faults
+  const end = coverage.watch()
+  let results = 0
+  for (; lackingOf(coverage).length > 0 && coverage.faultCount < until && failed.length === 0; results++) {
+    const result = await run(GOING_ON + results, { coverage })
+    if (result.failure !== undefined) failed.push(result)
+  }
+  end()
+  return { coverage, results: all.results + results, failed }
+}
+
+async function halfOf(from: number, faults: number, seeds: readonly number[]): Promise<Many> {
+  const script = fileURLToPath(new URL('./half.ts', import.meta.url))
+  const child = spawn(process.execPath, [script, String(from), String(faults), ...seeds.map(String)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const { counts, results, failed } = JSON.parse(await text(child.stdout))
+  const coverage = new Coverage()
+  const [rows, cases, decisions] = [new Map(counts.rows), new Map(counts.cases), new Map(counts.decisions)]
+  coverage.add({ rows, cases, decisions, faults: new Map(counts.faults) } as Coverage)
+  return { coverage, results, failed }
+}
+
+/** What is to be done where something is never reached. */
+export const HOW_TO_REACH =
+  'never reached: where the order of chance was changed on purpose, `npm run sim -- --find` searches new seeds for the corpus'
+
+/** What has to be reached, and was not. */
+export function lackingOf({ unreached }: Coverage): string[] {
+  return unreached.filter((name) => !Object.hasOwn(NEVER, name) && !SELDOM.has(name))
+}
+
+/** What was reached, and is said never to be. */
+export function belying({ rows, cases, decisions }: Coverage): string[] {
+  return Object.keys(NEVER).filter((name) => [rows, cases, decisions].some((counts) => (counts.get(name) ?? 0) > 0))
+}
+
+/** What is said to be reached seldom, and has a seed that does. */
+export function foundAfterAll(): string[] {
+  return [...SELDOM].filter((name) => Object.hasOwn(CORPUS, name))
+}
+
+/** What is said never or seldom to be reached, or to be reached by a seed, and does not exist. */
+export function unknownNames({ rows, cases, decisions }: Coverage): string[] {
+  const named = [...Object.keys(NEVER), ...SELDOM, ...Object.keys(CORPUS)]
+  return named.filter((name) => ![rows, cases, decisions].some((counts) => counts.has(name)))
 }
 
 /** Within this each bug must be found. */

@@ -113,7 +113,7 @@ const OF_LIES: ReadonlySet<string> = new Set([
 ])
 
 /** Cases about something that is missing: they end when it comes. */
-const OF_ABSENCE: ReadonlySet<string> = new Set(['result_missing', 'outcome_overdue'])
+const OF_ABSENCE: ReadonlySet<string> = new Set(['result_missing', 'still_reserved', 'outcome_overdue'])
 
 function assertTrueCases({ tables, nature }: World): void {
   for (const { kind, operationId } of tables.openCases()) {

@@ -1,4 +1,6 @@
+import { Closes } from './closes.ts'
 import { Driver } from './driver.ts'
+import { beCalm, beginEpisode, standStill } from './episodes.ts'
 import { assertQuiet } from './quiet.ts'
 import { makeTrouble } from './trouble.ts'
 import { Violation } from './violation.ts'
@@ -30,20 +32,29 @@ export async function run(seed: number, options: WorldOptions = {}): Promise<Run
   const world = new World(seed, options)
   options.onWorld?.(world)
   const driver = new Driver(world)
+  const closes = new Closes(world)
   const endWatch = options.coverage ? () => undefined : world.coverage.watch()
-  const isTroubled = world.nature === 'lying' && world.chance.bool(0.7)
+  const isTroubled = world.nature === 'lying' && (world.isCalm || world.chance.bool(0.8))
+  const deciding = world.chance.pick([0.02, 0.05, 0.15])
+  const asking = world.chance.pick(world.isCalm ? [0.03, 0.06] : [0.015, 0.04])
+  const idling = isTroubled && !world.isCalm ? world.chance.pick([0, 0.02, 0.03]) : 0
+  if (world.isCalm) beCalm(world)
   let steps = 0
   try {
     for (; steps < STEPS; steps++) {
-      if (world.tables.operations.size < 50 && world.chance.bool(0.04)) driver.ask()
+      if (world.tables.operations.size < 50 && world.chance.bool(asking)) driver.ask()
       if (world.chance.bool(0.05)) world.chatter()
       if (world.faults.hit('suspended', 0.002)) toggle(world)
-      if (world.chance.bool(0.03)) driver.decide()
-      if (isTroubled && world.chance.bool(0.01)) makeTrouble(world)
+      if (world.chance.bool(deciding)) driver.decide()
+      if (world.chance.bool(idling)) standStill(world, world.chance.below(4 * 60_000))
+      if (isTroubled && world.chance.bool(world.isCalm ? 0.003 : 0.01)) makeTrouble(world)
+      if (isTroubled && world.chance.bool(0.012)) beginEpisode(world)
       await driver.step()
+      closes.look()
     }
-    steps += await comeToRest(driver)
+    steps += await comeToRest(driver, closes)
     assertQuiet(world, driver.merchant)
+    closes.atRest()
     return { seed, steps, operations: world.tables.operations.size }
   } catch (failure) {
     world.say(`FOUND ${failure instanceof Error ? failure.message : String(failure)}`)
@@ -53,16 +64,17 @@ export async function run(seed: number, options: WorldOptions = {}): Promise<Run
   }
 }
 
-async function comeToRest(driver: Driver): Promise<number> {
+async function comeToRest(driver: Driver, closes: Closes): Promise<number> {
   const { world } = driver
   world.say('no more faults')
   world.faults.isOn = false
   driver.resumeAll()
-  setSwitch(world, true)
+  world.setSwitch(true)
   const from = world.now
   let restingSince: number | undefined
   for (let steps = 0; steps < QUIET_STEPS; steps++) {
     await driver.step()
+    closes.look()
     if (!driver.isIdle) continue
     restingSince = driver.isAtRest ? (restingSince ?? world.now) : undefined
     const isLongEnough = driver.nextAt() === Number.POSITIVE_INFINITY || world.now - from > LONGEST_MS
@@ -72,11 +84,5 @@ async function comeToRest(driver: Driver): Promise<number> {
 }
 
 function toggle(world: World): void {
-  const isOn = world.tables.controls.get('cash_out_switch')?.value.enabled === true
-  setSwitch(world, !isOn)
-}
-
-function setSwitch({ tables }: Pick<World, 'tables'>, enabled: boolean): void {
-  const { version } = tables.controls.get('cash_out_switch') ?? { version: 0n }
-  tables.controls.set('cash_out_switch', { version: version + 1n, value: { enabled } })
+  world.setSwitch(world.tables.controls.get('cash_out_switch')?.value.enabled !== true)
 }

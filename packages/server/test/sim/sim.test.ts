@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { nightly } from './programme.ts'
+import { FAULTS as NAMES } from './faults.ts'
+import { belying, foundAfterAll, HOW_TO_REACH, inTwo, lackingOf, unknownNames } from './programme.ts'
 
-/** Half of a million; the other half is in sim-more.test.ts, so that two cores share them. */
-const FAULTS = 500_000
-
-test('[P4] half a million faults, and every invariant holds after every step', async () => {
-  const { coverage, failed } = await nightly(1, { faults: FAULTS })
+test('[P4] a million faults of every kind: every invariant holds after every step, and every situation is reached', async () => {
+  const { coverage, failed } = await inTwo(1_000_000)
   assert.deepEqual(failed, [])
-  assert.ok(coverage.faultCount >= FAULTS)
+  assert.ok(coverage.faultCount >= 1_000_000)
+  assert.deepEqual(lackingOf(coverage), [], HOW_TO_REACH)
+  assert.deepEqual(belying(coverage), [], 'reached, and unreached.ts says that it never is')
+  assert.deepEqual(unknownNames(coverage), [], 'in unreached.ts or corpus.ts, and nowhere else')
+  assert.deepEqual(foundAfterAll(), [], 'has a seed in corpus.ts, and is in unreached.ts still')
+  const never = Object.keys(NAMES).filter((name) => ![...coverage.faults.keys()].some((fault) => fault === name))
+  assert.deepEqual(never, [])
 })

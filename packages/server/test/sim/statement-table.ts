@@ -1,5 +1,6 @@
+import { type EntryKey, MISSING, UNEXPLAINED } from '../../src/bank-statement/entries/store.ts'
 import { keyOf, type OpenEntry, SUBJECT_KINDS, type Subject } from '../../src/bank-statement/rules.ts'
-import { type EntryKey, type Gap, MISSING, type StatementStore, UNEXPLAINED } from '../../src/bank-statement/store.ts'
+import type { Gap, StatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { bookedAt, type Tables } from './tables.ts'

@@ -21,9 +21,9 @@ export class Steps {
     this.#isHalting = isHalting
   }
 
-  /** Halts a process before what it is about to do. */
-  before(process: string, before: string): Promise<void> {
-    if (!this.#isHalting()) return Promise.resolve()
+  /** Halts a process before what it is about to do. @param isSure whatever chance says */
+  before(process: string, before: string, isSure = false): Promise<void> {
+    if (!isSure && !this.#isHalting()) return Promise.resolve()
     return new Promise((go) => this.#halts.push({ process, before, go }))
   }
 
@@ -48,7 +48,10 @@ export class Steps {
   }
 }
 
-/** Resolves when all that can go on without a step has come to rest. */
+/**
+ * Resolves when all that can go on without a step has come to rest: a tick comes when no promise has anything left to do.
+ * Nothing here waits for anything but promises, so the event loop itself need not turn.
+ */
 export function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+  return new Promise((resolve) => process.nextTick(resolve))
 }

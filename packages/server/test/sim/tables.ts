@@ -4,7 +4,6 @@ import { type Account, type Control, movementKey } from '../../src/engine/loaded
 import type { ControlName, Notification, OpenCase, Operation } from '../../src/engine/operation.ts'
 import { identityKeys } from '../../src/engine/operation.ts'
 import type { Entry } from '../../src/engine/postings.ts'
-import { factsText } from '../../src/engine/statement/parameters.ts'
 import type { WriteResult } from '../../src/engine/writer.ts'
 import { type InvariantName, Violation } from './violation.ts'
 
@@ -53,6 +52,7 @@ export class Tables {
   readonly #casesOf = new Map<string, StoredCase[]>()
   /** What is owed, by the operation that made the debt, oldest first. */
   readonly debts = new Map<string, bigint>()
+  readonly #dueAt = new Map<string, number>()
   readonly #lacking: Lacking
   readonly #onCommit: OnCommit
 
@@ -69,6 +69,18 @@ export class Tables {
   /** An account's balance, centavos. */
   balance(code: AccountCode): bigint {
     return this.accounts.get(code)?.balanceCents ?? 0n
+  }
+
+  /** When work on an operation of this kind is due next, epoch milliseconds; infinity: none is. */
+  nextDueOf(kind: string): number {
+    const known = this.#dueAt.get(kind)
+    if (known !== undefined) return known
+    let next = Number.POSITIVE_INFINITY
+    for (const operation of this.operations.values()) {
+      if (operation.kind === kind && operation.dueAt !== null && operation.dueAt < next) next = operation.dueAt
+    }
+    this.#dueAt.set(kind, next)
+    return next
   }
 
   /** An operation with its open cases, as the engine reads it. */
@@ -157,6 +169,7 @@ export class Tables {
   }
 
   #write(draft: Draft): void {
+    this.#dueAt.clear()
     for (const operation of draft.createdOperations.values()) this.#putCreated(operation)
     for (const operation of draft.movedOperations.values()) this.#putMoved(operation)
     for (const [key, movement] of draft.movements) this.movements.set(key, movement)
@@ -226,9 +239,24 @@ function assertFresh(
   fresh.add(key)
 }
 
-/** As it comes back from the database: what JSON does not keep is gone. */
+/** As it comes back from the database: what is not known, and what JSON does not keep, is gone. */
 function stored(operation: Operation): Operation {
-  return { ...operation, facts: JSON.parse(factsText(operation.facts)) }
+  const facts = keptOf(operation.facts) as Record<string, unknown>
+  for (const name in facts) if (facts[name] === null) delete facts[name]
+  return { ...operation, facts: facts as Operation['facts'] }
+}
+
+/** A value as JSON keeps it, for it is not the one that was given. @throws for what JSON cannot say */
+function keptOf(value: unknown): unknown {
+  if (typeof value === 'bigint') throw new TypeError(`${value} is no JSON`)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(keptOf)
+  const copy: Record<string, unknown> = {}
+  for (const name in value) {
+    const part = (value as Record<string, unknown>)[name]
+    if (part !== undefined) copy[name] = keptOf(part)
+  }
+  return copy
 }
 
 function entryKey({ operationId, journal, reference, posting }: Entry): string {

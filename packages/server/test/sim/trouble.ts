@@ -64,10 +64,8 @@ function tellElsewhere(world: World): void {
     ),
   )
   if (!movement || !target || movement.operationId === target.id || target.detail.origin === 'PARTNER') return
-  if (world.bank.book.misstated.has(target.id)) return
   world.faults.note('movement of another')
   for (const id of [target.id, movement.operationId]) world.bank.book.lies.add(id)
-  world.bank.book.steadfast.add(target.id)
   const { id, valueCents } = movement
   if (target.kind === 'cash_in') {
     payBy(world, target, id, valueCents)
@@ -161,7 +159,7 @@ function restate(world: World): void {
   const order = pick(world, orders(world, world.chance.pick(['payout', 'refund'])))
   const [returned] = order?.returns ?? []
   if (order && returned) {
-    if (!misstates(world, order.id)) return
+    misstates(world, order.id)
     order.returns[0] = { ...returned, valueCents: returned.valueCents + 1n }
     world.tell(payoutReturnedEvent(order, order.returns[0] ?? returned, false))
     return
@@ -171,19 +169,17 @@ function restate(world: World): void {
     charges(world).filter(({ payments }) => payments.some(({ returns }) => returns.length > 0)),
   )
   const [back] = charge?.payments[0]?.returns ?? []
-  if (!charge || !back || !misstates(world, charge.id)) return
+  if (!charge || !back) return
+  misstates(world, charge.id)
   const other = { ...back, valueCents: back.valueCents + 1n }
   charge.payments[0]?.returns.splice(0, 1, other)
   world.tell(forcedReturnEvent(charge, charge.payments[0]?.endToEndId ?? null, other, false))
 }
 
-/** Whether it is an operation of which the bank may tell another amount; then it is remembered. */
-function misstates({ bank: { book }, faults }: World, id: string): boolean {
-  if (book.steadfast.has(id)) return false
+/** The bank tells another amount of an operation. */
+function misstates({ bank: { book }, faults }: World, id: string): void {
   faults.note('answer lies')
   book.lies.add(id)
-  book.misstated.add(id)
-  return true
 }
 
 /** More comes back than left. */

@@ -29,6 +29,7 @@ const SHOWN: Readonly<Record<string, (found: SubjectExport) => unknown>> = {
   'case.facts': ({ operations, cases }) => [pluck(pluck(operations, 'cases').flat(), 'facts'), cases],
   'notification.body': ({ operations }) => pluck(pluck(operations, 'notifications').flat(), 'body'),
   'inbox.body': ({ callbacks }) => pluck(callbacks, 'body'),
+  'case_step.content': ({ caseSteps }) => pluck(caseSteps, 'content'),
   'audit.facts': ({ audit }) => audit,
 }
 
@@ -95,6 +96,19 @@ async function traffic(pix: World): Promise<void> {
     { authorization: `Bearer ${ADMIN_TOKEN}` },
   )
   assert.equal(adjusted.status, 201)
+  await dismissed(pix)
+}
+
+/** An operator decides a case, and writes of both people why. */
+async function dismissed(pix: World): Promise<void> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  const path = '/operator/cases'
+  const [first] = (await pix.call('GET', `${path}?kind=unmatched_event`, undefined, headers)).body.data
+  const { version } = (await pix.call('GET', `${path}/${first.id}`, undefined, headers)).body
+  const reason = `${NAME}, CPF 111.444.777-35, has it back`
+  const order = { decision: 'dismiss', version, reason, evidence: { note: `said by ${OTHER.name}` } }
+  const { status, body } = await pix.call('POST', `${path}/${first.id}/decisions`, order, headers)
+  assert.equal(status, 200, JSON.stringify(body))
 }
 
 test('[privacy.7] an export has everything that traffic left of a person, whatever column it is in', async (t) => {
@@ -114,6 +128,7 @@ test('[privacy.7] an export has everything that traffic left of a person, whatev
     'case.facts',
     'notification.body',
     'inbox.body',
+    'case_step.content',
     'audit.facts',
   ]) {
     assert.ok(places.includes(expected), `the traffic left nothing in ${expected}`)

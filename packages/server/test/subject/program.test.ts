@@ -26,7 +26,14 @@ test('[privacy.9] who asks and why is in the audit trail, the document masked; w
   const { code, stdout, stderr } = await exportSubject(url, `${DOCUMENT}\n`, ...ORDER)
   assert.deepEqual([code, stderr], [0, ''])
   const { takenAt, ...found } = JSON.parse(stdout)
-  assert.deepEqual(found, { subject: '11144477735', operations: [], callbacks: [], cases: [], audit: [] })
+  assert.deepEqual(found, {
+    subject: '11144477735',
+    operations: [],
+    callbacks: [],
+    cases: [],
+    caseSteps: [],
+    audit: [],
+  })
   const [row, ...more] = await audit(database)
   assert.deepEqual(more, [])
   assert.deepEqual([row?.actor, row?.action, row?.subject], ['ana', 'personal_data.exported', '***.444.777-**'])

@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test'
+import { plainId } from '../../src/banks/api-pix/ids.ts'
 import type { PartnerCapability } from '../../src/banks/port.ts'
 import { connectTinyBank } from '../banks/tiny/connector.ts'
 import { TINY_PATH } from '../banks/tiny/inbound.ts'
@@ -28,14 +29,15 @@ export type OpenDriver = (t: TestContext) => Promise<BankDriver>
 const STEPPED = { isStepped: true } as const
 const HOUR_MS = 3_600_000
 
-/** The simulated bank, through our own protocol. */
-async function pixgateDriver(t: TestContext): Promise<BankDriver> {
+/** The simulated bank, through our own protocol or by the Central Bank's standard. */
+async function simulatedDriver(t: TestContext, standard?: 'api-pix' | 'efi'): Promise<BankDriver> {
   let capabilities: BankDriver['capabilities'] = new Set()
   const pix = await world(
     t,
     {},
     {
       ...STEPPED,
+      ...(standard && { standard }),
       bank: (bank) => {
         capabilities = bank.capabilities
         return bank
@@ -43,15 +45,16 @@ async function pixgateDriver(t: TestContext): Promise<BankDriver> {
     },
   )
   await pix.behave({ refundIn: 'manual' })
+  const idAtBank = standard ? plainId : String
   return {
     pix,
     capabilities,
     pay: async (chargeId, isSilent = false) => {
       await pix.behave({ eventDelayMs: isSilent ? HOUR_MS : 0 })
-      await pix.bankAction(`charges/${chargeId}/pay`)
+      await pix.bankAction(`charges/${idAtBank(chargeId)}/pay`)
     },
     settleRefund: async (id) => {
-      await pix.bankAction(`refunds/${id}/confirm`)
+      await pix.bankAction(`refunds/${idAtBank(id)}/confirm`)
     },
     loseNextAnswer: () => pix.behave({ cashIn: 'lost-response', refundIn: 'lost-response' }),
     made: async () => {
@@ -104,4 +107,9 @@ export async function tinyDriver(t: TestContext): Promise<TinyDriver> {
 }
 
 /** Every bank, by its name. */
-export const drivers: Readonly<Record<string, OpenDriver>> = { pixgate: pixgateDriver, tiny: tinyDriver }
+export const drivers: Readonly<Record<string, OpenDriver>> = {
+  pixgate: simulatedDriver,
+  'api-pix': (t) => simulatedDriver(t, 'api-pix'),
+  efi: (t) => simulatedDriver(t, 'efi'),
+  tiny: tinyDriver,
+}

@@ -281,3 +281,13 @@ export function usedBuckets(database: Database): Promise<UsedBucket[]> {
 export async function allowancesUsed(database: Database): Promise<bigint[]> {
   return (await usedBuckets(database)).map(({ used_cents }) => used_cents)
 }
+
+const AUDIT_IN_ORDER = statement<[], { action: string; actor: string; subject: string }>(
+  'test.audit_in_order',
+  'SELECT a.action, a.actor, a.subject FROM audit a JOIN audit_chain c ON c.audit_id = a.id ORDER BY c.seq',
+)
+
+/** The audit trail in the order in which its rows were committed. */
+export function auditInOrder(database: Database) {
+  return database.rows(AUDIT_IN_ORDER, [])
+}

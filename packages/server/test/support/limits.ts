@@ -16,11 +16,12 @@ export function limitsOf(given: Partial<Caps> = {}): Limits {
 /** Who asks in tests. */
 export const MADE_BY: MadeBy = { caller: '0198c0de-0000-7000-8000-000000000001', address: '203.0.113.9' }
 
-/** A state of which nothing was used yet. */
-export const NOTHING_USED: Pick<State, 'used' | 'usedSince' | 'recipient'> = {
+/** A state of which nothing was used yet, and in which nobody owes anything. */
+export const NOTHING_USED: Pick<State, 'used' | 'usedSince' | 'recipient' | 'repaidBy'> = {
   used: () => new Map(),
   usedSince: () => 0n,
   recipient: () => ({ isKnown: false, paidCents: 0n }),
+  repaidBy: () => [],
 }
 
 /** What a batch knows where it looks at no allowance. */

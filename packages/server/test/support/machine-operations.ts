@@ -14,6 +14,7 @@ import { follow } from '../../src/engine/follow.ts'
 import type { Command, Decision, Document, Journal, MovementId, Operation, State } from '../../src/engine/operation.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import type { TestEngine } from './engine.ts'
+import { arrivedIn, learnedFrom } from './machine-decisions.ts'
 import { operationAs } from './operation.ts'
 
 /**
@@ -28,8 +29,11 @@ export const MACHINES = { cash_in: cashIn, cash_out: cashOut, refund_in: refundI
 /** A kind of operation that has a table. */
 export type Kind = keyof typeof MACHINES
 
+/** What the bank tells that is not what an operation is worth, centavos. */
+export const STATED = 123n
+
 /** What every operation is worth, and what it costs, in centavos. */
-const VALUE = 1_000n
+export const VALUE = 1_000n
 const FEE = 7n
 
 /**
@@ -74,7 +78,7 @@ export function moveOperation(
       const operation = state.operation(id)
       if (!operation) throw new Error(`there is no operation ${id}`)
       const rows: readonly MachineRow[] = MACHINES[operation.kind as Kind].rows
-      // What operators decide about cases looks at what is in suspense: see desk/journals.test.ts.
+      // What operators decide about cases looks at what is in suspense: see machine-decisions.ts.
       const row = choose(rows.filter((candidate) => !isDecision(candidate) && applies(candidate, operation)))
       if (!row) return { outcome: undefined }
       // Alone, so that no line before it applies instead.
@@ -85,7 +89,7 @@ export function moveOperation(
           on: row.on,
           holds: (guard) => row.when.includes(guard),
           reference,
-          changes: () => ({ facts: factsAfter(row, state) }),
+          changes: () => ({ facts: { ...factsAfter(row, state), ...learnedFrom(row, operation, reference, state) } }),
           outcome: ({ status }) => status,
         },
         now,
@@ -106,6 +110,7 @@ function applies({ from, because, posts, isIgnored }: MachineRow, operation: Ope
   const { status, facts } = operation
   const reason = reasonOf(operation)
   if (from !== status || (because !== '*' && because !== reason) || isIgnored) return false
+  if (posts === 'arrival_returned') return arrivedIn(operation) !== undefined
   if (posts === 'return_held') return heldOf(facts) === undefined && reason !== 'no_answer'
   if (posts === 'return_known') return heldOf(facts) !== undefined
   const change = posts ? reservedChange(posts) : undefined
@@ -144,11 +149,11 @@ function journalOf(kind: JournalKind, operation: Operation, reference: string, s
   const held = kind === 'return_known' ? BigInt(heldOf(facts) ?? 0) : taken
   const isMovement = (journals[kind] as JournalTemplate).movement !== undefined
   const journal = { operationId, kind, reference: isMovement ? movementIdOf(operationId, reference) : reference }
-  return { ...journal, amounts: { v, f, r: v, p: 123n, w: 10n, d: taken, h: held } }
+  return { ...journal, amounts: { v, f, r: v, p: STATED, w: 10n, d: taken, h: held } }
 }
 
 /** What there is of an operation's value. */
-function takenOf(state: State): bigint {
+export function takenOf(state: State): bigint {
   return min(state.balance('available'), VALUE)
 }
 
@@ -159,7 +164,7 @@ function heldOf(facts: Document): number | undefined {
 }
 
 /** What a step may move at the bank: a movement of its own, either way. */
-function movementsOf(operationId: string, reference: string): MovementId[] {
+export function movementsOf(operationId: string, reference: string): MovementId[] {
   const id = movementIdOf(operationId, reference)
   return [
     { direction: 'in', id },
@@ -167,12 +172,12 @@ function movementsOf(operationId: string, reference: string): MovementId[] {
   ]
 }
 
-function movementIdOf(operationId: string, reference: string): string {
+export function movementIdOf(operationId: string, reference: string): string {
   return `${operationId} ${reference}`
 }
 
 /** A command that does nothing where there is no money for it. */
-function ifAffordable(command: Command<string | undefined>): Command<string | undefined> {
+export function ifAffordable(command: Command<string | undefined>): Command<string | undefined> {
   return {
     ...command,
     decide: (state, now) => {

@@ -78,6 +78,8 @@ export interface BankBook {
     readonly sign: '+' | '-'
   }[]
   readonly events: { readonly delivered: readonly object[]; readonly pending: readonly object[] }
+  /** How many callbacks of API Pix there are. */
+  readonly notices: { readonly delivered: number; readonly pending: number }
 }
 
 /** A merchant's program. */

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { openPartnerLink } from '../../src/banks/pixgate/link.ts'
+import { openPartnerLink } from '../../src/banks/link.ts'
 import { readPartnerTls } from '../../src/banks/pixgate/tls.ts'
 import { errorCode } from '../../src/platform/connection-problem.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'

@@ -8,8 +8,8 @@ import { type BankBehaviorChange, eventTypes } from '@pixgate/spec'
 import { pino } from 'pino'
 import { sandboxControls } from '../../../sandbox/src/controls/routes.ts'
 import type { Bank } from '../../src/banks/bank.ts'
+import { openPartnerLink } from '../../src/banks/link.ts'
 import { pixgateBankConfig, pixgateBankVariables } from '../../src/banks/pixgate/config.ts'
-import { openPartnerLink } from '../../src/banks/pixgate/link.ts'
 import { compose, type Dependencies, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/platform/db/database.ts'
@@ -23,6 +23,7 @@ import { testDatabase } from './database.ts'
 import { declaredHeaders } from './declared-headers.ts'
 import { testPort } from './port.ts'
 import { startOurReceiver } from './published-events.ts'
+import { standardBank } from './standard-bank.ts'
 import { type SteppedClock, steppedClock } from './stepped-clock.ts'
 import type { Receiver } from './webhook-receiver.ts'
 
@@ -90,6 +91,9 @@ export const PARTNER_SECRET = 'partner-secret-of-the-tests-0123456789'
 export const ADMIN_TOKEN = 'admin-token-of-the-tests-0123456789abcdef'
 export const ENCRYPTION_KEY = 'encryption-key-of-the-tests-0123456789'
 
+/** What the simulated bank of the tests is started with, on any free port. */
+const BANK_PROOFS = { port: 0, token: PARTNER_TOKEN, secret: PARTNER_SECRET } as const
+
 /** What every service of the tests is configured with, besides its database and its bank. */
 export const ENVIRONMENT = {
   PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
@@ -108,11 +112,21 @@ export interface WorldOptions {
   readonly bankUrl?: string
   /** Another connector than the simulated bank's; it may be made of that. */
   readonly bank?: (simulated: Bank) => Bank
+  /** The simulated bank is connected by the Central Bank's standard, or as Efí is. */
+  readonly standard?: 'api-pix' | 'efi'
   /** Another time at the simulated bank than here. */
   readonly bankClock?: BankClock
   /** How the service reaches the database of the test, at this address as its owner. */
   readonly reach?: (databaseUrl: string) => Promise<string>
   readonly logger?: Logger
+}
+
+/** Asks again while a busy machine's database takes more than its second to connect, as 503 tells a client to. */
+async function created(ask: () => Promise<Answer>): Promise<Answer['body']> {
+  let answer = await ask()
+  while (answer.status === 503) answer = await ask()
+  assert.equal(answer.status, 201, JSON.stringify(answer.body))
+  return answer.body
 }
 
 /** Composes the service with the sandbox's controls. */
@@ -158,6 +172,12 @@ async function listen({ http, operatorHttp }: Service, port: number): Promise<st
   return operatorHttp && listeningUrl(operatorHttp.server)
 }
 
+/** Whether the bank holds what our books say that it holds. */
+async function assertHeld(database: Database, { body }: Answer): Promise<void> {
+  const { settlement = 0n } = await balances(database)
+  assert.equal(BigInt(body.availableCents), -settlement, 'the bank holds what our books say it holds')
+}
+
 /** Builds a world; it goes with the test. `environment` is configuration. */
 export async function world(
   t: TestContext,
@@ -174,25 +194,26 @@ export async function world(
   const port = await testPort()
   const url = `http://127.0.0.1:${port}`
   const clock = steppedClock({ stands: options.isStepped ?? false })
+  const standard = options.standard && standardBank(options.standard, url)
   const simulator = await startSimulator({
-    port: 0,
+    ...BANK_PROOFS,
     dataDirectory: directory,
-    token: PARTNER_TOKEN,
-    secret: PARTNER_SECRET,
-    eventsUrl: url,
+    ...(standard ? { apiPix: { ...standard.listening, certificatesDirectory: directory } } : { eventsUrl: url }),
     clock: options.bankClock ?? { now: clock.now, sleep: realPause.for },
   })
-  started.push(() => simulator.stop())
+  started.push(simulator.stop)
   const variables = {
     ...ENVIRONMENT,
     DATABASE_URL: (await options.reach?.(databaseUrl)) ?? databaseUrl,
     PIXGATE_PARTNER_URL: options.bankUrl ?? simulator.url,
+    ...standard?.environment(simulator.apiPix),
     ...environment,
   }
   const service = await composeSandbox(variables, { clock, logger: options.logger ?? SILENT }, options.bank, started)
   if (!options.isStepped) service.startWorkers()
   const operatorUrl = (await listen(service, port)) ?? url
   const receiver = await startOurReceiver(t)
+  if (standard) await standard.registerWebhook(variables, clock)
 
   const ask = async (base: string, token: string, method: string, path: string, body?: unknown, headers = {}) => {
     const response = await fetch(base + path, {
@@ -208,9 +229,7 @@ export async function world(
     return answerOf(response)
   }
 
-  const made = await ask(operatorUrl, ADMIN_TOKEN, 'POST', '/api-key/generate')
-  assert.equal(made.status, 201, JSON.stringify(made.body))
-  const { apiKey } = made.body
+  const { apiKey } = await created(() => ask(operatorUrl, ADMIN_TOKEN, 'POST', '/api-key/generate'))
   const call: World['call'] = (method, path, body, headers) => ask(url, apiKey, method, path, body, headers)
   const bank: World['bank'] = (method, path, body) => ask(simulator.url, PARTNER_TOKEN, method, path, body)
 
@@ -220,7 +239,8 @@ export async function world(
     return body
   }
   const create = (path: string, body: unknown) => answered(call('POST', path, body), 201)
-  await create('/webhook', { url: `${receiver.url}pix`, events: [...eventTypes] })
+  const webhook = { url: `${receiver.url}pix`, events: [...eventTypes] }
+  await created(() => call('POST', '/webhook', webhook))
   const get: World['get'] = (path) => answered(call('GET', path), 200)
   const read: World['read'] = async (id) => (await call('GET', `/api/pix/cash-in/${id}`)).body
   const becomes: World['becomes'] = async (id, status) => {
@@ -241,7 +261,6 @@ export async function world(
     await bankAction(`charges/${id}/pay`)
     return becomes(id, 'PAID')
   }
-  const work = () => service.processNext()
   return {
     url,
     operatorUrl,
@@ -274,23 +293,22 @@ export async function world(
     get,
     until: async (path, holds) => {
       for (;;) {
-        if (options.isStepped) await work()
+        if (options.isStepped) await service.processNext()
         const body = await get(path)
         if (holds(body)) return body
       }
     },
     read,
     becomes,
-    work,
+    work: () => service.processNext(),
     later: async (ms) => {
       clock.advance(ms)
-      await work()
+      await service.processNext()
     },
     assertBooksAgree: async () => {
+      standard?.assertOfTheStandard()
       await assertBooks(database)
-      const { settlement = 0n } = await balances(database)
-      const { body } = await bank('GET', '/balance')
-      assert.equal(BigInt(body.availableCents), -settlement, 'the bank holds what our books say it holds')
+      await assertHeld(database, await bank('GET', '/balance'))
     },
   }
 }

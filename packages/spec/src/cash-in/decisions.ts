@@ -4,7 +4,6 @@ import type { Line } from '../machine.ts'
 
 const DOUBT = 'RECONCILIATION_REQUIRED:*'
 const CREDITED = ['PAID', DOUBT] as const
-const ENDED = ['PAID', 'EXPIRED', 'FAILED', DOUBT] as const
 const ANY = ['PENDING', 'PAID', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN', DOUBT] as const
 
 /** A payment is in suspense, and nobody else has it. */
@@ -42,6 +41,7 @@ const ASKABLE = [
   'too_many_payments',
   'end_unknown',
   'return_unexplained',
+  'return_restated',
 ] as const
 
 /** See above. */
@@ -54,9 +54,9 @@ export const cashInDecisions = [
   { from: CREDITED, on: 'operator.attributed', when: 'money that arrived is in suspense', to: 'same', posts: 'arrival_handed_over', decides: ARRIVED, rule: 'cash-in.desk.5', says: 'The payment was meant for another charge, and is booked on that one in the same instant.' },
   { from: ['PENDING', 'EXPIRED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED:no_answer'], on: 'operator.received', unless: ['amount differs', 'payment is a second one'], to: 'PAID', posts: 'cash_in_attributed', emits: 'pix_cash_in', rule: 'cash-in.desk.6', says: 'A charge of which no payment was booked is paid by one of the exact value that an operator takes from another charge. Any other is refused.' },
   { from: CREDITED, on: 'operator.undone', when: 'money that arrived is in suspense', to: 'same', posts: 'arrival_handed_over', decides: 'movement_elsewhere', rule: 'cash-in.desk.7', says: 'The bank moved it once, and it is booked on the other operation: the second booking is undone.' },
-  { from: ENDED, on: 'operator.undone', when: 'money that left is in suspense', to: 'same', posts: 'left_handed_over', decides: 'movement_elsewhere', rule: 'cash-in.desk.7', says: 'So is that of a return.' },
-  { from: CREDITED, on: 'operator.returned', when: ['money that left is in suspense', 'a payment is credited'], to: 'same', posts: 'return_debited', decides: LEFT, rule: 'cash-in.desk.8', says: 'The bank gave the credited payment back, whole or in part: the merchant is debited, owes what is not there, and it counts as gone back.' },
-  { from: ENDED, on: 'operator.written_off', when: 'money that left is in suspense', to: 'same', posts: 'left_written_off', decides: LEFT, rule: 'cash-in.desk.9', says: 'What left and cannot be debited from anybody is a loss.' },
+  { from: ANY, on: 'operator.undone', when: 'money that left is in suspense', to: 'same', posts: 'left_handed_over', decides: 'movement_elsewhere', rule: 'cash-in.desk.7', says: 'So is that of a return.' },
+  { from: ANY, on: 'operator.returned', when: ['money that left is in suspense', 'the merchant has a payment of it'], unless: 'its movement is known', to: 'same', posts: 'return_debited', decides: LEFT, rule: 'cash-in.desk.8', says: 'The bank gave a payment back that the merchant was credited with, whole or in part: the merchant is debited, owes what is not there, and it counts as gone back. One that the bank told without its id is named by it, so that it is nothing new when the bank tells it.' },
+  { from: ANY, on: 'operator.written_off', when: 'money that left is in suspense', unless: 'its movement is known', to: 'same', posts: 'left_written_off', decides: LEFT, rule: 'cash-in.desk.9', says: 'What left and cannot be debited from anybody is a loss; it is named in the same way.' },
   { from: CREDITED, on: 'operator.returned', to: 'same', asks: true, decides: 'return_unexplained', rule: 'cash-in.desk.10', says: 'That no refund of ours is the return an operator may know: then it is the bank’s own, and is booked as such (J12k and J12), which closes the case.' },
   { from: 'PENDING', on: 'operator.failed', to: 'EXPIRED', decides: 'end_unknown', rule: 'cash-in.desk.11', says: 'The bank’s own portal shows that the charge ended unpaid.' },
   { from: DOUBT, on: 'operator.failed', unless: 'a payment is credited', to: 'same', decides: ['result_missing', 'charge_contradicted'], rule: 'cash-in.desk.11', says: 'So it may where the bank gave no answer, or one that contradicts what was asked. A payment that arrives all the same is in suspense, with a case.' },

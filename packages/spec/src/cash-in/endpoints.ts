@@ -59,6 +59,7 @@ const detailExample = {
   payerDocument: '***.982.247-**',
   payerIspb: '99999010',
   feeAmountCents: 0,
+  receivedCents: 15000,
   refundedCents: 0,
   refundableCents: 15000,
   refundDeadline: '2027-02-18T13:15:00.000Z',

@@ -61,6 +61,7 @@ export const cashIn = machine({
     'refund.confirmed',
     'refund.released',
     'refund.taken',
+    'refund.undone',
     'refund.named',
     'refund.answered',
     'return.told',
@@ -80,6 +81,8 @@ export const cashIn = machine({
   guards: {
     ...deskGuards,
     'it pays the charge': 'what is in suspense is the exact value, and no payment was credited before',
+    'the merchant has a payment of it':
+      'a payment of it was credited to the merchant: the one of the exact value, or, by an operator, another one',
     'a payment is credited': 'a payment of the exact value was credited, and the merchant notified of it',
     'its failure is known': 'it had failed before, and the merchant was notified of that',
     'work is due': 'its time has come, and no other process has claimed it',
@@ -113,7 +116,7 @@ export const cashIn = machine({
     'payment is in suspense':
       'the payment that the bank gave back is not the credited one, and as much is in suspense of it',
     'payment cannot be identified':
-      'which of several payments the bank gave back is not told, or less of it is in suspense than went back',
+      'which of several payments the bank gave back is not told, or it is not the credited one and less of it is in suspense than went back',
     'return has no id': 'the bank told no return id, so that it could be told again as another return',
     'return may be known': 'a return of the same amount was booked or is awaited, or a refund is under way',
   },
@@ -139,7 +142,8 @@ export const cashIn = machine({
     return_unexplained:
       'Money went back, and for 15 minutes the partner has not told whether a refund under way is it. What is there of it is held.',
     suspended_payment_returned: 'The bank gave a payment back that was in suspense. It was taken from suspense.',
-    return_unattributed: 'Money went back, and which payment it was of is unclear. It is in suspense.',
+    return_unattributed:
+      'Money went back, of which payment is unclear, or of one that an operator has decided. It is in suspense.',
     return_unnamed: 'The bank tells a return without its id. It is in suspense, unless one like it was told before.',
   },
   // biome-ignore format: one line of the table is one line
@@ -178,7 +182,7 @@ export const cashIn = machine({
     { from: 'PAID', on: 'partner.failed', to: CONFLICT, opens: 'failed_after_payment', asks: true, rule: 'cash-in.paid.5', says: 'That the charge failed, expired or was cancelled, which the bank reports when asked, and no payment beside it, after the payment was booked is a case; nothing is debited. Its answer is kept for the operator who decides.' },
 
     // Money that arrives.
-    { from: 'PAID', on: 'partner.confirmed', when: 'payment restated', to: 'same', opens: 'payment_restated', rule: 'cash-in.paid.3', says: 'The same end-to-end id with another amount is a case; nothing is booked again. So is an event that told the other amount before the bank was asked and confirmed this one.' },
+    { from: [...PAYABLE, 'PAID', 'FAILED'], on: 'partner.confirmed', when: 'payment restated', to: 'same', opens: 'payment_restated', rule: 'cash-in.paid.3', says: 'The same end-to-end id with another amount is a case; nothing is booked again. So is an event that told the other amount before the bank was asked and confirmed this one.' },
     { from: DOUBT, on: 'partner.confirmed', when: 'payment restated', to: CONFLICT, opens: 'payment_restated', rule: 'cash-in.paid.3', says: 'The same in doubt.' },
     { from: ANY, on: 'partner.confirmed', when: ['payment is to be verified', 'too many payments are reported'], to: 'same', opens: 'too_many_payments', asks: true, rule: 'cash-in.credits.5', says: 'Of one charge 20 payments are kept that only events report and the bank is still to confirm. With the twentieth there is a case; what events tell beyond it is only a reason to ask the bank, whose answer is booked as any other is.' },
     { from: ANY, on: 'partner.confirmed', when: 'payment is to be verified', to: 'same', asks: true, rule: 'cash-in.credits.1', says: 'A payment that only an event reports is verified with the bank before it is booked where its value is at least `PIXGATE_VERIFY_CREDITS_FROM_CENTS`, where too much was booked unverified, where it is dated before its charge, where an event reported it before that is to be verified, where 20 payments of the charge are booked, and always where the bank’s connector asks for that; a bank that cannot be asked is believed. The event books nothing then; the bank is asked at once, and its answer is booked as any other is.' },
@@ -198,25 +202,28 @@ export const cashIn = machine({
 
     // Its refunds: a credited cash-in keeps count of what goes back, in doubt too; that changes no state.
     { from: 'PAID', on: 'refund.reserved', to: 'same', rule: 'cash-in.refunds.1', says: 'A refund that is accepted sets its amount aside on the `PAID` cash-in.' },
-    { from: CREDITED, on: ['refund.taken', 'return.told'], when: 'return restated', to: 'same', opens: 'return_restated', rule: 'cash-in.refunds.6', says: 'The same return id with another amount is a case; nothing is booked again.' },
+    { from: CREDITED, on: 'refund.taken', when: 'return restated', to: 'same', opens: 'return_restated', rule: 'cash-in.refunds.6', says: 'The same return id with another amount is a case; nothing is booked again.' },
     { from: CREDITED, on: ['refund.confirmed', 'refund.taken'], when: 'returns exceed the payment', to: 'same', opens: 'returned_too_much', rule: 'cash-in.refunds.5', says: 'More than the value may go back where the bank does as it likes; then it is a case.' },
     { from: CREDITED, on: 'refund.confirmed', to: 'same', rule: 'cash-in.refunds.2', says: 'A refund that was confirmed counts as gone back, no longer as set aside.' },
     { from: CREDITED, on: 'refund.released', to: 'same', rule: 'cash-in.refunds.3', says: 'What a refund that failed had set aside can be refunded again.' },
     { from: CREDITED, on: 'refund.taken', to: 'same', rule: 'cash-in.refunds.4', says: 'Money that went back beside what was set aside counts too: the bank took it, or it left for a refund in doubt or after its failure.' },
+    { from: CREDITED, on: 'refund.undone', to: 'same', rule: 'cash-in.refunds.13', says: 'What was told of a refund and another operation has, as an operator decided, counts no more.' },
     { from: CREDITED, on: 'refund.named', to: 'same', rule: 'cash-in.refunds.8', says: 'The cash-in knows its refunds under way: the amount of each, and the bank’s reference of it as soon as that is reported.' },
     { from: CREDITED, on: 'refund.answered', to: 'same', rule: 'cash-in.returns.3', says: 'Where the bank names a return only by the payment, a refund is not it that has ended otherwise, or that the bank, asked 10 s or more after the return was reported, still has under way. That the bank does not know a refund says nothing here.' },
 
-    // A return that names no refund of ours is the bank’s own only once no refund of ours can be it.
-    { from: CREDITED, on: 'return.told', when: 'movement belongs to another operation', to: 'same', posts: 'left_unattributed', opens: 'movement_elsewhere', rule: 'cash-in.refunds.11', says: 'A return id that is booked on another operation is in suspense here and a case.' },
-    { from: CREDITED, on: 'return.told', when: ['return has no id', 'return may be known'], to: 'same', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'Where a return of that amount was booked, in suspense too, or is awaited, or a refund is under way, one without an id may be that one: then it is a case only.' },
-    { from: CREDITED, on: 'return.told', when: 'return has no id', to: 'same', posts: 'left_unattributed', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'A return of the bank’s own without an id, of which the bank cannot be asked, is in suspense and a case. Where a return of that amount is reported with its id afterwards it is that one: it is booked as what it is, and its suspense (J12k) and its case end.' },
+    // A return that names no refund of ours is the bank’s own only once no refund of ours can be it. Money that went back is booked
+    // or a case in every state: an operator may have decided the payment that it is of.
+    { from: ANY, on: 'return.told', when: 'return restated', to: 'same', opens: 'return_restated', rule: 'cash-in.refunds.6', says: 'The same of a return that names no refund, whatever the status.' },
+    { from: ANY, on: 'return.told', when: 'movement belongs to another operation', to: 'same', posts: 'left_unattributed', opens: 'movement_elsewhere', rule: 'cash-in.refunds.11', says: 'A return id that is booked on another operation is in suspense here and a case.' },
+    { from: ANY, on: 'return.told', when: ['return has no id', 'return may be known'], to: 'same', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'Where a return of that amount was booked, in suspense too, or is awaited, or a refund is under way, one without an id may be that one: then it is a case only.' },
+    { from: ANY, on: 'return.told', when: 'return has no id', to: 'same', posts: 'left_unattributed', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'A return of the bank’s own without an id, of which the bank cannot be asked, is in suspense and a case. Where a return of that amount is reported with its id afterwards it is that one: it is booked as what it is, and its suspense (J12k) and its case end.' },
     { from: CREDITED, on: 'return.told', when: 'payment is in suspense', to: 'same', posts: 'arrival_returned', opens: 'suspended_payment_returned', rule: 'cash-in.refunds.12', says: 'What the bank gives back of a payment that is in suspense is taken from suspense and is a case; the merchant, who was not credited with it, is not debited. Without an end-to-end id the only payment is meant.' },
-    { from: CREDITED, on: 'return.told', when: 'payment cannot be identified', to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', rule: 'cash-in.refunds.9', says: 'Where it is not reported which of several payments went back, or more went back than is in suspense of it, what left is in suspense and a case. While a payment of the charge is still to be verified such a return waits.' },
+    { from: ANY, on: 'return.told', when: 'payment cannot be identified', to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', rule: 'cash-in.refunds.9', says: 'Where it is not reported which of several payments went back, or more went back than is in suspense of it, what left is in suspense and a case. So is what goes back of a payment that an operator has credited or written off, whatever the status; of one that was attributed it is the other charge’s return. While a payment of the charge is still to be verified such a return waits.' },
     { from: CREDITED, on: 'return.told', when: 'a refund may explain it', to: 'same', rule: 'cash-in.returns.1', says: 'It is awaited while a refund of this payment may be it. Nothing is booked yet, and every such refund is asked about at once. The merchant is notified once it is known.' },
     { from: CREDITED, on: 'return.told', when: 'returns exceed the payment', to: 'same', opens: 'returned_too_much', rule: 'cash-in.refunds.5', says: 'More than the value may go back by the bank’s own returns too; then it is a case.' },
     { from: CREDITED, on: 'return.told', to: 'same', rule: 'cash-in.returns.2', says: 'Where no refund can be it any more, as each ended otherwise or has another reference, it is the bank’s own (J12). So is one of another amount than any refund under way, at once.' },
     { from: CREDITED, on: 'return.unexplained', to: 'same', posts: 'return_held', opens: 'return_unexplained', rule: 'cash-in.returns.4', says: 'After 15 minutes without an answer it is a case: what left is in suspense, and what is there of it is held (J12h). Nothing is owed for it.' },
-    { from: CREDITED, on: 'return.known', when: 'money of it is held', to: 'same', posts: 'return_known', rule: 'cash-in.returns.5', says: 'Once it is known whose it is, ours or the bank’s, its hold and its suspense end in the same instant in which it is booked (J12k), and the case closes.' },
+    { from: ANY, on: 'return.known', when: 'money of it is held', to: 'same', posts: 'return_known', rule: 'cash-in.returns.5', says: 'Once it is known whose it is, ours or the bank’s, its hold and its suspense end in the same instant in which it is booked (J12k), and the case closes.' },
     { from: CREDITED, on: 'return.known', to: 'same', rule: 'cash-in.returns.5', says: 'Known before anything of it was held, it is awaited no more.' },
 
     // Work.

@@ -100,6 +100,9 @@ export const cashInDetail = Type.Object(
     payerDocument: nullable(Type.String({ maxLength: 18, description: 'Masked; for the receipt' })),
     payerIspb: nullable(Type.String({ maxLength: 8, description: "ISPB of the payer's bank" })),
     feeAmountCents: cents(),
+    receivedCents: cents(
+      'All payments received for it, credited or not. Where it is not `valueCents`, it was paid otherwise than asked for: the difference is in suspense, or an operator has decided about it.',
+    ),
     refundedCents: cents(),
     refundableCents: cents(),
     refundDeadline: nullable(instant),

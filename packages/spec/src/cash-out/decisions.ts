@@ -7,7 +7,7 @@ const AWAITED = ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const
 const AFTER_SENDING = [...AWAITED, 'CONFIRMED', 'FAILED', 'REVERSED', 'RELEASED', DOUBT] as const
 
 /** What is reserved waits for the outcome. */
-const UNENDED = ['result_missing', 'send_contradicted', 'confirmed_without_sending'] as const
+const UNENDED = ['result_missing', 'still_reserved', 'send_contradicted', 'confirmed_without_sending'] as const
 
 /** Money that left is in suspense, and may be the payout. */
 const LEFT = ['amount_differs', 'confirmed_in_doubt', 'confirmed_after_release'] as const
@@ -35,17 +35,18 @@ export const cashOutDecisions = [
   { from: DOUBT, on: 'operator.confirmed', when: 'money that left is in suspense', unless: 'it is confirmed', to: 'same', posts: 'payout_left_in_suspense', emits: 'pix_cash_out', decides: LEFT, rule: 'cash-out.desk.3', says: 'What is in suspense is the payout: it is taken from what is held and from the balance, with the fee. What left beyond the value and is not there is owed; what is held beyond it is free.' },
   { from: DOUBT, on: 'operator.returned', when: 'money that left is in suspense', unless: 'its movement is known', to: 'same', posts: 'left_came_back', decides: [...LEFT, 'second_payment'], rule: 'cash-out.desk.4', says: 'What left came back whole, as the return id proves that the operator names. What was held again of it is free.' },
   { from: DOUBT, on: 'operator.written_off', when: 'money that left is in suspense', to: 'same', posts: 'left_written_off', decides: [...LEFT, 'second_payment'], rule: 'cash-out.desk.5', says: 'What left and is nobody’s to bear is a loss. What was held again of it is free.' },
-  { from: DOUBT, on: 'operator.credited', when: ['money that arrived is in suspense', 'it is confirmed'], unless: 'returns exceed the payout', to: 'same', posts: 'payout_return_credited', emits: 'pix_cash_out_reversal', decides: CAME_BACK, rule: 'cash-out.desk.6', says: 'A return of a confirmed payout is credited, up to its value together with those before, and the merchant is notified.' },
+  { from: DOUBT, on: 'operator.credited', when: ['money that arrived is in suspense', 'it is confirmed'], unless: 'returns exceed the payout', to: 'same', posts: 'payout_return_credited', emits: 'pix_cash_out_reversal', decides: CAME_BACK, rule: 'cash-out.desk.6', says: 'A return of a confirmed payout is credited, up to what left as the payout together with those before, and the merchant is notified.' },
   { from: DOUBT, on: 'operator.written_off', when: 'money that arrived is in suspense', to: 'same', posts: 'arrival_written_off', decides: CAME_BACK, rule: 'cash-out.desk.7', says: 'What came back and is nobody’s is a gain.' },
   { from: DOUBT, on: 'operator.undone', when: 'money that left is in suspense', to: 'same', posts: 'left_handed_over', decides: 'movement_elsewhere', rule: 'cash-out.desk.8', says: 'The bank moved it once, and it is booked on the other operation: the second booking is undone.' },
   { from: DOUBT, on: 'operator.undone', when: 'money that arrived is in suspense', to: 'same', posts: 'arrival_handed_over', decides: 'movement_elsewhere', rule: 'cash-out.desk.8', says: 'So is that of a return.' },
   { from: AFTER_SENDING, on: 'operator.explained', unless: ['money that arrived is in suspense', 'money that left is in suspense'], to: 'same', decides: [...TOLD, ...LEFT, ...CAME_BACK, 'second_payment', 'movement_elsewhere'], rule: 'cash-out.desk.9', says: 'What the operator can explain is closed where no money is in suspense for it; nothing is booked.' },
-  { from: AFTER_SENDING, on: 'operator.reopened', to: 'same', asks: true, decides: [...UNENDED, 'outcome_overdue', 'answer_after_end', 'failed_after_confirmation', 'returned_without_sending'], rule: 'cash-out.desk.10', says: 'The bank is asked again, at once; the case stays open until its answer, or another decision, closes it.' },
+  { from: AFTER_SENDING, on: 'operator.reopened', to: 'same', asks: true, decides: [...UNENDED, 'outcome_overdue', 'answer_after_end', 'failed_after_confirmation', 'returned_without_sending', 'confirmation_restated', 'return_restated'], rule: 'cash-out.desk.10', says: 'The bank is asked again, at once; the case stays open until its answer, or another decision, closes it.' },
 
   // Where the last case that keeps it in doubt is decided.
   { from: DOUBT, on: 'doubt.decided', when: 'another case is open', to: 'ignored', rule: 'cash-out.desk.11', says: 'A decision leaves the other cases open, and the cash-out in doubt while one of those that cast it is.' },
   { from: DOUBT, on: 'doubt.decided', when: ['it is confirmed', 'it came back'], to: 'REVERSED', rule: 'cash-out.desk.11', says: 'Decided in all of them it is `REVERSED` where it left and something of it came back.' },
   { from: DOUBT, on: 'doubt.decided', when: 'it is confirmed', to: 'CONFIRMED', rule: 'cash-out.desk.11', says: 'It is `CONFIRMED` where it left.' },
   { from: DOUBT, on: 'doubt.decided', when: 'the reservation was given back', to: 'FAILED', rule: 'cash-out.desk.11', says: 'It is `FAILED` where what was set aside was given back: of each of these the merchant was notified when it was booked.' },
-  { from: DOUBT, on: 'doubt.decided', to: 'PROVIDER_RESULT_UNKNOWN', asks: true, rule: 'cash-out.desk.11', says: 'Else what is set aside stays so, and the bank is asked.' },
+  { from: DOUBT, on: 'doubt.decided', when: 'it was never claimed', unless: 'the bank has it', to: 'RESERVED', rule: 'cash-out.desk.11', says: 'It is `RESERVED` again where nobody tried to send it and the bank does not have it: it waits for its approval, or is sent, as before.' },
+  { from: DOUBT, on: 'doubt.decided', to: 'RECONCILIATION_REQUIRED:no_answer', opens: 'still_reserved', asks: true, rule: 'cash-out.desk.11', says: 'Else what is set aside stays so, with a case: the bank is asked, and its outcome, or an operator, ends it.' },
 ] as const satisfies readonly Line[]

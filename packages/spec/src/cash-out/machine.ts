@@ -30,7 +30,8 @@ const CONFLICT = 'RECONCILIATION_REQUIRED:conflict'
 const NOT_DISPATCHED = 'RECONCILIATION_REQUIRED:not_dispatched'
 
 const reasons = {
-  no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
+  no_answer:
+    'The bank has told no outcome: for 15 minutes, or since an operator decided what it had told. One clear answer settles it.',
   conflict:
     'What the bank says contradicts what was sent, what it said before, or what is booked. Operator action is required.',
   not_dispatched: 'An event confirms a payout that we have no record of sending. The bank’s own answer settles it.',
@@ -94,6 +95,7 @@ export const cashOut = machine({
       'only an event reports it, and it does not name the bank’s reference as the bank’s own answer did, or the payout needed an approval',
     'amount or recipient differs':
       'the bank states another amount than the payout, or a payment to somebody else: to another key, which only an answer names, or another whole document than the code was decoded to or the client gave',
+    'it was never claimed': 'nobody has tried to send it',
     'the reservation was given back': 'its money was released before',
     'movement restated': 'the confirmation names the end-to-end id that was booked, and another amount or recipient',
     'reference differs': 'the bank names another reference than before',
@@ -103,7 +105,7 @@ export const cashOut = machine({
       'a return of the same amount was booked, and one of the two, this one or that one, was told without its id',
     'return has no id':
       'the bank, who cannot be asked, told no return id, so that it could be told again as another return',
-    'returns exceed the payout': 'all returns together would exceed the value',
+    'returns exceed the payout': 'all returns together would exceed what left as the payout',
   },
   cases: {
     movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',
@@ -123,6 +125,8 @@ export const cashOut = machine({
     confirmed_after_release: 'Money left after its reservation was given back. What is there is held again.',
     returned_without_sending: 'A return arrived for a payout that was never confirmed.',
     result_missing: 'The partner gave no answer within 15 minutes.',
+    still_reserved:
+      'What the partner told of the payout was decided, and value and fee are still set aside: its outcome is missing.',
     outcome_overdue: 'The partner has had the order for a day and tells no outcome.',
   },
   // biome-ignore format: one line of the table is one line
@@ -163,28 +167,27 @@ export const cashOut = machine({
     { from: NOT_DISPATCHED, on: 'partner.confirmed', when: 'only an event reports it', to: 'same', asks: true, rule: 'cash-out.states.5', says: 'An event that confirms once more what we have no record of sending: the bank is asked.' },
     { from: OPEN, on: 'partner.confirmed', when: 'confirmation is to be verified', to: 'ignored', rule: 'cash-out.states.17', says: 'Where the bank can be asked about a payout, an event confirms one under way only by the reference that the bank gave in its answer to the order, and never one that needed an approval: else the bank is asked, and the event waits until the answer has booked it.' },
     { from: [...LEFT, ...GIVEN_BACK, CONFLICT], on: 'partner.confirmed', when: 'only an event reports it', to: 'ignored', rule: 'cash-out.states.18', says: 'An event books nothing on a payout that was confirmed, given back or contradicted: the bank is asked, and the event waits until the answer has booked it.' },
+    { from: ANY, on: 'partner.confirmed', when: 'movement restated', to: CONFLICT, opens: 'confirmation_restated', rule: 'cash-out.confirmed.3', says: 'What the bank states otherwise of an end-to-end id that was booked here, in suspense too, is a case and books nothing, whatever the state and whoever else has that movement.' },
     { from: ANY, on: 'partner.confirmed', when: 'movement belongs to another operation', to: CONFLICT, posts: 'left_unattributed', opens: 'movement_elsewhere', rule: 'cash-out.states.16', says: 'A movement belongs to exactly one operation: a payment under an end-to-end id that was booked on another operation is in suspense, with a case, whatever the state.' },
     { from: 'RESERVED', on: 'partner.confirmed', when: 'only an event reports it', to: NOT_DISPATCHED, opens: 'confirmed_without_sending', asks: true, rule: 'cash-out.states.5', says: 'An event that confirms what we have no record of sending is a case: the money stays reserved, the payout is not sent, and the bank is asked.' },
     { from: 'RESERVED', on: 'partner.confirmed', to: CONFLICT, opens: 'confirmed_without_sending', asks: true, rule: 'cash-out.states.5', says: 'So is an answer of the bank that confirms it before it was sent.' },
-    { from: DOUBT, on: 'partner.confirmed', when: 'movement restated', to: CONFLICT, opens: 'confirmation_restated', rule: 'cash-out.confirmed.3', says: 'The same in doubt. What the bank states otherwise of a movement in the books, in suspense too, is a case and books nothing.' },
     { from: [...AWAITED, ...GIVEN_BACK, DOUBT], on: 'partner.confirmed', when: 'amount or recipient differs', to: CONFLICT, posts: 'left_unattributed', opens: 'amount_differs', rule: 'cash-out.states.12', says: 'What left by a confirmation of another amount, or of a payment to somebody else, is in suspense, with a case. What is reserved stays reserved, and what was given back is not held again.' },
     { from: GIVEN_BACK, on: 'partner.confirmed', to: CONFLICT, posts: 'left_after_release', opens: 'confirmed_after_release', rule: 'cash-out.ended.2', says: 'Money that left although its reservation was given back is a case; what is there of value and fee is held again.' },
     { from: DOUBT, on: 'partner.confirmed', when: 'the reservation was given back', to: CONFLICT, posts: 'left_after_release', opens: 'confirmed_after_release', rule: 'cash-out.ended.2', says: 'The same in doubt; what is there of value and fee is held again.' },
     { from: OPEN, on: 'partner.confirmed', to: 'CONFIRMED', posts: 'cash_out_confirmed', emits: 'pix_cash_out', rule: 'cash-out.states.11', says: 'A confirmation of the exact amount: the money has left and the merchant is notified. A time of the bank more than 300 s ahead of ours is rejected as implausible.' },
     { from: NOT_DISPATCHED, on: 'partner.confirmed', to: 'CONFIRMED', posts: 'cash_out_confirmed', emits: 'pix_cash_out', rule: 'cash-out.states.4', says: 'Where the bank, asked by us, confirms what we have no record of sending it is `CONFIRMED`. The case stays as evidence, closed.' },
     { from: DOUBT, on: 'partner.confirmed', to: CONFLICT, posts: 'left_unattributed', opens: 'confirmed_in_doubt', rule: 'cash-out.reconciliation.2', says: 'Any other money that left in doubt is in suspense with a case, beside the reservation.' },
-    { from: LEFT, on: 'partner.confirmed', when: 'movement restated', to: CONFLICT, opens: 'confirmation_restated', rule: 'cash-out.confirmed.3', says: 'A confirmation of the end-to-end id that was booked, with another amount or recipient, is a case and books nothing.' },
     { from: LEFT, on: 'partner.confirmed', to: CONFLICT, posts: 'left_unattributed', opens: 'second_payment', rule: 'cash-out.confirmed.5', says: 'Another end-to-end id is a second payment: what left is in suspense, with a case, also after the first came back.' },
 
     // Money that comes back.
     { from: DOUBT, on: 'partner.returned', when: 'only an event reports it', to: 'ignored', rule: 'cash-out.reconciliation.4', says: 'What only an event reports of money that came back in doubt is kept until the bank, asked, has reported it.' },
     { from: LEFT, on: 'partner.returned', when: 'return is of another payment', to: 'same', asks: true, rule: 'cash-out.reversal.4', says: 'A return that an event reports by another payment’s end-to-end id credits nothing: the bank is asked.' },
     { from: LEFT, on: 'partner.returned', when: 'only an event reports it', to: 'ignored', rule: 'cash-out.reversal.6', says: 'A return that only an event reports credits nothing, whatever its amount: the bank is asked, and the event waits until the answer has booked it.' },
-    { from: ['REVERSED', DOUBT], on: 'partner.returned', when: 'return restated', to: 'same', opens: 'return_restated', rule: 'cash-out.reversal.3', says: 'A return that is reported again with another amount is a case and is not booked again.' },
+    { from: [...LEFT, ...GIVEN_BACK, DOUBT], on: 'partner.returned', when: 'return restated', to: 'same', opens: 'return_restated', rule: 'cash-out.reversal.3', says: 'A return that is reported again with another amount is a case and is not booked again.' },
     { from: [...LEFT, ...GIVEN_BACK, DOUBT], on: 'partner.returned', when: 'movement belongs to another operation', to: CONFLICT, posts: 'arrived_unattributed', opens: 'movement_elsewhere', rule: 'cash-out.states.16', says: 'The same of a return id that was booked on another operation: it is never credited a second time.' },
-    { from: ['REVERSED', DOUBT], on: 'partner.returned', when: 'return may be known', to: 'same', opens: 'return_told_before', rule: 'cash-out.reversal.5', says: 'Where a return of that amount was booked, one without an id may be that one: then it is a case only. So is a return of that amount that is reported with its id afterwards, once.' },
+    { from: [...LEFT, DOUBT], on: 'partner.returned', when: 'return may be known', to: 'same', opens: 'return_told_before', rule: 'cash-out.reversal.5', says: 'Where a return of that amount was booked, one without an id may be that one: then it is a case only. So is a return of that amount that is reported with its id afterwards, once.' },
     { from: LEFT, on: 'partner.returned', when: 'return has no id', to: CONFLICT, posts: 'arrived_unattributed', opens: 'return_unnamed', rule: 'cash-out.reversal.5', says: 'A return without an id, where the bank cannot be asked, is in suspense, with a case.' },
-    { from: LEFT, on: 'partner.returned', when: 'returns exceed the payout', to: CONFLICT, posts: 'arrived_unattributed', opens: 'returned_too_much', rule: 'cash-out.reversal.2', says: 'Where more comes back than was sent, the last return is in suspense, with a case.' },
+    { from: LEFT, on: 'partner.returned', when: 'returns exceed the payout', to: CONFLICT, posts: 'arrived_unattributed', opens: 'returned_too_much', rule: 'cash-out.reversal.2', says: 'Where more comes back than left as the payout, the last return is in suspense, with a case.' },
     { from: LEFT, on: 'partner.returned', to: 'REVERSED', posts: 'cash_out_returned', emits: 'pix_cash_out_reversal', rule: 'cash-out.reversal.1', says: 'Money that comes back, whole or in part, is credited once for each return id, and told once; the fee is kept. A return that overtakes its confirmation waits for it, and both are booked in their order.' },
     { from: GIVEN_BACK, on: 'partner.returned', to: CONFLICT, opens: 'returned_without_sending', asks: true, rule: 'cash-out.ended.3', says: 'A return of what was never confirmed is a case and is not credited, as the reservation was given back already. The bank is asked.' },
     { from: DOUBT, on: 'partner.returned', to: CONFLICT, posts: 'arrived_unattributed', opens: 'returned_in_doubt', rule: 'cash-out.reconciliation.3', says: 'Money that came back in doubt is in suspense with a case, once the bank, asked by us, reports it.' },

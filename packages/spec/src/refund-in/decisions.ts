@@ -5,7 +5,13 @@ import type { Line } from '../machine.ts'
 const ANY = ['PENDING:*', 'CONFIRMED:*', 'FAILED:*'] as const
 
 /** What is set aside waits for the outcome. */
-const UNENDED = ['result_missing', 'outcome_overdue', 'send_contradicted', 'confirmed_without_sending'] as const
+const UNENDED = [
+  'result_missing',
+  'still_reserved',
+  'outcome_overdue',
+  'send_contradicted',
+  'confirmed_without_sending',
+] as const
 
 /** Money that left is in suspense, and may be the refund. */
 const LEFT = ['amount_differs', 'confirmed_unnamed', 'confirmed_in_doubt', 'confirmed_after_release'] as const
@@ -26,11 +32,12 @@ export const refundInDecisions = [
   { from: ANY, on: 'operator.written_off', when: 'money that left is in suspense', to: 'same', posts: 'left_written_off', decides: [...LEFT, 'second_payment'], rule: 'refund-in.desk.5', says: 'What left and is nobody’s to bear is a loss. What was held again of it is free.' },
   { from: ANY, on: 'operator.undone', when: 'money that left is in suspense', to: 'same', posts: 'left_handed_over', decides: 'movement_elsewhere', rule: 'refund-in.desk.6', says: 'The bank moved it once, and it is booked on the other operation: the second booking is undone.' },
   { from: ANY, on: 'operator.explained', unless: 'money that left is in suspense', to: 'same', decides: [...TOLD, ...LEFT, 'second_payment', 'movement_elsewhere'], rule: 'refund-in.desk.7', says: 'What the operator can explain is closed where no money is in suspense for it; nothing is booked.' },
-  { from: ANY, on: 'operator.reopened', to: 'same', asks: true, decides: [...UNENDED, 'answer_after_end', 'failed_after_confirmation'], rule: 'refund-in.desk.8', says: 'The bank is asked again, at once; the case stays open until its answer, or another decision, closes it.' },
+  { from: ANY, on: 'operator.reopened', to: 'same', asks: true, decides: [...UNENDED, 'answer_after_end', 'failed_after_confirmation', 'confirmation_restated'], rule: 'refund-in.desk.8', says: 'The bank is asked again, at once; the case stays open until its answer, or another decision, closes it.' },
 
   // Where the last case that keeps it in doubt is decided.
   { from: ANY, on: 'doubt.decided', when: 'another case is open', to: 'ignored', rule: 'refund-in.desk.9', says: 'A decision leaves the other cases open, and the refund in doubt while one of those that cast it is.' },
   { from: 'CONFIRMED:*', on: 'doubt.decided', to: 'CONFIRMED', rule: 'refund-in.desk.9', says: 'Decided in all of them it is in doubt no more: `CONFIRMED` where it was,' },
   { from: 'FAILED:*', on: 'doubt.decided', to: 'FAILED', rule: 'refund-in.desk.9', says: '`FAILED` where it was;' },
-  { from: 'PENDING:*', on: 'doubt.decided', to: 'PENDING', asks: true, rule: 'refund-in.desk.9', says: 'else what is set aside stays so, and the bank is asked.' },
+  { from: 'PENDING:*', on: 'doubt.decided', when: 'it was never claimed', unless: 'the bank has it', to: 'PENDING', rule: 'refund-in.desk.9', says: '`PENDING` where nobody tried to send it and the bank does not have it: it is sent as before;' },
+  { from: 'PENDING:*', on: 'doubt.decided', to: 'PENDING:no_answer', opens: 'still_reserved', asks: true, rule: 'refund-in.desk.9', says: 'else what is set aside stays so, with a case: the bank is asked, and its outcome, or an operator, ends it.' },
 ] as const satisfies readonly Line[]

@@ -28,7 +28,8 @@ export const refundIn = machine({
     FAILED: 'Nothing went back: the amount is available again. `failureCode` and `failureReason` say why.',
   },
   reasons: {
-    no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
+    no_answer:
+      'The bank has told no outcome: for 15 minutes, or since an operator decided what it had told. One clear answer settles it.',
     conflict:
       'What the bank says contradicts what was sent, what it said before, or what is booked. Operator action is required.',
     not_dispatched: 'An event confirms a refund that we have no record of sending. The bank’s own answer settles it.',
@@ -84,6 +85,8 @@ export const refundIn = machine({
     failed_after_confirmation: 'The partner reports a failure of a refund that was confirmed. Nothing was released.',
     confirmed_after_release: 'Money left after its reservation was given back. What is there is held again.',
     result_missing: 'The partner gave no answer within 15 minutes.',
+    still_reserved:
+      'What the partner told of the refund was decided, and its amount is still set aside: its outcome is missing.',
     outcome_overdue: 'The partner has had the order for a day and tells no outcome.',
   },
   // biome-ignore format: one line of the table is one line
@@ -118,9 +121,9 @@ export const refundIn = machine({
     // Money that left.
     { from: 'PENDING:not_dispatched', on: 'partner.confirmed', when: 'only an event reports it', to: 'same', asks: true, rule: 'refund-in.doubt.2', says: 'An event that confirms once more what was never sent: the bank is asked.' },
     { from: ANY, on: 'partner.confirmed', when: 'another payment went back', to: 'same', asks: true, rule: 'refund-in.doubt.7', says: 'A confirmation that an event reports by another payment’s end-to-end id confirms nothing: the bank is asked.' },
+    { from: 'CONFIRMED:*', on: 'partner.confirmed', when: 'return restated', to: 'same:conflict', opens: 'confirmation_restated', rule: 'refund-in.ended.3', says: 'A confirmation of the return id that was booked, with another amount, is a case and books nothing, whoever else has it; the same again is nothing new.' },
     { from: ANY, on: 'partner.confirmed', when: 'movement belongs to another operation', to: 'same:conflict', posts: 'left_unattributed', opens: 'movement_elsewhere', rule: 'refund-in.doubt.9', says: 'A confirmation by a return id that was booked on an operation of another payment is booked in suspense with a case, whatever the state.' },
     { from: 'PENDING:*', on: 'partner.confirmed', when: ['only an event reports it', 'it was never claimed'], to: 'PENDING:not_dispatched', opens: 'confirmed_without_sending', asks: true, rule: 'refund-in.doubt.2', says: 'A confirmation of what was never sent is a case and counts once the bank, asked by us, agrees.' },
-    { from: 'CONFIRMED:*', on: 'partner.confirmed', when: 'return restated', to: 'same:conflict', opens: 'confirmation_restated', rule: 'refund-in.ended.3', says: 'A confirmation of the return id that was booked, with another amount, is a case and books nothing; the same again is nothing new.' },
     { from: ANY, on: 'partner.confirmed', when: 'return was booked before', to: 'same:conflict', opens: 'return_booked_before', rule: 'refund-in.doubt.3', says: 'A confirmation by a return that was booked as another one is a case; nothing is booked again.' },
     { from: 'PENDING:*', on: 'partner.confirmed', when: 'return has no id', to: 'same:conflict', posts: 'left_unattributed', opens: 'confirmed_unnamed', rule: 'refund-in.doubt.8', says: 'A confirmation without a return id, where the bank cannot be asked, is a case: what left is in suspense, and what was set aside stays so. Told with its id afterwards, or without it after one of that amount, it is a case only.' },
     { from: 'PENDING:*', on: 'partner.confirmed', when: 'amount differs', to: 'same:conflict', posts: 'left_unattributed', opens: 'amount_differs', rule: 'refund-in.doubt.4', says: 'A confirmation of another amount is a case: what left is in suspense and counts as gone, and the whole refund stays set aside.' },

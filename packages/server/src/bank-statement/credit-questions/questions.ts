@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { CashInModule, CreditAnswer } from '../../cash-in/index.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { MISSING } from '../store.ts'
+import { MISSING } from '../entries/store.ts'
 import { CREDIT_DENIED, type TripWireStore } from '../trip-wire/store.ts'
 import type { Difference, TripWire } from '../trip-wire/wire.ts'
 import type { AskedCredit, CreditQuestionStore } from './store.ts'

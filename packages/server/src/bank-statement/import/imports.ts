@@ -1,4 +1,5 @@
-import { type FieldError, type LooseCase, limits, Refusal } from '@pixgate/spec'
+import { setImmediate as turn } from 'node:timers/promises'
+import { type FieldError, IN_A_FILE, type LooseCase, limits, Refusal } from '@pixgate/spec'
 import pLimit from 'p-limit'
 import type { Operator } from '../../audit/operator.ts'
 import type { StatementEntry } from '../../banks/port.ts'
@@ -7,12 +8,15 @@ import { sha256 } from '../../platform/crypto.ts'
 import type { Ids } from '../../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../../platform/live-request.ts'
 import { boundsOf, instantOf, isDay } from '../../platform/sao-paulo.ts'
+import type { EntryStore } from '../desk/store.ts'
+import { bookedFacts, contradictedBy } from '../differences.ts'
+import { MISSING, type Settled, UNEXPLAINED } from '../entries/store.ts'
 import type { Receivers } from '../receivers.ts'
 import { judge, keyOf, type OpenEntry, type Verdict } from '../rules.ts'
-import type { Settled } from '../store.ts'
-import { MISSING, UNEXPLAINED } from '../store.ts'
 import { withTariffNames } from '../tariff-names.ts'
 import type { Difference, TripWire } from '../trip-wire/wire.ts'
+import { BALANCES, type ContradictingFile } from './balances/store.ts'
+import { balancesWithin } from './balances/within.ts'
 import { FAULTS_MAX, readStatementFile, type StatementFile } from './file.ts'
 import type { Contradiction, ImportRow, ImportStore, OnlyOurs } from './store.ts'
 
@@ -35,6 +39,8 @@ export interface StatementImports {
 /** What they need. */
 export interface ImportsOptions {
   readonly store: ImportStore
+  /** What operators decided of movements that no statement had. */
+  readonly decided: Pick<EntryStore, 'contradicted'>
   readonly receivers: Receivers
   readonly tripWire: TripWire
   readonly clock: Clock
@@ -59,7 +65,7 @@ export function createStatementImports(options: ImportsOptions): StatementImport
   async function keep(file: StatementFile, hash: Buffer, operator: Operator): Promise<void> {
     const [since, until] = [boundsOf(file.firstDay).from, boundsOf(file.lastDay).to]
     const entries = withTariffNames(file.entries, await store.keptTariffs(file.entries))
-    const kept = { ...file, entries, id: ids.uuid(), sha256: hash, since, until }
+    const kept = { ...file, entries, balances: balancesWithin(file), id: ids.uuid(), sha256: hash, since, until }
     const contradicting = await store.keep(kept, operator, ids.uuid(), clock.now())
     await tripWire.report(contradicting.map((found) => contradiction(found, 'another imported statement')))
     await tripWire.report((await store.noteGaps(since, until, clock.now())).map(missing))
@@ -70,7 +76,7 @@ export function createStatementImports(options: ImportsOptions): StatementImport
       const hash = sha256(bytes)
       const known = await store.find(hash)
       if (known) return known
-      const file = usable(bytes, clock.now())
+      const file = await usable(bytes, clock.now())
       refuseLapsed(live)
       await keep(file, hash, operator)
       await match(options, MATCH_MS)
@@ -86,8 +92,8 @@ export function createStatementImports(options: ImportsOptions): StatementImport
 }
 
 /** @throws validation_error (400) */
-function usable(bytes: Buffer, nowMs: number): StatementFile {
-  const file = readStatementFile(bytes, instantOf, isDay)
+async function usable(bytes: Buffer, nowMs: number): Promise<StatementFile> {
+  const file = await readStatementFile(bytes, { instantOf, isDay, pause: () => turn() })
   if ('faults' in file) throw refusal(file.faults)
   if (boundsOf(file.lastDay).to > nowMs) {
     throw refusal([{ field: 'lines', code: 'invalid', message: 'the last day of the file is not over' }])
@@ -97,15 +103,18 @@ function usable(bytes: Buffer, nowMs: number): StatementFile {
 
 function refusal(faults: readonly FieldError[]): Refusal {
   const [first] = faults
-  const more = faults.length > 1 ? `; ${faults.length} faults in all` : ''
+  const inAll = faults.length < FAULTS_MAX ? 'in all' : 'by there; more were not looked for'
+  const more = faults.length > 1 ? `; ${faults.length} faults ${inAll}` : ''
   const message = `nothing was imported: ${first?.message ?? 'the file has no rows'}${more}`
-  return new Refusal('validation_error', { message, fields: faults.slice(0, FAULTS_MAX) })
+  return new Refusal('validation_error', { message, fields: faults })
 }
 
-async function match({ store, receivers, tripWire, clock }: ImportsOptions, mostMs: number): Promise<void> {
+async function match({ store, decided, receivers, tripWire, clock }: ImportsOptions, mostMs: number): Promise<void> {
   const until = clock.now() + mostMs
   await store.settleConfirmed(clock.now())
   await store.fillGaps(clock.now())
+  await tripWire.report((await decided.contradicted()).map(contradictedBy))
+  await tripWire.report((await store.contradictingFiles()).map(otherBalances))
   const denied = await store.denied(BATCH)
   await tripWire.report(denied.map((found) => contradiction(found, 'the bank’s own statement')))
   await store.settle(denied.map(differing), clock.now())
@@ -140,7 +149,7 @@ async function matchBatch(
     nowMs,
   )
   await store.noteReported(
-    entries.filter((entry) => names.has(keyOf(entry))),
+    entries.filter((entry) => names.has(inAFile(entry))),
     nowMs,
   )
   await store.settle(
@@ -196,8 +205,13 @@ function difference(kind: LooseCase, entry: OpenEntry, reason: string, operation
     valueCents: Number(valueCents),
     occurredAt,
   }
-  const facts = { reason, operationId, source: 'import', ...told }
-  return { kind, reference: keyOf(entry), facts, isDanger: false }
+  const facts = { reason, operationId, source: 'import', ...told, ...bookedFacts(entry) }
+  return { kind, reference: inAFile(entry), facts, isDanger: false }
+}
+
+/** What a case is known by that a file tells of. @source rules#import.6 */
+function inAFile(entry: Pick<StatementEntry, 'kind' | 'movementId' | 'valueCents'>): string {
+  return `${keyOf(entry)}${IN_A_FILE}${entry.valueCents}`
 }
 
 function contradiction(found: Contradiction, other: string): Difference {
@@ -205,7 +219,15 @@ function contradiction(found: Contradiction, other: string): Difference {
   const before = { valueCents: Number(other_cents), endToEndId: other_end_to_end_id }
   const told = { entry: kind, direction, movementId: id, endToEndId: end_to_end_id, valueCents: Number(value_cents) }
   const facts = { reason: `${other} has it otherwise`, source: 'import', ...told, before }
-  return { kind: DIFFERS, reference: keyOf({ kind, movementId: id }), facts, isDanger: false }
+  const reference = inAFile({ kind, movementId: id, valueCents: value_cents })
+  return { kind: DIFFERS, reference, facts, isDanger: false }
+}
+
+/** Of files that tell different balances none counts. @source rules#import.5 */
+function otherBalances({ id, first_day: firstDay, last_day: lastDay, days }: ContradictingFile): Difference {
+  const reason = 'another imported statement has other balances'
+  const facts = { reason, source: 'import', importId: id, firstDay, lastDay, days }
+  return { kind: DIFFERS, reference: `${BALANCES}${id}`, facts, isDanger: false }
 }
 
 function missing({ direction, id, operation_id: operationId, value_cents }: OnlyOurs): Difference {

@@ -2,21 +2,24 @@ import type { Operator } from '../../audit/operator.ts'
 import { insertAudit } from '../../audit/store.ts'
 import type { StatementEntry } from '../../banks/port.ts'
 import { type Database, instantParameter, type Queries, statement } from '../../platform/db/database.ts'
-import type { OpenEntry } from '../rules.ts'
 import {
+  closingCasesOf,
+  closingUnexplained,
+  ENTRY_ROWS,
   type EntryKey,
   type EntryParameters,
+  type EntryTable,
   entryParameters,
-  type KeyParameters,
-  keyParameters,
   MISSING,
+  markingOf,
   type OpenRow,
   openEntries,
   openEntryOf,
-  type Settled,
-  UNEXPLAINED,
-} from '../store.ts'
+  UUID_TEXT,
+} from '../entries/store.ts'
+import type { OpenEntry } from '../rules.ts'
 import type { NamedTariff } from '../tariff-names.ts'
+import { contradictingFiles, type DayBalance, insertBalances } from './balances/store.ts'
 
 /** All SQL of statements that operators import. They stand beside the bank's own, and never in it. */
 
@@ -48,6 +51,8 @@ export interface NewImport {
   readonly openingCents: bigint
   readonly closingCents: bigint
   readonly entries: readonly StatementEntry[]
+  /** Of its days but the last. */
+  readonly balances: readonly DayBalance[]
 }
 
 /** A movement that two statements have otherwise. */
@@ -126,15 +131,15 @@ const insertImport = statement<
    ON CONFLICT (sha256) DO NOTHING RETURNING id`,
 )
 
-const ROWS = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
-  AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at)`
+/** What files have; see the table. */
+const ENTRIES: EntryTable = { table: 'statement_import_entry', name: 'statement_import' }
 
 const insertEntries = statement<[...EntryParameters, now: string, importId: string]>(
   'statement_import.keep',
   `INSERT INTO statement_import_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at,
                                        import_id)
-   SELECT t.direction, t.id, t.kind, t.end_to_end_id, t.reference, t.value_cents, t.occurred_at, $8, $9 FROM ${ROWS}
-    ORDER BY t.direction, t.id, t.kind
+   SELECT t.direction, t.id, t.kind, t.end_to_end_id, t.reference, t.value_cents, t.occurred_at, $8, $9 FROM ${ENTRY_ROWS}
+    ORDER BY t.direction COLLATE "C", t.id COLLATE "C", t.kind COLLATE "C"
    ON CONFLICT DO NOTHING`,
 )
 
@@ -143,7 +148,7 @@ const CONTRADICTION = `t.kind, t.id, t.direction, t.value_cents, s.value_cents A
 
 const selectContradicting = statement<EntryParameters, Contradiction>(
   'statement_import.contradicting',
-  `SELECT ${CONTRADICTION} FROM ${ROWS} JOIN statement_import_entry s USING (direction, id, kind)
+  `SELECT ${CONTRADICTION} FROM ${ENTRY_ROWS} JOIN statement_import_entry s USING (direction, id, kind)
     WHERE (s.value_cents, s.end_to_end_id) <> (t.value_cents, t.end_to_end_id)`,
 )
 
@@ -182,11 +187,9 @@ const settleConfirmed = statement<[now: string]>(
        FROM statement_entry s
       WHERE i.settled_at IS NULL AND s.direction = i.direction AND s.id = i.id AND s.kind = i.kind
         AND s.settled_at IS NOT NULL AND (s.value_cents, s.end_to_end_id) = (i.value_cents, i.end_to_end_id)
-   RETURNING i.kind, i.id
+   RETURNING i.kind, i.id, i.value_cents
    )
-   UPDATE "case" c SET closed_at = $1 FROM settled s
-    WHERE c.kind = '${UNEXPLAINED}' AND c.operation_id IS NULL AND c.reference = s.kind || ' ' || s.id
-      AND c.closed_at IS NULL`,
+   ${closingUnexplained(ENTRIES, '$1')}`,
 )
 
 /** Tariffs that our books have; a file books none. */
@@ -196,15 +199,13 @@ const settleTariffs = statement<[now: string]>(
      UPDATE statement_import_entry s SET outcome = 'MATCHED', operation_id = e.operation_id, settled_at = $1
        FROM entry e
       WHERE s.settled_at IS NULL AND s.kind = 'TARIFF' AND e.journal = 'tariff_deducted'
-        AND e.operation_id = CASE WHEN s.reference ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+        AND e.operation_id = CASE WHEN s.reference ~ '${UUID_TEXT}'
                                   THEN s.reference::uuid END
         AND e.reference = CASE WHEN s.id = s.reference THEN '' ELSE s.id END
         AND e.account_id = ${SETTLEMENT} AND e.amount_cents = s.value_cents
-   RETURNING s.kind, s.id
+   RETURNING s.kind, s.id, s.value_cents
    )
-   UPDATE "case" c SET closed_at = $1 FROM settled s
-    WHERE c.kind = '${UNEXPLAINED}' AND c.operation_id IS NULL AND c.reference = s.kind || ' ' || s.id
-      AND c.closed_at IS NULL`,
+   ${closingUnexplained(ENTRIES, '$1')}`,
 )
 
 /** What the bank's own statement has otherwise. */
@@ -214,36 +215,6 @@ const selectDenied = statement<[limit: number], Contradiction>(
      FROM statement_import_entry t JOIN statement_entry s USING (direction, id, kind)
     WHERE t.settled_at IS NULL AND (s.value_cents, s.end_to_end_id) <> (t.value_cents, t.end_to_end_id)
     ORDER BY t.direction, t.id, t.kind LIMIT $1`,
-)
-
-const settle = statement<
-  [...KeyParameters, outcomes: readonly string[], operationIds: readonly (string | null)[], now: string]
->(
-  'statement_import.settle',
-  `WITH settled AS (
-     UPDATE statement_import_entry s SET outcome = r.outcome, operation_id = r.operation_id, settled_at = $6
-       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[])
-         AS r (direction, id, kind, outcome, operation_id)
-      WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.settled_at IS NULL
-     RETURNING s.kind, s.id
-   )
-   UPDATE "case" c SET closed_at = $6 FROM settled s
-    WHERE c.kind = '${UNEXPLAINED}' AND c.operation_id IS NULL AND c.reference = s.kind || ' ' || s.id
-      AND c.closed_at IS NULL`,
-)
-
-const KEY_ROWS = 'unnest($1::text[], $2::text[], $3::text[]) AS r (direction, id, kind)'
-
-const noteAsked = statement<[...KeyParameters, now: string]>(
-  'statement_import.asked',
-  `UPDATE statement_import_entry s SET asked_at = $4 FROM ${KEY_ROWS}
-    WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.asked_at IS NULL`,
-)
-
-const noteReported = statement<[...KeyParameters, now: string]>(
-  'statement_import.reported',
-  `UPDATE statement_import_entry s SET reported_at = $4 FROM ${KEY_ROWS}
-    WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.reported_at IS NULL`,
 )
 
 /** Where the bank's own statement is read it is that which finds them. @source rules#import.5 */
@@ -267,9 +238,7 @@ const fillGaps = statement<[now: string]>(
                      WHERE s.direction = g.direction AND s.id = g.id AND s.kind <> 'TARIFF')
      RETURNING g.direction, g.id
    )
-   UPDATE "case" c SET closed_at = $1 FROM filled f
-    WHERE c.kind = '${MISSING}' AND c.operation_id IS NULL AND c.reference = f.direction || ' ' || f.id
-      AND c.closed_at IS NULL`,
+   ${closingCasesOf(MISSING, `f.direction || ' ' || f.id`, 'filled f', '$1')}`,
 )
 
 /** The SQL of imports. */
@@ -304,6 +273,18 @@ function filesOf(database: Database) {
   }
 }
 
+/** Other requests have their turn between so many. */
+const ROWS_AT_ONCE = 5_000
+
+/** In one order for all files, which is that of the statement: of two at once neither waits for the other in turn. */
+function chunksOf(entries: readonly StatementEntry[]): StatementEntry[][] {
+  const placed = entries.map((entry) => ({ entry, place: `${entry.direction} ${entry.movementId} ${entry.kind}` }))
+  placed.sort((one, other) => (one.place < other.place ? -1 : one.place > other.place ? 1 : 0))
+  return Array.from({ length: Math.ceil(placed.length / ROWS_AT_ONCE) }, (_, chunk) =>
+    placed.slice(chunk * ROWS_AT_ONCE, (chunk + 1) * ROWS_AT_ONCE).map(({ entry }) => entry),
+  )
+}
+
 async function keepFile(
   queries: Queries,
   file: NewImport,
@@ -311,18 +292,22 @@ async function keepFile(
   auditId: string,
   nowMs: number,
 ): Promise<Contradiction[]> {
-  const { id, sha256, firstDay, lastDay, since, until, openingCents, closingCents, entries } = file
-  const contradicting = await queries.rows(selectContradicting, entryParameters(entries))
+  const { id, sha256, firstDay, lastDay, since, until, openingCents, closingCents, entries, balances } = file
   const at = instantParameter(nowMs)
+  // First: of two files at once the second waits here for the first, and sees what that one has otherwise.
+  const chunks = chunksOf(entries)
+  for (const chunk of chunks) await queries.rows(insertEntries, [...entryParameters(chunk), at, id])
+  const contradicting: Contradiction[] = []
+  for (const chunk of chunks) contradicting.push(...(await queries.rows(selectContradicting, entryParameters(chunk))))
   const kept = await queries.rows(insertImport, [
     ...([id, sha256, firstDay, lastDay, instantParameter(since), instantParameter(until)] as const),
     ...([openingCents, closingCents, entries.length, contradicting.length, at] as const),
     operator.actorName ?? operator.actor,
   ])
   if (kept.length === 0) return []
-  await queries.rows(insertEntries, [...entryParameters(entries), at, id])
-  const balances = { openingCents: Number(openingCents), closingCents: Number(closingCents) }
-  const facts = { sha256: sha256.toString('hex'), firstDay, lastDay, rows: entries.length, ...balances }
+  await insertBalances(queries, id, balances)
+  const ends = { openingCents: Number(openingCents), closingCents: Number(closingCents) }
+  const facts = { sha256: sha256.toString('hex'), firstDay, lastDay, rows: entries.length, ...ends }
   await insertAudit(queries, { ...operator, id: auditId, at: nowMs, action: 'statement.imported', subject: id, facts })
   return contradicting
 }
@@ -341,24 +326,9 @@ function entriesOf(database: Database) {
       const { direction = '', movementId = '', kind = '' } = after ?? {}
       return (await database.rows(selectOpen, [direction, movementId, kind, limit])).map(openEntryOf)
     },
-    /** Notes what became of rows, and closes the cases that wondered about them. */
-    settle: async (results: readonly Settled[], nowMs: number): Promise<void> => {
-      if (results.length === 0) return
-      await database.rows(settle, [
-        ...keyParameters(results.map(({ entry }) => entry)),
-        results.map(({ outcome }) => outcome),
-        results.map(({ operationId }) => operationId),
-        instantParameter(nowMs),
-      ])
-    },
-    /** Notes that the bank was asked about them. */
-    noteAsked: async (keys: readonly EntryKey[], nowMs: number): Promise<void> => {
-      if (keys.length > 0) await database.rows(noteAsked, [...keyParameters(keys), instantParameter(nowMs)])
-    },
-    /** Notes that a case was opened. */
-    noteReported: async (keys: readonly EntryKey[], nowMs: number): Promise<void> => {
-      if (keys.length > 0) await database.rows(noteReported, [...keyParameters(keys), instantParameter(nowMs)])
-    },
+    /** Files that contradict one before them, of which no case tells yet. */
+    contradictingFiles: () => contradictingFiles(database),
+    ...markingOf(database, ENTRIES),
   }
 }
 

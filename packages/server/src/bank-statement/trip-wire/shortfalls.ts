@@ -1,5 +1,5 @@
 import { limits } from '@pixgate/spec'
-import type { BalancePartner, StatementPartner } from '../../banks/port.ts'
+import type { BalancePartner, BankBalance, StatementPartner } from '../../banks/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { balanceLook, type Look, looked } from './shortfall.ts'
 import { type ReadBalance, SHORTFALL_CASES, type ShortfallName, type TripWireStore } from './store.ts'
@@ -14,10 +14,10 @@ import type { TripWire } from './wire.ts'
 export interface Shortfalls {
   /**
    * Looks, after a window that reaches to now was read whole.
-   * @param closingCents the statement's balance at its end
+   * @param closingCents the statement's balance at its end; `undefined` where it tells none: then nothing is looked at
    * @param isOurs whether the lease is still ours: asked before each call to the bank
    */
-  look(startedAt: number, closingCents: bigint, isOurs: () => Promise<boolean>): Promise<void>
+  look(startedAt: number, closingCents: bigint | undefined, isOurs: () => Promise<boolean>): Promise<void>
 }
 
 /** What it needs. */
@@ -33,8 +33,31 @@ const COMPARED_WITHIN_MS = 3_600_000
 
 /** Makes it. */
 export function createShortfalls(options: ShortfallsOptions): Shortfalls {
-  const { store, partner, tripWire, clock } = options
+  const { store, partner } = options
+  const looks = createLooks(options)
 
+  async function readBalance(): Promise<BankBalance | undefined> {
+    const answer = await partner.readBalance?.()
+    return answer?.kind === 'READ' ? answer.balance : undefined
+  }
+
+  return {
+    look: async (startedAt, closingCents, isOurs) => {
+      if (!partner.capabilities.has('balance') || closingCents === undefined) return
+      await looks.atStatement(startedAt, closingCents)
+      const [readFrom, readBy] = [startedAt - COMPARED_WITHIN_MS, startedAt - limits.statementDifferenceMs]
+      for (const balance of await store.balancesToCompare(readFrom, readBy)) {
+        if (!(await isOurs())) return
+        await looks.atBalance(balance)
+      }
+      const balance = (await isOurs()) ? await readBalance() : undefined
+      if (balance) await store.keepBalance(balance, options.clock.now())
+    },
+  }
+}
+
+/** The two ways to look, and what follows from each. */
+function createLooks({ store, partner, tripWire, clock }: ShortfallsOptions) {
   async function applyLook(name: ShortfallName, look: Look, evidence: Readonly<Record<string, number>>): Promise<void> {
     const { next, found } = looked(await store.shortfall(name), look)
     if (found) {
@@ -46,46 +69,31 @@ export function createShortfalls(options: ShortfallsOptions): Shortfalls {
     await store.noteShortfall(name, { ...next, isOver: look.mostCents <= 0n, at: clock.now() })
   }
 
-  async function lookAtStatement(startedAt: number, closingCents: bigint): Promise<void> {
-    const { baseCents, entriesCents } = await store.statementTotal(closingCents)
-    const expectedCents = baseCents + entriesCents
-    const missing = expectedCents - closingCents
-    const evidence = { expectedCents: Number(expectedCents), closingCents: Number(closingCents) }
-    await applyLook('statement', { at: startedAt, leastCents: missing, mostCents: missing }, evidence)
-  }
-
-  async function compare(balance: ReadBalance): Promise<void> {
-    const { readAt, availableCents, asOf } = balance
-    const window = windowOf(balance)
-    const answer = await partner.readStatement({ ...window, cursor: null })
-    if (answer.kind !== 'READ') return
-    const { openingCents, closingCents } = answer.page
-    const explainedCents = balance.reservedCents + (await store.leftAround(balance, asOf === null ? spanOf(window) : 0))
-    const look = balanceLook(readAt, { availableCents, openingCents, closingCents, explainedCents })
-    const evidence = {
-      availableCents: Number(availableCents),
-      statementCents: Number(closingCents),
-      explainedCents: Number(explainedCents),
-    }
-    await applyLook('balance', look, evidence)
-    await store.noteCompared(readAt, clock.now())
-  }
-
-  async function readBalance(): Promise<void> {
-    const answer = await partner.readBalance?.()
-    if (answer?.kind === 'READ') await store.keepBalance(answer.balance, clock.now())
-  }
-
   return {
-    look: async (startedAt, closingCents, isOurs) => {
-      if (!partner.capabilities.has('balance')) return
-      await lookAtStatement(startedAt, closingCents)
-      const [readFrom, readBy] = [startedAt - COMPARED_WITHIN_MS, startedAt - limits.statementDifferenceMs]
-      for (const balance of await store.balancesToCompare(readFrom, readBy)) {
-        if (!(await isOurs())) return
-        await compare(balance)
+    atStatement: async (startedAt: number, closingCents: bigint): Promise<void> => {
+      const { baseCents, entriesCents } = await store.statementTotal(closingCents)
+      const expectedCents = baseCents + entriesCents
+      const missing = expectedCents - closingCents
+      const evidence = { expectedCents: Number(expectedCents), closingCents: Number(closingCents) }
+      await applyLook('statement', { at: startedAt, leastCents: missing, mostCents: missing }, evidence)
+    },
+
+    atBalance: async (balance: ReadBalance): Promise<void> => {
+      const { readAt, availableCents, asOf } = balance
+      const window = windowOf(balance)
+      const answer = await partner.readStatement({ ...window, cursor: null })
+      if (answer.kind !== 'READ' || answer.page.balances === null) return
+      const { openingCents, closingCents } = answer.page.balances
+      const left = await store.leftAround(balance, asOf === null ? spanOf(window) : 0)
+      const explainedCents = balance.reservedCents + left
+      const look = balanceLook(readAt, { availableCents, openingCents, closingCents, explainedCents })
+      const evidence = {
+        availableCents: Number(availableCents),
+        statementCents: Number(closingCents),
+        explainedCents: Number(explainedCents),
       }
-      if (await isOurs()) await readBalance()
+      await applyLook('balance', look, evidence)
+      await store.noteCompared(readAt, clock.now())
     },
   }
 }

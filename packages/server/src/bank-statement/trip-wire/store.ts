@@ -21,7 +21,7 @@ export interface TripWireStore {
    * What the account held before the first entry of the statement, and what all entries add, centavos.
    * @param closingCents the statement's balance; of the first time what was there before follows from it
    */
-  statementTotal(closingCents: bigint): Promise<{ readonly baseCents: bigint; readonly entriesCents: bigint }>
+  statementTotal(closingCents: bigint): Promise<StatementTotal>
 
   /** Keeps a balance, with what our books have now. */
   keepBalance(balance: BankBalance, nowMs: number): Promise<void>
@@ -57,6 +57,12 @@ export interface NotedShortfall extends Shortfall {
   /** Nothing is missing: its cases close. */
   readonly isOver: boolean
   readonly at: number
+}
+
+/** What the statement should come to, and what may be missing from a balance beside it, centavos. */
+export interface StatementTotal {
+  readonly baseCents: bigint
+  readonly entriesCents: bigint
 }
 
 /** A balance that was read. */

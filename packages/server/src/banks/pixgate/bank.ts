@@ -1,9 +1,9 @@
 import { networksOf } from '../../platform/networks.ts'
 import type { Bank } from '../bank.ts'
+import { openPartnerLink } from '../link.ts'
 import type { PixgateBankConfig } from './config.ts'
 import { createHttpPartner } from './http-partner.ts'
 import { createPixgateInbound } from './inbound.ts'
-import { openPartnerLink } from './link.ts'
 
 /** Connects a bank that speaks our own protocol, as the simulator does. */
 export function openPixgateBank(config: PixgateBankConfig): Bank {

@@ -11,7 +11,8 @@ import {
   variables,
 } from '../../platform/variables.ts'
 import type { BankCertificate } from '../certificate.ts'
-import { type PartnerTls, readPartnerTls } from './tls.ts'
+import type { PartnerTls } from '../client-tls.ts'
+import { readPartnerTls } from './tls.ts'
 
 /** How a bank that speaks our own partner protocol is reached. */
 

@@ -1,3 +1,4 @@
+import type { PartnerLink } from '../link.ts'
 import type { AnyReported, Partner, QueryAnswer, Rejected, SendAnswer, SendWindow } from '../port.ts'
 import {
   CONFLICT,
@@ -8,7 +9,6 @@ import {
   classifySend,
   classifyStatement,
 } from './classify.ts'
-import type { PartnerLink } from './link.ts'
 import { balanceOf } from './protocol/balance.ts'
 import { charges } from './protocol/charge.ts'
 import { payouts } from './protocol/payout.ts'

@@ -6,8 +6,8 @@ export const BYTE_ORDER_MARK = '\ufeff'
 /** A value of a cell. What is a number is no text: nothing has to be kept from being reckoned. */
 export type Cell = string | number | { readonly cents: bigint } | null
 
-/** What a spreadsheet would take for a formula, or for what leads to one. */
-const FORMULA = /^[=+\-@\t\r]/
+/** What a spreadsheet would take for a formula, in wide letters too, or for what leads to one. */
+const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/
 
 const NEEDS_QUOTES = /[;"\r\n\t]/
 

@@ -76,7 +76,7 @@ const selectEntries = statement<
   EntryRow
 >(
   'closes.export_entries',
-  `SELECT e.version::text AS version, ((extract(epoch FROM e.at) * 1000)::bigint)::text AS "atMs", e.journal, e.shown,
+  `SELECT e.version::text AS version, ((extract(epoch FROM e.at) * 1000)::bigint)::text AS "atMs", e.journal, entry_shown(o.kind, e.shown) AS shown,
           e.amount_cents::text AS cents, e.balance_after_cents::text AS balance, e.operation_id::text AS "operationId",
           o.kind AS "operationKind", o.external_id AS "externalId",
           coalesce(nullif(e.reference, ''), o.end_to_end_id) AS "movementId"
@@ -100,22 +100,27 @@ export async function accountsOf(queries: Queries, { from, to }: DayBounds): Pro
   }))
 }
 
-/** So many entries are in memory at a time. */
+/** So many entries are read at a time; twice as many are in memory. */
 const PAGE = 2_000
 
-/** The entries of an account, in their order, page by page. @source rules#export.3 */
+/** The entries of an account, in their order, page by page: one is read while the one before is sent. @source rules#export.3 */
 export async function* entriesOf(
   queries: Queries,
   { id, versions }: AccountOfPeriod,
   { from, to }: DayBounds,
 ): AsyncGenerator<readonly PeriodEntry[]> {
   const bounds = [instantParameter(from), instantParameter(to)] as const
-  for (let { after } = versions; ; ) {
-    const rows = await queries.rows(selectEntries, [id, String(after), String(versions.upTo), ...bounds, PAGE])
-    if (rows.length > 0) yield rows.map(entryOf)
+  const pageAfter = (after: bigint) => {
+    const page = queries.rows(selectEntries, [id, String(after), String(versions.upTo), ...bounds, PAGE])
+    // Whoever waits for it is told.
+    page.catch(() => undefined)
+    return page
+  }
+  for (let page: ReturnType<typeof pageAfter> | undefined = pageAfter(versions.after); page; ) {
+    const rows: readonly EntryRow[] = await page
     const last = rows.at(-1)
-    if (rows.length < PAGE || last === undefined) return
-    after = BigInt(last.version)
+    page = rows.length < PAGE || last === undefined ? undefined : pageAfter(BigInt(last.version))
+    if (rows.length > 0) yield rows.map(entryOf)
   }
 }
 

@@ -10,7 +10,8 @@ export interface Exporter {
   /**
    * Begins an export.
    * @returns its bytes, once the first of them are there; it breaks off where the rest cannot be read
-   * @throws overloaded (503) two are under way, and none of them has ended within five seconds · Error where nothing could be read
+   * @throws overloaded (503) two are under way, and none of them has ended within five seconds · DatabaseUnavailable (503) where
+   *   nothing could be read
    * @source rules#export.3
    */
   stream(pieces: (queries: Queries) => AsyncIterable<string>): Promise<Readable>

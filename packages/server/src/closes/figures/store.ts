@@ -1,8 +1,9 @@
-import type { AccountCode } from '@pixgate/spec'
+import { type AccountCode, IN_A_FILE } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
 import type { DayBounds } from '../../platform/sao-paulo.ts'
 import type { DifferenceFigures, Figures, JournalFigures, OpenCase, Tally } from '../content.ts'
 import { LISTED_MAX } from '../content.ts'
+import { BEFORE_KNOWN, DIRECTION } from './directions.ts'
 
 /**
  * What the books and the bank's statement have of a day. All of it has to be read in one snapshot. Amounts come as text, as a
@@ -40,22 +41,37 @@ const selectJournals = statement<
 
 const SIGNED = `CASE s.direction WHEN 'in' THEN s.value_cents ELSE -s.value_cents END`
 
-/** What was there before the first entry that was read, and all entries, less those after the day. */
+/**
+ * What was there before the first entry that was read, and all entries, less those after the day. Of files only where all that tell of
+ * the end of the day, also those of the day after, say the same: of those that contradict each other none counts.
+ */
 const selectBank = statement<[to: string], { statement: string | null; import: string | null }>(
   'closes.bank',
   `SELECT (SELECT b.base_cents + m.entries_cents
                   - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s WHERE s.occurred_at >= $1), 0)
              FROM bank_shortfall b, statement_mark m
             WHERE b.name = 'statement' AND m.matched_until >= $1)::text AS statement,
-          (SELECT closing_cents FROM statement_import WHERE until = $1 ORDER BY imported_at DESC, id DESC LIMIT 1)::text
-            AS import`,
+          (SELECT CASE WHEN bool_or(c.is_end) AND count(DISTINCT c.cents) = 1 THEN min(c.cents) END
+             FROM (SELECT closing_cents AS cents, true AS is_end FROM statement_import WHERE until = $1
+                   UNION ALL
+                   SELECT cents, true FROM statement_import_balance WHERE at = $1
+                   UNION ALL
+                   SELECT opening_cents, false FROM statement_import WHERE since = $1) c)::text AS import`,
 )
 
 /** The account that stands for the bank. */
 const SETTLEMENT = `(SELECT id FROM account WHERE code = 'settlement')`
 
-/** The direction that the statement has it in: what was held is booked back before it is booked as what it is. */
-const DIRECTION = `CASE WHEN e.journal = 'return_known' OR e.amount_cents > 0 THEN 'out' ELSE 'in' END`
+/**
+ * An entry is its movement's: of the operation that has it, or of one that held it before that was known. What another one booked
+ * of the same movement is a difference, with a case.
+ */
+const IS_OF_MOVEMENT = `(e.journal IN (${BEFORE_KNOWN})
+              OR EXISTS (SELECT FROM movement m
+                          WHERE m.direction = ${DIRECTION} AND m.id = e.reference AND m.operation_id = e.operation_id))`
+
+/** What a case about a line is known by: what only a file tells has its own. */
+const LINE_CASE = `s.kind || ' ' || s.id || CASE WHEN s.import_id IS NULL THEN '' ELSE '${IN_A_FILE}' || s.value_cents END`
 
 const TARIFF_ID = `CASE WHEN s.id = s.reference THEN '' ELSE s.id END`
 
@@ -65,7 +81,7 @@ const selectLater = statement<[to: string], { count: number; cents: string }>(
   `SELECT count(*)::integer AS count, coalesce(-sum(e.amount_cents), 0)::text AS cents
      FROM entry e
     WHERE e.account_id = ${SETTLEMENT} AND e.at >= $1
-      AND (e.journal <> 'tariff_deducted' AND e.reference <> ''
+      AND (e.reference <> '' AND ${IS_OF_MOVEMENT}
            AND EXISTS (SELECT FROM statement_line s
                         WHERE s.direction = ${DIRECTION} AND s.id = e.reference AND s.kind <> 'TARIFF'
                           AND s.occurred_at < $1)
@@ -88,7 +104,7 @@ const selectEarlier = statement<[to: string], { count: number; cents: string }>(
              JOIN movement m ON m.direction = s.direction AND m.id = s.id
              JOIN entry e ON e.operation_id = m.operation_id AND e.reference = s.id AND e.account_id = ${SETTLEMENT}
                          AND s.direction = ${DIRECTION}
-            WHERE s.kind <> 'TARIFF' AND e.journal <> 'tariff_deducted' AND e.at < $1
+            WHERE s.kind <> 'TARIFF' AND e.at < $1
            UNION ALL
            SELECT e.amount_cents
              FROM line s
@@ -116,35 +132,53 @@ interface DifferenceRow {
   readonly isOpen: boolean
 }
 
-/** Of what the statement has otherwise, or at all, and of what it has not: as far as it was so when the day ended. */
+/** A case that stood when the day ended, whatever became of it since: the same day told again is told the same. */
+const STOOD = `(c.closed_at IS NULL OR c.closed_at >= $1)`
+
+/** A return that is held, as nobody knows yet whose it is, is in the books. */
+const IS_HELD = `EXISTS (SELECT FROM "case" c JOIN entry e ON e.operation_id = c.operation_id AND e.reference = s.id
+                          WHERE c.kind = 'return_unexplained' AND c.reference = s.id AND ${STOOD}
+                            AND s.direction = 'out' AND e.journal = 'return_held' AND e.at < $1)`
+
+/**
+ * Of what the statement has otherwise, or at all, of what it has not, and of what two operations have: as far as it was so when
+ * the day ended.
+ */
 const selectDifferences = statement<[to: string], DifferenceRow>(
   'closes.differences',
   `WITH found AS (
-     SELECT 'statement_unexplained' AS kind, s.kind || ' ' || s.id AS reference, ${SIGNED} AS cents
+     SELECT 'statement_unexplained' AS kind, ${LINE_CASE} AS reference, ${SIGNED} AS cents, NULL::uuid AS operation_id
        FROM statement_line s
       WHERE s.settled_at IS NULL AND s.occurred_at < $1
         AND (s.kind = 'TARIFF'
-             OR NOT EXISTS (SELECT FROM movement m WHERE m.direction = s.direction AND m.id = s.id))
+             OR NOT EXISTS (SELECT FROM movement m WHERE m.direction = s.direction AND m.id = s.id) AND NOT ${IS_HELD})
      UNION ALL
-     SELECT 'statement_differs', s.kind || ' ' || s.id,
+     SELECT 'statement_differs', ${LINE_CASE},
             ${SIGNED} + coalesce((SELECT sum(e.amount_cents)
                                     FROM movement m
                                     JOIN entry e ON e.operation_id = m.operation_id AND e.reference = s.id
                                                 AND e.account_id = ${SETTLEMENT} AND s.direction = ${DIRECTION}
-                                   WHERE m.direction = s.direction AND m.id = s.id), 0)
+                                   WHERE m.direction = s.direction AND m.id = s.id), 0), NULL
        FROM statement_line s WHERE s.outcome = 'DIFFERS' AND s.occurred_at < $1
      UNION ALL
-     SELECT 'statement_missing', g.direction || ' ' || g.id, sum(e.amount_cents)
+     SELECT 'statement_missing', g.direction || ' ' || g.id, sum(e.amount_cents), NULL
        FROM statement_gap g
        JOIN entry e ON e.operation_id = g.operation_id AND e.reference = g.id AND e.account_id = ${SETTLEMENT}
                    AND g.direction = ${DIRECTION} AND e.at < $1
       WHERE g.filled_at IS NULL
       GROUP BY g.direction, g.id
+     UNION ALL
+     SELECT c.kind, c.reference, sum(e.amount_cents), c.operation_id
+       FROM "case" c
+       JOIN entry e ON e.operation_id = c.operation_id AND e.reference = c.reference AND e.account_id = ${SETTLEMENT}
+                   AND e.at < $1
+      WHERE c.kind = 'movement_elsewhere' AND ${STOOD}
+      GROUP BY c.id
    )
-   SELECT f.kind, f.reference, f.cents::text AS cents, c.id::text AS "caseId",
-          (c.id IS NULL OR c.closed_at IS NULL) AS "isOpen"
+   SELECT f.kind, f.reference, f.cents::text AS cents, c.id::text AS "caseId", (c.id IS NULL OR ${STOOD}) AS "isOpen"
      FROM found f
-     LEFT JOIN "case" c ON c.operation_id IS NULL AND c.kind = f.kind AND c.reference = f.reference
+     LEFT JOIN "case" c ON c.operation_id IS NOT DISTINCT FROM f.operation_id AND c.kind = f.kind
+                       AND c.reference = f.reference
     WHERE f.cents <> 0
     ORDER BY abs(f.cents) DESC, f.kind, f.reference`,
 )

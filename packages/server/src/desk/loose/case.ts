@@ -85,4 +85,6 @@ export interface LooseOrder {
 export interface LooseOption {
   readonly decision: LooseDecision
   readonly says: string
+  /** What must be named with it. */
+  readonly needs: readonly ('attributeTo' | 'reference')[]
 }

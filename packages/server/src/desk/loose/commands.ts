@@ -1,10 +1,10 @@
 import { type LooseDecision, Refusal } from '@pixgate/spec'
-import type { Command, Decision, State } from '../../engine/operation.ts'
+import type { Command, Decision, MovementId, State } from '../../engine/operation.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import { type Ids, isUuid } from '../../platform/ids.ts'
 import type { CaseSubject, LooseOption, LooseOrder, ReadCase, StoredCase } from './case.ts'
-import type { EventDesk, StatementDesk } from './ports.ts'
-import { decideLoose, movedCents, optionsOf } from './rules.ts'
+import type { EventDesk, HandedOver, StatementDesk } from './ports.ts'
+import { decideLoose, handedCents, isCancelling, leftCents, optionsOf } from './rules.ts'
 import type { LooseStore } from './store.ts'
 import { aboutOf, moneyOf } from './subject.ts'
 
@@ -16,22 +16,29 @@ export interface LooseDesk {
   look(caseId: string): Promise<{ readonly read: ReadCase; readonly seen: bigint } | undefined>
   /** What may be decided of it here and now. @source rules#desk.50 */
   options(read: ReadCase): readonly LooseOption[]
-  /** What a command must read to decide. */
-  looks(read: ReadCase): Pick<Command<unknown>, 'reads' | 'movements' | 'controls'>
-  /** Ids for what a decision books. */
-  ids(): readonly string[]
+  /**
+   * A decision as it is ordered, with all that it must look up.
+   * @throws validation_error (400) · not_possible_in_state (409)
+   * @source rules#desk.51, rules#desk.52
+   */
+  prepare(read: ReadCase, order: LooseOrder): Promise<PreparedLoose>
+}
+
+/** A decision that can be made, or rehearsed. */
+export interface PreparedLoose {
+  /** What a command must look at to decide. */
+  readonly looks: Omit<Command<unknown>, 'decide'>
   /**
    * Decides. Pure.
    * @throws not_possible_in_state · case_changed (409)
-   * @source rules#desk.51
    */
-  decide(read: ReadCase, order: LooseOrder, state: State, ids: readonly string[]): Decision<unknown>
-  /** What a decision moves that an operation books by its own table, centavos. */
-  handedCents(read: ReadCase, order: LooseOrder): bigint
-  /** Whether what an order names is there. @throws validation_error (400) */
-  check(read: ReadCase, order: LooseOrder): Promise<void>
-  /** Hands over what was decided to be. @throws not_possible_in_state (409) the operation did not accept it */
-  carryOut(read: ReadCase, order: LooseOrder): Promise<void>
+  decide(state: State, now: number): Decision<unknown>
+  /** What the inbox does with it afterwards: of an event that is applied again. */
+  readonly later: HandedOver | undefined
+  /** What an operation is handed, centavos. */
+  readonly handedCents: bigint
+  /** What it leaves as it is, where it moves nothing, centavos. */
+  readonly leftCents: bigint
 }
 
 /** Some case of no operation was decided since this one was read: it is to be read again. */
@@ -78,30 +85,26 @@ export class LooseCommands implements LooseDesk {
     return optionsOf(read)
   }
 
-  looks({ subject }: ReadCase) {
-    const movements = subject.is === 'movement' ? [{ direction: subject.direction, id: subject.movementId }] : []
-    return { reads: [], movements, controls: ['loose_cases'] as const }
-  }
-
-  ids(): readonly string[] {
-    return Array.from({ length: STEPS_MAX }, () => this.#needs.ids.uuid())
-  }
-
-  decide(read: ReadCase, order: LooseOrder, state: State, ids: readonly string[]): Decision<unknown> {
-    return decideLoose({ read, order, ids }, state, offered(read, order))
-  }
-
-  handedCents(read: ReadCase, order: LooseOrder): bigint {
-    return order.decision === 'attribute' ? movedCents(read) : 0n
-  }
-
-  async check(read: ReadCase, order: LooseOrder): Promise<void> {
-    const { events, statement } = this.#needs
-    const { subject } = read
+  async prepare(read: ReadCase, order: LooseOrder): Promise<PreparedLoose> {
     const decision = offered(read, order)
     assertEvidence(read, order)
-    if (decision !== 'attribute') return
-    const operationId = attributeTo(order)
+    const attributedTo = decision === 'attribute' ? attributeTo(order) : null
+    if (attributedTo !== null) await this.#assertAccepted(read, attributedTo)
+    const handed = await this.#handed(read, decision, attributedTo)
+    const isWithIt = read.subject.is === 'movement'
+    const cancels = isCancelling(read, decision) ? await this.#cancels(read, order) : null
+    const deciding = { read, order, attributedTo, cancels, handed: isWithIt ? handed : undefined, ids: this.#ids() }
+    return {
+      looks: looksOf(read, deciding.handed),
+      decide: (state, now) => decideLoose(deciding, state, now, decision),
+      later: isWithIt ? undefined : handed,
+      handedCents: handedCents(read, decision),
+      leftCents: leftCents(read, decision),
+    }
+  }
+
+  async #assertAccepted({ subject }: ReadCase, operationId: string): Promise<void> {
+    const { events, statement } = this.#needs
     const isAccepted =
       subject.is === 'event'
         ? await events.accepts(subject, operationId)
@@ -109,24 +112,52 @@ export class LooseCommands implements LooseDesk {
     if (!isAccepted) throw invalid('attributeTo', 'the operation is of another kind, or does not exist')
   }
 
-  async carryOut({ id, subject }: ReadCase, order: LooseOrder): Promise<void> {
+  /** What is handed over, as a command of the operation that takes it. */
+  async #handed({ subject }: ReadCase, decision: LooseDecision, to: string | null): Promise<HandedOver | undefined> {
     const { events, statement } = this.#needs
-    const isAttributed = order.decision === 'attribute'
-    if (subject.is === 'movement' && isAttributed) {
-      const { entry: kind, direction, movementId } = subject
-      const result = await statement.handOver({ kind, direction, movementId }, attributeTo(order))
-      if (result !== 'APPLIED') throw notPossible(`the operation does not accept it: ${result}`)
-    }
-    if (subject.is !== 'event' || (!isAttributed && order.decision !== 'replay')) return
-    const { inboxId, ordinal, setAsideAt } = subject
-    const attributedTo = isAttributed ? attributeTo(order) : null
-    await events.applyAgain({ inboxId, ordinal, caseId: id, setAsideAt: setAsideAt ?? 0, attributedTo })
+    if (subject.is === 'event' && (to !== null || decision === 'replay')) return events.command(subject, to)
+    if (subject.is !== 'movement' || to === null) return undefined
+    const { entry: kind, direction, movementId } = subject
+    const handed = await statement.command({ kind, direction, movementId }, to)
+    if (!handed) throw notPossible('the statement has the movement no more')
+    return handed
+  }
+
+  /** The other case in clearing whose money cancels what is in clearing of this one. @throws validation_error (400) */
+  async #cancels({ id, subject }: ReadCase, { evidence: { reference = '' } }: LooseOrder): Promise<string> {
+    const other = isUuid(reference) ? await this.read(reference.toLowerCase()) : undefined
+    const isOpen = other?.kind === 'in_clearing' && other.closedAt === null && other.id !== id
+    const isOpposite =
+      other?.subject.is === 'clearing' && subject.is === 'clearing' && other.subject.cents === -subject.cents
+    if (other && isOpen && isOpposite) return other.id
+    throw invalid(
+      'evidence.reference',
+      'evidence.reference must be the id of the open case in_clearing of the opposite amount',
+    )
+  }
+
+  #ids(): readonly string[] {
+    return Array.from({ length: STEPS_MAX }, () => this.#needs.ids.uuid())
   }
 
   async #eventOf({ facts }: StoredCase): Promise<CaseSubject | undefined> {
     const { inboxId, ordinal } = facts
     if (typeof inboxId !== 'string' || typeof ordinal !== 'number') return undefined
     return this.#needs.events.read({ inboxId, ordinal })
+  }
+}
+
+const NOTHING_HANDED: HandedOver = { reads: [], decide: () => ({ outcome: undefined }) }
+
+/** With its own movement, and all that whoever takes it looks at. */
+function looksOf({ subject }: ReadCase, handed: HandedOver | undefined): PreparedLoose['looks'] {
+  const own: MovementId[] = subject.is === 'movement' ? [{ direction: subject.direction, id: subject.movementId }] : []
+  const isOwn = ({ direction, id }: MovementId) => own.some((one) => one.direction === direction && one.id === id)
+  const { decide: _, movements = [], controls = [], ...others } = handed ?? NOTHING_HANDED
+  return {
+    ...others,
+    movements: [...own, ...movements.filter((movement) => !isOwn(movement))],
+    controls: [...controls, 'loose_cases'],
   }
 }
 

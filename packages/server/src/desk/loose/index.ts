@@ -5,7 +5,7 @@ import type { EventDesk, StatementDesk } from './ports.ts'
 import { createLooseStore } from './store.ts'
 
 export type * from './case.ts'
-export { CasesMoved, type LooseDesk } from './commands.ts'
+export { CasesMoved, type LooseDesk, type PreparedLoose } from './commands.ts'
 export { createDriftCases, type Verified } from './drifts.ts'
 export type * from './ports.ts'
 

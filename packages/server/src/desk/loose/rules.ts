@@ -2,15 +2,27 @@ import {
   type AdjustmentStatus,
   adjustment,
   type JournalKind,
+  type JournalTemplate,
+  journals,
   type LooseDecision,
   looseCaseKind,
   min,
   Refusal,
 } from '@pixgate/spec'
-import type { Case, Create, Decision, Journal, Operation, State } from '../../engine/operation.ts'
+import {
+  type Case,
+  type Create,
+  type Decision,
+  type EventOrder,
+  type Journal,
+  mergeDecisions,
+  type Operation,
+  type State,
+} from '../../engine/operation.ts'
 import { sha256 } from '../../platform/crypto.ts'
-import type { BookedStep, LooseOption, LooseOrder, ReadCase } from './case.ts'
-import { clearingCents, correctedCents, gainedCents, merchantCents } from './subject.ts'
+import type { BookedStep, LooseMovement, LooseOption, LooseOrder, ReadCase } from './case.ts'
+import type { HandedOver } from './ports.ts'
+import { centsIn, clearingCents, correctedCents, gainedCents, merchantCents } from './subject.ts'
 
 /** What may be decided of a case of no operation, and what a decision does to the money. Pure. */
 
@@ -19,8 +31,18 @@ export function optionsOf(read: ReadCase): readonly LooseOption[] {
   const { decisions = {} } = looseCaseKind(read.kind) ?? {}
   if (read.closedAt !== null) return []
   return (Object.entries(decisions) as [LooseDecision, string][]).flatMap(([decision, says]) =>
-    isPossible(read, decision) ? [{ decision, says }] : [],
+    isPossible(read, decision) ? [{ decision, says, needs: needsOf(read, decision) }] : [],
   )
+}
+
+function needsOf(read: ReadCase, decision: LooseDecision): LooseOption['needs'] {
+  if (isCancelling(read, decision)) return ['reference']
+  return decision === 'attribute' ? ['attributeTo'] : []
+}
+
+/** Whether a decision leaves money in clearing: then another case has to cancel it. @source rules#desk.55 */
+export function isCancelling({ subject }: ReadCase, decision: LooseDecision): boolean {
+  return decision === 'close' && subject.is === 'clearing' && subject.cents !== 0n
 }
 
 function isPossible({ subject }: ReadCase, decision: LooseDecision): boolean {
@@ -113,36 +135,83 @@ const JOURNALS: ReadonlyMap<AdjustmentStatus, JournalKind> = new Map(
 export interface Deciding {
   readonly read: ReadCase
   readonly order: LooseOrder
+  /** The operation that is named; `null`: none is. */
+  readonly attributedTo: string | null
+  /** The other case in clearing that closes with it; `null`: none does. */
+  readonly cancels: string | null
+  /** What the named operation decides of the movement that is handed over to it. */
+  readonly handed: HandedOver | undefined
   /** Of the adjustments, in their order. */
   readonly ids: readonly string[]
 }
 
 /**
  * Decides a case: what is booked, which case closes, and what is opened for what stays in clearing, all together or not at all. The case of
- * what is handed over closes when that was done.
+ * an event that is ordered again closes when it was applied.
  * @throws case_changed (409) the movement was booked meanwhile
- * @source rules#desk.51, rules#desk.53, rules#desk.54, rules#desk.55
+ * @throws not_possible_in_state (409) the operation does not accept what is handed over to it
+ * @source rules#desk.51, rules#desk.52, rules#desk.53, rules#desk.54, rules#desk.55
  */
 export function decideLoose(
-  { read, order, ids }: Deciding,
-  state: Pick<State, 'balance' | 'movement'>,
+  deciding: Deciding,
+  state: State,
+  now: number,
   decision: LooseDecision,
 ): Decision<undefined> {
+  const { read, handed } = deciding
   const { subject } = read
+  if (subject.is !== 'movement') return ownDecision(deciding, state, decision)
+  if (decision !== 'close' && state.movement(keyOf(subject))) throw new Refusal('case_changed')
+  const own = ownDecision(deciding, state, decision)
+  return handed ? mergeDecisions(acceptedBy(handed, subject, state, now), own) : own
+}
+
+/** What the operation books of a movement. A decision that books none of it would leave the money without a home. */
+function acceptedBy(
+  { decide }: HandedOver,
+  { direction, movementId }: LooseMovement,
+  state: State,
+  now: number,
+): Decision<unknown> {
+  const taken = decide(state, now)
+  const isBooked = ({ kind, reference }: Journal) =>
+    reference === movementId && (journals[kind] as JournalTemplate).movement === direction
+  if (taken.journals?.some(isBooked)) return taken
+  const result = taken.outcome?.result ?? 'GONE'
+  const because = result === 'APPLIED' ? 'it books no money of it yet' : result
+  const message = `the operation does not accept it: ${because}`
+  const fields = [{ field: 'attributeTo', code: 'not_possible', message }]
+  throw new Refusal('not_possible_in_state', { message, fields })
+}
+
+/** What a decision does beside what it hands over. */
+function ownDecision(
+  { read, order, ids, attributedTo, cancels }: Deciding,
+  state: Pick<State, 'balance'>,
+  decision: LooseDecision,
+): Decision<undefined> {
   const steps = stepsOf(read, decision)
-  if (subject.is === 'movement' && steps.length > 0 && state.movement(keyOf(subject))) throw new Refusal('case_changed')
   const available = state.balance('available')
   const left = clearingCents([...read.booked, ...steps])
   const opens = left !== 0n && decision !== 'close' && read.kind !== 'in_clearing'
+  const ordered = eventOrders(read, decision, attributedTo)
   return {
     creates: steps.map((one, index) => createOf(one, ids[index] ?? '', index, { read, order })),
     journals: steps.map((one, index) => journalOf(one, ids[index] ?? '', available)),
     cases: opens ? [clearingCase(read, left)] : [],
-    closes: isHandedOver(decision) ? [] : [read.id],
+    closes: ordered.length > 0 ? [] : [read.id, ...(cancels === null ? [] : [cancels])],
     exact: steps.some(({ status }) => status === 'CLEARING_DEBITED') ? ['available', 'receivable'] : [],
     controls: { loose_cases: { decided: read.id } },
+    eventOrders: ordered,
     outcome: undefined,
   }
+}
+
+/** @source rules#desk.57, rules#desk.58 */
+function eventOrders({ subject }: ReadCase, decision: LooseDecision, attributedTo: string | null): EventOrder[] {
+  if (subject.is !== 'event' || subject.setAsideAt === null || !isHandedOver(decision)) return []
+  const { inboxId, ordinal, setAsideAt } = subject
+  return [{ inboxId, ordinal, setAsideAt, attributedTo }]
 }
 
 /** Whether an operation books what is decided, by its own table. */
@@ -150,9 +219,30 @@ function isHandedOver(decision: LooseDecision): boolean {
   return decision === 'attribute' || decision === 'replay'
 }
 
-/** The money that a case is about. */
-export function movedCents({ subject }: ReadCase): bigint {
+/** What a decision hands over, as far as it is told. @source rules#desk.52 */
+export function handedCents({ subject }: ReadCase, decision: LooseDecision): bigint {
+  if (!isHandedOver(decision)) return 0n
   return subject.is === 'movement' || subject.is === 'event' ? subject.valueCents : 0n
+}
+
+/** What a decision that moves nothing leaves as it is, though its case closes. @source rules#desk.46 */
+export function leftCents({ subject, facts }: ReadCase, decision: LooseDecision): bigint {
+  if (decision !== 'close' && decision !== 'dismiss') return 0n
+  switch (subject.is) {
+    case 'movement':
+      return subject.bookedOn === null ? subject.valueCents : 0n
+    case 'event':
+      return subject.valueCents
+    case 'difference':
+    case 'clearing':
+      return abs(subject.cents)
+    case 'decided':
+      return [correctedCents, merchantCents, gainedCents]
+        .map((sumOf) => abs(sumOf(subject.booked)))
+        .reduce((most, cents) => (cents > most ? cents : most), 0n)
+    case 'nothing':
+      return abs(centsIn(facts) ?? 0n)
+  }
 }
 
 function keyOf({ direction, movementId }: { readonly direction: 'in' | 'out'; readonly movementId: string }) {

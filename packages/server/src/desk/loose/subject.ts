@@ -1,3 +1,4 @@
+import { IN_A_FILE } from '@pixgate/spec'
 import type { Document } from '../../engine/operation.ts'
 import type { BookedStep, CaseSubject, StoredCase } from './case.ts'
 
@@ -19,29 +20,39 @@ export interface KnownMoney {
   readonly movement:
     | { readonly direction: 'in' | 'out'; readonly valueCents: bigint; readonly isInStatement: boolean }
     | undefined
+  /** Only a file tells of it, and another statement otherwise, or the bank's own is read: nothing is booked on that. */
+  readonly isHearsay: boolean
+}
+
+const FILED = new RegExp(`${IN_A_FILE}\\d+$`)
+
+/** The reference of a case as it is where the bank's own statement tells of it. */
+export function bankReference(reference: string): string {
+  return reference.replace(FILED, '')
 }
 
 /** What adjustments of a case have in common. Cases about the same money have the same. */
 export function aboutOf({ kind, reference }: Pick<StoredCase, 'kind' | 'reference'>): string {
   switch (kind) {
     case 'statement_unexplained':
-      return `movement ${reference}`
+      return `movement ${bankReference(reference)}`
     case 'statement_missing':
     case 'credit_denied':
       return `missing ${reference}`
     case 'statement_differs':
-      return `difference ${reference.replace(/ again \d+$/, '')}`
+      return `difference ${bankReference(reference).replace(/ again \d+$/, '')}`
     default:
       return reference
   }
 }
 
-/** What a case is about that is of no event. @source rules#desk.53, rules#desk.54 */
+/** What a case is about that is of no event. @source rules#desk.53, rules#desk.54, rules#import.6 */
 export function moneyOf(
   { kind, facts }: Pick<StoredCase, 'kind' | 'facts'>,
   booked: readonly BookedStep[],
-  { entry, movement }: KnownMoney,
+  { entry, movement, isHearsay }: KnownMoney,
 ): CaseSubject {
+  if (isHearsay) return { is: 'nothing' }
   switch (kind) {
     case 'statement_unexplained':
       return entry ? { is: 'movement', entry: entry.kind, ...movementOf(entry) } : { is: 'nothing' }
@@ -49,7 +60,7 @@ export function moneyOf(
     case 'credit_denied':
       return { is: 'difference', cents: lackingCents(movement) - correctedCents(booked) }
     case 'statement_differs':
-      return { is: 'difference', cents: differenceCents(facts) - correctedCents(booked) }
+      return { is: 'difference', cents: differenceCents(facts, movement) - correctedCents(booked) }
     case 'in_clearing':
       return { is: 'clearing', cents: clearingCents(booked) }
     case 'statement_corrected':
@@ -69,14 +80,18 @@ function lackingCents(movement: KnownMoney['movement']): bigint {
   return movement.direction === 'in' ? -movement.valueCents : movement.valueCents
 }
 
-/** The same of one that the statement has otherwise, or told otherwise before. */
-function differenceCents(facts: Document): bigint {
-  const [told, known] = [centsIn(facts), centsIn(facts.booked ?? facts.before)]
+/**
+ * The same of one that the statement has otherwise than the books, or, where these do not have it yet, told otherwise before. What was
+ * told before is not what the books have: of an entry that was otherwise from the first on it would count the difference twice.
+ */
+function differenceCents(facts: Document, movement: KnownMoney['movement']): bigint {
+  const [told, known] = [centsIn(facts), movement?.valueCents ?? centsIn(facts.booked ?? facts.before)]
   if (told === undefined || known === undefined) return 0n
   return facts.direction === 'in' ? told - known : known - told
 }
 
-function centsIn(facts: unknown): bigint | undefined {
+/** The amount that facts tell, centavos; `undefined`: none. */
+export function centsIn(facts: unknown): bigint | undefined {
   const { valueCents } = (facts ?? {}) as { readonly valueCents?: unknown }
   return typeof valueCents === 'number' && Number.isSafeInteger(valueCents) ? BigInt(valueCents) : undefined
 }

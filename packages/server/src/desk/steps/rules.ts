@@ -3,8 +3,7 @@ import type { Static } from 'typebox'
 import type { Operator } from '../../audit/operator.ts'
 import type { Audit, Document } from '../../engine/operation.ts'
 import { isApprover, isSamePerson, type Person } from '../../operators/index.ts'
-import type { AnyOrder } from '../decidable.ts'
-import type { DeskEvidence } from '../decider.ts'
+import type { AnyOrder, DeskEvidence } from '../decider.ts'
 import type { Effects } from '../effects.ts'
 import type { StoredCase, StoredStep } from './store.ts'
 
@@ -96,6 +95,17 @@ export function whyVoid(
   if (caseVersion !== version) return 'the case changed after it was proposed'
   const isActive = people.some((person) => person.id === operatorId && person.isActive)
   return isActive ? null : 'whoever proposed it was deactivated'
+}
+
+/**
+ * Who orders is an operator still; the administrative token names nobody who could be deactivated.
+ * @throws unauthorized (401)
+ * @source rules#desk.45
+ */
+export function assertOperates({ actor, actorName }: Operator, people: readonly Person[]): void {
+  if (actorName !== undefined && !people.some(({ id, isActive }) => id === actor && isActive)) {
+    throw new Refusal('unauthorized')
+  }
 }
 
 /**

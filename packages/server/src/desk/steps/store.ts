@@ -7,13 +7,15 @@ import type { DecidableCase } from '../decider.ts'
 /** A case, as it is decided. */
 export interface StoredCase extends DecidableCase {
   readonly operationId: string | null
+  /** What it is about, centavos; `null`: nobody told an amount. */
+  readonly amountCents: bigint | null
   /** Epoch milliseconds. */
   readonly closedAt: number | null
   /** How many moves its operation has had; `null` where it has none. */
   readonly version: number | null
 }
 
-const CASE = `SELECT c.id, c.kind, c.reference, c.facts, c.operation_id AS "operationId", c.closed_at AS "closedAt", o.version
+const CASE = `SELECT c.id, c.kind, c.reference, c.facts, c.amount_cents AS "amountCents", c.operation_id AS "operationId", c.closed_at AS "closedAt", o.version
      FROM "case" c LEFT JOIN operation o ON o.id = c.operation_id
     WHERE c.id = $1`
 
@@ -64,6 +66,16 @@ export async function readAnswered(queries: Queries, key: string, sinceMs: numbe
   return (await queries.rows(selectAnswered, [key, instantParameter(sinceMs)]))[0]
 }
 
+const selectLooseVersion = statement<[], { version: bigint }>(
+  'desk.loose_version',
+  `SELECT version FROM control WHERE name = 'loose_cases'`,
+)
+
+/** How often cases of no operation were decided. */
+export async function readLooseVersion(queries: Queries): Promise<bigint | undefined> {
+  return (await queries.rows(selectLooseVersion, []))[0]?.version
+}
+
 const insertStepStatement = statement<
   [
     id: string,
@@ -86,11 +98,11 @@ const insertStepStatement = statement<
   `INSERT INTO case_step (id, case_id, step, proposal_id, operator_id, operator_name, content, case_version, amount_cents,
                           idempotency_key, body_hash, answer, at)
    VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $11, $12::jsonb, $13)
-   ON CONFLICT (proposal_id) DO NOTHING
+   ON CONFLICT DO NOTHING
    RETURNING id`,
 )
 
-/** Keeps a proposal, or the end of one. @returns whether it was kept: a proposal ends once */
+/** Keeps a proposal, or the end of one. @returns whether it was kept: a proposal ends once, and a key makes one step */
 export async function insertStep(
   queries: Queries,
   step: StoredStep & { readonly idempotencyKey: string | null },

@@ -9,6 +9,7 @@ import { caseSteps } from './case-steps.ts'
 import { closedCases, openedCases } from './cases.ts'
 import { controls } from './controls.ts'
 import { entries } from './entries.ts'
+import { eventOrders } from './event-orders.ts'
 import { fence } from './fence.ts'
 import { locks } from './locks.ts'
 import { movements } from './movements.ts'
@@ -38,6 +39,7 @@ const parts: readonly Part[] = [
   audits,
   closedCases,
   caseSteps,
+  eventOrders,
 ]
 
 /** A locked account, as the reply tells it: numbers in text, so that none is rounded. */

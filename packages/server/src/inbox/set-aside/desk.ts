@@ -1,7 +1,7 @@
 import type { Inbound } from '../../banks/inbound.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Receivers } from '../receivers.ts'
-import { movementOf, namingOf } from '../rules.ts'
+import type { Command } from '../../engine/operation.ts'
+import { eventCommand, type Receivers } from '../receivers.ts'
+import { namingOf, reportedCents } from '../rules.ts'
 import type { SetAsideRow, SetAsideStore } from './store.ts'
 
 /** What an operator reads of events that were set aside, and orders of them. */
@@ -9,11 +9,14 @@ export interface SetAsideDesk {
   /** An event with its bytes as they came. */
   read(key: SetAsideKey): Promise<SetAsideEvent | undefined>
   /**
-   * Has an event applied again, as it stands or to the operation that the operator names.
-   * @returns whether it will be: not where it, or its case, is no longer as it was read
+   * What applying an event again comes to, to be rehearsed: to the operation that the operator names, or else to the one that it
+   * names itself. `undefined`: it names none, or several, or nobody knows before it is done.
    * @source rules#desk.57, rules#desk.58
    */
-  applyAgain(order: ApplyAgain): Promise<boolean>
+  command(
+    key: SetAsideKey,
+    attributedTo: string | null,
+  ): Promise<Command<{ readonly result: string } | undefined> | undefined>
   /** Whether an operation is of the kind that an event is about. */
   accepts(key: SetAsideKey, operationId: string): Promise<boolean>
 }
@@ -41,25 +44,15 @@ export interface SetAsideEvent extends SetAsideKey {
   readonly valueCents: bigint
 }
 
-/** What is ordered of an event. */
-export interface ApplyAgain extends SetAsideKey {
-  readonly caseId: string
-  /** As it was read. */
-  readonly setAsideAt: number
-  /** The operation that the operator names; `null`: what the event names. */
-  readonly attributedTo: string | null
-}
-
 /** What the desk works with. */
 export interface SetAsideOptions {
   readonly store: SetAsideStore
   readonly inbound: Pick<Inbound, 'parse'>
   readonly receivers: Receivers
-  readonly clock: Clock
 }
 
 /** Makes the desk. */
-export function createSetAsideDesk({ store, inbound, receivers, clock }: SetAsideOptions): SetAsideDesk {
+export function createSetAsideDesk({ store, inbound, receivers }: SetAsideOptions): SetAsideDesk {
   const eventOf = ({ endpoint, body, is_erased }: SetAsideRow, ordinal: number) =>
     is_erased ? undefined : inbound.parse(endpoint, body)[ordinal]
 
@@ -78,10 +71,17 @@ export function createSetAsideDesk({ store, inbound, receivers, clock }: SetAsid
         outcome: row.outcome,
         setAsideAt: row.processed_at,
         isReadable: event !== undefined && event.kind !== 'unreadable',
-        valueCents: (event && event.kind !== 'unreadable' && movementOf(event)?.valueCents) || 0n,
+        valueCents: event === undefined || event.kind === 'unreadable' ? 0n : reportedCents(event),
       }
     },
-    applyAgain: (order) => store.applyAgain({ ...order, nowMs: clock.now() }),
+    command: async (key, attributedTo) => {
+      const row = await store.get(key.inboxId, key.ordinal)
+      const event = row && eventOf(row, key.ordinal)
+      if (event === undefined || event.kind === 'unreadable') return undefined
+      const [meaning] = await receivers[event.subject].match([event.references])
+      const id = attributedTo ?? meaning?.id
+      return id === undefined ? undefined : eventCommand(receivers, id, event)
+    },
     accepts: async (key, operationId) => {
       const row = await store.get(key.inboxId, key.ordinal)
       const event = row && eventOf(row, key.ordinal)

@@ -1,4 +1,5 @@
 import type { Queries } from './database.ts'
+import { asUnavailable } from './errors.ts'
 import { VerifiedClient } from './verified-client.ts'
 
 /** Long looks at the whole database: on one core, never written to, ended with the process that asked. */
@@ -23,7 +24,8 @@ export interface SnapshotOptions {
 /**
  * Lets `work` read the database as it is at one moment, while others go on writing: a connection of its own, read-only.
  * Numbers wider than 32 bits come back as text.
- * @throws Error where the database cannot be reached, or the look was ended
+ * @throws DatabaseUnavailable where the database cannot be reached, or not any more · Error where the look was ended, or what it
+ *   asks for is none
  */
 export async function withSnapshot<Result>(
   { url, name, signal }: SnapshotOptions,
@@ -48,12 +50,17 @@ export async function withSnapshot<Result>(
     ending.reject(signal?.reason)
   }
   signal?.addEventListener('abort', end)
+  const reached = <Answer>(answer: Promise<Answer>): Promise<Answer> =>
+    answer.catch((error: unknown) => {
+      throw signal?.aborted ? error : asUnavailable(error)
+    })
   try {
     // A client that is ended while it connects never says so.
-    await Promise.race([client.connect(), ending.promise])
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await reached(Promise.race([client.connect(), ending.promise]))
+    await reached(client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'))
     return await work({
-      rows: async ({ name, text }, parameters) => (await client.query({ name, text, values: [...parameters] })).rows,
+      rows: async ({ name, text }, parameters) =>
+        (await reached(client.query({ name, text, values: [...parameters] }))).rows,
     })
   } finally {
     signal?.removeEventListener('abort', end)

@@ -79,8 +79,8 @@ export function endpointRoute(
   const changesSomething = endpoint.method !== 'GET' && (auth === 'api-key' || auth === 'admin')
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { id: correlationId, headers, ip, raw } = request
-    const remoteAddress = clientAddress(ip, raw.socket.remoteAddress)
+    const { id: correlationId, headers, raw } = request
+    const remoteAddress = clientAddress(request.ip, raw.socket.remoteAddress)
     const isGone = () => raw.socket.destroyed
     // Before anything else: what comes later, such as the look-up of a token, can last.
     const live = followRequest(eventLoop, isGone, readingOf(raw))
@@ -103,7 +103,8 @@ export function endpointRoute(
       caller = await strangers.judge(request, () => judgeBearer(request, incoming))
     }
     if (auth === 'partner') {
-      caller = await strangers.judge(request, () => authenticate.partner({ ...incoming, rawBody }))
+      const search = searchOf(raw)
+      caller = await strangers.judge(request, () => authenticate.partner({ ...incoming, rawBody, search }))
     }
 
     const params = readParams?.(request.params)
@@ -125,6 +126,12 @@ export function endpointRoute(
     config: { endpoint },
     handler: serve,
   }
+}
+
+/** What follows the path of an address, without its question mark: a bank may have to show a secret there. */
+function searchOf({ url = '' }: IncomingMessage): string {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : url.slice(at + 1)
 }
 
 /** How bearer tokens are judged; `undefined` where none is wanted. */

@@ -103,7 +103,9 @@ export interface Caller {
 export interface Authenticators {
   readonly 'api-key': (request: IncomingRequest) => Promise<Caller>
   readonly admin: (request: IncomingRequest) => Promise<Caller>
-  readonly partner: (request: IncomingRequest & { readonly rawBody: Buffer }) => Promise<Caller>
+  readonly partner: (
+    request: IncomingRequest & { readonly rawBody: Buffer; readonly search: string },
+  ) => Promise<Caller>
   /**
    * Judges whether who is known may call this now.
    * @throws Refusal that keeps the caller out, such as `insufficient_scope` or `rate_limited`

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import type { Outcome } from '../../../src/banks/link.ts'
 import { classifyCancel, classifyQuery, classifySend } from '../../../src/banks/pixgate/classify.ts'
-import type { Outcome } from '../../../src/banks/pixgate/link.ts'
 import { charges } from '../../../src/banks/pixgate/protocol/charge.ts'
 import { CHARGE, ID, PAYMENT, REQUEST } from './charges.ts'
 

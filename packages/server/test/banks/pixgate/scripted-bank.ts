@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { openPartnerLink, type PartnerLink, type PartnerLinkOptions } from '../../../src/banks/pixgate/link.ts'
+import { openPartnerLink, type PartnerLink, type PartnerLinkOptions } from '../../../src/banks/link.ts'
 
 /** What the bank was asked. */
 export interface Received {

@@ -11,7 +11,7 @@ import { decidingAt } from './fixture.ts'
 async function desk(t: TestContext) {
   const { url, database } = await testDatabase(t)
   const { engine, ids, clock } = testEngine(t, url)
-  const statement = { accepts: async () => false, handOver: async () => '' }
+  const statement = { accepts: async () => false, command: async () => undefined }
   const { report } = createDriftCases({ engine, database })
   const { decide } = decidingAt({ engine, database, ids, clock, statements: { desk: statement } })
   const found = (...examples: string[]): Promise<void> => report(verified(examples, examples.length))

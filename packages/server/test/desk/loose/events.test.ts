@@ -4,8 +4,8 @@ import { bankWithout } from '../../support/bank-without.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { audit, cases, inbox } from '../../support/evidence.ts'
 import { paidEvent, postEvent } from '../../support/partner-events.ts'
-import { type WorldOptions, world } from '../../support/world.ts'
-import { decidingOver } from './fixture.ts'
+import { ADMIN_TOKEN, type WorldOptions, world } from '../../support/world.ts'
+import { decidingOver, shapeOf } from './fixture.ts'
 
 /** Events of the bank that were set aside, and what an operator decides of them. */
 
@@ -64,6 +64,43 @@ test('[desk.58] [EV-7] an event is applied to the charge that the operator names
     [[order.caseId, 'attribute', 1000]],
   )
   await assertBooks(pix.database)
+})
+
+test('[desk.34] [desk.52] what an event would book is told before it is applied, and is what it books', async (t) => {
+  for (const options of [BELIEVED, {}]) {
+    const pix = await setAside(t, options)
+    const order = await pix.order('unmatched_event', 'attribute', { attributeTo: pix.made.id })
+    const dry = await pix.send({ ...order, dryRun: true })
+    assert.deepEqual(shapeOf(dry.effects), {
+      amountCents: 1000,
+      accounts: [
+        { account: 'available', changeCents: 1000 },
+        { account: 'settlement', changeCents: -1000 },
+      ],
+      journals: ['cash_in_paid'],
+      statuses: ['PAID'],
+    })
+    assert.deepEqual(dry.effects?.closes, [], 'its case closes when it was applied')
+    assert.deepEqual(await balances(pix.database), {})
+    assert.deepEqual((await pix.send(order)).effects, dry.effects)
+    await pix.later(0)
+    const isBooked = options === BELIEVED
+    assert.deepEqual(await balances(pix.database), isBooked ? { settlement: -1000n, available: 1000n } : {})
+  }
+})
+
+test('[desk.52] an event and its order are one commit: what is refused leaves no step, and the same key the same answer', async (t) => {
+  const pix = await setAside(t, BELIEVED)
+  const order = await pix.order('unmatched_event', 'attribute', { attributeTo: '0198c0de-7a11-7000-8000-5f1d3c2b1a09' })
+  const { caseId, ...body } = order
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'idempotency-key': 'one' }
+  const path = `/operator/cases/${caseId}/decisions`
+  for (const _ of [1, 2]) {
+    const { status, body: problem } = await pix.call('POST', path, body, headers)
+    assert.deepEqual([status, problem.errors.map(({ field }: { field: string }) => field)], [400, ['attributeTo']])
+  }
+  assert.deepEqual((await pix.readCase('unmatched_event')).steps, [])
+  assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
 })
 
 test('[desk.58] an operator’s word alone makes no money: what the bank does not confirm stays a case', async (t) => {
@@ -187,5 +224,5 @@ test('[desk.52] the money of an event that is attributed counts in the amount fr
   const attributed = pix.decide('unmatched_event', 'attribute', { attributeTo: pix.made.id })
   await assert.rejects(attributed, { code: 'insufficient_role' }, 'nobody is named who could propose it')
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
-  await pix.decide('unmatched_event', 'dismiss')
+  await assert.rejects(pix.decide('unmatched_event', 'dismiss'), { code: 'insufficient_role' })
 })

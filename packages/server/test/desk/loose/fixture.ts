@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { DeskDecision, LooseDecision } from '@pixgate/spec'
-import { createDeskCommands, type DecisionRequest } from '../../../src/desk/commands.ts'
+import { createDeskCommands, type DecisionRequest, type DeskNeeds } from '../../../src/desk/commands.ts'
 import { createLooseDesk, type EventDesk } from '../../../src/desk/loose/index.ts'
 import { createRehearsal } from '../../../src/engine/rehearsal.ts'
+import type { Person } from '../../../src/operators/index.ts'
 import type { Database } from '../../../src/platform/db/database.ts'
 import { type FixtureOptions, type StatementFixture, statementFixture } from '../../bank-statement/fixture.ts'
 import { openCaseIdsOf } from '../../support/evidence.ts'
@@ -28,14 +29,21 @@ export interface Decided {
   readonly effects: {
     readonly amountCents: number
     readonly accounts: readonly { readonly account: string; readonly changeCents: number }[]
+    readonly journals: readonly { readonly journal: string; readonly operationId: string }[]
+    readonly closes: readonly string[]
     readonly operations: readonly { readonly statusAfter: string }[]
   } | null
 }
 
 /** What a decision does, whatever ids it books under. */
 export function shapeOf(effects: Decided['effects']) {
-  const { amountCents, accounts = [], operations = [] } = effects ?? {}
-  return { amountCents, accounts, statuses: operations.map(({ statusAfter }) => statusAfter) }
+  const { amountCents, accounts = [], operations = [], journals = [] } = effects ?? {}
+  return {
+    amountCents,
+    accounts,
+    journals: journals.map(({ journal }) => journal),
+    statuses: operations.map(({ statusAfter }) => statusAfter),
+  }
 }
 
 /** Decisions about the one open case of a kind. */
@@ -54,10 +62,13 @@ export interface DeskFixture extends StatementFixture, Deciding {}
 
 export const MARIA = { actor: '0198c0de-7a11-7000-8000-00000000000a', actorName: 'Maria', address: '203.0.113.7' }
 
+/** Who there is where a test names nobody else. */
+export const PEOPLE: readonly Person[] = [{ id: MARIA.actor, name: MARIA.actorName, role: 'operator', isActive: true }]
+
 /** No event is set aside here. */
 const NO_EVENTS: EventDesk = {
   read: async () => undefined,
-  applyAgain: async () => assert.fail(),
+  command: async () => assert.fail(),
   accepts: async () => false,
 }
 
@@ -67,11 +78,19 @@ async function openOne(database: Database, kind: string): Promise<string> {
   return first
 }
 
+/** Who there is, and when one is not enough. */
+export interface PeopleOptions {
+  readonly approvalFromCents: number
+  /** Asked for where something is proposed. */
+  readonly people: DeskNeeds['holders']['people']
+}
+
 /** The desk of a process without HTTP. */
 export function decidingAt(
   needs: Pick<StatementFixture, 'database' | 'engine' | 'ids' | 'clock'> & {
     readonly statements: Pick<StatementFixture['statements'], 'desk'>
   },
+  { approvalFromCents = Number.MAX_SAFE_INTEGER, people = async () => PEOPLE }: Partial<PeopleOptions> = {},
 ): Deciding {
   const looseDesk = createLooseDesk({ ...needs, events: NO_EVENTS, statement: needs.statements.desk })
   const commands = createDeskCommands({
@@ -79,8 +98,8 @@ export function decidingAt(
     looseDesk,
     deciders: {},
     rehearse: createRehearsal(needs),
-    holders: { people: async () => [], version: async () => 1n },
-    approvalFromCents: Number.MAX_SAFE_INTEGER,
+    holders: { people, version: async () => 1n },
+    approvalFromCents,
   })
   const read = async (kind: string) => {
     const whole = await looseDesk.read(await openOne(needs.database, kind))

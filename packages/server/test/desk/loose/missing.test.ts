@@ -93,6 +93,41 @@ test('[desk.51] a decision about a movement that the statement has by then is re
   assert.deepEqual(await balances(fixture.database), BOOKED)
 })
 
+for (const isFirstOtherwise of [false, true]) {
+  const first = isFirstOtherwise ? 'told so at first' : 'told after it was matched'
+  test(`[desk.56] [PL-16] a shortage, ${first}, that was written off and ends is a case with what is left, and is booked once`, async (t) => {
+    const fixture = await deskFixture(t)
+    const charge = await fixture.charge()
+    const entry = (valueCents: bigint) => paymentOf(charge, 'E1', { valueCents })
+    await fixture.apply(charge.id, {
+      on: 'partner.confirmed',
+      payment: payment({ endToEndId: 'E1', occurredAt: entry(0n).occurredAt }),
+      transactionId: 'tx',
+    })
+    const tell = async (valueCents: bigint) => {
+      fixture.bank.answer = () => pageOf([{ ...entry(valueCents), occurredAt: fixture.clock.now() }])
+      await fixture.minutes(7)
+    }
+    if (!isFirstOtherwise) await tell(100_00n)
+    await tell(90_00n)
+    await fixture.decide('statement_differs', 'write_off')
+    const short = { available: 99_00n, settlement: -90_00n, fees: 1_00n, losses: -10_00n }
+    for (let reading = 0; reading < 2; reading++) {
+      await tell(90_00n)
+      assert.deepEqual([await open(fixture), await balances(fixture.database)], [[], short], 'it does not come back')
+    }
+    await tell(100_00n)
+    assert.deepEqual(await open(fixture), ['statement_differs'], 'nothing is undone in silence')
+    assert.deepEqual(await balances(fixture.database), short)
+    await fixture.decide('statement_differs', 'write_off')
+    for (let reading = 0; reading < 2; reading++) {
+      await tell(100_00n)
+      assert.deepEqual([await open(fixture), await balances(fixture.database)], [[], BOOKED])
+    }
+    await assertBooks(fixture.database)
+  })
+}
+
 const DIFFERENCES = [
   [90_00n, 'debit', { available: 89_00n, settlement: -90_00n, fees: 1_00n }],
   [90_00n, 'write_off', { available: 99_00n, settlement: -90_00n, fees: 1_00n, losses: -10_00n }],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import type { Refusal } from '@pixgate/spec'
 import type { StatementEntry } from '../../../src/banks/port.ts'
 import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
 import { assertBooks, balances, oldestCashIn } from '../../support/books.ts'
@@ -74,6 +75,27 @@ test('[desk.53] what is offered of money that arrived, and that left', async (t)
   )
 })
 
+test('[desk.34] [ledger.recover] what a decision repays of debts is told before, and in its answer', async (t) => {
+  const fixture = await unexplained(t, LEFT)
+  await fixture.decide('statement_unexplained', 'debit')
+  const charge = await fixture.charge()
+  const entry = paymentOf(charge, 'E2', { reference: STRANGER, valueCents: 150_00n, occurredAt: fixture.clock.now() })
+  fixture.bank.answer = () => pageOf([entry])
+  await fixture.minutes(7)
+  const order = await fixture.order('statement_unexplained', 'credit')
+  const dry = await fixture.send({ ...order, dryRun: true })
+  const { effects } = await fixture.send(order)
+  assert.deepEqual(effects?.accounts, [
+    { account: 'settlement', changeCents: -150_00 },
+    { account: 'available', changeCents: 50_00 },
+    { account: 'receivable', changeCents: 100_00 },
+  ])
+  assert.equal(effects.amountCents, 150_00, 'the amount is that of the decision')
+  assert.deepEqual(shapeOf(effects), shapeOf(dry.effects))
+  assert.deepEqual(await balances(fixture.database), { available: 50_00n, settlement: -50_00n })
+  await assertBooks(fixture.database)
+})
+
 test('[desk.51] two decisions at once: one counts, the other is refused and books nothing', async (t) => {
   const fixture = await unexplained(t)
   const credit = await fixture.order('statement_unexplained', 'credit')
@@ -119,8 +141,62 @@ test('[desk.53] [EV-7] a payment that no charge explains is handed over to the c
   const id = (await oldestCashIn(fixture.database)) ?? ''
   await fixture.decide('statement_unexplained', 'attribute', { attributeTo: id })
   assert.equal((await fixture.read(id))?.status, 'PAID')
+  await fixture.minutes(1)
   assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 MATCHED'])
   await assertSettled(fixture, { available: 99_00n, settlement: -100_00n, fees: 1_00n })
+})
+
+test('[desk.34] [desk.52] the dry run of a hand-over tells each posting, and the answer the same', async (t) => {
+  const fixture = await unexplained(t)
+  const attributeTo = await oldestCashIn(fixture.database)
+  const order = await fixture.order('statement_unexplained', 'attribute', attributeTo ? { attributeTo } : {})
+  const dry = await fixture.send({ ...order, dryRun: true })
+  assert.deepEqual(shapeOf(dry.effects), {
+    amountCents: 100_00,
+    accounts: [
+      { account: 'available', changeCents: 99_00 },
+      { account: 'settlement', changeCents: -100_00 },
+      { account: 'fees', changeCents: 1_00 },
+    ],
+    journals: ['cash_in_paid'],
+    statuses: ['PAID'],
+  })
+  assert.deepEqual(dry.effects?.closes, [order.caseId])
+  assert.deepEqual(await balances(fixture.database), {}, 'a dry run books nothing')
+  assert.deepEqual((await fixture.send(order)).effects, dry.effects)
+  assert.deepEqual(await cases(fixture.database), ['statement_unexplained (closed)'], 'it closes with the same commit')
+})
+
+test('[desk.52] a hand-over that the operation does not accept is refused with the reason, and leaves the case as it was', async (t) => {
+  const fixture = await unexplained(t)
+  const charge = await fixture.charge()
+  const dated = { reference: STRANGER, occurredAt: fixture.clock.now() + 86_400_000 }
+  fixture.bank.answer = () => pageOf([paymentOf(charge, 'E2', dated)])
+  await fixture.decide('statement_unexplained', 'close')
+  await fixture.minutes(7)
+  const order = await fixture.order('statement_unexplained', 'attribute', { attributeTo: charge.id })
+  for (const dryRun of [true, false, false]) {
+    await assert.rejects(fixture.send({ ...order, dryRun }), (error: Refusal) => {
+      assert.deepEqual(
+        [error.code, error.fields.map(({ field, code }) => [field, code])],
+        ['not_possible_in_state', [['attributeTo', 'not_possible']]],
+      )
+      return true
+    })
+  }
+  const decided = (await audit(fixture.database)).filter(({ subject }) => subject === order.caseId)
+  assert.deepEqual(decided, [])
+  assert.deepEqual(await fixture.offered('statement_unexplained'), [
+    'attribute',
+    'clear',
+    'credit',
+    'write_off',
+    'close',
+  ])
+  assert.equal((await fixture.read(charge.id))?.status, 'PENDING')
+  fixture.clock.advance(86_400_000)
+  await fixture.send(order)
+  assert.deepEqual((await balances(fixture.database)).settlement, -100_00n)
 })
 
 test('[desk.53] [EV-7] a payment that is dated before the charge that the operator names is in suspense there, with a case', async (t) => {
@@ -169,13 +245,6 @@ for (const [way, given, decision, expected] of [
     await assertSettled(fixture, expected)
   })
 }
-
-test('[desk.55] what another movement cancels in clearing is closed as explained', async (t) => {
-  const fixture = await unexplained(t)
-  await fixture.decide('statement_unexplained', 'clear')
-  await fixture.decide('in_clearing', 'close')
-  await assertSettled(fixture, { settlement: -100_00n, clearing: 100_00n })
-})
 
 test('[desk.56] [PL-16] what the statement tells otherwise after it was booked is a case with the difference, and each telling once', async (t) => {
   const fixture = await unexplained(t)

@@ -8,6 +8,7 @@ import { testDatabase } from '../../support/database.ts'
 const CALLED_BY_SERVER = [
   'abandon_batch(uuid)',
   'allowance_used(text,text,integer)',
+  'entry_shown(text,text)',
   'erase_callbacks(integer,integer)',
   'erase_ended_operations(integer,integer)',
   'erase_notifications(integer,integer)',
@@ -23,7 +24,7 @@ const CALLED_BY_SERVER = [
 ]
 
 /** With their caller's rights: a verification needs to read and nothing else. */
-const CALLED_BY_ALL = ['is_told(api_key)', 'is_told(operator)', 'json_or_null(bytea)']
+const CALLED_BY_ALL = ['entry_shown(text,text)', 'is_told(api_key)', 'is_told(operator)', 'json_or_null(bytea)']
 
 test('[database.10] the server may call these functions of ours, and everybody those that only read as their caller', async (t) => {
   const { url } = await testDatabase(t)

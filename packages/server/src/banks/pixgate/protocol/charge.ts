@@ -1,7 +1,7 @@
 import type { PartnerCharge, PartnerChargeRequest, PartnerPayment, PartnerPaymentReturn } from '@pixgate/spec'
+import { judgeReported } from '../../answers.ts'
 import type { Charge, ChargeRequest, ChargeTerms, Payment, PaymentReturn, ReportedCharge } from '../../port.ts'
 import { visibleParty } from '../../visible-text.ts'
-import { judgeReported } from '../classify.ts'
 import { isCharge } from './bodies.ts'
 import type { Resource } from './resource.ts'
 
@@ -14,7 +14,7 @@ export const charges: Resource<ChargeRequest, ChargeTerms, ReportedCharge> = {
   judge: (id, terms) => judgeReported({ isBody: isCharge, read, echo, stand }, id, terms),
 }
 
-function bodyOf({ valueCents, expiresAt, ...rest }: ChargeRequest): PartnerChargeRequest {
+function bodyOf({ valueCents, expiresAt, sentFrom: _, ...rest }: ChargeRequest): PartnerChargeRequest {
   return { ...rest, valueCents: Number(valueCents), expiresAt: new Date(expiresAt).toISOString() }
 }
 

@@ -1,7 +1,7 @@
 import type { PartnerPayoutRequest, PartnerReturn } from '@pixgate/spec'
+import { judgeReported } from '../../answers.ts'
 import type { Payout, PayoutRequest, PayoutReturn, PayoutTerms, ReportedPayout } from '../../port.ts'
 import { visibleParty, visibleText } from '../../visible-text.ts'
-import { judgeReported } from '../classify.ts'
 import { isPayout, type PayoutBody } from './bodies.ts'
 import type { Resource } from './resource.ts'
 

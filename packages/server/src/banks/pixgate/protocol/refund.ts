@@ -1,7 +1,7 @@
 import type { PartnerRefund, PartnerRefundRequest } from '@pixgate/spec'
+import { judgeReported } from '../../answers.ts'
 import type { Refund, RefundRequest, RefundTerms, ReportedRefund } from '../../port.ts'
 import { visibleText } from '../../visible-text.ts'
-import { judgeReported } from '../classify.ts'
 import { isRefund } from './bodies.ts'
 import type { Resource } from './resource.ts'
 

@@ -1,5 +1,5 @@
+import type { Judge } from '../../answers.ts'
 import type { AnyReported } from '../../port.ts'
-import type { Judge } from '../classify.ts'
 
 /** A kind of thing that is put to the bank under our id and asked about by it. */
 export interface Resource<Request, Terms, Report extends AnyReported> {

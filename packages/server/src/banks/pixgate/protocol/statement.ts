@@ -19,8 +19,7 @@ export function statementPageOf(json: unknown): StatementPage | string {
   if (faults[0] !== undefined) return faults[0]
   return {
     entries: json.entries.map(entryOf),
-    openingCents: BigInt(json.openingCents),
-    closingCents: BigInt(json.closingCents),
+    balances: { openingCents: BigInt(json.openingCents), closingCents: BigInt(json.closingCents) },
     nextCursor: json.nextCursor,
   }
 }

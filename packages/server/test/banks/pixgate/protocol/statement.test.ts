@@ -51,7 +51,7 @@ test('[statement.1] a page is read by the window of booking and its cursor, each
       ['out', TARIFF.reference],
     ],
   )
-  assert.deepEqual([page.openingCents, page.closingCents, page.nextCursor], [-100n, -150n, null])
+  assert.deepEqual([page.balances, page.nextCursor], [{ openingCents: -100n, closingCents: -150n }, null])
 })
 
 for (const [name, body] of [

@@ -3,8 +3,8 @@ import diagnostics from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import test from 'node:test'
-import { openPartnerLink, type PartnerLink } from '../../../src/banks/pixgate/link.ts'
-import { answer, closedPort, linkTo, rawBank, scriptedBank } from './scripted-bank.ts'
+import { openPartnerLink, type PartnerLink } from '../../src/banks/link.ts'
+import { answer, closedPort, linkTo, rawBank, scriptedBank } from './pixgate/scripted-bank.ts'
 
 const call = { method: 'PUT', path: '/charges/1', body: { valueCents: 1 } } as const
 

@@ -1,11 +1,11 @@
 import { TLSSocket } from 'node:tls'
 import { limits } from '@pixgate/spec'
 import { buildConnector, type Dispatcher, Pool } from 'undici'
-import { validityOf } from '../../platform/pem-files.ts'
-import { sleeplessClock } from '../../platform/stopwatch.ts'
-import { startTimer } from '../../platform/timer.ts'
-import type { SendWindow } from '../port.ts'
-import type { PartnerTls } from './tls.ts'
+import { validityOf } from '../platform/pem-files.ts'
+import { sleeplessClock } from '../platform/stopwatch.ts'
+import { startTimer } from '../platform/timer.ts'
+import type { PartnerTls } from './client-tls.ts'
+import type { SendWindow } from './port.ts'
 
 /**
  * HTTP to the bank: bounded in time, size and connections, and exact about whether a request can have been read.
@@ -21,11 +21,14 @@ export interface PartnerLink {
   close(): Promise<void>
 }
 
-/** A call: `path` is relative to the bank's address, `body` is sent as JSON. */
+/** A call: `path` is relative to the bank's address, `body` is sent as JSON, a `form` as forms are. */
 export interface PartnerCall {
-  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: object
+  readonly form?: URLSearchParams
+  /** The header `Authorization`; absent: the link's token. */
+  readonly authorization?: string
 }
 
 /**
@@ -34,19 +37,21 @@ export interface PartnerCall {
  */
 export type Outcome =
   | { readonly kind: 'answered'; readonly httpStatus: number; readonly json: unknown }
-  | { readonly kind: 'not sent'; readonly reason: string }
+  | { readonly kind: 'not sent'; readonly reason: string; readonly httpStatus?: number }
   | { readonly kind: 'lost'; readonly reason: string }
 
 /** How a link is made. */
 export interface PartnerLinkOptions {
   /** The bank's address; a path in it is put before every call's. */
   readonly url: string
-  /** Sent as the bearer token. */
-  readonly token: string
+  /** Sent as the bearer token with a call that has no authorization of its own. */
+  readonly token?: string
   /** For one call, from waiting for a connection to the last byte of the answer. */
   readonly timeoutMs: number
   /** Calls beyond it wait for a connection, and count as not sent where their time ends first. */
   readonly connectionsMax?: number
+  /** An answer that is longer is none. */
+  readonly answerMaxBytes?: number
   /** Called with the `Date` of each answer that has one, epoch milliseconds. */
   readonly onDate?: (dateMs: number) => void
   /** Called with each new connection's end of the bank's certificate, epoch milliseconds. */
@@ -69,25 +74,23 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
     connect: tellingConnector(options),
     // HTTP/1.1 only: with several requests on one connection nobody could tell which of them were read.
     allowH2: false,
-    maxResponseSize: limits.bodyMaxBytes,
+    maxResponseSize: options.answerMaxBytes ?? limits.bodyMaxBytes,
     // One timer rules over all phases of a call.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
   return {
-    exchange: ({ method, path, body }, deadline, window) => {
+    exchange: (call, deadline, window) => {
       const endsAt = monotonic() + options.timeoutMs
+      const { method, path, authorization = `Bearer ${options.token}` } = call
+      const { headers, body } = contentOf(call)
       return send(
         pool,
         {
           method,
           path: pathname.replace(/\/$/, '') + path,
-          headers: {
-            authorization: `Bearer ${options.token}`,
-            accept: 'application/json',
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          },
-          body: body === undefined ? null : JSON.stringify(body),
+          headers: { authorization, accept: 'application/json', ...headers },
+          body,
         },
         { timeoutMs: options.timeoutMs, isLate: () => monotonic() > endsAt || window?.isOver() === true, deadline },
         options.onDate,
@@ -95,6 +98,15 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
     },
     close: () => pool.close(),
   }
+}
+
+function contentOf({ body, form }: PartnerCall): {
+  readonly headers: Record<string, string>
+  readonly body: string | null
+} {
+  if (form) return { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: form.toString() }
+  if (body === undefined) return { headers: {}, body: null }
+  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
 /**

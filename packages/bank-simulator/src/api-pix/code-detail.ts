@@ -1,0 +1,58 @@
+import type { PartnerQrCode } from '@pixgate/spec'
+import { MERCHANT } from '../account-holders.ts'
+import type { Bank } from '../bank.ts'
+import { instant } from '../events.ts'
+import { valorOf } from './amounts.ts'
+import { cobTermsOf, lifeSeconds } from './cob.ts'
+import { chargeOf } from './face.ts'
+import { Problem } from './problems.ts'
+import { maskedPerson } from './sent-pix.ts'
+
+/** A code that never ends is said to end after a day. */
+const LIFE_SECONDS = 86_400
+
+/**
+ * What a dynamic code asks for, of this bank or of another one, as Efí's «Detalhar QR Code Pix» answers it.
+ * @throws Problem of a code that is static, as Efí does · Refused as {@link Bank.qrCodes} does
+ */
+export function codeDetail(bank: Bank, pixCode: string): object {
+  const code = bank.qrCodes.decode(pixCode)
+  const charge = chargeOf(bank, code.txid)
+  const apresentacao = instant(bank.clock.now())
+  if (!charge) return foreignDetail(bank, code, apresentacao)
+  const { devedor, ...terms } = cobTermsOf(charge)
+  const { original } = terms.valor
+  const criacao = instant(charge.createdAt)
+  return {
+    tipoCob: 'cob',
+    ...terms,
+    calendario: { criacao, apresentacao, expiracao: lifeSeconds(charge) },
+    ...(charge.terms.payer && { devedor: maskedPerson(charge.terms.payer) }),
+    recebedor: maskedPerson(MERCHANT),
+    // Efí's documents name the one, the types of its own client the other.
+    valor: { original, final: original },
+  }
+}
+
+function foreignDetail(
+  bank: Bank,
+  { txid, valueCents, expiresAt, recipient }: PartnerQrCode,
+  apresentacao: string,
+): object {
+  if (valueCents === undefined || !/^[a-zA-Z0-9]{26,35}$/.test(txid)) {
+    const razao = 'O pixCopiaECola informado é referente a uma cobrança estática'
+    throw new Problem('QrcodeOperacaoInvalida', [{ razao, propriedade: 'qrcode.pixCopiaECola' }])
+  }
+  const leftMs = expiresAt === undefined ? LIFE_SECONDS * 1_000 : Date.parse(expiresAt) - bank.clock.now()
+  const valor = valorOf(valueCents)
+  return {
+    tipoCob: 'cob',
+    txid,
+    revisao: 0,
+    calendario: { criacao: apresentacao, apresentacao, expiracao: Math.ceil(leftMs / 1_000) },
+    status: 'ATIVA',
+    recebedor: maskedPerson(recipient),
+    valor: { original: valor, final: valor },
+    chave: recipient.pixKey,
+  }
+}

@@ -1,0 +1,273 @@
+import { limits, type PartnerPayoutRequest } from '@pixgate/spec'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { carryOut, courseUnder, settleOrder } from '../conduct.ts'
+import { lastExecution } from '../executions.ts'
+import type { Payout } from '../operations.ts'
+import { Refused } from '../refused.ts'
+import { balanceCents } from '../statement.ts'
+import { AMOUNT, centsOf, valorOf } from './amounts.ts'
+import { codeDetail } from './code-detail.ts'
+import type { Conventions } from './conventions.ts'
+import type { Face } from './face.ts'
+import { DOCUMENT_FILTERS, isOfDocument, isPresentAs, pageOf, type Query, readList } from './lists.ts'
+import { aCentavoMore, falsified } from './lying-views.ts'
+import { EfiError, Problem } from './problems.ts'
+import { acceptedPixOf, type SentPix, sentPixOf } from './sent-pix.ts'
+
+const SENT_ID = /^[a-zA-Z0-9]{1,35}$/
+
+/** So much is not there, says the lie about the balance. */
+const SHORT_CENTS = 10_000
+
+const chave = Type.String({ minLength: 1, maxLength: limits.pixKeyMaxLength })
+
+const pagador = Type.Object({ chave, infoPagador: Type.Optional(Type.String({ maxLength: 140 })) })
+
+const pixSend = Type.Object({
+  valor: Type.String({ pattern: AMOUNT }),
+  pagador,
+  // Bank details are no business of this bank: its book knows keys.
+  favorecido: Type.Object({
+    chave,
+    cpf: Type.Optional(Type.String({ pattern: '^\\d{11}$' })),
+    cnpj: Type.Optional(Type.String({ pattern: '^[0-9A-Z]{14}$' })),
+  }),
+})
+
+const qrCodePay = Type.Object({
+  pagador,
+  pixCopiaECola: Type.String({ minLength: 1, maxLength: limits.pixCodeMaxLength }),
+  /** Of a code that leaves the amount to who pays. */
+  valor: Type.Optional(Type.String({ pattern: AMOUNT })),
+})
+
+const qrCodeDetail = Type.Object({ pixCopiaECola: qrCodePay.properties.pixCopiaECola })
+
+const sending: Conventions = {
+  scope: 'pix.send',
+  invalid: 'RequisicaoInvalida',
+  entity: 'envio',
+  refusals: {
+    conflict: () => duplicate(),
+    payout_refused: () => new EfiError(422, 'pagamento_negado', 'Pagamento negado por análises'),
+    internal_error: () => new EfiError(500, 'erro_aplicacao', 'Ocorreu um erro ao validar a chave'),
+  },
+}
+
+const paying: Conventions = {
+  ...sending,
+  scope: 'gn.qrcodes.pay',
+  invalid: 'QrcodeOperacaoInvalida',
+  entity: 'qrcode.pixCopiaECola',
+}
+
+const detailing: Conventions = {
+  scope: 'gn.qrcodes.read',
+  invalid: 'QrcodeOperacaoInvalida',
+  entity: 'qrcode.pixCopiaECola',
+}
+
+const reading: Conventions = {
+  scope: 'gn.pix.send.read',
+  invalid: 'RequisicaoInvalida',
+  entity: 'pix',
+  refusals: { not_found: 'PixEnviadoNaoEncontrado' },
+}
+
+const readingBalance: Conventions = { scope: 'gn.balance.read', invalid: 'RequisicaoInvalida', entity: 'saldo' }
+
+type SentParams = { readonly idEnvio: string }
+
+/** Sending money, which the standard leaves to each bank, as Efí does it. @source rules#sandbox.18 */
+export function efiRoutes(app: FastifyInstance, face: Face): void {
+  for (const version of ['v2', 'v3']) {
+    app.put<{ Params: SentParams; Body: Static<typeof pixSend> }>(
+      `/${version}/gn/pix/:idEnvio`,
+      { schema: { body: pixSend }, config: { conventions: sending } },
+      ({ params: { idEnvio }, body }, reply) => {
+        assertSendable(face, idEnvio, body.pagador.chave)
+        return send(face, reply, { idEnvio, debitedKey: body.pagador.chave }, () => payoutOf(body))
+      },
+    )
+  }
+  app.put<{ Params: SentParams; Body: Static<typeof qrCodePay> }>(
+    '/v2/gn/pix/:idEnvio/qrcode',
+    { schema: { body: qrCodePay }, config: { conventions: paying } },
+    ({ params: { idEnvio }, body }, reply) => {
+      assertSendable(face, idEnvio, body.pagador.chave)
+      return send(face, reply, { idEnvio, debitedKey: body.pagador.chave }, () => codePayoutOf(face, idEnvio, body))
+    },
+  )
+  app.post<{ Body: Static<typeof qrCodeDetail> }>(
+    '/v2/gn/qrcodes/detalhar',
+    { schema: { body: qrCodeDetail }, config: { conventions: detailing } },
+    async ({ body: { pixCopiaECola } }) => {
+      face.bank.liar.mayFail('unavailable')
+      return codeDetail(face.bank, pixCopiaECola)
+    },
+  )
+  readRoutes(app, face)
+}
+
+function readRoutes(app: FastifyInstance, face: Face): void {
+  const { book, liar, payouts } = face.bank
+  app.get<{ Querystring: Query }>('/v2/gn/pix/enviados', { config: { conventions: reading } }, async ({ query }) => {
+    liar.mayFail('unavailable')
+    const { items, parametros } = found(face, query)
+    return { parametros, pix: items }
+  })
+  app.get<{ Params: { e2eid: string } }>(
+    '/v2/gn/pix/enviados/:e2eid',
+    { config: { conventions: reading } },
+    async ({ params: { e2eid } }) => {
+      liar.mayFail('unavailable')
+      const payout = [...book.payouts.values()].find(({ endToEndId }) => endToEndId === e2eid)
+      if (!payout) throw new Problem('PixEnviadoNaoEncontrado')
+      liar.mayForget(e2eid)
+      return answerOf(face, payout)
+    },
+  )
+  app.get<{ Params: SentParams }>(
+    '/v2/gn/pix/enviados/id-envio/:idEnvio',
+    { config: { conventions: reading } },
+    async ({ params: { idEnvio } }) => {
+      liar.mayFail('unavailable')
+      payouts.get(idEnvio)
+      liar.mayForget(idEnvio)
+      return answerOf(face, book.payouts.get(idEnvio) as Payout)
+    },
+  )
+  app.get<{ Querystring: Query }>('/v2/gn/saldo', { config: { conventions: readingBalance } }, async ({ query }) => {
+    liar.mayFail('unavailable')
+    const lackingCents = liar.tells('balanceShort') ? SHORT_CENTS : 0
+    const saldo = valorOf(balanceCents(book.entries) - lackingCents)
+    const nothing = valorOf(0)
+    return {
+      saldo,
+      ...(query.bloqueios === 'true' && { bloqueios: { judicial: nothing, med: nothing, total: nothing } }),
+    }
+  })
+}
+
+function send(
+  face: Face,
+  reply: FastifyReply,
+  { idEnvio, debitedKey }: { readonly idEnvio: string; readonly debitedKey: string },
+  orderOf: () => PartnerPayoutRequest,
+): Promise<object | undefined> {
+  const { bank } = face
+  const { book, payouts, liar } = bank
+  const { cashOut } = bank.switchboard.behavior
+  const isKnown = book.payouts.has(idEnvio)
+  return carryOut(bank, reply, {
+    behavior: cashOut,
+    isKnown,
+    refusal: 'payout_refused',
+    things: 'payouts',
+    execute: () => {
+      if (isKnown && liar.tells('repeatRefused')) throw duplicate()
+      payouts.create(idEnvio, orderOf(), courseUnder(cashOut), { debitedKey })
+    },
+    settle: () => settleOrder(bank, bank.payoutSettler, lastExecution(idEnvio, book.payouts)),
+    answer: () => {
+      reply.code(201)
+      const accepted = acceptedPixOf(book.payouts.get(lastExecution(idEnvio, book.payouts)) as Payout)
+      return liar.tells('wrongAmount') ? { ...accepted, valor: aCentavoMore(accepted.valor) } : accepted
+    },
+  })
+}
+
+/** @throws EfiError of an order that cannot be one of this account */
+function assertSendable({ keys }: Face, idEnvio: string, debitedKey: string): void {
+  if (!SENT_ID.test(idEnvio))
+    throw new EfiError(400, 'valor_invalido', 'Campo idEnvio deve respeitar ^[a-zA-Z0-9]{1,35}$')
+  if (keys.includes(debitedKey)) return
+  throw new EfiError(400, 'chave_invalida', 'A chave informada não faz referência à conta autenticada')
+}
+
+/** @throws EfiError of nothing to send, or of a key that is another's than the named document's */
+function payoutOf({
+  valor,
+  pagador: { infoPagador: description },
+  favorecido,
+}: Static<typeof pixSend>): PartnerPayoutRequest {
+  const { chave: pixKey, cpf, cnpj } = favorecido
+  const document = cpf ?? cnpj
+  assertPositive(valor)
+  // A key that is a document is its holder's own; whose another one is only the order says.
+  if (document !== undefined && /^(?:\d{11}|[0-9A-Z]{14})$/.test(pixKey) && document !== pixKey) {
+    throw new EfiError(
+      400,
+      'chave_nao_pertence_ao_documento',
+      'O documento do favorecido é diferente do documento em posse da chave',
+    )
+  }
+  return {
+    valueCents: centsOf(valor),
+    ...(description !== undefined && { description }),
+    recipient: { pixKey, pixKeyType: keyTypeOf(pixKey), ...(document !== undefined && { document }) },
+  }
+}
+
+/** The order of a code: the same again where it was sent before, as a repeated order must be the same one. */
+function codePayoutOf({ bank }: Face, idEnvio: string, body: Static<typeof qrCodePay>): PartnerPayoutRequest {
+  const { pixCopiaECola: pixCode, valor, pagador } = body
+  const { infoPagador: description } = pagador
+  const earlier = bank.book.payouts.get(idEnvio)?.order
+  if (earlier && 'decodeId' in earlier && earlier.pixCode === pixCode) {
+    return { ...earlier, ...(valor !== undefined && { valueCents: centsOf(valor) }) }
+  }
+  if (earlier) throw duplicate()
+  const { decodeId, valueCents = valor === undefined ? undefined : centsOf(valor) } = bank.qrCodes.decode(pixCode)
+  if (valueCents === undefined) throw new EfiError(400, 'valor_invalido', 'Campo valor é obrigatório para este QR Code')
+  return { valueCents, ...(description !== undefined && { description }), pixCode, decodeId }
+}
+
+function found(face: Face, query: Query) {
+  const { book } = face.bank
+  const filters = { status: /^[A-Z_]{1,40}$/, devolucaoPresente: 'boolean', ...DOCUMENT_FILTERS } as const
+  const list = readList(query, 'RequisicaoInvalida', filters)
+  const { from, to, parametros } = list
+  const payouts = [...book.payouts.values()]
+    .filter(({ acceptedAt }) => from <= acceptedAt && acceptedAt <= to)
+    .filter(({ answer }) => isOfDocument(parametros, answer.recipient.document))
+    .filter(({ answer }) => isPresentAs(parametros.devolucaoPresente, answer.returns.length > 0))
+    .map((payout) => sentPixOf(payout, keyOf(face)))
+    .filter(({ status }) => parametros.status === undefined || parametros.status === status)
+  return pageOf(payouts, list)
+}
+
+function answerOf(face: Face, payout: Payout): SentPix {
+  const { book, liar } = face.bank
+  const truth = sentPixOf(payout, keyOf(face))
+  return falsified(liar, truth, {
+    foreignAnswer: () => {
+      const other = [...book.payouts.values()].find(({ answer }) => answer.id !== truth.idEnvio)
+      return other && sentPixOf(other, keyOf(face))
+    },
+    wrongAmount: () => ({ ...truth, valor: aCentavoMore(truth.valor) }),
+    falseFailure: () => ({ ...truth, horario: { solicitacao: truth.horario.solicitacao }, status: 'NAO_REALIZADO' }),
+  })
+}
+
+function keyOf({ keys }: Face): string {
+  const [key] = keys
+  if (key === undefined) throw new Refused('internal_error', 'the account has no key')
+  return key
+}
+
+function keyTypeOf(pixKey: string): 'cpf' | 'cnpj' | 'email' | 'phone' | 'evp' {
+  if (/^\d{11}$/.test(pixKey)) return 'cpf'
+  if (/^[0-9A-Z]{14}$/.test(pixKey)) return 'cnpj'
+  if (pixKey.startsWith('+')) return 'phone'
+  return pixKey.includes('@') ? 'email' : 'evp'
+}
+
+function assertPositive(valor: string): void {
+  if (centsOf(valor) === 0) throw new EfiError(400, 'valor_invalido', 'Campo valor deve ser maior que zero')
+}
+
+function duplicate(): EfiError {
+  return new EfiError(409, 'id_envio_duplicado', 'O id de envio informado já foi utilizado em outro pagamento')
+}

@@ -1,0 +1,113 @@
+import { isInstant } from '../instants.ts'
+import { Problem, type ProblemType, type Violation } from './problems.ts'
+
+/** How a list may be asked for, as the query tells it. */
+export type Query = Readonly<Record<string, unknown>>
+
+/** What a list is to have. */
+export interface ListQuery {
+  /** Epoch milliseconds, both ends included. */
+  readonly from: number
+  readonly to: number
+  readonly page: number
+  readonly pageItems: number
+  /** What was asked for, as the answer repeats it. */
+  readonly parametros: Readonly<Record<string, string | boolean>>
+}
+
+/** A parameter that chooses. */
+export type Filter = 'boolean' | RegExp
+
+const PAGE_ITEMS = 100
+const PAGE_ITEMS_MAX = 1_000
+
+/** Of a payer, or of whom a charge is addressed to. */
+export const DOCUMENT_FILTERS = { cpf: /^\d{11}$/, cnpj: /^[0-9A-Z]{14}$/ } as const
+
+/**
+ * Reads the query of a list.
+ * @param filters the parameters that choose, besides the time
+ * @throws Problem as `invalid` says, with every violation
+ * @source BCB, API Pix (parameters, «ConsultaInvalida»)
+ */
+export function readList(
+  query: Query,
+  invalid: ProblemType,
+  filters: Readonly<Record<string, Filter>> = {},
+  { isWindowOptional = false } = {},
+): ListQuery {
+  const violations: Violation[] = []
+  const wrong = (propriedade: string, razao = `O parâmetro ${propriedade} não respeita o schema.`): undefined => {
+    violations.push({
+      razao,
+      propriedade,
+      ...(typeof query[propriedade] === 'string' && { valor: query[propriedade] }),
+    })
+  }
+  const instantOf = (name: 'inicio' | 'fim') => {
+    const text = query[name]
+    if (typeof text === 'string' && isInstant(text)) return Date.parse(text)
+    return text === undefined && isWindowOptional ? undefined : wrong(name)
+  }
+  const integerOf = (name: string, { min, max }: { min: number; max: number }, byDefault: number) => {
+    const text = query[name]
+    if (text === undefined) return byDefault
+    const number = typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+    return number >= min && number <= max ? number : wrong(name)
+  }
+  const [from, to] = [instantOf('inicio'), instantOf('fim')]
+  if (from !== undefined && to !== undefined && to < from)
+    wrong('fim', 'O parâmetro fim é anterior ao parâmetro inicio.')
+  const page = integerOf('paginacao.paginaAtual', { min: 0, max: 999_999_999 }, 0)
+  const pageItems = integerOf('paginacao.itensPorPagina', { min: 1, max: PAGE_ITEMS_MAX }, PAGE_ITEMS)
+  if (query.cpf !== undefined && query.cnpj !== undefined) {
+    wrong('cpf', 'Os parâmetros cpf e cnpj não podem ser utilizados ao mesmo tempo.')
+  }
+  const chosen = Object.entries(filters).flatMap(([name, filter]) => {
+    const value = filterValue(query[name], filter)
+    if (value === undefined && query[name] !== undefined) wrong(name)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  if (violations.length > 0) throw new Problem(invalid, violations)
+  const window = Object.fromEntries(
+    ['inicio', 'fim'].flatMap((name) => (query[name] ? [[name, String(query[name])]] : [])),
+  )
+  return {
+    from: from ?? Number.NEGATIVE_INFINITY,
+    to: to ?? Number.POSITIVE_INFINITY,
+    page: page ?? 0,
+    pageItems: pageItems ?? PAGE_ITEMS,
+    parametros: { ...window, ...Object.fromEntries(chosen) },
+  }
+}
+
+/** One page of what was found, and what the answer says of the whole. */
+export function pageOf<T>(found: readonly T[], { page, pageItems, parametros }: ListQuery) {
+  const paginacao = {
+    paginaAtual: page,
+    itensPorPagina: pageItems,
+    quantidadeDePaginas: Math.max(1, Math.ceil(found.length / pageItems)),
+    quantidadeTotalDeItens: found.length,
+  }
+  return {
+    parametros: { ...parametros, paginacao },
+    items: found.slice(page * pageItems, (page + 1) * pageItems),
+  }
+}
+
+/** Whether a document is the one that was asked for, if one was. */
+export function isOfDocument({ cpf, cnpj }: ListQuery['parametros'], document: string | undefined): boolean {
+  const asked = cpf ?? cnpj
+  return asked === undefined || asked === document
+}
+
+/** Whether something is present as was asked for, if that was asked for. */
+export function isPresentAs(asked: string | boolean | undefined, isPresent: boolean): boolean {
+  return asked === undefined || asked === isPresent
+}
+
+function filterValue(text: unknown, filter: Filter): string | boolean | undefined {
+  if (typeof text !== 'string') return undefined
+  if (filter === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
+  return filter.test(text) ? text : undefined
+}

@@ -1,0 +1,80 @@
+import type { Book } from '../book.ts'
+import { instant } from '../events.ts'
+import type { ReturnNature } from '../facts.ts'
+import type { Receipt, Refund, TakenBack } from '../operations.ts'
+import { valorOf } from './amounts.ts'
+
+/** A payment that came in. @source BCB, API Pix (Pix) */
+export interface Pix {
+  readonly endToEndId: string
+  readonly txid?: string
+  readonly valor: string
+  readonly componentesValor: { readonly original: { readonly valor: string } }
+  readonly chave: string
+  readonly horario: string
+  readonly devolucoes?: readonly Devolucao[]
+}
+
+/** Money of a payment that goes back, went back or does not. @source BCB, API Pix (Devolucao) */
+export interface Devolucao {
+  readonly id: string
+  readonly rtrId: string
+  readonly valor: string
+  readonly natureza: 'ORIGINAL' | ReturnNature
+  readonly descricao?: string
+  readonly horario: { readonly solicitacao: string; readonly liquidacao?: string }
+  readonly status: 'EM_PROCESSAMENTO' | 'DEVOLVIDO' | 'NAO_REALIZADO'
+  readonly motivo?: string
+}
+
+const RETURN_STATUSES = { PROCESSING: 'EM_PROCESSAMENTO', CONFIRMED: 'DEVOLVIDO', FAILED: 'NAO_REALIZADO' } as const
+
+/** A payment as the bank tells it. */
+export function pixOf(book: Book, receipt: Receipt): Pix {
+  const { payment, txid, pixKey: chave } = receipt
+  const valor = valorOf(payment.valueCents)
+  const devolucoes = devolucoesOf(book, receipt)
+  return {
+    endToEndId: payment.endToEndId,
+    ...(txid !== undefined && { txid }),
+    valor,
+    componentesValor: { original: { valor } },
+    chave,
+    horario: payment.occurredAt,
+    ...(devolucoes.length > 0 && { devolucoes }),
+  }
+}
+
+/** What goes back of a payment, in the order in which it was asked for: by the account's owner, or by the bank (MED). */
+export function devolucoesOf(book: Book, { refundIds, takenBack }: Receipt): Devolucao[] {
+  return [
+    ...refundIds.flatMap((id) => book.refunds.get(id) ?? []).map(devolucaoOf),
+    ...takenBack.map(devolucaoByBank),
+  ].sort((a, b) => Date.parse(a.horario.solicitacao) - Date.parse(b.horario.solicitacao))
+}
+
+/** A refund as the bank tells it. */
+export function devolucaoOf({ answer, order, returnId = '', acceptedAt }: Refund): Devolucao {
+  const { id, status, valueCents, occurredAt, errorCode, errorMessage } = answer
+  return {
+    id,
+    rtrId: returnId,
+    valor: valorOf(valueCents),
+    natureza: 'ORIGINAL',
+    ...(order.reason !== undefined && { descricao: order.reason }),
+    horario: { solicitacao: instant(acceptedAt), ...(occurredAt !== undefined && { liquidacao: occurredAt }) },
+    status: RETURN_STATUSES[status],
+    ...(errorCode !== undefined && { motivo: `${errorCode}: ${errorMessage}` }),
+  }
+}
+
+function devolucaoByBank({
+  transactionId: id,
+  returnId: rtrId,
+  valueCents,
+  nature: natureza,
+  at,
+}: TakenBack): Devolucao {
+  const horario = { solicitacao: instant(at), liquidacao: instant(at) }
+  return { id, rtrId, valor: valorOf(valueCents), natureza, horario, status: 'DEVOLVIDO' }
+}

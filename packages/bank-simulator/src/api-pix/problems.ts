@@ -1,0 +1,117 @@
+import type { FastifyReply } from 'fastify'
+
+/** Every kind of problem that this bank answers. @source BCB, API Pix («Tratamento de erros»), Efí for the last two */
+export const problemTypes = {
+  RequisicaoInvalida: [400, 'Requisição inválida.', 'A requisição não respeita o schema.'],
+  AcessoNegado: [403, 'Acesso Negado', 'Requisição de participante autenticado que viola alguma regra de autorização.'],
+  NaoEncontrado: [404, 'Não Encontrado', 'Entidade não encontrada.'],
+  ErroInternoDoServidor: [500, 'Erro interno do servidor.', 'Condição inesperada ao processar requisição.'],
+  ServicoIndisponivel: [503, 'Serviço Indisponível', 'Serviço não está disponível no momento.'],
+  CobPayloadNaoEncontrado: [404, 'Cobrança não encontrada.', 'A location não exibe nenhuma cobrança.'],
+  CobNaoEncontrado: [404, 'Cobrança não encontrada.', 'Cobrança não encontrada para o txid informado.'],
+  CobOperacaoInvalida: [
+    400,
+    'Cobrança inválida.',
+    'A requisição que busca alterar ou criar uma cobrança não respeita o schema ou está semanticamente errada.',
+  ],
+  CobConsultaInvalida: [
+    400,
+    'Consulta inválida.',
+    'Os parâmetros de consulta não respeitam o schema ou não fazem sentido semanticamente.',
+  ],
+  PixNaoEncontrado: [404, 'Pix não encontrado.', 'Pix não encontrado para o e2eid informado.'],
+  PixConsultaInvalida: [
+    400,
+    'Consulta inválida.',
+    'Os parâmetros de consulta não respeitam o schema ou não fazem sentido semanticamente.',
+  ],
+  PixDevolucaoNaoEncontrada: [
+    404,
+    'Devolução não encontrada.',
+    'Devolução representada por id não encontrada para o e2eid informado.',
+  ],
+  PixDevolucaoInvalida: [
+    400,
+    'Devolução inválida.',
+    'A requisição de devolução não respeita o schema ou não faz sentido semanticamente.',
+  ],
+  WebhookNaoEncontrado: [404, 'Webhook não encontrado.', 'O webhook da chave não encontra-se estabelecido.'],
+  WebhookOperacaoInvalida: [
+    400,
+    'Webhook inválido.',
+    'A requisição busca criar um webhook sem respeitar o schema ou com sentido semanticamente inválido.',
+  ],
+  WebhookConsultaInvalida: [
+    400,
+    'Consulta inválida.',
+    'Os parâmetros de consulta não respeitam o schema ou não fazem sentido semanticamente.',
+  ],
+  PixEnviadoNaoEncontrado: [404, 'Não Encontrado', 'Pix enviado não encontrado para o identificador informado.'],
+  QrcodeOperacaoInvalida: [
+    400,
+    'Operação Inválida',
+    'A requisição não respeita o schema ou está semanticamente errada.',
+  ],
+} as const
+
+/** A kind of {@link problemTypes}. */
+export type ProblemType = keyof typeof problemTypes
+
+/** What of a request is wrong. */
+export interface Violation {
+  readonly razao: string
+  /** As `cob.valor.original`. */
+  readonly propriedade: string
+  readonly valor?: string
+}
+
+/** A no, as RFC 7807 tells it. Nothing was done, unless the type is ErroInternoDoServidor. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly type: ProblemType
+  readonly status: number
+  readonly violations: readonly Violation[]
+
+  constructor(
+    type: ProblemType,
+    violations: readonly Violation[] = [],
+    status: number = problemTypes[type][0],
+    detail: string = problemTypes[type][2],
+  ) {
+    super(detail)
+    this.type = type
+    this.status = status
+    this.violations = violations
+  }
+}
+
+/** A no in the other shape of Efí's. */
+export class EfiError extends Error {
+  override readonly name = 'EfiError'
+  readonly status: number
+  readonly nome: string
+
+  constructor(status: number, nome: string, mensagem: string) {
+    super(mensagem)
+    this.status = status
+    this.nome = nome
+  }
+}
+
+/** Answers a problem. @param correlationId names the request */
+export function sendProblem(
+  reply: FastifyReply,
+  { type, status, message: detail, violations }: Problem,
+  correlationId: string,
+): FastifyReply {
+  const told = { type: `https://pix.bcb.gov.br/api/v2/error/${type}`, title: problemTypes[type][1], status, detail }
+  const violacoes = violations.length > 0 ? { violacoes: violations } : {}
+  const text = JSON.stringify({ ...told, correlationId, ...violacoes })
+  // As bytes, because of text Fastify would also say its charset, which the media type has none of.
+  return reply.code(status).type('application/problem+json').send(Buffer.from(text))
+}
+
+/** Answers an error of Efí's. */
+export function sendEfiError(reply: FastifyReply, { status, nome, message: mensagem }: EfiError): FastifyReply {
+  return reply.code(status).send({ nome, mensagem })
+}

@@ -1,0 +1,154 @@
+import { Readable } from 'node:stream'
+import { limits } from '@pixgate/spec'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Bank } from '../bank.ts'
+import { isInstant } from '../instants.ts'
+import type { Liar } from '../lies.ts'
+import type { CallbackSender } from './callbacks.ts'
+import type { Certificates } from './certificates.ts'
+import { cobRoutes } from './cob-routes.ts'
+import { sendError } from './conventions.ts'
+import { efiRoutes } from './efi-routes.ts'
+import type { Face } from './face.ts'
+import { pixRoutes } from './pix-routes.ts'
+import { Problem, sendProblem } from './problems.ts'
+import { type Client, Tokens, tokenRoute } from './tokens.ts'
+import { webhookRoutes } from './webhook-routes.ts'
+
+/** A call and its answer. */
+export interface Exchange {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly body: unknown
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  /** The text where it is no JSON, or was cut. */
+  readonly answer: unknown
+}
+
+/** What the server needs besides what it shows. */
+export interface ApiPixServerOptions {
+  readonly certificates: Certificates
+  readonly client: Client
+  /** Makes the test call at the registration of an address. */
+  readonly sender: Pick<CallbackSender, 'attempt'>
+  /** Is told of every call with its answer. */
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined
+  /** Is told of every answer 500. */
+  readonly warn: (message: string) => void
+}
+
+/**
+ * Builds the HTTPS server of API Pix; it does not listen yet. Nobody gets in without a certificate of the bank's own
+ * authority, and then not without a token that allows what is asked for.
+ * @source BCB, API Pix; rules#sandbox.14
+ */
+export function createApiPixServer(
+  face: Face,
+  { certificates, client, sender, onExchange, warn }: ApiPixServerOptions,
+): FastifyInstance {
+  const { bank } = face
+  const { authority, server } = certificates
+  const https = { cert: server.certificate, key: server.key, ca: authority.certificate, requestCert: true }
+  const app = apiPixApp(bank, { ...https, rejectUnauthorized: true }, warn)
+  app.server.on('connection', (socket) => {
+    if (bank.liar.tells('handshakeRefused')) socket.destroy()
+  })
+  const tokens = new Tokens({ client, clock: bank.clock, liar: bank.liar })
+  app.addHook('onRequest', async (request, reply) => {
+    const refused = transportLie(bank.liar, request, reply)
+    if (refused) return refused
+    return authorise(tokens, request, reply)
+  })
+  app.addHook('onSend', async (_request, reply, payload) =>
+    bank.liar.tells('cutBody') ? cut(reply, payload) : payload,
+  )
+  if (onExchange) {
+    app.addHook('onSend', async (request, reply, payload) => {
+      onExchange(exchangeOf(request, reply, payload))
+      return payload
+    })
+  }
+  tokenRoute(app, tokens)
+  cobRoutes(app, face)
+  pixRoutes(app, face)
+  webhookRoutes(app, face, sender)
+  efiRoutes(app, face)
+  return app
+}
+
+/** An HTTPS server that answers as API Pix does; no answer leaves before what the bank knows is on the disk. */
+export function apiPixApp(bank: Bank, https: object, warn: (message: string) => void): FastifyInstance {
+  // The raw server differs in nothing that a route sees.
+  const app = fastify({
+    https,
+    bodyLimit: limits.bodyMaxBytes,
+    forceCloseConnections: true,
+    genReqId: () => bank.chance.uuid(),
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true },
+      onCreate: (ajv) => ajv.addFormat('date-time', isInstant),
+    },
+  }) as unknown as FastifyInstance
+  app.addHook('onSend', async (_request, reply) => {
+    const { latencyMs } = bank.switchboard.behavior
+    if (latencyMs > 0) await bank.clock.sleep(latencyMs)
+    // By this clock charges expire.
+    reply.header('date', new Date(bank.clock.now()).toUTCString())
+    await bank.book.durable()
+  })
+  app.setNotFoundHandler(async (request, reply) => sendProblem(reply, new Problem('NaoEncontrado'), request.id))
+  app.setErrorHandler<Error>((error, request, reply) => sendError(error, request, reply, warn))
+  return app
+}
+
+function exchangeOf({ method, url, body }: FastifyRequest, reply: FastifyReply, payload: unknown): Exchange {
+  const isText = typeof payload === 'string' || Buffer.isBuffer(payload)
+  const text = isText ? String(payload) : ''
+  const isJson = String(reply.getHeader('content-type')).includes('json')
+  const answer = isJson && isText ? JSON.parse(text) : text
+  return { method, path: url, body, status: reply.statusCode, headers: reply.getHeaders(), answer }
+}
+
+/** 401 and 403 are no problem of the standard's but for the type. */
+function authorise(tokens: Tokens, request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
+  const { conventions } = request.routeOptions.config
+  if (conventions === undefined) return undefined
+  const [, token = ''] = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '') ?? []
+  const scopes = tokens.scopesOf(token)
+  if (scopes === undefined) {
+    const detail = 'O token de acesso falta, expirou ou não é deste banco.'
+    reply.header('www-authenticate', 'Bearer error="invalid_token"')
+    return sendProblem(reply, new Problem('AcessoNegado', [], 401, detail), request.id)
+  }
+  if (scopes.includes(conventions.scope)) return undefined
+  const detail = `O token de acesso não tem o escopo ${conventions.scope}.`
+  return sendProblem(reply, new Problem('AcessoNegado', [], 403, detail), request.id)
+}
+
+/** What goes wrong before anybody looks at a call. @source rules#sandbox.16 */
+function transportLie(liar: Liar, { id }: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
+  if (liar.tells('certificateRefused')) {
+    return sendProblem(reply, new Problem('AcessoNegado', [], 403, 'O certificado não é deste participante.'), id)
+  }
+  if (liar.tells('htmlAnswer')) {
+    return reply.code(502).type('text/html').send('<html><body><h1>502 Bad Gateway</h1></body></html>')
+  }
+  if (!liar.tells('tooManyRequests')) return undefined
+  const problem = new Problem('ServicoIndisponivel', [], 429, 'Muitas requisições.')
+  return sendProblem(reply.header('retry-after', '1'), problem, id)
+}
+
+/** The first half, and then the end of the connection, where the length promised all of it. */
+function cut(reply: FastifyReply, payload: unknown): unknown {
+  const bytes = typeof payload === 'string' || payload instanceof Buffer ? Buffer.from(payload) : undefined
+  if (!bytes?.length) return payload
+  reply.header('content-length', bytes.length)
+  return Readable.from(
+    (async function* () {
+      yield bytes.subarray(0, bytes.length >> 1)
+      throw new Error('cut')
+    })(),
+  )
+}

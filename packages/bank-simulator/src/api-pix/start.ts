@@ -1,0 +1,78 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { MERCHANT } from '../account-holders.ts'
+import type { Bank } from '../bank.ts'
+import { CallbackSender } from './callbacks.ts'
+import { type CertificateFiles, type Certificates, certificatesIn } from './certificates.ts'
+import { payloadRoutes } from './payload-routes.ts'
+import { apiPixApp, createApiPixServer, type Exchange } from './server.ts'
+import type { Client } from './tokens.ts'
+
+/** How the bank listens for API Pix. */
+export interface ApiPixOptions {
+  /** 0: any free one. */
+  readonly port: number
+  /** Of the listener that shows charges to whoever knows their location; 0, the default, takes any free one. */
+  readonly payloadPort?: number
+  /** Where the certificates are, or are made. */
+  readonly certificatesDirectory: string
+  /** Of `client.p12`; `pixgate` by default. */
+  readonly passphrase?: string
+  readonly client: Client
+  /** The Pix keys of the account; its CNPJ alone by default. */
+  readonly keys?: readonly string[]
+  /** PEM: who besides the usual authorities, and the bank's own, may vouch for the addresses of webhooks. */
+  readonly callbackCa?: string
+  /** Is told of every call with its answer: for whoever holds them against a document. */
+  readonly onExchange?: (exchange: Exchange) => void
+}
+
+/** Where the bank listens for API Pix. */
+export interface ApiPix {
+  /** Without a path. */
+  readonly url: string
+  readonly port: number
+  /** Where the locations of charges are, without a path. */
+  readonly payloadUrl: string
+  readonly keys: readonly string[]
+  readonly certificates: Certificates
+  readonly files: CertificateFiles
+}
+
+/**
+ * Makes the certificates where they are missing, and listens on loopback.
+ * @throws Error where a port is taken or the directory cannot be used
+ */
+export async function startApiPix(
+  bank: Bank,
+  options: ApiPixOptions,
+  warn: (message: string) => void,
+): Promise<{ readonly listening: ApiPix; stop(): Promise<void> }> {
+  const { passphrase = 'pixgate', client, keys = [MERCHANT.document], callbackCa, onExchange } = options
+  const certificates = await certificatesIn(options.certificatesDirectory, passphrase)
+  const { server: own, signature, files } = certificates
+  const sender = new CallbackSender({ bank, certificates, trusted: callbackCa, warn })
+  const server = createApiPixServer({ bank, keys }, { certificates, client, sender, onExchange, warn })
+  const payloads = apiPixApp(bank, { cert: own.certificate, key: own.key }, warn)
+  payloadRoutes(payloads, bank, signature)
+  async function stop(): Promise<void> {
+    await Promise.all([server.close(), payloads.close()])
+    await sender.stop()
+  }
+
+  try {
+    const [port, payloadPort] = [await listen(server, options.port), await listen(payloads, options.payloadPort ?? 0)]
+    bank.book.onNotice((notice) => sender.deliver(notice))
+    const url = `https://localhost:${port}`
+    const payloadUrl = `https://localhost:${payloadPort}`
+    return { listening: { url, port, payloadUrl, keys, certificates, files }, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function listen(server: FastifyInstance, port: number): Promise<number> {
+  await server.listen({ host: '127.0.0.1', port })
+  return (server.server.address() as AddressInfo).port
+}

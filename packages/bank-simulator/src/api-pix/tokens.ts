@@ -1,0 +1,119 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../clock.ts'
+import type { Liar } from '../lies.ts'
+
+/** Every scope that this bank knows. @source BCB, API Pix (securitySchemes); Efí for the last five */
+export const SCOPES = [
+  'cob.read',
+  'cob.write',
+  'pix.read',
+  'pix.write',
+  'webhook.read',
+  'webhook.write',
+  'pix.send',
+  'gn.pix.send.read',
+  'gn.qrcodes.read',
+  'gn.qrcodes.pay',
+  'gn.balance.read',
+] as const
+
+/** One of {@link SCOPES}. */
+export type Scope = (typeof SCOPES)[number]
+
+/** Who may get tokens. */
+export interface Client {
+  readonly id: string
+  readonly secret: string
+  /** What the bank allows it; all of {@link SCOPES} by default. */
+  readonly scopes?: readonly Scope[]
+}
+
+/** What the tokens need. */
+export interface TokensOptions {
+  readonly client: Client
+  readonly clock: Clock
+  readonly liar: Liar
+}
+
+interface Token {
+  readonly scopes: readonly string[]
+  /** Epoch milliseconds. */
+  readonly endsAt: number
+}
+
+const LIFE_SECONDS = 3_600
+
+/** The tokens that are good now, of the grant of RFC 6749, 4.4; a restart ends them all. */
+export class Tokens {
+  readonly #options: TokensOptions
+  readonly #tokens = new Map<string, Token>()
+
+  constructor(options: TokensOptions) {
+    this.#options = options
+  }
+
+  /** Whether somebody is the client. */
+  isClient(id: string, secret: string): boolean {
+    const { client } = this.#options
+    // Both are compared, so that the time tells nothing.
+    return [isEqual(id, client.id), isEqual(secret, client.secret)].every(Boolean)
+  }
+
+  /** Makes a token for what was asked for and is allowed; for all that is allowed where nothing was asked for. */
+  issue(asked: string | undefined): { readonly token: string; readonly scopes: readonly string[] } {
+    const { client, clock } = this.#options
+    const allowed: readonly string[] = client.scopes ?? SCOPES
+    const scopes = asked === undefined ? allowed : asked.split(' ').filter((scope) => allowed.includes(scope))
+    const token = randomBytes(32).toString('base64url')
+    this.#tokens.set(token, { scopes, endsAt: clock.now() + LIFE_SECONDS * 1_000 })
+    return { token, scopes }
+  }
+
+  /**
+   * What a token allows; `undefined` where it is none, or none any more.
+   * @source rules#sandbox.16
+   */
+  scopesOf(token: string): readonly string[] | undefined {
+    const { clock, liar } = this.#options
+    const known = this.#tokens.get(token)
+    if (known === undefined) return undefined
+    if (known.endsAt > clock.now() && !liar.tells('tokenEndsEarly')) return known.scopes
+    this.#tokens.delete(token)
+    return undefined
+  }
+}
+
+/** `POST /oauth/token`, the body as a form, as the standard of OAuth wants it, or as JSON, as Efí's own client sends it. */
+export function tokenRoute(app: FastifyInstance, tokens: Tokens): void {
+  app.addContentTypeParser<string>('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, text, done) =>
+    done(null, Object.fromEntries(new URLSearchParams(text))),
+  )
+  app.post('/oauth/token', async ({ headers, body }, reply) => {
+    const [id = '', secret = ''] = basicCredentials(headers.authorization ?? '')
+    if (!tokens.isClient(id, secret)) {
+      return reply
+        .code(401)
+        .header('www-authenticate', 'Basic realm="pix"')
+        .send({ error: 'invalid_client', error_description: 'Invalid or inactive credentials' })
+    }
+    const { grant_type: grant, scope } = (body ?? {}) as { readonly grant_type?: unknown; readonly scope?: unknown }
+    if (grant !== 'client_credentials') return reply.code(400).send({ error: 'unsupported_grant_type' })
+    const { token, scopes } = tokens.issue(typeof scope === 'string' && scope !== '' ? scope : undefined)
+    if (scopes.length === 0) return reply.code(400).send({ error: 'invalid_scope' })
+    const told = { access_token: token, token_type: 'Bearer', expires_in: LIFE_SECONDS, scope: scopes.join(' ') }
+    return reply.header('cache-control', 'no-store').send(told)
+  })
+}
+
+function basicCredentials(authorization: string): string[] {
+  const [, encoded = ''] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(authorization) ?? []
+  const text = Buffer.from(encoded, 'base64').toString()
+  const colon = text.indexOf(':')
+  return colon < 0 ? [] : [text.slice(0, colon), text.slice(colon + 1)]
+}
+
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer]
+  return timingSafeEqual(a, b)
+}

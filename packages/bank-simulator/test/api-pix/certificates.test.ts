@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { createSecureContext } from 'node:tls'
+import { Agent } from 'undici'
+import { certificatesIn } from '../../src/api-pix/certificates.ts'
+import { type Credential, createAuthority } from '../../src/index.ts'
+import { agentOf, certificatesDirectory, send, startApiPixBank, tokenOf } from '../support/api-pix.ts'
+import { bankDirectory } from '../support/bank.ts'
+
+test('[sandbox.14] without a certificate, or with one of another authority or one that ended, nobody is connected', async (t) => {
+  const { apiPix } = await startApiPixBank(t)
+  const day = 86_400_000
+  const { notBefore } = {
+    notBefore: new Date(Date.parse(new X509Certificate(apiPix.certificates.client.certificate).validFrom)),
+  }
+  const ended = await apiPix.certificates.authority.issue({
+    name: 'client',
+    use: 'client',
+    notBefore,
+    notAfter: new Date(notBefore.getTime() + day),
+  })
+  const foreign = await (await createAuthority('another')).issue({ name: 'client', use: 'client' })
+  const isConnected = async (client: Credential | undefined) => {
+    const { ca } = { ca: apiPix.certificates.authority.certificate }
+    const agent = new Agent({ connect: { ca, ...(client && { cert: client.certificate, key: client.key }) } })
+    const connected = await send(apiPix, agent, 'GET', '/v2/cob/x').then(
+      () => true,
+      () => false,
+    )
+    await agent.destroy()
+    return connected
+  }
+  assert.deepEqual(await Promise.all([undefined, ended, foreign, apiPix.certificates.client].map(isConnected)), [
+    false,
+    false,
+    false,
+    true,
+  ])
+})
+
+test('[sandbox.14] the certificate is also one PKCS#12 file, under the passphrase alone', async (t) => {
+  const { apiPix } = await startApiPixBank(t)
+  const pfx = await readFile(apiPix.files.clientPkcs12)
+  const ca = await readFile(apiPix.files.ca, 'utf8')
+  const agent = new Agent({ connect: { ca, pfx, passphrase: 'pixgate' } })
+  t.after(() => agent.destroy())
+  assert.match(await tokenOf(apiPix, agent), /^[\w-]{43}$/)
+  assert.throws(() => createSecureContext({ pfx, passphrase: 'another' }))
+  assert.equal((await stat(apiPix.files.clientKey)).mode & 0o077, 0)
+})
+
+test('[sandbox.14] a restart goes on with the certificates that are there', async (t) => {
+  const directory = join(await bankDirectory(t), 'certificates')
+  const first = await certificatesIn(directory, 'one')
+  const second = await certificatesIn(directory, 'another')
+  assert.equal(second.server.certificate, first.server.certificate)
+  assert.equal(second.client.key, first.client.key)
+  const pfx = await readFile(second.files.clientPkcs12)
+  createSecureContext({ pfx, passphrase: 'another' })
+  const issued = await second.authority.issue({ name: 'a', use: 'client' })
+  assert.ok(new X509Certificate(issued.certificate).verify(new X509Certificate(first.authority.certificate).publicKey))
+})
+
+test('[sandbox.14] the server’s certificate is one of localhost, of its address and of the host of its locations', async () => {
+  const { server } = await certificatesIn(await certificatesDirectory(), 'pixgate')
+  const certificate = new X509Certificate(server.certificate)
+  assert.ok(certificate.checkHost('localhost'))
+  assert.ok(certificate.checkHost('bank.example'))
+  assert.ok(certificate.checkIP('127.0.0.1'))
+  assert.equal(certificate.checkHost('pix.example'), undefined)
+})
+
+test('[sandbox.14] a call from another client of the same machine needs its certificate each time', async (t) => {
+  const { apiPix } = await startApiPixBank(t)
+  const nobody = agentOf(apiPix, { certificate: '', key: '' })
+  t.after(() => nobody.destroy())
+  await assert.rejects(send(apiPix, nobody, 'POST', '/oauth/token', { grant_type: 'client_credentials' }))
+})

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { parseBrCode } from '@pixgate/brcode'
+import { COB, KEYS, problemIn, startApiPixBank, TXID, violated, WINDOW } from '../support/api-pix.ts'
+import { ID } from '../support/bank.ts'
+import { steppedClock } from '../support/clocks.ts'
+
+const OTHER_TXID = '0198c0de7a11700080000000000000aa'
+
+test('[sandbox.14] a charge is made under its txid, with all that was asked for, and can be read and paid', async (t) => {
+  const bank = await startApiPixBank(t)
+  const { status, body } = await bank.cob()
+  assert.equal(status, 201)
+  const { calendario, loc, location, pixCopiaECola, ...asked } = body
+  const { calendario: _, ...terms } = COB
+  assert.deepEqual(asked, { ...terms, txid: TXID, revisao: 0, status: 'ATIVA' })
+  assert.equal(calendario.expiracao, 3_600)
+  assert.deepEqual([loc.location, loc.txid, location], [location, TXID, `bank.example/qr/v2/${TXID}`])
+  const code = parseBrCode(pixCopiaECola)
+  assert.equal(code.kind === 'dynamic' && code.url, location)
+  assert.deepEqual((await bank.call('GET', `/v2/cob/${TXID}`)).body, body)
+  const endToEndId = (await bank.control('POST', `/control/charges/${TXID}/pay`)).body.endToEndId
+  const { body: paid } = await bank.call('GET', `/v2/cob/${TXID}`)
+  assert.equal(paid.status, 'CONCLUIDA')
+  assert.deepEqual(
+    paid.pix.map((pix: Record<string, unknown>) => [pix.endToEndId, pix.txid, pix.valor, pix.chave]),
+    [[endToEndId, TXID, '150.00', KEYS[1]]],
+  )
+})
+
+test('[sandbox.14] it is a charge of the one book: the partner protocol has it, and API Pix has those of the partner protocol', async (t) => {
+  const bank = await startApiPixBank(t)
+  await bank.cob()
+  const { body: charge } = await bank.control('GET', `/charges/${TXID}`)
+  assert.deepEqual([charge.transactionId, charge.valueCents, charge.status], [TXID, 15_000, 'ACTIVE'])
+  const merchant = { pixKey: KEYS[1], name: 'Loja', city: 'São Paulo' }
+  const terms = { valueCents: 1, expiresAt: '2026-11-22T13:15:30.000Z', merchant }
+  const { transactionId } = (await bank.control('PUT', `/charges/${ID}`, terms)).body
+  const { body } = await bank.call('GET', `/v2/cob/${transactionId}`)
+  assert.deepEqual([body.txid, body.valor.original, body.chave], [transactionId, '0.01', KEYS[1]])
+})
+
+test('[sandbox.14] money is exact both ways, from a centavo to ten digits of reais', async (t) => {
+  const bank = await startApiPixBank(t)
+  for (const [index, original] of ['0.01', '0.10', '9007199254.74', '9999999999.99'].entries()) {
+    const txid = `${TXID.slice(0, -1)}${index}`
+    assert.equal((await bank.cob({ valor: { original } }, txid)).body.valor.original, original)
+    assert.equal(
+      String((await bank.control('GET', `/charges/${txid}`)).body.valueCents),
+      original.replace(/^0\.0?|\./g, ''),
+    )
+  }
+})
+
+test('[sandbox.14] a PUT on an active charge revises it, the same again does not, and after the payment it is 400', async (t) => {
+  const bank = await startApiPixBank(t)
+  await bank.cob()
+  assert.equal((await bank.cob()).body.revisao, 0)
+  const { status, body } = await bank.cob({ valor: { original: '1.00' } })
+  assert.deepEqual([status, body.revisao, body.valor.original], [201, 1, '1.00'])
+  const first = await bank.call('GET', `/v2/cob/${TXID}?revisao=0`)
+  assert.deepEqual([first.body.revisao, first.body.valor.original], [0, '150.00'])
+  await bank.control('POST', `/control/charges/${TXID}/pay`)
+  assert.deepEqual(problemIn(await bank.cob()), [400, 'CobOperacaoInvalida'])
+  assert.deepEqual(problemIn(await bank.cob({ valor: { original: '2.00' } })), [400, 'CobOperacaoInvalida'])
+})
+
+test('[sandbox.14] POST makes up the txid; a life that is not told is a day', async (t) => {
+  const bank = await startApiPixBank(t)
+  const { status, body } = await bank.call('POST', '/v2/cob', { ...COB, calendario: {} })
+  assert.deepEqual([status, body.calendario.expiracao], [201, 86_400])
+  assert.equal((await bank.call('GET', `/v2/cob/${body.txid}`)).body.txid, body.txid)
+})
+
+test('[sandbox.14] PATCH changes what it names and keeps the rest; the life counts from the creation', async (t) => {
+  const clock = steppedClock()
+  const bank = await startApiPixBank(t, { clock })
+  await bank.cob()
+  clock.nowMs += 60_000
+  const change = { calendario: { expiracao: 7_200 }, valor: { original: '3.00', modalidadeAlteracao: 1 } }
+  const { status, body } = await bank.call('PATCH', `/v2/cob/${TXID}`, change)
+  assert.equal(status, 200)
+  assert.deepEqual([body.revisao, body.valor, body.calendario.expiracao], [1, change.valor, 7_200])
+  assert.deepEqual([body.devedor, body.infoAdicionais], [COB.devedor, COB.infoAdicionais])
+  const { expiresAt } = (await bank.control('GET', `/charges/${TXID}`)).body
+  assert.equal(Date.parse(expiresAt), Date.parse(body.calendario.criacao) + 7_200_000)
+})
+
+test('[sandbox.14] a charge is removed by its status alone; what is not active is not changed', async (t) => {
+  const bank = await startApiPixBank(t)
+  await bank.cob()
+  const status = 'REMOVIDA_PELO_USUARIO_RECEBEDOR'
+  const both = await bank.call('PATCH', `/v2/cob/${TXID}`, { status, solicitacaoPagador: 'x' })
+  assert.deepEqual([problemIn(both), violated(both)], [[400, 'CobOperacaoInvalida'], ['cob.status']])
+  const { body } = await bank.call('PATCH', `/v2/cob/${TXID}`, { status })
+  assert.deepEqual([body.status, body.revisao], [status, 1])
+  assert.deepEqual(problemIn(await bank.call('PATCH', `/v2/cob/${TXID}`, { status })), [400, 'CobOperacaoInvalida'])
+  assert.equal((await bank.control('GET', `/charges/${TXID}`)).body.status, 'CANCELLED')
+  await bank.cob({}, OTHER_TXID)
+  await bank.control('POST', `/control/charges/${OTHER_TXID}/fail`)
+  assert.equal((await bank.call('GET', `/v2/cob/${OTHER_TXID}`)).body.status, 'REMOVIDA_PELO_PSP')
+})
+
+test('[sandbox.14] a charge past its end is ATIVA still: the standard has no other word', async (t) => {
+  const clock = steppedClock()
+  const bank = await startApiPixBank(t, { clock })
+  await bank.cob({ calendario: { expiracao: 1 } })
+  clock.nowMs += 2_000
+  assert.equal((await bank.call('GET', `/v2/cob/${TXID}`)).body.status, 'ATIVA')
+  assert.equal((await bank.control('GET', `/charges/${TXID}`)).body.status, 'EXPIRED')
+})
+
+for (const [what, change, property] of [
+  ['no value', { valor: {} }, 'cob.valor.original'],
+  ['one without centavos', { valor: { original: '1' } }, 'cob.valor.original'],
+  ['a number', { valor: { original: 1.5 } }, 'cob.valor.original'],
+  ['zero', { valor: { original: '0.00' } }, 'cob.valor.original'],
+  ['eleven digits', { valor: { original: '10000000000.00' } }, 'cob.valor.original'],
+  ['a withdrawal', { valor: { original: '1.00', retirada: {} } }, 'cob.valor.retirada'],
+  ['a life of nothing', { calendario: { expiracao: 0 } }, 'cob.calendario.expiracao'],
+  ['no calendar', { calendario: undefined }, 'cob.calendario'],
+  ['another’s key', { chave: 'outra@exemplo.com.br' }, 'cob.chave'],
+  ['a key too long', { chave: 'x'.repeat(78) }, 'cob.chave'],
+  ['a name without a document', { devedor: { nome: 'João' } }, 'cob.devedor'],
+  ['two documents', { devedor: { nome: 'João', cpf: '11144477735', cnpj: '11222333000181' } }, 'cob.devedor'],
+  ['a document with a mask', { devedor: { nome: 'João', cpf: '111.444.777-35' } }, 'cob.devedor.cpf'],
+  ['a long request', { solicitacaoPagador: 'x'.repeat(141) }, 'cob.solicitacaoPagador'],
+  ['51 notes', { infoAdicionais: Array(51).fill({ nome: 'a', valor: 'b' }) }, 'cob.infoAdicionais'],
+  ['a note without a value', { infoAdicionais: [{ nome: 'a' }] }, 'cob.infoAdicionais.0.valor'],
+  ['a location that is none', { loc: { id: 9 } }, 'cob.loc.id'],
+] as const) {
+  test(`[sandbox.14] a charge with ${what} is 400 CobOperacaoInvalida, which names ${property}`, async (t) => {
+    const bank = await startApiPixBank(t)
+    const answer = await bank.cob(change)
+    assert.deepEqual(problemIn(answer), [400, 'CobOperacaoInvalida'])
+    assert.deepEqual(violated(answer), [property])
+    assert.equal(bank.book.charges.size, 0)
+  })
+}
+
+test('[sandbox.14] every violation is told at once; no JSON at all is 400 RequisicaoInvalida', async (t) => {
+  const bank = await startApiPixBank(t)
+  const answer = await bank.call('PUT', `/v2/cob/${TXID}`, { valor: { original: 'x' }, solicitacaoPagador: 1 })
+  assert.deepEqual(violated(answer).sort(), [
+    'cob.calendario',
+    'cob.chave',
+    'cob.solicitacaoPagador',
+    'cob.valor.original',
+  ])
+  assert.deepEqual(problemIn(await bank.call('PUT', `/v2/cob/${TXID}`, '{')), [400, 'RequisicaoInvalida'])
+  const short = await bank.cob({}, 'short')
+  assert.deepEqual([problemIn(short), violated(short)], [[400, 'CobOperacaoInvalida'], ['txid']])
+})
+
+for (const [what, change, property] of [
+  ['zero', { valor: { original: '0.00' } }, 'cob.valor.original'],
+  ['another’s key', { chave: 'outra@exemplo.com.br' }, 'cob.chave'],
+  ['a status of the bank’s', { status: 'REMOVIDA_PELO_PSP' }, 'cob.status'],
+  ['a life of nothing', { calendario: { expiracao: 0 } }, 'cob.calendario.expiracao'],
+  ['two documents', { devedor: { nome: 'João', cpf: '11144477735', cnpj: '11222333000181' } }, 'cob.devedor'],
+] as const) {
+  test(`[sandbox.14] a charge is not changed to ${what}: 400 CobOperacaoInvalida, which names ${property}`, async (t) => {
+    const bank = await startApiPixBank(t)
+    await bank.cob()
+    const answer = await bank.call('PATCH', `/v2/cob/${TXID}`, change)
+    assert.deepEqual([problemIn(answer), violated(answer)], [[400, 'CobOperacaoInvalida'], [property]])
+    assert.equal((await bank.call('GET', `/v2/cob/${TXID}`)).body.revisao, 0)
+  })
+}
+
+test('[sandbox.14] a charge whose txid the bank makes up is refused for the same reasons', async (t) => {
+  const bank = await startApiPixBank(t)
+  const answer = await bank.call('POST', '/v2/cob', { ...COB, chave: 'outra@exemplo.com.br' })
+  assert.deepEqual([problemIn(answer), violated(answer)], [[400, 'CobOperacaoInvalida'], ['cob.chave']])
+  await bank.control('PUT', '/control/behavior', { cashIn: 'reject' })
+  assert.deepEqual(problemIn(await bank.call('POST', '/v2/cob', COB)), [400, 'CobOperacaoInvalida'])
+  assert.equal(bank.book.charges.size, 0)
+})
+
+test('[sandbox.14] the location of another charge is refused, its own is not', async (t) => {
+  const bank = await startApiPixBank(t)
+  const { loc } = (await bank.cob()).body
+  assert.equal((await bank.cob({ loc: { id: loc.id, tipoCob: 'cob' } })).status, 201)
+  const answer = await bank.cob({ loc: { id: loc.id, tipoCob: 'cob' } }, OTHER_TXID)
+  assert.match(answer.body.violacoes[0].razao, /já está sendo utilizado/)
+})
+
+test('[sandbox.14] what there is not is 404: a charge, a revision, a path', async (t) => {
+  const bank = await startApiPixBank(t)
+  assert.deepEqual(problemIn(await bank.call('GET', `/v2/cob/${TXID}`)), [404, 'CobNaoEncontrado'])
+  assert.deepEqual(problemIn(await bank.call('PATCH', `/v2/cob/${TXID}`, {})), [404, 'CobNaoEncontrado'])
+  await bank.cob()
+  assert.deepEqual(problemIn(await bank.call('GET', `/v2/cob/${TXID}?revisao=1`)), [400, 'CobConsultaInvalida'])
+  assert.deepEqual(problemIn(await bank.call('GET', '/v2/cobv/x')), [404, 'NaoEncontrado'])
+})
+
+test('[sandbox.14] the list has the charges of its window, by document, status and page', async (t) => {
+  const clock = steppedClock()
+  const bank = await startApiPixBank(t, { clock })
+  await bank.cob()
+  clock.nowMs += 1_000
+  await bank.cob({ devedor: { cnpj: '11222333000181', nome: 'Empresa' } }, OTHER_TXID)
+  await bank.control('POST', `/control/charges/${OTHER_TXID}/pay`)
+  const txids = async (query: string) => {
+    const { body } = await bank.call('GET', `/v2/cob?${query}`)
+    return body.cobs.map(({ txid }: { txid: string }) => txid)
+  }
+  assert.deepEqual(await txids(WINDOW), [TXID, OTHER_TXID])
+  const at = '2026-11-21T13:15:30.000Z'
+  assert.deepEqual(await txids(`inicio=${at}&fim=${at}`), [TXID])
+  assert.deepEqual(await txids(`${WINDOW}&cpf=11144477735`), [TXID])
+  assert.deepEqual(await txids(`${WINDOW}&cnpj=11222333000181`), [OTHER_TXID])
+  assert.deepEqual(await txids(`${WINDOW}&status=CONCLUIDA`), [OTHER_TXID])
+  assert.deepEqual(await txids(`${WINDOW}&locationPresente=false`), [])
+  const { body } = await bank.call('GET', `/v2/cob?${WINDOW}&paginacao.itensPorPagina=1&paginacao.paginaAtual=1`)
+  assert.equal(body.cobs[0].txid, OTHER_TXID)
+  const paginacao = { paginaAtual: 1, itensPorPagina: 1, quantidadeDePaginas: 2, quantidadeTotalDeItens: 2 }
+  assert.deepEqual(body.parametros.paginacao, paginacao)
+})
+
+test('[sandbox.14] a list without a window, or with parameters that make no sense, is 400 with each of them', async (t) => {
+  const bank = await startApiPixBank(t)
+  const refused = async (query: string) => {
+    const answer = await bank.call('GET', `/v2/cob?${query}`)
+    assert.deepEqual(problemIn(answer), [400, 'CobConsultaInvalida'])
+    return violated(answer)
+  }
+  assert.deepEqual(await refused(''), ['inicio', 'fim'])
+  assert.deepEqual(await refused('inicio=2026-11-02T00:00:00Z&fim=2026-11-01T00:00:00Z'), ['fim'])
+  assert.deepEqual(await refused(`${WINDOW}&cpf=11144477735&cnpj=11222333000181`), ['cpf'])
+  assert.deepEqual(await refused(`${WINDOW}&cpf=1&locationPresente=maybe`), ['cpf', 'locationPresente'])
+  const pages = 'paginacao.paginaAtual=-1&paginacao.itensPorPagina=1001'
+  assert.deepEqual(await refused(`${WINDOW}&${pages}`), ['paginacao.paginaAtual', 'paginacao.itensPorPagina'])
+})

@@ -1,0 +1,10 @@
+import { appendFileSync } from 'node:fs'
+
+/**
+ * Keeps what was said where somebody wants to hold it against the Central Bank's document: in the file that
+ * PIXGATE_API_PIX_RECORDING names, an exchange a line, for `npm run judge-api-pix`.
+ */
+export function record(exchange: object): void {
+  const file = process.env.PIXGATE_API_PIX_RECORDING
+  if (file) appendFileSync(file, `${JSON.stringify(exchange)}\n`)
+}

@@ -1,0 +1,258 @@
+import { IN_A_FILE } from '@pixgate/spec'
+import type { StatementEntry } from '../../banks/port.ts'
+import type { OperationKind } from '../../engine/operation.ts'
+import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
+import { type OpenEntry, SUBJECT_KINDS } from '../rules.ts'
+
+/**
+ * What the bank's own statement and statements in files have in common in the database: entries of the same shape in a table each,
+ * what our books know of them, and what is noted of what became of them.
+ */
+
+/** A table of entries, and what the names of its statements begin with. */
+export interface EntryTable {
+  readonly table: 'statement_entry' | 'statement_import_entry'
+  readonly name: 'statement' | 'statement_import'
+}
+
+/** What tells an entry from every other. */
+export type EntryKey = Pick<StatementEntry, 'direction' | 'movementId' | 'kind'>
+
+/** What became of an entry. */
+export interface Settled {
+  readonly entry: EntryKey
+  readonly outcome: 'MATCHED' | 'DIFFERS' | 'KEPT'
+  readonly operationId: string | null
+}
+
+/** What is noted of entries. */
+export interface EntryMarking {
+  /** Notes what became of entries, and closes the cases that wondered about them. */
+  settle(results: readonly Settled[], nowMs: number): Promise<void>
+  /** Notes that the bank was asked about them. */
+  noteAsked(keys: readonly EntryKey[], nowMs: number): Promise<void>
+  /** Notes that a case was opened. */
+  noteReported(keys: readonly EntryKey[], nowMs: number): Promise<void>
+}
+
+/** Cases about entries and gaps are known by these. */
+export const UNEXPLAINED = 'statement_unexplained'
+export const MISSING = 'statement_missing'
+
+/**
+ * Closes, in SQL, the cases of a kind about what a table expression names.
+ * @param reference what the case is known by @param now the parameter
+ */
+export function closingCasesOf(kind: string, reference: string, from: string, now: string): string {
+  return `UPDATE "case" c SET closed_at = ${now} FROM ${from}
+    WHERE c.kind = '${kind}' AND c.operation_id IS NULL AND c.reference = ${reference} AND c.closed_at IS NULL`
+}
+
+/** What a case about an entry is known by, in SQL: what a file tells has cases of its own. @source rules#import.6 */
+const REFERENCES: Readonly<Record<EntryTable['name'], string>> = {
+  statement: `s.kind || ' ' || s.id`,
+  statement_import: `s.kind || ' ' || s.id || '${IN_A_FILE}' || s.value_cents`,
+}
+
+/** Closes those about entries of a table that a table expression `settled` names. */
+export function closingUnexplained({ name }: Pick<EntryTable, 'name'>, now: string): string {
+  return closingCasesOf(UNEXPLAINED, REFERENCES[name], 'settled s', now)
+}
+
+/** See {@link entryParameters}. */
+export type EntryParameters = [
+  directions: readonly string[],
+  ids: readonly string[],
+  kinds: readonly string[],
+  endToEndIds: readonly string[],
+  references: readonly string[],
+  cents: readonly string[],
+  occurredAt: readonly string[],
+]
+
+/** {@link entryParameters} as rows `t`, in SQL. */
+export const ENTRY_ROWS = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
+  AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at)`
+
+/** See {@link keyParameters}. */
+export type KeyParameters = [directions: readonly string[], ids: readonly string[], kinds: readonly string[]]
+
+const KEY_ROWS = 'unnest($1::text[], $2::text[], $3::text[]) AS r (direction, id, kind)'
+
+const IS_ROW = 's.direction = r.direction AND s.id = r.id AND s.kind = r.kind'
+
+/** Makes what notes of the entries of a table what became of them. */
+export function markingOf(database: Database, { table, name }: EntryTable): EntryMarking {
+  const settle = statement<
+    [...KeyParameters, outcomes: readonly string[], operationIds: readonly (string | null)[], now: string]
+  >(
+    `${name}.settle`,
+    `WITH settled AS (
+       UPDATE ${table} s SET outcome = r.outcome, operation_id = r.operation_id, settled_at = $6
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[])
+           AS r (direction, id, kind, outcome, operation_id)
+        WHERE ${IS_ROW} AND s.settled_at IS NULL
+       RETURNING s.kind, s.id, s.value_cents
+     )
+     ${closingUnexplained({ name }, '$6')}`,
+  )
+  const noteAt = (statementName: string, column: 'asked_at' | 'reported_at') =>
+    statement<[...KeyParameters, now: string]>(
+      statementName,
+      `UPDATE ${table} s SET ${column} = $4 FROM ${KEY_ROWS} WHERE ${IS_ROW} AND s.${column} IS NULL`,
+    )
+  const noteAsked = noteAt(`${name}.asked`, 'asked_at')
+  const noteReported = noteAt(`${name}.reported`, 'reported_at')
+  return {
+    settle: async (results, nowMs) => {
+      if (results.length === 0) return
+      await database.rows(settle, [
+        ...keyParameters(results.map(({ entry }) => entry)),
+        results.map(({ outcome }) => outcome),
+        results.map(({ operationId }) => operationId),
+        instantParameter(nowMs),
+      ])
+    },
+    noteAsked: async (keys, nowMs) => {
+      if (keys.length > 0) await database.rows(noteAsked, [...keyParameters(keys), instantParameter(nowMs)])
+    },
+    noteReported: async (keys, nowMs) => {
+      if (keys.length > 0) await database.rows(noteReported, [...keyParameters(keys), instantParameter(nowMs)])
+    },
+  }
+}
+
+/** What can be an id of ours, in SQL. */
+export const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+
+/** An adjustment may be ordered so long before the money is moved. @source rules#statement.9 */
+const ADJUSTED_BEFORE_HOURS = 24
+
+/** A row of {@link openEntries}. */
+export interface OpenRow {
+  readonly direction: 'in' | 'out'
+  readonly id: string
+  readonly kind: StatementEntry['kind']
+  readonly end_to_end_id: string
+  readonly reference: string
+  readonly value_cents: bigint
+  readonly occurred_at: number
+  readonly seen_at: number
+  readonly asked_at: number | null
+  readonly reported_at: number | null
+  readonly booked_operation_id: string | null
+  readonly booked_cents: bigint | null
+  readonly is_by_operator: boolean | null
+  readonly named_id: string | null
+  readonly named_kind: OperationKind | null
+  readonly named_end_to_end_id: string | null
+  readonly paid_by: readonly string[] | null
+  readonly arrived_on: string | null
+  readonly adjustment_id: string | null
+  readonly came_and_went: boolean
+}
+
+/**
+ * What our books know of some entries, in SQL. By end-to-end id once for all of them: a payment may have thousands of returns.
+ * @param picked which entries, and how many
+ */
+export function openEntries(picked: string, table: EntryTable['table'] = 'statement_entry'): string {
+  return `WITH picked AS MATERIALIZED (
+     SELECT * FROM ${table} s WHERE s.settled_at IS NULL AND ${picked}
+   ), paid AS MATERIALIZED (
+     SELECT p.end_to_end_id, p.kind, array_agg(p.id::text) AS ids
+       FROM (SELECT DISTINCT end_to_end_id FROM picked) d
+       JOIN operation p ON p.end_to_end_id = d.end_to_end_id AND p.kind IN ('cash_in', 'cash_out')
+      GROUP BY p.end_to_end_id, p.kind
+   ), taken_back AS MATERIALIZED (
+     SELECT t.end_to_end_id, sum(t.value_cents) AS cents
+       FROM (SELECT DISTINCT end_to_end_id FROM picked WHERE kind IN ('PAYMENT_RECEIVED', 'PAYMENT_TAKEN_BACK')) d
+       JOIN statement_entry t ON t.end_to_end_id = d.end_to_end_id AND t.kind = 'PAYMENT_TAKEN_BACK'
+      GROUP BY t.end_to_end_id
+   )
+   SELECT s.direction, s.id, s.kind, s.end_to_end_id, s.reference, s.value_cents, s.occurred_at, s.seen_at, s.asked_at,
+          s.reported_at, m.operation_id AS booked_operation_id, m.value_cents AS booked_cents,
+          (SELECT o.kind = 'adjustment' FROM operation o WHERE o.id = m.operation_id) AS is_by_operator, n.id AS named_id,
+          n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
+          (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
+            WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
+          a.id AS adjustment_id,
+          coalesce(CASE s.kind WHEN 'PAYMENT_RECEIVED' THEN b.cents = r.value_cents
+                               WHEN 'PAYMENT_TAKEN_BACK' THEN b.cents <= r.value_cents END, false) AS came_and_went
+     FROM picked s
+     LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
+     LEFT JOIN operation n ON n.id = CASE WHEN s.reference ~ '${UUID_TEXT}' THEN s.reference::uuid END
+     LEFT JOIN paid ON paid.end_to_end_id = s.end_to_end_id
+                   AND paid.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END
+     LEFT JOIN taken_back b ON b.end_to_end_id = s.end_to_end_id
+     -- By its key, which LIMIT keeps the planner from forgetting.
+     LEFT JOIN LATERAL (
+       SELECT r.value_cents FROM statement_entry r
+        WHERE b.cents IS NOT NULL AND r.direction = 'in' AND r.id = s.end_to_end_id AND r.kind = 'PAYMENT_RECEIVED'
+          AND (r.outcome IS NULL OR r.outcome = 'KEPT' AND r.operation_id IS NULL)
+          AND NOT EXISTS (SELECT FROM movement x WHERE x.direction = 'in' AND x.id = r.id)
+          AND NOT EXISTS (SELECT FROM operation x
+                           WHERE x.id = CASE WHEN r.reference ~ '${UUID_TEXT}' THEN r.reference::uuid END)
+        LIMIT 1) r ON true
+     LEFT JOIN LATERAL (
+       SELECT o.id FROM operation o
+        WHERE m.id IS NULL AND n.id IS NULL AND s.kind <> 'TARIFF' AND o.kind = 'adjustment'
+          AND o.status = CASE s.direction WHEN 'in' THEN 'CREDITED' ELSE 'DEBITED' END
+          AND o.value_cents = s.value_cents
+          AND o.created_at >= s.occurred_at - interval '${ADJUSTED_BEFORE_HOURS} hours'
+          AND NOT EXISTS (SELECT FROM ${table} k WHERE k.outcome = 'KEPT' AND k.operation_id = o.id)
+        ORDER BY o.created_at LIMIT 1) a ON true`
+}
+
+/** Entries as the parameters of a statement. */
+export function entryParameters(entries: readonly StatementEntry[]): EntryParameters {
+  return [
+    ...keyParameters(entries),
+    entries.map(({ endToEndId }) => endToEndId),
+    entries.map(({ reference }) => reference),
+    entries.map(({ valueCents }) => String(valueCents)),
+    entries.map(({ occurredAt }) => instantParameter(occurredAt)),
+  ]
+}
+
+/** What tells them from every other, as parameters. */
+function keyParameters(keys: readonly EntryKey[]): KeyParameters {
+  return [
+    keys.map(({ direction }) => direction),
+    keys.map(({ movementId }) => movementId),
+    keys.map(({ kind }) => kind),
+  ]
+}
+
+/** The entry of a row. */
+export function openEntryOf(row: OpenRow): OpenEntry {
+  const subjectKind = SUBJECT_KINDS[row.kind]
+  return {
+    kind: row.kind,
+    direction: row.direction,
+    movementId: row.id,
+    endToEndId: row.end_to_end_id,
+    reference: row.reference,
+    valueCents: row.value_cents,
+    occurredAt: row.occurred_at,
+    seenAt: row.seen_at,
+    askedAt: row.asked_at,
+    reportedAt: row.reported_at,
+    booked:
+      row.booked_operation_id === null || row.booked_cents === null
+        ? undefined
+        : {
+            operationId: row.booked_operation_id,
+            valueCents: row.booked_cents,
+            ...(row.is_by_operator ? { isByOperator: true } : {}),
+          },
+    named:
+      row.named_id === null || row.named_kind === null
+        ? undefined
+        : { id: row.named_id, kind: row.named_kind, endToEndId: row.named_end_to_end_id },
+    paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
+    arrivedOn: row.arrived_on,
+    adjustmentId: row.adjustment_id,
+    isComeAndGone: row.came_and_went,
+  }
+}

@@ -1,0 +1,98 @@
+import { createDatabaseClock } from '../../platform/clock.ts'
+import { networksOf } from '../../platform/networks.ts'
+import { sleeplessClock } from '../../platform/stopwatch.ts'
+import type { Bank } from '../bank.ts'
+import { openPartnerLink, type PartnerLink } from '../link.ts'
+import type { Partner } from '../port.ts'
+import { authorizedLink } from './authorized-link.ts'
+import type { ApiPixConfig } from './config.ts'
+import { examine } from './examine.ts'
+import { createExchange } from './exchange.ts'
+import { createApiPixInbound } from './inbound.ts'
+import { type ApiPixOptions, createApiPixPartner } from './partner.ts'
+import { createTokens } from './tokens.ts'
+
+/** What we ask a bank of the standard to be allowed, and no more. */
+const SCOPES = ['cob.read', 'cob.write', 'pix.read', 'pix.write', 'webhook.read', 'webhook.write'] as const
+
+/** A page of a list of payments fits. */
+const ANSWER_MAX_BYTES = 1_048_576
+
+/** Connects a bank that speaks the Central Bank's API Pix, and nothing else. */
+export function openApiPixBank(config: ApiPixConfig): Bank {
+  return connectBank(config, [], ({ link, prefix, ...options }) =>
+    createApiPixPartner({ ...options, exchange: createExchange(link, prefix) }),
+  )
+}
+
+/** What a bank of the standard is made of. */
+export interface Connected extends Omit<ApiPixOptions, 'exchange' | 'lists'> {
+  /** To its origin, with the token of now on each call. */
+  readonly link: PartnerLink
+  /** What goes before every path of the standard: `/v2`. */
+  readonly prefix: string
+}
+
+/**
+ * Connects a bank of the standard, or of more than that.
+ * @param scopes besides the standard's
+ * @param partnerOf makes what it is asked
+ */
+export function connectBank(
+  config: ApiPixConfig,
+  scopes: readonly string[],
+  partnerOf: (connected: Connected) => Partner,
+): Bank {
+  const { addresses, clientId, clientSecret, tokenEncoding: encoding, merchant, callbackSecrets: secrets } = config
+  const api = new URL(addresses.api)
+  const token = new URL(addresses.token)
+  // Followed as the database's is: what has passed for the bank has passed.
+  const bankClock = createDatabaseClock()
+  let latestDate: number | undefined
+  let bankEndsAt: number | undefined
+  const { tls, timeoutMs } = config
+  const common = {
+    tls,
+    timeoutMs,
+    answerMaxBytes: ANSWER_MAX_BYTES,
+    onDate: (dateMs: number) => {
+      latestDate = dateMs
+      bankClock.observe(dateMs)
+    },
+    onCertificate: (endsAt: number) => {
+      bankEndsAt = endsAt
+    },
+  }
+  const allScopes = [...SCOPES, ...scopes]
+  const tokenLink = openPartnerLink({ ...common, url: token.origin, connectionsMax: 1 })
+  const tokens = createTokens({
+    link: tokenLink,
+    path: token.pathname,
+    clientId,
+    clientSecret,
+    scopes: allScopes,
+    encoding,
+    monotonic: sleeplessClock(),
+  })
+  const link = authorizedLink(openPartnerLink({ ...common, url: api.origin }), tokens)
+  const bankNow = () => bankClock.now()
+  const { callbackAddresses, callbackUrl, isSandbox, hasIdempotentOrders } = config
+  const isFromBank = callbackAddresses && networksOf(callbackAddresses).include
+  const prefix = api.pathname.replace(/\/$/, '')
+  const partner = partnerOf({ link, prefix, merchant, bankNow, hasIdempotentOrders })
+  const exchange = createExchange(link, prefix)
+  const examined = { address: api, tls, timeoutMs, tokens, scopes: allScopes, exchange, partner, merchant, bankNow }
+  return {
+    ...partner,
+    examine: (options) => examine({ ...examined, callbackUrl, isSandbox }, options),
+    inbound: createApiPixInbound({ secrets, ...(isFromBank && { isFromBank }) }),
+    latestDate: () => latestDate,
+    certificates: () => [
+      ...(bankEndsAt === undefined ? [] : [{ of: 'bank', endsAt: bankEndsAt } as const]),
+      ...config.certificates,
+    ],
+    close: async () => {
+      await Promise.all([link.close(), tokenLink.close()])
+    },
+  }
+}

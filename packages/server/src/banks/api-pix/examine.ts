@@ -1,0 +1,187 @@
+import { lookup } from 'node:dns/promises'
+import { connect } from 'node:net'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import { Type } from 'typebox'
+import { connectionProblem, errorCode } from '../../platform/connection-problem.ts'
+import { bad, type Finding, good } from '../../platform/finding.ts'
+import { isSuccess } from '../answers.ts'
+import type { ExaminationOptions } from '../bank.ts'
+import type { PartnerTls } from '../client-tls.ts'
+import type { Outcome } from '../link.ts'
+import type { ChargeRequest, Partner } from '../port.ts'
+import { bodyTest } from './bodies.ts'
+import { problemOf } from './classify.ts'
+import type { Exchange } from './exchange.ts'
+import type { Tokens } from './tokens.ts'
+
+/** What is examined of a bank of the standard. */
+export interface Examined {
+  readonly address: URL
+  readonly tls: PartnerTls
+  readonly timeoutMs: number
+  readonly tokens: Pick<Tokens, 'current'>
+  readonly scopes: readonly string[]
+  readonly exchange: Exchange
+  readonly partner: Pick<Partner, 'createCharge' | 'cancelCharge'>
+  readonly merchant: ChargeRequest['merchant']
+  /** Epoch milliseconds, by the bank's clock. */
+  readonly bankNow: () => number
+  /** Where the bank is to call, with its secret; `undefined`: nobody said. */
+  readonly callbackUrl: string | undefined
+  /** Whether its charges cost nobody anything. */
+  readonly isSandbox: boolean
+}
+
+/** A step: what it found, and whether the next ones can find anything. */
+interface Step {
+  readonly finding: Finding
+  readonly isEnd?: boolean
+}
+
+/**
+ * Goes the way to the bank step by step, each with the reason where it fails: what cannot be reached is asked nothing.
+ * @source rules#api-pix.13
+ */
+export async function examine(
+  examined: Examined,
+  { registers, newId }: ExaminationOptions,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  for (const step of [resolves, connects, agreesOnTls, grantsToken, allowsScopes]) {
+    const { finding, isEnd = !finding.isOk } = await step(examined)
+    findings.push(finding)
+    if (isEnd) return findings
+  }
+  findings.push(registers ? await register(examined) : await webhookOf(examined))
+  return examined.isSandbox && newId ? [...findings, await chargeOf(examined, newId())] : findings
+}
+
+async function resolves({ address }: Examined): Promise<Step> {
+  const { hostname } = address
+  try {
+    const { address: ip } = await lookup(hostname)
+    return { finding: good('name', `${hostname} is ${ip}`) }
+  } catch {
+    return {
+      finding: bad('name', `${hostname} does not resolve: check PIXGATE_BANK_API_URL, and the DNS of this machine`),
+    }
+  }
+}
+
+function portOf({ port }: URL): number {
+  return port === '' ? 443 : Number(port)
+}
+
+/** Waits for the first of a socket's events that ends it one way or the other. */
+function settled(socket: ReturnType<typeof connect>, ready: string, timeoutMs: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    socket.setTimeout(timeoutMs, () => resolve('timeout'))
+    socket.once(ready, () => resolve(undefined)).once('error', (error) => resolve(errorCode(error) ?? 'unknown'))
+  }).finally(() => socket.destroy()) as Promise<string | undefined>
+}
+
+async function connects({ address, timeoutMs }: Examined): Promise<Step> {
+  const [host, port] = [address.hostname, portOf(address)]
+  const failure = await settled(connect({ host, port }), 'connect', timeoutMs)
+  if (failure === undefined) return { finding: good('connection', `port ${port} answers`) }
+  const says = `port ${port} ${connectionProblem(failure)}: check the firewall between here and the bank`
+  return { finding: bad('connection', says) }
+}
+
+async function agreesOnTls({ address, tls, timeoutMs }: Examined): Promise<Step> {
+  const host = address.hostname
+  const options: ConnectionOptions = { ...tls, host, port: portOf(address), servername: host, minVersion: 'TLSv1.2' }
+  const failure = await settled(connectTls(options), 'secureConnect', timeoutMs)
+  if (failure === undefined) return { finding: good('TLS', 'the bank proves who it is') }
+  return {
+    finding: bad('TLS', `the bank ${connectionProblem(failure)}: check PIXGATE_BANK_CERTIFICATE and PIXGATE_BANK_CA`),
+  }
+}
+
+async function grantsToken({ tokens }: Examined): Promise<Step> {
+  const grant = await tokens.current()
+  if (!('failed' in grant)) return { finding: good('token', 'the bank takes our certificate, client id and secret') }
+  const { failed } = grant
+  if (failed.kind === 'answered' && failed.httpStatus < 500) {
+    const says = `the bank answers ${failed.httpStatus} to the request for a token: check PIXGATE_BANK_CLIENT_ID and PIXGATE_BANK_CLIENT_SECRET, and that they and the certificate are of the same environment`
+    return { finding: bad('token', says) }
+  }
+  return { finding: bad('token', `the bank ${problemWith(failed)}: the certificate may be of another environment`) }
+}
+
+/** A bank that does not say what it allows is asked all the same. */
+async function allowsScopes({ tokens, scopes }: Examined): Promise<Step> {
+  const grant = await tokens.current()
+  const allowed = 'failed' in grant ? undefined : grant.scopes
+  if (allowed === undefined) return { finding: good('scopes', 'the bank does not say which it grants') }
+  const missing = scopes.filter((scope) => !allowed.includes(scope))
+  if (missing.length === 0) return { finding: good('scopes', `all that are needed: ${scopes.join(', ')}`) }
+  const says = `${missing.join(', ')} missing: allow them for this application at the bank`
+  return { finding: bad('scopes', says), isEnd: false }
+}
+
+const isWebhook = bodyTest(Type.Object({ webhookUrl: Type.String() }))
+
+function webhookPath({ merchant }: Examined): string {
+  return `/webhook/${encodeURIComponent(merchant.pixKey)}`
+}
+
+async function webhookOf(examined: Examined): Promise<Finding> {
+  const { exchange, callbackUrl } = examined
+  const outcome = await exchange.raw({ method: 'GET', path: webhookPath(examined) })
+  if (outcome.kind !== 'answered' || !isSuccess(outcome) || !isWebhook(outcome.json)) {
+    const isNone = outcome.kind === 'answered' && problemOf(outcome.json)?.errorCode === 'WebhookNaoEncontrado'
+    return isNone
+      ? bad('webhook', 'none is registered for PIXGATE_MERCHANT_PIX_KEY: run `npm run bank-check -- --register`')
+      : bad('webhook', `the bank ${problemWith(outcome)}: check PIXGATE_MERCHANT_PIX_KEY`)
+  }
+  if (callbackUrl === undefined)
+    return good('webhook', 'one is registered; PIXGATE_BANK_CALLBACK_URL would tell whether it is ours')
+  return outcome.json.webhookUrl === callbackUrl
+    ? good('webhook', 'the bank calls PIXGATE_BANK_CALLBACK_URL')
+    : bad('webhook', 'the bank calls another address: run `npm run bank-check -- --register`')
+}
+
+/** The bank calls the address before it takes it: that it can be reached is its own word. */
+async function register(examined: Examined): Promise<Finding> {
+  const { exchange, callbackUrl: webhookUrl } = examined
+  if (webhookUrl === undefined) return bad('webhook', 'PIXGATE_BANK_CALLBACK_URL is needed to register one')
+  const outcome = await exchange.raw({ method: 'PUT', path: webhookPath(examined), body: { webhookUrl } })
+  return outcome.kind === 'answered' && isSuccess(outcome)
+    ? good('webhook', 'the bank reached PIXGATE_BANK_CALLBACK_URL and calls it from now on')
+    : bad('webhook', `not registered: the bank ${problemWith(outcome)}`)
+}
+
+/** More than Efí's sandbox pays by itself. */
+const CHARGE_CENTS = 1_001n
+const CHARGE_LASTS_MS = 600_000
+
+async function chargeOf({ partner, merchant, bankNow }: Examined, id: string): Promise<Finding> {
+  const sentFrom = bankNow()
+  const made = await partner.createCharge(id, {
+    valueCents: CHARGE_CENTS,
+    sentFrom,
+    expiresAt: sentFrom + CHARGE_LASTS_MS,
+    merchant,
+  })
+  if (made.kind !== 'ACCEPTED') return bad('charge', `R$ 10,01 could not be charged in the sandbox: ${reasonOf(made)}`)
+  const cancelled = await partner.cancelCharge(id)
+  return cancelled.kind === 'CANCELLED'
+    ? good('charge', 'R$ 10,01 were charged in the sandbox, and withdrawn')
+    : bad('charge', `R$ 10,01 were charged in the sandbox, and could not be withdrawn: ${reasonOf(cancelled)}`)
+}
+
+function reasonOf(answer: {
+  readonly kind: string
+  readonly reason?: string
+  readonly errorCode?: string
+  readonly errorMessage?: string | undefined
+}): string {
+  return [answer.reason, answer.errorCode, answer.errorMessage].find((text) => text !== undefined) ?? answer.kind
+}
+
+function problemWith(outcome: Outcome): string {
+  if (outcome.kind !== 'answered') return connectionProblem(outcome.reason)
+  const { errorCode: code, errorMessage } = problemOf(outcome.json) ?? {}
+  return [`answers ${outcome.httpStatus}`, code, errorMessage].filter((text) => text !== undefined).join(', ')
+}

@@ -1,0 +1,14 @@
+/** Amounts as API Pix writes them: reais with two decimals, `\d{1,10}\.\d{2}`. Exact both ways. */
+
+/** How an amount is written, as a pattern of JSON Schema. */
+export const AMOUNT = '^\\d{1,10}\\.\\d{2}$'
+
+/** @param cents below R$ 10 billion, as every amount of ours */
+export function amountOf(cents: bigint): string {
+  return `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`
+}
+
+/** @param amount of the pattern {@link AMOUNT} */
+export function centsOf(amount: string): bigint {
+  return BigInt(amount.replace('.', ''))
+}

@@ -1,0 +1,108 @@
+import { type Answered, isSuccess } from '../answers.ts'
+import { lacking } from '../lacking.ts'
+import type { Outcome } from '../link.ts'
+import type { ChargeQueryAnswer, ChargeRequest, ChargeTerms, Partner } from '../port.ts'
+import { type Cob, isCob, isPixPage } from './bodies.ts'
+import { type CobReading, cobRequest, judgeCob } from './charge.ts'
+import { classifyCancel, classifyQuery } from './classify.ts'
+import type { Exchange } from './exchange.ts'
+import { plainId } from './ids.ts'
+import { devolucaoPath, devolucaoRequest, judgeDevolucao } from './refund.ts'
+import { createStatementReader, listQuery, RETURNS_WITHIN_MS, type StatementList } from './statement.ts'
+
+/** What a bank of this standard is connected with. */
+export interface ApiPixOptions {
+  readonly exchange: Exchange
+  readonly merchant: ChargeRequest['merchant']
+  /** Epoch milliseconds, by the bank's clock. */
+  readonly bankNow: () => number
+  /** Whether an order that it gets twice is carried out once. */
+  readonly hasIdempotentOrders: boolean
+  /** What the statement is made of besides the lists of what came in. */
+  readonly lists?: readonly StatementList[]
+}
+
+/** What every bank of this standard promises, and more: the id of a return is used once for its payment, for ever. */
+const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
+
+/** How far the bank's time may be from its own. */
+const SKEW_MS = 300_000
+
+/**
+ * A bank that speaks the Central Bank's API Pix 2.9.0: it takes charges and refunds, and pays nothing out.
+ * @source rules#api-pix
+ */
+export function createApiPixPartner(options: ApiPixOptions): Partner {
+  const { exchange, merchant, bankNow, hasIdempotentOrders, lists = [] } = options
+  const reading: CobReading = { merchant, bankNow }
+
+  async function getCharge(id: string, terms: ChargeTerms, deadline?: AbortSignal): Promise<ChargeQueryAnswer> {
+    const outcome = await exchange.raw({ method: 'GET', path: cobPath(id) }, deadline)
+    return classifyQuery(await withPayments(outcome, deadline), judgeCob(id, terms, reading))
+  }
+
+  /** What a charge was paid with, where the charge itself does not tell. @source rules#api-pix.5 */
+  async function withPayments(outcome: Outcome, deadline: AbortSignal | undefined): Promise<Outcome> {
+    const cob = paidWithoutPayments(outcome)
+    if (!cob) return outcome
+    const window = { from: Date.parse(cob.calendario.criacao) - SKEW_MS, to: bankNow() + SKEW_MS }
+    const query = new URLSearchParams({ ...listQuery(window, 0), txid: cob.txid })
+    const listed = await exchange.raw({ method: 'GET', path: `/pix?${query}` }, deadline)
+    if (!isAnswer(listed) || !isPixPage(listed.json)) return outcome
+    const { pix = [] } = listed.json
+    // A bank that does not look at the filter tells the payments of others.
+    return pix.every(({ txid }) => txid === cob.txid) ? { ...listed, json: { ...cob, pix } } : outcome
+  }
+
+  return {
+    ...lacking,
+    capabilities: new Set([
+      'charge',
+      'idempotent-charge',
+      'query-charge',
+      'cancel-charge',
+      'refund',
+      ...(hasIdempotentOrders ? (['idempotent-refund'] as const) : []),
+      'query-refund',
+      'statement',
+    ]),
+    idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
+    returnsWithinMs: RETURNS_WITHIN_MS,
+    createCharge: (id, request, deadline) =>
+      exchange.send({
+        path: cobPath(id),
+        body: cobRequest(request),
+        judge: judgeCob(id, request, reading),
+        query: () => getCharge(id, request, deadline),
+        holdsMoney: false,
+        deadline,
+      }),
+    getCharge,
+    cancelCharge: async (id, deadline) =>
+      classifyCancel(await exchange.raw({ method: 'PATCH', path: cobPath(id), body: CANCELLATION }, deadline)),
+    sendRefund: (id, request, window) => {
+      const [path, judge] = [devolucaoPath(id, request), judgeDevolucao(id, request)]
+      const query = () => exchange.query(path, judge)
+      return exchange.send({ path, body: devolucaoRequest(request), judge, query, holdsMoney: true, window })
+    },
+    getRefund: (id, terms, deadline) => exchange.query(devolucaoPath(id, terms), judgeDevolucao(id, terms), deadline),
+    readStatement: createStatementReader(exchange, bankNow, lists),
+  }
+}
+
+/** All that may stand in the body. */
+const CANCELLATION = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
+
+function cobPath(id: string): string {
+  return `/cob/${plainId(id)}`
+}
+
+function paidWithoutPayments(outcome: Outcome): Cob | undefined {
+  if (!isAnswer(outcome) || !isCob(outcome.json)) return undefined
+  const { status, pix = [] } = outcome.json
+  return status === 'CONCLUIDA' && pix.length === 0 ? outcome.json : undefined
+}
+
+function isAnswer(outcome: Outcome): outcome is Answered {
+  return outcome.kind === 'answered' && isSuccess(outcome)
+}

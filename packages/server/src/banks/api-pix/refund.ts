@@ -1,0 +1,61 @@
+import { type Judge, judgeReported } from '../answers.ts'
+import type { Refund, RefundRequest, RefundStatus, RefundTerms, ReportedRefund } from '../port.ts'
+import { visibleText } from '../visible-text.ts'
+import { type Devolucao, isDevolucao } from './bodies.ts'
+import { dashedId, plainId } from './ids.ts'
+import { amountOf, centsOf } from './money.ts'
+import { settledAt } from './movements.ts'
+
+/** Refunds: a `devolucao` of a payment, under our id. */
+
+/** Where a refund is kept: under the payment that it gives back. */
+export function devolucaoPath(id: string, { endToEndId }: Pick<RefundTerms, 'endToEndId'>): string {
+  return `/pix/${encodeURIComponent(endToEndId)}/devolucao/${plainId(id)}`
+}
+
+/** What it is told. */
+export function devolucaoRequest({ valueCents, reason }: RefundRequest): object {
+  return { valor: amountOf(valueCents), ...(reason !== undefined && { descricao: reason }) }
+}
+
+/** Judges what the bank tells of a refund. @source rules#api-pix.7 */
+export function judgeDevolucao(id: string, terms: RefundTerms): Judge<ReportedRefund> {
+  return judgeReported({ isBody: isDevolucao, read, echo, stand }, id, terms)
+}
+
+const STATUSES: Readonly<Record<Devolucao['status'], RefundStatus>> = {
+  EM_PROCESSAMENTO: 'PROCESSING',
+  DEVOLVIDO: 'CONFIRMED',
+  NAO_REALIZADO: 'FAILED',
+}
+
+function read(told: Devolucao): { readonly refund: Refund } {
+  const status = STATUSES[told.status]
+  const isFailed = status === 'FAILED'
+  return {
+    refund: {
+      id: dashedId(told.id),
+      transactionId: told.id,
+      status,
+      valueCents: centsOf(told.valor),
+      // Every answer has one, also of what came to nothing: only of what moved it means something.
+      returnId: status === 'CONFIRMED' ? (told.rtrId ?? undefined) : undefined,
+      errorCode: isFailed ? 'NAO_REALIZADO' : undefined,
+      errorMessage: isFailed ? visibleText(told.motivo ?? undefined) : undefined,
+      occurredAt: status === 'PROCESSING' ? undefined : settledAt(told),
+    },
+  }
+}
+
+function echo({ refund: { id, valueCents } }: { readonly refund: Refund }) {
+  return { id, valueCents }
+}
+
+function stand({ refund }: { readonly refund: Refund }): ReportedRefund | string {
+  const { status, returnId, occurredAt } = refund
+  if (status === 'PROCESSING') return { kind: 'ACCEPTED', refund: { ...refund, status } }
+  if (status === 'FAILED') return { kind: 'FINAL', refund: { ...refund, status } }
+  if (returnId === undefined) return 'DEVOLVIDO without an rtrId'
+  if (occurredAt === undefined) return 'DEVOLVIDO without a time'
+  return { kind: 'FINAL', refund: { ...refund, status, returnId, occurredAt } }
+}

@@ -1,0 +1,163 @@
+import { isSuccess, unanswered, unknown } from '../answers.ts'
+import type { Partner, StatementEntry, StatementQuery } from '../port.ts'
+import { type Devolucao, isPixPage, type Pix, type PixPage } from './bodies.ts'
+import type { Exchange } from './exchange.ts'
+import { dashedId } from './ids.ts'
+import { centsOf } from './money.ts'
+import { isOurs, referenceOf, settledAt } from './movements.ts'
+
+/**
+ * The statement of a bank that has none: what came in, with what went back of it, by `GET /pix`. The list is by when a payment
+ * was made, and its returns stand under it: those of older payments are listed apart, now and then.
+ * @source rules#api-pix.9
+ */
+
+/** A list of movements that the statement is made of. */
+export interface StatementList {
+  /** Small letters: where a reading stands is written with it. */
+  readonly name: string
+  readonly path: string
+  /** Which of a window are asked for, besides those made in it. */
+  readonly filter?: Readonly<Record<string, string>>
+  /** What is asked for instead of the window of the statement. */
+  readonly windowAt?: (now: number) => Pick<StatementQuery, 'from' | 'to'>
+  /** Listed so often, and not with every window. */
+  readonly everyMs?: number
+  /** @returns in words for people why it is no page of the list, where it is none */
+  readonly read: (json: unknown) => ReadList | string
+}
+
+/** What was read of a page of a list. */
+export interface ReadList {
+  readonly entries: readonly StatementEntry[]
+  /** Its number, as the bank says it, from 0. */
+  readonly page: number
+  readonly isLast: boolean
+}
+
+/** A payment may go back for 90 days, and one that is contested later: so far back those are listed that did. */
+const RETURNS_LOOK_BACK_MS = 100 * 86_400_000
+const RETURNS_EVERY_MS = 3_600_000
+
+/** What went back of an earlier payment is in the statement after so long, whichever process reads it. */
+export const RETURNS_WITHIN_MS = 2 * RETURNS_EVERY_MS
+
+const RECEIVED: StatementList = { name: 'received', path: '/pix', read: pixPageOf }
+const RETURNED: StatementList = {
+  ...RECEIVED,
+  name: 'returned',
+  filter: { devolucaoPresente: 'true' },
+  windowAt: (now) => ({ from: now - RETURNS_LOOK_BACK_MS, to: now }),
+  everyMs: RETURNS_EVERY_MS,
+}
+
+/**
+ * Reads the statement: the lists in turn, a page at a time. The bank tells no balances with them.
+ * @param lists besides those of what came in
+ * @source rules#api-pix.9
+ */
+export function createStatementReader(
+  exchange: Pick<Exchange, 'raw'>,
+  bankNow: () => number,
+  lists: readonly StatementList[],
+): Partner['readStatement'] {
+  const all = [RECEIVED, ...lists, RETURNED]
+  const readAt = new Map<string, number>()
+
+  function isDue({ name, everyMs = 0 }: StatementList): boolean {
+    return bankNow() - (readAt.get(name) ?? Number.NEGATIVE_INFINITY) >= everyMs
+  }
+  function after(list: StatementList, page: number, isLast: boolean): string | null {
+    if (!isLast) return `${list.name}:${page + 1}`
+    readAt.set(list.name, bankNow())
+    const next = all.slice(all.indexOf(list) + 1).find(isDue)
+    return next ? `${next.name}:0` : null
+  }
+
+  return async ({ from, to, cursor }, deadline) => {
+    const [name, number] = (cursor ?? `${RECEIVED.name}:0`).split(':')
+    const list = all.find((one) => one.name === name) ?? RECEIVED
+    const page = Number(number)
+    const window = list.windowAt?.(bankNow()) ?? { from, to }
+    const query = new URLSearchParams({ ...listQuery(window, page), ...list.filter })
+    const outcome = await exchange.raw({ method: 'GET', path: `${list.path}?${query}` }, deadline)
+    if (outcome.kind !== 'answered') return unanswered(outcome)
+    const read = isSuccess(outcome) ? list.read(outcome.json) : `HTTP ${outcome.httpStatus}`
+    if (typeof read === 'string') return unknown(outcome, read)
+    // Else a bank that always tells its first page would be read for ever.
+    if (read.page !== page) return unknown(outcome, `page ${read.page} in place of ${page}`)
+    return {
+      kind: 'READ',
+      page: {
+        entries: read.entries,
+        balances: null,
+        nextCursor: after(list, page, read.isLast),
+        looksBack: list.windowAt !== undefined,
+      },
+    }
+  }
+}
+
+/** Fits an answer of one mebibyte, whatever a payment has. */
+const PAGE_LENGTH = 100
+
+/** The query of a page of a list, by the bank's time; both ends are part of the window. */
+export function listQuery({ from, to }: Pick<StatementQuery, 'from' | 'to'>, page: number): Record<string, string> {
+  return {
+    inicio: new Date(from).toISOString(),
+    fim: new Date(to - 1).toISOString(),
+    'paginacao.paginaAtual': String(page),
+    'paginacao.itensPorPagina': String(PAGE_LENGTH),
+  }
+}
+
+/**
+ * Reads a page of `GET /pix`: each payment, and what went back of it. One that cannot be right makes the page wrong: leaving it
+ * out would hide money.
+ * @returns in words for people why it is none, where it is none
+ */
+function pixPageOf(json: unknown): ReadList | string {
+  if (!isPixPage(json)) return 'unreadable list of payments'
+  const faults = (json.pix ?? []).flatMap(({ devolucoes = [] }) => devolucoes.flatMap((told) => faultOf(told) ?? []))
+  if (faults[0] !== undefined) return faults[0]
+  return { entries: (json.pix ?? []).flatMap(entriesOf), ...placeOf(json) }
+}
+
+/** Which page of its list this is, and whether none follows. */
+export function placeOf({ parametros }: Pick<PixPage, 'parametros'>): Pick<ReadList, 'page' | 'isLast'> {
+  const { paginaAtual: page, quantidadeDePaginas } = parametros.paginacao
+  return { page, isLast: page + 1 >= quantidadeDePaginas }
+}
+
+function faultOf(told: Devolucao): string | undefined {
+  if (told.status !== 'DEVOLVIDO') return undefined
+  if (!told.rtrId) return 'DEVOLVIDO without an rtrId'
+  return settledAt(told) === undefined ? 'DEVOLVIDO without a time' : undefined
+}
+
+function entriesOf(pix: Pix): readonly StatementEntry[] {
+  const { endToEndId, valor, horario, devolucoes = [] } = pix
+  const received: StatementEntry = {
+    kind: 'PAYMENT_RECEIVED',
+    direction: 'in',
+    movementId: endToEndId,
+    endToEndId,
+    reference: referenceOf(pix),
+    valueCents: centsOf(valor),
+    occurredAt: Date.parse(horario),
+  }
+  return [received, ...devolucoes.filter(({ status }) => status === 'DEVOLVIDO').map((told) => returnEntry(pix, told))]
+}
+
+function returnEntry(pix: Pix, told: Devolucao): StatementEntry {
+  const isRefund = isOurs(told)
+  return {
+    kind: isRefund ? 'REFUND_SENT' : 'PAYMENT_TAKEN_BACK',
+    direction: 'out',
+    movementId: told.rtrId ?? '',
+    endToEndId: pix.endToEndId,
+    reference: isRefund ? dashedId(told.id) : referenceOf(pix),
+    valueCents: centsOf(told.valor),
+    occurredAt: settledAt(told) ?? 0,
+  }
+}

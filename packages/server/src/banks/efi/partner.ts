@@ -1,0 +1,66 @@
+import { isSuccess, UNREADABLE, unanswered, unknown } from '../answers.ts'
+import type { Exchange } from '../api-pix/exchange.ts'
+import { centsOf } from '../api-pix/money.ts'
+import { type ApiPixOptions, createApiPixPartner } from '../api-pix/partner.ts'
+import type { Outcome } from '../link.ts'
+import type { BalanceAnswer, Partner, PayoutTerms } from '../port.ts'
+import { isBalance } from './bodies.ts'
+import { judgeSentPix, sendingPath, sendingRequest, sentPath, termsOf } from './payout.ts'
+import { classifyDetail } from './qr-code.ts'
+import { SENT_LISTS, SENT_WITHIN_MS } from './statement.ts'
+
+/** What Efí is connected with. */
+export interface EfiOptions extends Omit<ApiPixOptions, 'lists'> {
+  /** The calls at paths that are no part of the standard. */
+  readonly sending: Exchange
+  /** Payouts by QR code are taken, though the bank is told no amount with them. */
+  readonly paysQrCodes: boolean
+}
+
+/** Efí: the Central Bank's API Pix, and beside it endpoints of its own that send money. @source rules#efi */
+export function createEfiPartner({ sending, paysQrCodes, ...standard }: EfiOptions): Partner {
+  const partner = createApiPixPartner({ ...standard, lists: SENT_LISTS })
+  const { pixKey } = standard.merchant
+
+  function getPayout(id: string, terms: PayoutTerms, deadline?: AbortSignal) {
+    return sending.query(sentPath(id), judgeSentPix(id, terms), deadline)
+  }
+
+  return {
+    ...partner,
+    returnsWithinMs: SENT_WITHIN_MS,
+    capabilities: new Set([
+      ...partner.capabilities,
+      'payout',
+      ...(standard.hasIdempotentOrders ? (['idempotent-payout'] as const) : []),
+      'query-payout',
+      ...(paysQrCodes ? (['decode-qr-code'] as const) : []),
+      'balance',
+    ]),
+    sendPayout: (id, request, window) => {
+      const terms = termsOf(request)
+      return sending.send({
+        path: sendingPath(id, request),
+        body: sendingRequest(request, pixKey),
+        judge: judgeSentPix(id, terms),
+        query: () => getPayout(id, terms),
+        holdsMoney: true,
+        window,
+      })
+    },
+    getPayout,
+    decodeQrCode: async (pixCopiaECola, deadline) =>
+      classifyDetail(
+        await sending.raw({ method: 'POST', path: '/v2/gn/qrcodes/detalhar', body: { pixCopiaECola } }, deadline),
+      ),
+    readBalance: async (deadline) =>
+      classifyBalance(await sending.raw({ method: 'GET', path: '/v2/gn/saldo' }, deadline)),
+  }
+}
+
+function classifyBalance(outcome: Outcome): BalanceAnswer {
+  if (outcome.kind !== 'answered') return unanswered(outcome)
+  if (!isSuccess(outcome)) return unknown(outcome)
+  if (!isBalance(outcome.json)) return unknown(outcome, UNREADABLE)
+  return { kind: 'READ', balance: { availableCents: centsOf(outcome.json.saldo), asOf: null } }
+}

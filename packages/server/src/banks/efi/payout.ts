@@ -1,0 +1,132 @@
+import { type Judge, judgeReported, printable } from '../answers.ts'
+import { dashedId, plainId } from '../api-pix/ids.ts'
+import { amountOf, centsOf } from '../api-pix/money.ts'
+import type {
+  PaidRecipient,
+  Payout,
+  PayoutRequest,
+  PayoutReturn,
+  PayoutStatus,
+  PayoutTerms,
+  ReportedPayout,
+} from '../port.ts'
+import { visibleParty, visibleText } from '../visible-text.ts'
+import { isSentPix, type SentPix, type SentReturn } from './bodies.ts'
+
+/** Payouts: a Pix that is sent to a key, or for a QR code, under our id. */
+
+/** Where a payout is ordered. */
+export function sendingPath(id: string, request: PayoutRequest): string {
+  return 'recipient' in request ? `/v3/gn/pix/${plainId(id)}` : `/v2/gn/pix/${plainId(id)}/qrcode`
+}
+
+/** Where it is asked about. */
+export function sentPath(id: string): string {
+  return `/v2/gn/pix/enviados/id-envio/${plainId(id)}`
+}
+
+/**
+ * What it is told. A QR code is paid with what it asks for: its amount is not told.
+ * @param pixKey ours, from which it is paid
+ * @source rules#efi.2
+ */
+export function sendingRequest(request: PayoutRequest, pixKey: string): object {
+  const { description } = request
+  const pagador = { chave: pixKey, ...(description !== undefined && { infoPagador: description }) }
+  if (!('recipient' in request)) return { pagador, pixCopiaECola: request.pixCode }
+  const { recipient, valueCents } = request
+  return {
+    valor: amountOf(valueCents),
+    pagador,
+    favorecido: { chave: recipient.pixKey, ...ownerOf(recipient.document) },
+  }
+}
+
+const CPF_LENGTH = 11
+
+/** The bank refuses a key that is somebody else's. */
+function ownerOf(document: string | undefined) {
+  if (document === undefined) return {}
+  return document.length === CPF_LENGTH ? { cpf: document } : { cnpj: document }
+}
+
+/** What of an order the bank must echo. */
+export function termsOf(request: PayoutRequest): PayoutTerms {
+  const { valueCents } = request
+  return 'recipient' in request ? { valueCents, pixKey: request.recipient.pixKey } : { valueCents }
+}
+
+/** Judges what the bank tells of a payout. @source rules#efi.3 */
+export function judgeSentPix(id: string, terms: PayoutTerms): Judge<ReportedPayout> {
+  return judgeReported({ isBody: isSentPix, read, echo, stand }, id, terms)
+}
+
+function stand({ payout }: { readonly payout: Payout }): ReportedPayout | string {
+  const { status, endToEndId, occurredAt } = payout
+  if (status === 'PROCESSING') return { kind: 'ACCEPTED', payout: { ...payout, status } }
+  if (status === 'FAILED') return { kind: 'FINAL', payout: { ...payout, status } }
+  // A status word books no money.
+  if (endToEndId === undefined) return 'REALIZADO without an end-to-end id'
+  if (occurredAt === undefined) return 'REALIZADO without a time'
+  return { kind: 'FINAL', payout: { ...payout, status, endToEndId, occurredAt } }
+}
+
+function echo({ payout: { id, valueCents, recipient } }: { readonly payout: Payout }) {
+  return { id, valueCents, pixKey: recipient?.pixKey }
+}
+
+const STATUSES: Readonly<Record<SentPix['status'], PayoutStatus>> = {
+  EM_PROCESSAMENTO: 'PROCESSING',
+  REALIZADO: 'CONFIRMED',
+  NAO_REALIZADO: 'FAILED',
+}
+
+function read(sent: SentPix): { readonly payout: Payout } {
+  const { idEnvio, valor, devolucoes = [], gnExtras } = sent
+  const valueCents = centsOf(valor)
+  const returns = devolucoes.flatMap(returnOf)
+  const word = STATUSES[sent.status]
+  const isAllBack = word === 'CONFIRMED' && returns.reduce((sum, one) => sum + one.valueCents, 0n) >= valueCents
+  const { codigo, motivo } = gnExtras?.erro ?? {}
+  return {
+    payout: {
+      id: dashedId(idEnvio),
+      transactionId: idEnvio,
+      status: isAllBack ? 'RETURNED' : word,
+      valueCents,
+      feeCents: undefined,
+      endToEndId: word === 'CONFIRMED' ? endToEndIdOf(sent) : undefined,
+      recipient: recipientOf(sent),
+      errorCode: word === 'FAILED' ? visibleText(codigo ?? 'NAO_REALIZADO') : undefined,
+      errorMessage: word === 'FAILED' ? printable(motivo ?? undefined) : undefined,
+      returns,
+      occurredAt: word === 'PROCESSING' ? undefined : settledAt(sent),
+    },
+  }
+}
+
+/** By its two names: of the answer to an order, and of the answer to a question. */
+export function endToEndIdOf({ e2eId, endToEndId }: Pick<SentPix, 'e2eId' | 'endToEndId'>): string | undefined {
+  return endToEndId ?? e2eId ?? undefined
+}
+
+/** When it ended, by the bank's word. */
+export function settledAt({ horario }: Pick<SentPix | SentReturn, 'horario'>): number | undefined {
+  const at = typeof horario === 'string' ? horario : (horario?.liquidacao ?? horario?.solicitacao)
+  return at === undefined ? undefined : Date.parse(at)
+}
+
+/** What came back; nothing where no money has moved. One that tells no status is there because it did. @source rules#efi.3 */
+export function returnOf(told: SentReturn): readonly PayoutReturn[] {
+  const { status = 'DEVOLVIDO' } = told
+  const occurredAt = settledAt(told)
+  if (status !== 'DEVOLVIDO' || !told.rtrId || occurredAt === undefined) return []
+  return [{ returnId: told.rtrId, valueCents: centsOf(told.valor), occurredAt }]
+}
+
+function recipientOf({ favorecido }: SentPix): PaidRecipient | undefined {
+  if (!favorecido) return undefined
+  const { nome, cpf, cnpj } = favorecido.identificacao ?? favorecido.contaBanco ?? {}
+  const party = visibleParty({ name: nome ?? undefined, document: cpf ?? cnpj ?? undefined })
+  return { ...party, pixKey: favorecido.chave ?? undefined }
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { type ApiPixOptions, startSimulator } from '@pixgate/bank-simulator'
+import { banks } from '../../../src/banks/banks.ts'
+import { examineBank } from '../../../src/doctor/bank.ts'
+import type { Finding } from '../../../src/platform/finding.ts'
+import { type Environment, readVariables } from '../../../src/platform/variables.ts'
+import { standardBank } from '../../support/standard-bank.ts'
+import { wallNow } from '../../support/wall-clock.ts'
+import { closedPort } from '../pixgate/scripted-bank.ts'
+import { handedOut } from './certificates.ts'
+
+const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const clock = { now: wallNow }
+
+/** Whatever the bank calls is there, and takes it. */
+async function takingAddress(t: TestContext): Promise<string> {
+  const server = createServer((request, response) => request.resume().on('end', () => response.end()))
+  server.listen(0, '127.0.0.1')
+  await new Promise((listening) => server.once('listening', listening))
+  t.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A bank, and what it is reached with. */
+async function bankOf(t: TestContext, client: Partial<ApiPixOptions['client']> = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'pixgate-bank-'))
+  const standard = standardBank('efi', await takingAddress(t))
+  const { listening } = standard
+  const simulator = await startSimulator({
+    port: 0,
+    dataDirectory: directory,
+    token: 'token',
+    secret: 'secret',
+    warn: () => undefined,
+    apiPix: { ...listening, client: { ...listening.client, ...client }, certificatesDirectory: directory },
+  })
+  t.after(async () => {
+    await simulator.stop()
+    rmSync(directory, { recursive: true })
+  })
+  return { simulator, environment: standard.environment(simulator.apiPix) }
+}
+
+/** What is found; each check by whether it is well. */
+async function found(environment: Environment, registers = false): Promise<readonly Finding[]> {
+  const { variables, configure } = banks.efi
+  const bank = configure(readVariables(variables, environment, { isProduction: false }))
+  return examineBank(bank, clock, { registers, newId: () => ID })
+}
+
+const marks = (findings: readonly Finding[]) => findings.map(({ isOk, check }) => `${isOk ? '✔' : '✘'} ${check}`)
+
+const AROUND = ['✔ certificate', '✔ certificate', '✔ certificate', '✔ clock']
+
+test('[api-pix.13] where all is well each step is, the webhook is registered, and a charge is made and withdrawn', async (t) => {
+  const { environment, simulator } = await bankOf(t)
+  const way = ['✔ name', '✔ connection', '✔ TLS', '✔ token', '✔ scopes']
+  assert.deepEqual(marks(await found(environment)), [...way, '✘ webhook', '✔ charge', ...AROUND])
+  assert.equal(simulator.book.charges.get(ID.replaceAll('-', ''))?.status, 'CANCELLED')
+  assert.deepEqual(marks(await found(environment, true)).slice(0, 6), [...way, '✔ webhook'])
+  assert.deepEqual(marks(await found(environment)).slice(0, 6), [...way, '✔ webhook'])
+})
+
+test('[api-pix.13] a webhook that is another’s, or cannot be reached, is named', async (t) => {
+  const { environment } = await bankOf(t)
+  await found(environment, true)
+  const elsewhere = { ...environment, PIXGATE_BANK_CALLBACK_URL: await closedPort() }
+  const webhook = async (registers: boolean) =>
+    (await found(elsewhere, registers)).find(({ check }) => check === 'webhook')?.says ?? ''
+  assert.match(await webhook(false), /the bank calls another address/)
+  assert.match(await webhook(true), /not registered: the bank answers 400, WebhookOperacaoInvalida, .*ECONNREFUSED/)
+})
+
+test('[api-pix.13] a scope that is missing is named, and the rest is looked at', async (t) => {
+  const { environment } = await bankOf(t, { scopes: ['cob.read', 'cob.write', 'webhook.read', 'webhook.write'] })
+  const findings = await found(environment)
+  const scopes = findings.find(({ check }) => check === 'scopes')
+  assert.match(scopes?.says ?? '', /^pix\.read, pix\.write, pix\.send, .* missing: allow them/)
+  assert.ok(findings.some(({ check }) => check === 'charge'))
+})
+
+const OTHER = handedOut(100)
+
+/** What is wrong, and the step that finds it: nothing is asked after it. */
+const faults: [
+  name: string,
+  change: (environment: Environment) => Promise<Environment> | Environment,
+  step: string,
+  says: RegExp,
+][] = [
+  [
+    'a name that does not resolve',
+    () => ({ PIXGATE_BANK_API_URL: 'https://bank.invalid/v2' }),
+    'name',
+    /^bank\.invalid does not resolve/,
+  ],
+  [
+    'nobody there',
+    async () => ({
+      PIXGATE_BANK_API_URL: `${(await closedPort()).replace('http://127.0.0.1', 'https://localhost')}/v2`,
+    }),
+    'connection',
+    /refuses connections: check the firewall/,
+  ],
+  [
+    'an authority that is not trusted',
+    () => ({ PIXGATE_BANK_CA: OTHER.cert }),
+    'TLS',
+    /has a certificate of an authority that is not trusted here/,
+  ],
+  [
+    'a certificate of another bank’s',
+    () => ({ PIXGATE_BANK_CERTIFICATE: OTHER.pkcs12('').toString('base64'), PIXGATE_BANK_CERTIFICATE_PASSPHRASE: '' }),
+    'token',
+    /the bank refuses the certificate that we show it|cuts the connection/,
+  ],
+  [
+    'a wrong secret',
+    () => ({ PIXGATE_BANK_CLIENT_SECRET: 'another' }),
+    'token',
+    /^the bank answers 401 to the request for a token: check PIXGATE_BANK_CLIENT_ID/,
+  ],
+]
+for (const [name, change, step, says] of faults) {
+  test(`[api-pix.13] ${name} is found at the step ${step}, and nothing is asked after it`, async (t) => {
+    const { environment } = await bankOf(t)
+    const findings = await found({ ...environment, ...(await change(environment)) })
+    const last = findings.filter(({ check }) => check !== 'certificate' && check !== 'clock').at(-1)
+    assert.deepEqual([last?.check, last?.isOk], [step, false])
+    assert.match(last?.says ?? '', says)
+    assert.doesNotMatch(JSON.stringify(findings), /client-secret-of-the-tests|callback-secret/)
+  })
+}

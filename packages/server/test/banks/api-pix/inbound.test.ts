@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type CallbackOrigin, createApiPixInbound } from '../../../src/banks/api-pix/inbound.ts'
+import type { ReadableEvent } from '../../../src/banks/inbound.ts'
+
+const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const TXID = '0198c0de7a11700080005f1d3c2b1a09'
+const REFUND_ID = '0198c0de-7a11-7000-8000-000000000001'
+const E2E = 'E12345678202611221210abcdefghijk'
+const SECRET = 'a secret of the address'
+
+const parse = (body: unknown) =>
+  createApiPixInbound({ secrets: [] }).parse(
+    'api-pix',
+    Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+  ) as readonly ReadableEvent[]
+
+const PIX = {
+  endToEndId: E2E,
+  txid: TXID,
+  valor: '110.00',
+  chave: 'loja@exemplo.com.br',
+  horario: '2026-11-22T12:10:00Z',
+}
+const RETURNED = { ...PIX, devolucoes: [{ id: REFUND_ID.replaceAll('-', ''), valor: '1.00', status: 'DEVOLVIDO' }] }
+const SENT = {
+  endToEndId: E2E,
+  chave: 'x',
+  tipo: 'SOLICITACAO',
+  status: 'REALIZADO',
+  valor: '0.01',
+  horario: null,
+  gnExtras: { idEnvio: TXID },
+}
+
+/** What is asked about, by subject and by the id that we gave. */
+const asked = (body: unknown) => parse(body).map(({ subject, references }) => [subject, references.externalId])
+
+test('[api-pix.11] each item asks about what it names', () => {
+  assert.deepEqual(asked({ pix: [PIX] }), [['charge', ID]])
+  assert.deepEqual(asked({ pix: [RETURNED] }), [
+    ['charge', ID],
+    ['refund', REFUND_ID],
+  ])
+  assert.deepEqual(asked({ pix: [SENT] }), [['payout', ID]])
+  assert.deepEqual(asked({ pix: [PIX, SENT, PIX] }), [
+    ['charge', ID],
+    ['payout', ID],
+    ['charge', ID],
+  ])
+})
+
+test('[api-pix.11] nothing that it says of money is in what is read', () => {
+  const [event] = parse({ pix: [PIX] })
+  assert.deepEqual([event?.kind, 'payment' in (event ?? {})], ['changed', false])
+  assert.deepEqual(Object.keys(event?.evidence ?? {}), ['subject', 'id'])
+})
+
+test('[api-pix.11] a return names its payment, by which the charge of a return of the bank’s is found', () => {
+  assert.equal(parse({ pix: [RETURNED] })[1]?.references.endToEndId, E2E)
+})
+
+test('[api-pix.11] what was told before is the same event, and news is another', () => {
+  const keysOf = (body: unknown) => parse(body).map(({ key }) => JSON.stringify(key))
+  assert.deepEqual(keysOf({ pix: [PIX] }), keysOf({ pix: [{ ...PIX, valor: '1.00', infoPagador: 'x' }] }))
+  const all = [
+    ...keysOf({ pix: [RETURNED] }),
+    ...keysOf({ pix: [{ ...PIX, endToEndId: `${E2E.slice(0, -1)}z` }] }),
+    ...keysOf({ pix: [SENT] }),
+    ...keysOf({ pix: [{ ...SENT, status: 'NAO_REALIZADO' }] }),
+    ...keysOf({ pix: [{ ...SENT, devolucoes: [{ rtrId: 'D1' }] }] }),
+  ]
+  assert.equal(new Set(all).size, all.length)
+})
+
+for (const [name, body] of [
+  ['the bank’s test call', { evento: 'teste_webhook' }],
+  ['an empty list', { pix: [] }],
+  ['a payment to the key itself', { pix: [{ ...PIX, txid: undefined }] }],
+  ['no JSON', '{"pix":['],
+  ['no object', '[]'],
+  ['a list of something else', { pix: [1] }],
+  ['an id without end', { pix: [{ txid: 'a'.repeat(129) }] }],
+  ['a character that no database keeps', `{"pix":[{"txid":"${TXID}","infoPagador":"\\u0000"}]}`],
+] as const) {
+  test(`[api-pix.11] ${name} asks nothing and is kept nowhere`, () => {
+    assert.deepEqual(parse(body), [])
+  })
+}
+
+/** Who calls, by what is configured and what is shown. */
+const callers: [name: string, origin: CallbackOrigin, search: string, address: string, judgement: string][] = [
+  ['nothing wanted, nothing shown', { secrets: [] }, '', '203.0.113.7', 'unproven'],
+  ['the secret', { secrets: [SECRET] }, `hmac=${encodeURIComponent(SECRET)}`, '203.0.113.7', 'unproven'],
+  ['the secret, with what the bank appends', { secrets: ['abc'] }, 'hmac=abc/pix', '203.0.113.7', 'unproven'],
+  ['the secret, with Efí’s parameter', { secrets: ['abc'] }, 'hmac=abc&ignorar=/pix', '203.0.113.7', 'unproven'],
+  ['the secret before it', { secrets: ['new', 'abc'] }, 'hmac=abc', '203.0.113.7', 'unproven'],
+  ['another secret', { secrets: ['abc'] }, 'hmac=abd', '203.0.113.7', 'refused'],
+  ['a part of it', { secrets: ['abc'] }, 'hmac=ab', '203.0.113.7', 'refused'],
+  ['none', { secrets: ['abc'] }, '', '203.0.113.7', 'refused'],
+  ['an empty one', { secrets: ['abc'] }, 'hmac=', '203.0.113.7', 'refused'],
+  ['the bank’s address', { secrets: [], isFromBank: (one) => one === '192.0.2.1' }, '', '192.0.2.1', 'unproven'],
+  ['another address', { secrets: [], isFromBank: (one) => one === '192.0.2.1' }, '', '203.0.113.7', 'refused'],
+  ['the address without the secret', { secrets: ['abc'], isFromBank: () => true }, '', '192.0.2.1', 'refused'],
+]
+for (const [name, origin, search, remoteAddress, expected] of callers) {
+  test(`[api-pix.11] ${name}: ${expected}`, () => {
+    const judgement = createApiPixInbound(origin).authenticate({
+      headers: {},
+      body: Buffer.from('{}'),
+      remoteAddress,
+      search,
+      nowMs: 0,
+    })
+    assert.equal(typeof judgement === 'string' ? judgement : judgement.origin, expected)
+    assert.doesNotMatch(JSON.stringify(judgement), /abc|abd/)
+  })
+}

@@ -1,0 +1,362 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { buildDynamicBrCode, parseBrCode } from '@pixgate/brcode'
+import { createExchange } from '../../../src/banks/api-pix/exchange.ts'
+import { createApiPixPartner } from '../../../src/banks/api-pix/partner.ts'
+import type { Outcome } from '../../../src/banks/link.ts'
+import type { ChargeRequest, RefundRequest } from '../../../src/banks/port.ts'
+import { answered, problem, scripted } from './scripted.ts'
+
+const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const TXID = '0198c0de7a11700080005f1d3c2b1a09'
+const MERCHANT = { pixKey: 'loja@exemplo.com.br', name: 'Loja', city: 'SAO PAULO' }
+const CREATED = Date.parse('2026-11-22T12:00:00.000Z')
+const LOCATION = 'pix.example.com/qr/v2/2353c790eefb11eaadc10242ac120002'
+const CODE = buildDynamicBrCode({ url: LOCATION, merchantName: 'Loja', merchantCity: 'SAO PAULO' })
+const E2E = 'E12345678202611221210abcdefghijk'
+const RTR = 'D99999001202611221230abcdefghijk'
+
+const REQUEST: ChargeRequest = {
+  valueCents: 15_000n,
+  expiresAt: CREATED + 3_600_000,
+  sentFrom: CREATED + 500,
+  description: 'Pedido 1',
+  payer: { name: 'Maria da Silva', document: '52998224725' },
+  merchant: MERCHANT,
+}
+
+const REFUND: RefundRequest = { valueCents: 500n, endToEndId: E2E, chargeId: ID, reason: 'troca' }
+
+const COB = {
+  txid: TXID,
+  calendario: { criacao: '2026-11-22T12:00:01.000Z', expiracao: 3_599 },
+  revisao: 0,
+  status: 'ATIVA',
+  valor: { original: '150.00' },
+  chave: MERCHANT.pixKey,
+  location: LOCATION,
+  pixCopiaECola: CODE,
+}
+
+const PIX = {
+  endToEndId: E2E,
+  txid: TXID,
+  valor: '150.00',
+  chave: MERCHANT.pixKey,
+  horario: '2026-11-22T12:10:00.000Z',
+}
+
+const DEVOLUCAO = {
+  id: TXID,
+  rtrId: RTR,
+  valor: '5.00',
+  horario: { solicitacao: '2026-11-22T12:30:00.000Z', liquidacao: '2026-11-22T12:30:01.000Z' },
+  status: 'DEVOLVIDO',
+}
+
+const NO_COB = problem(404, 'CobNaoEncontrado')
+const NO_DEVOLUCAO = problem(404, 'PixDevolucaoNaoEncontrada')
+
+function partnerOf(bankNow: number, ...outcomes: Outcome[]) {
+  const link = scripted(...outcomes)
+  const partner = createApiPixPartner({
+    exchange: createExchange(link, '/v2'),
+    merchant: MERCHANT,
+    hasIdempotentOrders: true,
+    bankNow: () => bankNow,
+  })
+  return { ...partner, calls: link.calls }
+}
+
+const NOON = CREATED + 60_000
+
+test('[api-pix.2] a charge is put under our id without dashes, with the whole seconds that were left', async () => {
+  const bank = partnerOf(NOON, answered(201, COB))
+  assert.equal((await bank.createCharge(ID, REQUEST)).kind, 'ACCEPTED')
+  assert.deepEqual(bank.calls, [
+    {
+      method: 'PUT',
+      path: `/v2/cob/${TXID}`,
+      body: {
+        calendario: { expiracao: 3_599 },
+        devedor: { nome: 'Maria da Silva', cpf: '52998224725' },
+        valor: { original: '150.00' },
+        chave: MERCHANT.pixKey,
+        solicitacaoPagador: 'Pedido 1',
+      },
+    },
+  ])
+})
+
+test('[api-pix.2] a company is asked by its CNPJ, and what was not given is not told', async () => {
+  const bank = partnerOf(NOON, answered(201, COB), answered(201, COB))
+  const { description: _, payer: __, ...bare } = REQUEST
+  await bank.createCharge(ID, { ...bare, payer: { name: 'Loja', document: '12ABC34501DE35' } })
+  await bank.createCharge(ID, bare)
+  const bodies = bank.calls.map(({ body }) => body) as { devedor?: object; solicitacaoPagador?: string }[]
+  assert.deepEqual(bodies[0]?.devedor, { nome: 'Loja', cnpj: '12ABC34501DE35' })
+  assert.deepEqual(Object.keys(bodies[1] ?? {}), ['calendario', 'valor', 'chave'])
+})
+
+/** What a charge is told as, by the bank's clock, and what it comes to. */
+const told: [name: string, body: object, now: number, kind: string, status: string | undefined][] = [
+  ['ATIVA', COB, NOON, 'ACCEPTED', 'ACTIVE'],
+  ['ATIVA in its last millisecond', COB, CREATED + 3_599_999, 'ACCEPTED', 'ACTIVE'],
+  ['ATIVA past its end', COB, CREATED + 3_600_000, 'FINAL', 'EXPIRED'],
+  ['REMOVIDA by us', { ...COB, status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }, NOON, 'FINAL', 'CANCELLED'],
+  ['REMOVIDA by the bank', { ...COB, status: 'REMOVIDA_PELO_PSP' }, NOON, 'FINAL', 'FAILED'],
+  ['CONCLUIDA', { ...COB, status: 'CONCLUIDA', pix: [PIX] }, NOON, 'FINAL', 'PAID'],
+  ['of another amount', { ...COB, valor: { original: '150.01' } }, NOON, 'CONTRADICTED', 'ACTIVE'],
+  ['of another key', { ...COB, chave: 'outra@exemplo.com.br' }, NOON, 'CONTRADICTED', 'ACTIVE'],
+  ['of another txid', { ...COB, txid: 'a'.repeat(32) }, NOON, 'CONTRADICTED', 'ACTIVE'],
+  ['a word nobody knows', { ...COB, status: 'PAGA' }, NOON, 'UNKNOWN', undefined],
+  ['an amount of three decimals', { ...COB, valor: { original: '150.000' } }, NOON, 'UNKNOWN', undefined],
+  ['a time that is none', { ...COB, calendario: { criacao: 'ontem', expiracao: 1 } }, NOON, 'UNKNOWN', undefined],
+]
+for (const [name, body, now, kind, status] of told) {
+  test(`[api-pix.2] [api-pix.5] a charge ${name} is ${kind} ${status ?? ''}`, async () => {
+    const answer = await partnerOf(now, answered(200, body)).getCharge(ID, REQUEST)
+    assert.deepEqual([answer.kind, 'charge' in answer ? answer.charge.status : undefined], [kind, status])
+  })
+}
+
+test('[api-pix.5] a paid charge that tells no payment is looked up by its txid, and every payment counts', async () => {
+  const second = { ...PIX, endToEndId: `${E2E.slice(0, -1)}z`, valor: '0.01' }
+  const paid = answered(200, { ...COB, status: 'CONCLUIDA' })
+  const bank = partnerOf(NOON, paid, answered(200, { parametros: PAGE, pix: [PIX, second] }))
+  const answer = await bank.getCharge(ID, REQUEST)
+  assert.deepEqual('charge' in answer && answer.charge.payments.map(({ valueCents }) => valueCents), [15_000n, 1n])
+  assert.equal(new URL(bank.calls[1]?.path ?? '', 'https://bank').searchParams.get('txid'), TXID)
+})
+
+test('[api-pix.5] a paid charge whose payment nobody tells is unknown', async () => {
+  const paid = answered(200, { ...COB, status: 'CONCLUIDA' })
+  for (const list of [answered(200, { parametros: PAGE, pix: [] }), answered(500, undefined)]) {
+    assert.equal((await partnerOf(NOON, paid, list).getCharge(ID, REQUEST)).kind, 'UNKNOWN')
+  }
+})
+
+test('[api-pix.6] a code that the bank leaves out is made of the location', async () => {
+  const { pixCopiaECola: _, ...bare } = COB
+  const answer = await partnerOf(NOON, answered(201, bare)).createCharge(ID, REQUEST)
+  const code = parseBrCode('charge' in answer ? answer.charge.pixCode : '')
+  assert.equal(code.kind === 'dynamic' && code.url, LOCATION)
+})
+
+for (const [name, change] of [
+  ['of another location', { location: 'pix.example.com/qr/v2/another' }],
+  ['with a wrong checksum', { pixCopiaECola: `${CODE.slice(0, -4)}0000` }],
+  ['that is missing, with its location', { pixCopiaECola: undefined, location: undefined }],
+] as const) {
+  test(`[api-pix.6] a code ${name} is shown to nobody`, async () => {
+    const answer = await partnerOf(NOON, answered(201, { ...COB, ...change })).createCharge(ID, REQUEST)
+    assert.equal(answer.kind, 'UNKNOWN')
+  })
+}
+
+/** What a PUT is answered, what the question after it is answered, and what both come to: of a charge, of a refund. */
+const refusals: [name: string, put: Outcome, get: 'nothing' | 'it' | 'silence', charge: string, refund: string][] = [
+  ['400', problem(400, 'CobOperacaoInvalida'), 'nothing', 'REJECTED', 'REJECTED'],
+  ['400 of what is there', problem(400, 'CobOperacaoInvalida'), 'it', 'ACCEPTED', 'FINAL'],
+  ['400, then silence', problem(400, 'CobOperacaoInvalida'), 'silence', 'UNKNOWN', 'UNKNOWN'],
+  ['422', problem(422, 'CobOperacaoInvalida'), 'nothing', 'REJECTED', 'REJECTED'],
+  ['404', problem(404, 'PixNaoEncontrado'), 'nothing', 'REJECTED', 'REJECTED'],
+  ['409 of what is there', problem(409, 'CobOperacaoInvalida'), 'it', 'ACCEPTED', 'FINAL'],
+  ['409 of what was never seen', problem(409, 'CobOperacaoInvalida'), 'nothing', 'REJECTED', 'UNKNOWN'],
+]
+for (const [name, put, get, charge, refund] of refusals) {
+  test(`[api-pix.3] ${name}: a charge is ${charge}, a refund ${refund}`, async () => {
+    const answers = { nothing: [NO_COB, NO_DEVOLUCAO], it: [answered(200, COB), answered(200, DEVOLUCAO)] }
+    const lost = { kind: 'lost', reason: 'timeout' } as const
+    const [ofCharge, ofRefund] = get === 'silence' ? [lost, lost] : answers[get]
+    const made = await partnerOf(NOON, put, ofCharge as Outcome).createCharge(ID, REQUEST)
+    assert.equal(made.kind, charge)
+    const back = await partnerOf(NOON, put, ofRefund as Outcome).sendRefund(ID, REFUND)
+    assert.equal(back.kind, refund)
+  })
+}
+
+for (const [name, outcome] of [
+  ['401', answered(401, undefined)],
+  ['403', problem(403, 'AcessoNegado')],
+  ['429', answered(429, {})],
+  ['500', problem(500, 'ErroInternoDoServidor')],
+  ['503', problem(503, 'ServicoIndisponivel')],
+  ['400 of a proxy', answered(400, undefined)],
+  ['302', answered(302, COB)],
+  ['200 of a proxy', answered(200, undefined)],
+] as const) {
+  test(`[api-pix.3] ${name} refuses nothing, and nothing more is asked`, async () => {
+    const bank = partnerOf(NOON, outcome)
+    assert.equal((await bank.createCharge(ID, REQUEST)).kind, 'UNKNOWN')
+    assert.equal(bank.calls.length, 1)
+    assert.equal((await partnerOf(NOON, outcome).sendRefund(ID, REFUND)).kind, 'UNKNOWN')
+  })
+}
+
+test('[api-pix.3] why the bank refuses is told with what it names', async () => {
+  const violacoes = [{ razao: 'deve ser maior que zero', propriedade: 'cob.valor.original' }]
+  const bank = partnerOf(NOON, problem(400, 'CobOperacaoInvalida', { violacoes }), NO_COB)
+  const answer = await bank.createCharge(ID, REQUEST)
+  assert.deepEqual(answer, {
+    kind: 'REJECTED',
+    errorCode: 'CobOperacaoInvalida',
+    errorMessage: 'cob.valor.original: deve ser maior que zero',
+  })
+})
+
+for (const type of ['CobNaoEncontrado', 'PixNaoEncontrado', 'PixDevolucaoNaoEncontrada', 'NaoEncontrado']) {
+  test(`[api-pix.4] 404 ${type} is «not found»`, async () => {
+    assert.equal((await partnerOf(NOON, problem(404, type)).getCharge(ID, REQUEST)).kind, 'NOT_FOUND')
+  })
+}
+for (const [name, outcome] of [
+  ['without a body', answered(404, undefined)],
+  ['of another type', problem(404, 'RotaNaoEncontrada')],
+  ['in another form', answered(404, { nome: 'nao_encontrado' })],
+  ['as a 410', problem(410, 'CobNaoEncontrado')],
+] as const) {
+  test(`[api-pix.4] a «not found» ${name} is none`, async () => {
+    assert.equal((await partnerOf(NOON, outcome).getCharge(ID, REQUEST)).kind, 'UNKNOWN')
+    assert.equal((await partnerOf(NOON, outcome).getRefund(ID, REFUND)).kind, 'UNKNOWN')
+  })
+}
+
+test('[api-pix.2] a charge is withdrawn by its status alone', async () => {
+  const removed = answered(200, { ...COB, status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' })
+  const bank = partnerOf(NOON, removed, answered(200, COB), NO_COB, problem(400, 'CobOperacaoInvalida'))
+  const kinds = []
+  for (let call = 0; call < 5; call++) kinds.push((await bank.cancelCharge(ID)).kind)
+  assert.deepEqual(kinds, ['CANCELLED', 'UNKNOWN', 'NOT_FOUND', 'REJECTED', 'UNKNOWN'])
+  assert.deepEqual(bank.calls[0], {
+    method: 'PATCH',
+    path: `/v2/cob/${TXID}`,
+    body: { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' },
+  })
+})
+
+test('[api-pix.7] a refund is put under its payment and our id', async () => {
+  const bank = partnerOf(NOON, answered(201, { ...DEVOLUCAO, status: 'EM_PROCESSAMENTO' }))
+  const answer = await bank.sendRefund(ID, REFUND)
+  assert.deepEqual([answer.kind, 'refund' in answer && answer.refund.returnId], ['ACCEPTED', undefined])
+  assert.deepEqual(bank.calls, [
+    { method: 'PUT', path: `/v2/pix/${E2E}/devolucao/${TXID}`, body: { valor: '5.00', descricao: 'troca' } },
+  ])
+})
+
+const devolucoes: [name: string, change: object, kind: string, returnId: string | undefined][] = [
+  ['DEVOLVIDO', {}, 'FINAL', RTR],
+  ['NAO_REALIZADO, with an rtrId', { status: 'NAO_REALIZADO', motivo: 'saldo' }, 'FINAL', undefined],
+  ['DEVOLVIDO without an rtrId', { rtrId: undefined }, 'UNKNOWN', undefined],
+  ['DEVOLVIDO without a time', { horario: undefined }, 'UNKNOWN', undefined],
+  ['of another amount', { valor: '5.01' }, 'CONTRADICTED', RTR],
+  ['of another id', { id: 'a'.repeat(32) }, 'CONTRADICTED', RTR],
+]
+for (const [name, change, kind, returnId] of devolucoes) {
+  test(`[api-pix.7] a refund ${name} is ${kind}`, async () => {
+    const answer = await partnerOf(NOON, answered(200, { ...DEVOLUCAO, ...change })).getRefund(ID, REFUND)
+    assert.deepEqual([answer.kind, 'refund' in answer ? answer.refund.returnId : undefined], [kind, returnId])
+  })
+}
+
+const PAGE = { paginacao: { paginaAtual: 0, itensPorPagina: 100, quantidadeDePaginas: 1, quantidadeTotalDeItens: 1 } }
+const pageOf = (pix: readonly object[], paginaAtual = 0, quantidadeDePaginas = 1) =>
+  answered(200, { parametros: { paginacao: { ...PAGE.paginacao, paginaAtual, quantidadeDePaginas } }, pix })
+
+/** Whose a return is, by its id and its nature. */
+const natures: [name: string, change: object, kind: string, reference: string][] = [
+  ['of our id', {}, 'REFUND_SENT', ID],
+  ['of our id, ORIGINAL', { natureza: 'ORIGINAL' }, 'REFUND_SENT', ID],
+  ['after a fraud', { natureza: 'MED_FRAUDE' }, 'PAYMENT_TAKEN_BACK', ID],
+  ['by the bank’s own mistake', { natureza: 'MED_OPERACIONAL' }, 'PAYMENT_TAKEN_BACK', ID],
+  ['that somebody asked for elsewhere', { id: '000AAA111' }, 'PAYMENT_TAKEN_BACK', ID],
+]
+for (const [name, change, kind, reference] of natures) {
+  test(`[api-pix.8] a return ${name} is ${kind}`, async () => {
+    const page = pageOf([{ ...PIX, devolucoes: [{ ...DEVOLUCAO, ...change }] }])
+    const answer = await partnerOf(NOON, page).readStatement({ from: CREATED, to: NOON, cursor: null })
+    const entry = answer.kind === 'READ' ? answer.page.entries[1] : undefined
+    assert.deepEqual([entry?.kind, entry?.movementId, entry?.reference], [kind, RTR, reference])
+  })
+}
+
+test('[api-pix.9] the statement is every payment of the window, with or without a txid, and tells no balances', async () => {
+  const toTheKey = { ...PIX, txid: undefined, endToEndId: `${E2E.slice(0, -1)}z` }
+  const bank = partnerOf(NOON, pageOf([PIX, toTheKey], 0, 2))
+  const answer = await bank.readStatement({ from: CREATED, to: NOON, cursor: null })
+  assert.equal(answer.kind, 'READ')
+  if (answer.kind !== 'READ') return
+  assert.deepEqual(answer.page.balances, null)
+  assert.deepEqual(answer.page.nextCursor, 'received:1')
+  assert.deepEqual(
+    answer.page.entries.map(({ kind, reference }) => [kind, reference]),
+    [
+      ['PAYMENT_RECEIVED', ID],
+      ['PAYMENT_RECEIVED', toTheKey.endToEndId],
+    ],
+  )
+  const query = new URL(bank.calls[0]?.path ?? '', 'https://bank').searchParams
+  assert.deepEqual(Object.fromEntries(query), {
+    inicio: '2026-11-22T12:00:00.000Z',
+    fim: '2026-11-22T12:00:59.999Z',
+    'paginacao.paginaAtual': '0',
+    'paginacao.itensPorPagina': '100',
+  })
+})
+
+test('[api-pix.9] what went back of older payments is listed every hour, over the last hundred days', async () => {
+  let now = NOON
+  const link = scripted(...Array.from({ length: 8 }, () => pageOf([PIX])))
+  const exchange = createExchange(link, '/v2')
+  const partner = createApiPixPartner({ exchange, merchant: MERCHANT, hasIdempotentOrders: true, bankNow: () => now })
+  const read = async () => {
+    const lists = []
+    for (let cursor: string | null = null; ; ) {
+      const answer = await partner.readStatement({ from: CREATED, to: NOON, cursor })
+      if (answer.kind !== 'READ') return assert.fail(answer.reason)
+      lists.push(cursor)
+      cursor = answer.page.nextCursor
+      if (cursor === null) return lists
+    }
+  }
+  assert.deepEqual(await read(), [null, 'returned:0'])
+  now += 3_599_999
+  assert.deepEqual(await read(), [null])
+  now += 1
+  assert.deepEqual(await read(), [null, 'returned:0'])
+  const query = new URL(link.calls[1]?.path ?? '', 'https://bank').searchParams
+  assert.equal(query.get('devolucaoPresente'), 'true')
+  assert.equal(query.get('inicio'), new Date(NOON - 100 * 86_400_000).toISOString())
+})
+
+for (const [name, page] of [
+  ['is no list', answered(200, {})],
+  ['has a return without its id', pageOf([{ ...PIX, devolucoes: [{ ...DEVOLUCAO, rtrId: null }] }])],
+  ['has an amount that is none', pageOf([{ ...PIX, valor: '1,00' }])],
+  ['is a refusal', problem(403, 'AcessoNegado')],
+] as const) {
+  test(`[api-pix.9] a page that ${name} is none`, async () => {
+    const answer = await partnerOf(NOON, page).readStatement({ from: CREATED, to: NOON, cursor: null })
+    assert.equal(answer.kind, 'UNKNOWN')
+  })
+}
+
+test('[api-pix.5] payments of other charges, which a bank tells that looks at no filter, are none of this one', async () => {
+  const paid = answered(200, { ...COB, status: 'CONCLUIDA' })
+  const others = answered(200, { parametros: PAGE, pix: [PIX, { ...PIX, txid: 'b'.repeat(32) }] })
+  assert.equal((await partnerOf(NOON, paid, others).getCharge(ID, REQUEST)).kind, 'UNKNOWN')
+})
+
+test('[api-pix.9] a bank that always tells its first page is not read for ever', async () => {
+  const bank = partnerOf(NOON, pageOf([PIX], 0, 2))
+  const answer = await bank.readStatement({ from: CREATED, to: NOON, cursor: 'received:1' })
+  assert.deepEqual(answer, { kind: 'UNKNOWN', reason: 'page 0 in place of 1', httpStatus: 200 })
+})
+
+test('[api-pix.9] a list that reaches further back than the window says so', async () => {
+  const looksBack = async (cursor: string | null) => {
+    const answer = await partnerOf(NOON, pageOf([PIX])).readStatement({ from: CREATED, to: NOON, cursor })
+    return answer.kind === 'READ' && answer.page.looksBack
+  }
+  assert.deepEqual([await looksBack(null), await looksBack('returned:0')], [false, true])
+})

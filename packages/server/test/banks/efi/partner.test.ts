@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createExchange } from '../../../src/banks/api-pix/exchange.ts'
+import { createEfiPartner } from '../../../src/banks/efi/partner.ts'
+import { refusalOf } from '../../../src/banks/efi/refusal.ts'
+import type { Outcome } from '../../../src/banks/link.ts'
+import type { KeyPayoutRequest, QrCodePayoutRequest } from '../../../src/banks/port.ts'
+import { answered, problem, scripted } from '../api-pix/scripted.ts'
+
+const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const ID_ENVIO = '0198c0de7a11700080005f1d3c2b1a09'
+const MERCHANT = { pixKey: 'loja@exemplo.com.br', name: 'Loja', city: 'SAO PAULO' }
+const E2E = 'E99999001202611221210abcdefghijk'
+const RTR = 'D12345678202611221230abcdefghijk'
+const NOW = Date.parse('2026-11-22T12:20:00Z')
+
+const TO_KEY: KeyPayoutRequest = {
+  valueCents: 1_234n,
+  description: 'Fornecedor',
+  recipient: { pixKey: 'joao@exemplo.com.br', pixKeyType: 'email', document: '39053344705' },
+}
+const FOR_CODE: QrCodePayoutRequest = { valueCents: 1_234n, pixCode: '000201', decodeId: 'x:0' }
+const TERMS = { valueCents: 1_234n, pixKey: 'joao@exemplo.com.br' }
+
+const TAKEN = {
+  idEnvio: ID_ENVIO,
+  e2eId: E2E,
+  valor: '12.34',
+  horario: { solicitacao: '2026-11-22T12:10:00.000Z' },
+  status: 'EM_PROCESSAMENTO',
+}
+const SENT = {
+  endToEndId: E2E,
+  idEnvio: ID_ENVIO,
+  valor: '12.34',
+  chave: MERCHANT.pixKey,
+  status: 'REALIZADO',
+  horario: { solicitacao: '2026-11-22T12:10:00.000Z', liquidacao: '2026-11-22T12:10:02.000Z' },
+  favorecido: { chave: 'joao@exemplo.com.br', identificacao: { nome: 'João', cpf: '***.533.447-**' } },
+}
+const BACK = { rtrId: RTR, valor: '2.34', horario: { liquidacao: '2026-11-22T12:30:00.000Z' }, status: 'DEVOLVIDO' }
+/** The same, as Efí's own client types it. */
+const BACK_AT = { rtrId: RTR, valor: '2.34', horario: '2026-11-22T12:30:00.000Z' }
+const NOT_SENT = problem(404, 'PixEnviadoNaoEncontrado')
+
+function efiOf(...outcomes: Outcome[]) {
+  const link = scripted(...outcomes)
+  const partner = createEfiPartner({
+    exchange: createExchange(link, '/v2', refusalOf),
+    sending: createExchange(link, '', refusalOf),
+    merchant: MERCHANT,
+    hasIdempotentOrders: true,
+    paysQrCodes: true,
+    bankNow: () => NOW,
+  })
+  return { ...partner, calls: link.calls }
+}
+
+test('[efi.2] a payout to a key goes out under our id, from our key, with the document for the bank to check', async () => {
+  const bank = efiOf(answered(201, TAKEN))
+  const answer = await bank.sendPayout(ID, TO_KEY)
+  assert.deepEqual([answer.kind, 'payout' in answer && answer.payout.endToEndId], ['ACCEPTED', undefined])
+  assert.deepEqual(bank.calls, [
+    {
+      method: 'PUT',
+      path: `/v3/gn/pix/${ID_ENVIO}`,
+      body: {
+        valor: '12.34',
+        pagador: { chave: MERCHANT.pixKey, infoPagador: 'Fornecedor' },
+        favorecido: { chave: 'joao@exemplo.com.br', cpf: '39053344705' },
+      },
+    },
+  ])
+})
+
+test('[efi.2] a QR code is paid as it is', async () => {
+  const bank = efiOf(answered(201, TAKEN))
+  await bank.sendPayout(ID, FOR_CODE)
+  assert.deepEqual(bank.calls, [
+    {
+      method: 'PUT',
+      path: `/v2/gn/pix/${ID_ENVIO}/qrcode`,
+      body: { pagador: { chave: MERCHANT.pixKey }, pixCopiaECola: '000201' },
+    },
+  ])
+})
+
+/** What the bank tells of a payout, and what it comes to. */
+const told: [name: string, change: object, kind: string, status: string | undefined][] = [
+  ['EM_PROCESSAMENTO', { status: 'EM_PROCESSAMENTO' }, 'ACCEPTED', 'PROCESSING'],
+  ['REALIZADO', {}, 'FINAL', 'CONFIRMED'],
+  ['REALIZADO, a part of it back', { devolucoes: [BACK] }, 'FINAL', 'CONFIRMED'],
+  [
+    'REALIZADO, all of it back',
+    { devolucoes: [BACK, { ...BACK, rtrId: `${RTR}2`, valor: '10.00' }] },
+    'FINAL',
+    'RETURNED',
+  ],
+  ['REALIZADO, all of it back without a status', { devolucoes: [{ ...BACK_AT, valor: '12.34' }] }, 'FINAL', 'RETURNED'],
+  ['REALIZADO, nothing back yet', { devolucoes: [{ ...BACK, status: 'EM_PROCESSAMENTO' }] }, 'FINAL', 'CONFIRMED'],
+  ['NAO_REALIZADO', { status: 'NAO_REALIZADO' }, 'FINAL', 'FAILED'],
+  ['of another amount', { valor: '12.35' }, 'CONTRADICTED', 'CONFIRMED'],
+  ['to another key', { favorecido: { chave: 'outro@exemplo.com.br' } }, 'CONTRADICTED', 'CONFIRMED'],
+  ['of another id', { idEnvio: 'a'.repeat(32) }, 'CONTRADICTED', 'CONFIRMED'],
+  ['REALIZADO without an end-to-end id', { endToEndId: null }, 'UNKNOWN', undefined],
+  ['REALIZADO without a time', { horario: null }, 'UNKNOWN', undefined],
+  ['in a word nobody knows', { status: 'AGENDADO' }, 'UNKNOWN', undefined],
+]
+for (const [name, change, kind, status] of told) {
+  test(`[efi.3] [AP-7] a payout ${name} is ${kind} ${status ?? ''}`, async () => {
+    const answer = await efiOf(answered(200, { ...SENT, ...change })).getPayout(ID, TERMS)
+    assert.deepEqual([answer.kind, 'payout' in answer ? answer.payout.status : undefined], [kind, status])
+  })
+}
+
+test('[efi.3] why it came to nothing is told by the code of the rejection', async () => {
+  const gnExtras = { erro: { codigo: 'AC03', origem: 'PSP', motivo: 'conta inválida' } }
+  const answer = await efiOf(answered(200, { ...SENT, status: 'NAO_REALIZADO', gnExtras })).getPayout(ID, TERMS)
+  assert.ok(answer.kind === 'FINAL')
+  assert.deepEqual([answer.payout.errorCode, answer.payout.errorMessage], ['AC03', 'conta inválida'])
+})
+
+test('[efi.3] a payout is asked about by our id', async () => {
+  const bank = efiOf(NOT_SENT)
+  assert.equal((await bank.getPayout(ID, TERMS)).kind, 'NOT_FOUND')
+  assert.equal(bank.calls[0]?.path, `/v2/gn/pix/enviados/id-envio/${ID_ENVIO}`)
+})
+
+const duplicate = answered(409, { nome: 'id_envio_duplicado', mensagem: 'O id já foi utilizado' })
+const blocked = answered(400, { nome: 'documento_bloqueado', mensagem: 'O documento tem bloqueios' })
+
+/** What an order is answered, what the question after it is answered, and what both come to. */
+const refusals: [name: string, put: Outcome, get: Outcome, kind: string][] = [
+  ['a refusal of what is not there', blocked, NOT_SENT, 'REJECTED'],
+  ['a refusal of what is there', blocked, answered(200, SENT), 'FINAL'],
+  ['a refusal that cannot be asked about', blocked, answered(500, undefined), 'UNKNOWN'],
+  ['a duplicate of what is there', duplicate, answered(200, SENT), 'FINAL'],
+  ['a duplicate of what was never seen', duplicate, NOT_SENT, 'UNKNOWN'],
+]
+for (const [name, put, get, kind] of refusals) {
+  test(`[efi.1] [api-pix.3] ${name}: ${kind}`, async () => {
+    assert.equal((await efiOf(put, get).sendPayout(ID, TO_KEY)).kind, kind)
+  })
+}
+
+test('[efi.1] a refusal is told in its own words', async () => {
+  assert.deepEqual(await efiOf(blocked, NOT_SENT).sendPayout(ID, TO_KEY), {
+    kind: 'REJECTED',
+    errorCode: 'documento_bloqueado',
+    errorMessage: 'O documento tem bloqueios',
+  })
+})
+
+const CODE = {
+  tipoCob: 'cob',
+  txid: '7978c0c97ea847e78e8849634473c1f1',
+  revisao: 2,
+  calendario: { criacao: '2026-11-22T12:00:00.000Z', apresentacao: '2026-11-22T12:01:00.000Z', expiracao: 3_600 },
+  status: 'ATIVA',
+  recebedor: { nome: 'Empresa', cnpj: '11222333000181' },
+  valor: { final: '567.89' },
+  chave: 'a1f4102e-a446-4a57-bcce-6fa48899c1d1',
+}
+
+test('[efi.4] a code is read by what it asks for now', async () => {
+  const bank = efiOf(answered(200, CODE))
+  assert.deepEqual(await bank.decodeQrCode('000201'), {
+    kind: 'DECODED',
+    qrCode: {
+      decodeId: '7978c0c97ea847e78e8849634473c1f1:2',
+      valueCents: 56_789n,
+      txid: '7978c0c97ea847e78e8849634473c1f1',
+      status: 'ACTIVE',
+      expiresAt: Date.parse('2026-11-22T13:00:00.000Z'),
+      recipient: { name: 'Empresa', document: '11222333000181', pixKey: 'a1f4102e-a446-4a57-bcce-6fa48899c1d1' },
+    },
+  })
+  assert.deepEqual(bank.calls, [{ method: 'POST', path: '/v2/gn/qrcodes/detalhar', body: { pixCopiaECola: '000201' } }])
+})
+
+for (const [name, outcome, kind] of [
+  ['a static one', problem(400, 'QrcodeOperacaoInvalida'), 'REJECTED'],
+  ['an invalid one', problem(422, 'QrcodeOperacaoInvalida'), 'REJECTED'],
+  ['without an amount', answered(200, { ...CODE, valor: {} }), 'UNKNOWN'],
+  ['too many questions', problem(429, 'BaldeFichasVazio'), 'UNKNOWN'],
+  ['switched off', problem(500, 'QrcodeErroInterno'), 'UNKNOWN'],
+] as const) {
+  test(`[efi.4] ${name}: ${kind}`, async () => {
+    assert.equal((await efiOf(outcome).decodeQrCode('000201')).kind, kind)
+  })
+}
+
+for (const [name, back] of [
+  ['as the standard tells what goes back', BACK],
+  ['as the bank’s own client types it', BACK_AT],
+] as const)
+  test(`[efi.3] [efi.5] what came back is read ${name}`, async () => {
+    const returned = [{ returnId: RTR, valueCents: 234n, occurredAt: Date.parse(BACK_AT.horario) }]
+    const told = await efiOf(answered(200, { ...SENT, devolucoes: [back] })).getPayout(ID, { valueCents: 1_234n })
+    assert.deepEqual('payout' in told && told.payout.returns, returned)
+    const parametros = { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }
+    const bank = efiOf(answered(200, { parametros, pix: [{ ...SENT, devolucoes: [back] }] }))
+    const answer = await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor: 'sent:0' })
+    assert.deepEqual(answer.kind === 'READ' && answer.page.entries.map(({ movementId }) => movementId), [E2E, RTR])
+  })
+
+test('[efi.5] the statement has what was sent and what came back of it', async () => {
+  const parametros = { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }
+  const pix = [
+    { ...SENT, devolucoes: [BACK] },
+    { ...SENT, status: 'NAO_REALIZADO' },
+    { ...SENT, idEnvio: undefined },
+  ]
+  const bank = efiOf(answered(200, { parametros, pix }))
+  const answer = await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor: 'sent:0' })
+  assert.ok(answer.kind === 'READ')
+  assert.deepEqual(
+    answer.page.entries.map(({ kind, movementId, reference, valueCents }) => [kind, movementId, reference, valueCents]),
+    [
+      ['PAYOUT_SENT', E2E, ID, 1_234n],
+      ['PAYOUT_RETURNED', RTR, ID, 234n],
+      ['PAYOUT_SENT', E2E, E2E, 1_234n],
+    ],
+  )
+  assert.match(bank.calls[0]?.path ?? '', /^\/v2\/gn\/pix\/enviados\?/)
+})
+
+test('[efi.5] what settles or comes back later is listed again: two days every hour, a hundred every day', async () => {
+  const parametros = { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }
+  const bank = efiOf(...Array.from({ length: 5 }, () => answered(200, { parametros, pix: [] })))
+  const lists: (string | null)[] = []
+  for (let cursor: string | null = null; lists.length < 6; ) {
+    const answer = await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor })
+    lists.push(cursor)
+    if (answer.kind !== 'READ' || answer.page.nextCursor === null) break
+    cursor = answer.page.nextCursor
+  }
+  assert.deepEqual(lists, [null, 'sent:0', 'sentlately:0', 'sentlong:0', 'returned:0'])
+})
+
+test('[efi.5] the balance is what can be paid out', async () => {
+  assert.deepEqual(await efiOf(answered(200, { saldo: '100.05' })).readBalance(), {
+    kind: 'READ',
+    balance: { availableCents: 10_005n, asOf: null },
+  })
+  assert.equal((await efiOf(answered(200, { saldo: '100,05' })).readBalance()).kind, 'UNKNOWN')
+})
+
+test('[partner.8] a bank that carries out twice what it gets twice promises nothing', () => {
+  const exchange = createExchange(scripted(), '')
+  const partner = createEfiPartner({
+    exchange,
+    sending: exchange,
+    merchant: MERCHANT,
+    hasIdempotentOrders: false,
+    paysQrCodes: false,
+    bankNow: () => NOW,
+  })
+  assert.equal(partner.capabilities.has('decode-qr-code'), false)
+  const kept = [...partner.capabilities].filter((capability) => capability.startsWith('idempotent-'))
+  assert.deepEqual(kept, ['idempotent-charge'])
+})
+
+test('[efi.5] what came back without its id makes the page none: leaving it out would hide money', async () => {
+  const parametros = { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }
+  const pix = [{ ...SENT, devolucoes: [{ ...BACK, rtrId: null }] }]
+  const bank = efiOf(answered(200, { parametros, pix }))
+  assert.equal((await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor: 'sent:0' })).kind, 'UNKNOWN')
+})

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
+import { bankWithout } from '../../support/bank-without.ts'
+import { assertBooks, balances } from '../../support/books.ts'
+import { payment } from '../../support/engine.ts'
+import { audit } from '../../support/evidence.ts'
+import { paidEvent, postEvent } from '../../support/partner-events.ts'
+import { desk } from '../fixture.ts'
+import { decidingAt, deskFixture, PEOPLE } from './fixture.ts'
+
+/** Decisions about cases of no operation that take a second person. */
+
+const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
+const FROM_10 = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' }
+
+/** The open case of a kind. */
+async function found(pix: Awaited<ReturnType<typeof desk>>, kind: string): Promise<string> {
+  const [first, ...more] = (await pix.read(`?kind=${kind}`)).data
+  assert.ok(first && more.length === 0, kind)
+  return first.id
+}
+
+/** A payment at the bank that nothing here explains. */
+async function unexplained(t: Parameters<typeof desk>[0]) {
+  const pix = await desk(t, FROM_10)
+  const charge = await pix.charge('10.00')
+  const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
+  const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
+  assert.equal((await pix.bank('PUT', `/charges/${STRANGER}`, { valueCents: 1000, expiresAt, merchant })).status, 201)
+  await pix.bankAction(`charges/${STRANGER}/pay`)
+  for (let minute = 0; minute < 10; minute += 1) await pix.later(60_000)
+  return { ...pix, chargeId: String(charge.id), id: await found(pix, 'statement_unexplained') }
+}
+
+for (const [decision, expected] of [
+  ['credit', { settlement: -1000n, available: 1000n }],
+  ['attribute', { settlement: -1000n, available: 1000n }],
+  ['clear', { settlement: -1000n, clearing: 1000n }],
+  // It leaves the money out of the books for good.
+  ['close', {}],
+] as const) {
+  test(`[desk.39] [desk.41] [desk.46] [desk.52] what arrived without a home is decided by two people: ${decision}`, async (t) => {
+    const pix = await unexplained(t)
+    const given = decision === 'attribute' ? { attributeTo: pix.chargeId } : {}
+    const proposed = await pix.decide(pix.id, decision, given)
+    assert.deepEqual([proposed.status, proposed.body.outcome], [200, 'proposed'], JSON.stringify(proposed.body))
+    assert.deepEqual(await balances(pix.database), {}, 'nothing is booked before it is approved')
+    const { proposalId } = proposed.body
+    const own = await pix.say(pix.id, proposalId, true, pix.ana)
+    assert.deepEqual([own.status, own.body.code], [403, 'insufficient_role'])
+    const approved = await pix.say(pix.id, proposalId, true)
+    assert.deepEqual([approved.status, approved.body.outcome], [200, 'approved'], JSON.stringify(approved.body))
+    assert.deepEqual(approved.body.effects.accounts, proposed.body.effects.accounts)
+    assert.deepEqual(await balances(pix.database), expected)
+    assert.deepEqual((await pix.say(pix.id, proposalId, true)).body, approved.body)
+    const { steps } = await pix.read(`/${pix.id}`)
+    assert.deepEqual(
+      steps.map(({ step, by }: { step: string; by: { name: string } }) => [step, by.name]),
+      [
+        ['proposed', 'Ana'],
+        ['approved', 'Bia'],
+      ],
+    )
+    const said = (await audit(pix.database)).filter(({ action }) => /^case\.(proposed|approved)$/.test(action))
+    assert.deepEqual(said.map(({ subject, action, facts }) => [subject, action, facts.valueCents]).toSorted(), [
+      [pix.id, 'case.approved', 1000],
+      [pix.id, 'case.proposed', 1000],
+    ])
+    // The bank holds what was closed as explained.
+    if (decision !== 'close') await pix.assertBooksAgree()
+  })
+}
+
+test('[desk.52] [desk.58] an event that is attributed is approved by another person before it is applied', async (t) => {
+  const pix = await desk(t, FROM_10, bankWithout('statement'))
+  const made = await pix.charge('10.00')
+  await pix.behave({ eventDelayMs: 3_600_000 })
+  const { endToEndId } = await pix.bankAction(`charges/${made.id}/pay`)
+  const told = paidEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' }, { endToEndId })
+  assert.equal(await postEvent(pix, told), 200)
+  for (const wait of PARKED) await pix.later(wait)
+  const id = await found(pix, 'unmatched_event')
+  const { body } = await pix.decide(id, 'attribute', { attributeTo: made.id })
+  assert.deepEqual([body.outcome, body.effects.amountCents], ['proposed', 1000])
+  assert.equal((await pix.say(id, body.proposalId, true)).body.outcome, 'approved')
+  await pix.later(0)
+  for (const wait of PARKED) await pix.later(wait)
+  assert.equal((await pix.read(`/${id}`)).state, 'closed')
+  assert.deepEqual(await balances(pix.database), { settlement: -1000n, available: 1000n })
+  await pix.assertBooksAgree()
+})
+
+test('[desk.46] [desk.52] an event is not dismissed, nor applied again, by one person where its money takes two', async (t) => {
+  const pix = await desk(t, FROM_10, bankWithout('statement'))
+  const made = await pix.charge('10.00')
+  await pix.behave({ eventDelayMs: 3_600_000 })
+  const { endToEndId } = await pix.bankAction(`charges/${made.id}/pay`)
+  const told = paidEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' }, { endToEndId })
+  assert.equal(await postEvent(pix, told), 200)
+  for (const wait of PARKED) await pix.later(wait)
+  const id = await found(pix, 'unmatched_event')
+  for (const decision of ['dismiss', 'replay']) {
+    const { body } = await pix.decide(id, decision)
+    assert.deepEqual([body.outcome, body.effects.amountCents], ['proposed', 1000], decision)
+    assert.equal((await pix.withdraw(id, body.proposalId)).status, 200)
+  }
+})
+
+test('[desk.40] [desk.42] a proposal about money that was booked meanwhile is refused at once, and a case decided meanwhile too', async (t) => {
+  const fixture = await deskFixture(t)
+  const charge = await fixture.charge()
+  const entry = paymentOf(charge, 'E1', { reference: STRANGER })
+  fixture.bank.answer = () => pageOf([entry])
+  await fixture.sweep()
+  await fixture.minutes(6)
+  let meanwhile = async (): Promise<unknown> => undefined
+  const people = async () => {
+    await meanwhile()
+    return PEOPLE
+  }
+  const careful = decidingAt(fixture, { approvalFromCents: 100, people })
+  const order = await careful.order('statement_unexplained', 'credit')
+  meanwhile = () => fixture.decide('statement_unexplained', 'clear')
+  await assert.rejects(careful.send(order), { code: 'case_changed' })
+
+  const second = paymentOf(charge, 'E2', { reference: STRANGER, occurredAt: fixture.clock.now() })
+  fixture.bank.answer = () => pageOf([entry, second])
+  meanwhile = async () => undefined
+  await fixture.minutes(7)
+  const other = await careful.order('statement_unexplained', 'credit')
+  const booked = payment({ endToEndId: 'E2', occurredAt: fixture.clock.now() })
+  meanwhile = () => fixture.apply(charge.id, { on: 'partner.confirmed', payment: booked, transactionId: null })
+  await assert.rejects(careful.send(other), { code: 'case_changed' })
+  const proposed = (await audit(fixture.database)).filter(({ action }) => action === 'case.proposed')
+  assert.deepEqual(proposed, [])
+  await assertBooks(fixture.database)
+})

@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { Refusal } from '@pixgate/spec'
+import { createCashInStore } from '../../src/cash-in/store.ts'
+import { createLedgerStore } from '../../src/ledger/store.ts'
+import type { Database } from '../../src/platform/db/database.ts'
+import { INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
+import { confirmed as refunded } from '../refund-in/situations.ts'
+import { assertBooks, balances } from '../support/books.ts'
+import { cases } from '../support/evidence.ts'
+import { desk, sent } from './engine-fixture.ts'
+
+/** Money that came back, or went back, and that an operator decides whose it is: on a real database. */
+
+test('[cash-out.desk.7] [desk.9] what came back of a payout beyond its value is nobody’s, and a gain', async (t) => {
+  const { database, decide, leave, cashOuts, id, clock } = await sent(t)
+  await leave('E9', 30_00n)
+  for (const [returnId, valueCents] of [
+    ['D1', 20_00n],
+    ['D2', 15_00n],
+  ] as const) {
+    await cashOuts.apply(id, [returned({ returnId, valueCents, occurredAt: clock.now() })])
+  }
+  await assert.rejects(decide('returned_too_much', 'credit'), Refusal)
+  assert.equal((await decide('returned_too_much', 'write_off')).status, 'REVERSED')
+  assert.deepEqual(await balances(database), {
+    available: 88_00n,
+    settlement: -105_00n,
+    fees: 2_00n,
+    losses: 15_00n,
+  })
+  await assertBooks(database)
+})
+
+for (const decision of ['credit', 'write_off'] as const) {
+  test(`[cash-out.desk.6] [cash-out.reversal.5] a return of a payout without its id, ${decision}: told with its id it is not booked again`, async (t) => {
+    const { database, decide, leave, cashOuts, id, clock } = await sent(t)
+    await leave('E9', 30_00n)
+    const back = (returnId: string) => returned({ returnId, valueCents: 10_00n, occurredAt: clock.now() })
+    await cashOuts.apply(id, [{ ...back('unnamed 1'), isUnnamed: true }])
+    await decide('return_unnamed', decision)
+    await cashOuts.apply(id, [back('D1')])
+    await decide('return_told_before', 'close')
+    const { available, losses, settlement } = await balances(database)
+    const expected = decision === 'credit' ? [78_00n, undefined] : [68_00n, 10_00n]
+    assert.deepEqual([available, losses, settlement], [...expected, -80_00n])
+    await assertBooks(database)
+  })
+}
+
+for (const decision of ['return', 'write_off'] as const) {
+  test(`[desk.15] a return of a payment without its id, ${decision}: told by the id that the operator named it is nothing new`, async (t) => {
+    const { database, decide, charge, pay, refunds, clock } = await desk(t)
+    const id = await charge('a')
+    await pay(id, 'E1')
+    const reported = { valueCents: 40_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E1' }
+    await refunds.applyReturn(id, { ...reported, returnId: 'unnamed 1', isUnnamed: true })
+    await assert.rejects(decide('return_unnamed', decision), { code: 'validation_error' })
+    await decide('return_unnamed', decision, { evidence: { returnId: 'D1' } })
+    assert.equal(await refunds.applyReturn(id, { ...reported, returnId: 'D1' }), 'IGNORED')
+    const { available, losses, settlement } = await balances(database)
+    const expected = decision === 'return' ? [59_00n, undefined] : [99_00n, -40_00n]
+    assert.deepEqual([available, losses, settlement], [...expected, -60_00n])
+    await assertBooks(database)
+  })
+}
+
+test('[cash-in.desk.10] a return that nobody explained is no refund of ours: it is the bank’s own, and its case closes', async (t) => {
+  const { database, decide, charge, pay, refund, refunds, cashIns, clock } = await desk(t)
+  const id = await charge('a')
+  await pay(id, 'E1')
+  const refundId = await refund(id)
+  const settle = async () => {
+    const known = await cashIns.apply(id, { on: 'work.requested' })
+    assert.ok(known)
+    await refunds.settleReturns(known.cashIn)
+  }
+  const reported = {
+    returnId: 'D1',
+    valueCents: 40_00n,
+    occurredAt: clock.now(),
+    transactionId: null,
+    endToEndId: 'E1',
+  }
+  await refunds.applyReturn(id, reported)
+  clock.observe(clock.now() + 900_001)
+  await settle()
+  assert.deepEqual(await balances(database), {
+    available: 19_00n,
+    reserved: 80_00n,
+    settlement: -60_00n,
+    fees: 1_00n,
+    suspense_out: -40_00n,
+  })
+  await decide('return_unexplained', 'return')
+  await settle()
+  const booked = { available: 19_00n, reserved: 40_00n, settlement: -60_00n, fees: 1_00n }
+  assert.deepEqual(await balances(database), booked)
+  assert.deepEqual(await cases(database), ['return_unexplained (closed)'])
+  await refunds.apply(refundId, [refunded({ returnId: 'D2', valueCents: 40_00n, occurredAt: clock.now() })])
+  assert.deepEqual(await balances(database), { available: 19_00n, settlement: -20_00n, fees: 1_00n })
+  await assertBooks(database)
+})
+
+/** A charge of R$ 100,00 paid with R$ 60,00 by E1, and what the bank tells of what it takes back of that (MED). */
+async function paidOtherwise(t: TestContext) {
+  const at = await desk(t)
+  const id = await at.charge('a')
+  await at.pay(id, 'E1', 60_00n)
+  const back = (returnId: string, valueCents = 60_00n, endToEndId: string | null = 'E1') =>
+    at.refunds.applyReturn(id, { returnId, valueCents, occurredAt: at.clock.now(), transactionId: null, endToEndId })
+  return { ...at, id, back }
+}
+
+for (const [decision, then, after] of [
+  ['credit', 'return', { receivable: -1_00n, fees: 1_00n }],
+  ['credit', 'write_off', { available: 59_00n, fees: 1_00n, losses: -60_00n }],
+  ['write_off', 'write_off', {}],
+] as const) {
+  test(`[cash-in.refunds.9] [desk.44] [EV-49] a payment of another amount, ${decision}, that the bank takes back, ${then}: booked and a case, once`, async (t) => {
+    const { database, decide, back } = await paidOtherwise(t)
+    assert.equal((await decide('amount_differs', decision)).status, 'FAILED')
+    for (const cents of [20_00n, 40_00n]) {
+      assert.equal(await back(`D${cents}`, cents), 'APPLIED')
+      assert.equal(await back(`D${cents}`, cents), 'IGNORED', 'told again it is nothing new')
+    }
+    assert.equal(await back('D2000', 20_01n), 'APPLIED')
+    const { settlement, suspense_out } = await balances(database)
+    assert.deepEqual([settlement, suspense_out], [undefined, -60_00n], 'the books have what the bank has')
+    for (const _ of [1, 2]) assert.equal((await decide('return_unattributed', then)).status, 'FAILED')
+    await decide('return_restated', 'close')
+    assert.deepEqual(await balances(database), after)
+    const known = await cases(database)
+    assert.deepEqual(
+      known.filter((kind) => !kind.endsWith('(closed)')),
+      [],
+    )
+    await assertBooks(database)
+  })
+}
+
+test('[cash-in.refunds.9] [desk.6] [EV-49] what the bank takes back of a payment that was attributed is the other charge’s return, by whatever it names', async (t) => {
+  const { database, decide, charge, id, back, refunds, clock } = await paidOtherwise(t)
+  const other = await charge('b', 60_00n)
+  await decide('amount_differs', 'attribute', { attributeTo: other })
+  assert.equal(await back('D1', 20_00n), 'APPLIED')
+  assert.equal(await back('D2', 30_00n, null), 'APPLIED', 'the only payment is meant')
+  const told = { occurredAt: clock.now(), transactionId: null, endToEndId: 'E1' }
+  assert.equal(await refunds.applyReturn(other, { ...told, returnId: 'D1', valueCents: 20_00n }), 'IGNORED')
+  for (const returnId of ['D1', 'D2'])
+    assert.equal(await back(returnId, returnId === 'D1' ? 20_00n : 30_00n), 'IGNORED')
+  assert.deepEqual(await cases(database), ['amount_differs (closed)'])
+  assert.deepEqual(await balances(database), { available: 9_40n, settlement: -10_00n, fees: 60n })
+  assert.deepEqual(await refundedOf(database, other), { D1: 20_00, D2: 30_00 })
+  assert.equal(await refundedOf(database, id), undefined)
+  await assertBooks(database)
+})
+
+test('[cash-in.refunds.9] [cash-in.returns.1] a refund of the other charge, which the bank tells of the first one, is not booked as its own return', async (t) => {
+  const { database, decide, charge, back, refund, refunds, clock } = await paidOtherwise(t)
+  const other = await charge('b', 60_00n)
+  await decide('amount_differs', 'attribute', { attributeTo: other })
+  const refundId = await refund(other)
+  assert.equal(await back('D1', 40_00n), 'APPLIED')
+  assert.deepEqual(await cases(database), ['amount_differs (closed)'], 'it is awaited')
+  await refunds.apply(refundId, [refunded({ returnId: 'D1', valueCents: 40_00n, occurredAt: clock.now() })])
+  assert.equal(await back('D1', 40_00n), 'IGNORED')
+  assert.deepEqual(await balances(database), { available: 19_40n, settlement: -20_00n, fees: 60n })
+  await assertBooks(database)
+})
+
+test('[cash-in.refunds.10] [EV-49] a return of a decided payment that is told without its id, and then with it, is in suspense once', async (t) => {
+  const { database, decide, refunds, id, back, clock } = await paidOtherwise(t)
+  await decide('amount_differs', 'credit')
+  const unnamed = {
+    valueCents: 60_00n,
+    occurredAt: clock.now(),
+    transactionId: null,
+    endToEndId: 'E1',
+    isUnnamed: true,
+  }
+  await refunds.applyReturn(id, { ...unnamed, returnId: 'unnamed 1' })
+  await back('D1')
+  assert.deepEqual(await cases(database), ['amount_differs (closed)', 'return_unnamed (closed)', 'return_unattributed'])
+  await decide('return_unattributed', 'return')
+  assert.deepEqual(await balances(database), { receivable: -1_00n, fees: 1_00n })
+  await assertBooks(database)
+})
+
+/** What went back of a charge, as it knows it. */
+async function refundedOf(database: Database, id: string) {
+  return (await createCashInStore(database).get(id))?.facts.returns
+}
+
+/** A refund of R$ 40,00 that left twice. */
+async function leftTwice(t: TestContext) {
+  const at = await desk(t)
+  const cashInId = await at.charge('a')
+  await at.pay(cashInId, 'E1')
+  const id = await at.refund(cashInId)
+  const leave = (returnId: string) =>
+    at.refunds.apply(id, [refunded({ returnId, valueCents: 40_00n, occurredAt: at.clock.now() })])
+  await leave('D1')
+  await leave('D2')
+  return { ...at, leave }
+}
+
+for (const decision of ['return', 'write_off'] as const) {
+  test(`[refund-in.desk.4] [refund-in.desk.5] a refund that left twice, ${decision}: told again it is nothing new`, async (t) => {
+    const { database, decide, leave } = await leftTwice(t)
+    await assert.rejects(decide('second_payment', 'close'), Refusal, 'money is in suspense')
+    const { status } = await decide('second_payment', decision, { evidence: { returnId: 'D9' } })
+    assert.equal(status, 'CONFIRMED')
+    assert.equal((await leave('D2'))?.result, 'IGNORED')
+    const { available, losses, settlement } = await balances(database)
+    const expected = decision === 'return' ? [undefined, -60_00n] : [-40_00n, -20_00n]
+    assert.deepEqual([available, losses, settlement], [59_00n, ...expected])
+    await assertBooks(database)
+  })
+}
+
+for (const decision of ['return', 'write_off'] as const) {
+  test(`[cash-out.desk.4] [cash-out.desk.5] a payout that left twice, ${decision}: told again it is nothing new`, async (t) => {
+    const { database, decide, leave } = await sent(t)
+    await leave('E9', 30_00n)
+    await leave('E8', 30_00n)
+    const { status } = await decide('second_payment', decision, { evidence: { returnId: 'D9' } })
+    assert.equal(status, 'CONFIRMED')
+    assert.equal((await leave('E8', 30_00n))?.result, 'IGNORED')
+    const { available, losses, settlement } = await balances(database)
+    const expected = decision === 'return' ? [undefined, -70_00n] : [-30_00n, -40_00n]
+    assert.deepEqual([available, losses, settlement], [68_00n, ...expected])
+    await assertBooks(database)
+  })
+}
+
+for (const decision of ['return', 'write_off'] as const) {
+  test(`[desk.14] a payout that left otherwise than asked for, ${decision}: what is set aside has a case, and is free once the bank lets it fail`, async (t) => {
+    const { database, decide, leave, cashOuts, id } = await sent(t)
+    await leave('E9', 29_00n)
+    await decide('amount_differs', decision, { evidence: { returnId: 'D9' } })
+    assert.deepEqual(await cases(database), ['amount_differs (closed)', 'still_reserved'])
+    assert.equal((await balances(database)).reserved, 31_00n)
+    const failed = await cashOuts.apply(id, [INPUTS['partner.failed']])
+    assert.equal(failed?.cashOut.status, 'FAILED')
+    assert.deepEqual(await cases(database), ['amount_differs (closed)', 'still_reserved (closed)'])
+    const { available, losses, settlement } = await balances(database)
+    const expected = decision === 'return' ? [undefined, -100_00n] : [-29_00n, -71_00n]
+    assert.deepEqual([available, losses, settlement], [99_00n, ...expected])
+    await assertBooks(database)
+  })
+}
+
+for (const leftCents of [9_00n, 40_00n]) {
+  test(`[CO-62] [desk.44] [cash-out.reversal.2] a payout confirmed by ${leftCents} centavos: the bank’s answer repeats what was decided, and what left comes back whole`, async (t) => {
+    const { database, decide, cashOuts, id, clock } = await sent(t)
+    // The bank’s own answer contradicts the order in every telling, and names who was paid.
+    const repeated = () =>
+      left({ endToEndId: 'E9', valueCents: leftCents, occurredAt: clock.now(), recipientDiffers: true })
+    await cashOuts.apply(id, [repeated()])
+    assert.equal((await decide('amount_differs', 'confirm')).status, 'CONFIRMED')
+    const back = returned({ returnId: 'D1', valueCents: leftCents, occurredAt: clock.now() })
+    const reversed = await cashOuts.apply(id, [repeated(), back])
+    assert.deepEqual([reversed?.result, reversed?.cashOut.status], ['APPLIED', 'REVERSED'])
+    assert.equal((await cashOuts.apply(id, [repeated(), back]))?.cashOut.status, 'REVERSED')
+    assert.deepEqual(await cases(database), ['amount_differs (closed)'])
+    assert.deepEqual(await balances(database), { available: 98_00n, settlement: -100_00n, fees: 2_00n })
+    await assertBooks(database)
+  })
+}
+
+test('[desk.16] what the bank tells otherwise of what is booked is asked about, and closed: the books stay as they were', async (t) => {
+  const { database, decide, leave, cashOuts, id, clock } = await sent(t)
+  const back = (valueCents: bigint) => returned({ returnId: 'D1', valueCents, occurredAt: clock.now() })
+  await leave('E9', 30_00n)
+  await cashOuts.apply(id, [back(10_00n)])
+  const before = await balances(database)
+  await leave('E9', 31_00n)
+  await cashOuts.apply(id, [back(11_00n)])
+  for (const kind of ['confirmation_restated', 'return_restated']) await decide(kind, 'reopen')
+  await decide('return_restated', 'close')
+  assert.equal((await decide('confirmation_restated', 'close')).status, 'REVERSED')
+  assert.deepEqual(await balances(database), before)
+  await assertBooks(database)
+})
+
+test('[ledger.entries] what is held again of a refund that left after its failure, and is free again, is called a refund’s', async (t) => {
+  const { database, decide, charge, pay, refund, refunds, clock } = await desk(t)
+  const cashInId = await charge('a')
+  await pay(cashInId, 'E1')
+  const id = await refund(cashInId)
+  await refunds.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
+  await refunds.apply(id, [refunded({ returnId: 'D1', valueCents: 40_00n, occurredAt: clock.now() })])
+  await decide('confirmed_after_release', 'write_off')
+  const any = { before: null, type: null, operation: null, referenceId: id, from: null, to: null, limit: 9 }
+  const store = createLedgerStore(database)
+  const entries = await store.list(any)
+  assert.deepEqual(
+    entries.map(({ operation, amount_cents }) => `${operation} ${amount_cents}`),
+    ['REFUND_IN_RELEASE 4000', 'REFUND_IN_RESERVE -4000', 'REFUND_IN_RELEASE 4000', 'REFUND_IN_RESERVE -4000'],
+  )
+  assert.equal((await store.list({ ...any, operation: 'REFUND_IN_RELEASE' })).length, 2)
+  assert.equal((await store.list({ ...any, operation: 'CASH_OUT_RELEASE' })).length, 0)
+  await assertBooks(database)
+})

@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type LooseCase, type LooseDecision, looseCases } from '@pixgate/spec'
+import type { StatementEntry, StatementPage } from '../../src/banks/port.ts'
+import { createDriftCases } from '../../src/desk/loose/index.ts'
+import { administer } from '../support/database.ts'
+import { paidEvent, postEvent } from '../support/partner-events.ts'
+import { type Circumstances, decideLooseAs, type LooseScenario, type LooseWorld } from '../support/scripted-loose.ts'
+
+/** Every kind of case of no operation, and each decision about it in a world of its own. */
+
+const FORGOTTEN = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const SILENT = { eventDelayMs: 3_600_000 }
+/** An event that is set aside has been tried for so long. */
+const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
+
+const asItIs = (): Circumstances => ({})
+const to = (id: string): Circumstances => ({ given: { attributeTo: id } })
+const REFERENCE = { evidence: { reference: 'letter 7' } }
+
+/** A payment of a charge that only the bank knows. @returns a charge of ours that it may be meant for */
+async function forgotten(pix: LooseWorld): Promise<string> {
+  await pix.behave(SILENT)
+  const { id } = await pix.charge('10.00')
+  const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
+  const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
+  assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, { valueCents: 1000, expiresAt, merchant })).status, 201)
+  await pix.bankAction(`charges/${FORGOTTEN}/pay`)
+  await pix.minutes(10)
+  return id
+}
+
+/** Money that left without us. */
+async function debited(pix: LooseWorld): Promise<undefined> {
+  await pix.balance(100_00)
+  await pix.minutes(2)
+  await pix.bank('POST', '/control/debits', { valueCents: 1000 })
+  await pix.minutes(10)
+}
+
+/** The bank tells so much more of what came in, or less. */
+function otherwise(moreCents: bigint) {
+  return async (pix: LooseWorld): Promise<undefined> => {
+    pix.statement.tell = (page) =>
+      withEntries(
+        page,
+        page.entries.map((entry) => ({ ...entry, valueCents: entry.valueCents + moreCents })),
+      )
+    await pix.balance(10_00)
+    await pix.minutes(8)
+  }
+}
+
+function withEntries(page: StatementPage, entries: readonly StatementEntry[]): StatementPage {
+  const cents = entries.reduce((sum, one) => sum + (one.direction === 'in' ? one.valueCents : -one.valueCents), 0n)
+  const openingCents = page.balances?.openingCents ?? 0n
+  return { ...page, entries, balances: { openingCents, closingCents: openingCents + cents } }
+}
+
+/** The statement leaves out what we were told was paid. */
+async function hidden(pix: LooseWorld): Promise<undefined> {
+  await pix.minutes(2)
+  pix.statement.tell = (page) => withEntries(page, [])
+  await pix.balance(10_00)
+  await pix.minutes(10)
+}
+
+/** The bank tells all that it has. */
+const showing = async (pix: LooseWorld) => {
+  pix.statement.tell = (page) => page
+}
+
+/** A payment that is told, and never was. */
+async function madeUp(pix: LooseWorld): Promise<undefined> {
+  await pix.minutes(2)
+  const charge = await pix.charge('10.00')
+  const occurredAt = new Date(pix.clock.now()).toISOString()
+  assert.equal(await postEvent(pix, paidEvent({ ...charge, valueCents: 1000 }, { occurredAt })), 200)
+  await pix.minutes(3)
+}
+
+/** The bank has a payment of a charge, and an event tells it otherwise. @returns the charge */
+function reported(given: (charge: { readonly id: string }, pix: LooseWorld) => Promise<object> | object) {
+  return async (pix: LooseWorld): Promise<string> => {
+    const charge = await pix.charge('10.00')
+    await pix.behave(SILENT)
+    const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
+    const occurredAt = new Date(pix.clock.now()).toISOString()
+    const event = paidEvent({ ...charge, valueCents: 1000 }, { endToEndId, occurredAt })
+    assert.equal(await postEvent(pix, { ...event, ...(await given(charge, pix)) }), 200)
+    for (const wait of PARKED) await pix.later(wait)
+    return charge.id
+  }
+}
+
+const nobodys = reported(() => ({ externalId: 'nobody', transactionId: 'x' }))
+const disputed = reported(async (_, pix) => ({ externalId: (await pix.charge('10.00')).id }))
+const ofTomorrow = reported((_, pix) => ({ occurredAt: new Date(pix.clock.now() + 86_400_000).toISOString() }))
+
+/** The bank gave the payment back: what is applied to nothing is nothing. */
+const gone = (id: string): Circumstances => ({
+  before: (pix) => pix.bankAction(`charges/${id}/return`, { valueCents: 1000 }),
+})
+
+/** What the event names is made by then. */
+const named = (): Circumstances => ({ before: (pix) => pix.charge('10.00', { externalId: 'nobody' }) })
+
+/** A fault in the books that was there, and is mended. */
+async function drifted({ service, database }: LooseWorld): Promise<undefined> {
+  const drift = {
+    name: 'journal-sums',
+    meaning: 'The entries of every journal sum to zero.',
+    count: 1,
+    examples: ['a'],
+  }
+  await createDriftCases({ engine: service.engine, database }).report({ drifts: [drift] })
+}
+
+/** A case that somebody closed by hand while the money is in no book. */
+async function unexplainedClose(pix: LooseWorld): Promise<undefined> {
+  await pix.balance(10_00)
+  await pix.endDay()
+  await administer(
+    pix.databaseUrl,
+    `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, reported_at)
+     VALUES ('in', 'E1', 'PAYMENT_RECEIVED', 'E1', 'somebody', 300, '${new Date(pix.clock.now()).toISOString()}', now(), now());
+     INSERT INTO "case" (id, kind, reference, facts, opened_at)
+     VALUES (gen_random_uuid(), 'statement_unexplained', 'PAYMENT_RECEIVED E1', '{"valueCents": 300}', now())`,
+  )
+  await pix.endDay()
+  await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now()`)
+  await pix.endDay()
+}
+
+/** What the bank tells of its balances is less by so much. */
+const less = (cents: bigint, which: 'both' | 'closing') => (page: StatementPage) => ({
+  ...page,
+  balances: page.balances && {
+    openingCents: page.balances.openingCents - (which === 'both' ? cents : 0n),
+    closingCents: page.balances.closingCents - cents,
+  },
+})
+
+const SCENARIOS: readonly LooseScenario[] = [
+  {
+    kind: 'statement_unexplained',
+    arrange: forgotten,
+    decisions: {
+      attribute: to,
+      clear: asItIs,
+      credit: asItIs,
+      write_off: asItIs,
+      close: () => ({ before: (pix) => pix.bankAction(`charges/${FORGOTTEN}/return`, { valueCents: 1000 }) }),
+    },
+  },
+  { kind: 'statement_unexplained', arrange: debited, decisions: { debit: asItIs, clear: asItIs, write_off: asItIs } },
+  {
+    kind: 'statement_missing',
+    lacking: ['query-charge'],
+    arrange: async (pix) => {
+      await madeUp(pix)
+      await pix.minutes(10)
+      return undefined
+    },
+    decisions: { undo: asItIs, write_off: asItIs },
+  },
+  { kind: 'statement_missing', arrange: hidden, decisions: { close: () => ({ given: REFERENCE, before: showing }) } },
+  {
+    kind: 'credit_denied',
+    arrange: madeUp,
+    decisions: {
+      undo: asItIs,
+      write_off: asItIs,
+      // Closed as explained, what was credited stays.
+      close: () => ({ given: REFERENCE, moreCents: 1000n }),
+    },
+  },
+  {
+    kind: 'statement_differs',
+    arrange: otherwise(100n),
+    decisions: {
+      clear: () => ({ moreCents: 100n }),
+      credit: () => ({ moreCents: 100n }),
+      write_off: () => ({ moreCents: 100n }),
+      close: asItIs,
+    },
+  },
+  {
+    kind: 'statement_differs',
+    arrange: otherwise(-100n),
+    decisions: { debit: () => ({ moreCents: -100n }), write_off: () => ({ moreCents: -100n }) },
+  },
+  {
+    kind: 'in_clearing',
+    arrange: async (pix) => {
+      await forgotten(pix)
+      await pix.decide('statement_unexplained', 'clear')
+      return undefined
+    },
+    decisions: { credit: asItIs, write_off: asItIs },
+  },
+  {
+    kind: 'in_clearing',
+    arrange: async (pix) => {
+      await debited(pix)
+      await pix.decide('statement_unexplained', 'clear')
+      return undefined
+    },
+    decisions: { debit: asItIs },
+  },
+  {
+    kind: 'statement_corrected',
+    arrange: async (pix) => {
+      await hidden(pix)
+      await pix.decide('statement_missing', 'write_off')
+      await showing(pix)
+      await pix.minutes(5)
+      return undefined
+    },
+    // Closed as explained, what was decided stays.
+    decisions: { revert: asItIs, close: () => ({ moreCents: -1000n }) },
+  },
+  {
+    kind: 'statement_unaccounted',
+    arrange: async (pix) => {
+      await pix.minutes(2)
+      pix.statement.tell = less(-1n, 'closing')
+      await pix.minutes(18)
+      await showing(pix)
+      return undefined
+    },
+    decisions: { close: asItIs },
+  },
+  {
+    kind: 'statement_short',
+    arrange: async (pix) => {
+      await pix.balance(10_00)
+      await pix.minutes(3)
+      pix.statement.tell = less(400n, 'both')
+      await pix.minutes(12)
+      await showing(pix)
+      return undefined
+    },
+    decisions: { close: asItIs },
+  },
+  {
+    kind: 'bank_balance_short',
+    arrange: async (pix) => {
+      await pix.balance(900_00)
+      await pix.minutes(12)
+      await pix.bank('PUT', '/control/lies', { perThousand: { balanceShort: 1_000 } })
+      await pix.minutes(12)
+      return undefined
+    },
+    decisions: { close: () => ({ before: (pix) => pix.bank('PUT', '/control/lies', { perThousand: {} }) }) },
+  },
+  // The statement, or the bank's answer, would tell first.
+  {
+    kind: 'unmatched_event',
+    lacking: ['statement', 'query-charge'],
+    arrange: nobodys,
+    decisions: { attribute: to, replay: named, dismiss: gone },
+  },
+  {
+    kind: 'unmatched_event',
+    lacking: ['statement'],
+    arrange: nobodys,
+    decisions: { attribute: to, dismiss: gone },
+  },
+  {
+    kind: 'disputed_event',
+    lacking: ['statement', 'query-charge'],
+    arrange: disputed,
+    decisions: { attribute: to, replay: gone, dismiss: gone },
+  },
+  {
+    kind: 'quarantined_event',
+    lacking: ['statement'],
+    arrange: ofTomorrow,
+    decisions: { attribute: to, replay: asItIs, dismiss: asItIs },
+  },
+  { kind: 'ledger_drift', arrange: drifted, decisions: { close: asItIs } },
+  { kind: 'close_differs', arrange: unexplainedClose, decisions: { close: asItIs } },
+]
+
+/** It takes two cases of the kind: `loose/clearing.test.ts`. */
+const MADE_ELSEWHERE: Partial<Record<LooseCase, readonly LooseDecision[]>> = { in_clearing: ['close'] }
+
+function withoutOf({ lacking = [] }: LooseScenario): string {
+  return lacking.length > 0 ? `, without ${lacking.join(' and ')}` : ''
+}
+
+for (const scenario of SCENARIOS) {
+  for (const decision of Object.keys(scenario.decisions) as LooseDecision[]) {
+    test(`[desk.44] [desk.50] ${scenario.kind} is decided by ${decision}, and our books are the bank’s${withoutOf(scenario)}`, (t) =>
+      decideLooseAs(t, scenario, decision))
+  }
+}
+
+test('[desk.50] each decision about each kind of case of no operation is made above', () => {
+  const made = (kind: string) =>
+    SCENARIOS.filter((one) => one.kind === kind).flatMap((one) => Object.keys(one.decisions))
+  for (const kind of Object.keys(looseCases) as LooseCase[]) {
+    const all = Object.keys(looseCases[kind].decisions).toSorted()
+    assert.deepEqual([...new Set([...made(kind), ...(MADE_ELSEWHERE[kind] ?? [])])].toSorted(), all, kind)
+  }
+})

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
+import { confirmed as refunded } from '../refund-in/situations.ts'
+import { assertBooks, balances } from '../support/books.ts'
+import { cases } from '../support/evidence.ts'
+import { desk, sent } from './engine-fixture.ts'
+
+/** One movement of the bank that was told of two operations: it is undone where it does not belong, on a real database. */
+
+/** Two payouts of R$ 30,00, both told to have left by E9; the second one has a case. */
+async function reportedTwice(t: TestContext) {
+  const at = await sent(t)
+  const other = await at.payout('other')
+  const tell = (id: string, endToEndId: string, valueCents = 30_00n) =>
+    at.cashOuts.apply(id, [left({ endToEndId, valueCents, occurredAt: at.clock.now() })])
+  await tell(at.id, 'E9')
+  await tell(other, 'E9')
+  return { ...at, other, tell }
+}
+
+for (const end of ['confirm', 'fail'] as const) {
+  test(`[cash-out.desk.8] [desk.14] a payout that was told to have left by another’s payment is held, with a case, until it ends: ${end}`, async (t) => {
+    const { database, decide, other, tell, clock } = await reportedTwice(t)
+    assert.equal((await decide('movement_elsewhere', 'undo')).status, 'RECONCILIATION_REQUIRED')
+    assert.deepEqual(await cases(database), ['movement_elsewhere (closed)', 'still_reserved'])
+    const held = { available: 37_00n, reserved: 31_00n, settlement: -70_00n, fees: 2_00n }
+    assert.deepEqual(await balances(database), held)
+    assert.equal((await tell(other, 'E9'))?.result, 'IGNORED', 'what was decided is nothing new')
+    assert.equal((await tell(other, 'E9', 29_00n))?.result, 'APPLIED')
+    await decide('confirmation_restated', 'close')
+    assert.deepEqual(await balances(database), held)
+    clock.observe(clock.now() + 301_000)
+    await decide('still_reserved', end, end === 'confirm' ? { evidence: { endToEndId: 'E10' } } : {})
+    const after = { confirm: [37_00n, -40_00n, 3_00n], fail: [68_00n, -70_00n, 2_00n] }[end]
+    const { available, reserved, settlement, fees } = await balances(database)
+    assert.deepEqual([available, settlement, fees, reserved], [...after, undefined])
+    await assertBooks(database)
+  })
+}
+
+test('[cash-out.desk.11] [desk.14] a payout that nobody has approved yet waits for that after its case, and is not dispatched', async (t) => {
+  const { database, decide, cashOuts, tell, unsent } = await reportedTwice(t)
+  await decide('movement_elsewhere', 'undo')
+  const id = await unsent('waiting')
+  await tell(id, 'E9')
+  const { status, facts } = await decide('movement_elsewhere', 'undo')
+  assert.deepEqual([status, facts.attempts], ['RESERVED', undefined])
+  const sending = await cashOuts.apply(id, [INPUTS['send.claimed']])
+  assert.deepEqual([sending?.result, sending?.cashOut.status], ['IGNORED', 'RESERVED'])
+  await assertBooks(database)
+})
+
+test('[cash-out.desk.8] a return that another payout has is undone, and credited once', async (t) => {
+  const { database, decide, cashOuts, id, other, tell, clock } = await reportedTwice(t)
+  await decide('movement_elsewhere', 'undo')
+  await tell(other, 'E10')
+  const back = returned({ returnId: 'D1', valueCents: 10_00n, occurredAt: clock.now() })
+  for (const payout of [id, other]) await cashOuts.apply(payout, [back])
+  assert.equal((await decide('movement_elsewhere', 'undo')).status, 'CONFIRMED')
+  assert.equal((await cashOuts.apply(other, [back]))?.result, 'IGNORED')
+  assert.deepEqual(await balances(database), { available: 47_00n, settlement: -50_00n, fees: 3_00n })
+  await assertBooks(database)
+})
+
+/** Refunds of two charges, both told to have gone back by D1; the second one has a case. */
+async function refundsReportedTwice(t: TestContext) {
+  const at = await desk(t)
+  const charges = [await at.charge('a'), await at.charge('b')] as const
+  await at.pay(charges[0], 'E1')
+  await at.pay(charges[1], 'E2')
+  const refunds = [await at.refund(charges[0]), await at.refund(charges[1])] as const
+  const reported = refunded({ returnId: 'D1', valueCents: 40_00n, occurredAt: at.clock.now() })
+  for (const id of refunds) await at.refunds.apply(id, [reported])
+  const goneFrom = async (id: string) => (await at.cashIns.apply(id, { on: 'work.requested' }))?.cashIn.facts.returns
+  return { ...at, charges, ids: refunds, reported, goneFrom }
+}
+
+test('[refund-in.desk.6] [cash-in.refunds.13] [desk.14] a refund that went back by another’s return is undone, counts no more, and is held until it ends', async (t) => {
+  const { database, decide, refunds, charges, ids, reported, goneFrom, clock } = await refundsReportedTwice(t)
+  assert.deepEqual(await goneFrom(charges[1]), { D1: 40_00 })
+  assert.equal((await decide('movement_elsewhere', 'undo')).status, 'PENDING')
+  assert.deepEqual(await goneFrom(charges[1]), {})
+  assert.deepEqual(await cases(database), ['movement_elsewhere (closed)', 'still_reserved'])
+  assert.equal((await refunds.apply(ids[1], [reported]))?.result, 'IGNORED', 'what was decided is nothing new')
+  clock.observe(clock.now() + 301_000)
+  assert.equal((await decide('still_reserved', 'fail')).status, 'FAILED')
+  assert.deepEqual(await balances(database), { available: 158_00n, settlement: -160_00n, fees: 2_00n })
+  await assertBooks(database)
+})
+
+test('[cash-in.desk.7] a return that another charge has is undone', async (t) => {
+  const { database, decide, refunds, charges, clock } = await refundsReportedTwice(t)
+  await decide('movement_elsewhere', 'undo')
+  const reported = {
+    returnId: 'D1',
+    valueCents: 40_00n,
+    occurredAt: clock.now(),
+    transactionId: null,
+    endToEndId: 'E2',
+  }
+  await refunds.applyReturn(charges[1], reported)
+  await decide('movement_elsewhere', 'undo')
+  const { settlement, suspense_out } = await balances(database)
+  assert.deepEqual([settlement, suspense_out], [-160_00n, undefined])
+  await assertBooks(database)
+})

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import type { ApiPix, Exchange } from '@pixgate/bank-simulator'
+import { record } from '../../../bank-simulator/test/support/api-pix-recording.ts'
+import { faultsOf } from '../../../bank-simulator/test/support/api-pix-schemas.ts'
+import { CALLBACK_PATH, SECRET_PARAMETER } from '../../src/banks/api-pix/inbound.ts'
+import { readConfig } from '../../src/config.ts'
+import { examineBank } from '../../src/doctor/bank.ts'
+import type { Clock } from '../../src/platform/clock.ts'
+import { reportOf } from '../../src/platform/finding.ts'
+import type { Environment } from '../../src/platform/variables.ts'
+import { requestFaults } from './standard-requests.ts'
+
+/** The simulated bank as the standard has it: over mTLS, with tokens, and callbacks that nobody signed. */
+
+const CLIENT = { id: 'client-of-the-tests', secret: 'client-secret-of-the-tests' }
+const PASSPHRASE = 'passphrase-of-the-tests'
+
+/** The merchant's key at this bank. */
+export const PIX_KEY = 'financeiro@loja.example'
+const CALLBACK_SECRET = 'callback-secret-of-the-tests-0123456789'
+
+/** What the bank is started with besides its port and where its certificates are. */
+export const LISTENING = { passphrase: PASSPHRASE, client: CLIENT, keys: [PIX_KEY] } as const
+
+/** How it listens, what connects it, and how it is told where to call. */
+export function standardBank(name: 'api-pix' | 'efi', serviceUrl: string) {
+  const faults = new Set<string>()
+  const onExchange = (exchange: Exchange) => {
+    record(exchange)
+    const { method, path, status, answer } = exchange
+    const isCut = answer === '' && String(exchange.headers['content-type']).includes('json')
+    const ofAnswer = path === '/oauth/token' || isCut ? [] : faultsOf(method, path, status, answer)
+    // What was answered before its body was read, nobody can judge.
+    const isRead = exchange.body !== undefined || method === 'GET'
+    for (const fault of [...(isRead ? requestFaults(exchange) : []), ...ofAnswer]) faults.add(fault)
+  }
+  return {
+    listening: { port: 0, ...LISTENING, onExchange },
+    /** Whether all that was asked and answered is as the documents have it. */
+    assertOfTheStandard: () => assert.deepEqual([...faults], []),
+    environment: (apiPix: Pick<ApiPix, 'url' | 'files'> | undefined): Environment => {
+      assert.ok(apiPix, 'the bank listens for API Pix')
+      return {
+        PIXGATE_BANK: name,
+        PIXGATE_BANK_ENVIRONMENT: 'sandbox',
+        PIXGATE_BANK_API_URL: `${apiPix.url}/v2`,
+        PIXGATE_BANK_TOKEN_URL: `${apiPix.url}/oauth/token`,
+        PIXGATE_BANK_CLIENT_ID: CLIENT.id,
+        PIXGATE_BANK_CLIENT_SECRET: CLIENT.secret,
+        PIXGATE_BANK_CERTIFICATE: apiPix.files.clientPkcs12,
+        PIXGATE_BANK_CERTIFICATE_PASSPHRASE: PASSPHRASE,
+        PIXGATE_BANK_CA: apiPix.files.ca,
+        PIXGATE_BANK_CALLBACK_URL: serviceUrl,
+        PIXGATE_BANK_CALLBACK_SECRET: CALLBACK_SECRET,
+        PIXGATE_MERCHANT_PIX_KEY: PIX_KEY,
+      }
+    },
+    registerWebhook: async (environment: Environment, clock: Clock) => {
+      const findings = await examineBank(readConfig(environment).bank, clock, { registers: true })
+      assert.ok(
+        findings.every(({ isOk }) => isOk),
+        reportOf(findings),
+      )
+    },
+  }
+}
+
+/** Where the bank calls a service: with the secret, or with what somebody shows in its place; `null`: nothing. */
+export function callbackAddress(serviceUrl: string, shown: string | null = CALLBACK_SECRET): string {
+  const query = shown === null ? '' : `?${new URLSearchParams({ [SECRET_PARAMETER]: shown })}`
+  return `${serviceUrl}${CALLBACK_PATH}/pix${query}`
+}
