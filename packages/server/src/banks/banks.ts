@@ -13,17 +13,30 @@ export type Connectors = Readonly<Record<string, Connector>>
 export const pixgate = connector({
   title: 'A bank that speaks the partner protocol',
   variables: pixgateBankVariables,
-  settings: { address: 'PIXGATE_PARTNER_URL', credentials: 'PIXGATE_PARTNER_TOKEN' },
+  settings: {
+    address: 'PIXGATE_PARTNER_URL',
+    credentials: 'PIXGATE_PARTNER_TOKEN',
+    certificate: 'PIXGATE_PARTNER_CLIENT_CERTIFICATE_FILE',
+    authorities: 'PIXGATE_PARTNER_CA_BUNDLE_FILE',
+  },
   faults: (environment) => readPartnerTls(environment).faults,
   configOf: pixgateBankConfig,
   open: openPixgateBank,
 })
 
+/** Of every bank of the standard. */
+const standardSettings = {
+  address: 'PIXGATE_BANK_API_URL',
+  credentials: 'PIXGATE_BANK_CLIENT_SECRET',
+  certificate: 'PIXGATE_BANK_CERTIFICATE',
+  authorities: 'PIXGATE_BANK_CA',
+} as const
+
 /** Any bank that follows the Central Bank's API Pix: it takes charges and refunds, and pays nothing out. */
 const apiPix = connector({
   title: 'A bank that follows the Central Bank’s API Pix',
   variables: apiPixVariables,
-  settings: { address: 'PIXGATE_BANK_API_URL', credentials: 'PIXGATE_BANK_CLIENT_SECRET' },
+  settings: standardSettings,
   faults: apiPixFaults,
   configOf: apiPixConfig,
   open: openApiPixBank,
@@ -33,7 +46,7 @@ const apiPix = connector({
 const efi = connector({
   title: 'Efí',
   variables: efiVariables,
-  settings: { address: 'PIXGATE_BANK_API_URL', credentials: 'PIXGATE_BANK_CLIENT_SECRET' },
+  settings: standardSettings,
   faults: efiFaults,
   configOf: efiConfig,
   open: openEfiBank,

@@ -13,6 +13,10 @@ export interface BankConfig {
 export interface BankSettings {
   readonly address: string
   readonly credentials: string
+  /** Of the certificate that we show the bank. */
+  readonly certificate?: string
+  /** Of the authorities that are trusted for it. */
+  readonly authorities?: string
 }
 
 /** A bank whose variables were read: it can be connected. */

@@ -14,10 +14,22 @@ export function bankProblem(answer: AnyAnswer, settings: BankSettings, host?: st
   if (httpStatus === undefined) {
     const place = host !== undefined && isOfName(reason) ? ` at ${host}` : ''
     const renewal = reason === 'CERT_HAS_EXPIRED' ? 'the bank has to renew it, or ' : ''
-    return `the bank${place} ${connectionProblem(reason)}: ${renewal}check ${settings.address}`
+    return `the bank${place} ${connectionProblem(reason)}: ${renewal}check ${settingOf(reason, settings)}`
   }
   if (httpStatus >= 200 && httpStatus < 300) return 'the bank answers what cannot be read'
   return `the bank answers ${httpStatus}${adviceFor(httpStatus, settings)}`
+}
+
+/** Alerts of TLS that are about the certificate that we show, or lack. */
+const OF_OUR_CERTIFICATE = /ALERT_(?:UNKNOWN_CA|HANDSHAKE_FAILURE|\w*CERTIFICATE)/
+
+/** What a certificate of the bank's cannot be verified for. */
+const OF_AUTHORITIES = /^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+
+/** The variable to look at where no answer came. @source rules#health.5 */
+function settingOf(reason = '', { address, certificate, authorities }: BankSettings): string {
+  if (certificate !== undefined && OF_OUR_CERTIFICATE.test(reason)) return certificate
+  return authorities !== undefined && OF_AUTHORITIES.test(reason) ? authorities : address
 }
 
 function isOfName(reason: string | undefined): boolean {

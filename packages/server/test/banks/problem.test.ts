@@ -33,6 +33,25 @@ test('[health.5] what is wrong with the way to the bank, or with what it answers
   }
 })
 
+test('[health.5] where TLS fails at a certificate, its own variable is named, if there is one', () => {
+  const settings = { ...SETTINGS, certificate: 'OUR_CERTIFICATE', authorities: 'OUR_AUTHORITIES' }
+  for (const [reason, variable] of [
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'OUR_CERTIFICATE'],
+    ['ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE', 'OUR_CERTIFICATE'],
+    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'OUR_CERTIFICATE'],
+    ['ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', 'OUR_CERTIFICATE'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'OUR_AUTHORITIES'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'OUR_AUTHORITIES'],
+    ['CERT_HAS_EXPIRED', 'PIXGATE_PARTNER_URL'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'PIXGATE_PARTNER_URL'],
+    ['ECONNRESET', 'PIXGATE_PARTNER_URL'],
+  ] as const) {
+    const endsWith = new RegExp(`check ${variable}$`)
+    assert.match(bankProblem({ kind: 'NOT_SENT', reason }, settings) ?? '', endsWith, reason)
+    assert.match(bankProblem({ kind: 'NOT_SENT', reason }, SETTINGS) ?? '', /check PIXGATE_PARTNER_URL$/, reason)
+  }
+})
+
 test('[health.5] [config.10] the bank stands as its last answer says, and each one is reported', async () => {
   const answers: StatementAnswer[] = [
     { kind: 'UNKNOWN', reason: 'HTTP 401', httpStatus: 401 },

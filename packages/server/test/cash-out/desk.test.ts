@@ -274,6 +274,27 @@ test('[cash-out.desk.8] what another operation has is undone here', () => {
   assert.throws(() => undo('D5', { decidedReturns: { D5: 10_00 } }), Refusal)
 })
 
+const CONFIRMED: Partial<CashOut> = { endToEndId: 'E1', facts: { movements: { E1: 30_00 } } }
+const GIVEN_BACK: Partial<CashOut> = { facts: { isReleased: true } }
+
+for (const [before, statuses] of [
+  [CONFIRMED, ['CONFIRMED', 'REVERSED', DOUBT]],
+  [GIVEN_BACK, ['FAILED', 'RELEASED', DOUBT]],
+] as const) {
+  for (const kind of [...UNENDED, 'outcome_overdue']) {
+    for (const status of statuses)
+      test(`[cash-out.desk.9] a case ${kind} of a payout that is ${status} is explained once ${before.endToEndId ? 'it left' : 'nothing is set aside'}`, () => {
+        const [first, ...others] = done(decide(status, 'close', kind, { before }))
+        assert.equal(first, `operator.explained ${status}`)
+        const ended = `doubt.decided ${before === CONFIRMED ? 'CONFIRMED' : 'FAILED'}`
+        assert.deepEqual(others, [...(status === DOUBT ? [ended] : []), `closes case of ${kind}`])
+        if (status === DOUBT) assert.throws(() => decide(status, 'close', kind), Refusal, 'while it waits')
+      })
+    for (const status of ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const)
+      assert.throws(() => decide(status, 'close', kind, { before }), Refusal)
+  }
+}
+
 for (const status of SENT_STATES) {
   for (const kind of [...TOLD, ...LEFT, ...CAME_BACK, 'second_payment', 'movement_elsewhere']) {
     test(`[cash-out.desk.9] a case ${kind} of a payout that is ${status} is explained, and nothing is booked`, () => {

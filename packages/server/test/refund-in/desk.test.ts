@@ -234,6 +234,13 @@ for (const status of STATES) {
       assert.throws(() => decide(status, 'close', kind, about), Refusal)
     })
   }
+  for (const kind of UNENDED) {
+    test(`[refund-in.desk.7] a case ${kind} of a refund that is ${status} is explained once that has ended`, () => {
+      const close = () => decide(status, 'close', kind, { inDoubtFor: 'conflict' })
+      if (status === 'PENDING') return assert.throws(close, Refusal)
+      assert.deepEqual(done(close()), [`operator.explained ${status}`, end, `closes case of ${kind}`])
+    })
+  }
   for (const kind of [...UNENDED, 'answer_after_end', 'failed_after_confirmation', 'confirmation_restated']) {
     test(`[refund-in.desk.8] the bank is asked again about a case ${kind} of a refund that is ${status}`, () => {
       const decision = decide(status, 'reopen', kind, { inDoubtFor: 'conflict' })

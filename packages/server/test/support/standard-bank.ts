@@ -38,13 +38,18 @@ export function standardBank(name: 'api-pix' | 'efi', serviceUrl: string) {
     listening: { port: 0, ...LISTENING, onExchange },
     /** Whether all that was asked and answered is as the documents have it. */
     assertOfTheStandard: () => assert.deepEqual([...faults], []),
-    environment: (apiPix: Pick<ApiPix, 'url' | 'files'> | undefined): Environment => {
+    /** @param reach the address that leads to it, where that is not its own */
+    environment: <Bank extends Pick<ApiPix, 'url' | 'files'>>(
+      apiPix: Bank | undefined,
+      reach: (apiPix: Bank) => string = ({ url }) => url,
+    ): Environment => {
       assert.ok(apiPix, 'the bank listens for API Pix')
+      const url = reach(apiPix)
       return {
         PIXGATE_BANK: name,
         PIXGATE_BANK_ENVIRONMENT: 'sandbox',
-        PIXGATE_BANK_API_URL: `${apiPix.url}/v2`,
-        PIXGATE_BANK_TOKEN_URL: `${apiPix.url}/oauth/token`,
+        PIXGATE_BANK_API_URL: `${url}/v2`,
+        PIXGATE_BANK_TOKEN_URL: `${url}/oauth/token`,
         PIXGATE_BANK_CLIENT_ID: CLIENT.id,
         PIXGATE_BANK_CLIENT_SECRET: CLIENT.secret,
         PIXGATE_BANK_CERTIFICATE: apiPix.files.clientPkcs12,

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type Clock as BankClock, startSimulator } from '@pixgate/bank-simulator'
+import { type ApiPix, type Clock as BankClock, startSimulator } from '@pixgate/bank-simulator'
 import { type BankBehaviorChange, eventTypes } from '@pixgate/spec'
 import { pino } from 'pino'
 import { sandboxControls } from '../../../sandbox/src/controls/routes.ts'
@@ -114,6 +114,8 @@ export interface WorldOptions {
   readonly bank?: (simulated: Bank) => Bank
   /** The simulated bank is connected by the Central Bank's standard, or as Efí is. */
   readonly standard?: 'api-pix' | 'efi'
+  /** How it is reached then, where not straight. */
+  readonly reachBank?: (apiPix: ApiPix) => string
   /** Another time at the simulated bank than here. */
   readonly bankClock?: BankClock
   /** How the service reaches the database of the test, at this address as its owner. */
@@ -206,7 +208,7 @@ export async function world(
     ...ENVIRONMENT,
     DATABASE_URL: (await options.reach?.(databaseUrl)) ?? databaseUrl,
     PIXGATE_PARTNER_URL: options.bankUrl ?? simulator.url,
-    ...standard?.environment(simulator.apiPix),
+    ...standard?.environment(simulator.apiPix, options.reachBank),
     ...environment,
   }
   const service = await composeSandbox(variables, { clock, logger: options.logger ?? SILENT }, options.bank, started)

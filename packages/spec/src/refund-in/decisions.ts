@@ -32,6 +32,7 @@ export const refundInDecisions = [
   { from: ANY, on: 'operator.written_off', when: 'money that left is in suspense', to: 'same', posts: 'left_written_off', decides: [...LEFT, 'second_payment'], rule: 'refund-in.desk.5', says: 'What left and is nobody’s to bear is a loss. What was held again of it is free.' },
   { from: ANY, on: 'operator.undone', when: 'money that left is in suspense', to: 'same', posts: 'left_handed_over', decides: 'movement_elsewhere', rule: 'refund-in.desk.6', says: 'The bank moved it once, and it is booked on the other operation: the second booking is undone.' },
   { from: ANY, on: 'operator.explained', unless: 'money that left is in suspense', to: 'same', decides: [...TOLD, ...LEFT, 'second_payment', 'movement_elsewhere'], rule: 'refund-in.desk.7', says: 'What the operator can explain is closed where no money is in suspense for it; nothing is booked.' },
+  { from: ['CONFIRMED:*', 'FAILED:*'], on: 'operator.explained', to: 'same', decides: UNENDED, rule: 'refund-in.desk.7', says: 'So is what waited for an outcome, where another decision told one.' },
   { from: ANY, on: 'operator.reopened', to: 'same', asks: true, decides: [...UNENDED, 'answer_after_end', 'failed_after_confirmation', 'confirmation_restated'], rule: 'refund-in.desk.8', says: 'The bank is asked again, at once; the case stays open until its answer, or another decision, closes it.' },
 
   // Where the last case that keeps it in doubt is decided.

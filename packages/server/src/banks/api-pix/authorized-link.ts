@@ -33,10 +33,11 @@ export function authorizedLink(link: PartnerLink, tokens: Tokens): PartnerLink {
 }
 
 /**
- * Without a token no byte of the call left. OAuth 2.0 says 400 to credentials that it does not know, and some banks say 403.
+ * Without a token no byte of the call left, for the reason for which there was none. OAuth 2.0 says 400 to credentials that it
+ * does not know, and some banks say 403.
  */
 function withoutToken(failed: Outcome): Outcome {
-  if (failed.kind !== 'answered') return { kind: 'not sent', reason: `no token: ${failed.reason}` }
+  if (failed.kind !== 'answered') return { kind: 'not sent', reason: failed.reason }
   const { httpStatus } = failed
   const refusesUs = httpStatus === 400 || httpStatus === 403
   return { kind: 'not sent', reason: `no token: HTTP ${httpStatus}`, httpStatus: refusesUs ? 401 : httpStatus }

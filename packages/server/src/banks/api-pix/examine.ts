@@ -12,6 +12,7 @@ import type { ChargeRequest, Partner } from '../port.ts'
 import { bodyTest } from './bodies.ts'
 import { problemOf } from './classify.ts'
 import type { Exchange } from './exchange.ts'
+import { SECRET_PARAMETER } from './inbound.ts'
 import type { Tokens } from './tokens.ts'
 
 /** What is examined of a bank of the standard. */
@@ -50,10 +51,18 @@ export async function examine(
   for (const step of [resolves, connects, agreesOnTls, grantsToken, allowsScopes]) {
     const { finding, isEnd = !finding.isOk } = await step(examined)
     findings.push(finding)
-    if (isEnd) return findings
+    if (isEnd) return findings.map(withoutSecret)
   }
   findings.push(registers ? await register(examined) : await webhookOf(examined))
-  return examined.isSandbox && newId ? [...findings, await chargeOf(examined, newId())] : findings
+  if (examined.isSandbox && newId) findings.push(await chargeOf(examined, newId()))
+  return findings.map(withoutSecret)
+}
+
+const SECRET = new RegExp(`(${SECRET_PARAMETER}(?:=|%3D))[^&\\s"'<>]+`, 'gi')
+
+/** A bank may repeat an address that it does not like, with the secret in it: this is printed. */
+function withoutSecret(finding: Finding): Finding {
+  return { ...finding, says: finding.says.replaceAll(SECRET, '$1…') }
 }
 
 async function resolves({ address }: Examined): Promise<Step> {

@@ -28,6 +28,9 @@ const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
 /** How far the bank's time may be from its own. */
 const SKEW_MS = 300_000
 
+/** The bank tells its time in whole seconds; what made it answer may have moved within this one. */
+const SECOND_MS = 1_000
+
 /**
  * A bank that speaks the Central Bank's API Pix 2.9.0: it takes charges and refunds, and pays nothing out.
  * @source rules#api-pix
@@ -45,7 +48,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
   async function withPayments(outcome: Outcome, deadline: AbortSignal | undefined): Promise<Outcome> {
     const cob = paidWithoutPayments(outcome)
     if (!cob) return outcome
-    const window = { from: Date.parse(cob.calendario.criacao) - SKEW_MS, to: bankNow() + SKEW_MS }
+    const window = { from: Date.parse(cob.calendario.criacao) - SKEW_MS, to: bankNow() + SECOND_MS }
     const query = new URLSearchParams({ ...listQuery(window, 0), txid: cob.txid })
     const listed = await exchange.raw({ method: 'GET', path: `/pix?${query}` }, deadline)
     if (!isAnswer(listed) || !isPixPage(listed.json)) return outcome

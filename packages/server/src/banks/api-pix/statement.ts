@@ -1,3 +1,4 @@
+import { limits } from '@pixgate/spec'
 import { isSuccess, unanswered, unknown } from '../answers.ts'
 import type { Partner, StatementEntry, StatementQuery } from '../port.ts'
 import { type Devolucao, isPixPage, type Pix, type PixPage } from './bodies.ts'
@@ -78,7 +79,7 @@ export function createStatementReader(
     const [name, number] = (cursor ?? `${RECEIVED.name}:0`).split(':')
     const list = all.find((one) => one.name === name) ?? RECEIVED
     const page = Number(number)
-    const window = list.windowAt?.(bankNow()) ?? { from, to }
+    const window = list.windowAt?.(bankNow()) ?? upToNow({ from, to }, bankNow())
     const query = new URLSearchParams({ ...listQuery(window, page), ...list.filter })
     const outcome = await exchange.raw({ method: 'GET', path: `${list.path}?${query}` }, deadline)
     if (outcome.kind !== 'answered') return unanswered(outcome)
@@ -96,6 +97,21 @@ export function createStatementReader(
       },
     }
   }
+}
+
+/**
+ * Nothing is made in what is yet to come by the bank's own time, and some banks refuse to be asked about it. The last window ends five
+ * minutes ahead of our time, and what is matched ends five minutes behind it: a bank's time between the two leaves nothing out. Any
+ * other one may be old, carried on over a sleep; and a window of full length may be one of the past, all of which is matched.
+ * @source rules#api-pix.9, rules#statement.2
+ */
+function upToNow(
+  { from, to }: Pick<StatementQuery, 'from' | 'to'>,
+  bankNow: number,
+): Pick<StatementQuery, 'from' | 'to'> {
+  const isLast = to - from < limits.statementWindowMaxMs
+  const isCredible = to - bankNow <= 2 * limits.statementClockSkewMs
+  return { from, to: isLast && isCredible ? Math.max(from + 1, Math.min(to, bankNow + 1)) : to }
 }
 
 /** Fits an answer of one mebibyte, whatever a payment has. */

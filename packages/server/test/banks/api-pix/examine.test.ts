@@ -10,6 +10,7 @@ import { banks } from '../../../src/banks/banks.ts'
 import { examineBank } from '../../../src/doctor/bank.ts'
 import type { Finding } from '../../../src/platform/finding.ts'
 import { type Environment, readVariables } from '../../../src/platform/variables.ts'
+import { type LyingBank, lyingBank } from '../../support/lying-bank.ts'
 import { standardBank } from '../../support/standard-bank.ts'
 import { wallNow } from '../../support/wall-clock.ts'
 import { closedPort } from '../pixgate/scripted-bank.ts'
@@ -28,7 +29,7 @@ async function takingAddress(t: TestContext): Promise<string> {
 }
 
 /** A bank, and what it is reached with. */
-async function bankOf(t: TestContext, client: Partial<ApiPixOptions['client']> = {}) {
+async function bankOf(t: TestContext, client: Partial<ApiPixOptions['client']> = {}, reach?: LyingBank['reachBank']) {
   const directory = mkdtempSync(join(tmpdir(), 'pixgate-bank-'))
   const standard = standardBank('efi', await takingAddress(t))
   const { listening } = standard
@@ -44,7 +45,7 @@ async function bankOf(t: TestContext, client: Partial<ApiPixOptions['client']> =
     await simulator.stop()
     rmSync(directory, { recursive: true })
   })
-  return { simulator, environment: standard.environment(simulator.apiPix) }
+  return { simulator, environment: standard.environment(simulator.apiPix, reach) }
 }
 
 /** What is found; each check by whether it is well. */
@@ -75,6 +76,22 @@ test('[api-pix.13] a webhook that is another’s, or cannot be reached, is named
     (await found(elsewhere, registers)).find(({ check }) => check === 'webhook')?.says ?? ''
   assert.match(await webhook(false), /the bank calls another address/)
   assert.match(await webhook(true), /not registered: the bank answers 400, WebhookOperacaoInvalida, .*ECONNREFUSED/)
+})
+
+test('[api-pix.13] the secret in the address of the webhook is not repeated, however the bank repeats the address', async (t) => {
+  const { reachBank, tell } = await lyingBank(t)
+  const { environment } = await bankOf(t, {}, reachBank)
+  const secret = String(environment.PIXGATE_BANK_CALLBACK_SECRET)
+  for (const address of [`https://loja.example/api?hmac=${secret}`, `https%3A%2F%2Floja.example%3Fhmac%3D${secret}`]) {
+    const type = 'https://pix.bcb.gov.br/api/v2/error/WebhookOperacaoInvalida'
+    for (const more of [{ detail: `A URL ${address} falhou` }, { violacoes: [{ razao: `"${address}"` }] }]) {
+      const body = { type, title: 'Webhook inválido', status: 400, ...more }
+      tell(({ method, path }) => (method === 'PUT' && path.includes('/webhook/') ? { status: 400, body } : undefined))
+      const webhook = (await found(environment, true)).find(({ check }) => check === 'webhook')
+      assert.match(webhook?.says ?? '', /^not registered: the bank answers 400, .*loja\.example.*hmac(?:=|%3D)…/)
+      assert.ok(!webhook?.says.includes(secret))
+    }
+  }
 })
 
 test('[api-pix.13] a scope that is missing is named, and the rest is looked at', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { buildDynamicBrCode, parseBrCode } from '@pixgate/brcode'
+import { limits } from '@pixgate/spec'
 import { createExchange } from '../../../src/banks/api-pix/exchange.ts'
 import { createApiPixPartner } from '../../../src/banks/api-pix/partner.ts'
 import type { Outcome } from '../../../src/banks/link.ts'
@@ -126,7 +127,9 @@ test('[api-pix.5] a paid charge that tells no payment is looked up by its txid, 
   const bank = partnerOf(NOON, paid, answered(200, { parametros: PAGE, pix: [PIX, second] }))
   const answer = await bank.getCharge(ID, REQUEST)
   assert.deepEqual('charge' in answer && answer.charge.payments.map(({ valueCents }) => valueCents), [15_000n, 1n])
-  assert.equal(new URL(bank.calls[1]?.path ?? '', 'https://bank').searchParams.get('txid'), TXID)
+  const query = new URL(bank.calls[1]?.path ?? '', 'https://bank').searchParams
+  assert.equal(query.get('txid'), TXID)
+  assert.equal(query.get('fim'), new Date(NOON + 999).toISOString(), 'no later than the second that the bank tells')
 })
 
 test('[api-pix.5] a paid charge whose payment nobody tells is unknown', async () => {
@@ -302,6 +305,37 @@ test('[api-pix.9] the statement is every payment of the window, with or without 
     'paginacao.paginaAtual': '0',
     'paginacao.itensPorPagina': '100',
   })
+})
+
+test('[api-pix.9] the list is not asked about what is yet to come at the bank, unless its time is not to be relied on', async () => {
+  const MINUTE = 60_000
+  const WINDOW_MS = limits.statementWindowMaxMs
+  for (const [name, bankNow, fim] of [
+    ['five minutes behind the end', NOON, NOON],
+    ['at the end', NOON + 5 * MINUTE, NOON + 5 * MINUTE - 1],
+    ['past it', NOON + 60 * MINUTE, NOON + 5 * MINUTE - 1],
+    ['ten minutes behind it', NOON - 5 * MINUTE, NOON - 5 * MINUTE],
+    ['further behind, as after a sleep', NOON - 5 * MINUTE - 1, NOON + 5 * MINUTE - 1],
+  ] as const) {
+    const bank = partnerOf(bankNow, pageOf([]))
+    await bank.readStatement({ from: NOON - 10 * MINUTE, to: NOON + 5 * MINUTE, cursor: null })
+    const query = new URL(bank.calls[0]?.path ?? '', 'https://bank').searchParams
+    assert.equal(query.get('fim'), new Date(fim).toISOString(), name)
+  }
+  for (const [name, from, to, fim] of [
+    ['a window ahead of it', NOON + MINUTE, NOON + 2 * MINUTE, NOON + MINUTE],
+    ['one of full length, which may be of the past', NOON - WINDOW_MS, NOON + 1, NOON],
+    ['the same, to a little later', NOON + MINUTE - WINDOW_MS, NOON + MINUTE, NOON + MINUTE - 1],
+  ] as const) {
+    const bank = partnerOf(NOON, pageOf([]))
+    await bank.readStatement({ from, to, cursor: null })
+    const query = new URL(bank.calls[0]?.path ?? '', 'https://bank').searchParams
+    assert.deepEqual(
+      [query.get('inicio'), query.get('fim')],
+      [from, fim].map((at) => new Date(at).toISOString()),
+      name,
+    )
+  }
 })
 
 test('[api-pix.9] what went back of older payments is listed every hour, over the last hundred days', async () => {
