@@ -22,16 +22,22 @@ export async function lockRegistrations(queries: Queries): Promise<void> {
   await queries.rows(lockRegistrationsStatement, [])
 }
 
-const listSubscriptionsStatement = statement<[], Subscription>(
+/** A receiver of the list. */
+export interface ListedSubscription extends Subscription {
+  readonly isPaused: boolean
+}
+
+const listSubscriptionsStatement = statement<[], ListedSubscription>(
   'webhooks.listSubscriptions',
-  `SELECT id, url, events, created_at AS "createdAt"
-     FROM subscription
-    WHERE deleted_at IS NULL
-    ORDER BY created_at, id`,
+  `SELECT s.id, s.url, s.events, s.created_at AS "createdAt", l.state = 'paused' AS "isPaused"
+     FROM subscription s
+     JOIN lane l ON l.subscription_id = s.id
+    WHERE s.deleted_at IS NULL
+    ORDER BY s.created_at, s.id`,
 )
 
 /** The live subscriptions, oldest first. */
-export function listSubscriptions(queries: Queries): Promise<Subscription[]> {
+export function listSubscriptions(queries: Queries): Promise<ListedSubscription[]> {
   return queries.rows(listSubscriptionsStatement, [])
 }
 

@@ -35,6 +35,8 @@ export interface WebhookWorld extends WebhookProcess {
   deliveries(): Promise<DeliveryRow[]>
   attempts(): Promise<AttemptRow[]>
   lanes(): Promise<LaneRow[]>
+  /** What the audit trail tells of it, in order. */
+  actionsOf(subject: string): Promise<string[]>
 }
 
 /** In what a process differs. */
@@ -177,6 +179,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     deliveries: () => database.rows(selectDeliveries, []),
     attempts: () => database.rows(selectAttempts, []),
     lanes: () => database.rows(selectLanes, []),
+    actionsOf: async (subject) => (await database.rows(selectActions, [subject])).map(({ action }) => action),
   }
 }
 
@@ -224,4 +227,9 @@ const selectLanes = statement<[], LaneRow>(
      FROM lane l
      JOIN subscription s ON s.id = l.subscription_id
     ORDER BY s.created_at, s.id`,
+)
+
+const selectActions = statement<[string], { action: string }>(
+  'test.selectActions',
+  'SELECT action FROM audit WHERE subject = $1 ORDER BY at, id',
 )

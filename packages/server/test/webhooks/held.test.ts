@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { laneReasons, Refusal } from '@pixgate/spec'
 import { publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
-import { administer } from '../support/database.ts'
+import type { WebhookHandlers } from '../../src/webhooks/routes.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
-import { type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
+import { requestContext, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND
+
+const input = { query: undefined, body: undefined, context: requestContext }
 
 /** A world with a receiver that answers what the test last said. */
 async function worldWithReceiver(t: TestContext) {
   const world = await webhookWorld(t)
   const answer = { status: 200, headers: {} as Record<string, string> }
   const receiver = await startReceiver(t, (response) => response.writeHead(answer.status, answer.headers).end())
-  await world.subscribe(receiver.url)
-  return { world, receiver, answer }
+  const id = await world.subscribe(receiver.url)
+  return { world, receiver, answer, id }
 }
 
 async function notifyTimes(world: WebhookWorld, times: number): Promise<string[]> {
@@ -179,22 +182,84 @@ test('[webhooks.6] a receiver that asks for time is left alone, for a minute at 
   assert.equal(await sendAll(world, receiver), 1)
 })
 
-test('[webhooks.14] what was held in a pause leaves oldest first, ten a second and one more with every second', async (t) => {
-  const { world, receiver } = await worldWithReceiver(t)
-  await administer(world.url, `UPDATE lane SET state = 'paused', reason = 'requested'`)
+function asked(handlers: WebhookHandlers, id: string) {
+  const of = { ...input, params: { webhook_id: id } }
+  return {
+    read: async () => (await handlers.getWebhook(of)).body,
+    pause: async () => (await handlers.pauseWebhook(of)).body,
+    resume: async () => (await handlers.resumeWebhook(of)).body,
+    remove: () => handlers.deleteWebhook(of),
+  }
+}
+
+test('[webhooks.14] what was held in a pause leaves oldest first, ten a second at first and ever faster', async (t) => {
+  const { world, receiver, id } = await worldWithReceiver(t)
+  const hook = asked(world.handlers, id)
+  await hook.pause()
   const ids = await notifyTimes(world, 100)
   await secondsOf(world, receiver, 2)
   assert.equal(receiver.received.length, 0)
-  const since = new Date(world.clock.now()).toISOString()
-  await administer(
-    world.url,
-    `UPDATE lane SET state = 'active', reason = NULL, version = version + 1, drain_since = '${since}'`,
-  )
-  assert.equal(await sendAll(world, receiver), 0)
-  assert.deepEqual(await secondsOf(world, receiver, 7), [10, 12, 12, 14, 14, 16, 16])
+  assert.partialDeepStrictEqual(await hook.resume(), { delivery: { state: 'degraded', reason: 'resumed' } })
+  assert.equal(await sendAll(world, receiver), 2, 'its probes')
+  assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'active', reason: null, pending: 98 } })
+  assert.deepEqual(await secondsOf(world, receiver, 7), [10, 11, 12, 13, 13, 15, 16])
   await secondsOf(world, receiver, 3)
-  assert.deepEqual(receiver.received.map(({ headers }) => headers['webhook-id']).sort(), [...ids].sort())
+  const order = receiver.received.map(({ headers }) => String(headers['webhook-id']))
+  assert.deepEqual([...order].sort(), [...ids].sort())
+  assert.deepEqual(order.slice(0, 2), ids.slice(0, 2))
   assert.partialDeepStrictEqual(await world.lanes(), [{ drainSince: null }])
   await world.notify()
   assert.equal(await sendAll(world, receiver), 1, 'and nothing is paced any more')
+})
+
+test('[webhooks.14] who resumes a receiver that still fails gets a probe a minute, and no more', async (t) => {
+  const { world, receiver, answer, id } = await worldWithReceiver(t)
+  const hook = asked(world.handlers, id)
+  await hook.pause()
+  await notifyTimes(world, 20)
+  answer.status = 500
+  await hook.resume()
+  const sent = await secondsOf(world, receiver, 120)
+  assert.equal(
+    sent.reduce((sum, count) => sum + count, 0),
+    4,
+  )
+  assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'degraded', failures: 4 } })
+})
+
+test('[webhooks.15] [audit.6] a receiver tells how it is; a pause and its end are told once', async (t) => {
+  const { world, answer, id } = await worldWithReceiver(t)
+  const hook = asked(world.handlers, id)
+  assert.partialDeepStrictEqual(await hook.read(), {
+    webhook_id: id,
+    active: true,
+    delivery: { state: 'active', reason: null, explanation: null, failures: 0, pending: 0, oldestPendingAt: null },
+  })
+  const madeAt = new Date(world.clock.now()).toISOString()
+  answer.status = 503
+  await world.notify()
+  await world.deliverDue()
+  const failedAt = new Date(world.clock.now()).toISOString()
+  assert.partialDeepStrictEqual(await hook.read(), {
+    delivery: { state: 'active', failures: 1, failingSince: failedAt, pending: 1, oldestPendingAt: madeAt },
+  })
+  const first = await hook.pause()
+  assert.partialDeepStrictEqual(first, {
+    active: false,
+    delivery: { state: 'paused', reason: 'requested', explanation: laneReasons.requested },
+  })
+  world.clock.advance(SECOND)
+  assert.deepEqual(await hook.pause(), first, 'the second changes nothing')
+  const { body } = await world.handlers.listWebhooks({ ...input, params: undefined })
+  assert.deepEqual(
+    body.data.map(({ active }) => active),
+    [false],
+  )
+  await hook.resume()
+  await hook.resume()
+  assert.deepEqual(await world.actionsOf(id), ['webhook.created', 'webhook.paused', 'webhook.resumed'])
+  await hook.remove()
+  for (const call of [hook.read, hook.pause, hook.resume]) {
+    await assert.rejects(call(), (error) => error instanceof Refusal && error.code === 'not_found')
+  }
 })

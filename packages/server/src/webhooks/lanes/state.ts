@@ -1,27 +1,5 @@
-import { limits } from '@pixgate/spec'
+import { type LaneReason, type LaneState, limits } from '@pixgate/spec'
 import type { Outcome } from './trouble.ts'
-
-/**
- * `active`: what is due is sent. `degraded`: nothing but a probe now and then, and nothing else is tried in vain. `paused`:
- * nothing until somebody resumes it. What is not sent is held, and its number of attempts stays.
- */
-export const laneStates = ['active', 'degraded', 'paused'] as const
-
-/** See {@link laneStates}. */
-export type LaneState = (typeof laneStates)[number]
-
-/** Why a lane is not active. */
-export const laneReasons = [
-  'unanswered',
-  'failing',
-  'address_not_allowed',
-  'gone',
-  'failing_for_days',
-  'requested',
-] as const
-
-/** See {@link laneReasons}. */
-export type LaneReason = (typeof laneReasons)[number]
 
 /** What an attempt was claimed with: its lane as it was then. */
 export interface LaneFacts {

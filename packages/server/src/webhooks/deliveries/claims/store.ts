@@ -1,6 +1,7 @@
+import type { LaneReason, LaneState } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../../../platform/db/database.ts'
 import { ROOM_OF_NEW, type Room } from '../../lanes/lanes.ts'
-import type { LaneFacts, LaneReason, LaneState } from '../../lanes/state.ts'
+import type { LaneFacts } from '../../lanes/state.ts'
 
 /** A delivery this process may attempt until its lease ends. */
 export interface Claim {
@@ -51,7 +52,7 @@ interface ClaimRow extends Omit<Claim, 'lane'> {
 
 // There are lanes only for who signs with the key that is current in this very statement. Plain ones are read; one that is
 // probed or drained is locked, so that over all processes there is one probe and one pace: what was held in a pause leaves at
-// ten a second, and at one a second more with every second. Every lane offers what it may start; the emptiest are served
+// ten a second at first, and twice as fast with every ten seconds. Every lane offers what it may start; the emptiest are served
 // first, so that a backlog or a hanging receiver takes no turn from the others.
 const claimDeliveriesStatement = statement<
   [
@@ -81,9 +82,9 @@ const claimDeliveriesStatement = statement<
    ready AS (
      SELECT l.*, NULL::integer AS bound FROM lane l WHERE state = 'active' AND drain_since IS NULL
       UNION ALL
-     SELECT p.*, CASE WHEN p.state = 'active' THEN floor(10 * t.seconds + t.seconds * t.seconds / 2)::integer - p.drained END
+     SELECT p.*, CASE WHEN p.state = 'active' THEN floor(144.2695 * (2 ^ t.tens - 1))::integer - p.drained END
        FROM paced p
-      CROSS JOIN LATERAL (SELECT least(extract(epoch FROM $2 - p.drain_since), 10000) AS seconds) AS t),
+      CROSS JOIN LATERAL (SELECT least(extract(epoch FROM $2 - p.drain_since) / 10, 20) AS tens) AS t),
    open AS (
      SELECT ready.*, s.url, coalesce(room.under_way, 0) AS under_way,
             CASE WHEN ready.state = 'degraded' THEN 1 ELSE least(coalesce(room.free, $9::integer), ready.bound) END AS free,

@@ -87,7 +87,10 @@ const recordAttemptsStatement = statement<
             failed_probes = CASE WHEN t.moves THEN t.failed_probes ELSE l.failed_probes END,
             good_probes = CASE WHEN t.moves THEN t.good_probes ELSE l.good_probes END,
             probe_at = CASE WHEN t.moves THEN t.probe_at ELSE l.probe_at END,
-            drain_since = CASE WHEN t.moves AND t.state <> 'active' THEN NULL ELSE l.drain_since END
+            drain_since = CASE WHEN t.moves AND t.state = 'active' AND l.reason = 'resumed' THEN t.moved_at
+                               WHEN t.moves AND t.state <> 'active' THEN NULL
+                               ELSE l.drain_since END,
+            drained = CASE WHEN t.moves THEN 0 ELSE l.drained END
        FROM theirs t
       WHERE l.subscription_id = t.subscription_id),
    ours AS (
