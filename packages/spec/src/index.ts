@@ -39,7 +39,7 @@ import {
   promoteSigningKey,
   retireSigningKey,
 } from './signing-key.ts'
-import { createWebhook, deleteWebhook, listWebhooks } from './webhook.ts'
+import { createWebhook, deleteWebhook, getWebhook, listWebhooks, pauseWebhook, resumeWebhook } from './webhook.ts'
 
 export * from './access.ts'
 export * from './api-key.ts'
@@ -103,6 +103,9 @@ const businessEndpoints = {
   listLedgerEntries,
   createWebhook,
   listWebhooks,
+  getWebhook,
+  pauseWebhook,
+  resumeWebhook,
   deleteWebhook,
   getPublicKey,
   listPublicKeys,

@@ -104,6 +104,26 @@ export const limits = {
   webhookRetriedStatuses: [401, 403, 404, 408, 409, 425, 429],
   /** How many attempts an answer gets that a retry is unlikely to change. @source rules#webhooks.7 */
   webhookShortScheduleAttempts: 4,
+  /** How many attempts of a new receiver are under way at once, and of any at most. @source rules#webhooks.10 */
+  webhookLaneStart: 4,
+  webhookLaneMax: 64,
+  /** After so many successes there may be one more. @source rules#webhooks.10 */
+  webhookLaneGrowsAfter: 8,
+  /** After so many attempts in a row without an answer a receiver gets nothing but probes. @source rules#webhooks.13 */
+  webhookTroubleUnanswered: 5,
+  /** And after this share of at least so many in these minutes failed. @source rules#webhooks.13 */
+  webhookTroubleShare: 0.7,
+  webhookTroubleAttempts: 10,
+  webhookTroubleMinutes: 5,
+  /** Waits before each probe of a receiver; the last is that before all others. @source rules#webhooks.13 */
+  webhookProbeDelaysMs: [5_000, 15_000, 30_000, 60_000],
+  /** After so many probes in a row that were taken the receiver is well. @source rules#webhooks.13 */
+  webhookGoodProbes: 2,
+  /** A receiver that took nothing for so long, in so many attempts, is paused. @source rules#webhooks.14 */
+  webhookPauseAfterMs: 259_200_000,
+  webhookPauseFailures: 20,
+  /** No receiver is left alone for longer because it asks for it. @source rules#webhooks.6 */
+  webhookLaneHeldMaxMs: 60_000,
   publicKeyMaxAgeSeconds: 300,
   /** What a process answers of the published keys is so old at most. @source rules#signing-keys.5 */
   publishedKeysAgeMs: 1_000,

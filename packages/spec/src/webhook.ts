@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { eventTypes } from './events.ts'
 import { limits } from './limits.ts'
-import { idText, instant, PLAIN_TEXT, uuid } from './shapes.ts'
+import { idText, instant, int64, nullable, PLAIN_TEXT, uuid } from './shapes.ts'
 
 /**
  * The merchant's webhook subscriptions.
@@ -32,6 +32,76 @@ const subscriptionExample = {
   active: true,
   createdAt: '2026-11-21T13:10:00.000Z',
 }
+
+/**
+ * `active`: what is due is sent. `degraded`: nothing but a probe now and then, until the receiver takes two. `paused`: nothing until
+ * it is resumed. What is not sent is held, and has no attempt less.
+ * @source rules#webhooks.12
+ */
+export const laneStates = ['active', 'degraded', 'paused'] as const
+
+/** See {@link laneStates}. */
+export type LaneState = (typeof laneStates)[number]
+
+/** Why a receiver does not get what is due, each with what is said about it. @source rules#webhooks.12 */
+export const laneReasons = {
+  unanswered: 'Your server did not answer several notifications in a row.',
+  failing: 'Your server answered most of the last notifications with another status than 2xx, or not at all.',
+  address_not_allowed: 'The name of your server led to an address that is not public.',
+  gone: 'Your server answered 410.',
+  failing_for_days: 'Your server took no notification for three days.',
+  requested: 'You paused it.',
+  resumed: 'It was resumed: two notifications are sent alone before the others.',
+} as const
+
+/** See {@link laneReasons}. */
+export type LaneReason = keyof typeof laneReasons
+
+/** What is counted of deliveries ends here. */
+const DELIVERIES_COUNTED_MAX = 10_000
+
+const delivery = Type.Object(
+  {
+    state: Type.Enum([...laneStates], { title: 'WebhookState' }),
+    reason: nullable(Type.Enum(Object.keys(laneReasons) as LaneReason[], { title: 'WebhookReason' })),
+    explanation: nullable(Type.String({ maxLength: 200, description: 'The reason in words' })),
+    since: instant,
+    failures: int64({ minimum: 0, maximum: 2_147_483_647, description: 'Since the last success' }),
+    failingSince: nullable(instant),
+    nextProbeAt: nullable(instant),
+    heldUntil: nullable({ ...instant, description: 'Your server asked for it by `Retry-After`' }),
+    pending: int64({
+      minimum: 0,
+      maximum: DELIVERIES_COUNTED_MAX,
+      description: 'Deliveries that are not done; no more than 10,000 are counted',
+    }),
+    oldestPendingAt: nullable({ ...instant, description: 'When what it tells of was' }),
+    nextAttemptAt: nullable({ ...instant, description: 'When the first of them is due' }),
+  },
+  { title: 'WebhookDelivery', description: 'How notifications reach the receiver.' },
+)
+
+const subscriptionDetail = Type.Object(
+  { ...subscription.properties, delivery },
+  { title: 'WebhookDetail', description: 'A registered receiver, and how it is.' },
+)
+
+const detailExample = {
+  ...subscriptionExample,
+  delivery: {
+    state: 'degraded',
+    reason: 'unanswered',
+    explanation: laneReasons.unanswered,
+    since: '2026-11-21T14:00:05.000Z',
+    failures: 6,
+    failingSince: '2026-11-21T13:59:40.000Z',
+    nextProbeAt: '2026-11-21T14:00:20.000Z',
+    heldUntil: null,
+    pending: 41,
+    oldestPendingAt: '2026-11-21T13:59:35.000Z',
+    nextAttemptAt: '2026-11-21T13:59:40.000Z',
+  },
+} as const
 
 /** @source rules#webhooks.1 */
 export const createWebhook = endpoint({
@@ -84,6 +154,8 @@ export const listWebhooks = endpoint({
   errors: [],
 })
 
+const params = Type.Object({ webhook_id: idText('webhook', subscriptionExample.webhook_id) })
+
 /** @source rules#webhooks.3 */
 export const deleteWebhook = endpoint({
   id: 'deleteWebhook',
@@ -94,7 +166,79 @@ export const deleteWebhook = endpoint({
   tag: 'Webhooks',
   summary: 'Remove a receiver',
   description: 'What was still to be delivered to it is cancelled.',
-  params: Type.Object({ webhook_id: idText('webhook', subscriptionExample.webhook_id) }),
+  params,
   responses: { 204: { description: 'Removed' } },
+  errors: ['not_found'],
+})
+
+/** @source rules#webhooks.15 */
+export const getWebhook = endpoint({
+  id: 'getWebhook',
+  method: 'GET',
+  path: '/webhook/{webhook_id}',
+  auth: 'api-key',
+  scope: 'webhook',
+  tag: 'Webhooks',
+  summary: 'Read how a receiver is',
+  description: 'Whether it gets what is due, why it does not, and what is held for it.',
+  params,
+  responses: { 200: { description: 'The receiver', schema: subscriptionDetail, example: detailExample } },
+  errors: ['not_found'],
+})
+
+/** @source rules#webhooks.15 */
+export const pauseWebhook = endpoint({
+  id: 'pauseWebhook',
+  method: 'POST',
+  path: '/webhook/{webhook_id}/pause',
+  auth: 'api-key',
+  scope: 'webhook',
+  tag: 'Webhooks',
+  summary: 'Pause a receiver',
+  description:
+    'Nothing more is begun to be sent to it; all is held until it is resumed. A receiver that is paused stays as it is.',
+  params,
+  responses: {
+    200: {
+      description: 'It is paused',
+      schema: subscriptionDetail,
+      example: {
+        ...detailExample,
+        active: false,
+        delivery: {
+          ...detailExample.delivery,
+          state: 'paused',
+          reason: 'requested',
+          explanation: laneReasons.requested,
+          nextProbeAt: null,
+        },
+      },
+    },
+  },
+  errors: ['not_found'],
+})
+
+/** @source rules#webhooks.15 */
+export const resumeWebhook = endpoint({
+  id: 'resumeWebhook',
+  method: 'POST',
+  path: '/webhook/{webhook_id}/resume',
+  auth: 'api-key',
+  scope: 'webhook',
+  tag: 'Webhooks',
+  summary: 'Resume a receiver',
+  description:
+    'It is probed at once with what it missed first; when it takes two, it gets the rest, oldest first at a rising pace. One that is not paused stays as it is.',
+  params,
+  responses: {
+    200: {
+      description: 'It is probed',
+      schema: subscriptionDetail,
+      example: {
+        ...detailExample,
+        delivery: { ...detailExample.delivery, reason: 'resumed', explanation: laneReasons.resumed },
+      },
+    },
+  },
   errors: ['not_found'],
 })

@@ -96,16 +96,19 @@ const countDeliveries = statement<[limit: number, ends: number], Count>(
   `SELECT '' AS kind, 'pending' AS state, counted.count, oldest."oldestSeconds"
      FROM (SELECT count(*)::integer AS count
              FROM (SELECT FROM delivery
-                    WHERE state = 'PENDING' ORDER BY subscription_id, next_attempt_at LIMIT $1) AS pending) AS counted
+                    WHERE state = 'PENDING' ORDER BY subscription_id LIMIT $1) AS pending) AS counted
     CROSS JOIN (
       SELECT ${AGE}
         FROM subscription s
+       CROSS JOIN (VALUES (0), (1)) AS tried (once)
        CROSS JOIN LATERAL (
          (SELECT created_at AS since FROM delivery
-           WHERE state = 'PENDING' AND subscription_id = s.id ORDER BY next_attempt_at LIMIT $2)
+           WHERE state = 'PENDING' AND subscription_id = s.id AND least(attempts, 1) = tried.once
+           ORDER BY next_attempt_at LIMIT $2)
          UNION ALL
          (SELECT created_at FROM delivery
-           WHERE state = 'PENDING' AND subscription_id = s.id ORDER BY next_attempt_at DESC LIMIT $2)) AS pending
+           WHERE state = 'PENDING' AND subscription_id = s.id AND least(attempts, 1) = tried.once
+           ORDER BY next_attempt_at DESC LIMIT $2)) AS pending
        WHERE s.deleted_at IS NULL) AS oldest
     UNION ALL
    SELECT '', 'to_fan_out', count(*)::integer, ${AGE}
@@ -115,7 +118,7 @@ const countDeliveries = statement<[limit: number, ends: number], Count>(
 
 /**
  * By `inbox_event_due`, `notification_to_fan_out`, `delivery_due` and `operation_due_by_kind`. A payout that the operator
- * holds back by the switch is not late.
+ * holds back by the switch is not late, nor is what a lane holds that is not well.
  */
 const countLate = statement<[kinds: readonly string[], lateSeconds: number, limit: number], Count>(
   'health.late',
@@ -129,12 +132,14 @@ const countLate = statement<[kinds: readonly string[], lateSeconds: number, limi
            UNION ALL
            SELECT 'delivery', pending.next_attempt_at
              FROM subscription s
+             JOIN lane l ON l.subscription_id = s.id
+            CROSS JOIN (VALUES (0), (1)) AS tried (once)
             CROSS JOIN LATERAL (
               SELECT next_attempt_at FROM delivery
-               WHERE state = 'PENDING' AND subscription_id = s.id
+               WHERE state = 'PENDING' AND subscription_id = s.id AND least(attempts, 1) = tried.once
                  AND next_attempt_at < clock_timestamp() - make_interval(secs => $2)
                ORDER BY next_attempt_at LIMIT $3) AS pending
-            WHERE s.deleted_at IS NULL
+            WHERE s.deleted_at IS NULL AND l.state = 'active' AND l.drain_since IS NULL
            UNION ALL
            SELECT asked.kind, waiting.due_at
              FROM unnest($1::text[]) AS asked (kind)

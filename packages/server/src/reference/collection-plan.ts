@@ -108,6 +108,7 @@ export const collectionPlan: readonly Folder[] = [
       { id: 'listApiKeys' },
       { id: 'createWebhook' },
       { id: 'listWebhooks' },
+      { id: 'getWebhook' },
       { id: 'getPublicKey' },
       { id: 'listPublicKeys' },
       { id: 'getJwks' },
@@ -192,6 +193,6 @@ export const collectionPlan: readonly Folder[] = [
   {
     name: 'Ends',
     description: 'What the other requests need is ended by these, so that they stand last.',
-    steps: [{ id: 'deleteWebhook' }, { id: 'deactivateApiKey' }],
+    steps: [{ id: 'pauseWebhook' }, { id: 'resumeWebhook' }, { id: 'deleteWebhook' }, { id: 'deactivateApiKey' }],
   },
 ]

@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts'
 import { type Database, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
+import { pauseLane, resumeLane, type SubscriptionWithLane, selectLane } from './lanes/store.ts'
 import {
   cancelDeliveries,
   deleteSubscription,
@@ -77,5 +78,31 @@ export async function unsubscribe(
     const row = { ...operator, id: ids.uuid(), at: now }
     await insertAudit(queries, { ...row, action: 'webhook.deleted', subject: id, facts: {} })
     await cancelDeliveries(queries, id, now)
+  })
+}
+
+/**
+ * Pauses a receiver, or resumes one, and tells the audit trail of it where that changes something.
+ * @throws Refusal not_found (404) where it is unknown or removed · overloaded (503) the request has lapsed
+ * @source rules#webhooks.14, rules#webhooks.15
+ */
+export async function setPaused(
+  { database, clock, ids }: SubscriptionDependencies,
+  id: string,
+  isPaused: boolean,
+  operator: Operator,
+  live: LiveRequest,
+): Promise<SubscriptionWithLane> {
+  if (!isUuid(id)) throw new Refusal('not_found')
+  return refusableTransaction(database, async (queries) => {
+    refuseLapsed(live)
+    if ((await selectLane(queries, id)) === undefined) throw new Refusal('not_found')
+    const now = clock.now()
+    const isChanged = await (isPaused ? pauseLane : resumeLane)(queries, id, now)
+    const action = isPaused ? 'webhook.paused' : 'webhook.resumed'
+    if (isChanged) await insertAudit(queries, { ...operator, id: ids.uuid(), at: now, action, subject: id, facts: {} })
+    const subscription = await selectLane(queries, id)
+    if (subscription === undefined) throw new Refusal('not_found')
+    return subscription
   })
 }

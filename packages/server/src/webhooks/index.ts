@@ -7,8 +7,9 @@ import type { Ids } from '../platform/ids.ts'
 import type { StartWorker, Worker } from '../platform/jobs/worker.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Keyring } from '../signing-keys/index.ts'
-import { createDelivery, createFanOut } from './jobs.ts'
-import type { DeliveryObserver } from './reporting.ts'
+import { createDelivery } from './deliveries/delivery.ts'
+import type { DeliveryObserver } from './deliveries/reporting.ts'
+import { createFanOut } from './fan-out.ts'
 import { createWebhookHandlers, type WebhookHandlers } from './routes.ts'
 
 /** What the module works with. */

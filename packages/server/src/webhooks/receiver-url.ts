@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
-import { limits, Refusal } from '@pixgate/spec'
+import { type FieldError, limits, Refusal } from '@pixgate/spec'
+import { type AddressGate, NoAnswerOfDns } from '../platform/http-client/address-gate.ts'
+import { NotConnected } from '../platform/http-client/not-connected.ts'
 
 /**
  * Reads a receiver's address as a client gave it. In production it is https on port 443, or one from 1024 up, of a
@@ -32,7 +34,7 @@ const REASONS = {
 export type UrlReason = keyof typeof REASONS
 
 /** The refusal of an address for a reason. @source rules#webhooks.11 */
-export function urlNotAllowed(reason: UrlReason): Refusal {
+function urlNotAllowed(reason: UrlReason): Refusal {
   return new Refusal('webhook_url_not_allowed', {
     fields: [{ field: 'url', code: reason, message: REASONS[reason] }],
   })
@@ -58,4 +60,26 @@ const PRIVATE_NAMES = /(^|\.)(localhost|local|internal)$/
 /** `URL` has folded every spelling of an IPv4 address, `0x7f.1` too, into its canonical form. */
 function isPublicName(hostname: string): boolean {
   return /^[^.:[\]]+(\.[^.:[\]]+)+$/.test(hostname) && isIP(hostname) === 0 && !PRIVATE_NAMES.test(hostname)
+}
+
+/**
+ * Resolves a receiver's name once, for early feedback; every connection looks again.
+ * @throws Refusal webhook_url_not_allowed (422) where it has no address or one that is not public · overloaded (503) where
+ *   no name server tells
+ * @source rules#webhooks.1, rules#webhooks.11
+ */
+export async function assertResolves(gate: AddressGate, url: URL): Promise<void> {
+  try {
+    await gate.addressesOf(url.hostname)
+  } catch (error) {
+    if (!(error instanceof NotConnected)) throw error
+    if (error.cause instanceof NoAnswerOfDns) throw new Refusal('overloaded', { fields: [NOT_RESOLVED_NOW] })
+    throw urlNotAllowed(error.reason === 'address_not_allowed' ? 'private_address' : 'not_resolvable')
+  }
+}
+
+const NOT_RESOLVED_NOW: FieldError = {
+  field: 'url',
+  code: 'not_resolved_now',
+  message: 'the name in url cannot be looked up now: no name server answers',
 }

@@ -1,15 +1,21 @@
-import type { endpoints } from '@pixgate/spec'
+import { type endpoints, Refusal } from '@pixgate/spec'
 import { operatorOf } from '../audit/operator.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import type { AddressGate } from '../platform/http-client/address-gate.ts'
-import { type SubscriptionDependencies, subscribe, unsubscribe } from './commands.ts'
-import { assertResolves } from './jobs.ts'
-import { receiverUrl } from './receiver-url.ts'
+import { isUuid } from '../platform/ids.ts'
+import { type SubscriptionDependencies, setPaused, subscribe, unsubscribe } from './commands.ts'
+import { selectLane } from './lanes/store.ts'
+import { assertResolves, receiverUrl } from './receiver-url.ts'
 import { listSubscriptions } from './store.ts'
-import { webhookView } from './view.ts'
+import { webhookDetailView, webhookView } from './view.ts'
 
 /** The endpoints of this module, each with its handler. */
-export type WebhookHandlers = Handlers<Pick<typeof endpoints, 'createWebhook' | 'listWebhooks' | 'deleteWebhook'>>
+export type WebhookHandlers = Handlers<
+  Pick<
+    typeof endpoints,
+    'createWebhook' | 'listWebhooks' | 'getWebhook' | 'pauseWebhook' | 'resumeWebhook' | 'deleteWebhook'
+  >
+>
 
 /** What the handlers work with. */
 export interface WebhookHandlerDependencies extends SubscriptionDependencies {
@@ -26,11 +32,24 @@ export function createWebhookHandlers(dependencies: WebhookHandlerDependencies):
       const url = receiverUrl(body.url, allowPrivate)
       if (!allowPrivate) await assertResolves(gate, url)
       const subscription = await subscribe(dependencies, url, body.events, operatorOf(context), context.live)
-      return { status: 201, body: webhookView(subscription) }
+      return { status: 201, body: webhookView({ ...subscription, isPaused: false }) }
     },
     listWebhooks: async () => {
       const subscriptions = await listSubscriptions(database)
       return { status: 200, body: { data: subscriptions.map(webhookView) } }
+    },
+    getWebhook: async ({ params }) => {
+      const subscription = isUuid(params.webhook_id) ? await selectLane(database, params.webhook_id) : undefined
+      if (subscription === undefined) throw new Refusal('not_found')
+      return { status: 200, body: webhookDetailView(subscription) }
+    },
+    pauseWebhook: async ({ params, context }) => {
+      const paused = await setPaused(dependencies, params.webhook_id, true, operatorOf(context), context.live)
+      return { status: 200, body: webhookDetailView(paused) }
+    },
+    resumeWebhook: async ({ params, context }) => {
+      const resumed = await setPaused(dependencies, params.webhook_id, false, operatorOf(context), context.live)
+      return { status: 200, body: webhookDetailView(resumed) }
     },
     deleteWebhook: async ({ params, context }) => {
       await unsubscribe(dependencies, params.webhook_id, operatorOf(context), context.live)

@@ -1,5 +1,6 @@
-import type { EventType } from '@pixgate/spec'
-import type { Subscription } from './store.ts'
+import { type EventType, type LaneReason, type LaneState, laneReasons } from '@pixgate/spec'
+import type { SubscriptionWithLane } from './lanes/store.ts'
+import type { ListedSubscription } from './store.ts'
 
 /** A registered receiver as the API shows it. */
 export interface WebhookView {
@@ -11,6 +12,48 @@ export interface WebhookView {
 }
 
 /** Writes a live subscription. */
-export function webhookView({ id, url, events, createdAt }: Subscription): WebhookView {
-  return { webhook_id: id, url, events: [...events], active: true, createdAt: new Date(createdAt).toISOString() }
+export function webhookView({ id, url, events, createdAt, isPaused }: ListedSubscription): WebhookView {
+  return { webhook_id: id, url, events: [...events], active: !isPaused, createdAt: new Date(createdAt).toISOString() }
+}
+
+/** The same with how it is. @source rules#webhooks.15 */
+export interface WebhookDetailView extends WebhookView {
+  readonly delivery: {
+    readonly state: LaneState
+    readonly reason: LaneReason | null
+    readonly explanation: string | null
+    readonly since: string
+    readonly failures: number
+    readonly failingSince: string | null
+    readonly nextProbeAt: string | null
+    readonly heldUntil: string | null
+    readonly pending: number
+    readonly oldestPendingAt: string | null
+    readonly nextAttemptAt: string | null
+  }
+}
+
+/** Writes a live subscription with its lane. */
+export function webhookDetailView(subscription: SubscriptionWithLane): WebhookDetailView {
+  const { state, reason, failures, pending } = subscription
+  return {
+    ...webhookView({ ...subscription, isPaused: state === 'paused' }),
+    delivery: {
+      state,
+      reason,
+      explanation: reason === null ? null : laneReasons[reason],
+      since: new Date(subscription.since).toISOString(),
+      failures,
+      failingSince: instantOrNull(subscription.failingSince),
+      nextProbeAt: instantOrNull(subscription.probeAt),
+      heldUntil: instantOrNull(subscription.heldUntil),
+      pending,
+      oldestPendingAt: instantOrNull(subscription.oldestPendingAt),
+      nextAttemptAt: instantOrNull(subscription.nextAttemptAt),
+    },
+  }
+}
+
+function instantOrNull(epochMs: number | null): string | null {
+  return epochMs === null ? null : new Date(epochMs).toISOString()
 }

@@ -466,6 +466,9 @@ const PARTICULAR: readonly Row[] = [
     code: 'webhook_url_not_allowed',
     request: (pix) => subscribe(pix, 'https://somebody@shop.example/pix'),
   },
+  { operation: 'getWebhook', code: 'not_found', request: (pix) => send(pix, 'getWebhook') },
+  { operation: 'pauseWebhook', code: 'not_found', request: (pix) => send(pix, 'pauseWebhook') },
+  { operation: 'resumeWebhook', code: 'not_found', request: (pix) => send(pix, 'resumeWebhook') },
   { operation: 'deleteWebhook', code: 'not_found', request: (pix) => send(pix, 'deleteWebhook') },
 
   {

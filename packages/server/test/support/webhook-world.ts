@@ -14,7 +14,8 @@ import { createIds, type Ids } from '../../src/platform/ids.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import type { EncryptionKeys } from '../../src/platform/sealing.ts'
 import { createSigningKeysModule, type Keyring, type SigningKeyHandlers } from '../../src/signing-keys/index.ts'
-import { createDelivery, createFanOut, type Delivery, type Job } from '../../src/webhooks/jobs.ts'
+import { createDelivery, type Delivery } from '../../src/webhooks/deliveries/delivery.ts'
+import { createFanOut, type Job } from '../../src/webhooks/fan-out.ts'
 import { createWebhookHandlers, type WebhookHandlers } from '../../src/webhooks/routes.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
 import { ALIVE } from './live-request.ts'
@@ -33,6 +34,9 @@ export interface WebhookWorld extends WebhookProcess {
   notify(eventType?: EventType, body?: string): Promise<string>
   deliveries(): Promise<DeliveryRow[]>
   attempts(): Promise<AttemptRow[]>
+  lanes(): Promise<LaneRow[]>
+  /** What the audit trail tells of it, in order. */
+  actionsOf(subject: string): Promise<string[]>
 }
 
 /** In what a process differs. */
@@ -75,6 +79,18 @@ export interface AttemptRow {
   readonly attempt: number
   readonly outcome: string
   readonly statusCode: number | null
+}
+
+/** A row of `lane`. */
+export interface LaneRow {
+  readonly state: string
+  readonly reason: string | null
+  readonly since: number
+  readonly failures: number
+  readonly failingSince: number | null
+  readonly probeAt: number | null
+  readonly heldUntil: number | null
+  readonly drainSince: number | null
 }
 
 /** What a handler gets besides the endpoint's input. */
@@ -162,6 +178,8 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     },
     deliveries: () => database.rows(selectDeliveries, []),
     attempts: () => database.rows(selectAttempts, []),
+    lanes: () => database.rows(selectLanes, []),
+    actionsOf: async (subject) => (await database.rows(selectActions, [subject])).map(({ action }) => action),
   }
 }
 
@@ -200,4 +218,18 @@ const selectDeliveries = statement<[], DeliveryRow>(
 const selectAttempts = statement<[], AttemptRow>(
   'test.selectAttempts',
   `SELECT attempt, outcome, status_code AS "statusCode" FROM delivery_attempt ORDER BY started_at, attempt`,
+)
+
+const selectLanes = statement<[], LaneRow>(
+  'test.selectLanes',
+  `SELECT l.state, l.reason, l.since, l.failures, l.failing_since AS "failingSince", l.probe_at AS "probeAt",
+          l.held_until AS "heldUntil", l.drain_since AS "drainSince"
+     FROM lane l
+     JOIN subscription s ON s.id = l.subscription_id
+    ORDER BY s.created_at, s.id`,
+)
+
+const selectActions = statement<[string], { action: string }>(
+  'test.selectActions',
+  'SELECT action FROM audit WHERE subject = $1 ORDER BY at, id',
 )

@@ -1,92 +1,20 @@
-import { type FieldError, limits, Refusal } from '@pixgate/spec'
+import { limits } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
-import type { Clock } from '../platform/clock.ts'
-import type { Database } from '../platform/db/database.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
-import { type AddressGate, NoAnswerOfDns } from '../platform/http-client/address-gate.ts'
-import { NotConnected } from '../platform/http-client/not-connected.ts'
-import { type Answer, type PostRequest, post } from '../platform/http-client/post.ts'
-import type { Ids } from '../platform/ids.ts'
-import { type Batcher, createBatcher } from '../platform/jobs/batcher.ts'
-import type { Logger } from '../platform/log.ts'
-import type { Keyring, Signer } from '../signing-keys/index.ts'
-import { urlNotAllowed } from './receiver-url.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Database } from '../../platform/db/database.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../../platform/heartbeat.ts'
+import { type Answer, type PostRequest, post } from '../../platform/http-client/post.ts'
+import type { Ids } from '../../platform/ids.ts'
+import { type Batcher, createBatcher } from '../../platform/jobs/batcher.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { Keyring, Signer } from '../../signing-keys/index.ts'
+import type { Job } from '../fan-out.ts'
+import { Lanes } from '../lanes/lanes.ts'
+import type { LaneAttempt } from '../lanes/state.ts'
+import { type Claim, claimDeliveries } from './claims/store.ts'
+import { type EndedAttempt, recordAttempts } from './records/store.ts'
 import { type DeliveryObserver, reportAttempt } from './reporting.ts'
-import { nextAttempt } from './rules.ts'
-import {
-  type Claim,
-  claimDeliveries,
-  claimNotifications,
-  type EndedAttempt,
-  type FreshNotification,
-  type NewDelivery,
-  recordAttempts,
-  recordFanOut,
-  type Subscription,
-  shareSubscriptions,
-} from './store.ts'
-
-/** A job that a worker, or a test, steps. */
-export interface Job {
-  /** @returns whether more may be due right away */
-  processNext(): Promise<boolean>
-}
-
-/** What fan-out works with. */
-export interface FanOutDependencies {
-  readonly database: Database
-  readonly clock: Clock
-  readonly ids: Ids
-  /** Called after deliveries were added. */
-  readonly onDeliveries: () => void
-}
-
-const FAN_OUT_MAX = 500
-
-/**
- * Makes a delivery of every notification for every receiver that was there before it. Running it twice, or in several
- * processes at once, changes nothing.
- * @source rules#webhooks.9, failure-modes#NO-9, failure-modes#NO-11
- */
-export function createFanOut({ database, clock, ids, onDeliveries }: FanOutDependencies): Job {
-  return {
-    processNext: async () => {
-      const taken = await database.transaction(async (queries) => {
-        const notifications = await claimNotifications(queries, FAN_OUT_MAX)
-        if (notifications.length === 0) return 0
-        const subscriptions = await shareSubscriptions(queries)
-        const now = clock.now()
-        const deliveries = notifications.flatMap((notification) => deliveriesOf(notification, subscriptions, now, ids))
-        await recordFanOut(
-          queries,
-          notifications.map(({ id }) => id),
-          deliveries,
-          now,
-        )
-        return notifications.length
-      })
-      if (taken > 0) onDeliveries()
-      return taken === FAN_OUT_MAX
-    },
-  }
-}
-
-/** Due since the notification was made, so that the older one is sent first. */
-function deliveriesOf(
-  { id, eventType, createdAt }: FreshNotification,
-  subscriptions: readonly Subscription[],
-  now: number,
-  ids: Ids,
-): NewDelivery[] {
-  return subscriptions
-    .filter((subscription) => subscription.createdAt <= createdAt && subscription.events.includes(eventType))
-    .map((subscription) => ({
-      id: ids.uuid(),
-      notificationId: id,
-      subscriptionId: subscription.id,
-      dueAt: Math.min(createdAt, now),
-    }))
-}
+import { GONE, heldUntil, isSuccess, nextAttempt } from './rules.ts'
 
 /** What delivery works with. */
 export interface DeliveryDependencies {
@@ -112,12 +40,8 @@ export interface Delivery extends Job {
   settled(): Promise<void>
 }
 
-/** A receiver that hangs holds this many attempts at most, and the others the rest. */
-const IN_FLIGHT_PER_SUBSCRIPTION = 32
-const IN_FLIGHT_MAX = 256
-
 /** Claimed and not recorded: an attempt waits for its record without holding up the next one, within this bound. */
-const UNRECORDED_MAX = 512
+const UNRECORDED_MAX = 1_024
 
 /** Longer than any attempt: what a process that died had claimed is taken up by another after this. */
 const LEASE_MS = 30_000
@@ -141,8 +65,7 @@ class SendingDelivery implements Delivery {
   readonly #dependencies: DeliveryDependencies
   readonly #records: Batcher<EndedAttempt, void>
   readonly #heartbeat: Heartbeat
-  /** The attempts under way, each with its subscription. */
-  readonly #underWay = new Map<Promise<EndedAttempt>, string>()
+  readonly #lanes = new Lanes()
   /** What is claimed and not recorded: those under way, and those that wait for their record. */
   readonly #unrecorded = new Set<Promise<void>>()
 
@@ -160,8 +83,9 @@ class SendingDelivery implements Delivery {
 
   async processNext(): Promise<boolean> {
     const { database, clock, ids, keyring } = this.#dependencies
-    const free = Math.min(IN_FLIGHT_MAX - this.#underWay.size, UNRECORDED_MAX - this.#unrecorded.size)
-    if (free === 0) return false
+    const unrecorded = UNRECORDED_MAX - this.#unrecorded.size
+    const { firsts, retries } = this.#lanes.free()
+    if (unrecorded === 0 || firsts + retries === 0) return false
     const now = clock.now()
     const signer = keyring.signer()
     const { claims, signingKeyId } = await claimDeliveries(database, {
@@ -169,9 +93,9 @@ class SendingDelivery implements Delivery {
       signingKeyId: signer.keyId,
       now,
       leaseEndsAt: now + LEASE_MS,
-      inFlight: countEach(this.#underWay.values()),
-      maxPerSubscription: IN_FLIGHT_PER_SUBSCRIPTION,
-      max: free,
+      room: this.#lanes.room(),
+      maxFirsts: Math.min(firsts, unrecorded),
+      maxRetries: Math.min(retries, unrecorded),
     })
     if (signingKeyId !== signer.keyId) {
       await keyring.refresh()
@@ -187,12 +111,8 @@ class SendingDelivery implements Delivery {
   }
 
   #start(claim: Claim, signature: Promise<Signature>): void {
-    const { onAttemptEnded } = this.#dependencies
-    const attempt = this.#send(claim, signature).finally(() => {
-      this.#underWay.delete(attempt)
-      onAttemptEnded()
-    })
-    this.#underWay.set(attempt, claim.subscriptionId)
+    this.#lanes.started(claim, this.#dependencies.clock.now())
+    const attempt = this.#send(claim, signature).finally(this.#dependencies.onAttemptEnded)
     const recorded = attempt
       .then(async (ended) => {
         await this.#records.submit(ended)
@@ -202,7 +122,7 @@ class SendingDelivery implements Delivery {
       .then(() => {
         const wasFull = this.#unrecorded.size === UNRECORDED_MAX
         this.#unrecorded.delete(recorded)
-        if (wasFull) onAttemptEnded()
+        if (wasFull) this.#dependencies.onAttemptEnded()
       })
     this.#unrecorded.add(recorded)
   }
@@ -220,7 +140,9 @@ class SendingDelivery implements Delivery {
     const { clock, random, dispatcher } = this.#dependencies
     const startedAt = clock.now()
     const answer = await post(dispatcher, requestOf(claim, await signature, startedAt))
-    return endedAttempt(claim, answer, startedAt, clock.now(), random())
+    const ended = endedAttempt(claim, answer, startedAt, clock.now(), random())
+    const move = this.#lanes.ended(claim, laneAttempt(claim, answer, ended.endedAt), isTimeout(answer))
+    return move === undefined ? ended : { ...ended, move: { ...move, version: claim.lane.version } }
   }
 
   async settled(): Promise<void> {
@@ -228,10 +150,19 @@ class SendingDelivery implements Delivery {
   }
 }
 
-function countEach(values: Iterable<string>): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
-  return counts
+function laneAttempt({ isProbe }: Claim, answer: Answer, endedAt: number): LaneAttempt {
+  const isAnswered = 'statusCode' in answer
+  return {
+    outcome: isSuccess(answer) ? 'success' : isAnswered ? 'refused' : 'unanswered',
+    isGone: isAnswered && answer.statusCode === GONE,
+    isAddressNotAllowed: !isAnswered && answer.failure === 'address_not_allowed',
+    isProbe,
+    endedAt,
+  }
+}
+
+function isTimeout(answer: Answer): boolean {
+  return 'failure' in answer && answer.failure === 'timeout'
 }
 
 /** A signature in Base64, and the key it was made with. */
@@ -267,6 +198,7 @@ function endedAttempt(claim: Claim, answer: Answer, startedAt: number, endedAt: 
   return {
     deliveryId: claim.id,
     claimId: claim.claimId,
+    subscriptionId: claim.subscriptionId,
     attempt: claim.attempt,
     outcome: outcomeOf(answer, next.state),
     code: 'failure' in answer ? answer.code : undefined,
@@ -275,6 +207,8 @@ function endedAttempt(claim: Claim, answer: Answer, startedAt: number, endedAt: 
     endedAt,
     state: next.state,
     nextAttemptAt: next.state === 'PENDING' ? next.nextAttemptAt : null,
+    heldUntil: heldUntil(answer, endedAt),
+    move: null,
   }
 }
 
@@ -282,26 +216,4 @@ function endedAttempt(claim: Claim, answer: Answer, startedAt: number, endedAt: 
 function outcomeOf(answer: Answer, state: EndedAttempt['state']): string {
   if ('failure' in answer) return answer.failure
   return state === 'DELIVERED' ? 'delivered' : 'refused'
-}
-
-/**
- * Resolves a receiver's name once, for early feedback; every connection looks again.
- * @throws Refusal webhook_url_not_allowed (422) where it has no address or one that is not public · overloaded (503) where
- *   no name server tells
- * @source rules#webhooks.1, rules#webhooks.11
- */
-export async function assertResolves(gate: AddressGate, url: URL): Promise<void> {
-  try {
-    await gate.addressesOf(url.hostname)
-  } catch (error) {
-    if (!(error instanceof NotConnected)) throw error
-    if (error.cause instanceof NoAnswerOfDns) throw new Refusal('overloaded', { fields: [NOT_RESOLVED_NOW] })
-    throw urlNotAllowed(error.reason === 'address_not_allowed' ? 'private_address' : 'not_resolvable')
-  }
-}
-
-const NOT_RESOLVED_NOW: FieldError = {
-  field: 'url',
-  code: 'not_resolved_now',
-  message: 'the name in url cannot be looked up now: no name server answers',
 }

@@ -1,5 +1,6 @@
-import type { Logger } from '../platform/log.ts'
-import type { Claim, EndedAttempt } from './store.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { Claim } from './claims/store.ts'
+import type { EndedAttempt } from './records/store.ts'
 
 /** Is told of attempts to deliver. Throws nothing. */
 export interface DeliveryObserver {

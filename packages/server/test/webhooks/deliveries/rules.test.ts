@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
 import fc from 'fast-check'
-import type { Answer } from '../../src/platform/http-client/post.ts'
-import { nextAttempt } from '../../src/webhooks/rules.ts'
+import type { Answer } from '../../../src/platform/http-client/post.ts'
+import { nextAttempt } from '../../../src/webhooks/deliveries/rules.ts'
 
 const ENDED_AT = Date.parse('2026-11-21T13:00:00Z')
 const MINUTE = 60_000
@@ -34,7 +34,7 @@ test('[webhooks.6] [NO-4] any 2xx delivers, on any attempt', () => {
 
 test('[webhooks.6] [NO-5] [NO-6] 14 attempts over about 76 hours where a retry may help', () => {
   const answers = [
-    ...[500, 502, 503, 504, 599, 401, 403, 404, 408, 409, 425, 429].map((code) => status(code)),
+    ...[500, 502, 503, 504, 599, 410, 401, 403, 404, 408, 409, 425, 429].map((code) => status(code)),
     ...(['timeout', 'dns', 'connect', 'tls', 'broken'] as const).map((failure) => ({ failure, code: undefined })),
   ]
   for (const answer of answers) {
@@ -47,7 +47,7 @@ test('[webhooks.6] [NO-5] [NO-6] 14 attempts over about 76 hours where a retry m
 })
 
 test('[webhooks.7] [NO-4] [NO-6] four attempts where it hardly can: other 4xx, and redirects', () => {
-  for (const code of [300, 301, 302, 304, 307, 308, 400, 402, 405, 406, 410, 413, 418, 422, 451, 499]) {
+  for (const code of [300, 301, 302, 304, 307, 308, 400, 402, 405, 406, 413, 418, 422, 451, 499]) {
     assert.equal(attemptsOf(status(code)), 4, String(code))
   }
 })

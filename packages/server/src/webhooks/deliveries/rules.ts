@@ -1,5 +1,5 @@
 import { limits } from '@pixgate/spec'
-import type { Answer } from '../platform/http-client/post.ts'
+import type { Answer } from '../../platform/http-client/post.ts'
 
 /** What becomes of a delivery after an attempt. */
 export type NextStep =
@@ -23,15 +23,20 @@ export function nextAttempt(answer: Answer, attempt: number, endedAt: number, ra
   return { state: 'PENDING', nextAttemptAt: Math.round(endedAt + waitMs + jitterMs(waitMs, random)) }
 }
 
-function isSuccess(answer: Answer): boolean {
+/** Whether the receiver has taken the notification. @source rules#webhooks.6 */
+export function isSuccess(answer: Answer): boolean {
   return 'statusCode' in answer && answer.statusCode >= 200 && answer.statusCode < 300
 }
 
 const WORTH_THE_WHOLE_SCHEDULE: ReadonlySet<number> = new Set(limits.webhookRetriedStatuses)
 
+/** The receiver says that it is no longer there: it is paused, and what it has not had is held for it. @source rules#webhooks.14 */
+export const GONE = 410
+
 function attemptsFor(answer: Answer): number {
   if ('failure' in answer) return Number.POSITIVE_INFINITY
-  if (answer.statusCode >= 500 || WORTH_THE_WHOLE_SCHEDULE.has(answer.statusCode)) return Number.POSITIVE_INFINITY
+  if (answer.statusCode >= 500 || answer.statusCode === GONE) return Number.POSITIVE_INFINITY
+  if (WORTH_THE_WHOLE_SCHEDULE.has(answer.statusCode)) return Number.POSITIVE_INFINITY
   return limits.webhookShortScheduleAttempts
 }
 
@@ -39,10 +44,23 @@ const ASKED_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
 
 /** How long the receiver asks us to wait, no longer than twice the schedule's own wait or a minute, nor six hours. */
 function requestedWaitMs(answer: Answer, baseMs: number, endedAt: number): number {
+  return Math.min(askedMs(answer, endedAt), Math.max(2 * baseMs, 60_000), 21_600_000)
+}
+
+/**
+ * Until when a receiver gets nothing at all because it asks for it, in epoch milliseconds; null where it does not.
+ * @source rules#webhooks.6
+ */
+export function heldUntil(answer: Answer, endedAt: number): number | null {
+  const asked = askedMs(answer, endedAt)
+  return asked > 0 ? endedAt + Math.min(asked, limits.webhookLaneHeldMaxMs) : null
+}
+
+function askedMs(answer: Answer, endedAt: number): number {
   if ('failure' in answer || !ASKED_TO_WAIT.has(answer.statusCode) || answer.retryAfter === undefined) return 0
   const text = answer.retryAfter.trim()
-  const askedMs = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - endedAt
-  return Number.isNaN(askedMs) ? 0 : Math.min(askedMs, Math.max(2 * baseMs, 60_000), 21_600_000)
+  const asked = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - endedAt
+  return Number.isNaN(asked) ? 0 : asked
 }
 
 /** Up to a tenth of the wait, at least half a second, at most ten minutes: retries after an outage do not come in step. */

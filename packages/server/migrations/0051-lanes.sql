@@ -1,0 +1,36 @@
+-- Every receiver has a lane: what is known of how it answers, and whether anything may be sent to it now. The row changes
+-- with its state and with failures; while a receiver is well, nothing is written.
+-- @source rules#webhooks.12
+CREATE TABLE lane (
+  subscription_id uuid PRIMARY KEY REFERENCES subscription,
+  -- Counts the changes of state: what was decided of an earlier one is not written over a later one.
+  version         integer NOT NULL DEFAULT 0,
+  state           text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'degraded', 'paused')),
+  reason          text,
+  since           timestamptz NOT NULL,
+  -- Failures since the last success, and the first of them.
+  failures        integer NOT NULL DEFAULT 0,
+  failing_since   timestamptz,
+  -- While degraded: probes that failed and succeeded in a row, and when the next one is due.
+  failed_probes   integer NOT NULL DEFAULT 0,
+  good_probes     integer NOT NULL DEFAULT 0,
+  probe_at        timestamptz,
+  -- The receiver asked for this long.
+  held_until      timestamptz,
+  -- After a pause: since when what was held is sent at a rising pace, and how much of it was.
+  drain_since     timestamptz,
+  drained         integer NOT NULL DEFAULT 0,
+  CONSTRAINT lane_reason CHECK ((state = 'active') = (reason IS NULL)),
+  CONSTRAINT lane_probe CHECK ((state = 'degraded') = (probe_at IS NOT NULL)),
+  CONSTRAINT lane_drain CHECK (state = 'active' OR drain_since IS NULL)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+
+INSERT INTO lane (subscription_id, since) SELECT id, created_at FROM subscription;
+
+-- First attempts are looked for apart from those that follow: neither waits behind a backlog of the other.
+DROP INDEX delivery_due;
+CREATE INDEX delivery_due ON delivery (subscription_id, least(attempts, 1), next_attempt_at) WHERE state = 'PENDING';
+
+GRANT SELECT, INSERT ON lane TO pixgate_app;
+GRANT UPDATE (version, state, reason, since, failures, failing_since, failed_probes, good_probes, probe_at, held_until,
+  drain_since, drained) ON lane TO pixgate_app;

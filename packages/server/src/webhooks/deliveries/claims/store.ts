@@ -1,0 +1,175 @@
+import type { LaneReason, LaneState } from '@pixgate/spec'
+import { instantParameter, type Queries, statement } from '../../../platform/db/database.ts'
+import { ROOM_OF_NEW, type Room } from '../../lanes/lanes.ts'
+import type { LaneFacts } from '../../lanes/state.ts'
+
+/** A delivery this process may attempt until its lease ends. */
+export interface Claim {
+  readonly id: string
+  readonly claimId: string
+  /** From 1. */
+  readonly attempt: number
+  readonly subscriptionId: string
+  readonly url: string
+  readonly notificationId: string
+  readonly body: Buffer
+  /** Its receiver's lane, as it was then. */
+  readonly lane: LaneFacts
+  /** The one attempt of a degraded lane. */
+  readonly isProbe: boolean
+}
+
+/** What was claimed, and by which key it may be signed. */
+export interface Claimed {
+  readonly claims: readonly Claim[]
+  /** The id of the key that is current. Where the claim named another one, nothing was claimed. */
+  readonly signingKeyId: string
+}
+
+/** What may be claimed, and how. */
+export interface ClaimBounds {
+  readonly claimId: string
+  /** The key that the process signs with. */
+  readonly signingKeyId: string
+  readonly now: number
+  readonly leaseEndsAt: number
+  /** Of the lanes that the process knows; a new one has {@link ROOM_OF_NEW}. */
+  readonly room: readonly Room[]
+  readonly maxFirsts: number
+  readonly maxRetries: number
+}
+
+/** A claim as its row has it. */
+interface ClaimRow extends Omit<Claim, 'lane'> {
+  readonly laneVersion: number
+  readonly laneState: LaneState
+  readonly laneReason: LaneReason | null
+  readonly laneFailures: number
+  readonly laneFailingSince: number | null
+  readonly laneFailedProbes: number
+  readonly laneGoodProbes: number
+}
+
+// There are lanes only for who signs with the key that is current in this very statement. Plain ones are read; one that is
+// probed or drained is locked, so that over all processes there is one probe and one pace: what was held in a pause leaves at
+// ten a second at first, and twice as fast with every ten seconds. Every lane offers what it may start; the emptiest are served
+// first, so that a backlog or a hanging receiver takes no turn from the others.
+const claimDeliveriesStatement = statement<
+  [
+    claimId: string,
+    now: string,
+    leaseEndsAt: string,
+    signingKeyId: string,
+    known: readonly string[],
+    underWay: readonly number[],
+    free: readonly number[],
+    freeForRetries: readonly number[],
+    newFree: number,
+    newFreeForRetries: number,
+    maxFirsts: number,
+    maxRetries: number,
+  ],
+  { signingKeyId: string } & (ClaimRow | { id: null })
+>(
+  'webhooks.claimDeliveries',
+  `WITH signing AS (SELECT id FROM signing_key WHERE state = 'current'),
+   room AS (
+     SELECT * FROM unnest($5::uuid[], $6::integer[], $7::integer[], $8::integer[]) AS room (id, under_way, free, retries)),
+   paced AS (
+     SELECT * FROM lane
+      WHERE (state = 'degraded' AND probe_at <= $2) OR drain_since IS NOT NULL
+        FOR UPDATE SKIP LOCKED),
+   ready AS (
+     SELECT l.*, NULL::integer AS bound FROM lane l WHERE state = 'active' AND drain_since IS NULL
+      UNION ALL
+     SELECT p.*, CASE WHEN p.state = 'active' THEN floor(144.2695 * (2 ^ t.tens - 1))::integer - p.drained END
+       FROM paced p
+      CROSS JOIN LATERAL (SELECT least(extract(epoch FROM $2 - p.drain_since) / 10, 20) AS tens) AS t),
+   open AS (
+     SELECT ready.*, s.url, coalesce(room.under_way, 0) AS under_way,
+            CASE WHEN ready.state = 'degraded' THEN 1 ELSE least(coalesce(room.free, $9::integer), ready.bound) END AS free,
+            CASE WHEN ready.state = 'degraded' THEN 1 ELSE least(coalesce(room.retries, $10::integer), ready.bound) END AS retries
+       FROM ready
+       JOIN subscription s ON s.id = ready.subscription_id AND s.deleted_at IS NULL
+       JOIN signing ON signing.id = $4
+       LEFT JOIN room ON room.id = ready.subscription_id
+      WHERE ready.held_until IS NULL OR ready.held_until <= $2),
+   offered AS (
+     SELECT open.subscription_id, open.under_way, open.free, due.id, due.next_attempt_at AS due_at, kind.tried,
+            row_number() OVER (PARTITION BY open.subscription_id ORDER BY due.next_attempt_at, due.id) AS nth
+       FROM open
+      CROSS JOIN LATERAL (VALUES (0, open.free), (1, open.retries)) AS kind (tried, most)
+      CROSS JOIN LATERAL (
+        SELECT id, next_attempt_at
+          FROM delivery
+         WHERE subscription_id = open.subscription_id AND state = 'PENDING' AND least(attempts, 1) = kind.tried
+           AND next_attempt_at <= $2
+         ORDER BY next_attempt_at
+         LIMIT greatest(kind.most, 0)
+           FOR UPDATE SKIP LOCKED) AS due),
+   turns AS (
+     SELECT *, row_number() OVER (PARTITION BY tried ORDER BY under_way + nth, due_at, id) AS turn
+       FROM offered
+      WHERE nth <= free),
+   claimed AS (
+     UPDATE delivery d
+        SET claim_id = $1, next_attempt_at = $3, attempts = d.attempts + 1
+       FROM turns
+      WHERE d.id = turns.id AND turns.turn <= CASE turns.tried WHEN 0 THEN $11::integer ELSE $12::integer END
+     RETURNING d.id, d.claim_id, d.attempts, d.subscription_id, d.notification_id, turns.due_at),
+   kept AS (
+     UPDATE lane l
+        SET probe_at = CASE WHEN l.state = 'degraded' THEN $3::timestamptz END,
+            drained = l.drained + counted.claims,
+            drain_since = CASE WHEN counted.is_behind THEN l.drain_since END
+       FROM (SELECT p.subscription_id, count(c.id)::integer AS claims,
+                    EXISTS (SELECT FROM delivery d
+                             WHERE d.subscription_id = p.subscription_id AND d.state = 'PENDING'
+                               AND d.next_attempt_at <= p.drain_since) AS is_behind
+               FROM paced p
+               LEFT JOIN claimed c ON c.subscription_id = p.subscription_id
+              GROUP BY p.subscription_id, p.drain_since, p.state
+             HAVING p.state = 'active' OR count(c.id) > 0) AS counted
+      WHERE l.subscription_id = counted.subscription_id)
+   SELECT signing.id AS "signingKeyId", c.id, c.claim_id AS "claimId", c.attempts AS attempt,
+          c.subscription_id AS "subscriptionId", open.url, c.notification_id AS "notificationId", n.body,
+          open.state = 'degraded' AS "isProbe", open.version AS "laneVersion", open.state AS "laneState",
+          open.reason AS "laneReason", open.failures AS "laneFailures", open.failing_since AS "laneFailingSince",
+          open.failed_probes AS "laneFailedProbes", open.good_probes AS "laneGoodProbes"
+     FROM signing
+     LEFT JOIN (claimed c
+                JOIN open ON open.subscription_id = c.subscription_id
+                JOIN notification n ON n.id = c.notification_id) ON true
+    ORDER BY c.due_at`,
+)
+
+/**
+ * Claims what is due, the oldest of each subscription first. A claim counts as an attempt.
+ * @source rules#signing-keys.5, rules#webhooks.10
+ */
+export async function claimDeliveries(queries: Queries, bounds: ClaimBounds): Promise<Claimed> {
+  const { room } = bounds
+  const rows = await queries.rows(claimDeliveriesStatement, [
+    bounds.claimId,
+    instantParameter(bounds.now),
+    instantParameter(bounds.leaseEndsAt),
+    bounds.signingKeyId,
+    room.map(({ subscriptionId }) => subscriptionId),
+    room.map(({ underWay }) => underWay),
+    room.map(({ free }) => free),
+    room.map(({ freeForRetries }) => freeForRetries),
+    ROOM_OF_NEW.free,
+    ROOM_OF_NEW.freeForRetries,
+    bounds.maxFirsts,
+    bounds.maxRetries,
+  ])
+  const [first] = rows
+  if (first === undefined) throw new Error('no signing key is current')
+  return { signingKeyId: first.signingKeyId, claims: rows.filter((row) => row.id !== null).map(claimOf) }
+}
+
+function claimOf({ laneVersion, laneState, laneReason, laneFailures, laneFailingSince, ...row }: ClaimRow): Claim {
+  const { laneFailedProbes: failedProbes, laneGoodProbes: goodProbes, ...claim } = row
+  const lane = { version: laneVersion, state: laneState, reason: laneReason, failedProbes, goodProbes }
+  return { ...claim, lane: { ...lane, failures: laneFailures, failingSince: laneFailingSince } }
+}

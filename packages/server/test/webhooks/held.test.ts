@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { laneReasons, Refusal } from '@pixgate/spec'
+import { publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
+import type { WebhookHandlers } from '../../src/webhooks/routes.ts'
+import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
+import { requestContext, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
+
+const SECOND = 1_000
+const HOUR = 3_600 * SECOND
+
+const input = { query: undefined, body: undefined, context: requestContext }
+
+/** A world with a receiver that answers what the test last said. */
+async function worldWithReceiver(t: TestContext) {
+  const world = await webhookWorld(t)
+  const answer = { status: 200, headers: {} as Record<string, string> }
+  const receiver = await startReceiver(t, (response) => response.writeHead(answer.status, answer.headers).end())
+  const id = await world.subscribe(receiver.url)
+  return { world, receiver, answer, id }
+}
+
+async function notifyTimes(world: WebhookWorld, times: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let count = 0; count < times; count++) {
+    ids.push(await world.notify())
+    world.clock.advance(1)
+  }
+  return ids
+}
+
+/** Sends until nothing is sent any more at this instant. @returns how many attempts were made */
+async function sendAll(world: Pick<WebhookWorld, 'deliverDue'>, receiver: Receiver): Promise<number> {
+  const before = receiver.received.length
+  for (let sent = -1; sent !== receiver.received.length; ) {
+    sent = receiver.received.length
+    await world.deliverDue()
+  }
+  return receiver.received.length - before
+}
+
+/** Lets time pass, a second at a time, and sends what is due. @returns how many attempts were made in each */
+async function secondsOf(world: WebhookWorld, receiver: Receiver, seconds: number): Promise<number[]> {
+  const sent: number[] = []
+  for (let second = 0; second < seconds; second++) {
+    world.clock.advance(SECOND)
+    sent.push(await sendAll(world, receiver))
+  }
+  return sent
+}
+
+test('[webhooks.13] [NO-10] a receiver that fails gets one probe at a time; what is held has no attempt more', async (t) => {
+  const { world, receiver, answer } = await worldWithReceiver(t)
+  answer.status = 500
+  const ids = await notifyTimes(world, 40)
+  await sendAll(world, receiver)
+  const tried = receiver.received.length
+  assert.ok(tried < 20, `${tried} of 40 were tried before it was found`)
+  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'degraded', reason: 'failing' }])
+
+  assert.equal(await sendAll(world, receiver), 0, 'not before the probe is due')
+  const sent = await secondsOf(world, receiver, 120)
+  const probes = sent.flatMap((count, second) => (count === 0 ? [] : [second + 1]))
+  assert.deepEqual(probes, [5, 20, 50, 110])
+  assert.deepEqual(new Set(sent), new Set([0, 1]))
+  const attempts = (await world.deliveries()).reduce((sum, delivery) => sum + delivery.attempts, 0)
+  assert.equal(attempts, tried + probes.length)
+
+  answer.status = 200
+  await secondsOf(world, receiver, 60)
+  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'active', reason: null, probeAt: null, failures: 0 }])
+  await secondsOf(world, receiver, 600)
+  assert.deepEqual(new Set((await world.deliveries()).map(({ state }) => state)), new Set(['DELIVERED']))
+  const taken = receiver.received.slice(tried + probes.length).map(({ headers }) => headers['webhook-id'])
+  assert.deepEqual([...new Set(taken)].sort(), [...ids].sort(), 'each came')
+})
+
+test('[webhooks.13] two processes send one probe between them', async (t) => {
+  const { world, receiver, answer } = await worldWithReceiver(t)
+  const other = await world.anotherProcess()
+  answer.status = 500
+  await notifyTimes(world, 30)
+  await sendAll(world, receiver)
+  const tried = receiver.received.length
+  world.clock.advance(5 * SECOND)
+  await Promise.all([world.deliverDue(), other.deliverDue(), world.deliverDue(), other.deliverDue()])
+  assert.equal(receiver.received.length, tried + 1)
+  answer.status = 200
+  world.clock.advance(15 * SECOND)
+  await Promise.all([world.deliverDue(), other.deliverDue()])
+  await other.deliverDue()
+  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'active' }])
+})
+
+test('[webhooks.12] a probe whose process died is made again when its lease ends', async (t) => {
+  const { world, receiver, answer } = await worldWithReceiver(t)
+  answer.status = 500
+  await notifyTimes(world, 30)
+  await sendAll(world, receiver)
+  const tried = receiver.received.length
+  answer.status = 200
+  const dying = await world.anotherProcess({ failing: 'webhooks.recordAttempts' })
+  world.clock.advance(5 * SECOND)
+  await dying.deliverDue()
+  assert.equal(receiver.received.length, tried + 1)
+  assert.equal(await sendAll(world, receiver), 0)
+  world.clock.advance(30 * SECOND)
+  await world.deliverDue()
+  assert.equal(receiver.received.length, tried + 2)
+})
+
+test('[webhooks.12] another receiver gets everything while one is held', async (t) => {
+  const { world, answer, receiver } = await worldWithReceiver(t)
+  const healthy = await startReceiver(t)
+  await world.subscribe(healthy.url)
+  answer.status = 500
+  await notifyTimes(world, 40)
+  await sendAll(world, healthy)
+  assert.equal(healthy.received.length, 40)
+  assert.ok(receiver.received.length < 20)
+})
+
+test('[webhooks.13] [NO-17] an address that is not allowed is probed, not tried with everything', async (t) => {
+  const { world, receiver } = await worldWithReceiver(t)
+  await notifyTimes(world, 10)
+  const guarded = await world.anotherProcess({ gate: publicAddressGate() })
+  await guarded.deliverDue()
+  await guarded.deliverDue()
+  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'degraded', reason: 'address_not_allowed' }])
+  assert.equal(receiver.received.length, 0)
+  const tried = (await world.deliveries()).filter(({ attempts }) => attempts > 0)
+  assert.equal(tried.length, 4)
+})
+
+test('[webhooks.14] a receiver that says 410 gets nothing more; what it has not had is held', async (t) => {
+  const { world, receiver, answer } = await worldWithReceiver(t)
+  answer.status = 410
+  await world.notify()
+  await world.deliverDue()
+  await notifyTimes(world, 3)
+  await secondsOf(world, receiver, 3)
+  world.clock.advance(80 * HOUR)
+  await sendAll(world, receiver)
+  assert.equal(receiver.received.length, 1)
+  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'paused', reason: 'gone' }])
+  assert.deepEqual(
+    (await world.deliveries()).map(({ state, attempts }) => [state, attempts]),
+    [
+      ['PENDING', 1],
+      ['PENDING', 0],
+      ['PENDING', 0],
+      ['PENDING', 0],
+    ],
+  )
+})
+
+test('[webhooks.14] three days without a success pause', async (t) => {
+  const { world, receiver, answer } = await worldWithReceiver(t)
+  answer.status = 503
+  for (let hours = 0; hours <= 75; hours += 3) {
+    await world.notify()
+    await sendAll(world, receiver)
+    world.clock.advance(3 * HOUR)
+  }
+  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'paused', reason: 'failing_for_days' }])
+  const sent = receiver.received.length
+  world.clock.advance(100 * HOUR)
+  assert.equal(await sendAll(world, receiver), 0)
+  assert.equal(receiver.received.length, sent)
+})
+
+test('[webhooks.6] a receiver that asks for time is left alone, for a minute at most', async (t) => {
+  const { world, receiver, answer } = await worldWithReceiver(t)
+  Object.assign(answer, { status: 429, headers: { 'retry-after': '3600' } })
+  await world.notify()
+  await world.deliverDue()
+  Object.assign(answer, { status: 200, headers: {} })
+  await world.notify()
+  world.clock.advance(59 * SECOND)
+  assert.equal(await sendAll(world, receiver), 0)
+  world.clock.advance(SECOND)
+  assert.equal(await sendAll(world, receiver), 1)
+})
+
+function asked(handlers: WebhookHandlers, id: string) {
+  const of = { ...input, params: { webhook_id: id } }
+  return {
+    read: async () => (await handlers.getWebhook(of)).body,
+    pause: async () => (await handlers.pauseWebhook(of)).body,
+    resume: async () => (await handlers.resumeWebhook(of)).body,
+    remove: () => handlers.deleteWebhook(of),
+  }
+}
+
+test('[webhooks.14] what was held in a pause leaves oldest first, ten a second at first and ever faster', async (t) => {
+  const { world, receiver, id } = await worldWithReceiver(t)
+  const hook = asked(world.handlers, id)
+  await hook.pause()
+  const ids = await notifyTimes(world, 100)
+  await secondsOf(world, receiver, 2)
+  assert.equal(receiver.received.length, 0)
+  assert.partialDeepStrictEqual(await hook.resume(), { delivery: { state: 'degraded', reason: 'resumed' } })
+  assert.equal(await sendAll(world, receiver), 2, 'its probes')
+  assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'active', reason: null, pending: 98 } })
+  assert.deepEqual(await secondsOf(world, receiver, 7), [10, 11, 12, 13, 13, 15, 16])
+  await secondsOf(world, receiver, 3)
+  const order = receiver.received.map(({ headers }) => String(headers['webhook-id']))
+  assert.deepEqual([...order].sort(), [...ids].sort())
+  assert.deepEqual(order.slice(0, 2), ids.slice(0, 2))
+  assert.partialDeepStrictEqual(await world.lanes(), [{ drainSince: null }])
+  await world.notify()
+  assert.equal(await sendAll(world, receiver), 1, 'and nothing is paced any more')
+})
+
+test('[webhooks.14] who resumes a receiver that still fails gets a probe a minute, and no more', async (t) => {
+  const { world, receiver, answer, id } = await worldWithReceiver(t)
+  const hook = asked(world.handlers, id)
+  await hook.pause()
+  await notifyTimes(world, 20)
+  answer.status = 500
+  await hook.resume()
+  const sent = await secondsOf(world, receiver, 120)
+  assert.equal(
+    sent.reduce((sum, count) => sum + count, 0),
+    4,
+  )
+  assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'degraded', failures: 4 } })
+})
+
+test('[webhooks.15] [audit.6] a receiver tells how it is; a pause and its end are told once', async (t) => {
+  const { world, answer, id } = await worldWithReceiver(t)
+  const hook = asked(world.handlers, id)
+  assert.partialDeepStrictEqual(await hook.read(), {
+    webhook_id: id,
+    active: true,
+    delivery: { state: 'active', reason: null, explanation: null, failures: 0, pending: 0, oldestPendingAt: null },
+  })
+  const madeAt = new Date(world.clock.now()).toISOString()
+  answer.status = 503
+  await world.notify()
+  await world.deliverDue()
+  const failedAt = new Date(world.clock.now()).toISOString()
+  assert.partialDeepStrictEqual(await hook.read(), {
+    delivery: { state: 'active', failures: 1, failingSince: failedAt, pending: 1, oldestPendingAt: madeAt },
+  })
+  const first = await hook.pause()
+  assert.partialDeepStrictEqual(first, {
+    active: false,
+    delivery: { state: 'paused', reason: 'requested', explanation: laneReasons.requested },
+  })
+  world.clock.advance(SECOND)
+  assert.deepEqual(await hook.pause(), first, 'the second changes nothing')
+  const { body } = await world.handlers.listWebhooks({ ...input, params: undefined })
+  assert.deepEqual(
+    body.data.map(({ active }) => active),
+    [false],
+  )
+  await hook.resume()
+  await hook.resume()
+  assert.deepEqual(await world.actionsOf(id), ['webhook.created', 'webhook.paused', 'webhook.resumed'])
+  await hook.remove()
+  for (const call of [hook.read, hook.pause, hook.resume]) {
+    await assert.rejects(call(), (error) => error instanceof Refusal && error.code === 'not_found')
+  }
+})
