@@ -113,6 +113,7 @@ async function apiKey(url: string): Promise<string> {
 /** A bank of the standard, where nobody listens. */
 const UNREACHABLE_BANK = {
   PIXGATE_BANK: 'api-pix',
+  PIXGATE_BANK_PRESET: 'sicredi',
   PIXGATE_BANK_ENVIRONMENT: 'sandbox',
   PIXGATE_BANK_API_URL: 'https://localhost:9/v2',
   PIXGATE_BANK_TOKEN_URL: 'https://localhost:9/oauth/token',
@@ -185,10 +186,11 @@ test('[sandbox.4] where standard output is no terminal the log says where the to
   assert.equal((await call(address, secrets.adminToken ?? '', 'POST', '/api-key/generate')).status, 201)
 })
 
-test('[config.5] [sandbox.1] a sandbox of another bank starts no simulated one, and has none of its controls', async (t) => {
+test('[config.5] [sandbox.1] [api-pix.14] a sandbox of another bank starts no simulated one, has none of its controls, and says what nobody tried', async (t) => {
   const { directory, startIn } = await place(t)
-  const { url } = await startIn({ environment: UNREACHABLE_BANK })
+  const { url, log } = await startIn({ environment: UNREACHABLE_BANK })
   const address = await url
+  assert.match(log.join(), /"level":"warn",[^}]*Sicredi: .* not tried against the bank itself/)
   const { status, body } = await call(address, await apiKey(address), 'GET', '/sandbox/behavior')
   assert.deepEqual([status, body.type], [404, '/docs/errors#not_found'])
   assert.ok(!(await readdir(directory)).includes('bank'), 'no book of a simulated bank')
