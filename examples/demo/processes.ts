@@ -7,11 +7,12 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from '../../packages/server/src/platform/variables.ts'
 
-/** What the tour starts, and stops last first, also where a start fails or a signal comes. */
+/** What is started, and stopped last first. */
 export class Started {
   readonly #stack = new AsyncDisposableStack()
 
-  constructor() {
+  /** Where this process is asked to end, it stops them first. */
+  stopOnSignals(): void {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.once(signal, () => this.stop().then(() => process.exit(1)))
   }

@@ -65,6 +65,7 @@ async function isOpen(url: string, adminToken: string): Promise<boolean> {
 
 async function startSandbox(): Promise<Sandbox> {
   const started = new Started()
+  started.stopOnSignals()
   try {
     const { url, adminToken } = await startPixgate(started, { PIXGATE_SIMULATOR_PORT: '0' })
     return { url, operatorUrl: url, adminToken, openBank: simulatedBank, isOurs: true, stop: () => started.stop() }
