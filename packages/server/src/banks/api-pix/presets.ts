@@ -51,7 +51,7 @@ export interface TokenForm {
 /** As RFC 6749 has it, and a bank that nothing is known of. */
 export const STANDARD_TOKEN: TokenForm = { encoding: 'form', credentials: 'header', hasScopes: true }
 
-/** The code that most companies in Brazil reach these banks with, maintained by those who do. */
+/** A library that reaches these banks, mended by those who use it. */
 const ACBR = 'ProjetoACBr/ACBr, Fontes/ACBrPIXCD'
 
 /** The banks by the word that chooses one: the value of `PIXGATE_BANK_PRESET`. */
