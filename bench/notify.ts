@@ -1,12 +1,8 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createWebhook } from '@pixgate/spec'
-import type { After, Benchmark } from './benchmark.ts'
+import type { Benchmark } from './benchmark.ts'
 import { type Charge, storeCharges } from './charges.ts'
-import { jsonHeaders } from './http-client.ts'
 import { type Figures, figuresOf, inRounds, medianFigures, tableOf } from './measure.ts'
+import { startMerchant } from './merchant.ts'
 import { payer } from './payments.ts'
 import { type Pixgate, startPixgate } from './pixgate.ts'
 
@@ -24,8 +20,7 @@ export const notify: Benchmark = {
   summary: `from the bank's event to the notification at the merchant's server, ${EVENTS_PER_SECOND} a second; T6`,
   run: async (after) => {
     const pixgate = await startPixgate(after)
-    const merchant = await startMerchant(after)
-    await subscribe(pixgate, merchant.url)
+    const merchant = await startMerchant(after, pixgate)
     const pay = payer(pixgate)
     const tellPaid = async (charge: Charge) => {
       const sentAt = performance.now()
@@ -55,37 +50,4 @@ async function paced(pixgate: Pixgate, tellPaid: (charge: Charge) => Promise<num
     latenciesMs.push(tellPaid(charge))
   }
   return figuresOf((await Promise.all(latenciesMs)).slice(warmUp), MEASURED_MS)
-}
-
-/** A merchant's server, and when it was told of a charge. */
-interface Merchant {
-  readonly url: string
-  /** Resolves with `performance.now()` at the moment. */
-  notified(id: string): Promise<number>
-}
-
-async function startMerchant(after: After): Promise<Merchant> {
-  const waiting = new Map<string, (arrivedAt: number) => void>()
-  const server = createServer(async (request, response) => {
-    const { event } = JSON.parse(Buffer.concat(await request.toArray()).toString())
-    waiting.get(event.id)?.(performance.now())
-    waiting.delete(event.id)
-    response.end()
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  after(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    notified: (id) => new Promise((resolve) => waiting.set(id, resolve)),
-  }
-}
-
-async function subscribe({ send, apiKey }: Pixgate, url: string): Promise<void> {
-  const headers = jsonHeaders(apiKey)
-  const body = JSON.stringify({ url, events: ['pix_cash_in'] })
-  await send({ method: 'POST', path: createWebhook.path, headers, body })
 }

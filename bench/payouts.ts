@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createCashIn, createCashOut, getBalance, payCashIn } from '@pixgate/spec'
+import { createCashIn, createCashOut, getBalance } from '@pixgate/spec'
 import { jsonHeaders, type Send } from './http-client.ts'
 import type { Pixgate } from './pixgate.ts'
 
@@ -20,11 +20,11 @@ const FUNDS_REAIS = 9_999_999_999.99
 const POLL_MS = 20
 
 /** Puts money on the balance as a merchant gets it: somebody pays a charge. */
-export async function fund({ send, apiKey }: Pixgate): Promise<void> {
+export async function fund({ send, apiKey, payCharge }: Pixgate): Promise<void> {
   const headers = jsonHeaders(apiKey)
   const order = JSON.stringify({ transaction: { value: FUNDS_REAIS, externalId: randomUUID() } })
   const { id } = JSON.parse(await send({ method: 'POST', path: createCashIn.path, headers, body: order }))
-  await send({ method: 'POST', path: payCashIn.path.replace('{id}', id), headers, body: '{}' })
+  await payCharge(id)
   const balance = async () => JSON.parse(await send({ method: 'GET', path: getBalance.path, headers }))[0].amount
   while ((await balance()) === 0) await delay(POLL_MS)
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { type OpenBank, simulatedBank } from './banks.ts'
 import type { After } from './benchmark.ts'
 import { openClient, type Send } from './http-client.ts'
 import { startPostgres, temporaryDirectory } from './postgres.ts'
@@ -24,6 +25,8 @@ export interface Pixgate extends Process {
   readonly database: pg.Pool
   /** Another process on the same database that answers requests and leaves the work behind them to others. */
   startApi(): Promise<Process>
+  /** Lets somebody pay a charge at the bank, which tells of it. */
+  payCharge(id: string): Promise<unknown>
   /** Ends the service and the bank; processes that were started beside it go on. */
   stop(): Promise<void>
 }
@@ -33,20 +36,22 @@ const [, ...COMMAND] = JSON.parse(
   readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
 ).scripts.start.split(' ')
 
-/** Starts a service on an empty database. */
-export async function startPixgate(after: After): Promise<Pixgate> {
+/** Starts a service on an empty database. @param open the bank that it is connected to; by default the simulated one by our own protocol */
+export async function startPixgate(after: After, open: OpenBank = simulatedBank): Promise<Pixgate> {
   const createDatabase = await startPostgres(after)
   const databaseUrl = await createDatabase('pixgate_bench')
   const [adminToken, partnerSecret] = [randomSecret(), randomSecret()]
+  const bank = await open(after)
   const environment = {
     DATABASE_URL: databaseUrl,
     PIXGATE_DATA_DIR: await temporaryDirectory(after),
-    PIXGATE_SIMULATOR_PORT: '0',
     PIXGATE_ADMIN_TOKEN: adminToken,
     PIXGATE_PARTNER_SECRET: partnerSecret,
     PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
+    ...bank.settings,
   }
   const { url, pid, stop } = await startServer(after, COMMAND, environment)
+  await bank.register(url)
   const send = openClient(after, url)
   const database = new pg.Pool({ connectionString: databaseUrl })
   after(() => database.end())
@@ -56,7 +61,8 @@ export async function startPixgate(after: After): Promise<Pixgate> {
     const api = await startServer(after, [...COMMAND, 'api'], { ...environment, PIXGATE_PARTNER_URL: NOBODY })
     return { send: openClient(after, api.url), apiKey, pid: api.pid }
   }
-  return { url, databaseUrl, send, apiKey, pid, partnerSecret, database, startApi, stop }
+  const { payCharge } = bank
+  return { url, databaseUrl, send, apiKey, pid, partnerSecret, database, startApi, payCharge, stop }
 }
 
 /** Where no bank listens: who only takes orders calls none. */

@@ -5,6 +5,7 @@ import { engine } from './engine.ts'
 import { engineProfile } from './engine-profile.ts'
 import { events } from './events.ts'
 import { get } from './get.ts'
+import { life } from './life.ts'
 import { notify } from './notify.ts'
 import { refund } from './refund.ts'
 import { report } from './report.ts'
@@ -24,6 +25,7 @@ const benchmarks: readonly Benchmark[] = [
   get,
   events,
   notify,
+  life,
   start,
   strangers,
 ]

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
-import { styleText } from 'node:util'
+import { parseArgs, styleText } from 'node:util'
 import { encodeQR } from 'qr'
+import { BANK_NAMES, type BankName, type DemoBank } from './demo/bank.ts'
 import { type Client, createClient } from './demo/client.ts'
-import { payCode, payKey, refund } from './demo/money-out.ts'
+import { payCode, payKey, payoutsAreRefused, refund } from './demo/money-out.ts'
 import { print, reais, until } from './demo/output.ts'
 import { publicKeys } from './demo/public-keys.ts'
 import { type Receiver, startReceiver } from './demo/receiver.ts'
 import { openSandbox, type Sandbox } from './demo/sandbox.ts'
+import { startStandardSandbox } from './demo/standard-sandbox.ts'
 
 /**
  * `npm run demo`: money in, out and back, from the API key to the ledger, on the sandbox that is running or on one that is
- * started for it. Ends with 0 only if all of it happened.
+ * started for it. `npm run demo -- --bank efi` (or `api-pix`) starts one that is connected to the simulated bank as to a real
+ * one, and tells what such a bank cannot do. Ends with 0 only if all of it happened.
  */
 
 const VALUE_CENTS = 4_250
@@ -25,11 +28,12 @@ interface Charge {
   readonly expirationDate: string
 }
 
-async function tour({ url, operatorUrl, adminToken, isOurs }: Sandbox): Promise<void> {
+async function tour({ url, operatorUrl, adminToken, openBank, isOurs }: Sandbox): Promise<void> {
   print('Sandbox', isOurs ? `${url}, started for this tour` : `${url} is running`)
 
   const { apiKey } = await createClient(operatorUrl, adminToken).post<{ apiKey: string }>('/api-key/generate')
   const pix = createClient(url, apiKey)
+  const bank = openBank(pix)
   print('API key', `${apiKey.slice(0, 17)}… made with the admin token, and shown this once`)
 
   const receiver = await startReceiver(publicKeys(url))
@@ -40,7 +44,7 @@ async function tour({ url, operatorUrl, adminToken, isOurs }: Sandbox): Promise<
   try {
     const before = await readBalance(pix)
     const charge = await createCharge(pix)
-    await pay(pix, charge)
+    await pay(pix, bank, charge)
 
     const notification = await until('no notification arrived', () =>
       receiver.notifications.find(({ event }) => event.id === charge.id),
@@ -51,7 +55,7 @@ async function tour({ url, operatorUrl, adminToken, isOurs }: Sandbox): Promise<
 
     const netCents = VALUE_CENTS - notification.event.fee_amount_cents
     await readLedger(pix, charge, netCents)
-    const paidOutCents = (await payKey(pix, receiver, PAYOUT_CENTS)) + (await payCode(pix, receiver, QR_PAYOUT_CENTS))
+    const paidOutCents = await payOut(pix, bank, receiver)
     await refund(pix, receiver, charge.id, REFUND_CENTS)
     const after = await readBalance(pix)
     assert.equal(after - before, netCents - paidOutCents - REFUND_CENTS, 'the balance is not what came less what went')
@@ -85,15 +89,24 @@ function drawing(pixCode: string): string {
   return lines.map((line) => styleText(['whiteBright', 'bgBlack'], line)).join('\n')
 }
 
-/** The simulated bank takes the money and tells Pixgate by its own signed event, as a real one would. */
-async function pay(pix: Client, { id }: Charge): Promise<void> {
-  const { endToEndId } = await pix.post<{ endToEndId: string }>(`/sandbox/cash-in/${id}/pay`)
+/** The simulated bank takes the money and tells Pixgate by its own event or callback, as a real one would. */
+async function pay(pix: Client, bank: DemoBank, { id }: Charge): Promise<void> {
+  const endToEndId = await bank.pay(id)
   const paid = await until('the charge did not become PAID', async () => {
     const charge = await pix.get<Charge & { endToEndId: string | null }>(`/api/pix/cash-in/${id}`)
     return charge.status === 'PAID' ? charge : undefined
   })
   assert.equal(paid.endToEndId, endToEndId, 'the charge was paid by another payment')
   print('Payment', `PAID, end-to-end id ${endToEndId}`)
+}
+
+/** @returns what it cost, centavos */
+async function payOut(pix: Client, bank: DemoBank, receiver: Receiver): Promise<number> {
+  // The standard has no way to send money; each bank adds one of its own, or none.
+  if (bank.name === 'api-pix') return payoutsAreRefused(pix)
+  const toKeyCents = await payKey(pix, receiver, PAYOUT_CENTS)
+  const code = await bank.codeOfOther(QR_PAYOUT_CENTS)
+  return toKeyCents + (await payCode(pix, receiver, code, QR_PAYOUT_CENTS))
 }
 
 /** What somebody else sends to the merchant's receiver. */
@@ -129,8 +142,17 @@ async function readBalance(pix: Client): Promise<number> {
   return Math.round(brl.amount * 100)
 }
 
+/** @throws Error where it is no bank of the tour */
+function chosenBank(): BankName {
+  const { bank = 'pixgate' } = parseArgs({ options: { bank: { type: 'string' } } }).values
+  const name = BANK_NAMES.find((known) => known === bank)
+  if (name === undefined) throw new Error(`--bank is one of ${BANK_NAMES.join(', ')}`)
+  return name
+}
+
 try {
-  const sandbox = await openSandbox()
+  const bank = chosenBank()
+  const sandbox = await (bank === 'pixgate' ? openSandbox() : startStandardSandbox(bank))
   await tour(sandbox).finally(sandbox.stop)
   console.log('\nAll of it happened.')
 } catch (error) {

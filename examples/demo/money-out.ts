@@ -5,10 +5,6 @@ import type { Receiver } from './receiver.ts'
 
 /** The ways of money out: to a Pix key, for a QR code, and back to who paid. */
 
-/** The manual's own example of a static code; it leaves the amount to the payer. */
-const STATIC_CODE =
-  '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D'
-
 interface Operation {
   readonly id: string
   readonly status: string
@@ -22,17 +18,27 @@ interface Payout extends Operation {
 
 /** Sends money to a key. @returns what it cost, centavos */
 export async function payKey(pix: Client, receiver: Receiver, valueCents: number): Promise<number> {
-  const created = await pix.post<Operation>('/api/pix/cash-out', {
+  return settled(pix, receiver, await createPayout(pix, valueCents), 'Payout')
+}
+
+function createPayout(pix: Client, valueCents: number): Promise<Operation> {
+  return pix.post('/api/pix/cash-out', {
     transaction: { value: valueCents / 100, externalId: `demo-${crypto.randomUUID()}`, description: 'Fornecedor' },
     recipient: { pixKey: 'Joao@Example.com', pixKeyType: 'email', name: 'João Souza' },
   })
-  return settled(pix, receiver, created, 'Payout')
+}
+
+/** Asks for a payout where the bank makes none. @returns what it cost: nothing */
+export async function payoutsAreRefused(pix: Client): Promise<number> {
+  await assert.rejects(createPayout(pix, 1), /answered 422: .*not_supported_by_bank/, 'the payout was not refused')
+  print('Payout', 'refused with 422 not_supported_by_bank: API Pix takes money and returns it, and sends none')
+  return 0
 }
 
 /** Pays a QR code. @returns what it cost, centavos */
-export async function payCode(pix: Client, receiver: Receiver, valueCents: number): Promise<number> {
+export async function payCode(pix: Client, receiver: Receiver, pixCode: string, valueCents: number): Promise<number> {
   const created = await pix.post<Operation>('/api/pix/cash-out-qrcode', {
-    transaction: { pixCode: STATIC_CODE, value: valueCents / 100, externalId: `demo-${crypto.randomUUID()}` },
+    transaction: { pixCode, value: valueCents / 100, externalId: `demo-${crypto.randomUUID()}` },
   })
   return settled(pix, receiver, created, 'QR payout')
 }

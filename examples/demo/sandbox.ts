@@ -1,15 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { serviceVariables } from '../../packages/server/src/config.ts'
 import { withSecretFiles } from '../../packages/server/src/platform/secret-files.ts'
 import type { Environment } from '../../packages/server/src/platform/variables.ts'
 import { readEnvironment } from '../../packages/server/src/process.ts'
+import { type DemoBank, simulatedBank } from './bank.ts'
+import type { Client } from './client.ts'
+import { adminTokenIn, Started, startPixgate } from './processes.ts'
 
 /** A Pixgate in sandbox mode. */
 export interface Sandbox {
@@ -17,6 +12,8 @@ export interface Sandbox {
   /** Where API keys are made: the same, but where `PIXGATE_OPERATOR_PORT` is set. */
   readonly operatorUrl: string
   readonly adminToken: string
+  /** What the tour does at its bank. @param pix with the tour's API key */
+  readonly openBank: (pix: Client) => DemoBank
   /** Whether it was started for the tour, and ends with it. */
   readonly isOurs: boolean
   readonly stop: () => Promise<void>
@@ -36,7 +33,9 @@ async function findSandbox(): Promise<Sandbox | undefined> {
   const url = PIXGATE_URL ?? 'http://127.0.0.1:8080'
   const operatorUrl = operatorUrlOf(url, operators)
   const adminToken = PIXGATE_ADMIN_TOKEN ?? (await adminTokenIn(PIXGATE_DATA_DIR).catch(() => ''))
-  if (await isOpen(url, adminToken)) return { url, operatorUrl, adminToken, isOurs: false, stop: async () => undefined }
+  if (await isOpen(url, adminToken)) {
+    return { url, operatorUrl, adminToken, openBank: simulatedBank, isOurs: false, stop: async () => undefined }
+  }
   if (PIXGATE_URL === undefined) return undefined
   throw new Error(`no Pixgate at ${url} takes the token in PIXGATE_ADMIN_TOKEN or ${PIXGATE_DATA_DIR}`)
 }
@@ -64,48 +63,14 @@ async function isOpen(url: string, adminToken: string): Promise<boolean> {
   }
 }
 
-const PROGRAM = fileURLToPath(new URL('../../packages/sandbox/src/main.ts', import.meta.url))
-
 async function startSandbox(): Promise<Sandbox> {
-  const directory = await mkdtemp(join(tmpdir(), 'pixgate-demo-'))
-  // PostgreSQL never runs as root: where root starts the tour, another user must be able to enter.
-  await chmod(directory, 0o711)
-  const server = spawn(process.execPath, [PROGRAM], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    // Where there is no `.env`: the tour's sandbox has nothing of the one that is configured here.
-    cwd: directory,
-    env: { PIXGATE_DATA_DIR: directory, PORT: '0', PIXGATE_SIMULATOR_PORT: '0' },
-  })
-  const exited = once(server, 'exit')
-  const stop = async () => {
-    server.kill()
-    await exited
-    await rm(directory, { recursive: true, force: true })
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop().then(() => process.exit(1)))
-
+  const started = new Started()
+  started.stopOnSignals()
   try {
-    const failed = exited.then(() => Promise.reject(new Error('the sandbox did not start')))
-    const port = await Promise.race([readyPort(server.stdout), failed])
-    const adminToken = await adminTokenIn(directory)
-    const url = `http://127.0.0.1:${port}`
-    return { url, operatorUrl: url, adminToken, isOurs: true, stop }
+    const { url, adminToken } = await startPixgate(started, { PIXGATE_SIMULATOR_PORT: '0' })
+    return { url, operatorUrl: url, adminToken, openBank: simulatedBank, isOurs: true, stop: () => started.stop() }
   } catch (error) {
-    await stop()
+    await started.stop()
     throw error
   }
-}
-
-/** The server's log tells when it is ready, and on which port. */
-function readyPort(log: Readable): Promise<number> {
-  return new Promise((resolve) => {
-    createInterface({ input: log }).on('line', (line) => {
-      const { msg, port } = line.startsWith('{') ? JSON.parse(line) : {}
-      if (msg === 'ready') resolve(port)
-    })
-  })
-}
-
-async function adminTokenIn(dataDirectory: string): Promise<string> {
-  return JSON.parse(await readFile(join(dataDirectory, 'sandbox-secrets.json'), 'utf8')).adminToken
 }

@@ -12,7 +12,7 @@ export interface Exchange {
   readonly answer: unknown
 }
 
-/** What came of an exchange. `undefined`: the document has no such call, as those of Efí's. */
+/** What came of an exchange. `undefined`: it is beside the document, as those of Efí's are, or nothing is there. */
 export type Verdict = readonly string[] | undefined
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
@@ -21,6 +21,11 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d
 const GENERAL = new Set([400, 401, 409, 410, 429, 500, 502, 503, 504])
 
 const PROBLEM: Part = { $ref: '#/components/schemas/Problema' }
+
+/** What a bank has besides: tokens, and what Efí sends money by. */
+const BESIDE = /^\/(?:oauth\/token$|v3\/gn\/|gn\/)/
+
+const NO_CALL = 'no call of the document, nor one that a bank has besides'
 
 /** Of a call of the bank's. */
 const CALLBACK: Part = { $ref: '#/components/requestBodies/WebhookPixBody/content/application~1json/schema' }
@@ -54,7 +59,7 @@ export class Judge {
     if (method === 'CALLBACK') return this.#faults(CALLBACK, body, 'callback')
     const url = new URL(path.replace(/^\/v2(?=\/)/, ''), 'https://pix.example')
     const operation = this.#operations.find((it) => it.method === method && it.pattern.test(url.pathname))
-    if (operation === undefined) return undefined
+    if (operation === undefined) return BESIDE.test(url.pathname) || status === 404 ? undefined : [NO_CALL]
     const faults = this.#answerFaults(operation, { status, answer, type: headers['content-type'] ?? '' })
     if (status >= 400) return faults
     return [...faults, ...this.#bodyFaults(operation, body), ...this.#queryFaults(operation, url.searchParams)]

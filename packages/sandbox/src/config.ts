@@ -1,9 +1,12 @@
 import { resolve } from 'node:path'
 import {
+  type ConfiguredBank,
+  chosenConnector,
   environmentFaults,
   isProduction,
   migrationUrlFaults,
   pixgate,
+  type ServiceValues,
   type SettingPlaces,
   serviceVariables,
 } from '@pixgate/server/config'
@@ -25,25 +28,27 @@ export const sandboxVariables = variables({
 /** What a server reads whose bank may be the simulated one. */
 export const serverVariables = { ...serviceVariables, ...pixgate.variables }
 
-/** What {@link serverVariables} were read as. */
-type ServerValues = Values<typeof serverVariables>
-
 /** What the server requires and the sandbox makes where it is not set. */
-const MADE = [
-  'DATABASE_URL',
-  'PIXGATE_ADMIN_TOKEN',
-  'PIXGATE_ENCRYPTION_KEY',
-  'PIXGATE_PARTNER_URL',
-  'PIXGATE_PARTNER_TOKEN',
-  'PIXGATE_PARTNER_SECRET',
-] as const satisfies readonly (keyof ServerValues)[]
+const MADE_FOR_SERVICE = ['DATABASE_URL', 'PIXGATE_ADMIN_TOKEN', 'PIXGATE_ENCRYPTION_KEY'] as const
 
-type Made = (typeof MADE)[number]
+/** The same, of the simulated bank. */
+const MADE_FOR_BANK = ['PIXGATE_PARTNER_URL', 'PIXGATE_PARTNER_TOKEN', 'PIXGATE_PARTNER_SECRET'] as const
+
+/** Everything that the sandbox makes where it is not set. */
+export const MADE = [...MADE_FOR_SERVICE, ...MADE_FOR_BANK] as const
+
+/** What was read, some of which may not be set. */
+type Given<Read, Made extends keyof Read> = Omit<Read, Made> & Partial<Pick<Read, Made>>
+
+/** The variables of a bank of our own protocol, as the simulated one is; what is not set is still to be made. */
+export type PartnerGiven = Given<Values<typeof pixgate.variables>, (typeof MADE_FOR_BANK)[number]>
 
 /** The configuration of a sandbox. */
 export interface SandboxConfig {
-  /** The server's variables; what is not set is still to be made. */
-  readonly given: Omit<ServerValues, Made> & Partial<Pick<ServerValues, Made>>
+  /** The service's variables; what is not set is still to be made. */
+  readonly given: Given<ServiceValues, (typeof MADE_FOR_SERVICE)[number]>
+  /** One of our own protocol, or the other one that was chosen. */
+  readonly bank: { readonly partner: PartnerGiven } | { readonly other: ConfiguredBank }
   /** Absolute. */
   readonly dataDirectory: string
   /** `undefined`: 8081 or the next free one. */
@@ -51,21 +56,30 @@ export interface SandboxConfig {
 }
 
 /**
- * Reads it. In production all that the server requires must be set.
+ * Reads it. In production all that the server requires must be set, and of another bank than the simulated one anywhere.
  * @param places of what a file sets
  * @throws ConfigError every fault at once, each naming its variable
- * @source rules#config.2, rules#config.3
+ * @source rules#config.2, rules#config.3, rules#config.5
  */
 export function readSandboxConfig(environment: Environment, places: SettingPlaces = new Map()): SandboxConfig {
-  const table = { ...serverVariables, ...sandboxVariables }
-  const { PIXGATE_DATA_DIR, PIXGATE_SIMULATOR_PORT, ...given } = readVariables(table, environment, {
+  const chosen = chosenConnector(environment)
+  const table = { ...serviceVariables, ...chosen.variables, ...sandboxVariables }
+  const options = {
     isProduction: isProduction(environment),
-    supplied: MADE,
     otherFaults: [
       ...environmentFaults({ environment, places }, table),
       ...migrationUrlFaults(environment),
-      ...pixgate.faults(environment),
+      ...chosen.faults(environment),
     ],
+  }
+  const others = ({ PIXGATE_DATA_DIR, PIXGATE_SIMULATOR_PORT }: Values<typeof sandboxVariables>) => ({
+    dataDirectory: resolve(PIXGATE_DATA_DIR),
+    simulatorPort: PIXGATE_SIMULATOR_PORT,
   })
-  return { given, dataDirectory: resolve(PIXGATE_DATA_DIR), simulatorPort: PIXGATE_SIMULATOR_PORT }
+  if (chosen !== pixgate) {
+    const values = readVariables(table, environment, { ...options, supplied: MADE_FOR_SERVICE })
+    return { given: values, bank: { other: chosen.configure(values) }, ...others(values) }
+  }
+  const values = readVariables({ ...serverVariables, ...sandboxVariables }, environment, { ...options, supplied: MADE })
+  return { given: values, bank: { partner: values }, ...others(values) }
 }

@@ -12,9 +12,10 @@ import { readSecrets } from './secrets.ts'
  */
 process.exitCode = await runDoctor(async (environment, places) => {
   const config = readSandboxConfig(environment, places)
-  const { given } = config
+  const { given, bank } = config
   const url = urlOf({ host: given.HOST, port: given.PORT })
-  const running = given.DATABASE_URL && given.PIXGATE_PARTNER_URL ? { url } : await runningSandbox(url)
+  const isBankGiven = 'other' in bank || bank.partner.PIXGATE_PARTNER_URL
+  const running = given.DATABASE_URL && isBankGiven ? { url } : await runningSandbox(url)
   return {
     mode: given.PIXGATE_MODE,
     migrationUrl: given.PIXGATE_MIGRATION_URL,
@@ -50,11 +51,12 @@ function unread(check: string, what: string): (error: NodeJS.ErrnoException) => 
   }
 }
 
-function bankOf({ given }: SandboxConfig, running: Running): Examined['bank'] {
-  const { PIXGATE_PARTNER_URL, PIXGATE_PARTNER_TOKEN, PIXGATE_PARTNER_SECRET = '' } = given
+function bankOf({ bank }: SandboxConfig, running: Running): Examined['bank'] {
+  if ('other' in bank) return bank.other
+  const { PIXGATE_PARTNER_URL, PIXGATE_PARTNER_TOKEN, PIXGATE_PARTNER_SECRET = '' } = bank.partner
   if (PIXGATE_PARTNER_URL === undefined) return simulatedBank(running)
   if (PIXGATE_PARTNER_TOKEN !== undefined) {
-    return pixgate.configure({ ...given, PIXGATE_PARTNER_URL, PIXGATE_PARTNER_TOKEN, PIXGATE_PARTNER_SECRET })
+    return pixgate.configure({ ...bank.partner, PIXGATE_PARTNER_URL, PIXGATE_PARTNER_TOKEN, PIXGATE_PARTNER_SECRET })
   }
   return bad('bank', 'PIXGATE_PARTNER_TOKEN is not set: a bank of yours does not know the one that the sandbox makes')
 }

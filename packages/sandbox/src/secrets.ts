@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartupError } from '@pixgate/server'
-import type { SandboxConfig } from './config.ts'
+import type { PartnerGiven, SandboxConfig } from './config.ts'
 import { DATA_DIRECTORY_MODE, makeFolder, publishFile, unlessMissing } from './postgres/durable-files.ts'
 
 /** The secrets a start needs. */
@@ -14,26 +14,28 @@ export interface Secrets {
 }
 
 /**
- * The configured secrets; what is not configured is made once and kept in the data directory, readable by its owner only.
+ * The configured secrets of the service; what is not configured is made once and kept in the data directory, readable by its
+ * owner only.
  * @source rules#config.3
  */
-export async function secretsOf({ given, dataDirectory }: SandboxConfig): Promise<Secrets> {
-  const {
-    PIXGATE_ADMIN_TOKEN: adminToken,
-    PIXGATE_ENCRYPTION_KEY: encryptionKey,
-    PIXGATE_PARTNER_TOKEN: partnerToken,
-    PIXGATE_PARTNER_SECRET: partnerSecret,
-  } = given
-  if (adminToken && encryptionKey && partnerToken && partnerSecret) {
-    return { adminToken, encryptionKey, partnerToken, partnerSecret }
-  }
+export async function secretsOf({
+  given,
+  dataDirectory,
+}: SandboxConfig): Promise<Pick<Secrets, 'adminToken' | 'encryptionKey'>> {
+  const { PIXGATE_ADMIN_TOKEN: adminToken, PIXGATE_ENCRYPTION_KEY: encryptionKey } = given
+  if (adminToken && encryptionKey) return { adminToken, encryptionKey }
   const kept = await keptSecrets(dataDirectory)
-  return {
-    adminToken: adminToken ?? kept.adminToken,
-    encryptionKey: encryptionKey ?? kept.encryptionKey,
-    partnerToken: partnerToken ?? kept.partnerToken,
-    partnerSecret: partnerSecret ?? kept.partnerSecret,
-  }
+  return { adminToken: adminToken ?? kept.adminToken, encryptionKey: encryptionKey ?? kept.encryptionKey }
+}
+
+/** The same, between the service and a bank of our own protocol. @source rules#config.3 */
+export async function partnerSecretsOf(
+  { PIXGATE_PARTNER_TOKEN: partnerToken, PIXGATE_PARTNER_SECRET: partnerSecret }: PartnerGiven,
+  dataDirectory: string,
+): Promise<Pick<Secrets, 'partnerToken' | 'partnerSecret'>> {
+  if (partnerToken && partnerSecret) return { partnerToken, partnerSecret }
+  const kept = await keptSecrets(dataDirectory)
+  return { partnerToken: partnerToken ?? kept.partnerToken, partnerSecret: partnerSecret ?? kept.partnerSecret }
 }
 
 async function keptSecrets(dataDirectory: string): Promise<Secrets> {

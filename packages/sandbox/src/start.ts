@@ -1,4 +1,5 @@
 import {
+  type AddEndpoints,
   type Logger,
   openPartnerLink,
   type ProcessDependencies,
@@ -11,12 +12,12 @@ import {
   serve,
   urlOf,
 } from '@pixgate/server'
-import { configOf, pixgate, pixgateBankConfig } from '@pixgate/server/config'
+import { type ConfiguredBank, configOf, pixgate, pixgateBankConfig } from '@pixgate/server/config'
 import { banner } from './banner.ts'
 import type { SandboxConfig } from './config.ts'
 import { sandboxControls } from './controls/routes.ts'
 import { EmbeddedPostgresError, startEmbeddedPostgres } from './postgres/embedded-postgres.ts'
-import { type Secrets, secretsIn, secretsOf } from './secrets.ts'
+import { partnerSecretsOf, type Secrets, secretsIn, secretsOf } from './secrets.ts'
 import { startSimulator } from './simulator-process.ts'
 
 /**
@@ -39,26 +40,23 @@ export async function startSandbox(
 
   const address = await reserveAddress(role, { host: given.HOST, port: given.PORT })
   const url = urlOf(address)
-  const bankUrl = given.PIXGATE_PARTNER_URL ?? (await startBank(role, config, secrets, url, logger, stops))
   const values = {
     ...given,
     DATABASE_URL: databaseUrl,
     PIXGATE_ADMIN_TOKEN: secrets.adminToken,
     PIXGATE_ENCRYPTION_KEY: secrets.encryptionKey,
-    PIXGATE_PARTNER_URL: bankUrl,
-    PIXGATE_PARTNER_TOKEN: secrets.partnerToken,
-    PIXGATE_PARTNER_SECRET: secrets.partnerSecret,
   }
-  const server = configOf(values, pixgate.configure(values))
+  const { bank, addEndpoints } = await bankOf(role, config, url, logger, stops)
+  const server = configOf(values, bank)
   if (server.mode === 'production') return serve({ role, address }, { ...dependencies, config: server }, stops)
 
-  const link = openPartnerLink(pixgateBankConfig(values))
-  stops.push(() => link.close())
   const announce: Serving['announce'] = (operators) => {
     if (role !== 'all') return
     // A file or a pipe is read by others, and for longer: it gets lines of the log and no secret.
     if (process.stdout.isTTY) {
-      process.stdout.write(banner({ url, operatorUrl: operators && urlOf(operators), adminToken: secrets.adminToken }))
+      const { adminToken } = secrets
+      const hasControls = addEndpoints !== undefined
+      process.stdout.write(banner({ url, operatorUrl: operators && urlOf(operators), adminToken, hasControls }))
     } else if (given.PIXGATE_ADMIN_TOKEN === undefined) {
       logger.info(
         { file: secretsIn(dataDirectory) },
@@ -66,8 +64,39 @@ export async function startSandbox(
       )
     }
   }
-  const addEndpoints = sandboxControls(link)
-  await serve({ role, address, addEndpoints, announce }, { ...dependencies, config: server }, stops)
+  const serving = { role, address, announce, ...(addEndpoints && { addEndpoints }) }
+  await serve(serving, { ...dependencies, config: server }, stops)
+}
+
+/** A bank, and what the sandbox can do at it besides. */
+interface SandboxBank {
+  readonly bank: ConfiguredBank
+  /** Absent: no bank but the simulated one lets anybody pay by a call. */
+  readonly addEndpoints?: AddEndpoints
+}
+
+/** The bank that was chosen; where that is of our own protocol and nowhere yet, the simulated one is started. */
+async function bankOf(
+  role: ServingRole,
+  config: SandboxConfig,
+  url: string,
+  logger: Logger,
+  stops: Stop[],
+): Promise<SandboxBank> {
+  if ('other' in config.bank) return { bank: config.bank.other }
+  const { partner } = config.bank
+  const secrets = await partnerSecretsOf(partner, config.dataDirectory)
+  const values = {
+    ...partner,
+    PIXGATE_PARTNER_URL: partner.PIXGATE_PARTNER_URL ?? (await startBank(role, config, secrets, url, logger, stops)),
+    PIXGATE_PARTNER_TOKEN: secrets.partnerToken,
+    PIXGATE_PARTNER_SECRET: secrets.partnerSecret,
+  }
+  const bank = pixgate.configure(values)
+  if (config.given.PIXGATE_MODE === 'production') return { bank }
+  const link = openPartnerLink(pixgateBankConfig(values))
+  stops.push(() => link.close())
+  return { bank, addEndpoints: sandboxControls(link) }
 }
 
 /** Starts the sandbox's own PostgreSQL. @returns its address */
@@ -83,13 +112,13 @@ export async function startDatabase(dataDirectory: string, logger: Logger, stops
 async function startBank(
   role: ServingRole,
   { dataDirectory, simulatorPort }: SandboxConfig,
-  { partnerToken, partnerSecret }: Secrets,
+  secrets: Pick<Secrets, 'partnerToken' | 'partnerSecret'>,
   eventsUrl: string,
   logger: Logger,
   stops: Stop[],
 ): Promise<string> {
   if (role !== 'all') throw new StartupError(`set PIXGATE_PARTNER_URL: the role ${role} starts no simulated bank`)
-  const options = { dataDirectory, simulatorPort, partnerToken, partnerSecret, eventsUrl, logger }
+  const options = { dataDirectory, simulatorPort, ...secrets, eventsUrl, logger }
   const simulator = await startSimulator(options)
   stops.push(simulator.stop)
   return simulator.url

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { Environment, Variables } from '@pixgate/server/variables'
-import { CANARY, faultyVariables, PRODUCTION } from '../../server/test/support/environment.ts'
-import { readSandboxConfig, serverVariables } from '../src/config.ts'
-import { secretsOf } from '../src/secrets.ts'
+import { handedOut } from '../../server/test/banks/api-pix/certificates.ts'
+import { CANARY, configFaults, faultyVariables, PRODUCTION } from '../../server/test/support/environment.ts'
+import { MADE, readSandboxConfig, type SandboxConfig, serverVariables } from '../src/config.ts'
+import { partnerSecretsOf, secretsOf } from '../src/secrets.ts'
 
 const required = Object.entries<Variables[string]>(serverVariables).flatMap(([name, row]) =>
   row.required === undefined ? [] : [name],
@@ -40,10 +41,48 @@ test('[config.1] faults of the server’s and of the sandbox’s own variables a
   assert.deepEqual(faulty(wrong).sort(), Object.keys(wrong).sort())
 })
 
+test('[config.4] what the sandbox makes is what the server alone says that it makes', () => {
+  const rows = Object.entries<Variables[string]>(serverVariables)
+  const promised = rows.flatMap(([name, { isMadeBySandbox }]) => (isMadeBySandbox ? [name] : []))
+  assert.deepEqual([...MADE].sort(), promised.sort())
+})
+
+/** Efí's settings as its guide has them. */
+const EFI = {
+  PIXGATE_BANK: 'efi',
+  PIXGATE_BANK_ENVIRONMENT: 'sandbox',
+  PIXGATE_BANK_CLIENT_ID: 'client',
+  PIXGATE_BANK_CLIENT_SECRET: 'client-secret-of-the-tests',
+  PIXGATE_BANK_CERTIFICATE: handedOut(100).pkcs12('').toString('base64'),
+}
+
+test('[config.5] the sandbox connects the bank that PIXGATE_BANK chooses, and no simulated one', () => {
+  const { bank, given } = readSandboxConfig(EFI)
+  assert.ok('other' in bank)
+  assert.equal(bank.other.settings.credentials, 'PIXGATE_BANK_CLIENT_SECRET')
+  assert.equal(given.DATABASE_URL, undefined, 'the database is still the sandbox’s to make')
+  assert.ok('partner' in readSandboxConfig({ PIXGATE_BANK: 'pixgate' }).bank)
+})
+
+test('[config.5] what such a bank requires nobody makes, and nothing of the simulated one is required', () => {
+  assert.deepEqual(configFaults(readSandboxConfig, { ...EFI, PIXGATE_BANK_CLIENT_ID: '' }), [
+    'PIXGATE_BANK_CLIENT_ID is required',
+  ])
+  const { PIXGATE_PARTNER_URL, PIXGATE_PARTNER_TOKEN, PIXGATE_PARTNER_SECRET, ...production } = PRODUCTION
+  const origin = { PIXGATE_BANK_CALLBACK_SECRET: `${CANARY}-callback`, PIXGATE_BANK_CLIENT_SECRET: `${CANARY}-client` }
+  assert.deepEqual(faulty({ ...production, ...EFI, ...origin }), [])
+})
+
 test('[config.2] production gets no configuration from the sandbox: it refuses what is missing, by name', () => {
   assert.deepEqual(faulty(PRODUCTION), [])
   assert.deepEqual(faulty({ PIXGATE_MODE: 'production' }), required)
 })
+
+/** Those of the service, and those between it and its simulated bank. */
+async function allSecrets(config: SandboxConfig) {
+  assert.ok('partner' in config.bank)
+  return { ...(await secretsOf(config)), ...(await partnerSecretsOf(config.bank.partner, config.dataDirectory)) }
+}
 
 /** A directory that goes with the test. */
 async function directory(t: TestContext): Promise<string> {
@@ -55,10 +94,10 @@ async function directory(t: TestContext): Promise<string> {
 test('[config.3] secrets that are not configured are made once and kept where only their owner can read them', async (t) => {
   const dataDirectory = join(await directory(t), 'data')
   const config = readSandboxConfig({ PIXGATE_DATA_DIR: dataDirectory })
-  const made = await secretsOf(config)
+  const made = await allSecrets(config)
   for (const secret of Object.values(made)) assert.ok(secret.length >= 32)
   assert.equal(new Set(Object.values(made)).size, 4)
-  assert.deepEqual(await secretsOf(config), made)
+  assert.deepEqual(await allSecrets(config), made)
   const [file] = await readdir(dataDirectory)
   assert.equal((await stat(join(dataDirectory, file ?? ''))).mode & 0o777, 0o600)
 })
@@ -71,13 +110,13 @@ test('[config.3] what is configured counts, and is not written down', async (t) 
     assert.ok(!(await readFile(join(dataDirectory, file), 'utf8')).includes(CANARY))
   }
   const elsewhere = join(dataDirectory, 'production')
-  await secretsOf(readSandboxConfig({ ...PRODUCTION, PIXGATE_DATA_DIR: elsewhere }))
+  await allSecrets(readSandboxConfig({ ...PRODUCTION, PIXGATE_DATA_DIR: elsewhere }))
   assert.deepEqual((await readdir(dataDirectory)).includes('production'), false, 'production keeps nothing')
 })
 
 test('[config.3] starts at the same moment agree on one set of secrets', async (t) => {
   const config = readSandboxConfig({ PIXGATE_DATA_DIR: await directory(t) })
-  const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => secretsOf(config)))
+  const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => allSecrets(config)))
   for (const other of others) assert.deepEqual(other, first)
 })
 

@@ -30,6 +30,27 @@ test('[webhooks.3] the demo on a running sandbox leaves no webhook behind', asyn
   assert.deepEqual((await pix.call('GET', '/webhook')).body, before)
 })
 
+test('[config.5] [sandbox.20] [api-pix.13] the demo goes over mTLS, tokens and callbacks to a bank that is Efí', async (t) => {
+  const { exitCode, stdout, stderr } = await runDemo(t, {}, '--bank', 'efi')
+  assert.equal(exitCode, 0, stdout + stderr)
+  for (const line of [/✔ TLS /, /✔ webhook +the bank reached/, /✔ Payout +CONFIRMED/, /✔ QR payout +CONFIRMED/]) {
+    assert.match(stdout, line)
+  }
+})
+
+test('[config.5] [api-pix.13] the demo says what a bank of the standard does not do, and does the rest', async (t) => {
+  const { exitCode, stdout, stderr } = await runDemo(t, {}, '--bank', 'api-pix')
+  assert.equal(exitCode, 0, stdout + stderr)
+  assert.match(stdout, /✔ Payout +refused with 422 not_supported_by_bank/)
+  assert.match(stdout, /✔ Refund /)
+})
+
+test('[config.5] the demo names the banks that it knows', async (t) => {
+  const { exitCode, stderr } = await runDemo(t, {}, '--bank', 'other')
+  assert.equal(exitCode, 1)
+  assert.match(stderr, /--bank is one of pixgate, efi, api-pix/)
+})
+
 test('[sandbox.5] the demo fails, and says why, where the bank refuses', async (t) => {
   const pix = await world(t)
   await pix.bank('PUT', '/control/behavior', { cashIn: 'reject' })
@@ -40,7 +61,7 @@ test('[sandbox.5] the demo fails, and says why, where the bank refuses', async (
 
 test('[sandbox.4] the commands of the banner work as they stand', async (t) => {
   const { url } = await world(t)
-  const shown = banner({ url, adminToken: ADMIN_TOKEN })
+  const shown = banner({ url, adminToken: ADMIN_TOKEN, hasControls: true })
   const { stdout } = await promisify(execFile)('sh', ['-c', shown.slice(shown.indexOf('KEY='))])
   assert.match(stdout, /"status":"PAID"/)
 })
@@ -48,7 +69,7 @@ test('[sandbox.4] the commands of the banner work as they stand', async (t) => {
 test('[operators.8] where operators have a port of their own, the banner shows it, and its commands and the demo go there', async (t) => {
   const { url, operatorUrl } = await world(t, { PIXGATE_OPERATOR_PORT: '0' })
   assert.notEqual(url, operatorUrl)
-  const shown = banner({ url, operatorUrl, adminToken: ADMIN_TOKEN })
+  const shown = banner({ url, operatorUrl, adminToken: ADMIN_TOKEN, hasControls: true })
   assert.ok(shown.includes(`Operators     ${operatorUrl}\n`))
   const { stdout } = await promisify(execFile)('sh', ['-c', shown.slice(shown.indexOf('KEY='))])
   assert.match(stdout, /"status":"PAID"/)
@@ -62,10 +83,10 @@ test('[operators.8] where operators have a port of their own, the banner shows i
 })
 
 /** Runs it where no sandbox was started before, so that it looks at none but those it is told of. */
-async function runDemo(t: TestContext, environment: Record<string, string>) {
+async function runDemo(t: TestContext, environment: Record<string, string>, ...parameters: readonly string[]) {
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-demo-test-'))
   t.after(() => rm(directory, { recursive: true }))
-  const child = spawn(process.execPath, [DEMO], {
+  const child = spawn(process.execPath, [DEMO, ...parameters], {
     env: { PIXGATE_DATA_DIR: directory, ...environment },
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],

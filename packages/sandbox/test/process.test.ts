@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { handedOut } from '../../server/test/banks/api-pix/certificates.ts'
 import { testPort } from '../../server/test/support/port.ts'
 import type { Answer } from '../../server/test/support/world.ts'
 import { type Account, accountForNewCluster, canEnter } from '../src/postgres/account.ts'
@@ -109,6 +110,18 @@ async function apiKey(url: string): Promise<string> {
   return (await call(url, ADMIN_TOKEN, 'POST', '/api-key/generate')).body.apiKey
 }
 
+/** A bank of the standard, where nobody listens. */
+const UNREACHABLE_BANK = {
+  PIXGATE_BANK: 'api-pix',
+  PIXGATE_BANK_PRESET: 'sicredi',
+  PIXGATE_BANK_ENVIRONMENT: 'sandbox',
+  PIXGATE_BANK_API_URL: 'https://localhost:9/v2',
+  PIXGATE_BANK_TOKEN_URL: 'https://localhost:9/oauth/token',
+  PIXGATE_BANK_CLIENT_ID: 'client',
+  PIXGATE_BANK_CLIENT_SECRET: 'client-secret-of-the-tests',
+  PIXGATE_BANK_CERTIFICATE: handedOut(100).pkcs12('').toString('base64'),
+}
+
 const charge = { transaction: { value: 10, externalId: 'order-1' } }
 
 /** What a PostgreSQL that runs leaves in its directory. */
@@ -171,6 +184,16 @@ test('[sandbox.4] where standard output is no terminal the log says where the to
   const secrets: Record<string, string> = JSON.parse(await readFile(line.file, 'utf8'))
   for (const secret of Object.values(secrets)) assert.ok(!log.join().includes(secret))
   assert.equal((await call(address, secrets.adminToken ?? '', 'POST', '/api-key/generate')).status, 201)
+})
+
+test('[config.5] [sandbox.1] [api-pix.14] a sandbox of another bank starts no simulated one, has none of its controls, and says what nobody tried', async (t) => {
+  const { directory, startIn } = await place(t)
+  const { url, log } = await startIn({ environment: UNREACHABLE_BANK })
+  const address = await url
+  assert.match(log.join(), /"level":"warn",[^}]*Sicredi: .* not tried against the bank itself/)
+  const { status, body } = await call(address, await apiKey(address), 'GET', '/sandbox/behavior')
+  assert.deepEqual([status, body.type], [404, '/docs/errors#not_found'])
+  assert.ok(!(await readdir(directory)).includes('bank'), 'no book of a simulated bank')
 })
 
 test('[database.6] a signal during the start leaves nothing running', async (t) => {

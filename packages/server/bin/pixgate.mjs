@@ -14,6 +14,7 @@ const HELP = `Usage: pixgate [WORD]
   export-subject prints what is kept about a person as JSON; --by NAME --reason TEXT, and the CPF, CNPJ or Pix key on stdin
   verify-audit   verifies the audit trail and ends; [--head 17:9f86…] [--json]
   close          prints the close of a day and ends; --day 2026-11-22 [--format csv|ofx|json]
+  bank-check     goes the way to the bank step by step and ends; [--register] tells it where to call
   doctor         says what is wrong with the configuration and with all that it names, and ends
 
 Settings are variables of the environment, or lines of .env in the working directory.
@@ -55,6 +56,10 @@ const programs = {
     process.exitCode = await runClose(parameters, 'pixgate close', () =>
       configuredAuditDatabase(readEnvironment().environment),
     )
+  },
+  'bank-check': async () => {
+    const { checkBank } = await import('../src/doctor/bank-check.ts')
+    process.exitCode = await checkBank(parameters, 'pixgate bank-check')
   },
   doctor: () => import('../src/doctor/main.ts'),
 }

@@ -30,6 +30,7 @@ import {
 
 /** Who composes the server with a simulated bank reads what that needs. */
 export { pixgate } from './banks/banks.ts'
+export type { ConfiguredBank } from './banks/connector.ts'
 export { pixgateBankConfig } from './banks/pixgate/config.ts'
 export type { SettingPlaces } from './platform/environment-file.ts'
 
@@ -76,6 +77,7 @@ export const serviceVariables = variables({
     shape: address('postgres:', 'postgresql:'),
     productionShape: safeDatabase(),
     required: 'always',
+    isMadeBySandbox: true,
     secret: true,
     description:
       'A PostgreSQL 15 or newer. In production with a login that is a member of `pixgate_app` and nothing else.',
@@ -100,6 +102,7 @@ export const serviceVariables = variables({
   PIXGATE_ADMIN_TOKEN: {
     shape: token(SECRET_MIN_LENGTH),
     required: 'always',
+    isMadeBySandbox: true,
     secret: true,
     description: 'Lets the operator in: API keys, the switch of payouts, adjustments.',
   },
@@ -122,6 +125,7 @@ export const serviceVariables = variables({
   PIXGATE_ENCRYPTION_KEY: {
     shape: secret(SECRET_MIN_LENGTH),
     required: 'always',
+    isMadeBySandbox: true,
     secret: true,
     description: 'Seals secrets at rest.',
   },
@@ -338,7 +342,7 @@ export function readConfig(
   connectors: Connectors = banks,
 ): Config {
   const PIXGATE_BANK = { ...serviceVariables.PIXGATE_BANK, shape: oneOf(...Object.keys(connectors)) }
-  const chosen: Connector = connectors[environment.PIXGATE_BANK || DEFAULT_BANK] ?? pixgate
+  const chosen = chosenConnector(environment, connectors)
   const table = { ...serviceVariables, PIXGATE_BANK, ...chosen.variables }
   const otherFaults = [
     ...environmentFaults({ environment, places }, table, connectors),
@@ -347,6 +351,14 @@ export function readConfig(
   ]
   const values = readVariables(table, environment, { isProduction: isProduction(environment), otherFaults })
   return configOf(values, chosen.configure(values))
+}
+
+/**
+ * The connector that `PIXGATE_BANK` names. Where it names none, which the reading of the variable refuses, it is the default.
+ * @source rules#config.5
+ */
+export function chosenConnector({ PIXGATE_BANK }: Environment, connectors: Connectors = banks): Connector {
+  return connectors[PIXGATE_BANK || DEFAULT_BANK] ?? pixgate
 }
 
 /** Whether production is asked for. */

@@ -97,6 +97,7 @@ export async function serve(
     throw databaseStartupError(error, config.databaseUrl)
   })
   warnOfRuntime(dependencies.clock.now(), logger)
+  if (config.bank.warning) logger.warn(config.bank.warning)
   const letEnd = keepRunning()
   stops.push(async () => letEnd())
   stops.push(() => service.stop())

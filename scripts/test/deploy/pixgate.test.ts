@@ -45,6 +45,13 @@ test('[doctor.1] the doctor is one of the words', () => {
   assert.match(stdout, /^✘ configuration\s+DATABASE_URL is required/m)
 })
 
+test('[api-pix.13] the way to the bank is one of the words', () => {
+  const { status, stderr } = pixgate('bank-check', '--register')
+  assert.equal(status, 2)
+  assert.match(stderr, /^bank-check: .*\n {2}- PIXGATE_PARTNER_URL is required/)
+  assert.match(stderr, /^Usage: pixgate bank-check \[--register\]$/m)
+})
+
 test('[http.11] an installation and the sandbox run where no object has a `__proto__` to write through', (t) => {
   const path = mkdtempSync(join(tmpdir(), 'pixgate-node-'))
   t.after(() => rmSync(path, { recursive: true }))

@@ -117,4 +117,10 @@ test('a query that lacks what is required, or has what is not known, is found; w
   const list = { method: 'GET', path: '/v2/pix?fim=x', status: 200, headers, answer: { pix: [] } }
   assert.deepEqual(verdictOn(list), ['query: inicio is missing', 'query: fim is not known'])
   assert.equal(verdictOn({ ...list, path: '/v2/gn/saldo' }), undefined)
+  assert.equal(verdictOn({ ...list, path: '/v3/gn/pix/1' }), undefined)
+  assert.equal(verdictOn({ ...list, path: '/oauth/token' }), undefined)
+  assert.equal(verdictOn({ ...list, path: '/v2/cobs/1', status: 404 }), undefined)
+  assert.deepEqual(verdictOn({ ...list, path: '/v2/cobs/1' }), [
+    'no call of the document, nor one that a bank has besides',
+  ])
 })

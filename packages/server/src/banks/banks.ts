@@ -1,5 +1,6 @@
 import { openApiPixBank } from './api-pix/bank.ts'
-import { apiPixConfig, apiPixFaults, apiPixVariables, efiConfig, efiFaults, efiVariables } from './api-pix/config.ts'
+import { apiPixConfig, apiPixVariables, efiConfig, efiVariables } from './api-pix/config.ts'
+import { apiPixFaults, efiFaults } from './api-pix/config-faults.ts'
 import { type Connector, connector } from './connector.ts'
 import { openEfiBank } from './efi/bank.ts'
 import { openPixgateBank } from './pixgate/bank.ts'

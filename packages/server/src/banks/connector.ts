@@ -7,6 +7,8 @@ export interface BankConfig {
   readonly timeoutMs: number
   /** Time for the bank within the creation of a charge, all tries together. */
   readonly createBudgetMs: number
+  /** What whoever starts the service with it should know; absent: nothing. */
+  readonly warning?: string | undefined
 }
 
 /** The names of variables that somebody has to look at when the bank cannot be reached, or does not take our calls. */
@@ -57,9 +59,9 @@ export function connector<Table extends Variables, Config extends BankConfig>(de
     faults,
     configure: (values) => {
       const config = configOf(values)
-      const { timeoutMs, createBudgetMs } = config
+      const { timeoutMs, createBudgetMs, warning } = config
       const host = URL.parse(String(values[settings.address]))?.hostname
-      return { timeoutMs, createBudgetMs, settings, host, open: () => open(config) }
+      return { timeoutMs, createBudgetMs, warning, settings, host, open: () => open(config) }
     },
   }
 }

@@ -27,8 +27,10 @@ export interface PartnerCall {
   readonly path: string
   readonly body?: object
   readonly form?: URLSearchParams
-  /** The header `Authorization`; absent: the link's token. */
-  readonly authorization?: string
+  /** Besides those of every call. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The header `Authorization`; `null`: none. Absent: the link's token. */
+  readonly authorization?: string | null
 }
 
 /**
@@ -89,7 +91,12 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
         {
           method,
           path: pathname.replace(/\/$/, '') + path,
-          headers: { authorization, accept: 'application/json', ...headers },
+          headers: {
+            ...(authorization !== null && { authorization }),
+            accept: 'application/json',
+            ...call.headers,
+            ...headers,
+          },
           body,
         },
         { timeoutMs: options.timeoutMs, isLate: () => monotonic() > endsAt || window?.isOver() === true, deadline },

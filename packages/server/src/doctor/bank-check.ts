@@ -1,7 +1,5 @@
 import { parseArgs } from 'node:util'
-import { banks } from '../banks/banks.ts'
-import type { Connector } from '../banks/connector.ts'
-import { isProduction } from '../config.ts'
+import { chosenConnector, isProduction, serviceVariables } from '../config.ts'
 import { createDatabaseClock } from '../platform/clock.ts'
 import { reportOf } from '../platform/finding.ts'
 import { createIds } from '../platform/ids.ts'
@@ -35,12 +33,10 @@ export async function checkBank(parameters: readonly string[], usage: string): P
 
 /** Of the variables of the bank alone. @throws ConfigError */
 function configuredBank(environment: Environment) {
-  const connectors: Readonly<Record<string, Connector>> = banks
-  const chosen = connectors[environment.PIXGATE_BANK || 'pixgate'] ?? connectors.pixgate
-  if (!chosen) throw new Error('there is no connector')
-  const { variables, faults, configure } = chosen
+  const { variables, faults, configure } = chosenConnector(environment)
+  const { PIXGATE_BANK } = serviceVariables
   return configure(
-    readVariables(variables, environment, {
+    readVariables({ ...variables, PIXGATE_BANK }, environment, {
       isProduction: isProduction(environment),
       otherFaults: faults(environment),
     }),

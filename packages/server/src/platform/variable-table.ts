@@ -12,6 +12,8 @@ export interface Variable {
   readonly productionShape?: TSchema
   /** Where it must be set, whatever its default. What is required always may be supplied by whoever composes the server. */
   readonly required?: 'always' | 'in production'
+  /** The sandbox makes one where it is not set. */
+  readonly isMadeBySandbox?: true
   /** Where the choice is explained, told to whoever did not make it: a page of this repository. */
   readonly guide?: string
   /** Never shown, in production no other secret's value, and may stand in a file (rules#config.8). */

@@ -189,7 +189,7 @@ function valueIn(shape: TSchema, text: string | undefined): unknown {
 
 /** @source rules#config.2, rules#config.4 */
 function absenceOf(
-  { shape, required, guide }: Variable,
+  { shape, required, guide, isMadeBySandbox }: Variable,
   isProduction: boolean,
   isSupplied: boolean,
 ): string | undefined {
@@ -198,7 +198,7 @@ function absenceOf(
     return `is required in production${accepted ? `: ${accepted}` : ''}${guide ? ` (${guide})` : ''}`
   }
   if (required === 'in production' || isSupplied) return undefined
-  return 'is required; the sandbox, which npm start runs, brings its own'
+  return isMadeBySandbox ? 'is required; the sandbox, which npm start runs, brings its own' : 'is required'
 }
 
 function faultOf({ shape, productionShape }: Variable, value: unknown, isProduction: boolean): string | undefined {

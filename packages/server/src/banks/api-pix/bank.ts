@@ -4,6 +4,7 @@ import { sleeplessClock } from '../../platform/stopwatch.ts'
 import type { Bank } from '../bank.ts'
 import { openPartnerLink, type PartnerLink } from '../link.ts'
 import type { Partner } from '../port.ts'
+import { type CallForm, linkWithAdditions } from './additions.ts'
 import { authorizedLink } from './authorized-link.ts'
 import type { ApiPixConfig } from './config.ts'
 import { examine } from './examine.ts'
@@ -43,7 +44,7 @@ export function connectBank(
   scopes: readonly string[],
   partnerOf: (connected: Connected) => Partner,
 ): Bank {
-  const { addresses, clientId, clientSecret, tokenEncoding: encoding, merchant, callbackSecrets: secrets } = config
+  const { addresses, clientId, clientSecret, tokenForm, merchant, callbackSecrets: secrets } = config
   const api = new URL(addresses.api)
   const token = new URL(addresses.token)
   // Followed as the database's is: what has passed for the bank has passed.
@@ -63,28 +64,30 @@ export function connectBank(
       bankEndsAt = endsAt
     },
   }
-  const allScopes = [...SCOPES, ...scopes]
+  const allScopes = tokenForm.hasScopes ? [...SCOPES, ...scopes] : []
   const tokenLink = openPartnerLink({ ...common, url: token.origin, connectionsMax: 1 })
   const tokens = createTokens({
     link: tokenLink,
-    path: token.pathname,
+    path: token.pathname + token.search,
     clientId,
     clientSecret,
     scopes: allScopes,
-    encoding,
+    form: tokenForm,
     monotonic: sleeplessClock(),
   })
-  const link = authorizedLink(openPartnerLink({ ...common, url: api.origin }), tokens)
-  const bankNow = () => bankClock.now()
-  const { callbackAddresses, callbackUrl, isSandbox, hasIdempotentOrders } = config
-  const isFromBank = callbackAddresses && networksOf(callbackAddresses).include
   const prefix = api.pathname.replace(/\/$/, '')
-  const partner = partnerOf({ link, prefix, merchant, bankNow, hasIdempotentOrders })
+  const apiLink = openPartnerLink({ ...common, url: api.origin })
+  const link = authorizedLink(linkWithAdditions(apiLink, callFormOf(config, prefix)), tokens)
+  const bankNow = () => bankClock.now()
+  const { callbackAddresses, callbackUrl, isSandbox, hasIdempotentOrders, hasWholeSeconds, registration, warning } =
+    config
+  const isFromBank = callbackAddresses && networksOf(callbackAddresses).include
+  const partner = partnerOf({ link, prefix, merchant, bankNow, hasIdempotentOrders, hasWholeSeconds })
   const exchange = createExchange(link, prefix)
   const examined = { address: api, tls, timeoutMs, tokens, scopes: allScopes, exchange, partner, merchant, bankNow }
   return {
     ...partner,
-    examine: (options) => examine({ ...examined, callbackUrl, isSandbox }, options),
+    examine: (options) => examine({ ...examined, callbackUrl, isSandbox, registration, warning }, options),
     inbound: createApiPixInbound({ secrets, ...(isFromBank && { isFromBank }) }),
     latestDate: () => latestDate,
     certificates: () => [
@@ -95,4 +98,8 @@ export function connectBank(
       await Promise.all([link.close(), tokenLink.close()])
     },
   }
+}
+
+function callFormOf({ calls, addresses: { patchPath } }: ApiPixConfig, prefix: string): CallForm {
+  return { ...calls, patchPath: patchPath === undefined ? undefined : { from: prefix, to: patchPath } }
 }

@@ -1,6 +1,5 @@
 import {
   address,
-  type Environment,
   flag,
   headerSecret,
   integer,
@@ -16,9 +15,10 @@ import type { BankCertificate } from '../certificate.ts'
 import type { PartnerTls } from '../client-tls.ts'
 import { merchantOf, merchantVariables } from '../merchant.ts'
 import type { ChargeRequest } from '../port.ts'
+import type { AddedValues, CallForm } from './additions.ts'
 import { readBankTls } from './certificate.ts'
 import { CALLBACK_PATH, SECRET_PARAMETER } from './inbound.ts'
-import { type BankAddresses, type BankEnvironment, type Preset, presets } from './presets.ts'
+import { type BankAddresses, type Preset, presets, STANDARD_TOKEN, type TokenForm } from './presets.ts'
 
 /** How a bank that follows the Central Bank's API Pix is reached. */
 
@@ -112,6 +112,9 @@ const common = variables({
   ...merchantVariables,
 })
 
+/** What `PIXGATE_BANK_PRESET` may be. */
+export const PRESET_NAMES = Object.keys(presets) as (keyof typeof presets)[]
+
 const url = {
   shape: address('https:'),
   isBankAddress: true,
@@ -131,10 +134,25 @@ const commonVariables = { ...common, ...places }
 /** What is told of any bank that follows the standard. */
 export const apiPixVariables = variables({
   PIXGATE_BANK_PRESET: {
-    shape: oneOf(...(Object.keys(presets) as (keyof typeof presets)[])),
-    description: 'Which bank it is, where its addresses are known. Unset: both addresses are needed.',
+    shape: oneOf(...PRESET_NAMES),
+    guide: 'docs/guides/banks.md#another-psp',
+    description: 'Which bank it is, where that is known. Unset: both addresses are needed.',
   },
   ...common,
+  PIXGATE_BANK_CLIENT_SECRET: {
+    shape: headerSecret(),
+    secret: true,
+    description: 'Client secret that the bank gave out with it. Sicoob gives none.',
+  },
+  PIXGATE_BANK_APPLICATION_KEY: {
+    shape: headerSecret(),
+    secret: true,
+    description: 'Key of the application that the bank gave out besides: `gw-dev-app-key` of Banco do Brasil.',
+  },
+  PIXGATE_BANK_ACCOUNT: {
+    shape: headerSecret(),
+    description: 'Number of the account, digits alone, where the application has several: `x-conta-corrente` of Inter.',
+  },
   ...places,
 })
 
@@ -153,9 +171,17 @@ export const efiVariables = variables({
 /** The same, read. */
 export interface ApiPixConfig {
   readonly addresses: BankAddresses
-  readonly tokenEncoding: Preset['tokenEncoding']
+  readonly tokenForm: TokenForm
   readonly clientId: string
-  readonly clientSecret: string
+  /** `undefined`: the bank gives out none. */
+  readonly clientSecret: string | undefined
+  /** How its calls differ from the standard's. */
+  readonly calls: Pick<CallForm, 'added' | 'values'>
+  readonly hasWholeSeconds: boolean
+  /** What the registration of an address carries besides. */
+  readonly registration: Readonly<Record<string, string>>
+  /** What whoever starts the service should know. */
+  readonly warning: string | undefined
   readonly tls: PartnerTls
   readonly certificates: readonly BankCertificate[]
   readonly isSandbox: boolean
@@ -175,8 +201,12 @@ export interface ApiPixConfig {
 
 /** Makes it of the values of its variables, and of the files that they name, which were found to be good. */
 export function apiPixConfig(values: Values<typeof apiPixVariables>): ApiPixConfig {
-  const { PIXGATE_BANK_PRESET: name } = values
-  return configOf(values, name === undefined ? undefined : presets[name])
+  const {
+    PIXGATE_BANK_PRESET: name,
+    PIXGATE_BANK_APPLICATION_KEY: applicationKey,
+    PIXGATE_BANK_ACCOUNT: account,
+  } = values
+  return configOf(values, name === undefined ? undefined : presets[name], { applicationKey, account })
 }
 
 /** The same, of Efí. */
@@ -184,18 +214,36 @@ export function efiConfig(values: Values<typeof efiVariables>): ApiPixConfig {
   return { ...configOf(values, presets.efi), paysQrCodes: values.PIXGATE_BANK_PAYS_QR_CODES }
 }
 
-function configOf(values: Values<typeof commonVariables>, preset: Preset | undefined): ApiPixConfig {
+/** What every bank of the standard is told; the secret only where there is one. */
+type CommonValues = Omit<Values<typeof commonVariables>, 'PIXGATE_BANK_CLIENT_SECRET'> & {
+  readonly PIXGATE_BANK_CLIENT_SECRET: string | undefined
+}
+
+const NOTHING_ADDED = { applicationKey: undefined, account: undefined }
+
+function configOf(
+  values: CommonValues,
+  preset: Preset | undefined,
+  ours: Omit<AddedValues, 'clientId'> = NOTHING_ADDED,
+): ApiPixConfig {
   const { tls, certificates } = readBankTls(values)
   const known = preset?.addresses[values.PIXGATE_BANK_ENVIRONMENT]
+  const { PIXGATE_BANK_API_URL: api, PIXGATE_BANK_TOKEN_URL: token, PIXGATE_BANK_CLIENT_ID: clientId } = values
   const { PIXGATE_BANK_CALLBACK_SECRET: secret, PIXGATE_BANK_CALLBACK_SECRET_PREVIOUS: before } = values
   return {
     addresses: {
-      api: values.PIXGATE_BANK_API_URL ?? known?.api ?? '',
-      token: values.PIXGATE_BANK_TOKEN_URL ?? known?.token ?? '',
+      api: api ?? known?.api ?? '',
+      token: token ?? known?.token ?? '',
+      ...(known?.patchPath !== undefined && { patchPath: known.patchPath }),
     },
-    tokenEncoding: preset?.tokenEncoding ?? 'form',
-    clientId: values.PIXGATE_BANK_CLIENT_ID,
+    tokenForm: preset?.token ?? STANDARD_TOKEN,
+    clientId,
     clientSecret: values.PIXGATE_BANK_CLIENT_SECRET,
+    calls: { added: preset?.added ?? [], values: { clientId, ...ours } },
+    hasWholeSeconds: preset?.hasWholeSeconds ?? false,
+    registration: registrationOf(preset, values.PIXGATE_BANK_CALLBACKS_BEHIND_MTLS),
+    warning:
+      preset && `${preset.name}: connected by what its public documents say, and not tried against the bank itself`,
     tls,
     certificates,
     isSandbox: values.PIXGATE_BANK_ENVIRONMENT === 'sandbox',
@@ -209,44 +257,13 @@ function configOf(values: Values<typeof commonVariables>, preset: Preset | undef
   }
 }
 
+/** A bank that wants to see that its certificate is asked for is told where nobody does. */
+function registrationOf({ registersWithoutMtlsBy }: Partial<Preset> = {}, isBehindMtls: boolean) {
+  return registersWithoutMtlsBy === undefined || isBehindMtls ? {} : { [registersWithoutMtlsBy]: 'true' }
+}
+
 function callbackUrlOf(base: string | undefined, secret: string | undefined): string | undefined {
   if (base === undefined) return undefined
   const query = secret === undefined ? '' : `?${new URLSearchParams({ [SECRET_PARAMETER]: secret })}`
   return base.replace(/\/$/, '') + CALLBACK_PATH + query
-}
-
-/** What is wrong with its variables together. @source rules#api-pix.10, rules#api-pix.12 */
-export function apiPixFaults(environment: Environment): readonly string[] {
-  const { PIXGATE_BANK_PRESET: preset, PIXGATE_BANK_API_URL: api, PIXGATE_BANK_TOKEN_URL: token } = environment
-  const lacksAddress = !preset && (!api || !token)
-  return [
-    ...(lacksAddress
-      ? ['PIXGATE_BANK_PRESET is required, or both PIXGATE_BANK_API_URL and PIXGATE_BANK_TOKEN_URL']
-      : []),
-    ...efiFaults(environment),
-  ]
-}
-
-/** The same, of Efí. */
-export function efiFaults(environment: Environment): readonly string[] {
-  return [...readBankTls(environment).faults, ...environmentFaults(environment), ...originFaults(environment)]
-}
-
-/** Nobody moves real money because they forgot to say so. */
-function environmentFaults({ PIXGATE_MODE, PIXGATE_BANK_ENVIRONMENT }: Environment): readonly string[] {
-  const isReal = (PIXGATE_BANK_ENVIRONMENT as BankEnvironment | undefined) === 'production'
-  return isReal && PIXGATE_MODE !== 'production'
-    ? ['PIXGATE_BANK_ENVIRONMENT must be sandbox, unless PIXGATE_MODE is production']
-    : []
-}
-
-const PROOFS = ['PIXGATE_BANK_CALLBACK_SECRET', 'PIXGATE_BANK_ADDRESSES'] as const
-
-/** The standard has no signature: without any proof anybody could make us ask. */
-function originFaults(environment: Environment): readonly string[] {
-  const isProven =
-    environment.PIXGATE_BANK_CALLBACKS_BEHIND_MTLS === 'true' ||
-    PROOFS.some((name) => environment[name] || environment[`${name}_FILE`])
-  if (environment.PIXGATE_MODE !== 'production' || isProven) return []
-  return [`one of ${PROOFS.join(', ')} and PIXGATE_BANK_CALLBACKS_BEHIND_MTLS is required in production`]
 }

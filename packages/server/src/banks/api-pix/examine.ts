@@ -29,6 +29,10 @@ export interface Examined {
   readonly bankNow: () => number
   /** Where the bank is to call, with its secret; `undefined`: nobody said. */
   readonly callbackUrl: string | undefined
+  /** What a registration of an address carries besides. */
+  readonly registration: Readonly<Record<string, string>>
+  /** What whoever sets it up should know. */
+  readonly warning: string | undefined
   /** Whether its charges cost nobody anything. */
   readonly isSandbox: boolean
 }
@@ -47,7 +51,7 @@ export async function examine(
   examined: Examined,
   { registers, newId }: ExaminationOptions,
 ): Promise<readonly Finding[]> {
-  const findings: Finding[] = []
+  const findings: Finding[] = examined.warning === undefined ? [] : [good('preset', examined.warning)]
   for (const step of [resolves, connects, agreesOnTls, grantsToken, allowsScopes]) {
     const { finding, isEnd = !finding.isOk } = await step(examined)
     findings.push(finding)
@@ -123,6 +127,8 @@ async function allowsScopes({ tokens, scopes }: Examined): Promise<Step> {
   const grant = await tokens.current()
   const allowed = 'failed' in grant ? undefined : grant.scopes
   if (allowed === undefined) return { finding: good('scopes', 'the bank does not say which it grants') }
+  if (scopes.length === 0)
+    return { finding: good('scopes', 'none is asked for: the contract with the bank says which') }
   const missing = scopes.filter((scope) => !allowed.includes(scope))
   if (missing.length === 0) return { finding: good('scopes', `all that are needed: ${scopes.join(', ')}`) }
   const says = `${missing.join(', ')} missing: allow them for this application at the bank`
@@ -153,9 +159,9 @@ async function webhookOf(examined: Examined): Promise<Finding> {
 
 /** The bank calls the address before it takes it: that it can be reached is its own word. */
 async function register(examined: Examined): Promise<Finding> {
-  const { exchange, callbackUrl: webhookUrl } = examined
+  const { exchange, callbackUrl: webhookUrl, registration: headers } = examined
   if (webhookUrl === undefined) return bad('webhook', 'PIXGATE_BANK_CALLBACK_URL is needed to register one')
-  const outcome = await exchange.raw({ method: 'PUT', path: webhookPath(examined), body: { webhookUrl } })
+  const outcome = await exchange.raw({ method: 'PUT', path: webhookPath(examined), body: { webhookUrl }, headers })
   return outcome.kind === 'answered' && isSuccess(outcome)
     ? good('webhook', 'the bank reached PIXGATE_BANK_CALLBACK_URL and calls it from now on')
     : bad('webhook', `not registered: the bank ${problemWith(outcome)}`)

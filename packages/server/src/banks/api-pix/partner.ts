@@ -18,6 +18,8 @@ export interface ApiPixOptions {
   readonly bankNow: () => number
   /** Whether an order that it gets twice is carried out once. */
   readonly hasIdempotentOrders: boolean
+  /** The bank's lists are asked for by whole seconds. */
+  readonly hasWholeSeconds?: boolean
   /** What the statement is made of besides the lists of what came in. */
   readonly lists?: readonly StatementList[]
 }
@@ -36,7 +38,7 @@ const SECOND_MS = 1_000
  * @source rules#api-pix
  */
 export function createApiPixPartner(options: ApiPixOptions): Partner {
-  const { exchange, merchant, bankNow, hasIdempotentOrders, lists = [] } = options
+  const { exchange, merchant, bankNow, hasIdempotentOrders, hasWholeSeconds = false, lists = [] } = options
   const reading: CobReading = { merchant, bankNow }
 
   async function getCharge(id: string, terms: ChargeTerms, deadline?: AbortSignal): Promise<ChargeQueryAnswer> {
@@ -49,7 +51,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
     const cob = paidWithoutPayments(outcome)
     if (!cob) return outcome
     const window = { from: Date.parse(cob.calendario.criacao) - SKEW_MS, to: bankNow() + SECOND_MS }
-    const query = new URLSearchParams({ ...listQuery(window, 0), txid: cob.txid })
+    const query = new URLSearchParams({ ...listQuery(window, 0, hasWholeSeconds), txid: cob.txid })
     const listed = await exchange.raw({ method: 'GET', path: `/pix?${query}` }, deadline)
     if (!isAnswer(listed) || !isPixPage(listed.json)) return outcome
     const { pix = [] } = listed.json
@@ -89,7 +91,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
       return exchange.send({ path, body: devolucaoRequest(request), judge, query, holdsMoney: true, window })
     },
     getRefund: (id, terms, deadline) => exchange.query(devolucaoPath(id, terms), judgeDevolucao(id, terms), deadline),
-    readStatement: createStatementReader(exchange, bankNow, lists),
+    readStatement: createStatementReader(exchange, bankNow, lists, hasWholeSeconds),
   }
 }
 

@@ -61,6 +61,7 @@ export function createStatementReader(
   exchange: Pick<Exchange, 'raw'>,
   bankNow: () => number,
   lists: readonly StatementList[],
+  hasWholeSeconds = false,
 ): Partner['readStatement'] {
   const all = [RECEIVED, ...lists, RETURNED]
   const readAt = new Map<string, number>()
@@ -80,7 +81,7 @@ export function createStatementReader(
     const list = all.find((one) => one.name === name) ?? RECEIVED
     const page = Number(number)
     const window = list.windowAt?.(bankNow()) ?? upToNow({ from, to }, bankNow())
-    const query = new URLSearchParams({ ...listQuery(window, page), ...list.filter })
+    const query = new URLSearchParams({ ...listQuery(window, page, hasWholeSeconds), ...list.filter })
     const outcome = await exchange.raw({ method: 'GET', path: `${list.path}?${query}` }, deadline)
     if (outcome.kind !== 'answered') return unanswered(outcome)
     const read = isSuccess(outcome) ? list.read(outcome.json) : `HTTP ${outcome.httpStatus}`
@@ -117,14 +118,25 @@ function upToNow(
 /** Fits an answer of one mebibyte, whatever a payment has. */
 const PAGE_LENGTH = 100
 
-/** The query of a page of a list, by the bank's time; both ends are part of the window. */
-export function listQuery({ from, to }: Pick<StatementQuery, 'from' | 'to'>, page: number): Record<string, string> {
+/**
+ * The query of a page of a list, by the bank's time; both ends are part of the window.
+ * @param hasWholeSeconds the bank takes no parts of a second: the window is the next larger one, as what is listed twice is known
+ */
+export function listQuery(
+  { from, to }: Pick<StatementQuery, 'from' | 'to'>,
+  page: number,
+  hasWholeSeconds = false,
+): Record<string, string> {
   return {
-    inicio: new Date(from).toISOString(),
-    fim: new Date(to - 1).toISOString(),
+    inicio: hasWholeSeconds ? secondOf(Math.floor(from / 1_000)) : new Date(from).toISOString(),
+    fim: hasWholeSeconds ? secondOf(Math.ceil(to / 1_000)) : new Date(to - 1).toISOString(),
     'paginacao.paginaAtual': String(page),
     'paginacao.itensPorPagina': String(PAGE_LENGTH),
   }
+}
+
+function secondOf(epochSeconds: number): string {
+  return new Date(epochSeconds * 1_000).toISOString().replace('.000Z', 'Z')
 }
 
 /**

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { isSuccess } from '../answers.ts'
-import type { Outcome, PartnerLink } from '../link.ts'
+import type { Outcome, PartnerCall, PartnerLink } from '../link.ts'
 import { bodyTest } from './bodies.ts'
+import type { TokenForm } from './presets.ts'
 
 /** The access tokens of a bank, by OAuth 2.0's grant of client credentials (RFC 6749 §4.4). */
 export interface Tokens {
@@ -27,10 +28,11 @@ export interface TokensOptions {
   /** Relative to the link's address. */
   readonly path: string
   readonly clientId: string
-  readonly clientSecret: string
+  /** Absent where the bank gave out none. */
+  readonly clientSecret: string | undefined
+  /** None: none is asked for. */
   readonly scopes: readonly string[]
-  /** How the request is written: the standard's form, or JSON where a bank takes only that. */
-  readonly encoding: 'form' | 'json'
+  readonly form: Pick<TokenForm, 'encoding' | 'credentials'>
   /** A clock that goes on while the process sleeps, milliseconds. */
   readonly monotonic: () => number
 }
@@ -48,17 +50,15 @@ const isGrant = bodyTest(
 
 /** Makes it; nothing is asked before the first call. @source rules#api-pix.1 */
 export function createTokens(options: TokensOptions): Tokens {
-  const { link, path, clientId, clientSecret, scopes, encoding, monotonic } = options
+  const { link, path, monotonic } = options
   let kept: (Grant & { readonly until: number }) | undefined
   let underWay: ReturnType<Tokens['current']> | undefined
 
-  const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
-  const request = { grant_type: 'client_credentials', scope: scopes.join(' ') }
-  const content = encoding === 'form' ? { form: new URLSearchParams(request) } : { body: request }
+  const request = requestOf(options)
 
   async function ask(): ReturnType<Tokens['current']> {
     const askedAt = monotonic()
-    const outcome = await link.exchange({ method: 'POST', path, authorization, ...content })
+    const outcome = await link.exchange({ method: 'POST', path, ...request })
     if (outcome.kind !== 'answered' || !isSuccess(outcome) || !isGrant(outcome.json)) return { failed: outcome }
     const { access_token: token, expires_in: seconds, scope } = outcome.json
     const grant = { token, scopes: scope?.split(' ') }
@@ -78,5 +78,22 @@ export function createTokens(options: TokensOptions): Tokens {
     refused: (token) => {
       if (kept?.token === token) kept = undefined
     },
+  }
+}
+
+/** @source rules#api-pix.1, rules#api-pix.14 */
+function requestOf(options: TokensOptions): Pick<PartnerCall, 'authorization' | 'form' | 'body'> {
+  const { clientId, clientSecret = '', scopes, form } = options
+  const { encoding, credentials } = form
+  const request = {
+    grant_type: 'client_credentials',
+    ...(credentials !== 'header' && { client_id: clientId }),
+    ...(credentials === 'body' && { client_secret: clientSecret }),
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+  }
+  const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
+  return {
+    authorization: credentials === 'header' ? basic : null,
+    ...(encoding === 'form' ? { form: new URLSearchParams(request) } : { body: request }),
   }
 }

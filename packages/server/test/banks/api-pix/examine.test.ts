@@ -61,11 +61,11 @@ const AROUND = ['✔ certificate', '✔ certificate', '✔ certificate', '✔ cl
 
 test('[api-pix.13] where all is well each step is, the webhook is registered, and a charge is made and withdrawn', async (t) => {
   const { environment, simulator } = await bankOf(t)
-  const way = ['✔ name', '✔ connection', '✔ TLS', '✔ token', '✔ scopes']
+  const way = ['✔ preset', '✔ name', '✔ connection', '✔ TLS', '✔ token', '✔ scopes']
   assert.deepEqual(marks(await found(environment)), [...way, '✘ webhook', '✔ charge', ...AROUND])
   assert.equal(simulator.book.charges.get(ID.replaceAll('-', ''))?.status, 'CANCELLED')
-  assert.deepEqual(marks(await found(environment, true)).slice(0, 6), [...way, '✔ webhook'])
-  assert.deepEqual(marks(await found(environment)).slice(0, 6), [...way, '✔ webhook'])
+  assert.deepEqual(marks(await found(environment, true)).slice(0, 7), [...way, '✔ webhook'])
+  assert.deepEqual(marks(await found(environment)).slice(0, 7), [...way, '✔ webhook'])
 })
 
 test('[api-pix.13] a webhook that is another’s, or cannot be reached, is named', async (t) => {

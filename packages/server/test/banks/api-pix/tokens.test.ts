@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { authorizedLink } from '../../../src/banks/api-pix/authorized-link.ts'
-import { createTokens } from '../../../src/banks/api-pix/tokens.ts'
+import { createTokens, type TokensOptions } from '../../../src/banks/api-pix/tokens.ts'
 import type { Outcome, PartnerCall, PartnerLink } from '../../../src/banks/link.ts'
 import { answered, scripted } from './scripted.ts'
 
 const CALL = { method: 'GET', path: '/v2/cob/1' } as const
 const FINE = answered(200, { fine: true })
 const SECRET = 'the client secret'
+const FORM = { encoding: 'form', credentials: 'header' } as const
 const granted = (token: string, seconds = 3_600) => answered(200, { access_token: token, expires_in: seconds })
 
 /** A bank with an address for tokens and one for calls, each with its script. */
-function connected(grants: readonly Outcome[], answers: readonly Outcome[], encoding: 'form' | 'json' = 'form') {
+function connected(grants: readonly Outcome[], answers: readonly Outcome[], form: TokensOptions['form'] = FORM) {
   let now = 0
   const [forTokens, forCalls] = [scripted(...grants), scripted(...answers)]
   const tokens = createTokens({
@@ -20,7 +21,7 @@ function connected(grants: readonly Outcome[], answers: readonly Outcome[], enco
     clientId: 'client',
     clientSecret: SECRET,
     scopes: ['cob.read', 'pix.read'],
-    encoding,
+    form,
     monotonic: () => now,
   })
   const link = authorizedLink({ ...forCalls, close: async () => undefined }, tokens)
@@ -40,7 +41,7 @@ test('[api-pix.1] a token is asked for with Basic authentication, the grant and 
 })
 
 test('[api-pix.1] a bank that takes only JSON gets the same as JSON', async () => {
-  const { link, asked } = connected([granted('abc')], [FINE], 'json')
+  const { link, asked } = connected([granted('abc')], [FINE], { ...FORM, encoding: 'json' })
   await link.exchange(CALL)
   assert.deepEqual(asked[0]?.body, { grant_type: 'client_credentials', scope: 'cob.read pix.read' })
 })
@@ -132,7 +133,7 @@ test('[api-pix.1] deadline and window go with both attempts', async () => {
     clientId: 'client',
     clientSecret: SECRET,
     scopes: [],
-    encoding: 'form',
+    form: FORM,
     monotonic: () => 0,
   })
   const inner: PartnerLink = {

@@ -1,0 +1,31 @@
+import { type BankName, standardBank } from './bank.ts'
+import { print } from './output.ts'
+import { Started, startPixgate } from './processes.ts'
+import type { Sandbox } from './sandbox.ts'
+import { controlsOf, registerCallbacks, settingsOf, startStandardBank } from './standard-bank.ts'
+
+/**
+ * Starts the simulated bank as one of the Central Bank's API Pix, and a new sandbox that is connected to it as to a real one:
+ * by its certificate, tokens and callbacks.
+ * @throws Error where one of them does not start, or the way to the bank is not free
+ */
+export async function startStandardSandbox(name: Exclude<BankName, 'pixgate'>): Promise<Sandbox> {
+  const started = new Started()
+  started.stopOnSignals()
+  try {
+    const bank = await startStandardBank(started)
+    const { url: bankUrl, certificates } = bank.apiPix
+    print('Bank', `the simulated one at ${bankUrl}, by ${name === 'efi' ? 'API Pix and as Efí' : 'API Pix alone'}`)
+    const settings = settingsOf(name, bank)
+    const { url, adminToken } = await startPixgate(started, settings)
+    print('Certificate', `${certificates.clientPkcs12}, shown with each call (mTLS)`)
+    console.log('\n  npm run bank-check -- --register')
+    const steps = await registerCallbacks({ ...settings, PIXGATE_BANK_CALLBACK_URL: url })
+    console.log(steps.replaceAll(/^(?=.)/gm, '    '))
+    const openBank = () => standardBank(name, controlsOf(bank))
+    return { url, operatorUrl: url, adminToken, openBank, isOurs: true, stop: () => started.stop() }
+  } catch (error) {
+    await started.stop()
+    throw error
+  }
+}
