@@ -29,6 +29,7 @@ export const lies = {
   cutBody: 'API Pix: an answer ends in its middle',
   eventsBatched: 'API Pix: a callback waits, and goes out with others of its key in one call',
   eventOfStranger: 'API Pix: a callback of a key that is not of this account goes before a true one',
+  eventLate: 'API Pix: a callback goes out ten seconds late',
 } as const
 
 /** One of {@link lies}. */

@@ -27,6 +27,9 @@ const ATTEMPT_TIMEOUT_MS = 5_000
 /** Shuffled callbacks wait up to this long. */
 const SHUFFLE_MS = 250
 
+/** So long a late callback waits. */
+const LATE_MS = 10_000
+
 /** So long a callback that is to go out with others waits for them. */
 const BATCH_MS = 250
 
@@ -101,7 +104,8 @@ export class CallbackSender {
     for (const items of callbacksOf(notice, { book, liar, chance })) {
       await Promise.all(
         Array.from({ length: eventCopies }, async () => {
-          await this.#sleep(eventDelayMs + (eventsShuffled ? chance.below(SHUFFLE_MS) : 0))
+          const lateMs = liar.tells('eventLate') ? LATE_MS : 0
+          await this.#sleep(eventDelayMs + lateMs + (eventsShuffled ? chance.below(SHUFFLE_MS) : 0))
           await (liar.tells('eventsBatched')
             ? this.#sendWithOthers(notice.pixKey, items)
             : this.#send(notice.pixKey, items))

@@ -11,11 +11,17 @@ import {
   violated,
 } from '../support/api-pix.ts'
 import { startReceiver } from '../support/callback-receiver.ts'
+import { steppedClock } from '../support/clocks.ts'
 
 const [CNPJ_KEY, KEY] = KEYS
 
-async function registered(t: TestContext, suffix = '', status?: (index: number) => number) {
-  const bank = await startApiPixBank(t)
+async function registered(
+  t: TestContext,
+  suffix = '',
+  status?: (index: number) => number,
+  options: Parameters<typeof startApiPixBank>[1] = {},
+) {
+  const bank = await startApiPixBank(t, options)
   const receiver = await startReceiver(t, bank.apiPix, status)
   const { status: answered } = await register(bank, receiver.url + suffix)
   assert.equal(answered, 200)
@@ -183,4 +189,17 @@ test('[sandbox.16] callbacks wait and go out in one call', async (t) => {
   const told = receiver.received.slice(1).map(({ body }) => body.pix.map(({ valor }: { valor: string }) => valor))
   assert.deepEqual(told.flat().sort(), ['0.01', '0.02', '0.03'])
   assert.ok(told.length < 3, JSON.stringify(told))
+})
+
+test('[sandbox.16] a callback comes late', async (t) => {
+  const clock = steppedClock()
+  const { bank, receiver } = await registered(t, '', undefined, { clock })
+  await bank.lie('eventLate')
+  const endToEndId = await bank.paidCob()
+  await settled(bank)
+  assert.deepEqual(
+    receiver.received.slice(1).map(({ body }) => body.pix[0].endToEndId),
+    [endToEndId],
+  )
+  assert.ok(clock.sleptMs.includes(10_000), `it waited ${clock.sleptMs}`)
 })

@@ -21,6 +21,11 @@ const names: readonly (readonly [ConnectorName, BankKind, string])[] = [
   ],
   [
     'efi',
+    'truthful',
+    '[api-pix.11] [P1] killed, stopped and cut off beside a bank of the standard, its callbacks lost, doubled, batched, forged and late: both books are equal',
+  ],
+  [
+    'efi',
     'truthful-not-idempotent',
     '[api-pix.11] [P5] killed, stopped and cut off beside a bank of the standard, its callbacks lost, batched and forged, its orders not idempotent: both books are equal',
   ],

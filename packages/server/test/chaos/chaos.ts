@@ -5,6 +5,7 @@ import { eventTypes } from '@pixgate/spec'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { chanceOf } from '../fuzz/chance.ts'
+import { bookAt } from '../support/bank-book.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { ask } from '../support/process-world.ts'
 import { wallNow } from '../support/wall-clock.ts'
@@ -14,7 +15,7 @@ import { type Fleet, startFleet } from './fleet.ts'
 import { setGuard } from './guard.ts'
 import type { MerchantRequest, Reply, SwitchSet } from './history.ts'
 import { type Finding, judge } from './judge.ts'
-import { ActsOver, act, bookAt } from './load.ts'
+import { ActsOver, act } from './load.ts'
 import { createMerchant, exchange } from './merchant.ts'
 import {
   type BankKind,
@@ -168,7 +169,12 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
 /** A bank that begins to lie when it is told to, and again whenever it was started, until it is told to stop. */
 function lyingBank(seed: number, perThousand: Counts) {
   let [generation, isLying] = [0, false]
-  const lie = (url: string) => configureBank(url, 'lies', { seed: seed + generation, perThousand })
+  const lie = (url: string) => {
+    const begun = generation
+    // One that was killed meanwhile is told when it is there again.
+    const isWanted = () => isLying && generation === begun
+    return configureBank(url, 'lies', { seed: seed + generation, perThousand }, isWanted)
+  }
   return {
     /** How often it was started. */
     generation: () => generation,
@@ -320,9 +326,18 @@ async function insist(url: string, token: string, body?: object) {
   throw new Error(`${url} is not answered 201`)
 }
 
-/** Sets it, again where no answer comes: it may be stopped just now, or the machine busy. @throws Error where the bank does not take it */
-async function configureBank(url: string, what: 'lies' | 'behavior', body: object): Promise<void> {
-  for (let tries = 0; tries < 25; tries++) {
+/** With a pause of 200 ms between: a bank that was killed has been started again by then, also on a busy machine. */
+const CONFIGURE_TRIES = 300
+
+/** Sets it, again where no answer comes, as long as it is wanted: it may be stopped just now. @throws Error where the bank does not take it */
+async function configureBank(
+  url: string,
+  what: 'lies' | 'behavior',
+  body: object,
+  isWanted = () => true,
+): Promise<void> {
+  for (let tries = 0; tries < CONFIGURE_TRIES; tries++) {
+    if (!isWanted()) return
     const answer = await ask(`${url}/control/${what}`, PARTNER_TOKEN, 'PUT', body, {}, AbortSignal.timeout(5_000))
     if (answer?.status === 200) return
     if (answer !== undefined) throw new Error(`the bank does not take ${what}: ${JSON.stringify(answer.body)}`)

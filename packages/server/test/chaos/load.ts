@@ -1,6 +1,5 @@
-import { dashedId } from '../../src/banks/api-pix/ids.ts'
 import { type Chance, chanceOf } from '../fuzz/chance.ts'
-import { ask, type BankBook } from '../support/process-world.ts'
+import { ask } from '../support/process-world.ts'
 import { PARTNER_TOKEN } from '../support/world.ts'
 import type { Merchant } from './merchant.ts'
 
@@ -170,22 +169,4 @@ function remember<T>(list: T[], one: T): void {
 async function control({ bankUrl }: Scene, path: string, body: object): Promise<{ pixCode?: string } | undefined> {
   const answer = await ask(`${bankUrl}/control${path}`, PARTNER_TOKEN, 'POST', body, {}, AbortSignal.timeout(3_000))
   return answer && answer.status < 300 ? answer.body : undefined
-}
-
-/** The bank's own account of what happened, under our ids however it writes them. @throws Error where it is not there */
-export async function bookAt(bankUrl: string): Promise<BankBook> {
-  const answer = await ask(`${bankUrl}/control/book`, PARTNER_TOKEN, 'GET')
-  if (answer?.status !== 200) throw new Error('the bank has no book')
-  const book: BankBook = answer.body
-  return {
-    ...book,
-    charges: book.charges.map(underOurId),
-    payouts: book.payouts.map(underOurId),
-    refunds: book.refunds.map(underOurId),
-    entries: book.entries.map((entry) => ({ ...entry, reference: dashedId(entry.reference) })),
-  }
-}
-
-function underOurId<T extends { readonly id: string }>(one: T): T {
-  return { ...one, id: dashedId(one.id) }
 }

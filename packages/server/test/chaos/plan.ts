@@ -20,6 +20,12 @@ export type Fault =
   | { readonly kind: 'time passes'; readonly ms: number }
   | { readonly kind: 'bank behaves'; readonly change: BankBehaviorChange }
 
+/** The kinds of faults that a long plan beside a bank of this kind has. */
+export function faultKinds(bankKind: BankKind): readonly Fault['kind'][] {
+  const always = ['kill', 'stop', 'stop backend', 'terminate backend', 'restart database', 'bank behaves'] as const
+  return isTruthful(bankKind) ? always : [...always, 'time passes']
+}
+
 /** A fault and when it happens, milliseconds from the start. */
 export type Planned = Fault & { readonly atMs: number }
 
@@ -139,8 +145,8 @@ const FALSE = {
  */
 const AT_API_PIX = {
   ...{ tokenEndsEarly: 30, certificateRefused: 2, handshakeRefused: 10, tooManyRequests: 3, htmlAnswer: 10 },
-  ...{ cutBody: 10, repeatRefused: 300, codeWithheld: 50, eventLost: 100, eventsBatched: 150, eventOfStranger: 100 },
-  ...{ eventWrongAmount: 50, eventForeign: 50, eventFalseFailure: 50 },
+  ...{ cutBody: 10, repeatRefused: 300, codeWithheld: 50, eventLost: 100, eventLate: 100, eventsBatched: 150 },
+  ...{ eventOfStranger: 100, eventWrongAmount: 50, eventForeign: 50, eventFalseFailure: 50 },
 } as const
 
 /** How often a bank of this kind tells which lie. */

@@ -1,7 +1,7 @@
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
+import { bookAt } from '../support/bank-book.ts'
 import type { Fleet } from './fleet.ts'
-import { bookAt } from './load.ts'
 import { readWaiting } from './store.ts'
 
 /** Waiting until nothing more is going to happen, with time going faster than it does. */

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { realPause } from '../../src/platform/jobs/pause.ts'
-import { assertBooks, balances } from '../support/books.ts'
+import { assertBooks } from '../support/books.ts'
 import { outcomesOf } from '../support/unfinished.ts'
 import type { Node } from './node.ts'
-import type { CrashWorld } from './world.ts'
+import { type CrashWorld, heldOf } from './world.ts'
 
 /** What is done at a node that dies somewhere on the way, and how it must end whoever does the rest. */
 export interface Scenario {
   readonly name: string
+  /** Whether a bank that pays nothing out has no part in it. */
+  readonly sendsMoney?: boolean
   /** What is there before; nobody dies here. @param n tells runs apart */
   prepare?(world: CrashWorld, n: string): Promise<string>
   /** What merchants, payers and operators do. @param prepared what {@link prepare} resolved with @returns the operations that it is about */
@@ -110,10 +112,12 @@ async function untilDead(node: Node): Promise<void> {
   while (!node.isDead()) await realPause.for(GLANCE_MS)
 }
 
-async function assertEnds({ database, book }: CrashWorld, { ends }: Scenario, ids: readonly string[]): Promise<void> {
+async function assertEnds(world: CrashWorld, { ends }: Scenario, ids: readonly string[]): Promise<void> {
+  const { database, book, assertOfTheStandard } = world
+  assertOfTheStandard()
   await assertBooks(database)
   const outcomes = await outcomesOf(database, ids)
-  const { entries, availableCents } = await book()
+  const { entries } = await book()
   const seen = ids.map((id) => {
     const outcome = outcomes.find((one) => one.id === id)
     return {
@@ -125,6 +129,6 @@ async function assertEnds({ database, book }: CrashWorld, { ends }: Scenario, id
     seen,
     ends.map((end) => ({ ...end, cases: [] })),
   )
-  const { settlement = 0n } = await balances(database)
-  assert.equal(BigInt(availableCents), -settlement, 'the bank holds what our books say it holds')
+  const { there, here } = await heldOf(database, world)
+  assert.equal(there, here, 'the bank holds what our books say it holds')
 }

@@ -4,9 +4,11 @@ import { compose, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import { isOfUnavailability } from '../../src/platform/db/errors.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
+import type { Environment } from '../../src/platform/variables.ts'
 import type { SteppedClock } from '../support/stepped-clock.ts'
 import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
 import { ENVIRONMENT } from '../support/world.ts'
+import type { CrashBank } from './bank.ts'
 
 /** From so much on payouts and decisions wait for other people. */
 export const APPROVED_FROM_CENTS = 1_000_00
@@ -17,6 +19,8 @@ export interface Node {
   readonly url: string
   /** The port of that address: the bank's events go there, too. */
   readonly port: number
+  /** What it was started with. */
+  readonly settings: Environment
   isDead(): boolean
   /** What was lost when it died: the link, which way, and what of it can be read. */
   lastWords(): string
@@ -34,7 +38,7 @@ export interface Node {
 /** What nodes are started on. */
 export interface Ground {
   readonly databaseUrl: string
-  readonly bankUrl: string
+  readonly bank: Pick<CrashBank, 'port' | 'environment'>
   readonly clock: SteppedClock
 }
 
@@ -42,26 +46,37 @@ export interface Ground {
 export type Lifetime = Pick<TestContext, 'after'>
 
 /** Starts a node. */
-export async function startNode(t: Lifetime, { databaseUrl, bankUrl, clock }: Ground): Promise<Node> {
+export async function startNode(t: Lifetime, { databaseUrl, bank, clock }: Ground): Promise<Node> {
   const database = await tcpProxy(t, Number(new URL(databaseUrl).port))
-  const bank = await tcpProxy(t, Number(new URL(bankUrl).port))
-  const config = readConfig({
+  const bankLink = await tcpProxy(t, bank.port)
+  const settings = {
     ...ENVIRONMENT,
     DATABASE_URL: through(database, databaseUrl),
-    PIXGATE_PARTNER_URL: through(bank),
+    ...bank.environment(bankLink),
     PIXGATE_APPROVAL_FROM_CENTS: String(APPROVED_FROM_CENTS),
     PIXGATE_DESK_APPROVAL_FROM_CENTS: String(APPROVED_FROM_CENTS),
-  })
-  const logger = pino({ level: 'silent' })
-  const service = await compose({ config, clock, pause: realPause, random: () => 0.5, logger })
+  }
+  const service = await composed(settings, clock)
   await service.http.listen({ host: '127.0.0.1', port: 0 })
   const api = await tcpProxy(t, portOf(service))
-  return nodeOf(service, { database, bank, api })
+  return nodeOf(service, settings, { database, bank: bankLink, api })
+}
+
+/** Composes it, again where a busy machine's database takes longer to connect than a service waits. */
+async function composed(settings: Environment, clock: SteppedClock): Promise<Service> {
+  const given = { clock, pause: realPause, random: () => 0.5, logger: pino({ level: 'silent' }) }
+  for (;;) {
+    try {
+      return await compose({ ...given, config: readConfig(settings) })
+    } catch (error) {
+      ignoreUnavailable(error)
+    }
+  }
 }
 
 type Links = Readonly<Record<'database' | 'bank' | 'api', TcpProxy>>
 
-function nodeOf(service: Service, links: Links): Node {
+function nodeOf(service: Service, settings: Environment, links: Links): Node {
   let [seen, last, isDead, lastWords] = [0, Number.POSITIVE_INFINITY, false, '']
   for (const [name, link] of Object.entries(links)) {
     link.judge = (direction, bytes) => {
@@ -77,6 +92,7 @@ function nodeOf(service: Service, links: Links): Node {
   return {
     url: through(links.api),
     port: links.api.port,
+    settings,
     isDead: () => isDead,
     lastWords: () => lastWords,
     dieAt: (piece) => {

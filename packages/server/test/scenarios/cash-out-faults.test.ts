@@ -84,7 +84,7 @@ test('[cash-out.states.7] [CO-12] a refusal is the end: FAILED, notified once, t
 })
 
 test('[cash-out.unknown.3] [CO-11] [CO-16] an answer that is lost leaves a doubt, which a question ends; it was paid once', async (t) => {
-  const pix = await funded(t, IMPATIENT)
+  const pix = await funded(t)
   await pix.behaves({ cashOut: 'lost-response', eventDelayMs: 3_600_000 })
   const { id } = (await pix.payout()).body
   await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')
@@ -96,7 +96,7 @@ test('[cash-out.unknown.3] [CO-11] [CO-16] an answer that is lost leaves a doubt
 })
 
 test('[cash-out.unknown.7] [CO-9] [CO-11] [CO-42] what never arrived is sent again once the bank, asked, does not know it, under the same id', async (t) => {
-  const pix = await funded(t, IMPATIENT)
+  const pix = await funded(t)
   await pix.behaves({ cashOut: 'timeout' })
   const { id } = (await pix.payout()).body
   await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')
