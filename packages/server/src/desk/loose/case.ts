@@ -57,6 +57,7 @@ export type CaseSubject =
 /** An adjustment that was booked for a case. */
 export interface BookedStep {
   readonly status: AdjustmentStatus
+  /** Negative: what it cancelled was missing in clearing for this case. */
   readonly valueCents: bigint
 }
 

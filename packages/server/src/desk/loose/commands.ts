@@ -124,12 +124,12 @@ export class LooseCommands implements LooseDesk {
   }
 
   /** The other case in clearing whose money cancels what is in clearing of this one. @throws validation_error (400) */
-  async #cancels({ id, subject }: ReadCase, { evidence: { reference = '' } }: LooseOrder): Promise<string> {
+  async #cancels({ id, subject }: ReadCase, { evidence: { reference = '' } }: LooseOrder): Promise<ReadCase> {
     const other = isUuid(reference) ? await this.read(reference.toLowerCase()) : undefined
     const isOpen = other?.kind === 'in_clearing' && other.closedAt === null && other.id !== id
     const isOpposite =
       other?.subject.is === 'clearing' && subject.is === 'clearing' && other.subject.cents === -subject.cents
-    if (other && isOpen && isOpposite) return other.id
+    if (other && isOpen && isOpposite) return other
     throw invalid(
       'evidence.reference',
       'evidence.reference must be the id of the open case in_clearing of the opposite amount',
