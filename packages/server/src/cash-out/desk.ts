@@ -92,9 +92,9 @@ function needsOf(cashOut: CashOut, { reference }: DecidableCase, decision: DeskD
   return decision === 'confirm' && suspendedDeparture(cashOut, reference) === 0n ? ['endToEndId'] : []
 }
 
-/** Whether what came back may be of another payment that left for it. */
+/** Whether what came back of a payout that is confirmed may be of another payment that left for it. */
 function mayBeOfAnother(cashOut: CashOut): boolean {
-  return hasLoss(cashOut) || hasSuspended(cashOut)
+  return cashOut.endToEndId !== null && (hasLoss(cashOut) || hasSuspended(cashOut))
 }
 
 /**

@@ -39,8 +39,8 @@ export interface LooseEvent {
   readonly setAsideAt: number | null
   /** Whether the bank's connector can read it: only then it can be applied to anything. */
   readonly isReadable: boolean
-  /** The money that it tells of, centavos. */
-  readonly valueCents: bigint
+  /** The money that it tells of, centavos; `null`: nobody knows. */
+  readonly valueCents: bigint | null
 }
 
 /**

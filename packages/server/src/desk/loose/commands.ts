@@ -35,10 +35,10 @@ export interface PreparedLoose {
   decide(state: State, now: number): Decision<unknown>
   /** What the inbox does with it afterwards: of an event that is applied again. */
   readonly later: HandedOver | undefined
-  /** What an operation is handed, centavos. */
-  readonly handedCents: bigint
-  /** What it leaves as it is, where it moves nothing, centavos. */
-  readonly leftCents: bigint
+  /** What an operation is handed, centavos; `null`: nobody knows. */
+  readonly handedCents: bigint | null
+  /** What it leaves as it is, where it moves nothing, centavos; `null`: nobody knows. */
+  readonly leftCents: bigint | null
 }
 
 /** Some case of no operation was decided since this one was read: it is to be read again. */
@@ -195,8 +195,9 @@ function invalid(field: string, message: string): Refusal {
 
 /** Of the case, of what it is about, and of what was booked and decided of it. */
 function versionOf(stored: StoredCase, subject: CaseSubject, counts: readonly number[]): string {
-  const { facts: _, ...rest } = stored
   const known = subject.is === 'event' ? { ...subject, body: subject.body !== null } : subject
-  const text = JSON.stringify([rest, known, counts], (_key, value) => (typeof value === 'bigint' ? `${value}` : value))
+  const text = JSON.stringify([stored, known, counts], (_key, value) =>
+    typeof value === 'bigint' ? `${value}` : value,
+  )
   return sha256(text).toString('hex').slice(0, 32)
 }

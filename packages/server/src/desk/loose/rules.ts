@@ -158,14 +158,14 @@ function eventOrders({ subject }: ReadCase, decision: LooseDecision, attributedT
   return [{ inboxId, ordinal, setAsideAt, attributedTo }]
 }
 
-/** What a decision hands over, as far as it is told. @source rules#desk.52 */
-export function handedCents({ subject }: ReadCase, decision: LooseDecision): bigint {
+/** What a decision hands over; `null`: nobody knows. @source rules#desk.47, rules#desk.52 */
+export function handedCents({ subject }: ReadCase, decision: LooseDecision): bigint | null {
   if (!isHandedOver(decision)) return 0n
   return subject.is === 'movement' || subject.is === 'event' ? subject.valueCents : 0n
 }
 
-/** What a decision that moves nothing leaves as it is, though its case closes. @source rules#desk.46 */
-export function leftCents({ subject, facts }: ReadCase, decision: LooseDecision): bigint {
+/** What a decision that moves nothing leaves as it is, though its case closes; `null`: nobody knows. @source rules#desk.46, rules#desk.47 */
+export function leftCents({ subject, facts }: ReadCase, decision: LooseDecision): bigint | null {
   if (decision !== 'close' && decision !== 'dismiss') return 0n
   switch (subject.is) {
     case 'movement':
@@ -179,8 +179,10 @@ export function leftCents({ subject, facts }: ReadCase, decision: LooseDecision)
       return [correctedCents, merchantCents, gainedCents]
         .map((sumOf) => abs(sumOf(subject.booked)))
         .reduce((most, cents) => (cents > most ? cents : most), 0n)
-    case 'nothing':
-      return abs(centsIn(facts) ?? 0n)
+    case 'nothing': {
+      const cents = centsIn(facts)
+      return cents === undefined ? null : abs(cents)
+    }
   }
 }
 
