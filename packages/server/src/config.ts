@@ -198,7 +198,7 @@ export const serviceVariables = variables({
     shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
     default: '100000',
     description:
-      'What an operator decides about a case, and moves at least this on any account, waits until another person approves it; 0: each decision. An adjustment of at least this takes an admin.',
+      'What an operator decides about a case, and moves at least this on any account, waits until another person approves it; so does what one person decides alone within 24 hours and comes to this together. 0: each decision. An adjustment of at least this takes an admin.',
   },
   PIXGATE_NEW_RECIPIENT_HOURS: {
     shape: integer(0, 8_760, 'hours'),

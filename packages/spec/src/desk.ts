@@ -76,6 +76,7 @@ const option = Type.Object(
     needsSecondPerson: nullable(
       Type.Boolean({ description: 'Whether another person has to approve it; `null`: a dry run tells' }),
     ),
+    whySecondPerson: nullable(Type.String({ description: 'Why another person has to approve it, in words' })),
     effects: nullable(effects),
   },
   { title: 'CaseOption' },
@@ -288,7 +289,8 @@ const decided = Type.Object(
     caseId: uuid,
     decision,
     proposalId: nullable({ ...uuid, description: 'To be approved or withdrawn' }),
-    needsSecondPerson: Type.Boolean({ description: 'Its amount is such that another person has to approve it' }),
+    needsSecondPerson: Type.Boolean({ description: 'Another person has to approve it' }),
+    whySecondPerson: nullable(Type.String({ description: 'Why another person has to approve it, in words' })),
     effects: nullable(effects),
   },
   { title: 'CaseDecided' },
@@ -300,6 +302,7 @@ const DECIDED_EXAMPLE = {
   decision: 'credit',
   proposalId: null,
   needsSecondPerson: false,
+  whySecondPerson: null,
   effects: {
     amountCents: 15000,
     accounts: [
@@ -385,7 +388,13 @@ export const decideCaseProposal = endpoint({
     200: {
       description: 'What was done',
       schema: decided,
-      example: { ...DECIDED_EXAMPLE, outcome: 'approved', proposalId: PROPOSAL_ID, needsSecondPerson: true },
+      example: {
+        ...DECIDED_EXAMPLE,
+        outcome: 'approved',
+        proposalId: PROPOSAL_ID,
+        needsSecondPerson: true,
+        whySecondPerson: 'its amount is at least R$ 1.000,00',
+      },
     },
   },
   errors: ['not_found', 'approver_not_independent', 'proposal_void', 'not_possible_in_state'],
@@ -413,6 +422,7 @@ export const withdrawCaseProposal = endpoint({
         outcome: 'withdrawn',
         proposalId: PROPOSAL_ID,
         needsSecondPerson: true,
+        whySecondPerson: 'its amount is at least R$ 1.000,00',
         effects: null,
       },
     },

@@ -94,7 +94,7 @@ export const looseCases = {
       debit: 'Let the merchant bear what clearing lacks; what the balance does not have is owed.',
       write_off: 'Book it as a gain or as a loss.',
       close:
-        'Close it as explained, with the other case in clearing that cancels it: name its id in `evidence.reference`. No money is booked.',
+        'Close it with the other case in clearing that cancels it: name its id in `evidence.reference`. The one is booked against the other; no balance changes.',
     },
   },
   statement_corrected: {

@@ -61,6 +61,8 @@ export interface CashOutFacts extends SendFacts, RepeatedReturns {
   /** What operators took from suspense, centavos: of what left by end-to-end id, of what came back by return id. */
   readonly decidedMovements?: Readonly<Record<string, number>>
   readonly decidedReturns?: Readonly<Record<string, number>>
+  /** What operators wrote off of it, centavos: of what left, less what came back since; negative: more came back. */
+  readonly lossCents?: number
   /** What was reserved again after money had left nevertheless, centavos. */
   readonly heldAgainCents?: number
 }
@@ -135,6 +137,11 @@ export function movementsOf(inputs: readonly CashOutInput[]): MovementId[] {
 export function isOfAnotherPayment(cashOut: CashOut, input: CashOutInput): boolean {
   if (input.on !== 'partner.returned' || input.endToEndId == null || cashOut.endToEndId === null) return false
   return input.endToEndId !== cashOut.endToEndId && bookedReturn(cashOut, input.returned.returnId) === undefined
+}
+
+/** Whether a return is told to be of the payment by which the payout was confirmed. */
+export function namesPayout(cashOut: CashOut, { endToEndId = null }: ReturnedInput): boolean {
+  return endToEndId !== null && endToEndId === cashOut.endToEndId
 }
 
 /**

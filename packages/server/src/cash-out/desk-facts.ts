@@ -63,7 +63,13 @@ function learnedBy(
         },
       }
     case 'left_written_off':
-      return { facts: { ...leftForIt(cashOut), ...departureDecided(cashOut, reference, kind) } }
+      return {
+        facts: {
+          ...leftForIt(cashOut),
+          ...departureDecided(cashOut, reference, kind),
+          ...lossAfter(cashOut, suspendedDeparture(cashOut, reference)),
+        },
+      }
     case 'left_handed_over':
       return { facts: departureDecided(cashOut, reference, kind) }
     case 'payout_return_credited': {
@@ -71,6 +77,9 @@ function learnedBy(
       return { facts: { returns, ...arrivalDecided(cashOut, reference) } }
     }
     case 'arrival_written_off':
+      return {
+        facts: { ...arrivalDecided(cashOut, reference), ...lossAfter(cashOut, -suspendedArrival(cashOut, reference)) },
+      }
     case 'arrival_handed_over':
       return { facts: arrivalDecided(cashOut, reference) }
     default:
@@ -88,6 +97,11 @@ function departureDecided(cashOut: CashOut, reference: string, kind: string): Ca
   const cents = Number(suspendedDeparture(cashOut, reference))
   const decidedMovements = { ...cashOut.facts.decidedMovements, [reference]: cents }
   return { decidedMovements, ...(kind === 'confirmed_after_release' ? { isReleased: true } : {}) }
+}
+
+/** @param cents written off now: negative, what came back @source rules#desk.9 */
+function lossAfter({ facts: { lossCents = 0 } }: CashOut, cents: bigint): CashOutFacts {
+  return { lossCents: lossCents + Number(cents) }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type DeskDecision, type EvidenceField, type GuardOf, cashOut as machine } from '@pixgate/spec'
+import { type DeskDecision, type EvidenceField, type GuardOf, cashOut as machine, Refusal } from '@pixgate/spec'
 import {
   assertNamed,
   assertOpen,
@@ -18,6 +18,7 @@ import { changesByDecision, changesByEnd } from './desk-facts.ts'
 import { deskNotification } from './desk-notification.ts'
 import {
   exceedsPayout,
+  hasLoss,
   hasSuspended,
   heldAgainCents,
   heldCents,
@@ -79,6 +80,7 @@ export const cashOutDecider: CaseDecider<CashOut> = {
   decide: (cashOut, openCase, order, state, nowMs) => {
     assertOpen(cashOut, openCase)
     assertNamed(order, needsOf(cashOut, openCase, order.decision))
+    assertOfPayout(cashOut, order)
     return decideCase(cashOut, openCase, order, state, nowMs)
   },
 }
@@ -86,7 +88,25 @@ export const cashOutDecider: CaseDecider<CashOut> = {
 /** What of the bank's an operator must name: money in suspense has its id already. */
 function needsOf(cashOut: CashOut, { reference }: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
   if (decision === 'return') return ['returnId']
+  if (decision === 'credit') return mayBeOfAnother(cashOut) ? ['endToEndId'] : []
   return decision === 'confirm' && suspendedDeparture(cashOut, reference) === 0n ? ['endToEndId'] : []
+}
+
+/** Whether what came back of a payout that is confirmed may be of another payment that left for it. */
+function mayBeOfAnother(cashOut: CashOut): boolean {
+  return cashOut.endToEndId !== null && (hasLoss(cashOut) || hasSuspended(cashOut))
+}
+
+/**
+ * What may be of another payment is credited only as what the payout was confirmed by.
+ * @throws validation_error (400)
+ * @source rules#desk.18
+ */
+function assertOfPayout(cashOut: CashOut, { decision, evidence: { endToEndId } }: DeskOrder): void {
+  if (decision !== 'credit' || !mayBeOfAnother(cashOut) || endToEndId === cashOut.endToEndId) return
+  const field = 'evidence.endToEndId'
+  const message = `${field} must be the payout’s: a return of another payment is written off`
+  throw new Refusal('validation_error', { fields: [{ field, code: 'out_of_range', message }] })
 }
 
 function decideCase(

@@ -11,8 +11,9 @@ import {
   type CashOutInput,
   isOfAnotherPayment,
   mayBeBooked,
+  namesPayout,
 } from './cash-out.ts'
-import { exceedsPayout } from './suspense.ts'
+import { exceedsPayout, hasLoss } from './suspense.ts'
 
 /** What the conditions of the table mean. Pure. */
 
@@ -63,7 +64,8 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'return may be known': ({ cashOut, input }) => input.on === 'partner.returned' && mayBeBooked(cashOut, input),
   'return has no id': ({ input }) => input.on === 'partner.returned' && input.isUnnamed === true,
   'returns exceed the payout': ({ cashOut, input }) =>
-    input.on === 'partner.returned' && exceedsPayout(cashOut, input.returned.valueCents),
+    input.on === 'partner.returned' &&
+    (exceedsPayout(cashOut, input.returned.valueCents) || (hasLoss(cashOut) && !namesPayout(cashOut, input))),
 }
 
 /** Whether a condition of what is no decision of an operator holds. */

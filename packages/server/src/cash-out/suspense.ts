@@ -48,6 +48,11 @@ export function exceedsPayout({ endToEndId, valueCents, facts }: CashOut, cents:
   return reversedCents(facts) + cents > (leftCents === undefined ? valueCents : BigInt(leftCents))
 }
 
+/** Whether what comes back of it may pay back another payment of it, which was written off. @source rules#cash-out.reversal.2 */
+export function hasLoss({ facts: { lossCents = 0 } }: CashOut): boolean {
+  return lossCents > 0
+}
+
 function leftOver(booked: CashOutFacts['movements'], decided: CashOutFacts['movements'], reference: string): bigint {
   return BigInt((own(booked, reference) ?? 0) - (own(decided, reference) ?? 0))
 }

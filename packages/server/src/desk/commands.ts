@@ -7,11 +7,12 @@ import { HoldersChanged, holdActive, type Person } from '../operators/index.ts'
 import { type Queries, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
+import { allowanceOf, TakesSecondPerson, takenAlone, whySecondPerson } from './alone.ts'
 import { CaseMoved, currentVersion, type Decidable, decidableOf } from './decidable.ts'
 import type { AnyOrder } from './decider.ts'
-import { changesBy, effectsOf } from './effects.ts'
+import { changesBy, weigh } from './effects.ts'
 import { CasesMoved } from './loose/index.ts'
-import { effectsAsThingsAre, type OptionsNeeds } from './options.ts'
+import { type OptionsNeeds, usedAlone, weighedAsThingsAre } from './options.ts'
 import {
   assertMayApprove,
   assertOperates,
@@ -138,15 +139,23 @@ async function decideAnew(needs: DeskNeeds, request: DecisionRequest): Promise<A
   const { stored } = decidable
   const order: AnyOrder = { ...ordered, caseId: stored.id, operator: operator.actor, approver: null }
   const prepared = await decidable.prepare(order)
-  const effects = await effectsAsThingsAre(needs.rehearse, {
+  const { effects, amountCents } = await weighedAsThingsAre(needs.rehearse, {
     ...prepared,
     decide: (state, now) => prepared.decide(state, now, undefined),
   })
-  const needsSecondPerson = effects.amountCents >= needs.approvalFromCents
-  const answer = decidedAnswer(isDryRun ? 'dry_run' : 'proposed', order, effects, { needsSecondPerson })
-  if (isDryRun) return { answer, isReplayed: false }
-  if (needsSecondPerson) return propose(needs, request, decidable, answer)
-  return { answer: await execute(needs, decidable, { ...request, order }), isReplayed: false }
+  const usedCents = await usedAlone(needs, operator.actor, await needs.holders.people())
+  const why = whySecondPerson(amountCents, needs.approvalFromCents, usedCents)
+  const answer = (because: string | null) =>
+    decidedAnswer(isDryRun ? 'dry_run' : 'proposed', order, effects, { whySecondPerson: because })
+  if (isDryRun) return { answer: answer(why), isReplayed: false }
+  if (why !== null) return propose(needs, request, decidable, answer(why))
+  try {
+    return { answer: await execute(needs, decidable, { ...request, order }), isReplayed: false }
+  } catch (error) {
+    // Another decision of the same person was first.
+    if (error instanceof TakesSecondPerson) return propose(needs, request, decidable, answer(error.message))
+    throw error
+  }
 }
 
 /** What the same `Idempotency-Key` was answered. @throws idempotency_key_reused (422) */
@@ -162,7 +171,9 @@ async function answered(
 }
 
 function replayed({ answer }: Pick<StoredStep, 'answer'>): Answered {
-  return { answer: answer as unknown as Decided, isReplayed: true }
+  const { whySecondPerson = null, ...said } = answer as unknown as Omit<Decided, 'whySecondPerson'> & Partial<Decided>
+  // An answer of the version before says no reason.
+  return { answer: { ...said, whySecondPerson }, isReplayed: true }
 }
 
 /**
@@ -192,18 +203,23 @@ async function executeOnce(needs: DeskNeeds, decidable: Decidable, executed: Exe
   const { looks, decide, later, ...counted } = await decidable.prepare(order)
   const afterwards = later && (await needs.rehearse(later))
   const holdersVersion = approval?.holdersVersion ?? (await versionOfHolders(needs, executed.operator))
+  const allowance = allowanceOf(executed.operator.actor, await needs.holders.people())
   return needs.engine.execute({
     ...looks,
+    // Whoever decides locks it, so that of two who take of one sum the second sees the first.
     controls: [...(looks.controls ?? []), 'holders'],
+    allowances: [...(looks.allowances ?? []), allowance],
     request: live,
     decide: (state, now) => {
       if (state.versionOf('holders') !== holdersVersion) throw new HoldersChanged()
       const decision = decide(state, now, version)
-      const effects = effectsOf(changesBy(decision, state), afterwards, counted)
-      assertAmount(effects.amountCents, needs, approval?.proposal)
+      const { effects, amountCents } = weigh(changesBy(decision, state), afterwards, counted)
+      assertAmount(effects.amountCents, amountCents !== null, needs, approval?.proposal)
+      const taken = approval ? [] : takenAlone(effects.amountCents, needs.approvalFromCents, allowance, state, now)
       const answer = answerOf(executed, effects)
       return {
         ...decision,
+        allowances: [...(decision.allowances ?? []), ...taken],
         audits: [...(decision.audits ?? []), auditOfExecuted(executed, stored, effects.amountCents)],
         caseSteps: [stepOf(id, executed, stored, answer)],
         outcome: answer,
@@ -223,16 +239,26 @@ async function versionOfHolders({ holders }: DeskNeeds, operator: Operator): Pro
   return version
 }
 
-/** As things are when it is written. @source rules#desk.39 */
-function assertAmount(amountCents: number, { approvalFromCents }: DeskNeeds, proposal: StoredStep | undefined): void {
+/** As things are when it is written. @source rules#desk.39, rules#desk.47 */
+function assertAmount(
+  amountCents: number,
+  isKnown: boolean,
+  { approvalFromCents }: DeskNeeds,
+  proposal: StoredStep | undefined,
+): void {
   if (proposal && amountCents > Number(proposal.amountCents)) throw isVoid('it would move more than was proposed')
-  if (!proposal && amountCents >= approvalFromCents) throw new Refusal('case_changed')
+  if (!proposal && (!isKnown || amountCents >= approvalFromCents)) throw new Refusal('case_changed')
 }
 
 function answerOf({ order, approval }: Executed, effects: Decided['effects']): Decided {
   return approval
-    ? decidedAnswer('approved', order, effects, { needsSecondPerson: true, proposalId: approval.proposal.id })
-    : decidedAnswer('decided', order, effects, { needsSecondPerson: false })
+    ? decidedAnswer('approved', order, effects, standingFor(approval.proposal))
+    : decidedAnswer('decided', order, effects, { whySecondPerson: null })
+}
+
+/** Why a proposal was made, and its id. */
+function standingFor(proposal: StoredStep) {
+  return { whySecondPerson: replayed(proposal).answer.whySecondPerson, proposalId: proposal.id }
 }
 
 function auditOfExecuted({ operator, order, approval }: Executed, stored: StoredCase, amountCents: number) {
@@ -340,7 +366,7 @@ async function isAsRead(
 
 function nobodyNamed(): Refusal {
   const message =
-    'a decision of this amount is proposed by an operator with a name: the administrative token names nobody'
+    'a decision that takes a second person is proposed by an operator with a name: the administrative token names nobody'
   return new Refusal('insufficient_role', { message })
 }
 
@@ -411,8 +437,12 @@ async function withdraw(needs: DeskNeeds, request: ProposalRequest): Promise<Dec
   const { proposal, end } = await proposalOf(needs, request)
   if (end) return ended(end, 'withdrawn', operator)
   const ordered = orderedBy(proposal)
-  const named = { needsSecondPerson: true, proposalId: proposal.id }
-  const answer = decidedAnswer('withdrawn', { caseId: stored.id, decision: ordered.decision }, null, named)
+  const answer = decidedAnswer(
+    'withdrawn',
+    { caseId: stored.id, decision: ordered.decision },
+    null,
+    standingFor(proposal),
+  )
   const isKept = await refusableTransaction(database, async (queries) => {
     refuseLapsed(live)
     await holdOperator(queries, operator)

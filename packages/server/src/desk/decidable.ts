@@ -78,7 +78,7 @@ function ofOperation(stored: StoredCase, operation: Operation, decider: CaseDeci
         },
         later: undefined,
         handedCents: 0n,
-        leftCents: stored.amountCents ?? 0n,
+        leftCents: stored.atStakeCents,
       }
     },
   }

@@ -8,15 +8,22 @@ import { changesOf, type Rehearsal } from '../engine/rehearsal.ts'
 
 type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
 
-/** See {@link effectsOf}. */
+/** What a decision does, to the centavo. */
 export type Effects = NonNullable<Decided['effects']>
 
 /** What counts in the amount of a decision besides what it moves, centavos. */
 export interface Counted {
-  /** What is handed over, whatever becomes of it. */
-  readonly handedCents: bigint
-  /** What it leaves as it is, where it moves nothing. */
-  readonly leftCents: bigint
+  /** What is handed over, whatever becomes of it; `null`: nobody knows. */
+  readonly handedCents: bigint | null
+  /** What it leaves as it is, where it moves nothing; `null`: nobody knows. */
+  readonly leftCents: bigint | null
+}
+
+/** What a decision does, and with what it counts. */
+export interface Weighed {
+  readonly effects: Effects
+  /** Centavos; `null`: nobody knows. `effects` tells as much of it as is known. */
+  readonly amountCents: number | null
 }
 
 const NOTHING_COUNTED: Counted = { handedCents: 0n, leftCents: 0n }
@@ -24,17 +31,24 @@ const NOTHING_COUNTED: Counted = { handedCents: 0n, leftCents: 0n }
 /**
  * What a decision would do.
  * @param later what an operation does of it afterwards, as things are
- * @source rules#desk.34, rules#desk.46, rules#desk.52
+ * @source rules#desk.34, rules#desk.46, rules#desk.47, rules#desk.52
  */
-export function effectsOf(own: Rehearsal, later?: Rehearsal, counted = NOTHING_COUNTED): Effects {
-  const { entries, moves, notifications, opens, closes } = later ? both(own, later) : own
+export function weigh(
+  own: Rehearsal,
+  later?: Rehearsal,
+  { handedCents, leftCents }: Counted = NOTHING_COUNTED,
+): Weighed {
+  const all = later ? both(own, later) : own
+  const left = all.entries.length > 0 ? 0n : leftCents
+  const isKnown = left !== null && handedCents !== null
+  const amountCents = Math.max(Number(amountOf(all.entries)), Number(left ?? 0n), Number(handedCents ?? 0n))
+  return { effects: effectsOf(all, amountCents), amountCents: isKnown ? amountCents : null }
+}
+
+function effectsOf({ entries, moves, notifications, opens, closes }: Rehearsal, amountCents: number): Effects {
   const changed = [...changesOf(entries)].filter(([, cents]) => cents !== 0n)
   return {
-    amountCents: Math.max(
-      Number(amountOf(entries)),
-      Number(entries.length > 0 ? 0n : counted.leftCents),
-      Number(counted.handedCents),
-    ),
+    amountCents,
     accounts: changed.map(([account, cents]) => ({ account, changeCents: Number(cents) })),
     journals: journalsOf(entries),
     operations: statusesOf(moves),

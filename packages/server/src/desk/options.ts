@@ -1,12 +1,15 @@
 import { type DeskDecision, type getCase, type LooseDecision, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
+import { allowanceKey, usedSince } from '../engine/allowance.ts'
 import type { Command, Operation, OperationKind } from '../engine/operation.ts'
 import { createReader } from '../engine/reader.ts'
 import type { Rehearse } from '../engine/rehearsal.ts'
+import type { Person } from '../operators/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
+import { allowanceOf, sinceBucket, whySecondPerson } from './alone.ts'
 import type { CaseDecider, DecidableCase, DeskOption, DeskOrder, DeskOutcome } from './decider.ts'
-import { type Effects, effectsOf } from './effects.ts'
+import { type Weighed, weigh } from './effects.ts'
 import type { LooseDesk, PreparedLoose, ReadCase } from './loose/index.ts'
 import type { WholeCase } from './store.ts'
 
@@ -29,6 +32,17 @@ export interface OptionsNeeds {
   readonly approvalFromCents: number
 }
 
+/** What an operator decided alone within 24 hours, centavos. @source rules#desk.49 */
+export async function usedAlone(
+  { database, clock }: Pick<OptionsNeeds, 'database' | 'clock'>,
+  actor: string,
+  people: readonly Person[],
+): Promise<bigint> {
+  const name = allowanceOf(actor, people)
+  const used = (await createReader(database).allowances([name])).get(allowanceKey(name))
+  return used ? usedSince(used, sinceBucket(clock.now())) : 0n
+}
+
 /** The operation of a case as it stands, with its open cases; `undefined` where it has none. */
 export async function operationOf(
   database: Database,
@@ -39,12 +53,14 @@ export async function operationOf(
 
 /**
  * The decisions that the table has for a case, each with what it would do to the money, and why one cannot be made now.
+ * @param usedCents what whoever reads it decided alone within 24 hours
  * @source rules#desk.34
  */
 export async function optionsOf(
   whole: WholeCase,
   operation: Operation | undefined,
   { deciders, rehearse, clock, approvalFromCents }: OptionsNeeds,
+  usedCents: bigint,
 ): Promise<OptionView[]> {
   const decider = operation && deciders[operation.kind]
   if (!operation || !decider || whole.closedAt !== null) return []
@@ -52,10 +68,10 @@ export async function optionsOf(
   const openCase: DecidableCase = { id, kind, reference, facts: facts as DecidableCase['facts'] }
   const views: OptionView[] = []
   for (const option of decider.options(operation, openCase, clock.now())) {
-    const counted = { handedCents: 0n, leftCents: whole.amountCents ?? 0n }
-    const effects = async () =>
-      effectsOf(await rehearse(commandOf(decider, operation, openCase, orderOf(option, id))), undefined, counted)
-    views.push(await viewOf({ ...option, needs: [...option.needs] }, effects, approvalFromCents))
+    const counted = { handedCents: 0n, leftCents: whole.atStakeCents }
+    const weighed = async () =>
+      weigh(await rehearse(commandOf(decider, operation, openCase, orderOf(option, id))), undefined, counted)
+    views.push(await viewOf({ ...option, needs: [...option.needs] }, weighed, approvalFromCents, usedCents))
   }
   return views
 }
@@ -64,25 +80,26 @@ export async function optionsOf(
 export async function looseOptionsOf(
   read: ReadCase,
   { looseDesk, rehearse, approvalFromCents }: Pick<OptionsNeeds, 'looseDesk' | 'rehearse' | 'approvalFromCents'>,
+  usedCents: bigint,
 ): Promise<OptionView[]> {
   const views: OptionView[] = []
   for (const { decision, says, needs } of looseDesk.options(read)) {
     const option = { decision, says, needs, isOffered: true, because: [] }
     // Where evidence is asked for, whatever it is changes nothing of what is done.
     const order = { decision, operator: '', evidence: { reference: 'any' } }
-    const effects = async () => effectsAsThingsAre(rehearse, await looseDesk.prepare(read, order))
-    views.push(await viewOf({ ...option, needs: [...option.needs] }, effects, approvalFromCents))
+    const weighed = async () => weighedAsThingsAre(rehearse, await looseDesk.prepare(read, order))
+    views.push(await viewOf({ ...option, needs: [...option.needs] }, weighed, approvalFromCents, usedCents))
   }
   return views
 }
 
 /** What a decision would do as things are, with what an operation does of it afterwards. @source rules#desk.34 */
-export async function effectsAsThingsAre(
+export async function weighedAsThingsAre(
   rehearse: Rehearse,
   { looks, decide, later, ...counted }: PreparedLoose,
-): Promise<Effects> {
+): Promise<Weighed> {
   const own = await rehearse({ ...looks, decide })
-  return effectsOf(own, later && (await rehearse(later)), counted)
+  return weigh(own, later && (await rehearse(later)), counted)
 }
 
 /** A decision, whatever the case is of. */
@@ -93,8 +110,9 @@ type Option = Omit<DeskOption, 'decision' | 'needs'> & {
 
 async function viewOf(
   option: Option,
-  effectsNow: () => Promise<Effects>,
+  weighedNow: () => Promise<Weighed>,
   approvalFromCents: number,
+  usedCents: bigint,
 ): Promise<OptionView> {
   const { decision, says: meaning, needs, isOffered, because } = option
   const view = {
@@ -104,12 +122,14 @@ async function viewOf(
     isOffered,
     whyNot: [...because],
     needsSecondPerson: null,
+    whySecondPerson: null,
     effects: null,
   }
   if (!isOffered || needs.length > 0) return view
   try {
-    const effects = await effectsNow()
-    return { ...view, needsSecondPerson: effects.amountCents >= approvalFromCents, effects }
+    const { effects, amountCents } = await weighedNow()
+    const why = whySecondPerson(amountCents, approvalFromCents, usedCents)
+    return { ...view, needsSecondPerson: why !== null, whySecondPerson: why, effects }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return { ...view, isOffered: false, whyNot: [error.message] }

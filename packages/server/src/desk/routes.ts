@@ -11,7 +11,7 @@ import {
   type ProposalRequest,
 } from './commands.ts'
 import type { ReadCase } from './loose/index.ts'
-import { looseOptionsOf, type OptionsNeeds, operationOf, optionsOf } from './options.ts'
+import { looseOptionsOf, type OptionsNeeds, operationOf, optionsOf, usedAlone } from './options.ts'
 import { evidenceOf, stepViews, versionOf } from './steps/rules.ts'
 import { readSteps, readStoredCase } from './steps/store.ts'
 import { type CaseFilter, listCases, readCase, type WholeCase } from './store.ts'
@@ -38,18 +38,21 @@ export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
       const nextCursor = hasMore ? (data.at(-1)?.id ?? null) : null
       return { status: 200, body: { data, pagination: { limit, hasMore, nextCursor } } }
     },
-    getCase: async ({ params }) => {
+    getCase: async ({ params, context }) => {
       const { whole, operation } = await readTogether(needs, params.id)
       const loose = operation ? undefined : await needs.looseDesk.read(whole.id)
       const version = loose?.version ?? versionOf(whole)
-      const standing = { version, isClosed: whole.closedAt !== null, people: await holders.people() }
+      const people = await holders.people()
+      const standing = { version, isClosed: whole.closedAt !== null, people }
+      const usedCents = await usedAlone(needs, operatorOf(context).actor, people)
+      const options = loose ? looseOptionsOf(loose, needs, usedCents) : optionsOf(whole, operation, needs, usedCents)
       return {
         status: 200,
         body: {
           ...summaryOf(whole),
           version,
           facts: whole.facts,
-          options: loose ? await looseOptionsOf(loose, needs) : await optionsOf(whole, operation, needs),
+          options: await options,
           event: loose ? eventOf(loose) : null,
           steps: stepViews(await readSteps(database, whole.id), standing),
           timeline: timelineOf(whole),

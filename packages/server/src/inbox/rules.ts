@@ -65,8 +65,8 @@ export function movementOf(event: ReadableEvent): ReportedMovement | undefined {
   }
 }
 
-/** The money that an event tells of, also where it tells it without an id, centavos; 0 where it tells no amount. */
-export function reportedCents(event: ReadableEvent): bigint {
+/** The money that an event tells of, also where it tells it without an id, centavos; `null`: money may have moved, it tells no amount. */
+export function reportedCents(event: ReadableEvent): bigint | null {
   switch (event.kind) {
     case 'payment_received':
       return event.payment.valueCents
@@ -76,6 +76,7 @@ export function reportedCents(event: ReadableEvent): bigint {
     case 'payment_returned':
       return event.returned.valueCents
     case 'changed':
+      return null
     case 'failed':
     case 'in_progress':
       return 0n

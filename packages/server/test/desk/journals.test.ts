@@ -258,7 +258,7 @@ for (const decision of ['credit', 'write_off'] as const) {
     await leave('E9', 30_00n)
     await leave('E8', 5_00n)
     await cashOuts.apply(id, [returned({ returnId: 'D9', valueCents: 10_00n, occurredAt: clock.now() })])
-    await decide('returned_in_doubt', decision)
+    await decide('returned_in_doubt', decision, { evidence: { endToEndId: 'E9' } })
     const { status } = await decide('second_payment', 'write_off')
     assert.equal(status, decision === 'credit' ? 'REVERSED' : 'CONFIRMED')
     const { available, losses, settlement } = await balances(database)

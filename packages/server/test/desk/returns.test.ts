@@ -234,6 +234,63 @@ for (const decision of ['return', 'write_off'] as const) {
   })
 }
 
+/** A payout of R$ 30,00 that left as E9, and a second time as E8, and what comes back of either. */
+async function leftTwiceAsPayout(t: TestContext) {
+  const at = await sent(t)
+  await at.leave('E9', 30_00n)
+  await at.leave('E8', 30_00n)
+  const back = async (returnId: string, valueCents: bigint) => {
+    const reported = returned({ returnId, valueCents, occurredAt: at.clock.now() })
+    return (await at.cashOuts.apply(at.id, [reported]))?.cashOut.status
+  }
+  const booked = async () => {
+    const { available, losses, settlement } = await balances(at.database)
+    return [available, losses, settlement]
+  }
+  return { ...at, back, booked }
+}
+
+for (const parts of [[30_00n], [10_00n, 20_00n]]) {
+  test(`[cash-out.reversal.2] [cash-out.desk.7] [desk.18] what comes back of a payout of which a second payment was written off pays back that loss first: in ${parts.length} parts`, async (t) => {
+    const { database, decide, back, booked } = await leftTwiceAsPayout(t)
+    await decide('second_payment', 'write_off')
+    for (const [index, cents] of parts.entries()) {
+      assert.equal(await back(`D${index}`, cents), 'RECONCILIATION_REQUIRED')
+      assert.equal((await balances(database)).available, 68_00n, 'the merchant paid for one payment')
+      assert.equal((await decide('returned_too_much', 'write_off')).status, 'CONFIRMED')
+    }
+    assert.deepEqual(await booked(), [68_00n, undefined, -70_00n])
+    assert.equal(await back('D9', 30_00n), 'REVERSED', 'the loss is paid back: what comes back now is the payout')
+    assert.deepEqual(await booked(), [98_00n, undefined, -100_00n])
+    await assertBooks(database)
+  })
+}
+
+test('[cash-out.desk.6] [desk.18] what came back while a second payment was written off is credited only as the payout that the operator names', async (t) => {
+  const { database, decide, back, booked } = await leftTwiceAsPayout(t)
+  await decide('second_payment', 'write_off')
+  await back('D1', 30_00n)
+  await assert.rejects(decide('returned_too_much', 'credit'), { code: 'validation_error' })
+  await assert.rejects(decide('returned_too_much', 'credit', { evidence: { endToEndId: 'E8' } }), {
+    code: 'validation_error',
+  })
+  assert.equal((await decide('returned_too_much', 'credit', { evidence: { endToEndId: 'E9' } })).status, 'REVERSED')
+  assert.deepEqual(await booked(), [98_00n, -30_00n, -70_00n])
+  await assertBooks(database)
+})
+
+test('[cash-out.desk.6] [cash-out.desk.7] [desk.18] the same where it came back before the second payment was decided', async (t) => {
+  const { database, decide, back, booked } = await leftTwiceAsPayout(t)
+  assert.equal(await back('D1', 30_00n), 'RECONCILIATION_REQUIRED')
+  await assert.rejects(decide('returned_in_doubt', 'credit'), { code: 'validation_error' })
+  await decide('returned_in_doubt', 'write_off')
+  await decide('second_payment', 'write_off')
+  assert.deepEqual(await booked(), [68_00n, undefined, -70_00n])
+  assert.equal(await back('D2', 30_00n), 'REVERSED', 'nothing is lost: what comes back now is the payout')
+  assert.deepEqual(await booked(), [98_00n, undefined, -100_00n])
+  await assertBooks(database)
+})
+
 for (const decision of ['return', 'write_off'] as const) {
   test(`[desk.14] a payout that left otherwise than asked for, ${decision}: what is set aside has a case, and is free once the bank lets it fail`, async (t) => {
     const { database, decide, leave, cashOuts, id } = await sent(t)

@@ -96,9 +96,11 @@ function orderOf(
       continue
     }
     const id =
-      field === 'endToEndId' || (operation.kind === 'refund_in' && decision === 'confirm')
-        ? executionOf(world, operation)
-        : returnOf(world, operation, openCase)
+      decision === 'credit'
+        ? givenBack(world, operation, openCase)
+        : field === 'endToEndId' || (operation.kind === 'refund_in' && decision === 'confirm')
+          ? executionOf(world, operation)
+          : returnOf(world, operation, openCase)
     if (id === undefined) return undefined
     evidence[field] = id
   }
@@ -132,6 +134,16 @@ function isTrue(world: World, operation: Operation, { kind, reference }: StoredC
     case 'close':
       return true
   }
+}
+
+/** The payment that confirmed a payout, where the return of the case gives back that one. */
+function givenBack(
+  { bank: { book } }: World,
+  { endToEndId }: Operation,
+  { reference }: StoredCase,
+): string | undefined {
+  const entry = book.entries.find(({ movementId }) => movementId === reference)
+  return endToEndId !== null && entry?.endToEndId === endToEndId ? endToEndId : undefined
 }
 
 /** How an order was carried out that our books do not know. */

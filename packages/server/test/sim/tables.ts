@@ -21,7 +21,7 @@ export interface StoredEntry extends Entry {
 /** A case as it is kept. */
 export interface StoredCase extends OpenCase {
   readonly operationId: string | null
-  readonly facts: Operation['facts']
+  facts: Operation['facts']
   readonly openedAt: number
   closedAt: number | null
 }
@@ -211,7 +211,9 @@ export class Tables {
       const name = caseName(opened.operationId, opened.kind, opened.reference)
       const known = this.cases.get(this.#caseIds.get(name) ?? '')
       if (known) {
-        if (!isClosed) known.closedAt = null
+        if (isClosed) continue
+        known.closedAt = null
+        known.facts = opened.facts
         continue
       }
       const row: StoredCase = { ...opened, openedAt: now, closedAt: isClosed ? now : null }

@@ -105,7 +105,8 @@ export const cashOut = machine({
       'a return of the same amount was booked, and one of the two, this one or that one, was told without its id',
     'return has no id':
       'the bank, who cannot be asked, told no return id, so that it could be told again as another return',
-    'returns exceed the payout': 'all returns together would exceed what left as the payout',
+    'returns exceed the payout':
+      'all returns together would exceed what left as the payout, or this one is not told to be of the payment that confirmed it, and of another one that was written off not all has come back',
   },
   cases: {
     movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',
@@ -118,7 +119,8 @@ export const cashOut = machine({
     confirmed_in_doubt: 'Money left while the payout was in doubt. It is in suspense.',
     failed_after_confirmation: 'The partner reports a failure of a payout that was confirmed. Nothing was released.',
     return_restated: 'The partner states another amount for a return that was booked.',
-    returned_too_much: 'More came back than was sent. The last return is in suspense.',
+    returned_too_much:
+      'More came back than was sent, or what came back may be of another payment of it that was written off. The last return is in suspense.',
     return_told_before: 'A return was told with its id and without it, or there are two. One is booked.',
     return_unnamed: 'Money came back without a return id. It is in suspense.',
     returned_in_doubt: 'Money came back while the payout was in doubt. It is in suspense.',
@@ -187,7 +189,7 @@ export const cashOut = machine({
     { from: [...LEFT, ...GIVEN_BACK, DOUBT], on: 'partner.returned', when: 'movement belongs to another operation', to: CONFLICT, posts: 'arrived_unattributed', opens: 'movement_elsewhere', rule: 'cash-out.states.16', says: 'The same of a return id that was booked on another operation: it is never credited a second time.' },
     { from: [...LEFT, DOUBT], on: 'partner.returned', when: 'return may be known', to: 'same', opens: 'return_told_before', rule: 'cash-out.reversal.5', says: 'Where a return of that amount was booked, one without an id may be that one: then it is a case only. So is a return of that amount that is reported with its id afterwards, once.' },
     { from: LEFT, on: 'partner.returned', when: 'return has no id', to: CONFLICT, posts: 'arrived_unattributed', opens: 'return_unnamed', rule: 'cash-out.reversal.5', says: 'A return without an id, where the bank cannot be asked, is in suspense, with a case.' },
-    { from: LEFT, on: 'partner.returned', when: 'returns exceed the payout', to: CONFLICT, posts: 'arrived_unattributed', opens: 'returned_too_much', rule: 'cash-out.reversal.2', says: 'Where more comes back than left as the payout, the last return is in suspense, with a case.' },
+    { from: LEFT, on: 'partner.returned', when: 'returns exceed the payout', to: CONFLICT, posts: 'arrived_unattributed', opens: 'returned_too_much', rule: 'cash-out.reversal.2', says: 'Where more comes back than left as the payout, the last return is in suspense, with a case. So is one of which it is not told that it is of the payment that confirmed the payout, while another one that was written off has not come back: it may pay back that loss.' },
     { from: LEFT, on: 'partner.returned', to: 'REVERSED', posts: 'cash_out_returned', emits: 'pix_cash_out_reversal', rule: 'cash-out.reversal.1', says: 'Money that comes back, whole or in part, is credited once for each return id, and told once; the fee is kept. A return that overtakes its confirmation waits for it, and both are booked in their order.' },
     { from: GIVEN_BACK, on: 'partner.returned', to: CONFLICT, opens: 'returned_without_sending', asks: true, rule: 'cash-out.ended.3', says: 'A return of what was never confirmed is a case and is not credited, as the reservation was given back already. The bank is asked.' },
     { from: DOUBT, on: 'partner.returned', to: CONFLICT, posts: 'arrived_unattributed', opens: 'returned_in_doubt', rule: 'cash-out.reconciliation.3', says: 'Money that came back in doubt is in suspense with a case, once the bank, asked by us, reports it.' },

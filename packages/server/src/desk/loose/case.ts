@@ -39,8 +39,8 @@ export interface LooseEvent {
   readonly setAsideAt: number | null
   /** Whether the bank's connector can read it: only then it can be applied to anything. */
   readonly isReadable: boolean
-  /** The money that it tells of, centavos. */
-  readonly valueCents: bigint
+  /** The money that it tells of, centavos; `null`: nobody knows. */
+  readonly valueCents: bigint | null
 }
 
 /**
@@ -57,6 +57,7 @@ export type CaseSubject =
 /** An adjustment that was booked for a case. */
 export interface BookedStep {
   readonly status: AdjustmentStatus
+  /** Negative: what it cancelled was missing in clearing for this case. */
   readonly valueCents: bigint
 }
 

@@ -35,10 +35,10 @@ export interface PreparedLoose {
   decide(state: State, now: number): Decision<unknown>
   /** What the inbox does with it afterwards: of an event that is applied again. */
   readonly later: HandedOver | undefined
-  /** What an operation is handed, centavos. */
-  readonly handedCents: bigint
-  /** What it leaves as it is, where it moves nothing, centavos. */
-  readonly leftCents: bigint
+  /** What an operation is handed, centavos; `null`: nobody knows. */
+  readonly handedCents: bigint | null
+  /** What it leaves as it is, where it moves nothing, centavos; `null`: nobody knows. */
+  readonly leftCents: bigint | null
 }
 
 /** Some case of no operation was decided since this one was read: it is to be read again. */
@@ -124,12 +124,12 @@ export class LooseCommands implements LooseDesk {
   }
 
   /** The other case in clearing whose money cancels what is in clearing of this one. @throws validation_error (400) */
-  async #cancels({ id, subject }: ReadCase, { evidence: { reference = '' } }: LooseOrder): Promise<string> {
+  async #cancels({ id, subject }: ReadCase, { evidence: { reference = '' } }: LooseOrder): Promise<ReadCase> {
     const other = isUuid(reference) ? await this.read(reference.toLowerCase()) : undefined
     const isOpen = other?.kind === 'in_clearing' && other.closedAt === null && other.id !== id
     const isOpposite =
       other?.subject.is === 'clearing' && subject.is === 'clearing' && other.subject.cents === -subject.cents
-    if (other && isOpen && isOpposite) return other.id
+    if (other && isOpen && isOpposite) return other
     throw invalid(
       'evidence.reference',
       'evidence.reference must be the id of the open case in_clearing of the opposite amount',
@@ -195,8 +195,9 @@ function invalid(field: string, message: string): Refusal {
 
 /** Of the case, of what it is about, and of what was booked and decided of it. */
 function versionOf(stored: StoredCase, subject: CaseSubject, counts: readonly number[]): string {
-  const { facts: _, ...rest } = stored
   const known = subject.is === 'event' ? { ...subject, body: subject.body !== null } : subject
-  const text = JSON.stringify([rest, known, counts], (_key, value) => (typeof value === 'bigint' ? `${value}` : value))
+  const text = JSON.stringify([stored, known, counts], (_key, value) =>
+    typeof value === 'bigint' ? `${value}` : value,
+  )
   return sha256(text).toString('hex').slice(0, 32)
 }

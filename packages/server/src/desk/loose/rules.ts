@@ -20,7 +20,8 @@ import {
   type State,
 } from '../../engine/operation.ts'
 import { sha256 } from '../../platform/crypto.ts'
-import type { BookedStep, LooseMovement, LooseOption, LooseOrder, ReadCase } from './case.ts'
+import { abs, booksOf, isHandedOver, type Step } from './bookings.ts'
+import type { LooseMovement, LooseOption, LooseOrder, ReadCase } from './case.ts'
 import type { HandedOver } from './ports.ts'
 import { centsIn, clearingCents, correctedCents, gainedCents, merchantCents } from './subject.ts'
 
@@ -73,60 +74,6 @@ function isOfSign(decision: LooseDecision, cents: bigint): boolean {
   return decision === 'credit' ? cents > 0n : decision === 'debit' ? cents < 0n : true
 }
 
-/** An adjustment that a decision books. */
-interface Step extends BookedStep {
-  /** The bank's id of the movement that it books; `''`: it books none. */
-  readonly reference: string
-}
-
-/** What a decision books, in its order. @source rules#desk.53, rules#desk.54, rules#desk.55, rules#desk.56 */
-function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readonly Step[] {
-  switch (subject.is) {
-    case 'movement': {
-      const cents = subject.direction === 'in' ? subject.valueCents : -subject.valueCents
-      const first = step(cents, 'CLEARING_ARRIVED', 'CLEARING_LEFT', subject.movementId)
-      return decision === 'close' || isHandedOver(decision) ? [] : [...first, ...settling(cents, decision)]
-    }
-    case 'difference':
-      if (decision === 'close') return []
-      return [...step(subject.cents, 'CLEARING_ADDED', 'CLEARING_REMOVED'), ...settling(subject.cents, decision)]
-    case 'clearing':
-      return settling(subject.cents, decision)
-    case 'decided':
-      return decision === 'revert' ? reverting(booked) : []
-    default:
-      return []
-  }
-}
-
-/** Whose what is in clearing is. */
-function settling(cents: bigint, decision: LooseDecision): readonly Step[] {
-  switch (decision) {
-    case 'credit':
-    case 'debit':
-    case 'undo':
-      return step(cents, 'CLEARING_CREDITED', 'CLEARING_DEBITED')
-    case 'write_off':
-      return step(cents, 'CLEARING_GAINED', 'CLEARING_LOST')
-    default:
-      return []
-  }
-}
-
-/** The opposite of all that was booked. */
-function reverting(booked: readonly BookedStep[]): readonly Step[] {
-  return [
-    ...step(-correctedCents(booked), 'CLEARING_ADDED', 'CLEARING_REMOVED'),
-    ...step(-merchantCents(booked), 'CLEARING_CREDITED', 'CLEARING_DEBITED'),
-    ...step(-gainedCents(booked), 'CLEARING_GAINED', 'CLEARING_LOST'),
-  ]
-}
-
-function step(cents: bigint, more: AdjustmentStatus, less: AdjustmentStatus, reference = ''): readonly Step[] {
-  if (cents === 0n) return []
-  return [{ status: cents > 0n ? more : less, valueCents: cents > 0n ? cents : -cents, reference }]
-}
-
 const JOURNALS: ReadonlyMap<AdjustmentStatus, JournalKind> = new Map(
   adjustment.rows.flatMap(({ to, posts }) => (posts ? [[to, posts] as const] : [])),
 )
@@ -138,7 +85,7 @@ export interface Deciding {
   /** The operation that is named; `null`: none is. */
   readonly attributedTo: string | null
   /** The other case in clearing that closes with it; `null`: none does. */
-  readonly cancels: string | null
+  readonly cancels: ReadCase | null
   /** What the named operation decides of the movement that is handed over to it. */
   readonly handed: HandedOver | undefined
   /** Of the adjustments, in their order. */
@@ -185,21 +132,18 @@ function acceptedBy(
 }
 
 /** What a decision does beside what it hands over. */
-function ownDecision(
-  { read, order, ids, attributedTo, cancels }: Deciding,
-  state: Pick<State, 'balance'>,
-  decision: LooseDecision,
-): Decision<undefined> {
-  const steps = stepsOf(read, decision)
+function ownDecision(deciding: Deciding, state: Pick<State, 'balance'>, decision: LooseDecision): Decision<undefined> {
+  const { read, order, ids, attributedTo, cancels } = deciding
+  const { of, steps } = booksOf(read, cancels, decision)
   const available = state.balance('available')
   const left = clearingCents([...read.booked, ...steps])
   const opens = left !== 0n && decision !== 'close' && read.kind !== 'in_clearing'
   const ordered = eventOrders(read, decision, attributedTo)
   return {
-    creates: steps.map((one, index) => createOf(one, ids[index] ?? '', index, { read, order })),
+    creates: steps.map((one, index) => createOf(one, ids[index] ?? '', index, { read: of, order })),
     journals: steps.map((one, index) => journalOf(one, ids[index] ?? '', available)),
     cases: opens ? [clearingCase(read, left)] : [],
-    closes: ordered.length > 0 ? [] : [read.id, ...(cancels === null ? [] : [cancels])],
+    closes: ordered.length > 0 ? [] : [read.id, ...(cancels === null ? [] : [cancels.id])],
     exact: steps.some(({ status }) => status === 'CLEARING_DEBITED') ? ['available', 'receivable'] : [],
     controls: { loose_cases: { decided: read.id } },
     eventOrders: ordered,
@@ -214,19 +158,14 @@ function eventOrders({ subject }: ReadCase, decision: LooseDecision, attributedT
   return [{ inboxId, ordinal, setAsideAt, attributedTo }]
 }
 
-/** Whether an operation books what is decided, by its own table. */
-function isHandedOver(decision: LooseDecision): boolean {
-  return decision === 'attribute' || decision === 'replay'
-}
-
-/** What a decision hands over, as far as it is told. @source rules#desk.52 */
-export function handedCents({ subject }: ReadCase, decision: LooseDecision): bigint {
+/** What a decision hands over; `null`: nobody knows. @source rules#desk.47, rules#desk.52 */
+export function handedCents({ subject }: ReadCase, decision: LooseDecision): bigint | null {
   if (!isHandedOver(decision)) return 0n
   return subject.is === 'movement' || subject.is === 'event' ? subject.valueCents : 0n
 }
 
-/** What a decision that moves nothing leaves as it is, though its case closes. @source rules#desk.46 */
-export function leftCents({ subject, facts }: ReadCase, decision: LooseDecision): bigint {
+/** What a decision that moves nothing leaves as it is, though its case closes; `null`: nobody knows. @source rules#desk.46, rules#desk.47 */
+export function leftCents({ subject, facts }: ReadCase, decision: LooseDecision): bigint | null {
   if (decision !== 'close' && decision !== 'dismiss') return 0n
   switch (subject.is) {
     case 'movement':
@@ -240,8 +179,10 @@ export function leftCents({ subject, facts }: ReadCase, decision: LooseDecision)
       return [correctedCents, merchantCents, gainedCents]
         .map((sumOf) => abs(sumOf(subject.booked)))
         .reduce((most, cents) => (cents > most ? cents : most), 0n)
-    case 'nothing':
-      return abs(centsIn(facts) ?? 0n)
+    case 'nothing': {
+      const cents = centsIn(facts)
+      return cents === undefined ? null : abs(cents)
+    }
   }
 }
 
@@ -253,7 +194,7 @@ function keyOf({ direction, movementId }: { readonly direction: 'in' | 'out'; re
 const SHOWN = 'A difference between the books and the bank was settled'
 
 function createOf(
-  { status, valueCents }: Step,
+  { status, valueCents, against }: Step,
   id: string,
   index: number,
   { read, order }: Pick<Deciding, 'read' | 'order'>,
@@ -275,7 +216,7 @@ function createOf(
       dueAt: null,
       transactionId: null,
       endToEndId: null,
-      detail: { reason: SHOWN, about: read.about, caseId: read.id },
+      detail: { reason: SHOWN, about: read.about, caseId: read.id, ...(against !== undefined && { against }) },
       facts: { madeBy: { caller: order.operator, address: '' } },
     },
   }
@@ -291,8 +232,4 @@ function journalOf({ status, valueCents, reference }: Step, operationId: string,
 function clearingCase({ about, id, kind }: ReadCase, cents: bigint): Case {
   const facts = { decidedCase: id, of: kind, direction: cents > 0n ? 'in' : 'out', valueCents: Number(abs(cents)) }
   return { operationId: null, kind: 'in_clearing', reference: about, facts }
-}
-
-function abs(cents: bigint): bigint {
-  return cents < 0n ? -cents : cents
 }

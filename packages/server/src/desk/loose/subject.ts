@@ -59,8 +59,10 @@ export function moneyOf(
     case 'statement_missing':
     case 'credit_denied':
       return { is: 'difference', cents: lackingCents(movement) - correctedCents(booked) }
-    case 'statement_differs':
-      return { is: 'difference', cents: differenceCents(facts, movement) - correctedCents(booked) }
+    case 'statement_differs': {
+      const cents = differenceCents(facts, movement)
+      return cents === undefined ? { is: 'nothing' } : { is: 'difference', cents: cents - correctedCents(booked) }
+    }
     case 'in_clearing':
       return { is: 'clearing', cents: clearingCents(booked) }
     case 'statement_corrected':
@@ -82,11 +84,12 @@ function lackingCents(movement: KnownMoney['movement']): bigint {
 
 /**
  * The same of one that the statement has otherwise than the books, or, where these do not have it yet, told otherwise before. What was
- * told before is not what the books have: of an entry that was otherwise from the first on it would count the difference twice.
+ * told before is not what the books have: of an entry that was otherwise from the first on it would count the difference twice. `undefined`:
+ * it is no difference of one movement.
  */
-function differenceCents(facts: Document, movement: KnownMoney['movement']): bigint {
+function differenceCents(facts: Document, movement: KnownMoney['movement']): bigint | undefined {
   const [told, known] = [centsIn(facts), movement?.valueCents ?? centsIn(facts.booked ?? facts.before)]
-  if (told === undefined || known === undefined) return 0n
+  if (told === undefined || known === undefined) return undefined
   return facts.direction === 'in' ? told - known : known - told
 }
 
@@ -104,7 +107,7 @@ export function correctedCents(booked: readonly BookedStep[]): bigint {
 /** What adjustments left in clearing. */
 export function clearingCents(booked: readonly BookedStep[]): bigint {
   const came = sumOf(booked, 'CLEARING_ARRIVED') - sumOf(booked, 'CLEARING_LEFT') + correctedCents(booked)
-  return came - merchantCents(booked) - gainedCents(booked)
+  return came - merchantCents(booked) - gainedCents(booked) - sumOf(booked, 'CLEARING_CANCELLED')
 }
 
 /** What the merchant has of it. */

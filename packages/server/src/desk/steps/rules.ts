@@ -72,10 +72,11 @@ export function decidedAnswer(
   outcome: Decided['outcome'],
   { caseId, decision }: Pick<AnyOrder, 'caseId' | 'decision'>,
   effects: Effects | null,
-  proposal: { readonly needsSecondPerson: boolean; readonly proposalId?: string },
+  proposal: { readonly whySecondPerson: string | null; readonly proposalId?: string },
 ): Decided {
-  const { needsSecondPerson, proposalId = null } = proposal
-  return { outcome, caseId, decision, proposalId, needsSecondPerson, effects }
+  const { whySecondPerson, proposalId = null } = proposal
+  const needsSecondPerson = whySecondPerson !== null || proposalId !== null
+  return { outcome, caseId, decision, proposalId, needsSecondPerson, whySecondPerson, effects }
 }
 
 /** Whether a case is as it was when something was proposed about it, and who proposed it an operator still. */

@@ -7,15 +7,24 @@ import type { DecidableCase } from '../decider.ts'
 /** A case, as it is decided. */
 export interface StoredCase extends DecidableCase {
   readonly operationId: string | null
-  /** What it is about, centavos; `null`: nobody told an amount. */
-  readonly amountCents: bigint | null
+  /** The most that it was ever told to be about, centavos; `null`: nobody told an amount. */
+  readonly atStakeCents: bigint | null
   /** Epoch milliseconds. */
   readonly closedAt: number | null
   /** How many moves its operation has had; `null` where it has none. */
   readonly version: number | null
 }
 
-const CASE = `SELECT c.id, c.kind, c.reference, c.facts, c.amount_cents AS "amountCents", c.operation_id AS "operationId", c.closed_at AS "closedAt", o.version
+/**
+ * The most that a case `c` was told to be about, in SQL: while it is open its operation's moves tell what it is told again.
+ * @source rules#desk.48
+ */
+export const AT_STAKE = `greatest(c.amount_cents,
+            (SELECT max((m.evidence ->> 'valueCents')::numeric::bigint) FROM move m
+              WHERE m.operation_id = c.operation_id AND jsonb_typeof(m.evidence -> 'valueCents') = 'number'
+                AND c.reference IN ('', m.evidence ->> 'endToEndId', m.evidence ->> 'returnId')))`
+
+const CASE = `SELECT c.id, c.kind, c.reference, c.facts, ${AT_STAKE} AS "atStakeCents", c.operation_id AS "operationId", c.closed_at AS "closedAt", o.version
      FROM "case" c LEFT JOIN operation o ON o.id = c.operation_id
     WHERE c.id = $1`
 

@@ -2,7 +2,11 @@ import { caseCents } from '../case-line.ts'
 import { instantOrNull } from './parameters.ts'
 import type { Part } from './part.ts'
 
-/** Opens cases; one that was closed is open again, as a doubt that is over may come back. */
+/**
+ * Opens cases; one that was closed is open again, as a doubt that is over may come back. It tells what was told last; while it is open
+ * its amount only grows.
+ * @source rules#desk.48
+ */
 export const openedCases: Part = {
   name: 'cas',
   isWanted: ({ cases }) => cases.opened.length > 0,
@@ -23,8 +27,11 @@ export const openedCases: Part = {
         ],
       })}
      WHERE (SELECT yes FROM go)
-    ON CONFLICT ON CONSTRAINT case_once DO UPDATE SET closed_at = NULL
-       WHERE "case".closed_at IS NOT NULL AND excluded.closed_at IS NULL
+    ON CONFLICT ON CONSTRAINT case_once DO UPDATE
+       SET closed_at = NULL, facts = excluded.facts,
+           amount_cents = CASE WHEN "case".closed_at IS NULL AND excluded.amount_cents < "case".amount_cents
+                               THEN "case".amount_cents ELSE excluded.amount_cents END
+       WHERE excluded.closed_at IS NULL AND ("case".closed_at IS NOT NULL OR "case".facts <> excluded.facts)
   )`,
 }
 

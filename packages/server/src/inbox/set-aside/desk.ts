@@ -40,8 +40,8 @@ export interface SetAsideEvent extends SetAsideKey {
   /** `null`: it is being applied. */
   readonly setAsideAt: number | null
   readonly isReadable: boolean
-  /** The money that it tells of, centavos. */
-  readonly valueCents: bigint
+  /** The money that it tells of, centavos; `null`: nobody knows. */
+  readonly valueCents: bigint | null
 }
 
 /** What the desk works with. */
@@ -71,7 +71,7 @@ export function createSetAsideDesk({ store, inbound, receivers }: SetAsideOption
         outcome: row.outcome,
         setAsideAt: row.processed_at,
         isReadable: event !== undefined && event.kind !== 'unreadable',
-        valueCents: event === undefined || event.kind === 'unreadable' ? 0n : reportedCents(event),
+        valueCents: event === undefined || event.kind === 'unreadable' ? null : reportedCents(event),
       }
     },
     command: async (key, attributedTo) => {

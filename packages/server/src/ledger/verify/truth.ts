@@ -179,16 +179,19 @@ export const truthChecks: readonly Check[] = [
   },
   {
     name: 'clearing',
-    meaning: 'Every centavo in clearing has a case, which tells of it or was closed as explained.',
+    meaning: 'What is in clearing is what open cases have there, each of them its own.',
     sql: `
       SELECT concat_ws(' ', 'clearing', s.total, 'of', s.about) AS what
-        FROM (SELECT o.detail ->> 'about' AS about, sum(e.amount_cents) AS total
+        FROM (SELECT CASE WHEN e.journal = 'clearing_cancelled' AND e.amount_cents > 0
+                          THEN o.detail ->> 'against' ELSE o.detail ->> 'about' END AS about,
+                     sum(e.amount_cents) AS total
                 FROM entry e JOIN operation o ON o.id = e.operation_id
                WHERE e.account_id = (SELECT id FROM account WHERE code = 'clearing')
                GROUP BY 1) s
        WHERE s.total <> 0
          AND NOT EXISTS (SELECT FROM "case" c
-                          WHERE c.operation_id IS NULL AND c.kind = 'in_clearing' AND c.reference = s.about)`,
+                          WHERE c.operation_id IS NULL AND c.kind = 'in_clearing' AND c.reference = s.about
+                            AND c.closed_at IS NULL)`,
   },
   {
     name: 'idempotency-keys',

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { balances } from '../../support/books.ts'
+import type { StatementEntry } from '../../../src/banks/port.ts'
+import { verify } from '../../../src/ledger/verify/store.ts'
+import { withSnapshot } from '../../../src/platform/db/snapshot.ts'
+import { assertBooks, balances } from '../../support/books.ts'
+import { administer, openTestDatabase } from '../../support/database.ts'
+import { openCaseIdsOf } from '../../support/evidence.ts'
+import { databaseAt, migrateBy } from '../../support/migrations.ts'
 import { desk } from '../fixture.ts'
 
 /** Money in clearing leaves it, or is cancelled by other money in clearing: it never stays there without a case. */
@@ -45,7 +51,8 @@ test('[desk.55] what is in clearing is closed with the case that cancels it to t
   const { status, body } = await pix.decide(arrived, 'close', { evidence: { reference: left } })
   assert.equal(status, 200, JSON.stringify(body))
   assert.deepEqual(body.effects.closes.toSorted(), [arrived, left].toSorted())
-  assert.deepEqual(await balances(pix.database), before, 'no money is booked')
+  assert.deepEqual(body.effects.accounts, [], 'no account has more or less by it')
+  assert.deepEqual(await balances(pix.database), before)
   assert.deepEqual(
     (await pix.read('?kind=in_clearing')).data.map(({ id }: { id: string }) => id),
     [nearly],
@@ -62,4 +69,114 @@ test('[desk.46] what is closed in clearing counts with its amount', async (t) =>
   assert.deepEqual([body.outcome, body.effects.amountCents], ['proposed', 1000])
   assert.equal((await pix.say(arrived, body.proposalId, true)).body.outcome, 'approved')
   assert.deepEqual((await pix.read('?kind=in_clearing')).data, [])
+})
+
+/** Two payments, of which the bank tells the one with so much more and the other with so much less; all of that is in clearing. */
+async function differing(t: TestContext, cents: bigint) {
+  const more = new Map<string, bigint>()
+  const entries = new Map<string, StatementEntry>()
+  const pix = await desk(
+    t,
+    {},
+    {
+      bank: (simulated) => ({
+        ...simulated,
+        readStatement: async (query) => {
+          const answer = await simulated.readStatement(query)
+          if (answer.kind !== 'READ') return answer
+          for (const entry of answer.page.entries) entries.set(entry.movementId, entry)
+          // All of it in every page, as if it had been booked just now.
+          const told = [...entries.values()].map((entry) => ({
+            ...entry,
+            valueCents: entry.valueCents + (more.get(entry.movementId) ?? 0n),
+            occurredAt: query.to - 1,
+          }))
+          return { ...answer, page: { ...answer.page, entries: told, balances: null } }
+        },
+      }),
+    },
+  )
+  const paid = async (difference: bigint) => {
+    const charge = await pix.charge('10.00')
+    const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
+    more.set(endToEndId, difference)
+    return String(endToEndId)
+  }
+  const [one, other] = [await paid(cents), await paid(-cents)]
+  const minutes = async (count: number) => {
+    for (let minute = 0; minute < count; minute += 1) await pix.later(60_000)
+  }
+  await minutes(8)
+  for (const { id } of (await pix.read('?kind=statement_differs')).data) await pix.decide(id, 'clear')
+  const inClearing = async (endToEndId: string): Promise<string | undefined> =>
+    (await pix.read('?kind=in_clearing')).data.find(({ reference }: { reference: string }) =>
+      reference.endsWith(endToEndId),
+    )?.id
+  const tellAsBooked = async (endToEndId: string) => {
+    more.delete(endToEndId)
+    await minutes(3)
+    const [again, ...others] = (await pix.read('?kind=statement_differs')).data
+    assert.ok(again && others.length === 0, 'it is a case that it is told otherwise again')
+    assert.equal((await pix.decide(again.id, 'clear')).status, 200)
+  }
+  return { ...pix, one, other, minutes, inClearing, tellAsBooked }
+}
+
+for (const [told, direction] of [
+  ['one', -100n],
+  ['other', 100n],
+] as const) {
+  test(`[desk.55] [desk.56] what is told again of two that were closed against each other is in clearing with a case: ${told}`, async (t) => {
+    const pix = await differing(t, 100n)
+    const [id, against] = [await pix.inClearing(pix.one), await pix.inClearing(pix.other)]
+    assert.ok(id && against)
+    assert.equal((await pix.decide(id, 'close', { evidence: { reference: against } })).status, 200)
+    await pix.tellAsBooked(pix[told])
+    assert.equal((await balances(pix.database)).clearing, direction)
+    const left = await pix.inClearing(pix[told])
+    assert.ok(left, 'what is in clearing has an open case')
+    await assertBooks(pix.database)
+    assert.equal((await pix.decide(left, 'write_off')).status, 200)
+    assert.deepEqual(
+      [(await balances(pix.database)).clearing, (await balances(pix.database)).losses],
+      [undefined, direction],
+    )
+    assert.deepEqual((await pix.read('?kind=in_clearing')).data, [])
+    await assertBooks(pix.database)
+  })
+}
+
+test('[desk.55] [ledger.verify.1] what is in clearing under a case that is closed is a fault', async (t) => {
+  const pix = await inClearing(t, [1000])
+  await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now() WHERE kind = 'in_clearing'`)
+  const { drifts } = await withSnapshot({ url: pix.databaseUrl, name: 'test' }, verify)
+  assert.deepEqual(
+    drifts.map(({ name, count }) => [name, count]),
+    [['clearing', 2]],
+    'that they come to nothing together excuses neither',
+  )
+})
+
+test('[desk.55] what was closed in clearing before without a booking is open again after the migration', async (t) => {
+  const url = await databaseAt(t, 45)
+  const booked = (id: string, about: string, cents: number, version: number) =>
+    `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts, created_at, updated_at)
+     VALUES ('${id}', 'adjustment', '${id}', 'CLEARING_ADDED', 1, ${Math.abs(cents)}, 0, 'x', '', '{"about": "${about}"}', '{}', now(), now());
+     INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, at)
+     VALUES (10, ${version}, ${cents}, 0, '${id}', 'clearing_added', '', 1, now());`
+  const closed = (id: string, about: string) =>
+    `INSERT INTO "case" (id, kind, reference, facts, opened_at, closed_at) VALUES ('${id}', 'in_clearing', '${about}', '{}', now(), now());`
+  const [held, settled] = ['0198c0de-7a11-7000-8000-00000000000a', '0198c0de-7a11-7000-8000-00000000000b']
+  await administer(
+    url,
+    `SET session_replication_role = replica;
+     ${booked('0198c0de-7a11-7000-8000-000000000001', 'difference a', 100, 1)}
+     ${booked('0198c0de-7a11-7000-8000-000000000002', 'difference b', 100, 2)}
+     ${booked('0198c0de-7a11-7000-8000-000000000003', 'difference b', -100, 3)}
+     ${closed(held, 'difference a')} ${closed(settled, 'difference b')}`,
+  )
+  await migrateBy(url, 46, 46)
+  const database = openTestDatabase(url)
+  t.after(() => database.close())
+  assert.deepEqual(await openCaseIdsOf(database, 'in_clearing'), [held])
 })

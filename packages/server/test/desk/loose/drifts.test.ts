@@ -4,18 +4,16 @@ import { createDriftCases, type Verified } from '../../../src/desk/loose/index.t
 import { testDatabase } from '../../support/database.ts'
 import { testEngine } from '../../support/engine.ts'
 import { cases } from '../../support/evidence.ts'
-import { decidingAt } from './fixture.ts'
+import { desk as world } from '../fixture.ts'
 
 /** Faults of the books are cases. */
 
 async function desk(t: TestContext) {
   const { url, database } = await testDatabase(t)
-  const { engine, ids, clock } = testEngine(t, url)
-  const statement = { accepts: async () => false, command: async () => undefined }
+  const { engine } = testEngine(t, url)
   const { report } = createDriftCases({ engine, database })
-  const { decide } = decidingAt({ engine, database, ids, clock, statements: { desk: statement } })
   const found = (...examples: string[]): Promise<void> => report(verified(examples, examples.length))
-  return { found, report, decide, cases: () => cases(database) }
+  return { found, report, cases: () => cases(database) }
 }
 
 function verified(examples: readonly string[], count: number): Verified {
@@ -35,11 +33,14 @@ test('[desk.60] each fault is a case, once, which closes by itself when it is go
 })
 
 test('[desk.60] a fault that an operator closed as explained opens no case again', async (t) => {
-  const { found, decide, cases } = await desk(t)
-  await found('a')
-  await decide('ledger_drift', 'close')
-  await found('a')
-  assert.deepEqual(await cases(), ['ledger_drift (closed)'])
+  const { database, service, read, decide, say } = await world(t)
+  const { report } = createDriftCases({ engine: service.engine, database })
+  await report(verified(['a'], 1))
+  const [{ id }] = (await read('?kind=ledger_drift')).data
+  const { body } = await decide(id, 'close')
+  assert.equal((await say(id, body.proposalId, true)).body.outcome, 'approved')
+  await report(verified(['a'], 1))
+  assert.deepEqual(await cases(database), ['ledger_drift (closed)'])
 })
 
 test('[desk.60] a fault that is not told for want of room keeps its case', async (t) => {

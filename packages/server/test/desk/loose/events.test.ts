@@ -5,6 +5,7 @@ import { assertBooks, balances } from '../../support/books.ts'
 import { audit, cases, inbox } from '../../support/evidence.ts'
 import { paidEvent, postEvent } from '../../support/partner-events.ts'
 import { ADMIN_TOKEN, type WorldOptions, world } from '../../support/world.ts'
+import { desk } from '../fixture.ts'
 import { decidingOver, shapeOf } from './fixture.ts'
 
 /** Events of the bank that were set aside, and what an operator decides of them. */
@@ -188,20 +189,31 @@ test('[desk.59] the case of an event closes by itself when the same event comes 
   assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)', 'paid_before_charge'])
 })
 
-test('[desk.57] what cannot be read is dismissed, or read again by a later version, and attributed to nothing', async (t) => {
-  const pix = await world(t, {}, { isStepped: true })
+test('[desk.47] [desk.57] what cannot be read is dismissed, or read again by a later version, by two people, and attributed to nothing', async (t) => {
+  const pix = await desk(t)
   const { id } = await pix.charge('10.00')
   assert.equal(
     await postEvent(pix, { ...paidEvent({ id, valueCents: 1000, providerTransactionId: 'x' }), valueCents: -1 }),
     200,
   )
   await pix.later(0)
-  const { offered, decide } = decidingOver(pix)
-  assert.deepEqual(await offered('quarantined_event'), ['replay', 'dismiss'])
-  await decide('quarantined_event', 'replay')
+  const [{ id: caseId }] = (await pix.read('?kind=quarantined_event')).data
+  const { options } = await pix.read(`/${caseId}`)
+  assert.deepEqual(
+    options.map(({ decision, whySecondPerson }: Record<string, string>) => [decision, whySecondPerson]),
+    [
+      ['replay', 'nobody knows the amount'],
+      ['dismiss', 'nobody knows the amount'],
+    ],
+  )
+  const decide = async (decision: string) => {
+    const { body } = await pix.decide(caseId, decision)
+    assert.equal((await pix.say(caseId, body.proposalId, true)).body.outcome, 'approved')
+  }
+  await decide('replay')
   await pix.later(0)
   assert.deepEqual(await cases(pix.database), ['quarantined_event'])
-  await decide('quarantined_event', 'dismiss')
+  await decide('dismiss')
   assert.deepEqual(await cases(pix.database), ['quarantined_event (closed)'])
 })
 

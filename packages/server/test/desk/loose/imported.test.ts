@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import type { OperatorRole } from '@pixgate/spec'
 import { bring, fileOf, paperWorld, type Row } from '../../closes/statement-file.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { cases } from '../../support/evidence.ts'
+import { makeOperator } from '../../support/operators.ts'
 import { decidingOver } from './fixture.ts'
 
 /** Cases that only a file of the bank's statement tells of, where nobody reads the statement but people. */
@@ -91,7 +93,16 @@ test('[import.5] [desk.54] [desk.56] what no file has is written off, and a file
   await pix.minutes(2)
   // That the two files have other balances is a case besides.
   assert.deepEqual((await pix.open()).toSorted(), ['statement_corrected', 'statement_differs'])
-  await pix.decide('statement_differs', 'close')
+  const { caseId, ...order } = await pix.order('statement_differs', 'close')
+  const as = async (role: OperatorRole, name: string) => ({
+    authorization: `Bearer ${await makeOperator(pix, role, name)}`,
+  })
+  const asked = await pix.call('POST', `/operator/cases/${caseId}/decisions`, order, await as('operator', 'Ana'))
+  const { proposalId, whySecondPerson } = asked.body
+  assert.equal(whySecondPerson, 'nobody knows the amount')
+  const said = { approved: true, reason: 'looked at it' }
+  const path = `/operator/cases/${caseId}/proposals/${proposalId}`
+  assert.equal((await pix.call('PUT', path, said, await as('approver', 'Bia'))).status, 200)
   await pix.decide('statement_corrected', 'revert')
   await pix.minutes(7)
   assert.deepEqual(await balances(pix.database), { available: 1000n, settlement: -1000n })

@@ -1,0 +1,89 @@
+import type { AdjustmentStatus, LooseDecision } from '@pixgate/spec'
+import type { BookedStep, ReadCase } from './case.ts'
+import { clearingCents, correctedCents, gainedCents, merchantCents } from './subject.ts'
+
+/** The adjustments that a decision about a case of no operation books. Pure. */
+
+/** An adjustment that a decision books. */
+export interface Step extends BookedStep {
+  /** The bank's id of the movement that it books; `''`: it books none. */
+  readonly reference: string
+  /** Of a cancellation: what the case is about for which clearing lacks as much. */
+  readonly against?: string
+}
+
+/** What a decision books, in its order, and the case about which it does. */
+export interface Steps {
+  readonly of: ReadCase
+  readonly steps: readonly Step[]
+}
+
+/**
+ * What a decision books. A cancellation is of the case that has money in clearing, against the one for which clearing lacks it.
+ * @param cancels the other case in clearing that closes with it; `null`: none does
+ * @source rules#desk.55
+ */
+export function booksOf(read: ReadCase, cancels: ReadCase | null, decision: LooseDecision): Steps {
+  if (cancels === null) return { of: read, steps: stepsOf(read, decision) }
+  const cents = clearingCents(read.booked)
+  const [of, { about: against }] = cents > 0n ? [read, cancels] : [cancels, read]
+  return { of, steps: [{ status: 'CLEARING_CANCELLED', valueCents: abs(cents), reference: '', against }] }
+}
+
+/** What a decision books, in its order. @source rules#desk.53, rules#desk.54, rules#desk.55, rules#desk.56 */
+function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readonly Step[] {
+  switch (subject.is) {
+    case 'movement': {
+      const cents = subject.direction === 'in' ? subject.valueCents : -subject.valueCents
+      const first = step(cents, 'CLEARING_ARRIVED', 'CLEARING_LEFT', subject.movementId)
+      return decision === 'close' || isHandedOver(decision) ? [] : [...first, ...settling(cents, decision)]
+    }
+    case 'difference':
+      if (decision === 'close') return []
+      return [...step(subject.cents, 'CLEARING_ADDED', 'CLEARING_REMOVED'), ...settling(subject.cents, decision)]
+    case 'clearing':
+      return settling(subject.cents, decision)
+    case 'decided':
+      return decision === 'revert' ? reverting(booked) : []
+    default:
+      return []
+  }
+}
+
+/** Whose what is in clearing is. */
+function settling(cents: bigint, decision: LooseDecision): readonly Step[] {
+  switch (decision) {
+    case 'credit':
+    case 'debit':
+    case 'undo':
+      return step(cents, 'CLEARING_CREDITED', 'CLEARING_DEBITED')
+    case 'write_off':
+      return step(cents, 'CLEARING_GAINED', 'CLEARING_LOST')
+    default:
+      return []
+  }
+}
+
+/** The opposite of all that was booked. */
+function reverting(booked: readonly BookedStep[]): readonly Step[] {
+  return [
+    ...step(-correctedCents(booked), 'CLEARING_ADDED', 'CLEARING_REMOVED'),
+    ...step(-merchantCents(booked), 'CLEARING_CREDITED', 'CLEARING_DEBITED'),
+    ...step(-gainedCents(booked), 'CLEARING_GAINED', 'CLEARING_LOST'),
+  ]
+}
+
+function step(cents: bigint, more: AdjustmentStatus, less: AdjustmentStatus, reference = ''): readonly Step[] {
+  if (cents === 0n) return []
+  return [{ status: cents > 0n ? more : less, valueCents: cents > 0n ? cents : -cents, reference }]
+}
+
+/** Whether an operation books what is decided, by its own table. */
+export function isHandedOver(decision: LooseDecision): boolean {
+  return decision === 'attribute' || decision === 'replay'
+}
+
+/** Without its sign. */
+export function abs(cents: bigint): bigint {
+  return cents < 0n ? -cents : cents
+}

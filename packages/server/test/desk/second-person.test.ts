@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { readStoredCase } from '../../src/desk/steps/store.ts'
+import { administer } from '../support/database.ts'
+import { openCaseIdsOf } from '../support/evidence.ts'
+import { sent } from './engine-fixture.ts'
+import { desk } from './fixture.ts'
+
+/** When one person is not enough, besides a large amount. */
+
+const FROM_25 = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '2500' }
+
+const HOURS_24 = 24 * 60 * 60_000
+
+test('[desk.49] what one person decides alone is bounded within 24 hours, under whichever name, and what two decide is not counted', async (t) => {
+  const pix = await desk(t, FROM_25)
+  const again = await pix.make('operator', 'ana')
+  const eva = await pix.make('operator', 'Eva')
+  const credit = async (headers?: Record<string, string>) => {
+    const { id } = await pix.paidTwice('10.00')
+    const { status, body } = await pix.decide(id, 'credit', {}, headers)
+    assert.equal(status, 200, JSON.stringify(body))
+    return { id, ...body }
+  }
+  for (const headers of [pix.ana, again]) {
+    const { outcome, whySecondPerson } = await credit(headers)
+    assert.deepEqual([outcome, whySecondPerson], ['decided', null])
+  }
+  for (const headers of [pix.ana, again]) {
+    const { id, outcome, needsSecondPerson, whySecondPerson, proposalId } = await credit(headers)
+    assert.deepEqual([outcome, needsSecondPerson], ['proposed', true])
+    assert.equal(whySecondPerson, 'with what its operator decided alone within 24 hours it comes to at least R$ 25,00')
+    const { body } = await pix.say(id, proposalId, true)
+    assert.deepEqual([body.outcome, body.whySecondPerson], ['approved', whySecondPerson])
+  }
+  assert.equal((await credit(eva)).outcome, 'decided', 'others have a sum of their own')
+  pix.clock.advance(HOURS_24 + 16 * 60_000)
+  assert.equal((await credit()).outcome, 'decided')
+  await pix.assertBooksAgree()
+})
+
+test('[desk.49] of two decisions of one person at once that are too much together one is made and the other proposed', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1500' })
+  const found = [await pix.paidTwice('10.00'), await pix.paidTwice('10.00')]
+  const answers = await Promise.all(found.map(({ id }) => pix.decide(id, 'credit')))
+  assert.deepEqual(answers.map(({ body }) => body.outcome).toSorted(), ['decided', 'proposed'])
+  assert.deepEqual((await pix.read('')).data.length, 1)
+  const [left] = (await pix.read('')).data
+  const { options } = await pix.read(`/${left.id}`)
+  const { needsSecondPerson, whySecondPerson } = options.find((one: { decision: string }) => one.decision === 'credit')
+  assert.equal(needsSecondPerson, true)
+  assert.match(whySecondPerson, /decided alone within 24 hours/)
+})
+
+for (const [kind, reference, facts] of [
+  ['ledger_drift', 'journal-sums x', {}],
+  ['statement_differs', 'balances 0198c0de-7a11-7000-8000-5f1d3c2b1a09', { firstDay: '2026-11-20', days: 2 }],
+] as const) {
+  test(`[desk.47] what nobody knows the amount of is not closed by one person: ${kind}`, async (t) => {
+    const pix = await desk(t)
+    await administer(
+      pix.databaseUrl,
+      `INSERT INTO "case" (id, kind, reference, facts, opened_at)
+       VALUES ('0198c0f2-3f00-7000-8000-7a8b9c0d1e2f', '${kind}', '${reference}', '${JSON.stringify(facts)}', now())`,
+    )
+    const [{ id }] = (await pix.read(`?kind=${kind}`)).data
+    const { body } = await pix.decide(id, 'close')
+    assert.deepEqual([body.outcome, body.whySecondPerson], ['proposed', 'nobody knows the amount'])
+    assert.equal((await pix.say(id, body.proposalId, true)).body.outcome, 'approved')
+  })
+}
+
+test('[desk.48] a case counts with the most that it was told to be about, while it is open and once it is opened again', async (t) => {
+  const { database, decide, leave } = await sent(t)
+  const found = async () => {
+    const [id] = await openCaseIdsOf(database, 'confirmation_restated')
+    const stored = await readStoredCase(database, id ?? '')
+    return [stored?.atStakeCents, stored?.facts.valueCents]
+  }
+  await leave('E9', 30_00n)
+  await leave('E9', 30_01n)
+  assert.deepEqual(await found(), [30_01n, 30_01])
+  await leave('E9', 5_000_00n)
+  assert.equal((await found())[0], 5_000_00n, 'told again while it is open')
+  await decide('confirmation_restated', 'close')
+  await leave('E9', 9_000_00n)
+  assert.deepEqual(await found(), [9_000_00n, 9_000_00], 'opened again it shows what was told last')
+})
