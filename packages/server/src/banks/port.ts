@@ -178,8 +178,8 @@ export interface Charge<Status extends ChargeStatus = ChargeStatus> extends Char
   /** The bank's reference. */
   readonly transactionId: string
   readonly status: Status
-  /** The BR Code, unverified. */
-  readonly pixCode: string
+  /** The BR Code, unverified; one that has ended may have none that leads to it any more. */
+  readonly pixCode: string | undefined
   /** At least one where the status is `PAID`. Any other may have some too: money beats the status word. */
   readonly payments: readonly Payment[]
 }

@@ -129,7 +129,12 @@ export type CashInInput =
       readonly askedAt: number
       readonly isSwept: boolean
     }
-  | { readonly on: 'charge.accepted'; readonly transactionId: string; readonly pixCode: string }
+  | {
+      readonly on: 'charge.accepted'
+      readonly transactionId: string
+      /** Absent where it has ended, and the bank tells no code that could be shown. */
+      readonly pixCode?: string
+    }
   | { readonly on: 'charge.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
   | { readonly on: 'charge.unknown' | 'charge.contradicted'; readonly reason: string }
   | {

@@ -106,7 +106,11 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
       if (row.opens === 'charge_contradicted') return {}
       return {
         transactionId: input.transactionId,
-        facts: { pixCode: input.pixCode, ...found(cashIn.facts), ...(row.to === 'PENDING' ? ANSWERED : {}) },
+        facts: {
+          ...(input.pixCode === undefined ? {} : { pixCode: input.pixCode }),
+          ...found(cashIn.facts),
+          ...(row.to === 'PENDING' ? ANSWERED : {}),
+        },
       }
     case 'charge.rejected':
       return row.to === 'FAILED' ? { facts: failure(input) } : {}

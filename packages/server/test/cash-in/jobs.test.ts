@@ -315,10 +315,13 @@ test('[cash-in.states.12] [P7] money of an answer under another id is not ours',
   assert.deepEqual(await cases(fixture.database), ['charge_contradicted'])
 })
 
-test('[cash-in.states.12] [P7] money that fits is in suspense where the code that came with it is none', () => {
+test('[cash-in.states.12] [P7] money that fits is in suspense where the charge can still be paid and its code is none', () => {
   const payments = [payment({ endToEndId: 'E1' })]
   const cashIn = charged()
-  const answer = { kind: 'FINAL', charge: charge('PAID', { id: cashIn.id, pixCode: 'no code', payments }) } as const
+  const answer = {
+    kind: 'ACCEPTED',
+    charge: charge('ACTIVE', { id: cashIn.id, pixCode: 'no code', payments }),
+  } as const
   assert.deepEqual(inputsOf(cashIn, answer, SWEPT), [
     { on: 'charge.contradicted', reason: 'pixCode is not a valid BR Code' },
     { on: 'partner.confirmed', payment: payments[0], transactionId: 'tx', isContradicted: true },
@@ -553,6 +556,23 @@ test('[cash-in.states.10] a charge that ended unpaid before its time failed; aft
   for (const status of ['CANCELLED', 'EXPIRED'] as const) {
     const answer = { kind: 'FINAL', charge: charge(status) } as const
     assert.deepEqual(inputNames(charged(), answer, EXPIRES_AT + 1), ['charge.accepted', 'clock.expired'])
+  }
+})
+
+test('[cash-in.states.12] [api-pix.6] only of a charge that can be paid a code is wanted', () => {
+  for (const pixCode of [undefined, 'no code']) {
+    const payments = [payment({ endToEndId: 'E1' })]
+    const paid = { kind: 'FINAL', charge: charge('PAID', { payments, pixCode }) } as const
+    const inputs = inputsOf(cashInAs('PROVIDER_RESULT_UNKNOWN', {}), paid, { now: NOW, isSwept: true })
+    assert.deepEqual(
+      inputs.map((input) => [input.on, 'isContradicted' in input, 'pixCode' in input]),
+      [
+        ['charge.accepted', false, false],
+        ['partner.confirmed', false, false],
+      ],
+    )
+    const active = { kind: 'ACCEPTED', charge: charge('ACTIVE', { pixCode }) } as const
+    assert.deepEqual(inputNames(cashInAs('PROVIDER_RESULT_UNKNOWN', {}), active, NOW), ['charge.contradicted'])
   }
 })
 

@@ -139,7 +139,7 @@ test('[api-pix.5] a paid charge whose payment nobody tells is unknown', async ()
 test('[api-pix.6] a code that the bank leaves out is made of the location', async () => {
   const { pixCopiaECola: _, ...bare } = COB
   const answer = await partnerOf(NOON, answered(201, bare)).createCharge(ID, REQUEST)
-  const code = parseBrCode('charge' in answer ? answer.charge.pixCode : '')
+  const code = parseBrCode(('charge' in answer && answer.charge.pixCode) || '')
   assert.equal(code.kind === 'dynamic' && code.url, LOCATION)
 })
 
@@ -151,6 +151,21 @@ for (const [name, change] of [
   test(`[api-pix.6] a code ${name} is shown to nobody`, async () => {
     const answer = await partnerOf(NOON, answered(201, { ...COB, ...change })).createCharge(ID, REQUEST)
     assert.equal(answer.kind, 'UNKNOWN')
+  })
+}
+
+for (const [name, change] of [
+  ['paid', { status: 'CONCLUIDA', pix: [PIX] }],
+  ['withdrawn', { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }],
+] as const) {
+  test(`[api-pix.6] a charge that is ${name} needs no code, nor one of its location`, async () => {
+    for (const code of [
+      { pixCopiaECola: undefined, location: undefined },
+      { location: 'pix.example.com/qr/v2/other' },
+    ]) {
+      const answer = await partnerOf(NOON, answered(200, { ...COB, ...change, ...code })).getCharge(ID, REQUEST)
+      assert.deepEqual([answer.kind, 'charge' in answer && answer.charge.pixCode], ['FINAL', undefined])
+    }
   })
 }
 
