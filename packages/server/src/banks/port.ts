@@ -155,13 +155,13 @@ export interface ChargeTerms {
   readonly expiresAt: number
 }
 
-/** A charge as we ask for it. The same operation always asks for the same. */
+/** A charge as we ask for it. The same operation always asks for the same, but for when it does. */
 export interface ChargeRequest extends ChargeTerms {
   /**
-   * When it could first leave, by our clock: the seconds that a bank is to count from its own beginning of the charge are
-   * those that were left then. Epoch milliseconds.
+   * When this attempt is made, by our clock: the seconds that a bank is to count from its own beginning of the charge are
+   * those that are left now. Epoch milliseconds.
    */
-  readonly sentFrom: number
+  readonly askedAt: number
   readonly description?: string
   readonly payer?: { readonly name: string; readonly document: string }
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }

@@ -89,7 +89,7 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
         facts: {
           leaseUntil: nowMs + input.leaseMs,
           isQuestionWanted: false,
-          ...(isKnownAtBank(cashIn) ? {} : { lastAttemptAt: nowMs, ...claimedUnsent(cashIn.facts, nowMs) }),
+          ...(isKnownAtBank(cashIn) ? {} : { lastAttemptAt: nowMs, ...claimedUnsent(cashIn.facts) }),
         },
       }
     case 'work.done':
@@ -163,9 +163,9 @@ function factsAfterFailure(
 }
 
 /** From the claim on an attempt may leave; should its process die, the next claim finds no proof any more. */
-function claimedUnsent({ unsent }: CashInFacts, nowMs: number): CashInFacts {
+function claimedUnsent({ unsent }: CashInFacts): CashInFacts {
   if (unsent == null) return {}
-  return unsent === 'proven' ? { unsent: 'claimed', sentFrom: nowMs } : { unsent: null }
+  return { unsent: unsent === 'proven' ? 'claimed' : null }
 }
 
 /** The status query that told it has ended with it. */

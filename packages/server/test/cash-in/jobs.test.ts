@@ -63,12 +63,14 @@ test('[cash-in.returns.4] what is awaited is looked at whenever the bank is aske
   assert.deepEqual(settled, [(await fixture.read()).id])
 })
 
-test('[partner.1] every attempt carries the same id and the same request', async (t) => {
-  const requests: [string, ChargeRequest][] = []
+test('[partner.1] [api-pix.2] every attempt carries the same id and the same request, and when it is made', async (t) => {
+  const requests: [string, Omit<ChargeRequest, 'askedAt'>][] = []
+  const askedAt: number[] = []
   const fixture = await cashInFixture(t, {
     query: NOT_FOUND,
-    createCharge: async (id, request) => {
+    createCharge: async (id, { askedAt: at, ...request }) => {
       requests.push([id, request])
+      askedAt.push(at)
       return TIMEOUT
     },
   })
@@ -80,6 +82,11 @@ test('[partner.1] every attempt carries the same id and the same request', async
   assert.equal(first?.[0], cashIn.id)
   assert.equal(first?.[1].expiresAt, cashIn.expiresAt)
   for (const request of requests) assert.deepEqual(request, first)
+  const waits = askedAt.slice(1).map((at, index) => at - (askedAt[index] ?? 0))
+  assert.ok(
+    waits.every((wait, index) => wait >= 5_000 * (index + 1)),
+    String(waits),
+  )
 })
 
 test('[cash-in.states.4] [CI-4] a request that never leaves is tried again within the create, then later', async (t) => {

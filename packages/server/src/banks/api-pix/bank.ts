@@ -63,6 +63,7 @@ export function connectBank(
       bankEndsAt = endsAt
     },
   }
+  const monotonic = sleeplessClock()
   const allScopes = [...SCOPES, ...scopes]
   const tokenLink = openPartnerLink({ ...common, url: token.origin, connectionsMax: 1 })
   const tokens = createTokens({
@@ -72,14 +73,14 @@ export function connectBank(
     clientSecret,
     scopes: allScopes,
     encoding,
-    monotonic: sleeplessClock(),
+    monotonic,
   })
   const link = authorizedLink(openPartnerLink({ ...common, url: api.origin }), tokens)
   const bankNow = () => bankClock.now()
   const { callbackAddresses, callbackUrl, isSandbox, hasIdempotentOrders } = config
   const isFromBank = callbackAddresses && networksOf(callbackAddresses).include
   const prefix = api.pathname.replace(/\/$/, '')
-  const partner = partnerOf({ link, prefix, merchant, bankNow, hasIdempotentOrders })
+  const partner = partnerOf({ link, prefix, merchant, bankNow, monotonic, hasIdempotentOrders })
   const exchange = createExchange(link, prefix)
   const examined = { address: api, tls, timeoutMs, tokens, scopes: allScopes, exchange, partner, merchant, bankNow }
   return {

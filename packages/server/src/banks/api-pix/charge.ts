@@ -23,14 +23,14 @@ const DESCRIPTION_MAX_LENGTH = 140
 const CPF_LENGTH = 11
 
 /**
- * The same for every attempt. The bank counts the seconds from its own creation of the charge: they are those that were left
- * when the request could first leave, so that no charge outlives ours there.
+ * The bank counts the seconds from its own creation of the charge: those of an earlier attempt, which it never saw, would
+ * outlive ours by the time between the two.
  * @source rules#api-pix.2
  */
-export function cobRequest({ valueCents, expiresAt, sentFrom, ...request }: ChargeRequest): CobRequest {
+export function cobRequest({ valueCents, expiresAt, askedAt, ...request }: ChargeRequest): CobRequest {
   const { description, payer, merchant } = request
   return {
-    calendario: { expiracao: Math.max(1, Math.floor((expiresAt - sentFrom) / 1_000)) },
+    calendario: { expiracao: Math.max(1, Math.floor((expiresAt - askedAt) / 1_000)) },
     ...(payer && { devedor: debtorOf(payer) }),
     valor: { original: amountOf(valueCents) },
     chave: merchant.pixKey,

@@ -50,6 +50,7 @@ function efiOf(...outcomes: Outcome[]) {
     sending: createExchange(link, '', refusalOf),
     merchant: MERCHANT,
     hasIdempotentOrders: true,
+    monotonic: () => 0,
     paysQrCodes: true,
     bankNow: () => NOW,
   })
@@ -253,6 +254,7 @@ test('[partner.8] a bank that carries out twice what it gets twice promises noth
     sending: exchange,
     merchant: MERCHANT,
     hasIdempotentOrders: false,
+    monotonic: () => 0,
     paysQrCodes: false,
     bankNow: () => NOW,
   })
