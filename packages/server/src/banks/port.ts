@@ -71,8 +71,18 @@ export interface StatementPartner extends Capable {
    * anything else.
    */
   readonly returnsWithinMs?: number
+  /** What is known of a statement that is made of lists, and tells no balances; absent where it tells them. */
+  readonly listing?: StatementListing
   /** Reads a page of a window. Reading changes nothing at the bank. */
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
+}
+
+/** How far a list of movements is behind the account. */
+export interface StatementListing {
+  /** How long after it happened money that left may be missing from every list. */
+  readonly debitsWithinMs: number
+  /** What the bank may keep of what comes in, as a tariff that is in no list: at most so much in a thousand. */
+  readonly tariffPerMille: number
 }
 
 /** What the bank holds for us, whatever its statement says. */
@@ -401,6 +411,8 @@ export interface BankBalance {
   readonly availableCents: bigint
   /** When that was, by the time of booking of the bank's statement, epoch milliseconds; `null`: the bank does not say. */
   readonly asOf: number | null
+  /** What it has blocked by itself (for a court, a contested payment) and may have taken off, centavos; absent: nothing. */
+  readonly blockedCents?: bigint
 }
 
 /** What came of reading the balance. */

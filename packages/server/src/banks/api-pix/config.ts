@@ -147,6 +147,12 @@ export const efiVariables = variables({
     description:
       'Whether payouts by QR code are taken. The bank is not told an amount: it pays what the code asks for at that moment, which its owner may have raised since it was decoded, limits and approvals notwithstanding.',
   },
+  PIXGATE_BANK_TARIFF_PER_MILLE: {
+    shape: integer(0, 1_000, 'thousandths'),
+    default: '20',
+    description:
+      'What the bank keeps at most of each payment that comes in, in thousandths, where it takes its tariffs from the account: so much less than the payments is no theft. 12 are 1.2 %.',
+  },
   ...places,
 })
 
@@ -169,6 +175,8 @@ export interface ApiPixConfig {
   readonly hasIdempotentOrders: boolean
   /** Of Efí; its payouts by QR code are bound to no amount. */
   readonly paysQrCodes?: boolean
+  /** Of Efí: what it may keep of a payment, in thousandths. */
+  readonly tariffPerMille?: number
   readonly timeoutMs: number
   readonly createBudgetMs: number
 }
@@ -181,7 +189,8 @@ export function apiPixConfig(values: Values<typeof apiPixVariables>): ApiPixConf
 
 /** The same, of Efí. */
 export function efiConfig(values: Values<typeof efiVariables>): ApiPixConfig {
-  return { ...configOf(values, presets.efi), paysQrCodes: values.PIXGATE_BANK_PAYS_QR_CODES }
+  const { PIXGATE_BANK_PAYS_QR_CODES: paysQrCodes, PIXGATE_BANK_TARIFF_PER_MILLE: tariffPerMille } = values
+  return { ...configOf(values, presets.efi), paysQrCodes, tariffPerMille }
 }
 
 function configOf(values: Values<typeof commonVariables>, preset: Preset | undefined): ApiPixConfig {

@@ -51,6 +51,7 @@ function efiOf(...outcomes: Outcome[]) {
     merchant: MERCHANT,
     hasIdempotentOrders: true,
     monotonic: () => 0,
+    tariffPerMille: 20,
     paysQrCodes: true,
     bankNow: () => NOW,
   })
@@ -239,12 +240,51 @@ test('[efi.5] what settles or comes back later is listed again: two days every h
   assert.deepEqual(lists, [null, 'sent:0', 'sentlately:0', 'sentlong:0', 'returned:0'])
 })
 
-test('[efi.5] the balance is what can be paid out', async () => {
-  assert.deepEqual(await efiOf(answered(200, { saldo: '100.05' })).readBalance(), {
-    kind: 'READ',
-    balance: { availableCents: 10_005n, asOf: null },
+const balances: [saldo: string, cents: bigint][] = [
+  ['100.05', 10_005n],
+  ['0.00', 0n],
+  ['-0.05', -5n],
+  ['-100.05', -10_005n],
+  ['9999999999999.99', 999_999_999_999_999n],
+]
+for (const [saldo, availableCents] of balances) {
+  test(`[efi.6] the balance ${saldo} is read to the centavo, with what the bank has blocked`, async () => {
+    const bank = efiOf(
+      answered(200, { saldo }),
+      answered(200, { saldo, bloqueios: { judicial: '1.00', med: '2.50', total: '3.50' } }),
+    )
+    const read = { availableCents, asOf: null }
+    assert.deepEqual(await bank.readBalance(), { kind: 'READ', balance: read })
+    assert.deepEqual(await bank.readBalance(), { kind: 'READ', balance: { ...read, blockedCents: 350n } })
+    assert.equal(bank.calls[0]?.path, '/v2/gn/saldo?bloqueios=true')
   })
-  assert.equal((await efiOf(answered(200, { saldo: '100,05' })).readBalance()).kind, 'UNKNOWN')
+}
+
+for (const saldo of [
+  '100,05',
+  '1e5',
+  '1.0E+3',
+  '+1.00',
+  '--1.00',
+  '1.005',
+  '1',
+  '.50',
+  '12345678901234.00',
+  '',
+  ' 1.00',
+  100.05,
+  null,
+]) {
+  test(`[efi.6] ${JSON.stringify(saldo)} is no balance, and says so`, async () => {
+    const reason = 'the balance is no amount in reais with two decimals'
+    const answer = await efiOf(answered(200, { saldo })).readBalance()
+    assert.deepEqual(answer, { kind: 'UNKNOWN', reason, httpStatus: 200 })
+  })
+}
+
+test('[efi.6] what is blocked has to be an amount too', async () => {
+  const answer = await efiOf(answered(200, { saldo: '1.00', bloqueios: { total: '1e1' } })).readBalance()
+  assert.equal(answer.kind, 'UNKNOWN')
 })
 
 test('[partner.8] a bank that carries out twice what it gets twice promises nothing', () => {
@@ -255,6 +295,7 @@ test('[partner.8] a bank that carries out twice what it gets twice promises noth
     merchant: MERCHANT,
     hasIdempotentOrders: false,
     monotonic: () => 0,
+    tariffPerMille: 20,
     paysQrCodes: false,
     bankNow: () => NOW,
   })
