@@ -1,5 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { Answer } from '../platform/http-client/post.ts'
+import { retryAfterMs } from '../platform/http-client/retry-after.ts'
 
 /** What becomes of a delivery after an attempt. */
 export type NextStep =
@@ -40,9 +41,8 @@ const ASKED_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
 /** How long the receiver asks us to wait, no longer than twice the schedule's own wait or a minute, nor six hours. */
 function requestedWaitMs(answer: Answer, baseMs: number, endedAt: number): number {
   if ('failure' in answer || !ASKED_TO_WAIT.has(answer.statusCode) || answer.retryAfter === undefined) return 0
-  const text = answer.retryAfter.trim()
-  const askedMs = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - endedAt
-  return Number.isNaN(askedMs) ? 0 : Math.min(askedMs, Math.max(2 * baseMs, 60_000), 21_600_000)
+  const askedMs = retryAfterMs(answer.retryAfter, endedAt) ?? 0
+  return Math.min(askedMs, Math.max(2 * baseMs, 60_000), 21_600_000)
 }
 
 /** Up to a tenth of the wait, at least half a second, at most ten minutes: retries after an outage do not come in step. */

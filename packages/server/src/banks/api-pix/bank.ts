@@ -3,6 +3,7 @@ import { networksOf } from '../../platform/networks.ts'
 import { sleeplessClock } from '../../platform/stopwatch.ts'
 import type { Bank } from '../bank.ts'
 import { openPartnerLink, type PartnerLink } from '../link.ts'
+import { patientLink } from '../patient-link.ts'
 import type { Partner } from '../port.ts'
 import { authorizedLink } from './authorized-link.ts'
 import type { ApiPixConfig } from './config.ts'
@@ -65,7 +66,7 @@ export function connectBank(
   }
   const monotonic = sleeplessClock()
   const allScopes = [...SCOPES, ...scopes]
-  const tokenLink = openPartnerLink({ ...common, url: token.origin, connectionsMax: 1 })
+  const tokenLink = patientLink(openPartnerLink({ ...common, url: token.origin, connectionsMax: 1 }), monotonic)
   const tokens = createTokens({
     link: tokenLink,
     path: token.pathname,
@@ -75,7 +76,9 @@ export function connectBank(
     encoding,
     monotonic,
   })
-  const link = authorizedLink(openPartnerLink({ ...common, url: api.origin }), tokens)
+  const ours = authorizedLink(openPartnerLink({ ...common, url: api.origin }), tokens)
+  // Which QR codes are read is whoever's choice that pays them: each has a count alone (rules#partner.9).
+  const link = patientLink(ours, monotonic, ({ method }) => method !== 'POST')
   const bankNow = () => bankClock.now()
   const { callbackAddresses, callbackUrl, isSandbox, hasIdempotentOrders } = config
   const isFromBank = callbackAddresses && networksOf(callbackAddresses).include
