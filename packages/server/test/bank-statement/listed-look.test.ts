@@ -103,7 +103,7 @@ test('[trip-wire.11] however payments, tariffs, orders under way and returns com
   fc.assert(fc.property(ordinary, (moved) => assert.deepEqual(foundIn(2 * DAY, moved), [])))
 })
 
-test('[trip-wire.11] what left in no list is found once the account is quiet, to the centavo where no tariff is taken', () => {
+test('[trip-wire.11] [PL-55] what left in no list is found once the account is quiet, to the centavo where no tariff is taken', () => {
   fc.assert(
     fc.property(ordinary, cents, (moved, stolen) => {
       const withoutTariffs = moved.map((one) => ({ ...one, tariff: 0n }))

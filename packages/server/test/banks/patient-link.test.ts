@@ -25,8 +25,8 @@ function bankOf(first: Outcome) {
     () => now,
     ({ method }) => method !== 'POST',
   )
-  const kindAt = async (at: number, call: PartnerCall) => {
-    now = at
+  const kindAt = async (nowMs: number, call: PartnerCall) => {
+    now = nowMs
     return (await link.exchange(call)).kind
   }
   return { kindAt, calls }

@@ -2,7 +2,7 @@ import { createDatabaseClock } from '../../platform/clock.ts'
 import { networksOf } from '../../platform/networks.ts'
 import { sleeplessClock } from '../../platform/stopwatch.ts'
 import type { Bank } from '../bank.ts'
-import { openPartnerLink, type PartnerLink } from '../link.ts'
+import { openPartnerLink, type PartnerCall, type PartnerLink } from '../link.ts'
 import { patientLink } from '../patient-link.ts'
 import type { Partner } from '../port.ts'
 import { authorizedLink } from './authorized-link.ts'
@@ -76,9 +76,8 @@ export function connectBank(
     encoding,
     monotonic,
   })
-  const ours = authorizedLink(openPartnerLink({ ...common, url: api.origin }), tokens)
-  // Which QR codes are read is whoever's choice that pays them: each has a count alone (rules#partner.9).
-  const link = patientLink(ours, monotonic, ({ method }) => method !== 'POST')
+  const authorized = authorizedLink(openPartnerLink({ ...common, url: api.origin }), tokens)
+  const link = patientLink(authorized, monotonic, isHeld)
   const bankNow = () => bankClock.now()
   const { callbackAddresses, callbackUrl, isSandbox, hasIdempotentOrders } = config
   const isFromBank = callbackAddresses && networksOf(callbackAddresses).include
@@ -99,4 +98,9 @@ export function connectBank(
       await Promise.all([link.close(), tokenLink.close()])
     },
   }
+}
+
+/** Which QR codes are read is the choice of whoever pays them: each asker has a count alone. @source rules#partner.9 */
+function isHeld({ method }: PartnerCall): boolean {
+  return method !== 'POST'
 }

@@ -145,7 +145,7 @@ export const efiVariables = variables({
     shape: flag(),
     default: 'false',
     description:
-      'Whether payouts by QR code are taken. The bank is not told an amount: it pays what the code asks for at that moment, which its owner may have raised since it was decoded, limits and approvals notwithstanding.',
+      'Whether payouts by QR code are taken. The bank is not told an amount: it pays what the code asks for at that moment. The code is read again right before, and not paid where it has changed; in the moment between its owner may still raise it, limits and approvals notwithstanding.',
   },
   PIXGATE_BANK_TARIFF_PER_MILLE: {
     shape: integer(0, 1_000, 'thousandths'),
