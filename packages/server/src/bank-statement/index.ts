@@ -15,6 +15,8 @@ import { createImportStore } from './import/store.ts'
 import { createStatementJobs, type StatementJobs } from './jobs.ts'
 import { createReceivers, type Subjects } from './receivers.ts'
 import { createStatementStore } from './store.ts'
+import { createListedLooks } from './trip-wire/listed/looks.ts'
+import { createListedStore } from './trip-wire/listed/store.ts'
 import { createShortfalls } from './trip-wire/shortfalls.ts'
 import { createTripWireStore, type TripWireStore } from './trip-wire/store.ts'
 import { createTripWire, type TripWire } from './trip-wire/wire.ts'
@@ -87,7 +89,9 @@ function createReading(options: StatementOptions, wireStore: TripWireStore, trip
   const store = createStatementStore(options.database)
   const entries = createEntryStore(options.database)
   const differences = createDifferences({ ...options, store, entries, tripWire, receivers: createReceivers(options) })
-  const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire })
+  const listed = createListedStore(options.database)
+  const listedLooks = createListedLooks({ ...options, store: wireStore, listed, tripWire })
+  const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire, listedLooks })
   const { confirmCredits } = wireStore
   const unaccounted = createUnaccounted({ tripWire })
   return createStatementJobs({ ...options, store, differences, shortfalls, unaccounted, confirmCredits })

@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import { limits } from '@pixgate/spec'
 import { buildConnector, type Dispatcher, Pool } from 'undici'
+import { retryAfterMs } from '../platform/http-client/retry-after.ts'
 import { validityOf } from '../platform/pem-files.ts'
 import { sleeplessClock } from '../platform/stopwatch.ts'
 import { startTimer } from '../platform/timer.ts'
@@ -38,7 +40,13 @@ export interface PartnerCall {
  * where the answer's body is no JSON.
  */
 export type Outcome =
-  | { readonly kind: 'answered'; readonly httpStatus: number; readonly json: unknown }
+  | {
+      readonly kind: 'answered'
+      readonly httpStatus: number
+      readonly json: unknown
+      /** How long a 429 or 503 asks us to wait, milliseconds; absent where it does not. */
+      readonly retryAfterMs?: number
+    }
   | { readonly kind: 'not sent'; readonly reason: string; readonly httpStatus?: number }
   | { readonly kind: 'lost'; readonly reason: string }
 
@@ -166,6 +174,7 @@ function send(
     let hasGivenUp = false
     let started: Dispatcher.DispatchController | undefined
     let httpStatus = 0
+    let wait: { readonly retryAfterMs?: number } = {}
     const chunks: Buffer[] = []
 
     function settle(outcome: Outcome): void {
@@ -193,14 +202,24 @@ function send(
         httpStatus = statusCode
         const dateMs = Date.parse(String(headers.date))
         if (!Number.isNaN(dateMs)) onDate?.(dateMs)
+        wait = waitIn(statusCode, headers, dateMs)
       },
       onResponseData: (_, chunk) => {
         chunks.push(chunk)
       },
-      onResponseEnd: () => settle({ kind: 'answered', httpStatus, json: readJson(Buffer.concat(chunks)) }),
+      onResponseEnd: () => settle({ kind: 'answered', httpStatus, json: readJson(Buffer.concat(chunks)), ...wait }),
       onResponseError: (_, error: NodeJS.ErrnoException) => fail(error.code ?? error.name),
     })
   })
+}
+
+const ASKED_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
+
+/** A date is held against the bank's own, as its clock is not ours. */
+function waitIn(statusCode: number, headers: IncomingHttpHeaders, dateMs: number): { readonly retryAfterMs?: number } {
+  const text = headers['retry-after']
+  const askedMs = ASKED_TO_WAIT.has(statusCode) && text !== undefined ? retryAfterMs(text, dateMs) : undefined
+  return askedMs === undefined || askedMs <= 0 ? {} : { retryAfterMs: askedMs }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

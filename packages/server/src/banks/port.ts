@@ -71,8 +71,18 @@ export interface StatementPartner extends Capable {
    * anything else.
    */
   readonly returnsWithinMs?: number
+  /** What is known of a statement that is made of lists, and tells no balances; absent where it tells them. */
+  readonly listing?: StatementListing
   /** Reads a page of a window. Reading changes nothing at the bank. */
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
+}
+
+/** How far a list of movements is behind the account. */
+export interface StatementListing {
+  /** How long after it happened money that left may be missing from every list. */
+  readonly debitsWithinMs: number
+  /** What the bank may keep of what comes in, as a tariff that is in no list: at most so much in a thousand. */
+  readonly tariffPerMille: number
 }
 
 /** What the bank holds for us, whatever its statement says. */
@@ -155,13 +165,13 @@ export interface ChargeTerms {
   readonly expiresAt: number
 }
 
-/** A charge as we ask for it. The same operation always asks for the same. */
+/** A charge as we ask for it. The same operation always asks for the same, but for when it does. */
 export interface ChargeRequest extends ChargeTerms {
   /**
-   * When it could first leave, by our clock: the seconds that a bank is to count from its own beginning of the charge are
-   * those that were left then. Epoch milliseconds.
+   * When this attempt is made, by our clock: the seconds that a bank is to count from its own beginning of the charge are
+   * those that are left now. Epoch milliseconds.
    */
-  readonly sentFrom: number
+  readonly askedAt: number
   readonly description?: string
   readonly payer?: { readonly name: string; readonly document: string }
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
@@ -178,8 +188,8 @@ export interface Charge<Status extends ChargeStatus = ChargeStatus> extends Char
   /** The bank's reference. */
   readonly transactionId: string
   readonly status: Status
-  /** The BR Code, unverified. */
-  readonly pixCode: string
+  /** The BR Code, unverified; one that has ended may have none that leads to it any more. */
+  readonly pixCode: string | undefined
   /** At least one where the status is `PAID`. Any other may have some too: money beats the status word. */
   readonly payments: readonly Payment[]
 }
@@ -401,6 +411,8 @@ export interface BankBalance {
   readonly availableCents: bigint
   /** When that was, by the time of booking of the bank's statement, epoch milliseconds; `null`: the bank does not say. */
   readonly asOf: number | null
+  /** What it has blocked by itself (for a court, a contested payment) and may have taken off, centavos; absent: nothing. */
+  readonly blockedCents?: bigint
 }
 
 /** What came of reading the balance. */

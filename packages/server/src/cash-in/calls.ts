@@ -15,7 +15,7 @@ export interface ChargeCalls {
   /** Late money is found in the bank's statement. */
   readonly isSwept: boolean
   /** Asks for a charge: one try; none while the bank is away. @source rules#cash-in.create.7 */
-  order(cashIn: CashIn, deadline?: AbortSignal): Promise<ChargeAnswer>
+  order(cashIn: CashIn, nowMs: number, deadline?: AbortSignal): Promise<ChargeAnswer>
   /** Asks what there is. */
   ask(cashIn: CashIn): Promise<ChargeQueryAnswer>
   /** Asks what there is under an id of which no terms are known: whatever it is comes back as evidence. */
@@ -40,8 +40,8 @@ export function createChargeCalls(partner: ChargePartner & ChargeAvailability): 
   return {
     canAsk,
     isSwept: capabilities.has('statement'),
-    order: async (cashIn, deadline) =>
-      partner.chargesWanted() > 0 ? partner.createCharge(cashIn.id, requestOf(cashIn), deadline) : BREAKER_OPEN,
+    order: async (cashIn, nowMs, deadline) =>
+      partner.chargesWanted() > 0 ? partner.createCharge(cashIn.id, requestOf(cashIn, nowMs), deadline) : BREAKER_OPEN,
     ask: (cashIn) => ask(cashIn.id, termsOf(cashIn)),
     askAbout: (id) => ask(id, { valueCents: 0n, expiresAt: 0 }),
     cancel: async ({ id }) => (capabilities.has('cancel-charge') ? partner.cancelCharge(id) : { kind: 'CANCELLED' }),
@@ -53,11 +53,11 @@ function termsOf({ valueCents, expiresAt, createdAt }: CashIn): ChargeTerms {
   return { valueCents, expiresAt: expiresAt ?? createdAt }
 }
 
-function requestOf(cashIn: CashIn): ChargeRequest {
+function requestOf(cashIn: CashIn, askedAt: number): ChargeRequest {
   const { description, payer, merchant } = cashIn.detail
   return {
     ...termsOf(cashIn),
-    sentFrom: cashIn.facts.sentFrom ?? cashIn.createdAt,
+    askedAt,
     merchant,
     ...(description === null ? {} : { description }),
     ...(payer === null ? {} : { payer: { name: payer.fullName, document: payer.document } }),

@@ -43,8 +43,6 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts {
   readonly inconclusive?: number
   /** No byte of any attempt to make the charge left: `proven`, or `claimed` while one may be made. */
   readonly unsent?: 'proven' | 'claimed' | null
-  /** When it could first leave, where every attempt before was proven not to have; absent: from its creation on. */
-  readonly sentFrom?: number
   /** The last claim after which the bank may have been asked to make the charge. */
   readonly lastAttemptAt?: number
   /** When the bank was first and last asked about the charge, and said that it does not know it. */
@@ -129,7 +127,12 @@ export type CashInInput =
       readonly askedAt: number
       readonly isSwept: boolean
     }
-  | { readonly on: 'charge.accepted'; readonly transactionId: string; readonly pixCode: string }
+  | {
+      readonly on: 'charge.accepted'
+      readonly transactionId: string
+      /** Absent where it has ended, and the bank tells no code that could be shown. */
+      readonly pixCode?: string
+    }
   | { readonly on: 'charge.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
   | { readonly on: 'charge.unknown' | 'charge.contradicted'; readonly reason: string }
   | {

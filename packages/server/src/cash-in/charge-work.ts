@@ -74,11 +74,11 @@ export class ChargeWork {
   async request(cashIn: CashIn): Promise<CashIn> {
     const deadline = this.#clock.now() + this.#options.createBudgetMs
     let wait = FIRST_RETRY_MS
-    let answer = await this.#calls.order(cashIn, this.#remaining(deadline))
+    let answer = await this.#calls.order(cashIn, this.#clock.now(), this.#remaining(deadline))
     while (answer.kind === 'NOT_SENT' && answer !== BREAKER_OPEN && this.#clock.now() + wait < deadline) {
       await this.#options.pause.for(wait)
       wait *= 2
-      answer = await this.#calls.order(cashIn, this.#remaining(deadline))
+      answer = await this.#calls.order(cashIn, this.#clock.now(), this.#remaining(deadline))
     }
     return answer.kind === 'NOT_SENT' ? this.#notSent(cashIn, answer.reason) : this.#applyAnswer(cashIn, answer)
   }
@@ -162,7 +162,7 @@ export class ChargeWork {
   }
 
   async #order(cashIn: CashIn): Promise<Settled> {
-    const answer = await this.#calls.order(cashIn)
+    const answer = await this.#calls.order(cashIn, this.#clock.now())
     if (answer.kind === 'NOT_SENT' && cashIn.facts.unsent === 'claimed') await this.#notSent(cashIn, answer.reason)
     else await this.#applyAnswer(cashIn, answer)
     return settledBy(answer)

@@ -89,7 +89,7 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
         facts: {
           leaseUntil: nowMs + input.leaseMs,
           isQuestionWanted: false,
-          ...(isKnownAtBank(cashIn) ? {} : { lastAttemptAt: nowMs, ...claimedUnsent(cashIn.facts, nowMs) }),
+          ...(isKnownAtBank(cashIn) ? {} : { lastAttemptAt: nowMs, ...claimedUnsent(cashIn.facts) }),
         },
       }
     case 'work.done':
@@ -106,7 +106,11 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
       if (row.opens === 'charge_contradicted') return {}
       return {
         transactionId: input.transactionId,
-        facts: { pixCode: input.pixCode, ...found(cashIn.facts), ...(row.to === 'PENDING' ? ANSWERED : {}) },
+        facts: {
+          ...(input.pixCode === undefined ? {} : { pixCode: input.pixCode }),
+          ...found(cashIn.facts),
+          ...(row.to === 'PENDING' ? ANSWERED : {}),
+        },
       }
     case 'charge.rejected':
       return row.to === 'FAILED' ? { facts: failure(input) } : {}
@@ -159,9 +163,9 @@ function factsAfterFailure(
 }
 
 /** From the claim on an attempt may leave; should its process die, the next claim finds no proof any more. */
-function claimedUnsent({ unsent }: CashInFacts, nowMs: number): CashInFacts {
+function claimedUnsent({ unsent }: CashInFacts): CashInFacts {
   if (unsent == null) return {}
-  return unsent === 'proven' ? { unsent: 'claimed', sentFrom: nowMs } : { unsent: null }
+  return { unsent: unsent === 'proven' ? 'claimed' : null }
 }
 
 /** The status query that told it has ended with it. */

@@ -95,10 +95,13 @@ function isCharged({ facts }: CashIn): boolean {
 }
 
 function chargeInputs(cashIn: CashIn, charge: Charge): CashInInput[] {
-  const { transactionId, pixCode, payments } = charge
-  if (!isBrCode(pixCode)) return contradictionInputs(cashIn, charge, 'pixCode is not a valid BR Code')
+  const { transactionId, status, payments } = charge
+  const pixCode = charge.pixCode !== undefined && isBrCode(charge.pixCode) ? charge.pixCode : undefined
+  // Nobody pays by the code of what has ended.
+  if (status === 'ACTIVE' && pixCode === undefined)
+    return contradictionInputs(cashIn, charge, 'pixCode is not a valid BR Code')
   return [
-    { on: 'charge.accepted', transactionId, pixCode },
+    { on: 'charge.accepted', transactionId, ...(pixCode !== undefined && { pixCode }) },
     ...payments.map((payment) => ({ on: 'partner.confirmed', payment, transactionId }) as const),
   ]
 }

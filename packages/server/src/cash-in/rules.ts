@@ -99,7 +99,7 @@ function recognise(cashIn: CashIn, told: CashInEvent, nowMs: number): CashInEven
       case 'partner.confirmed':
         return bookedAmount(cashIn, input.payment) === input.payment.valueCents
       case 'charge.accepted':
-        return (cashIn.transactionId ?? input.transactionId) === input.transactionId && isNothingNew(cashIn)
+        return (cashIn.transactionId ?? input.transactionId) === input.transactionId && isNothingNew(cashIn, input)
       case 'refund.taken':
         return bookedReturn(cashIn, input.returnId) === input.valueCents
       case 'return.told':
@@ -126,6 +126,10 @@ function isReportedBefore(cashIn: CashIn, told: ReportedReturn): boolean {
 }
 
 /** Whether that the bank has the charge was known. */
-function isNothingNew({ status, facts }: CashIn): boolean {
-  return facts.pixCode !== undefined && facts.notFoundSince == null && status !== 'PROVIDER_RESULT_UNKNOWN'
+function isNothingNew(
+  { status, transactionId, facts }: CashIn,
+  { pixCode }: Extract<CashInInput, { on: 'charge.accepted' }>,
+): boolean {
+  const isKnown = facts.pixCode !== undefined || (pixCode === undefined && transactionId !== null)
+  return isKnown && facts.notFoundSince == null && status !== 'PROVIDER_RESULT_UNKNOWN'
 }

@@ -89,9 +89,21 @@ function assertSameDocument(told: string, asked: string | null): void {
   if (asked === null) return
   const message = 'recipient.document is not that of the recipient of the code'
   if (normaliseDocument(asked) === null) throw new Refusal('invalid_document', fault('invalid_document', message))
-  if (normaliseDocument(told) !== normaliseDocument(asked)) {
+  const document = normaliseDocument(asked) ?? ''
+  if (normaliseDocument(told) !== document && !isMaskOf(told, document)) {
     throw new Refusal('pix_code_not_payable', { message, ...fault('other_recipient', message) })
   }
+}
+
+/** Fewer characters than a bank shows of a CPF (`***.123.456-**`) tell too little. */
+const SHOWN_MIN = 6
+
+/** Whether a document that a bank masks may be this one: all that it shows is the same, place by place. */
+function isMaskOf(told: string, document: string): boolean {
+  const places = [...told.replaceAll(/[.\-/\s]/g, '')]
+  const shown = places.filter((place) => place !== '*')
+  const fits = places.length === document.length && places.every((place, at) => place === '*' || place === document[at])
+  return fits && shown.length >= SHOWN_MIN
 }
 
 function fault(code: string, message: string) {

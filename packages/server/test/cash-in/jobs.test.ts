@@ -63,12 +63,14 @@ test('[cash-in.returns.4] what is awaited is looked at whenever the bank is aske
   assert.deepEqual(settled, [(await fixture.read()).id])
 })
 
-test('[partner.1] every attempt carries the same id and the same request', async (t) => {
-  const requests: [string, ChargeRequest][] = []
+test('[partner.1] [api-pix.2] every attempt carries the same id and the same request, and when it is made', async (t) => {
+  const requests: [string, Omit<ChargeRequest, 'askedAt'>][] = []
+  const askedAt: number[] = []
   const fixture = await cashInFixture(t, {
     query: NOT_FOUND,
-    createCharge: async (id, request) => {
+    createCharge: async (id, { askedAt: at, ...request }) => {
       requests.push([id, request])
+      askedAt.push(at)
       return TIMEOUT
     },
   })
@@ -80,6 +82,11 @@ test('[partner.1] every attempt carries the same id and the same request', async
   assert.equal(first?.[0], cashIn.id)
   assert.equal(first?.[1].expiresAt, cashIn.expiresAt)
   for (const request of requests) assert.deepEqual(request, first)
+  const waits = askedAt.slice(1).map((at, index) => at - (askedAt[index] ?? 0))
+  assert.ok(
+    waits.every((wait, index) => wait >= 5_000 * (index + 1)),
+    String(waits),
+  )
 })
 
 test('[cash-in.states.4] [CI-4] a request that never leaves is tried again within the create, then later', async (t) => {
@@ -315,10 +322,13 @@ test('[cash-in.states.12] [P7] money of an answer under another id is not ours',
   assert.deepEqual(await cases(fixture.database), ['charge_contradicted'])
 })
 
-test('[cash-in.states.12] [P7] money that fits is in suspense where the code that came with it is none', () => {
+test('[cash-in.states.12] [P7] money that fits is in suspense where the charge can still be paid and its code is none', () => {
   const payments = [payment({ endToEndId: 'E1' })]
   const cashIn = charged()
-  const answer = { kind: 'FINAL', charge: charge('PAID', { id: cashIn.id, pixCode: 'no code', payments }) } as const
+  const answer = {
+    kind: 'ACCEPTED',
+    charge: charge('ACTIVE', { id: cashIn.id, pixCode: 'no code', payments }),
+  } as const
   assert.deepEqual(inputsOf(cashIn, answer, SWEPT), [
     { on: 'charge.contradicted', reason: 'pixCode is not a valid BR Code' },
     { on: 'partner.confirmed', payment: payments[0], transactionId: 'tx', isContradicted: true },
@@ -553,6 +563,23 @@ test('[cash-in.states.10] a charge that ended unpaid before its time failed; aft
   for (const status of ['CANCELLED', 'EXPIRED'] as const) {
     const answer = { kind: 'FINAL', charge: charge(status) } as const
     assert.deepEqual(inputNames(charged(), answer, EXPIRES_AT + 1), ['charge.accepted', 'clock.expired'])
+  }
+})
+
+test('[cash-in.states.12] [api-pix.6] only of a charge that can be paid a code is wanted', () => {
+  for (const pixCode of [undefined, 'no code']) {
+    const payments = [payment({ endToEndId: 'E1' })]
+    const paid = { kind: 'FINAL', charge: charge('PAID', { payments, pixCode }) } as const
+    const inputs = inputsOf(cashInAs('PROVIDER_RESULT_UNKNOWN', {}), paid, { now: NOW, isSwept: true })
+    assert.deepEqual(
+      inputs.map((input) => [input.on, 'isContradicted' in input, 'pixCode' in input]),
+      [
+        ['charge.accepted', false, false],
+        ['partner.confirmed', false, false],
+      ],
+    )
+    const active = { kind: 'ACCEPTED', charge: charge('ACTIVE', { pixCode }) } as const
+    assert.deepEqual(inputNames(cashInAs('PROVIDER_RESULT_UNKNOWN', {}), active, NOW), ['charge.contradicted'])
   }
 })
 

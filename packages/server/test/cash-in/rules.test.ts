@@ -705,6 +705,9 @@ test('[cash-in.states.2] a charge accepted again changes nothing; under another 
   for (const status of ['PENDING', 'EXPIRED', 'FAILED', 'RECONCILIATION_REQUIRED'] as const) {
     assertIgnored(cashInAs(status, charged), INPUTS['charge.accepted'])
   }
+  const { pixCode: _, ...ended } = INPUTS['charge.accepted']
+  for (const facts of [CHARGED, {}]) assertIgnored(cashInAs('PENDING', { transactionId: 'tx', facts }), ended)
+  assert.equal(decideCashIn(cashInAs('PENDING', {}), ended, NOW).outcome.cashIn.transactionId, 'tx')
   const other = { ...INPUTS['charge.accepted'], transactionId: 'another' }
   const decided = decideCashIn(cashInAs('PENDING', charged), other, NOW)
   assert.equal(decided.outcome.cashIn.status, 'RECONCILIATION_REQUIRED')

@@ -110,6 +110,15 @@ test('[cash-out.qrcode.5] [QR-10] a given document must be a document, and the r
   assert.deepEqual(refused({}, { document: 'nobody' }), ['invalid_document', 'invalid_document'])
 })
 
+test('[cash-out.qrcode.5] [QR-10] a document that the bank masks is compared for what it shows', () => {
+  const asked = { document: '52998224725' }
+  const faultOf = (document: string) =>
+    refused({ recipient: { name: 'Maria', document, pixKey: 'maria@example.com' } }, asked)?.[1]
+  for (const same of ['***.982.247-**', '***982247**', '529.982.247-**']) assert.equal(faultOf(same), undefined, same)
+  for (const other of ['***.982.248-**', '*****2247**', '***********', '***.982.247-***', '', '**.998.222/4725-**'])
+    assert.equal(faultOf(other), 'other_recipient', other)
+})
+
 test('[cash-out.qrcode.6] [QR-8] a dynamic code is identified by its location, however it is written; a static one is not', () => {
   const other = buildDynamicBrCode({ url: 'bank.example/qr/1', merchantName: 'Another', merchantCity: 'OLINDA' })
   assert.equal(readPixCode(other).exclusiveKey, readPixCode(DYNAMIC).exclusiveKey)

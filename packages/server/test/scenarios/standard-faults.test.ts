@@ -47,3 +47,18 @@ for (const [name, perThousand, latencyMs] of faults)
     assert.deepEqual(await cases(pix.database), [])
     await pix.assertBooksAgree()
   })
+
+for (const standard of ['api-pix', 'efi'] as const)
+  test(`[api-pix.2] [AP-20] at ${standard}: a charge that the bank first made a minute later ends there with ours`, async (t) => {
+    const pix = await world(t, {}, { isStepped: true, standard })
+    await pix.bank('PUT', '/control/lies', { perThousand: { unavailable: 1_000 } })
+    const { id } = await pix.charge('100', { expirationTime: 600 })
+    await pix.later(61_000)
+    await pix.bank('PUT', '/control/lies', {})
+    for (let steps = 0; steps < 20 && (await pix.read(id)).pixCode === null; steps++) await pix.later(5_001)
+    const { expirationDate } = await pix.read(id)
+    const { charges } = (await pix.bank('GET', '/control/book')).body
+    const outlivesMs = Date.parse(charges[0].expiresAt) - Date.parse(expirationDate)
+    assert.ok(outlivesMs <= 0 && outlivesMs > -2_000, `${outlivesMs} ms`)
+    await pix.assertBooksAgree()
+  })

@@ -52,7 +52,7 @@ const bodies: readonly (readonly [call: RegExp, body: TSchema])[] = [
   ],
   [/^GET \/v2\/gn\/pix\/enviados\/id-envio\/[a-zA-Z0-9]{1,35}$/, NOTHING],
   [/^POST \/v2\/gn\/qrcodes\/detalhar$/, strict({ pixCopiaECola: Type.String({ minLength: 1, maxLength: 512 }) })],
-  [/^GET \/v2\/gn\/saldo$/, NOTHING],
+  [/^GET \/v2\/gn\/saldo\?/, NOTHING],
 ]
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
@@ -62,6 +62,7 @@ const query: Readonly<Record<string, RegExp>> = {
   inicio: INSTANT,
   fim: INSTANT,
   txid: /^[a-zA-Z0-9]{26,35}$/,
+  bloqueios: /^(?:true|false)$/,
   devolucaoPresente: /^(?:true|false)$/,
   'paginacao.paginaAtual': /^\d+$/,
   'paginacao.itensPorPagina': /^(?:[1-9]\d{0,2}|1000)$/,

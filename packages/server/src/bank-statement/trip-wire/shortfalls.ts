@@ -1,6 +1,7 @@
 import { limits } from '@pixgate/spec'
 import type { BalancePartner, BankBalance, StatementPartner } from '../../banks/port.ts'
 import type { Clock } from '../../platform/clock.ts'
+import type { ListedLooks } from './listed/looks.ts'
 import { balanceLook, type Look, looked } from './shortfall.ts'
 import { type ReadBalance, SHORTFALL_CASES, type ShortfallName, type TripWireStore } from './store.ts'
 import type { TripWire } from './wire.ts'
@@ -9,12 +10,12 @@ import type { TripWire } from './wire.ts'
  * Whether the bank still has what its statement showed. What our books say is held against the statement entry by entry; here
  * the statement is held against itself, and the balance against the statement, so that a movement which is in neither entry is
  * missed all the same.
- * @source rules#trip-wire.3, rules#trip-wire.4, rules#trip-wire.8
+ * @source rules#trip-wire.3, rules#trip-wire.4, rules#trip-wire.8, rules#trip-wire.11
  */
 export interface Shortfalls {
   /**
    * Looks, after a window that reaches to now was read whole.
-   * @param closingCents the statement's balance at its end; `undefined` where it tells none: then nothing is looked at
+   * @param closingCents the statement's balance at its end; `undefined` where it tells none
    * @param isOurs whether the lease is still ours: asked before each call to the bank
    */
   look(startedAt: number, closingCents: bigint | undefined, isOurs: () => Promise<boolean>): Promise<void>
@@ -25,6 +26,7 @@ export interface ShortfallsOptions {
   readonly store: TripWireStore
   readonly partner: StatementPartner & Partial<Pick<BalancePartner, 'readBalance'>>
   readonly tripWire: TripWire
+  readonly listedLooks: ListedLooks
   readonly clock: Clock
 }
 
@@ -33,8 +35,17 @@ const COMPARED_WITHIN_MS = 3_600_000
 
 /** Makes it. */
 export function createShortfalls(options: ShortfallsOptions): Shortfalls {
-  const { store, partner } = options
+  const { store, partner, listedLooks } = options
   const looks = createLooks(options)
+
+  async function lookAt(startedAt: number, closingCents: bigint, isOurs: () => Promise<boolean>): Promise<void> {
+    await looks.atStatement(startedAt, closingCents)
+    const [readFrom, readBy] = [startedAt - COMPARED_WITHIN_MS, startedAt - limits.statementDifferenceMs]
+    for (const balance of await store.balancesToCompare(readFrom, readBy)) {
+      if (!(await isOurs())) return
+      await looks.atBalance(balance)
+    }
+  }
 
   async function readBalance(): Promise<BankBalance | undefined> {
     const answer = await partner.readBalance?.()
@@ -43,13 +54,11 @@ export function createShortfalls(options: ShortfallsOptions): Shortfalls {
 
   return {
     look: async (startedAt, closingCents, isOurs) => {
-      if (!partner.capabilities.has('balance') || closingCents === undefined) return
-      await looks.atStatement(startedAt, closingCents)
-      const [readFrom, readBy] = [startedAt - COMPARED_WITHIN_MS, startedAt - limits.statementDifferenceMs]
-      for (const balance of await store.balancesToCompare(readFrom, readBy)) {
-        if (!(await isOurs())) return
-        await looks.atBalance(balance)
-      }
+      if (!partner.capabilities.has('balance')) return
+      if (closingCents === undefined) {
+        if (!partner.listing) return
+        await listedLooks.atBalances(startedAt, partner.listing, isOurs)
+      } else await lookAt(startedAt, closingCents, isOurs)
       const balance = (await isOurs()) ? await readBalance() : undefined
       if (balance) await store.keepBalance(balance, options.clock.now())
     },

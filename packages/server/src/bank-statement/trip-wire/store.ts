@@ -69,7 +69,7 @@ export interface StatementTotal {
 export interface ReadBalance extends BankBalance {
   /** Epoch milliseconds, our time. */
   readonly readAt: number
-  /** What was set aside for orders under way then. */
+  /** What was set aside then: here for orders under way, and at the bank by itself. */
   readonly reservedCents: bigint
 }
 
@@ -124,10 +124,10 @@ const selectTotal = statement<[closingCents: bigint], { base_cents: bigint; entr
    RETURNING s.base_cents, t.entries_cents`,
 )
 
-const insertBalance = statement<[now: string, availableCents: bigint, asOf: string | null]>(
+const insertBalance = statement<[now: string, availableCents: bigint, asOf: string | null, blockedCents: bigint]>(
   'trip_wire.keep_balance',
   `INSERT INTO bank_balance (read_at, available_cents, as_of, reserved_cents, settlement_version)
-   SELECT $1, $2, $3, r.balance_cents, s.version FROM account r, account s
+   SELECT $1, $2, $3, r.balance_cents + $4, s.version FROM account r, account s
     WHERE r.code = 'reserved' AND s.code = 'settlement'
    ON CONFLICT DO NOTHING`,
 )
@@ -250,9 +250,9 @@ type OfBalances = 'keepBalance' | 'balancesToCompare' | 'noteCompared' | 'leftAr
 
 function balances(database: Database): Pick<TripWireStore, OfBalances> {
   return {
-    keepBalance: async ({ availableCents, asOf }, nowMs) => {
+    keepBalance: async ({ availableCents, asOf, blockedCents = 0n }, nowMs) => {
       const until = asOf === null ? null : instantParameter(asOf)
-      await database.rows(insertBalance, [instantParameter(nowMs), availableCents, until])
+      await database.rows(insertBalance, [instantParameter(nowMs), availableCents, until, blockedCents])
     },
     balancesToCompare: async (readFrom, readBy) => {
       const rows = await database.rows(selectBalances, [instantParameter(readFrom), instantParameter(readBy)])

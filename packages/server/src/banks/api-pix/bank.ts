@@ -2,7 +2,8 @@ import { createDatabaseClock } from '../../platform/clock.ts'
 import { networksOf } from '../../platform/networks.ts'
 import { sleeplessClock } from '../../platform/stopwatch.ts'
 import type { Bank } from '../bank.ts'
-import { openPartnerLink, type PartnerLink } from '../link.ts'
+import { openPartnerLink, type PartnerCall, type PartnerLink } from '../link.ts'
+import { patientLink } from '../patient-link.ts'
 import type { Partner } from '../port.ts'
 import { type CallForm, linkWithAdditions } from './additions.ts'
 import { authorizedLink } from './authorized-link.ts'
@@ -44,14 +45,13 @@ export function connectBank(
   scopes: readonly string[],
   partnerOf: (connected: Connected) => Partner,
 ): Bank {
-  const { addresses, clientId, clientSecret, tokenForm, merchant, callbackSecrets: secrets } = config
+  const { addresses, clientId, clientSecret, tokenForm, merchant, tls, timeoutMs } = config
   const api = new URL(addresses.api)
   const token = new URL(addresses.token)
   // Followed as the database's is: what has passed for the bank has passed.
   const bankClock = createDatabaseClock()
   let latestDate: number | undefined
   let bankEndsAt: number | undefined
-  const { tls, timeoutMs } = config
   const common = {
     tls,
     timeoutMs,
@@ -64,8 +64,9 @@ export function connectBank(
       bankEndsAt = endsAt
     },
   }
+  const monotonic = sleeplessClock()
   const allScopes = tokenForm.hasScopes ? [...SCOPES, ...scopes] : []
-  const tokenLink = openPartnerLink({ ...common, url: token.origin, connectionsMax: 1 })
+  const tokenLink = patientLink(openPartnerLink({ ...common, url: token.origin, connectionsMax: 1 }), monotonic)
   const tokens = createTokens({
     link: tokenLink,
     path: token.pathname + token.search,
@@ -73,22 +74,22 @@ export function connectBank(
     clientSecret,
     scopes: allScopes,
     form: tokenForm,
-    monotonic: sleeplessClock(),
+    monotonic,
   })
   const prefix = api.pathname.replace(/\/$/, '')
-  const apiLink = openPartnerLink({ ...common, url: api.origin })
-  const link = authorizedLink(linkWithAdditions(apiLink, callFormOf(config, prefix)), tokens)
+  const apiLink = linkWithAdditions(openPartnerLink({ ...common, url: api.origin }), callFormOf(config, prefix))
+  const link = patientLink(authorizedLink(apiLink, tokens), monotonic, isHeld)
   const bankNow = () => bankClock.now()
-  const { callbackAddresses, callbackUrl, isSandbox, hasIdempotentOrders, hasWholeSeconds, registration, warning } =
-    config
+  const { callbackAddresses, callbackUrl, isSandbox, registration, warning } = config
+  const { hasIdempotentOrders, hasWholeSeconds } = config
   const isFromBank = callbackAddresses && networksOf(callbackAddresses).include
-  const partner = partnerOf({ link, prefix, merchant, bankNow, hasIdempotentOrders, hasWholeSeconds })
+  const partner = partnerOf({ link, prefix, merchant, bankNow, monotonic, hasIdempotentOrders, hasWholeSeconds })
   const exchange = createExchange(link, prefix)
   const examined = { address: api, tls, timeoutMs, tokens, scopes: allScopes, exchange, partner, merchant, bankNow }
   return {
     ...partner,
     examine: (options) => examine({ ...examined, callbackUrl, isSandbox, registration, warning }, options),
-    inbound: createApiPixInbound({ secrets, ...(isFromBank && { isFromBank }) }),
+    inbound: createApiPixInbound({ secrets: config.callbackSecrets, ...(isFromBank && { isFromBank }) }),
     latestDate: () => latestDate,
     certificates: () => [
       ...(bankEndsAt === undefined ? [] : [{ of: 'bank', endsAt: bankEndsAt } as const]),
@@ -102,4 +103,9 @@ export function connectBank(
 
 function callFormOf({ calls, addresses: { patchPath } }: ApiPixConfig, prefix: string): CallForm {
   return { ...calls, patchPath: patchPath === undefined ? undefined : { from: prefix, to: patchPath } }
+}
+
+/** Which QR codes are read is the choice of whoever pays them: each asker has a count alone. @source rules#partner.9 */
+function isHeld({ method }: PartnerCall): boolean {
+  return method !== 'POST'
 }

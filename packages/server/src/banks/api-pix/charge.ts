@@ -23,14 +23,14 @@ const DESCRIPTION_MAX_LENGTH = 140
 const CPF_LENGTH = 11
 
 /**
- * The same for every attempt. The bank counts the seconds from its own creation of the charge: they are those that were left
- * when the request could first leave, so that no charge outlives ours there.
+ * The bank counts the seconds from its own creation of the charge: those of an earlier attempt, which it never saw, would
+ * outlive ours by the time between the two.
  * @source rules#api-pix.2
  */
-export function cobRequest({ valueCents, expiresAt, sentFrom, ...request }: ChargeRequest): CobRequest {
+export function cobRequest({ valueCents, expiresAt, askedAt, ...request }: ChargeRequest): CobRequest {
   const { description, payer, merchant } = request
   return {
-    calendario: { expiracao: Math.max(1, Math.floor((expiresAt - sentFrom) / 1_000)) },
+    calendario: { expiracao: Math.max(1, Math.floor((expiresAt - askedAt) / 1_000)) },
     ...(payer && { devedor: debtorOf(payer) }),
     valor: { original: amountOf(valueCents) },
     chave: merchant.pixKey,
@@ -63,13 +63,11 @@ export function judgeCob(id: string, { valueCents }: ChargeTerms, reading: CobRe
 interface Read {
   readonly charge: Charge
   readonly pixKey: string
-  readonly isCodeForeign: boolean
 }
 
 function read(cob: Cob, { merchant, bankNow }: CobReading): Read {
   const { txid, calendario, valor, chave, pix = [] } = cob
   const expiresAt = Date.parse(calendario.criacao) + calendario.expiracao * 1_000
-  const pixCode = pixCodeOf(cob, merchant)
   const status = STATUSES[cob.status]
   return {
     charge: {
@@ -78,11 +76,10 @@ function read(cob: Cob, { merchant, bankNow }: CobReading): Read {
       status: status === 'ACTIVE' && bankNow() >= expiresAt ? 'EXPIRED' : status,
       valueCents: centsOf(valor.original),
       expiresAt,
-      pixCode: pixCode ?? '',
+      pixCode: pixCodeOf(cob, merchant),
       payments: pix.map(paymentOf),
     },
     pixKey: chave,
-    isCodeForeign: pixCode === undefined,
   }
 }
 
@@ -97,11 +94,13 @@ function echo({ charge: { id, valueCents }, pixKey }: Read) {
   return { id, valueCents, pixKey }
 }
 
-function stand({ charge, isCodeForeign }: Read): ReportedCharge | string {
-  const { status } = charge
-  // Money that arrived is told whatever the code is like.
+function stand({ charge }: Read): ReportedCharge | string {
+  const { status, pixCode } = charge
+  // Only what can still be paid is shown to anybody.
   if (status === 'ACTIVE') {
-    return isCodeForeign ? 'no pixCopiaECola of its location' : { kind: 'ACCEPTED', charge: { ...charge, status } }
+    return pixCode === undefined
+      ? 'no pixCopiaECola of its location'
+      : { kind: 'ACCEPTED', charge: { ...charge, status } }
   }
   // A status word books no money.
   if (status === 'PAID' && charge.payments.length === 0) return 'CONCLUIDA without a pix'

@@ -172,11 +172,11 @@ const CHARGE_CENTS = 1_001n
 const CHARGE_LASTS_MS = 600_000
 
 async function chargeOf({ partner, merchant, bankNow }: Examined, id: string): Promise<Finding> {
-  const sentFrom = bankNow()
+  const askedAt = bankNow()
   const made = await partner.createCharge(id, {
     valueCents: CHARGE_CENTS,
-    sentFrom,
-    expiresAt: sentFrom + CHARGE_LASTS_MS,
+    askedAt,
+    expiresAt: askedAt + CHARGE_LASTS_MS,
     merchant,
   })
   if (made.kind !== 'ACCEPTED') return bad('charge', `R$ 10,01 could not be charged in the sandbox: ${reasonOf(made)}`)

@@ -16,6 +16,8 @@ export interface ApiPixOptions {
   readonly merchant: ChargeRequest['merchant']
   /** Epoch milliseconds, by the bank's clock. */
   readonly bankNow: () => number
+  /** A clock that goes on while the process sleeps, milliseconds. */
+  readonly monotonic: () => number
   /** Whether an order that it gets twice is carried out once. */
   readonly hasIdempotentOrders: boolean
   /** The bank's lists are asked for by whole seconds. */
@@ -26,6 +28,13 @@ export interface ApiPixOptions {
 
 /** What every bank of this standard promises, and more: the id of a return is used once for its payment, for ever. */
 const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
+
+/**
+ * So long after the seconds that are left were counted the request for a charge may still leave: by so much it outlives ours at the
+ * bank, well within the time for which a payment that settles late is on time.
+ * @source rules#api-pix.2
+ */
+const LEAVES_WITHIN_MS = 5_000
 
 /** How far the bank's time may be from its own. */
 const SKEW_MS = 300_000
@@ -38,7 +47,7 @@ const SECOND_MS = 1_000
  * @source rules#api-pix
  */
 export function createApiPixPartner(options: ApiPixOptions): Partner {
-  const { exchange, merchant, bankNow, hasIdempotentOrders, hasWholeSeconds = false, lists = [] } = options
+  const { exchange, merchant, bankNow, monotonic, hasIdempotentOrders, hasWholeSeconds = false, lists = [] } = options
   const reading: CobReading = { merchant, bankNow }
 
   async function getCharge(id: string, terms: ChargeTerms, deadline?: AbortSignal): Promise<ChargeQueryAnswer> {
@@ -73,15 +82,18 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
     ]),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
     returnsWithinMs: RETURNS_WITHIN_MS,
-    createCharge: (id, request, deadline) =>
-      exchange.send({
+    createCharge: (id, request, deadline) => {
+      const endsAt = monotonic() + LEAVES_WITHIN_MS
+      return exchange.send({
         path: cobPath(id),
         body: cobRequest(request),
         judge: judgeCob(id, request, reading),
         query: () => getCharge(id, request, deadline),
         holdsMoney: false,
         deadline,
-      }),
+        window: { isOver: () => monotonic() > endsAt },
+      })
+    },
     getCharge,
     cancelCharge: async (id, deadline) =>
       classifyCancel(await exchange.raw({ method: 'PATCH', path: cobPath(id), body: CANCELLATION }, deadline)),

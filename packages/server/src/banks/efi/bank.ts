@@ -16,6 +16,7 @@ export function openEfiBank(config: ApiPixConfig): Bank {
       exchange: createExchange(link, prefix, refusalOf),
       sending: createExchange(link, '', refusalOf),
       paysQrCodes: config.paysQrCodes ?? false,
+      tariffPerMille: config.tariffPerMille ?? 0,
     }),
   )
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { amount, bodyTest, instant, parametros } from '../api-pix/bodies.ts'
+import { BALANCE } from '../api-pix/money.ts'
 
 /** Which JSON is a body of Efí's own endpoints, which the standard does not have: the part that is read. */
 
@@ -55,7 +56,10 @@ const qrCode = Type.Object({
   chave: Type.String({ minLength: 1 }),
 })
 
-const balance = Type.Object({ saldo: amount })
+const balance = Type.Object({
+  saldo: Type.String({ pattern: BALANCE }),
+  bloqueios: Type.Optional(Type.Object({ total: Type.String({ pattern: BALANCE }) })),
+})
 
 /** Why not, in the form that Efí had before the standard's. */
 const namedError = Type.Object({ nome: Type.String({ minLength: 1 }), mensagem: Type.Optional(Type.String()) })

@@ -1,7 +1,8 @@
+import { sha256 } from '../../platform/crypto.ts'
 import { isSuccess, UNREADABLE, unanswered, unknown } from '../answers.ts'
 import { centsOf } from '../api-pix/money.ts'
 import type { Outcome } from '../link.ts'
-import type { ChargeStatus, QrCode, QrCodeAnswer } from '../port.ts'
+import type { ChargeStatus, QrCode, QrCodeAnswer, QrCodePayoutRequest } from '../port.ts'
 import { visibleText } from '../visible-text.ts'
 import { type DetailedQrCode, isDetailedQrCode } from './bodies.ts'
 import { refusalOf } from './refusal.ts'
@@ -29,19 +30,39 @@ const STATUSES: Readonly<Record<DetailedQrCode['status'], ChargeStatus>> = {
   REMOVIDA_PELO_PSP: 'FAILED',
 }
 
-/** The bank has no id for a reading: it is named by what was read. */
+/**
+ * The bank has no id for a reading: it is named by all that was read of what is paid, and to whom, so that another reading under
+ * the same name pays the same.
+ */
 function qrCodeOf({ txid, revisao = 0, calendario, status, recebedor, valor, chave }: DetailedQrCode): QrCode {
   const { criacao, expiracao } = calendario
+  const document = recebedor.cpf ?? recebedor.cnpj ?? ''
   return {
-    decodeId: `${txid}:${revisao}`,
+    decodeId: `${txid}:${revisao}:${sha256(JSON.stringify([valor.final, chave, document])).toString('hex')}`,
     valueCents: centsOf(valor.final),
     txid,
     status: STATUSES[status],
     expiresAt: criacao === undefined || expiracao === undefined ? undefined : Date.parse(criacao) + expiracao * 1_000,
     recipient: {
       name: visibleText(recebedor.nome ?? ''),
-      document: visibleText(recebedor.cpf ?? recebedor.cnpj ?? ''),
+      document: visibleText(document),
       pixKey: chave,
     },
   }
+}
+
+/** Whether a code can be paid as it was ordered. `CHANGED`: no payment of it can have been made on these terms. */
+export type CodeStanding = 'AS_ORDERED' | 'CHANGED' | 'UNCLEAR'
+
+/**
+ * Holds a code, read right before it is paid, against the order. One that was paid meanwhile may have been paid by an attempt
+ * of ours whose answer was lost.
+ * @param now epoch milliseconds, by the bank's clock
+ * @source rules#efi.4
+ */
+export function standingOf(read: QrCodeAnswer, order: QrCodePayoutRequest, now: number): CodeStanding {
+  if (read.kind !== 'DECODED' || read.qrCode.status === 'PAID') return 'UNCLEAR'
+  const { status, decodeId, valueCents, expiresAt } = read.qrCode
+  const isPayable = status === 'ACTIVE' && (expiresAt === undefined || expiresAt > now)
+  return isPayable && decodeId === order.decodeId && valueCents === order.valueCents ? 'AS_ORDERED' : 'CHANGED'
 }

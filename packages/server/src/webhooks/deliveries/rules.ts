@@ -1,5 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { Answer } from '../../platform/http-client/post.ts'
+import { retryAfterMs } from '../../platform/http-client/retry-after.ts'
 
 /** What becomes of a delivery after an attempt. */
 export type NextStep =
@@ -58,9 +59,7 @@ export function heldUntil(answer: Answer, endedAt: number): number | null {
 
 function askedMs(answer: Answer, endedAt: number): number {
   if ('failure' in answer || !ASKED_TO_WAIT.has(answer.statusCode) || answer.retryAfter === undefined) return 0
-  const text = answer.retryAfter.trim()
-  const asked = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - endedAt
-  return Number.isNaN(asked) ? 0 : asked
+  return retryAfterMs(answer.retryAfter, endedAt) ?? 0
 }
 
 /** Up to a tenth of the wait, at least half a second, at most ten minutes: retries after an outage do not come in step. */

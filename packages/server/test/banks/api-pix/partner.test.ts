@@ -4,7 +4,7 @@ import { buildDynamicBrCode, parseBrCode } from '@pixgate/brcode'
 import { limits } from '@pixgate/spec'
 import { createExchange } from '../../../src/banks/api-pix/exchange.ts'
 import { createApiPixPartner } from '../../../src/banks/api-pix/partner.ts'
-import type { Outcome } from '../../../src/banks/link.ts'
+import type { Outcome, PartnerLink } from '../../../src/banks/link.ts'
 import type { ChargeRequest, RefundRequest } from '../../../src/banks/port.ts'
 import { answered, problem, scripted } from './scripted.ts'
 
@@ -20,7 +20,7 @@ const RTR = 'D99999001202611221230abcdefghijk'
 const REQUEST: ChargeRequest = {
   valueCents: 15_000n,
   expiresAt: CREATED + 3_600_000,
-  sentFrom: CREATED + 500,
+  askedAt: CREATED + 500,
   description: 'Pedido 1',
   payer: { name: 'Maria da Silva', document: '52998224725' },
   merchant: MERCHANT,
@@ -64,6 +64,7 @@ function partnerOf(bankNow: number, ...outcomes: Outcome[]) {
     exchange: createExchange(link, '/v2'),
     merchant: MERCHANT,
     hasIdempotentOrders: true,
+    monotonic: () => 0,
     bankNow: () => bankNow,
   })
   return { ...partner, calls: link.calls }
@@ -87,6 +88,24 @@ test('[api-pix.2] a charge is put under our id without dashes, with the whole se
       },
     },
   ])
+})
+
+test('[api-pix.2] a charge whose request has not left five seconds after its seconds were counted is not asked for', async () => {
+  let now = 1_000
+  const isOver: (boolean | undefined)[] = []
+  const link: Pick<PartnerLink, 'exchange'> = {
+    exchange: async (_call, _deadline, window) => {
+      for (const at of [6_000, 6_001]) {
+        now = at
+        isOver.push(window?.isOver())
+      }
+      return { kind: 'not sent', reason: 'timeout' }
+    },
+  }
+  const exchange = createExchange(link, '/v2')
+  const options = { exchange, merchant: MERCHANT, hasIdempotentOrders: true, bankNow: () => NOON, monotonic: () => now }
+  assert.equal((await createApiPixPartner(options).createCharge(ID, REQUEST)).kind, 'NOT_SENT')
+  assert.deepEqual(isOver, [false, true])
 })
 
 test('[api-pix.2] a company is asked by its CNPJ, and what was not given is not told', async () => {
@@ -142,7 +161,7 @@ test('[api-pix.5] a paid charge whose payment nobody tells is unknown', async ()
 test('[api-pix.6] a code that the bank leaves out is made of the location', async () => {
   const { pixCopiaECola: _, ...bare } = COB
   const answer = await partnerOf(NOON, answered(201, bare)).createCharge(ID, REQUEST)
-  const code = parseBrCode('charge' in answer ? answer.charge.pixCode : '')
+  const code = parseBrCode(('charge' in answer && answer.charge.pixCode) || '')
   assert.equal(code.kind === 'dynamic' && code.url, LOCATION)
 })
 
@@ -154,6 +173,21 @@ for (const [name, change] of [
   test(`[api-pix.6] a code ${name} is shown to nobody`, async () => {
     const answer = await partnerOf(NOON, answered(201, { ...COB, ...change })).createCharge(ID, REQUEST)
     assert.equal(answer.kind, 'UNKNOWN')
+  })
+}
+
+for (const [name, change] of [
+  ['paid', { status: 'CONCLUIDA', pix: [PIX] }],
+  ['withdrawn', { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }],
+] as const) {
+  test(`[api-pix.6] a charge that is ${name} needs no code, nor one of its location`, async () => {
+    for (const code of [
+      { pixCopiaECola: undefined, location: undefined },
+      { location: 'pix.example.com/qr/v2/other' },
+    ]) {
+      const answer = await partnerOf(NOON, answered(200, { ...COB, ...change, ...code })).getCharge(ID, REQUEST)
+      assert.deepEqual([answer.kind, 'charge' in answer && answer.charge.pixCode], ['FINAL', undefined])
+    }
   })
 }
 
@@ -342,7 +376,13 @@ test('[api-pix.9] what went back of older payments is listed every hour, over th
   let now = NOON
   const link = scripted(...Array.from({ length: 8 }, () => pageOf([PIX])))
   const exchange = createExchange(link, '/v2')
-  const partner = createApiPixPartner({ exchange, merchant: MERCHANT, hasIdempotentOrders: true, bankNow: () => now })
+  const partner = createApiPixPartner({
+    exchange,
+    merchant: MERCHANT,
+    hasIdempotentOrders: true,
+    monotonic: () => 0,
+    bankNow: () => now,
+  })
   const read = async () => {
     const lists = []
     for (let cursor: string | null = null; ; ) {

@@ -80,7 +80,7 @@ async function connected(t: TestContext, name: PresetName, more: Environment = {
 
 /** A charge, its end, and a page of the statement. */
 async function callEach(bank: Bank): Promise<void> {
-  const times = { sentFrom: FROM, expiresAt: FROM + 600_000 }
+  const times = { askedAt: FROM, expiresAt: FROM + 600_000 }
   await bank.createCharge(ID, { valueCents: 1_000n, merchant: MERCHANT, ...times })
   await bank.cancelCharge(ID)
   await bank.readStatement({ from: FROM, to: TO, cursor: null })

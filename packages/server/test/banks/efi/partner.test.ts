@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { buildStaticBrCode } from '@pixgate/brcode'
 import { createExchange } from '../../../src/banks/api-pix/exchange.ts'
 import { createEfiPartner } from '../../../src/banks/efi/partner.ts'
 import { refusalOf } from '../../../src/banks/efi/refusal.ts'
 import type { Outcome } from '../../../src/banks/link.ts'
 import type { KeyPayoutRequest, QrCodePayoutRequest } from '../../../src/banks/port.ts'
+import { sha256 } from '../../../src/platform/crypto.ts'
 import { answered, problem, scripted } from '../api-pix/scripted.ts'
 
 const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
@@ -19,7 +21,6 @@ const TO_KEY: KeyPayoutRequest = {
   description: 'Fornecedor',
   recipient: { pixKey: 'joao@exemplo.com.br', pixKeyType: 'email', document: '39053344705' },
 }
-const FOR_CODE: QrCodePayoutRequest = { valueCents: 1_234n, pixCode: '000201', decodeId: 'x:0' }
 const TERMS = { valueCents: 1_234n, pixKey: 'joao@exemplo.com.br' }
 
 const TAKEN = {
@@ -50,6 +51,8 @@ function efiOf(...outcomes: Outcome[]) {
     sending: createExchange(link, '', refusalOf),
     merchant: MERCHANT,
     hasIdempotentOrders: true,
+    monotonic: () => 0,
+    tariffPerMille: 20,
     paysQrCodes: true,
     bankNow: () => NOW,
   })
@@ -69,18 +72,6 @@ test('[efi.2] a payout to a key goes out under our id, from our key, with the do
         pagador: { chave: MERCHANT.pixKey, infoPagador: 'Fornecedor' },
         favorecido: { chave: 'joao@exemplo.com.br', cpf: '39053344705' },
       },
-    },
-  ])
-})
-
-test('[efi.2] a QR code is paid as it is', async () => {
-  const bank = efiOf(answered(201, TAKEN))
-  await bank.sendPayout(ID, FOR_CODE)
-  assert.deepEqual(bank.calls, [
-    {
-      method: 'PUT',
-      path: `/v2/gn/pix/${ID_ENVIO}/qrcode`,
-      body: { pagador: { chave: MERCHANT.pixKey }, pixCopiaECola: '000201' },
     },
   ])
 })
@@ -162,12 +153,75 @@ const CODE = {
   chave: 'a1f4102e-a446-4a57-bcce-6fa48899c1d1',
 }
 
+/** What a code is ordered by, as it was read before. */
+async function orderOf(code: object): Promise<QrCodePayoutRequest> {
+  const read = await efiOf(answered(200, code)).decodeQrCode('000201')
+  assert.ok(read.kind === 'DECODED')
+  return { valueCents: 56_789n, pixCode: '000201', decodeId: read.qrCode.decodeId }
+}
+
+const DECODE_ID = `7978c0c97ea847e78e8849634473c1f1:2:${sha256(JSON.stringify(['567.89', CODE.chave, '11222333000181'])).toString('hex')}`
+
+test('[efi.2] [efi.4] a QR code is read again right before it is paid, and paid as it is', async () => {
+  const bank = efiOf(answered(200, CODE), answered(201, { ...TAKEN, valor: '567.89' }))
+  assert.equal((await bank.sendPayout(ID, await orderOf(CODE))).kind, 'ACCEPTED')
+  assert.deepEqual(bank.calls, [
+    { method: 'POST', path: '/v2/gn/qrcodes/detalhar', body: { pixCopiaECola: '000201' } },
+    {
+      method: 'PUT',
+      path: `/v2/gn/pix/${ID_ENVIO}/qrcode`,
+      body: { pagador: { chave: MERCHANT.pixKey }, pixCopiaECola: '000201' },
+    },
+  ])
+})
+
+for (const [name, change] of [
+  ['asks for more', { valor: { final: '567.90' } }],
+  ['asks for less', { valor: { final: '0.01' } }],
+  ['pays another key', { chave: 'ladrao@exemplo.com.br' }],
+  ['pays somebody else', { recebedor: { nome: 'Empresa', cnpj: '33000267000138' } }],
+  ['was revised', { revisao: 3 }],
+  ['was withdrawn', { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }],
+  ['has expired', { calendario: { ...CODE.calendario, expiracao: 60 } }],
+] as const)
+  test(`[efi.4] a code that ${name} since it was ordered is not paid; what an earlier attempt did counts`, async () => {
+    const order = await orderOf(CODE)
+    const changed = answered(200, { ...CODE, ...change })
+    const paid = answered(200, { ...SENT, valor: '567.89' })
+    const never = efiOf(changed, NOT_SENT)
+    const answer = await never.sendPayout(ID, order)
+    assert.deepEqual([answer.kind, 'errorCode' in answer && answer.errorCode], ['REJECTED', 'qr_code_changed'])
+    assert.equal((await efiOf(changed, paid).sendPayout(ID, order)).kind, 'FINAL')
+    assert.equal((await efiOf(changed, answered(500, {})).sendPayout(ID, order)).kind, 'UNKNOWN')
+    assert.ok(never.calls.every(({ method }) => method !== 'PUT'))
+  })
+
+for (const [name, outcome] of [
+  ['is paid, perhaps by us', answered(200, { ...CODE, status: 'CONCLUIDA' })],
+  ['is refused', answered(400, { nome: 'valor_invalido' })],
+  ['cannot be read', answered(500, undefined)],
+  ['is not told', { kind: 'lost', reason: 'timeout' }],
+] as const)
+  test(`[efi.4] a code that ${name} is not paid, and no money is let go for that`, async () => {
+    const bank = efiOf(outcome as Outcome)
+    assert.equal((await bank.sendPayout(ID, await orderOf(CODE))).kind, 'NOT_SENT')
+    assert.equal(bank.calls.length, 1)
+  })
+
+test('[efi.4] a static code is refused with a reason, and the bank is not asked', async () => {
+  const bank = efiOf()
+  const code = buildStaticBrCode({ pixKey: 'joao@exemplo.com.br', merchantName: 'Joao', merchantCity: 'SAO PAULO' })
+  const answer = await bank.decodeQrCode(code)
+  assert.deepEqual([answer.kind, 'errorCode' in answer && answer.errorCode], ['REJECTED', 'static_qr_code'])
+  assert.deepEqual(bank.calls, [])
+})
+
 test('[efi.4] a code is read by what it asks for now', async () => {
   const bank = efiOf(answered(200, CODE))
   assert.deepEqual(await bank.decodeQrCode('000201'), {
     kind: 'DECODED',
     qrCode: {
-      decodeId: '7978c0c97ea847e78e8849634473c1f1:2',
+      decodeId: DECODE_ID,
       valueCents: 56_789n,
       txid: '7978c0c97ea847e78e8849634473c1f1',
       status: 'ACTIVE',
@@ -238,12 +292,51 @@ test('[efi.5] what settles or comes back later is listed again: two days every h
   assert.deepEqual(lists, [null, 'sent:0', 'sentlately:0', 'sentlong:0', 'returned:0'])
 })
 
-test('[efi.5] the balance is what can be paid out', async () => {
-  assert.deepEqual(await efiOf(answered(200, { saldo: '100.05' })).readBalance(), {
-    kind: 'READ',
-    balance: { availableCents: 10_005n, asOf: null },
+const balances: [saldo: string, cents: bigint][] = [
+  ['100.05', 10_005n],
+  ['0.00', 0n],
+  ['-0.05', -5n],
+  ['-100.05', -10_005n],
+  ['9999999999999.99', 999_999_999_999_999n],
+]
+for (const [saldo, availableCents] of balances) {
+  test(`[efi.6] the balance ${saldo} is read to the centavo, with what the bank has blocked`, async () => {
+    const bank = efiOf(
+      answered(200, { saldo }),
+      answered(200, { saldo, bloqueios: { judicial: '1.00', med: '2.50', total: '3.50' } }),
+    )
+    const read = { availableCents, asOf: null }
+    assert.deepEqual(await bank.readBalance(), { kind: 'READ', balance: read })
+    assert.deepEqual(await bank.readBalance(), { kind: 'READ', balance: { ...read, blockedCents: 350n } })
+    assert.equal(bank.calls[0]?.path, '/v2/gn/saldo?bloqueios=true')
   })
-  assert.equal((await efiOf(answered(200, { saldo: '100,05' })).readBalance()).kind, 'UNKNOWN')
+}
+
+for (const saldo of [
+  '100,05',
+  '1e5',
+  '1.0E+3',
+  '+1.00',
+  '--1.00',
+  '1.005',
+  '1',
+  '.50',
+  '12345678901234.00',
+  '',
+  ' 1.00',
+  100.05,
+  null,
+]) {
+  test(`[efi.6] ${JSON.stringify(saldo)} is no balance, and says so`, async () => {
+    const reason = 'the balance is no amount in reais with two decimals'
+    const answer = await efiOf(answered(200, { saldo })).readBalance()
+    assert.deepEqual(answer, { kind: 'UNKNOWN', reason, httpStatus: 200 })
+  })
+}
+
+test('[efi.6] what is blocked has to be an amount too', async () => {
+  const answer = await efiOf(answered(200, { saldo: '1.00', bloqueios: { total: '1e1' } })).readBalance()
+  assert.equal(answer.kind, 'UNKNOWN')
 })
 
 test('[partner.8] a bank that carries out twice what it gets twice promises nothing', () => {
@@ -253,6 +346,8 @@ test('[partner.8] a bank that carries out twice what it gets twice promises noth
     sending: exchange,
     merchant: MERCHANT,
     hasIdempotentOrders: false,
+    monotonic: () => 0,
+    tariffPerMille: 20,
     paysQrCodes: false,
     bankNow: () => NOW,
   })

@@ -7,7 +7,7 @@ export const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 export const REQUEST: ChargeRequest = {
   valueCents: 15_000n,
   expiresAt: Date.parse('2026-11-22T13:00:00.123Z'),
-  sentFrom: Date.parse('2026-11-22T12:00:00.123Z'),
+  askedAt: Date.parse('2026-11-22T12:00:00.123Z'),
   description: 'Pedido 1',
   payer: { name: 'Maria da Silva', document: '52998224725' },
   merchant: { pixKey: 'loja@exemplo.com.br', name: 'Loja', city: 'SAO PAULO' },

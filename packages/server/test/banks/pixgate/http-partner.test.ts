@@ -35,8 +35,8 @@ test('[partner.1] a charge is asked for under our id, in integer centavos, the s
 
 test('[partner.3] what is optional is left out where it was not given', async (t) => {
   const partner = await partnerOf(t, [201, CHARGE])
-  const { valueCents, expiresAt, sentFrom, merchant } = REQUEST
-  await partner.createCharge(ID, { valueCents, expiresAt, sentFrom, merchant })
+  const { valueCents, expiresAt, askedAt, merchant } = REQUEST
+  await partner.createCharge(ID, { valueCents, expiresAt, askedAt, merchant })
   assert.deepEqual(Object.keys(JSON.parse(partner.received[0]?.body ?? '')).sort(), [
     'expiresAt',
     'merchant',

@@ -14,7 +14,7 @@ export const charges: Resource<ChargeRequest, ChargeTerms, ReportedCharge> = {
   judge: (id, terms) => judgeReported({ isBody: isCharge, read, echo, stand }, id, terms),
 }
 
-function bodyOf({ valueCents, expiresAt, sentFrom: _, ...rest }: ChargeRequest): PartnerChargeRequest {
+function bodyOf({ valueCents, expiresAt, askedAt: _, ...rest }: ChargeRequest): PartnerChargeRequest {
   return { ...rest, valueCents: Number(valueCents), expiresAt: new Date(expiresAt).toISOString() }
 }
 
