@@ -8,19 +8,23 @@ import {
   lackingOf,
   nightly,
   plantedBugs,
+  playScenes,
   replay,
+  replayScenes,
 } from '../packages/server/test/sim/programme.ts'
 
 /**
  * `npm run sim`: the core on tables and a bank in memory, driven by a seed. See docs/guides/simulation.md.
  *
  * `npm run sim -- --seed 7` tells one run, event by event; `--hours 8` runs seed after seed for a night; `--faults 1000000`
- * until so many were injected; `--planted` plants bugs one at a time, each of which must be found; `--find` searches seeds for
+ * until so many were injected; `--scene refused` tells the scenes whose name has this word; `--planted` plants bugs one at a
+ * time, each of which must be found; `--find` searches seeds for
  * what is rare and has none that reaches it, and writes them into corpus.ts.
  */
 const { values: options } = parseArgs({
   options: {
     seed: { type: 'string' },
+    scene: { type: 'string' },
     from: { type: 'string', default: '1' },
     hours: { type: 'string' },
     faults: { type: 'string', default: '1000000' },
@@ -38,6 +42,7 @@ process.exitCode = (await isGood()) ? 0 : 1
 function isGood(): Promise<boolean> {
   if (options.planted) return plantedBugs(say)
   if (options.find) return refindCorpus(Number(options.faults), say)
+  if (options.scene !== undefined) return replayScenes(options.scene, say).then(() => true)
   return options.seed === undefined ? many() : one()
 }
 
@@ -53,6 +58,7 @@ async function many(): Promise<boolean> {
   const isEnough = forMs !== undefined || Number(options.faults) >= ENOUGH
   const first = isEnough ? corpusSeeds() : []
   const { coverage, results, failed } = await nightly(Number(options.from), bound, { say, first })
+  coverage.add(await playScenes())
   for (const [fault, times] of coverage.faults) say(`${String(times).padStart(9)} ${FAULTS[fault]}`)
   say(`${coverage.faultCount} faults in ${results} runs`)
   const lacking = isEnough ? lackingOf(coverage) : []

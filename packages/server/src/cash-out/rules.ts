@@ -2,7 +2,7 @@ import { limits, cashOut as machine, min, Refusal } from '@pixgate/spec'
 import { follow } from '../engine/follow.ts'
 import type { Decision, State } from '../engine/operation.ts'
 import { decideInTurn } from '../operations/decisions.ts'
-import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
+import { acceptanceIn, endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
 import { countedBy, type Limits, takenAgain } from '../operations/limits/limits.ts'
 import { isAtRest } from '../operations/schedule.ts'
 import { isEnabled } from '../operations/switch.ts'
@@ -175,7 +175,9 @@ function recogniseConfirmation(
   // In doubt that may be what was booked: nobody kept to whom it went. What an operator decided is decided.
   const isDecided = own(cashOut.facts.decidedMovements, endToEndId) !== undefined
   const isToAnother = recipientDiffers && cashOut.status !== 'RECONCILIATION_REQUIRED' && !isDecided
-  return booked === valueCents && !isToAnother ? 'IGNORED' : input
+  if (booked !== valueCents || isToAnother) return input
+  const isAwaited = cashOut.status === 'DISPATCHED' || cashOut.status === 'PROVIDER_RESULT_UNKNOWN'
+  return isDecided && isAwaited ? acceptanceIn(input, cashOut.facts) : 'IGNORED'
 }
 
 function toSomebodyElse(input: ConfirmedInput): ConfirmedInput {

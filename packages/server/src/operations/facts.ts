@@ -95,6 +95,18 @@ export function isBookedElsewhere({ id }: { readonly id: string }, booked: Booke
 }
 
 /**
+ * What a confirmation of an order under way, which no case tells of, is where it tells a movement that an operator decided to be
+ * another's: all that the bank says is that it has the order, whose outcome is missing still.
+ * @source rules#desk.14
+ */
+export function acceptanceIn(
+  { isVerified, transactionId }: { readonly isVerified: boolean; readonly transactionId: string | null },
+  { isAccepted }: SendFacts,
+): Extract<OrderInput, { readonly on: 'send.accepted' }> | 'IGNORED' {
+  return isVerified && !isAccepted && transactionId !== null ? { on: 'send.accepted', transactionId } : 'IGNORED'
+}
+
+/**
  * The case of an overdue outcome closes with the outcome: nobody waits for it any more.
  * @param order as it was before the decision
  * @param isOutcome whether the order was open before, and has ended with this decision

@@ -4,7 +4,7 @@ import { follow } from '../engine/follow.ts'
 import type { Decision, State } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
 import { decideInTurn } from '../operations/decisions.ts'
-import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
+import { acceptanceIn, endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
 import type { Result } from '../operations/inputs.ts'
 import { countedBy } from '../operations/limits/limits.ts'
 import type { OperatorRefusal } from '../operations/refusal.ts'
@@ -21,6 +21,7 @@ import {
   movementOf,
   type RefundIn,
   type RefundInInput,
+  type ReturnConfirmed,
   type Standing,
 } from './refund-in.ts'
 import { restingDueAt } from './schedule.ts'
@@ -130,7 +131,8 @@ function recognise(
   switch (input.on) {
     case 'partner.confirmed':
       if (isImplausible(input.returned, nowMs)) return 'IMPLAUSIBLE'
-      return isReturnKnown(refund, cashIn, input) ? 'IGNORED' : input
+      if (!isReturnKnown(refund, cashIn, input)) return input
+      return isDecided(refund, input) && isAwaited(refund) ? acceptanceIn(input, refund.facts) : 'IGNORED'
     case 'send.accepted':
       return isAcceptanceKnown(refund, cashIn, input.transactionId) ? 'IGNORED' : input
     case 'work.requested':
@@ -147,12 +149,18 @@ function isAcceptanceKnown({ transactionId, facts }: RefundIn, cashIn: CashIn, t
   return facts.isAccepted === true && facts.unknownSince == null && transactionId === ownReference(told, cashIn)
 }
 
+/** Whether its outcome is awaited, without a doubt that a case tells of. */
+function isAwaited(refund: RefundIn): boolean {
+  return refund.status === 'PENDING' && reasonOf(refund) === null
+}
+
+/** Whether an operator decided what was told by this return id. */
+function isDecided({ facts }: RefundIn, { returned }: ReturnConfirmed): boolean {
+  return own(facts.decidedReturns, returned.returnId) !== undefined
+}
+
 /** Booked here, or in a case already. */
-function isReturnKnown(
-  refund: RefundIn,
-  cashIn: CashIn,
-  { returned }: Extract<RefundInInput, { on: 'partner.confirmed' }>,
-): boolean {
+function isReturnKnown(refund: RefundIn, cashIn: CashIn, { returned }: ReturnConfirmed): boolean {
   const { returnId, valueCents } = returned
   const booked = own(refund.facts.returns, returnId)
   if (booked !== undefined && (BigInt(booked) === valueCents || refund.status !== 'CONFIRMED')) return true

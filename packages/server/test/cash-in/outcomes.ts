@@ -148,6 +148,7 @@ export const OUTCOMES: Readonly<Record<string, string>> = {
   'RECONCILIATION_REQUIRED partner.failed evidence was missing': 'cash-in.unknown.5 FAILED pix_cash_in',
   'RECONCILIATION_REQUIRED clock.expired evidence was missing': 'cash-in.states.11 EXPIRED',
   'RECONCILIATION_REQUIRED charge.not_found absence settles what was missing': 'cash-in.states.11 EXPIRED',
+  'RECONCILIATION_REQUIRED charge.not_found evidence was missing': 'cash-in.states.15 RECONCILIATION_REQUIRED',
   'RECONCILIATION_REQUIRED charge.accepted evidence was missing': 'cash-in.unknown.1 PENDING',
   'RECONCILIATION_REQUIRED charge.rejected evidence was missing': 'cash-in.unknown.2 FAILED pix_cash_in',
   'RECONCILIATION_REQUIRED refund.confirmed returns exceed the payment': 'cash-in.refunds.5 RECONCILIATION_REQUIRED returned_too_much',

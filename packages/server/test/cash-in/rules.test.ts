@@ -311,6 +311,11 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     before: { ...MISSING, expiresAt: NOW - 60_000 },
     learns: { facts: SETTLED },
   },
+  'RECONCILIATION_REQUIRED charge.not_found evidence was missing': {
+    before: MISSING,
+    learns: { facts: { notFoundSince: NOW - 1_000, notFoundAt: NOW - 1_000 } },
+    dueAt: NOW + 60_000,
+  },
   'PENDING partner.confirmed payment is older than the charge': EARLY,
   'PROVIDER_RESULT_UNKNOWN partner.confirmed payment is older than the charge': EARLY,
   'EXPIRED partner.confirmed payment is older than the charge': EARLY,
@@ -873,6 +878,14 @@ test('[cash-in.states.15] [EX-7] one «not found» proves nothing of a charge th
   assert.equal(asked({ ...since, lastAttemptAt: NOW + 1 }, NOW), 'PENDING', 'before the attempt')
   assert.equal(asked(since, NOW), 'EXPIRED')
   assert.equal(asked({}, NOW), 'EXPIRED', 'nobody can have paid what it never took')
+})
+
+test('[cash-in.states.15] what the bank says while its answer is missing counts: said again, absence is proven', () => {
+  const facts = { ...MISSING.facts, ...CHARGED, lastAttemptAt: NOW - 1_000_000 }
+  const before = cashInAs('RECONCILIATION_REQUIRED', { expiresAt: NOW - 120_000, facts })
+  const once = decideCashIn(before, { ...NOT_FOUND, askedAt: NOW - 60_000 }, NOW - 60_000).outcome.cashIn
+  assert.deepEqual([once.status, reasonOf(once)], ['RECONCILIATION_REQUIRED', 'no_answer'])
+  assert.equal(decideCashIn(once, { ...NOT_FOUND, askedAt: NOW }, NOW).outcome.cashIn.status, 'EXPIRED')
 })
 
 test('[cash-in.states.15] that the bank has the charge after all disproves what it said before', () => {

@@ -1467,6 +1467,22 @@ for (const status of cashOut.states) {
   })
 }
 
+for (const status of ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const) {
+  test(`[desk.14] [cash-out.states.15] a movement that was decided to be another’s, told again of a payout that is ${status}: the bank has it, for at most a day without a case`, () => {
+    const { facts } = cashOutAs(status)
+    const decided = { movements: { E2: 29_00 }, decidedMovements: { E2: 29_00 } }
+    const before = cashOutAs(status, { transactionId: 'tx', facts: { ...facts, ...decided } })
+    const told = confirmed({ endToEndId: 'E2', valueCents: 29_00n })
+    const { journals, cases, outcome } = decide(before, told)
+    assert.deepEqual([journals, cases], [[], []])
+    assert.deepEqual([outcome.cashOut.status, outcome.cashOut.facts.isAccepted], ['DISPATCHED', true])
+    assert.equal(decide(outcome.cashOut, told).outcome.result, 'IGNORED', 'once')
+    assert.equal(decide(before, { ...told, isVerified: false }).outcome.result, 'IGNORED', 'as an event alone tells it')
+    const inDoubt = cashOutAs('RECONCILIATION_REQUIRED', { facts: { ...MISSING.facts, ...decided } })
+    assert.equal(decide(inDoubt, told).outcome.result, 'IGNORED', 'where it has a case')
+  })
+}
+
 for (const leftCents of [29_00, 31_00]) {
   test(`[CO-62] [cash-out.reversal.2] [cash-out.reversal.1] what comes back of a payout that was confirmed by ${leftCents} centavos is bounded by what left`, () => {
     const facts = { movements: { E1: leftCents }, decidedMovements: { E1: leftCents } }

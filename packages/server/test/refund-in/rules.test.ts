@@ -582,6 +582,17 @@ test('[refund-in.told.1] the id is the cash-in’s, and without a reference of t
   assert.equal(event.transaction_id, REFUND_ID)
 })
 
+test('[desk.14] [refund-in.states.10] a return that was decided to be another’s, told again of a refund under way: the bank has it, for at most a day without a case', () => {
+  const decided = { ...SENT, returns: { D2: 29_00 }, decidedReturns: { D2: 29_00 } }
+  const before = refundAs('PENDING', { facts: decided })
+  const told = confirmed({ returnId: 'D2', valueCents: 29_00n })
+  const { journals, cases, outcome } = decide(before, told)
+  assert.deepEqual([journals, cases, outcome.refund.facts.isAccepted], [[], [], true])
+  assertIgnored(outcome.refund, told)
+  assertIgnored(before, { ...told, isVerified: false })
+  assertIgnored(refundAs('PENDING', { facts: { ...decided, ...reasonFact('no_answer') } }), told)
+})
+
 function decide(before: RefundIn, ...inputs: RefundInInput[]) {
   const cashIn = cashInOf(before.status as 'PENDING')
   return decideRefundIn(before, cashIn, inputs, stateOf(), NOW)

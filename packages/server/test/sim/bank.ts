@@ -33,6 +33,8 @@ export interface BankOptions {
   readonly onSecondOrder: (order: BankOrder) => void
   /** Whether the bank can be asked: one that cannot tells returns without ids. */
   readonly canBeAsked: boolean
+  /** Nobody pays a charge and no order ends by itself. */
+  readonly isStaged: boolean
 }
 
 /** The bank. */
@@ -62,7 +64,8 @@ export class Bank {
   }
 
   #planPayments(charge: BankCharge): void {
-    const { chance, faults } = this.#options
+    const { chance, faults, isStaged } = this.#options
+    if (isStaged) return
     const timeMs = Math.max(SECOND, charge.expiresAt - this.#now)
     if (chance.bool(0.1)) {
       this.#plan(timeMs * chance.below(100) * 0.01, () => this.#failCharge(charge))
@@ -157,7 +160,8 @@ export class Bank {
   }
 
   #planOutcome(order: BankOrder): void {
-    const { chance, faults } = this.#options
+    const { chance, faults, isStaged } = this.#options
+    if (isStaged) return
     const afterMs = faults.hit('outcome late', 0.05)
       ? 25 * HOUR + chance.below(HOUR)
       : chance.pick([0, SECOND, 10 * SECOND, MINUTE, 20 * MINUTE])

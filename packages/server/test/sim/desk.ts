@@ -29,16 +29,31 @@ function deciderOf({ kind }: Operation): CaseDecider<Operation> | undefined {
 }
 
 /** An operator looks at any open case, and decides it. @returns nothing where there is nothing to decide */
-export function decideAnyCase(world: World, { engine }: SimulatedProcess): Promise<unknown> | undefined {
+export function decideAnyCase(world: World, process: SimulatedProcess): Promise<unknown> | undefined {
   const open = world.tables.openCases().filter(({ operationId }) => operationId !== null)
   if (open.length === 0) return undefined
   // One kind is as likely as another, however many cases there are of it.
   const kind = world.chance.pick([...new Set(open.map((one) => one.kind))])
-  const openCase = world.chance.pick(open.filter((one) => one.kind === kind))
+  return decideCase(world, process, world.chance.pick(open.filter((one) => one.kind === kind)))
+}
+
+/**
+ * An operator decides a case.
+ * @param wanted the decision; without it any that the table offers
+ * @returns nothing where it is not offered, or would not be true
+ */
+export function decideCase(
+  world: World,
+  { engine }: SimulatedProcess,
+  openCase: StoredCase,
+  wanted?: DeskDecision,
+): Promise<unknown> | undefined {
   const operation = world.tables.operation(openCase.operationId ?? '')
   const decider = operation && deciderOf(operation)
   if (!operation || !decider) return undefined
-  const offered = decider.options(operation, openCase, world.now).filter(({ isOffered }) => isOffered)
+  const offered = decider
+    .options(operation, openCase, world.now)
+    .filter(({ isOffered, decision }) => isOffered && decision === (wanted ?? decision))
   const option = offered.length === 0 ? undefined : world.chance.pick(offered)
   const order = option && orderOf(world, operation, openCase, option.decision, option.needs)
   if (!order) return undefined

@@ -9,6 +9,7 @@ import {
   settledEvent,
 } from './bank-events.ts'
 import type { AskLine, CallLine, Line } from './script.ts'
+import { orderAtBank } from './unsent.ts'
 import type { World } from './world.ts'
 
 /**
@@ -38,24 +39,6 @@ function ours({ tables }: World, subject: Subject, is: (operation: Operation) =>
 
 function isUnder({ status }: Operation): boolean {
   return ['RESERVED', 'DISPATCHED', 'PENDING', 'PROVIDER_RESULT_UNKNOWN'].includes(status)
-}
-
-/** Its order at the bank, which takes it now where nobody has sent it. */
-function orderOf(world: World, { id, kind, valueCents, detail, endToEndId }: Operation, moreCents = 0n): BankOrder {
-  const { bank } = world
-  bank.book.lies.add(id)
-  const known = bank.book.orders.get(id)
-  if (known) return known
-  const asked = {
-    kind: kind === 'cash_out' ? 'payout' : 'refund',
-    id,
-    valueCents: valueCents + moreCents,
-    chargeId: String(detail.cashInId ?? ''),
-    paymentId: endToEndId ?? '',
-  } as const
-  const order = bank.acceptOrder(asked)
-  order.isOrdered = false
-  return order
 }
 
 /** Something happened, the bank says again and again, and not what: it is asked. */
@@ -230,7 +213,7 @@ function tellOfUnsent(world: World, subject: (typeof ORDERS)[number], operation:
   bank.book.lies.add(operation.id)
   if (isDone) {
     faults.note('payout doubled')
-    bank.end(orderOf(world, operation), true)
+    bank.end(orderAtBank(world, operation), true)
     return
   }
   const news = {
@@ -285,7 +268,7 @@ function payAnotherAmount(world: World): void {
     return
   }
   faults.note('payout of another amount')
-  bank.end(orderOf(world, given, 1n + BigInt(chance.below(300))), true)
+  bank.end(orderAtBank(world, given, 1n + BigInt(chance.below(300))), true)
   nudge(world, kind, given, 10 * MINUTE)
 }
 
@@ -351,7 +334,7 @@ function tellElsewhereLate(world: World): void {
   if (!target || !movement) return
   faults.note('movement of another')
   for (const id of [target.id, movement.operationId]) bank.book.lies.add(id)
-  const order = orderOf(world, target)
+  const order = orderAtBank(world, target)
   const { id, valueCents } = movement
   order.state = 'CONFIRMED'
   if (isBack) {
@@ -441,7 +424,7 @@ function confirmUnnamed(world: World): void {
   )
   if (!refund) return
   faults.note('return without id')
-  const order = orderOf(world, refund)
+  const order = orderAtBank(world, refund)
   if (order.state !== 'PROCESSING') return
   const returnId = `unnamed ${bank.book.name('U')}`
   world.tell({ ...settledEvent(order, { id: returnId, at: world.now }), isUnnamed: true } as SentEvent)

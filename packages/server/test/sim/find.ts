@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { CORPUS } from './corpus.ts'
 import { Coverage } from './coverage.ts'
-import { corpusSeeds, inTwo, type Say } from './programme.ts'
+import { corpusSeeds, inTwo, lackingOf } from './programme.ts'
 import { run } from './run.ts'
-import { NEVER } from './unreached.ts'
-import { World } from './world.ts'
+import { SCENES } from './scenes.ts'
+import { type Say, World } from './world.ts'
 
 /** Looks for seeds whose runs reach what is rare: `npm run sim -- --find`, which writes them into corpus.ts. */
 
@@ -19,30 +19,28 @@ const ROUND = 500
 const ROUNDS = 8
 
 /**
- * Keeps each seed of the corpus that reaches its entry, searches one for each other entry, and for whatever neither the corpus nor
- * so many faults reach, and writes corpus.ts.
+ * Keeps each seed of the corpus that reaches its entry, searches one for each other entry, and for whatever neither corpus and scenes
+ * nor so many faults reach, and writes corpus.ts; what a scene is played for needs no seed.
+ * @param faults 0: none is looked for but those whose seed reaches them no more
  * @returns whether everything that can be reached is
  */
 export async function refindCorpus(faults: number, say: Say): Promise<boolean> {
   const kept = await stillReached()
-  const gone = Object.keys(CORPUS).filter((name) => !kept.has(name))
+  const staged = new Set(SCENES.flatMap(({ reaches }) => reaches))
+  const names = [...new Coverage().names].filter((name) => !staged.has(name))
+  const gone = names.filter((name) => Object.hasOwn(CORPUS, name) && !kept.has(name))
   say(`${kept.size} entries are reached by their seeds, ${gone.length} are no more`)
-  const { coverage } = await inTwo(faults)
-  const known = [...coverage.names].filter((name) => !Object.hasOwn(NEVER, name))
-  const wanted = new Set([...gone, ...coverage.unreached])
-  const found = await findSeeds(
-    known.filter((name) => wanted.has(name)),
-    ROUNDS,
-    say,
-  )
-  const entries = known.flatMap((name) => {
+  const lacking = faults > 0 ? lackingOf((await inTwo(faults)).coverage) : []
+  const wanted = [...new Set([...gone, ...lacking])]
+  const found = await findSeeds(wanted, ROUNDS, say)
+  const entries = names.flatMap((name) => {
     const seed = kept.get(name) ?? found.get(name)
     return seed === undefined ? [] : [[name, seed] as const]
   })
   await writeFile(fileURLToPath(new URL('./corpus.ts', import.meta.url)), corpusSource(entries))
-  const missing = [...wanted].filter((name) => coverage.names.has(name) && !found.has(name))
+  const missing = wanted.filter((name) => !found.has(name))
   for (const name of missing)
-    say(`NO SEED reaches ${name}: it wants an episode, or a line with its reason in unreached.ts`)
+    say(`NO SEED reaches ${name}: it wants a scene, or a line with its reason in unreached.ts`)
   return missing.length === 0
 }
 

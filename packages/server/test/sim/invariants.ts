@@ -36,6 +36,12 @@ const NOTIFIED: Readonly<Record<string, string>> = {
   'refund_in FAILED': 'pix_cash_in_reversal FAILED',
 }
 
+/** The cases that a payout may have while its outcome is awaited. */
+const AWAITED_CASES: Readonly<Record<string, readonly string[]>> = {
+  DISPATCHED: ['outcome_overdue'],
+  PROVIDER_RESULT_UNKNOWN: [],
+}
+
 /** Watches every commit. */
 export class Watch {
   readonly #tables: Tables
@@ -169,6 +175,9 @@ export class Watch {
       'I3',
       () => `${operation.kind} ${id} is ${operation.status} and holds ${held}, not ${wanted}`,
     )
+    const cases = operation.kind === 'cash_out' ? AWAITED_CASES[operation.status] : undefined
+    for (const { kind } of cases ? this.#tables.openCasesOf(id) : [])
+      assertHolds(cases?.includes(kind) ?? true, 'I16', () => `${id} is ${operation.status} and has a case ${kind}`)
   }
 }
 

@@ -6,7 +6,8 @@ import type { World } from './world.ts'
 
 /** The merchant, who asks for things through the endpoints' own handlers, and operators who let payouts go or not. */
 
-type Asked = {
+/** What the merchant asks for. */
+export type Asked = {
   readonly at: 'cash-in' | 'cash-out' | 'refund'
   readonly body: object
   readonly id?: string
@@ -28,15 +29,15 @@ export class Merchant {
   ask(process: SimulatedProcess): Promise<unknown> {
     const { chance, faults } = this.#world
     const [repeated] = this.#asked.length > 0 && faults.hit('request repeated', 0.2) ? [chance.pick(this.#asked)] : []
-    if (repeated) return this.#send(process, repeated)
+    if (repeated) return this.send(process, repeated)
     const asked = chance.pick([
       () => this.#cashIn(),
       () => this.#cashOut(),
       () => this.#cashOut(),
       () => this.#refund(),
     ])()
-    if (!asked) return this.#send(process, this.#keep(this.#cashIn()))
-    return this.#send(process, this.#keep(asked))
+    if (!asked) return this.send(process, this.#keep(this.#cashIn()))
+    return this.send(process, this.#keep(asked))
   }
 
   #keep(asked: Asked): Asked {
@@ -88,7 +89,8 @@ export class Merchant {
     }
   }
 
-  async #send(process: SimulatedProcess, { at, body, id, key }: Asked): Promise<void> {
+  /** Asks for this. @returns the id of what there is then */
+  async send(process: SimulatedProcess, { at, body, id, key }: Asked): Promise<string> {
     const headers = key === null ? {} : { 'idempotency-key': key }
     const context = {
       headers,
@@ -106,6 +108,7 @@ export class Merchant {
     }[at]()
     const { id: made } = reply.body as { readonly id: string }
     this.answered.add(made)
+    return made
   }
 }
 
@@ -115,23 +118,28 @@ export function operate(world: World, process: SimulatedProcess): Promise<unknow
   const waiting = [...tables.operations.values()].filter(isWaiting)
   if (waiting.length === 0) return undefined
   const operation = chance.pick(waiting)
-  const live = { hasLapsed: () => false }
-  const reason = 'because'
-  const refusal = { on: 'operator.refused', approver: approverAt(0), reason } as const
-  if (operation.kind === 'refund_in') return process.refunds.refuse(operation.id, refusal as never, live)
-  const cashOut = operation as CashOut
-  const input = chance.bool(0.8)
-    ? {
-        on: 'operator.approved' as const,
-        approver: approverAt(chance.below(2)),
-        reason,
-        people: [personAt(0), personAt(1)],
-        holdersVersion: 1n,
-        isKeyDeactivated: false,
-        ...(chance.bool(0.1) ? { code: null } : {}),
-      }
-    : refusal
-  return process.cashOutCommands.approve(cashOut, input as never, live)
+  if (operation.kind === 'refund_in' || !chance.bool(0.8)) return refuse(operation, process)
+  const input = {
+    on: 'operator.approved' as const,
+    approver: approverAt(chance.below(2)),
+    reason: REASON,
+    people: [personAt(0), personAt(1)],
+    holdersVersion: 1n,
+    isKeyDeactivated: false,
+    ...(chance.bool(0.1) ? { code: null } : {}),
+  }
+  return process.cashOutCommands.approve(operation as CashOut, input as never, LIVE)
+}
+
+const REASON = 'because'
+const LIVE = { hasLapsed: () => false }
+
+/** An operator refuses a payout or refund that waits. */
+export function refuse(operation: Operation, process: SimulatedProcess): Promise<unknown> {
+  const refusal = { on: 'operator.refused', approver: approverAt(0), reason: REASON } as const
+  return operation.kind === 'refund_in'
+    ? process.refunds.refuse(operation.id, refusal as never, LIVE)
+    : process.cashOutCommands.approve(operation as CashOut, refusal as never, LIVE)
 }
 
 function isWaiting({ kind, status, facts }: Operation): boolean {

@@ -5,16 +5,23 @@ import { CORPUS } from './corpus.ts'
 import { Coverage } from './coverage.ts'
 import { PLANTED_BUGS, type PlantedBug } from './planted.ts'
 import { type RunResult, run } from './run.ts'
-import { NEVER, SELDOM } from './unreached.ts'
+import { played, SCENES } from './scenes.ts'
+import { NEVER } from './unreached.ts'
+import type { Say } from './world.ts'
 
 /** What `npm run sim` and the tests do with runs: one in words, as many as are wanted, and planted bugs. */
-
-/** Tells a sentence. */
-export type Say = (sentence: string) => void
 
 /** Runs a seed and tells every event. */
 export function replay(seed: number, say: Say): Promise<RunResult> {
   return run(seed, { say })
+}
+
+/** Plays the scenes whose name has these words, and tells every event. @throws Error as {@link played} does */
+export async function replayScenes(words: string, say: Say): Promise<void> {
+  for (const scene of SCENES.filter(({ name }) => name.includes(words))) {
+    say(scene.name)
+    await played(scene, say)
+  }
 }
 
 /** How much is run. */
@@ -60,9 +67,16 @@ export async function nightly(
 const BEGINNINGS = [1, 100_001] as const
 const GOING_ON = 200_001
 
+/** Plays every scene. @returns what they reach @throws Error as {@link played} does */
+export async function playScenes(): Promise<Coverage> {
+  const coverage = new Coverage()
+  for (const scene of SCENES) coverage.add(await played(scene))
+  return coverage
+}
+
 /**
- * Runs the corpus, then so many faults with those of the corpus, in two processes; while something is not reached that has to be, at
- * most a third of them more.
+ * Plays the scenes; runs the corpus, then so many faults with those of the corpus, in two processes; while something is not reached
+ * that has to be, at most a third of them more.
  */
 export async function inTwo(faults: number): Promise<Many> {
   const seeds = corpusSeeds()
@@ -75,7 +89,7 @@ export async function inTwo(faults: number): Promise<Many> {
       ),
     ),
   )
-  const coverage = new Coverage()
+  const coverage = await playScenes()
   for (const { coverage: counts } of halves) coverage.add(counts)
   const failed = halves.flatMap((half) => half.failed)
   const results = halves.reduce((sum, half) => sum + half.results, 0)
@@ -112,27 +126,22 @@ async function halfOf(from: number, faults: number, seeds: readonly number[]): P
 
 /** What is to be done where something is never reached. */
 export const HOW_TO_REACH =
-  'never reached: where the order of chance was changed on purpose, `npm run sim -- --find` searches new seeds for the corpus'
+  'never reached: it wants a scene, or, where the order of chance was changed on purpose, `npm run sim -- --find` searches new seeds for the corpus'
 
 /** What has to be reached, and was not. */
 export function lackingOf({ unreached }: Coverage): string[] {
-  return unreached.filter((name) => !Object.hasOwn(NEVER, name) && !SELDOM.has(name))
+  return unreached.filter((name) => !Object.hasOwn(NEVER, name))
 }
 
 /** What was reached, and is said never to be. */
-export function belying({ rows, cases, decisions }: Coverage): string[] {
-  return Object.keys(NEVER).filter((name) => [rows, cases, decisions].some((counts) => (counts.get(name) ?? 0) > 0))
+export function belying({ reached }: Coverage): string[] {
+  return Object.keys(NEVER).filter((name) => reached.has(name))
 }
 
-/** What is said to be reached seldom, and has a seed that does. */
-export function foundAfterAll(): string[] {
-  return [...SELDOM].filter((name) => Object.hasOwn(CORPUS, name))
-}
-
-/** What is said never or seldom to be reached, or to be reached by a seed, and does not exist. */
-export function unknownNames({ rows, cases, decisions }: Coverage): string[] {
-  const named = [...Object.keys(NEVER), ...SELDOM, ...Object.keys(CORPUS)]
-  return named.filter((name) => ![rows, cases, decisions].some((counts) => counts.has(name)))
+/** What is said never to be reached, or to be reached by a seed or scene, and does not exist. */
+export function unknownNames({ names }: Coverage): string[] {
+  const named = [...Object.keys(NEVER), ...Object.keys(CORPUS), ...SCENES.flatMap(({ reaches }) => reaches)]
+  return named.filter((name) => !names.has(name))
 }
 
 /** Within this each bug must be found. */

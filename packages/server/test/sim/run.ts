@@ -52,9 +52,7 @@ export async function run(seed: number, options: WorldOptions = {}): Promise<Run
       await driver.step()
       closes.look()
     }
-    steps += await comeToRest(driver, closes)
-    assertQuiet(world, driver.merchant)
-    closes.atRest()
+    steps += await assertRest(driver, closes)
     return { seed, steps, operations: world.tables.operations.size }
   } catch (failure) {
     world.say(`FOUND ${failure instanceof Error ? failure.message : String(failure)}`)
@@ -62,6 +60,18 @@ export async function run(seed: number, options: WorldOptions = {}): Promise<Run
   } finally {
     endWatch()
   }
+}
+
+/**
+ * All comes to rest, without another fault; then our books are held against the bank's.
+ * @returns how many steps that took
+ * @throws Violation where something does not hold
+ */
+export async function assertRest(driver: Driver, closes: Closes): Promise<number> {
+  const steps = await comeToRest(driver, closes)
+  assertQuiet(driver.world, driver.merchant)
+  closes.atRest()
+  return steps
 }
 
 async function comeToRest(driver: Driver, closes: Closes): Promise<number> {

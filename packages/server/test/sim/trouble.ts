@@ -1,6 +1,7 @@
 import type { Operation } from '../../src/engine/operation.ts'
 import type { BankCharge, BankOrder } from './bank-book.ts'
 import { forcedReturnEvent, paymentEvent, payoutReturnedEvent, type SentEvent, settledEvent } from './bank-events.ts'
+import { orderAtBank } from './unsent.ts'
 import type { World } from './world.ts'
 
 /**
@@ -29,24 +30,6 @@ function orders({ bank }: World, kind: BankOrder['kind']): BankOrder[] {
   return [...bank.book.orders.values()].filter((order) => order.kind === kind)
 }
 
-/** The bank's order of an operation, also where nobody sent it. */
-function orderOf(world: World, { id, kind, valueCents, detail, endToEndId }: Operation): BankOrder {
-  world.bank.book.lies.add(id)
-  const known = world.bank.book.orders.get(id)
-  if (known) return known
-  const of = kind === 'cash_out' ? 'payout' : 'refund'
-  const asked = {
-    kind: of,
-    id,
-    valueCents,
-    chargeId: String(detail.cashInId ?? ''),
-    paymentId: endToEndId ?? '',
-  } as const
-  const order = world.bank.acceptOrder(asked)
-  order.isOrdered = false
-  return order
-}
-
 /** A movement that was booked is told for another operation. */
 function tellElsewhere(world: World): void {
   const isIn = world.chance.bool(0.5)
@@ -71,7 +54,7 @@ function tellElsewhere(world: World): void {
     payBy(world, target, id, valueCents)
     return
   }
-  const order = orderOf(world, target)
+  const order = orderAtBank(world, target)
   if (isIn) {
     const returned = { returnId: id, valueCents, occurredAt: world.now }
     order.returns.push(returned)
@@ -224,7 +207,7 @@ function carryOutUnasked(world: World): void {
   )
   if (!operation) return
   world.faults.note('payout doubled')
-  const order = orderOf(world, operation)
+  const order = orderAtBank(world, operation)
   if (order.state === 'PROCESSING') {
     world.bank.end(order, true)
     return

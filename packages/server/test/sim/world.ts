@@ -21,20 +21,26 @@ import { Script } from './script.ts'
 import { StatementTable } from './statement-table.ts'
 import { Steps } from './steps.ts'
 import { type Lacking, Tables } from './tables.ts'
+import { uneventful } from './uneventful.ts'
 import { Violation } from './violation.ts'
 
 /** A world of one seed: a clock, a bank, tables, and the processes that work on them. */
+
+/** Tells a sentence. */
+export type Say = (sentence: string) => void
 
 /** What a world may be made with besides its seed. */
 export interface WorldOptions {
   readonly lacking?: Lacking
   readonly nature?: Nature
   /** Is told each thing that happens, in words. */
-  readonly say?: (sentence: string) => void
+  readonly say?: Say | undefined
   /** Is given the world before its first step. */
   readonly onWorld?: (world: World) => void
   /** Adds to what counts what was reached. */
   readonly coverage?: Coverage
+  /** Nothing happens by chance: what does is written down, see stage.ts. The bank lacks these capabilities. */
+  readonly staged?: { readonly lacks: readonly PartnerCapability[] }
 }
 
 /** 2026-11-22 09:00 in São Paulo. */
@@ -85,6 +91,8 @@ export class World {
   readonly pausedUntil = new Map<string, number>()
   readonly begunAt = BEGINNING
   now = BEGINNING
+  /** How many batches were written. */
+  commits = 0
   /** Until when no call leaves for the bank, or none is answered. */
   outage = { isSilent: false, until: 0 }
   /** What was found not to hold. */
@@ -100,7 +108,7 @@ export class World {
   constructor(seed: number, options: WorldOptions = {}) {
     this.seed = seed
     this.#options = options
-    const chance = chanceOf(seed)
+    const chance = options.staged ? uneventful() : chanceOf(seed)
     this.chance = chance
     this.nature = options.nature ?? (chance.bool(0.4) ? 'truthful' : 'lying')
     this.areOperatorsWrong = this.nature === 'lying' && seed % 4 === 0
@@ -108,11 +116,12 @@ export class World {
     const halting = chance.pick([0.1, 0.3, 0.6, 1])
     this.steps = new Steps(() => this.faults.isOn && chance.bool(halting))
     this.isCalm = this.nature === 'lying' && chance.bool(0.3)
-    this.faults = new Faults(chance, this.nature, this.isCalm ? 0.12 : 1, (fault) => this.#onFault(fault))
+    const share = options.staged ? 0 : this.isCalm ? 0.12 : 1
+    this.faults = new Faults(chance, this.nature, share, (fault) => this.#onFault(fault))
     this.tables = new Tables((draft) => this.#onCommit(draft), options.lacking)
     this.statement = new StatementTable(this.tables)
     this.#database = createQueries(this.tables, this.inbox)
-    this.capabilities = capabilitiesOf(chance)
+    this.capabilities = capabilitiesOf(chance, options.staged?.lacks)
     this.#windowMs = chance.pick([10 * 60_000, 24 * 60 * 60_000])
     this.terms = termsOf(chance)
     this.#credits = {
@@ -150,6 +159,7 @@ export class World {
       send: (event) => postman.send(event, bank),
       onSecondOrder: ({ kind, id }) => this.fail(new Violation('I9', `${kind} ${id} was ordered a second time`)),
       canBeAsked: this.capabilities.has('query-payout'),
+      isStaged: this.#options.staged !== undefined,
     })
     return bank
   }
@@ -258,6 +268,7 @@ export class World {
   }
 
   #onCommit(draft: Draft): void {
+    this.commits += 1
     this.coverage.committed(draft, (id) => this.tables.operations.get(id)?.kind ?? '')
     if (this.#options.say) this.#tell(draft)
     try {
@@ -279,8 +290,8 @@ export class World {
   }
 }
 
-function capabilitiesOf(chance: Chance): ReadonlySet<PartnerCapability> {
-  return new Set([...ALWAYS, ...SOMETIMES.filter(() => chance.bool(0.85))])
+function capabilitiesOf(chance: Chance, lacks: readonly PartnerCapability[] = []): ReadonlySet<PartnerCapability> {
+  return new Set([...ALWAYS, ...SOMETIMES.filter((one) => chance.bool(0.85) && !lacks.includes(one))])
 }
 
 const NO_CAPS = { paymentCents: null, hourCents: null, dayCents: null, nightCents: null, newRecipientCents: null }

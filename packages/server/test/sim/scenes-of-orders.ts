@@ -1,0 +1,369 @@
+import type { BankOrder } from './bank-book.ts'
+import { failedEvent, payoutReturnedEvent, settledEvent } from './bank-events.ts'
+import type { Scene } from './scenes.ts'
+import type { Stage } from './stage.ts'
+
+/** Scenes of payouts and refunds. */
+
+const MINUTE = 60_000
+
+function tellSettled(stage: Stage, order: BankOrder): Promise<void> {
+  const [execution] = order.executions
+  const what = `${execution?.id} of ${order.valueCents}`
+  return execution
+    ? stage.tell({ ...settledEvent(order, execution), what })
+    : Promise.reject(new Error('it was not carried out'))
+}
+
+/** An order that the bank does not have, as it tells that it was carried out. */
+function reportedOrder(stage: Stage, id: string, executions: BankOrder['executions']): BankOrder {
+  const { kind, valueCents, endToEndId } = stage.operation(id)
+  const { book } = stage.world.bank
+  book.lies.add(id)
+  return {
+    kind: kind === 'cash_out' ? 'payout' : 'refund',
+    id,
+    transactionId: book.name('T'),
+    valueCents,
+    chargeId: '',
+    paymentId: endToEndId ?? '',
+    acceptedAt: stage.world.now,
+    state: 'CONFIRMED',
+    executions,
+    returns: [],
+    isOrdered: false,
+  }
+}
+
+/** A refund that was carried out. @returns it at the bank */
+async function confirmedRefund(stage: Stage): Promise<BankOrder> {
+  const order = stage.orderAtBank(await stage.refund(await stage.paid()))
+  stage.world.bank.end(order, true)
+  await stage.settle()
+  return order
+}
+
+/** A payout that was carried out. @returns it at the bank */
+async function confirmedPayout(stage: Stage): Promise<BankOrder> {
+  const order = stage.orderAtBank(await stage.payout({ call: 'accepts', ask: 'truth' }))
+  stage.world.bank.end(order, true)
+  await stage.settle()
+  return order
+}
+
+/**
+ * A payout that was not sent yet, of which the bank tells the movement of another one: a case, after which it waits to be sent as
+ * before.
+ * @param reportedCents by which amount it is told
+ * @param moreCents by which the bank's answers tell the payout otherwise than it was asked for
+ * @param meanwhile what happens while the case is open
+ * @returns it at the bank
+ */
+async function confirmedElsewhere(
+  stage: Stage,
+  [reportedCents, moreCents]: readonly [bigint, bigint],
+  meanwhile: (order: BankOrder) => Promise<void> = async () => undefined,
+): Promise<BankOrder> {
+  await stage.paid(2_000)
+  const other = await confirmedPayout(stage)
+  const id = await stage.payout('suspended')
+  const order = stage.orderAtBank(id, moreCents)
+  order.state = 'CONFIRMED'
+  order.executions.push(...other.executions)
+  await tellSettled(stage, { ...order, valueCents: reportedCents })
+  await meanwhile(order)
+  await stage.decide(id, 'movement_elsewhere', 'undo')
+  return order
+}
+
+/** What came back of a payout is told. @param moreCents by which it is told otherwise than it is */
+async function tellReturn(stage: Stage, order: BankOrder, moreCents: bigint): Promise<void> {
+  const [returned] = order.returns
+  if (!returned) throw new Error('nothing came back')
+  const reported = { ...returned, valueCents: returned.valueCents + moreCents }
+  await stage.tell({
+    ...payoutReturnedEvent(order, reported, false),
+    what: `${reported.returnId} of ${reported.valueCents}`,
+  })
+}
+
+/** What came back of another payout is told of this one, too. */
+async function returnElsewhere(stage: Stage, order: BankOrder): Promise<void> {
+  const other = await confirmedPayout(stage)
+  const returnId = stage.world.bank.bringBack(other, 100n, other.executions[0]?.id ?? '')
+  const returned = { returnId, valueCents: 100n, occurredAt: stage.world.now }
+  await stage.tell(payoutReturnedEvent(other, returned, false))
+  await stage.tell(payoutReturnedEvent(order, returned, false))
+}
+
+/** A return of a payout that was confirmed is told without its id. */
+function tellUnnamed(stage: Stage, order: BankOrder, valueCents: bigint): Promise<void> {
+  const returned = { returnId: `unnamed ${valueCents}`, valueCents, occurredAt: stage.world.now }
+  return stage.tell(payoutReturnedEvent(order, returned, true))
+}
+
+/** No byte leaves, and the process that knows it stands still; nobody answers what became of it. */
+const STANDING = { call: 'unreachable', ask: 'silent', standsMs: 20 * MINUTE } as const
+
+/** See above. */
+export const SCENES_OF_ORDERS: readonly Scene[] = [
+  {
+    name: 'a payout is refused in doubt, after no byte of it had left',
+    reaches: [
+      'cash_out cash-out.states.7 RECONCILIATION_REQUIRED:no_answer send.rejected [refusal is of the latest attempt, not the bank has it, not another attempt may arrive] → FAILED',
+    ],
+    lacks: ['idempotent-payout'],
+    play: async (stage) => {
+      await stage.paid()
+      const id = await stage.payout(STANDING)
+      await stage.pass(19)
+      stage.write(id, { call: 'refuses', ask: 'silent' })
+      await stage.pass(5)
+    },
+  },
+  {
+    name: 'a payout is given back in doubt, as no byte of it ever left',
+    reaches: [
+      'cash_out cash-out.states.10 RECONCILIATION_REQUIRED:no_answer clock.released [nothing of it left, it was tried for 30 minutes, not the bank has it] → RELEASED',
+    ],
+    lacks: ['idempotent-payout'],
+    play: async (stage) => {
+      await stage.paid()
+      await stage.payout({ ...STANDING, standsMs: 35 * MINUTE })
+      await stage.pass(40)
+    },
+  },
+  {
+    name: 'a refund is refused in doubt, after no byte of it had left',
+    reaches: [
+      'refund_in refund-in.states.4 PENDING:no_answer send.rejected [refusal is of the latest attempt, not the bank has it, not another attempt may arrive] → FAILED',
+    ],
+    lacks: ['idempotent-refund'],
+    play: async (stage) => {
+      const id = await stage.refund(await stage.paid(), STANDING)
+      await stage.pass(19)
+      stage.write(id, { call: 'refuses', ask: 'silent' })
+      await stage.pass(5)
+    },
+  },
+  {
+    name: 'a payout told by the movement of another one never left, an operator says',
+    reaches: ['cash_out still_reserved fail'],
+    lacks: ['query-payout', 'idempotent-payout'],
+    play: async (stage) => {
+      await stage.paid(2_000)
+      const { executions } = await confirmedPayout(stage)
+      const id = await stage.payout({ call: 'silent', ask: 'silent' })
+      await tellSettled(stage, reportedOrder(stage, id, executions))
+      await stage.decide(id, 'movement_elsewhere', 'undo')
+      await stage.pass(6)
+      await stage.decide(id, 'still_reserved', 'fail')
+    },
+  },
+  {
+    name: 'a refund that the bank contradicted never left, an operator says',
+    reaches: ['refund_in send_contradicted fail'],
+    play: async (stage) => {
+      const id = await stage.refund(await stage.paid(), { call: 'contradicts', ask: 'silent' })
+      stage.world.bank.end(stage.orderAtBank(id), false)
+      await stage.pass(6)
+      await stage.decide(id, 'send_contradicted', 'fail')
+    },
+  },
+  {
+    name: 'a refund that nobody sent, and that an event confirms, never left, an operator says',
+    reaches: ['refund_in confirmed_without_sending fail'],
+    play: async (stage) => {
+      const id = await stage.refund(await stage.paid(), 'suspended')
+      await tellSettled(stage, reportedOrder(stage, id, [{ id: 'D1', at: stage.world.now }]))
+      await stage.decide(id, 'confirmed_without_sending', 'fail')
+    },
+  },
+  {
+    name: 'a refund that was refused is told by a return of the bank’s own',
+    reaches: ['refund_in refund-in.doubt.3 FAILED:* partner.confirmed [return was booked before] → FAILED'],
+    play: async (stage) => {
+      const cashIn = await stage.paid()
+      const id = await stage.refund(cashIn, { call: 'refuses', ask: 'truth' })
+      const charge = stage.atBank(cashIn)
+      for (const payment of charge.payments) {
+        const { returnId } = stage.world.bank.forceReturnAs(charge, payment, 300n, 'R1')
+        await stage.settle()
+        const order = stage.orderAtBank(id)
+        order.state = 'CONFIRMED'
+        order.executions.push({ id: returnId, at: stage.world.now })
+      }
+      await stage.nudge(id)
+    },
+  },
+  {
+    name: 'a refund that nobody sent is refused, after answers about it were missing',
+    reaches: [
+      'refund_in refund-in.states.11 PENDING:no_answer operator.refused [it was never claimed, not the bank has it] → FAILED',
+      'refund_in refund-in.doubt.2 PENDING:no_answer partner.failed [it was never claimed] → PENDING',
+    ],
+    play: async (stage) => {
+      const { executions } = await confirmedRefund(stage)
+      const id = await stage.refund(await stage.paid(), 'suspended')
+      const order = stage.orderAtBank(id)
+      order.executions.push(...executions)
+      await tellSettled(stage, order)
+      stage.write(id, { ask: 'silent', standsMs: 20 * MINUTE })
+      await stage.nudge(id)
+      stage.write(id, { ask: 'silent', standsMs: 5 * MINUTE })
+      await stage.pass(1)
+      stage.resume()
+      await stage.decide(id, 'movement_elsewhere', 'undo')
+      await stage.pass(20)
+      await stage.tell(failedEvent('refund', order, stage.world.now))
+      await stage.refuse(id)
+    },
+  },
+  {
+    name: 'a payout that the bank does not know, while it is not known whether it left',
+    reaches: [
+      'cash_out cash-out.unknown.5 DISPATCHED partner.not_found [no answer for 15 minutes, not the bank has it] → RECONCILIATION_REQUIRED',
+    ],
+    play: async (stage) => {
+      await stage.paid()
+      await stage.payout({ ...STANDING, ask: 'truth' })
+      await stage.pass(19)
+    },
+  },
+  {
+    name: 'the bank takes a tariff for a payout that was given back',
+    reaches: ['cash_out cash-out.tariff.1 RELEASED partner.tariff → RELEASED'],
+    play: async (stage) => {
+      await stage.paid()
+      const id = await stage.payout('suspended')
+      await stage.refuse(id)
+      stage.world.bank.deductTariff(id)
+    },
+  },
+  {
+    name: 'a payout that was not sent yet: the bank restates what it had told for it',
+    reaches: ['cash_out cash-out.confirmed.3 RESERVED partner.confirmed [movement restated] → RECONCILIATION_REQUIRED'],
+    play: async (stage) => {
+      const order = await confirmedElsewhere(stage, [400n, 1n])
+      await tellSettled(stage, order)
+    },
+  },
+  {
+    name: 'a payout that the bank refused: the bank restates what it had told for it',
+    reaches: ['cash_out cash-out.confirmed.3 FAILED partner.confirmed [movement restated] → RECONCILIATION_REQUIRED'],
+    play: async (stage) => {
+      const { id } = await confirmedElsewhere(stage, [400n, 1n])
+      stage.write(id, { call: 'refuses falsely', ask: 'truth' })
+      stage.world.setSwitch(true)
+      await stage.settle()
+      await stage.nudge(id)
+    },
+  },
+  {
+    name: 'a payout that an operator refused: the bank restates what it had told for it',
+    reaches: ['cash_out cash-out.confirmed.3 RELEASED partner.confirmed [movement restated] → RECONCILIATION_REQUIRED'],
+    play: async (stage) => {
+      const { id } = await confirmedElsewhere(stage, [400n, 1n])
+      await stage.refuse(id)
+      await stage.nudge(id)
+    },
+  },
+  {
+    name: 'a payout whose answer is missing: the bank restates what it had told for it',
+    reaches: [
+      'cash_out cash-out.confirmed.3 PROVIDER_RESULT_UNKNOWN partner.confirmed [movement restated] → RECONCILIATION_REQUIRED',
+    ],
+    play: async (stage) => {
+      const { id } = await confirmedElsewhere(stage, [400n, 1n])
+      stage.write(id, { call: 'silent', ask: 'truth' })
+      stage.world.setSwitch(true)
+      await stage.settle()
+    },
+  },
+  {
+    name: 'the bank restates what came back for a payout that was refused',
+    reaches: [
+      'cash_out cash-out.reversal.3 RELEASED partner.returned [return restated] → RELEASED',
+      'cash_out cash-out.desk.9 RELEASED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → RELEASED',
+      'cash_out cash-out.desk.10 RELEASED operator.reopened → RELEASED',
+    ],
+    lacks: ['query-payout'],
+    play: async (stage) => {
+      const { id } = await confirmedElsewhere(stage, [400n, 0n], async (order) => {
+        stage.world.bank.bringBack(order, 100n, order.executions[0]?.id ?? '')
+        await tellReturn(stage, order, 0n)
+        await stage.decide(order.id, 'returned_in_doubt', 'write_off')
+      })
+      await stage.refuse(id)
+      await tellReturn(stage, stage.orderAtBank(id), 1n)
+      await stage.decide(id, 'return_restated', 'reopen')
+      await stage.decide(id, 'return_restated', 'close')
+    },
+  },
+  {
+    name: 'of a payout under way the bank tells nothing but what was decided to be another’s',
+    reaches: [
+      'cash_out cash-out.states.15 DISPATCHED clock.overdue [the bank has had it for a day] → DISPATCHED',
+      'cash_out outcome_overdue',
+    ],
+    play: async (stage) => {
+      await confirmedElsewhere(stage, [401n, 1n])
+    },
+  },
+  {
+    name: 'a return without its id is of the amount that was told for another payout',
+    reaches: ['cash_out cash-out.reversal.5 CONFIRMED partner.returned [return may be known] → CONFIRMED'],
+    lacks: ['query-payout'],
+    play: async (stage) => {
+      await stage.paid(2_000)
+      const order = await confirmedPayout(stage)
+      await returnElsewhere(stage, order)
+      await stage.decide(order.id, 'movement_elsewhere', 'undo')
+      await tellUnnamed(stage, order, 100n)
+    },
+  },
+  {
+    name: 'a return of another payout is told of one that came back',
+    reaches: [
+      'cash_out cash-out.states.16 REVERSED partner.returned [movement belongs to another operation] → RECONCILIATION_REQUIRED',
+    ],
+    lacks: ['query-payout'],
+    play: async (stage) => {
+      await stage.paid(2_000)
+      const order = await confirmedPayout(stage)
+      stage.world.bank.comeBack(order, 2)
+      await stage.settle()
+      await returnElsewhere(stage, order)
+    },
+  },
+  {
+    name: 'the bank contradicts a payout that came back',
+    reaches: [
+      'cash_out cash-out.confirmed.2 REVERSED send.contradicted → REVERSED',
+      'cash_out cash-out.desk.9 REVERSED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → REVERSED',
+      'cash_out cash-out.desk.10 REVERSED operator.reopened → REVERSED',
+    ],
+    play: async (stage) => {
+      await stage.paid(2_000)
+      const order = await confirmedPayout(stage)
+      stage.world.bank.comeBack(order, 2)
+      await stage.settle()
+      stage.write(order.id, { ask: 'contradicts' })
+      await stage.nudge(order.id)
+      await stage.decide(order.id, 'answer_after_end', 'reopen')
+      await stage.decide(order.id, 'answer_after_end', 'close')
+    },
+  },
+  {
+    name: 'more of a payout comes back, without its id',
+    reaches: ['cash_out cash-out.reversal.5 REVERSED partner.returned [return has no id] → RECONCILIATION_REQUIRED'],
+    lacks: ['query-payout'],
+    play: async (stage) => {
+      await stage.paid(2_000)
+      const order = await confirmedPayout(stage)
+      stage.world.bank.comeBack(order, 2)
+      await stage.settle()
+      await tellUnnamed(stage, order, 100n)
+    },
+  },
+]
