@@ -14,6 +14,8 @@ import { createImportHandlers, type ImportHandlers } from './import/routes.ts'
 import { createImportStore } from './import/store.ts'
 import { createStatementJobs, type StatementJobs } from './jobs.ts'
 import { createReceivers, type Subjects } from './receivers.ts'
+import { createReportedBalances } from './reported-balances/balances.ts'
+import { createReportedBalanceStore } from './reported-balances/store.ts'
 import { createStatementStore } from './store.ts'
 import { createShortfalls } from './trip-wire/shortfalls.ts'
 import { createTripWireStore, type TripWireStore } from './trip-wire/store.ts'
@@ -87,7 +89,8 @@ function createReading(options: StatementOptions, wireStore: TripWireStore, trip
   const store = createStatementStore(options.database)
   const entries = createEntryStore(options.database)
   const differences = createDifferences({ ...options, store, entries, tripWire, receivers: createReceivers(options) })
-  const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire })
+  const reportedBalances = createReportedBalances({ ...options, store: createReportedBalanceStore(options.database) })
+  const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire, reportedBalances })
   const { confirmCredits } = wireStore
   const unaccounted = createUnaccounted({ tripWire })
   return createStatementJobs({ ...options, store, differences, shortfalls, unaccounted, confirmCredits })

@@ -1,6 +1,7 @@
 import { limits } from '@pixgate/spec'
 import type { BalancePartner, BankBalance, StatementPartner } from '../../banks/port.ts'
 import type { Clock } from '../../platform/clock.ts'
+import type { ReportedBalances } from '../reported-balances/balances.ts'
 import { balanceLook, type Look, looked } from './shortfall.ts'
 import { type ReadBalance, SHORTFALL_CASES, type ShortfallName, type TripWireStore } from './store.ts'
 import type { TripWire } from './wire.ts'
@@ -13,8 +14,9 @@ import type { TripWire } from './wire.ts'
  */
 export interface Shortfalls {
   /**
-   * Looks, after a window that reaches to now was read whole.
-   * @param closingCents the statement's balance at its end; `undefined` where it tells none: then nothing is looked at
+   * Looks, after a window that reaches to now was read whole, and tells the closes of days what the bank had.
+   * @param closingCents the statement's balance at its end; `undefined` where it tells none: then the wire has nothing to look at,
+   *   as a balance may lack what such a list never has
    * @param isOurs whether the lease is still ours: asked before each call to the bank
    */
   look(startedAt: number, closingCents: bigint | undefined, isOurs: () => Promise<boolean>): Promise<void>
@@ -25,6 +27,7 @@ export interface ShortfallsOptions {
   readonly store: TripWireStore
   readonly partner: StatementPartner & Partial<Pick<BalancePartner, 'readBalance'>>
   readonly tripWire: TripWire
+  readonly reportedBalances: ReportedBalances
   readonly clock: Clock
 }
 
@@ -43,12 +46,12 @@ export function createShortfalls(options: ShortfallsOptions): Shortfalls {
 
   return {
     look: async (startedAt, closingCents, isOurs) => {
-      if (!partner.capabilities.has('balance') || closingCents === undefined) return
-      await looks.atStatement(startedAt, closingCents)
+      if (!partner.capabilities.has('balance')) return
+      if (closingCents !== undefined) await looks.atStatement(startedAt, closingCents)
       const [readFrom, readBy] = [startedAt - COMPARED_WITHIN_MS, startedAt - limits.statementDifferenceMs]
       for (const balance of await store.balancesToCompare(readFrom, readBy)) {
         if (!(await isOurs())) return
-        await looks.atBalance(balance)
+        await (closingCents === undefined ? looks.besideList(balance) : looks.atBalance(balance))
       }
       const balance = (await isOurs()) ? await readBalance() : undefined
       if (balance) await store.keepBalance(balance, options.clock.now())
@@ -56,8 +59,8 @@ export function createShortfalls(options: ShortfallsOptions): Shortfalls {
   }
 }
 
-/** The two ways to look, and what follows from each. */
-function createLooks({ store, partner, tripWire, clock }: ShortfallsOptions) {
+/** The ways to look, and what follows from each. */
+function createLooks({ store, partner, tripWire, reportedBalances, clock }: ShortfallsOptions) {
   async function applyLook(name: ShortfallName, look: Look, evidence: Readonly<Record<string, number>>): Promise<void> {
     const { next, found } = looked(await store.shortfall(name), look)
     if (found) {
@@ -76,6 +79,7 @@ function createLooks({ store, partner, tripWire, clock }: ShortfallsOptions) {
       const missing = expectedCents - closingCents
       const evidence = { expectedCents: Number(expectedCents), closingCents: Number(closingCents) }
       await applyLook('statement', { at: startedAt, leastCents: missing, mostCents: missing }, evidence)
+      await reportedBalances.ofStatement(startedAt, { closingCents, expectedCents })
     },
 
     atBalance: async (balance: ReadBalance): Promise<void> => {
@@ -94,6 +98,11 @@ function createLooks({ store, partner, tripWire, clock }: ShortfallsOptions) {
       }
       await applyLook('balance', look, evidence)
       await store.noteCompared(readAt, clock.now())
+    },
+
+    besideList: async (balance: ReadBalance): Promise<void> => {
+      await reportedBalances.besideList(balance)
+      await store.noteCompared(balance.readAt, clock.now())
     },
   }
 }

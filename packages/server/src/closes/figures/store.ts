@@ -42,14 +42,24 @@ const selectJournals = statement<
 const SIGNED = `CASE s.direction WHEN 'in' THEN s.value_cents ELSE -s.value_cents END`
 
 /**
- * What was there before the first entry that was read, and all entries, less those after the day. Of files only where all that tell of
- * the end of the day, also those of the day after, say the same: of those that contradict each other none counts.
+ * The first balance after the day that the bank told, `r`: where its list came to the same, the list was whole, and what came to it
+ * since counts; else what was told counts, less what moved after the day.
+ */
+const REPORTED = `(SELECT * FROM reported_balance WHERE day_end >= $1 ORDER BY day_end, is_listed DESC LIMIT 1) r`
+
+/**
+ * What the bank's own statement says it had. Of files only where all that tell of the end of the day, also those of the day after, say
+ * the same: of those that contradict each other none counts.
  */
 const selectBank = statement<[to: string], { statement: string | null; import: string | null }>(
   'closes.bank',
-  `SELECT (SELECT b.base_cents + m.entries_cents
-                  - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s WHERE s.occurred_at >= $1), 0)
-             FROM bank_shortfall b, statement_mark m
+  `SELECT (SELECT CASE WHEN r.is_listed
+                       THEN b.base_cents + m.entries_cents
+                            - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s WHERE s.occurred_at >= $1), 0)
+                       ELSE r.cents
+                            - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s
+                                         WHERE s.occurred_at >= $1 AND s.occurred_at < r.day_end), 0) END
+             FROM ${REPORTED}, bank_shortfall b, statement_mark m
             WHERE b.name = 'statement' AND m.matched_until >= $1)::text AS statement,
           (SELECT CASE WHEN bool_or(c.is_end) AND count(DISTINCT c.cents) = 1 THEN min(c.cents) END
              FROM (SELECT closing_cents AS cents, true AS is_end FROM statement_import WHERE until = $1
@@ -140,9 +150,13 @@ const IS_HELD = `EXISTS (SELECT FROM "case" c JOIN entry e ON e.operation_id = c
                           WHERE c.kind = 'return_unexplained' AND c.reference = s.id AND ${STOOD}
                             AND s.direction = 'out' AND e.journal = 'return_held' AND e.at < $1)`
 
+/** Since when the bank lacks what a case of the trip wire tells of. */
+const SINCE = `(c.facts ->> 'since')::timestamptz`
+
 /**
- * Of what the statement has otherwise, or at all, of what it has not, and of what two operations have: as far as it was so when
- * the day ended.
+ * Of what the statement has otherwise, or at all, of what it has not, of what two operations have, and of what the bank told less
+ * than its list comes to: as far as it was so when the day ended. A balance that is short of the statement explains nothing of the
+ * difference, and keeps the day from being balanced.
  */
 const selectDifferences = statement<[to: string], DifferenceRow>(
   'closes.differences',
@@ -174,12 +188,19 @@ const selectDifferences = statement<[to: string], DifferenceRow>(
                    AND e.at < $1
       WHERE c.kind = 'movement_elsewhere' AND ${STOOD}
       GROUP BY c.id
+     UNION ALL
+     SELECT c.kind, c.reference, -(c.facts ->> 'valueCents')::bigint, NULL
+       FROM ${REPORTED} JOIN "case" c ON c.kind = 'statement_short' AND ${SINCE} <= r.reported_at AND ${STOOD}
+      WHERE NOT r.is_listed
+     UNION ALL
+     SELECT c.kind, c.reference, 0, NULL
+       FROM "case" c WHERE c.kind = 'bank_balance_short' AND ${SINCE} < $1 AND ${STOOD}
    )
    SELECT f.kind, f.reference, f.cents::text AS cents, c.id::text AS "caseId", (c.id IS NULL OR ${STOOD}) AS "isOpen"
      FROM found f
      LEFT JOIN "case" c ON c.operation_id IS NOT DISTINCT FROM f.operation_id AND c.kind = f.kind
                        AND c.reference = f.reference
-    WHERE f.cents <> 0
+    WHERE f.cents <> 0 OR f.kind = 'bank_balance_short'
     ORDER BY abs(f.cents) DESC, f.kind, f.reference`,
 )
 
