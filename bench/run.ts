@@ -4,6 +4,7 @@ import { cashOut } from './cash-out.ts'
 import { engine } from './engine.ts'
 import { engineProfile } from './engine-profile.ts'
 import { events } from './events.ts'
+import { exports } from './exports.ts'
 import { get } from './get.ts'
 import { notify } from './notify.ts'
 import { refund } from './refund.ts'
@@ -24,6 +25,7 @@ const benchmarks: readonly Benchmark[] = [
   get,
   events,
   notify,
+  exports,
   start,
   strangers,
 ]
