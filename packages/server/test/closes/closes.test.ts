@@ -275,7 +275,7 @@ test('[close.6] while the key is replaced what the one before signed is signed a
   assert.equal(body.isGenuine, true)
 })
 
-test('[close.8] closes are listed newest first by cursor, and an unknown day or version is 404', async (t) => {
+test('[close.8] closes are listed newest first by cursor, and a day or version that is not closed is 404', async (t) => {
   const pix = await closeWorld(t)
   await pix.balance(10_00)
   const days = [await pix.endDay(), await pix.endDay(), await pix.endDay()]
@@ -295,6 +295,11 @@ test('[close.8] closes are listed newest first by cursor, and an unknown day or 
     '2026-02-30',
     'no-day',
     '2020-01-01',
+    // The day before the first one, one that is not over, and one to come.
+    dayAfter(days[0] ?? '', -1),
+    pix.today(),
+    dayAfter(pix.today(), 40),
+    `${pix.today()}/ofx`,
     `${days[0]}?version=2`,
     '2020-01-01/verification',
     '2020-01-01/csv',
