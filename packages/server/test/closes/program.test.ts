@@ -63,6 +63,9 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     const differing = await pix.endDay()
     assert.equal((await run(env, '--day', differing)).code, 1)
     assert.equal((await run(env, '--day', day)).code, 0)
+    const forged = await run({ ...env, PIXGATE_ENCRYPTION_KEY: 'another-key-of-32-characters-or-more' }, '--day', day)
+    assert.deepEqual([forged.code, forged.stderr], [1, '✘ close 1 is signed by none of the keys at hand\n'])
+
     await administer(
       pix.databaseUrl,
       `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, outcome, settled_at)
@@ -72,7 +75,5 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     await pix.service.closeDays()
     const again = await run(env, '--day', day)
     assert.match(again.stdout, new RegExp(`^${day}, version 2, `), 'of a day that was closed again the latest version')
-    const forged = await run({ ...env, PIXGATE_ENCRYPTION_KEY: 'another-key-of-32-characters-or-more' }, '--day', day)
-    assert.deepEqual([forged.code, forged.stderr], [1, '✘ close 1 is signed by none of the keys at hand\n'])
   })
 }
