@@ -4,6 +4,7 @@ import { cashOut } from './cash-out.ts'
 import { engine } from './engine.ts'
 import { engineProfile } from './engine-profile.ts'
 import { events } from './events.ts'
+import { exports } from './exports.ts'
 import { get } from './get.ts'
 import { life } from './life.ts'
 import { notify } from './notify.ts'
@@ -26,6 +27,7 @@ const benchmarks: readonly Benchmark[] = [
   events,
   notify,
   life,
+  exports,
   start,
   strangers,
 ]

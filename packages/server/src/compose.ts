@@ -287,8 +287,8 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
 
 function buildCloses(base: Base, engine: Engine, { capabilities }: Pick<Bank, 'capabilities'>) {
   const { config, databases } = base
-  const isStatementRead = capabilities.has('statement')
-  return createClosesModule({ ...base, ...config, engine, database: databases.work, isStatementRead })
+  const bank = { isStatementRead: capabilities.has('statement'), isBalanceReported: capabilities.has('balance') }
+  return createClosesModule({ ...base, ...config, ...bank, engine, database: databases.work })
 }
 
 /** What reads the bank's own word is built on. */

@@ -105,6 +105,11 @@ export const looseCases = {
       close: CLOSE,
     },
   },
+  import_differs: {
+    meaning:
+      'A statement that an operator imported differs in more movements than may be cases at once. This one stands for the others. Nothing was booked.',
+    decisions: { close: 'Close it: no further movement of this file becomes a case. No money is booked.' },
+  },
   statement_unaccounted: {
     meaning:
       'The entries of a window of the bank’s statement do not account for the change of its balance. Nothing was booked.',

@@ -14,6 +14,8 @@ import { createImportHandlers, type ImportHandlers } from './import/routes.ts'
 import { createImportStore } from './import/store.ts'
 import { createStatementJobs, type StatementJobs } from './jobs.ts'
 import { createReceivers, type Subjects } from './receivers.ts'
+import { createReportedBalances } from './reported-balances/balances.ts'
+import { createReportedBalanceStore } from './reported-balances/store.ts'
 import { createStatementStore } from './store.ts'
 import { createListedLooks } from './trip-wire/listed/looks.ts'
 import { createListedStore } from './trip-wire/listed/store.ts'
@@ -91,7 +93,8 @@ function createReading(options: StatementOptions, wireStore: TripWireStore, trip
   const differences = createDifferences({ ...options, store, entries, tripWire, receivers: createReceivers(options) })
   const listed = createListedStore(options.database)
   const listedLooks = createListedLooks({ ...options, store: wireStore, listed, tripWire })
-  const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire, listedLooks })
+  const reportedBalances = createReportedBalances({ ...options, store: createReportedBalanceStore(options.database) })
+  const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire, listedLooks, reportedBalances })
   const { confirmCredits } = wireStore
   const unaccounted = createUnaccounted({ tripWire })
   return createStatementJobs({ ...options, store, differences, shortfalls, unaccounted, confirmCredits })

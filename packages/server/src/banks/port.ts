@@ -138,8 +138,8 @@ interface OrderPartner extends Capable {
  * What a bank may lack, or, in `verify-every-credit`, demand: that no payment is booked on the word of its events. Without
  * `charge`, `payout`, `refund` or `decode-qr-code` what needs it is refused at its creation. Without `idempotent-…` an
  * unknown result is never sent again: it could make two payable codes (failure-modes#CI-6) or pay twice. A charge that cannot
- * be cancelled ends at the bank by itself. `balance` promises besides that the two balances of a page of the statement are the
- * account's, and not only such that its entries account for them.
+ * be cancelled ends at the bank by itself. `balance` promises besides that the two balances of a page of the statement, where it has
+ * them, are the account's, and not only such that its entries account for them.
  * @source rules#partner.10
  */
 export type PartnerCapability =

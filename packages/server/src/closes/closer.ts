@@ -20,6 +20,7 @@ import {
   firstEntryAt,
   insertClose,
   insertSignature,
+  isBalanceReported,
   lastClose,
   readHead,
   signaturesOf,
@@ -52,6 +53,8 @@ export interface CloserOptions {
   readonly encryptionKeys: EncryptionKeys
   /** Whether the bank's statement is read: then a day waits for it. */
   readonly isStatementRead: boolean
+  /** Whether the bank tells a balance: then a day waits for that too, for a while. */
+  readonly isBalanceReported: boolean
 }
 
 /** How often a worker that has nothing to do looks. */
@@ -61,6 +64,9 @@ const LOOK_BACK_EVERY_MS = 3_600_000
 
 /** So many days are looked at again. */
 const LOOK_BACK_DAYS = 7
+
+/** So long a day waits for a balance that its list can be held against. */
+const BALANCE_WAIT_MS = 3_600_000
 
 const SIGNED_AT_ONCE = 100
 
@@ -104,17 +110,20 @@ export function createCloser(options: CloserOptions): Closer {
   }
 }
 
-/** The first day that is not closed, where it is over and everything of it is known. @source rules#close.1 */
-async function nextDay({ database, clock, isStatementRead }: CloserOptions): Promise<string | undefined> {
+/** The first day that is not closed, where it is over and everything of it is known. @source rules#close.1, rules#close.4 */
+async function nextDay({ database, clock, ...bank }: CloserOptions): Promise<string | undefined> {
   const [last] = await closedDays(database, 1)
   const firstAt = last === undefined ? await firstEntryAt(database) : undefined
   if (last === undefined && firstAt === undefined) return undefined
   const day = last === undefined ? dayOf(firstAt ?? 0) : dayAfter(last)
-  const knownFrom = boundsOf(day).to + limits.statementClockSkewMs
+  const { to } = boundsOf(day)
+  const knownFrom = to + limits.statementClockSkewMs
   if (clock.now() < knownFrom) return undefined
-  if (!isStatementRead) return day
+  if (!bank.isStatementRead) return day
   const readUntil = await statementReadUntil(database)
-  return readUntil !== undefined && readUntil >= knownFrom ? day : undefined
+  if (readUntil === undefined || readUntil < knownFrom) return undefined
+  const waits = bank.isBalanceReported && clock.now() < to + BALANCE_WAIT_MS
+  return waits && !(await isBalanceReported(database, to)) ? undefined : day
 }
 
 /** @returns whether a close was made: not where the day is closed as it is, nor where another process was first */

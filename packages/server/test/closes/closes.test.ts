@@ -7,7 +7,7 @@ import { administer } from '../support/database.ts'
 import { cases } from '../support/evidence.ts'
 import { scrape } from '../support/metrics.ts'
 import { type Answer, ENCRYPTION_KEY } from '../support/world.ts'
-import { balancesOf, type CloseWorld, closeWorld } from './fixture.ts'
+import { balancesOf, type CloseWorld, closeWorld, payUnknown } from './fixture.ts'
 
 const MINUTE = 60_000
 
@@ -149,20 +149,14 @@ test('[close.3] a difference that an open case explains is explained; one that n
   const pix = await closeWorld(t)
   await pix.balance(10_00)
   const day = await pix.endDay()
-  // Money of which the bank tells, and nobody knows what for.
-  await administer(
-    pix.databaseUrl,
-    `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, reported_at)
-     VALUES ('in', 'E1', 'PAYMENT_RECEIVED', 'E1', 'somebody', 300, '${new Date(pix.clock.now()).toISOString()}', now(), now());
-     INSERT INTO "case" (id, kind, reference, facts, opened_at)
-     VALUES (gen_random_uuid(), 'statement_unexplained', 'PAYMENT_RECEIVED E1', '{"valueCents": 300}', now())`,
-  )
+  const endToEndId = await payUnknown(pix, 3_00)
+  for (let minute = 0; minute < 8; minute += 1) await pix.later(MINUTE)
   const explained = await pix.close(await pix.endDay())
   assert.deepEqual([explained.status, explained.differenceCents, explained.unexplainedCents], ['EXPLAINED', 3_00, 0])
   assert.partialDeepStrictEqual(explained.explained, {
     count: 1,
     cents: 3_00,
-    cases: [{ kind: 'statement_unexplained', reference: 'PAYMENT_RECEIVED E1', cents: 3_00 }],
+    cases: [{ kind: 'statement_unexplained', reference: `PAYMENT_RECEIVED ${endToEndId}`, cents: 3_00 }],
   })
   const [oldest] = explained.openCases.cases
   assert.deepEqual([oldest.kind, oldest.amountCents, oldest.operationId], ['statement_unexplained', 3_00, null])
@@ -176,7 +170,10 @@ test('[close.3] a difference that an open case explains is explained; one that n
   const next = await pix.close(await pix.endDay())
   assert.deepEqual([next.status, next.caseReference], ['DIFFERS', null], 'the same is no news')
 
-  await administer(pix.databaseUrl, `UPDATE statement_entry SET outcome = 'KEPT', settled_at = now() WHERE id = 'E1'`)
+  await administer(
+    pix.databaseUrl,
+    `UPDATE statement_entry SET outcome = 'KEPT', settled_at = now() WHERE id = '${endToEndId}'`,
+  )
   const kept = await pix.close(await pix.endDay())
   assert.deepEqual([kept.status, kept.kept], ['BALANCED', { count: 1, cents: 3_00 }])
   assert.deepEqual(await closeCases(pix), ['close_differs (closed)'])
@@ -278,7 +275,7 @@ test('[close.6] while the key is replaced what the one before signed is signed a
   assert.equal(body.isGenuine, true)
 })
 
-test('[close.8] closes are listed newest first by cursor, and an unknown day or version is 404', async (t) => {
+test('[close.8] closes are listed newest first by cursor, and a day or version that is not closed is 404', async (t) => {
   const pix = await closeWorld(t)
   await pix.balance(10_00)
   const days = [await pix.endDay(), await pix.endDay(), await pix.endDay()]
@@ -298,6 +295,11 @@ test('[close.8] closes are listed newest first by cursor, and an unknown day or 
     '2026-02-30',
     'no-day',
     '2020-01-01',
+    // The day before the first one, one that is not over, and one to come.
+    dayAfter(days[0] ?? '', -1),
+    pix.today(),
+    dayAfter(pix.today(), 40),
+    `${pix.today()}/ofx`,
     `${days[0]}?version=2`,
     '2020-01-01/verification',
     '2020-01-01/csv',

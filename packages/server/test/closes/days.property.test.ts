@@ -234,7 +234,8 @@ test('[close.2] [close.3] no movement is in two closes and none in none, however
     const until = boundsOf(day).to
     const due = happenings.filter(({ at }, index) => index >= happened && at < until + 600_000)
     happened += due.length
-    const mark = `UPDATE statement_mark SET matched_until = '${iso(until + 600_000)}';`
+    const mark = `UPDATE statement_mark SET matched_until = '${iso(until + 600_000)}';
+      INSERT INTO reported_balance VALUES ('${iso(until)}', true, 0, 0, '${iso(until + 600_000)}');`
     await administer(url, `SET session_replication_role = replica; ${due.map(({ sql }) => sql).join('\n')} ${mark}`)
     closes.push(await figures(day))
   }

@@ -56,10 +56,21 @@ export async function closeWorld(t: TestContext, options: WorldOptions = {}): Pr
         logger: pino({ level: 'silent' }),
         encryptionKeys: { current: ENCRYPTION_KEY, previous: undefined },
         isStatementRead: true,
+        isBalanceReported: true,
         ...more,
       }),
   }
 }
+
+/** The bank has a payment of so many centavos that names nothing of ours. @returns its end-to-end id */
+export async function payUnknown(pix: CloseWorld, valueCents: number): Promise<string> {
+  const expiresAt = new Date(pix.clock.now() + 86_400_000 * 2).toISOString()
+  const terms = { valueCents, expiresAt, merchant: { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' } }
+  assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, terms)).status, 201)
+  return String((await pix.bankAction(`charges/${FORGOTTEN}/pay`)).endToEndId)
+}
+
+const FORGOTTEN = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 
 /** The balances of a close, without those that are 0. */
 export function balancesOf(close: Answer['body'], which: 'openingCents' | 'closingCents'): Record<string, number> {

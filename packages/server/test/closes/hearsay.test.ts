@@ -5,13 +5,12 @@ import { boundsOf } from '../../src/platform/sao-paulo.ts'
 import { decidingOver } from '../desk/loose/fixture.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { caseFacts, cases } from '../support/evidence.ts'
-import { type CloseWorld, closeWorld } from './fixture.ts'
+import { type CloseWorld, closeWorld, payUnknown } from './fixture.ts'
 import { bring, fileOf, paperWorld, type Row } from './statement-file.ts'
 
 /** Files that lie. Whoever brings one has an operator's token, and nothing of the bank's. */
 
 const MINUTE = 60_000
-const FORGOTTEN = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 const RECEIVED = { kind: 'PAYMENT_RECEIVED', direction: 'in' } as const
 
 async function open(pix: CloseWorld): Promise<string[]> {
@@ -25,13 +24,9 @@ async function minutes(pix: CloseWorld, count: number): Promise<void> {
 /** The bank has a payment of R$ 10,00 that names nothing of ours. @returns its end-to-end id, and its day, which is over */
 async function unknownPayment(pix: CloseWorld): Promise<{ endToEndId: string; day: string }> {
   await pix.paid('3.00')
-  const expiresAt = new Date(pix.clock.now() + 86_400_000 * 2).toISOString()
-  const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
-  const terms = { valueCents: 1000, expiresAt, merchant }
-  assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, terms)).status, 201)
-  const { endToEndId } = await pix.bankAction(`charges/${FORGOTTEN}/pay`)
+  const endToEndId = await payUnknown(pix, 10_00)
   await minutes(pix, 10)
-  return { endToEndId: String(endToEndId), day: await pix.endDay() }
+  return { endToEndId, day: await pix.endDay() }
 }
 
 test('[import.6] a file that has another amount closes no case that the bank’s own statement opened, and is a case of its own', async (t) => {

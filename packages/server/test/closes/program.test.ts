@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { ROOT } from '../../../../scripts/check/repository.ts'
+import { dayAfter } from '../../src/platform/sao-paulo.ts'
 import { administer } from '../support/database.ts'
 import { as, login } from '../support/logins.ts'
 import { ENCRYPTION_KEY } from '../support/world.ts'
@@ -46,7 +47,8 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     assert.equal(readCsv(csv.stdout).find(({ line }) => line === 'BANK')?.amount, '10,00')
     assert.match((await run(env, '--day', day, '--format', 'ofx')).stdout, /<BALAMT>10\.00<\/BALAMT>/)
 
-    for (const wrong of [['--day', '2020-01-01'], ['--day', 'today'], [], ['--day', day, '--format', 'xls']]) {
+    const unknown = ['2020-01-01', 'today', dayAfter(day, -1), pix.today(), dayAfter(pix.today(), 40)]
+    for (const wrong of [...unknown.map((one) => ['--day', one]), [], ['--day', day, '--format', 'xls']]) {
       const { code, stderr } = await run(env, ...wrong)
       assert.equal(code, 2, wrong.join(' '))
       assert.match(stderr, /^close: /)
@@ -63,5 +65,15 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     assert.equal((await run(env, '--day', day)).code, 0)
     const forged = await run({ ...env, PIXGATE_ENCRYPTION_KEY: 'another-key-of-32-characters-or-more' }, '--day', day)
     assert.deepEqual([forged.code, forged.stderr], [1, '✘ close 1 is signed by none of the keys at hand\n'])
+
+    await administer(
+      pix.databaseUrl,
+      `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, outcome, settled_at)
+       VALUES ('out', 'late', 'TARIFF', 'E9', 'late', 40, '${(await pix.close(day)).from}', now(), 'KEPT', now())`,
+    )
+    pix.clock.advance(3_600_000)
+    await pix.service.closeDays()
+    const again = await run(env, '--day', day)
+    assert.match(again.stdout, new RegExp(`^${day}, version 2, `), 'of a day that was closed again the latest version')
   })
 }

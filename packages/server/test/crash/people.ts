@@ -106,12 +106,14 @@ export const peoplesScenarios: readonly Scenario[] = [
     prepare: async (world, n) => {
       await paid(world, n)
       const day = await ended(world)
-      // What is said to be explained, and no book has; that less is there than before does not stop payouts.
+      // What is said to be explained, and no book has; that less is there than before does not stop payouts. The bank told a balance
+      // that such a list comes to.
       await administer(
         world.databaseUrl,
         `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, outcome,
                                       operation_id, settled_at)
-         VALUES ('out', 'E${n}', 'PAYOUT_SENT', 'E${n}', '', 1, '${new Date(boundsOf(day).to - MINUTE).toISOString()}', now(), 'KEPT', (SELECT id FROM operation LIMIT 1), now())`,
+         VALUES ('out', 'E${n}', 'PAYOUT_SENT', 'E${n}', '', 1, '${new Date(boundsOf(day).to - MINUTE).toISOString()}', now(), 'KEPT', (SELECT id FROM operation LIMIT 1), now());
+         INSERT INTO reported_balance VALUES ('${new Date(boundsOf(day).to).toISOString()}', true, 0, 0, now()) ON CONFLICT DO NOTHING`,
       )
       return day
     },

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { type LooseCase, type LooseDecision, looseCases } from '@pixgate/spec'
 import type { StatementEntry, StatementPage } from '../../src/banks/port.ts'
 import { createDriftCases } from '../../src/desk/loose/index.ts'
-import { administer } from '../support/database.ts'
+import { bring, fileOf } from '../closes/statement-file.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { type Circumstances, decideLooseAs, type LooseScenario, type LooseWorld } from '../support/scripted-loose.ts'
 
@@ -116,20 +116,24 @@ async function drifted({ service, database }: LooseWorld): Promise<undefined> {
   await createDriftCases({ engine: service.engine, database }).report({ drifts: [drift] })
 }
 
-/** A case that somebody closed by hand while the money is in no book. */
+/** A day of which the bank tells more than its list comes to. */
 async function unexplainedClose(pix: LooseWorld): Promise<undefined> {
   await pix.balance(10_00)
   await pix.endDay()
-  await administer(
-    pix.databaseUrl,
-    `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, reported_at)
-     VALUES ('in', 'E1', 'PAYMENT_RECEIVED', 'E1', 'somebody', 300, '${new Date(pix.clock.now()).toISOString()}', now(), now());
-     INSERT INTO "case" (id, kind, reference, facts, opened_at)
-     VALUES (gen_random_uuid(), 'statement_unexplained', 'PAYMENT_RECEIVED E1', '{"valueCents": 300}', now())`,
-  )
+  pix.statement.tell = less(-300n, 'both')
   await pix.endDay()
-  await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now()`)
-  await pix.endDay()
+  await showing(pix)
+}
+
+/** Somebody imports another account's statement. */
+async function strangersFile(pix: LooseWorld): Promise<undefined> {
+  await pix.balance(10_00)
+  const day = await pix.endDay()
+  const rows = Array.from({ length: 30 }, (_, at) => {
+    return { kind: 'PAYMENT_RECEIVED', direction: 'in', value: '1,00', endToEndId: `E-strange-${at}` }
+  })
+  assert.equal((await bring(pix, fileOf(day, '30,00', rows))).status, 200)
+  await pix.minutes(7)
 }
 
 /** What the bank tells of its balances is less by so much. */
@@ -280,6 +284,12 @@ const SCENARIOS: readonly LooseScenario[] = [
     decisions: { attribute: to, replay: asItIs, dismiss: asItIs },
   },
   { kind: 'ledger_drift', arrange: drifted, decisions: { close: asItIs } },
+  {
+    kind: 'import_differs',
+    lacking: ['statement', 'balance'],
+    arrange: strangersFile,
+    decisions: { close: asItIs },
+  },
   { kind: 'close_differs', arrange: unexplainedClose, decisions: { close: asItIs } },
 ]
 

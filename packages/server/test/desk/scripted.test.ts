@@ -48,11 +48,11 @@ async function falseFailure(pix: World, event: string, id: string, transactionId
   await seconds(pix)
 }
 
-/** The bank gives no answer for a quarter of an hour. */
+/** The bank gives no answer for more than a quarter of an hour, also where its first one did not leave at once. */
 async function unanswered(pix: World): Promise<void> {
   await pix.later(1_000)
   await pix.behave({ latencyMs: 400 })
-  for (let minute = 0; minute < 17; minute++) await pix.later(60_000)
+  for (let minute = 0; minute < 40; minute++) await pix.later(60_000)
   await pix.behave({ latencyMs: 0 })
 }
 

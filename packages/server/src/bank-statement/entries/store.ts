@@ -150,6 +150,7 @@ export interface OpenRow {
   readonly arrived_on: string | null
   readonly adjustment_id: string | null
   readonly came_and_went: boolean
+  readonly import_id: string | null
 }
 
 /**
@@ -176,7 +177,7 @@ export function openEntries(picked: string, table: EntryTable['table'] = 'statem
           n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
           (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
             WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
-          a.id AS adjustment_id,
+          a.id AS adjustment_id, ${table === 'statement_import_entry' ? 's.import_id' : 'NULL::uuid'} AS import_id,
           coalesce(CASE s.kind WHEN 'PAYMENT_RECEIVED' THEN b.cents = r.value_cents
                                WHEN 'PAYMENT_TAKEN_BACK' THEN b.cents <= r.value_cents END, false) AS came_and_went
      FROM picked s
@@ -254,5 +255,6 @@ export function openEntryOf(row: OpenRow): OpenEntry {
     arrivedOn: row.arrived_on,
     adjustmentId: row.adjustment_id,
     isComeAndGone: row.came_and_went,
+    ...(row.import_id !== null && { importId: row.import_id }),
   }
 }

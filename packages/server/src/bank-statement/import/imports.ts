@@ -17,8 +17,11 @@ import { withTariffNames } from '../tariff-names.ts'
 import type { Difference, TripWire } from '../trip-wire/wire.ts'
 import { BALANCES, type ContradictingFile } from './balances/store.ts'
 import { balancesWithin } from './balances/within.ts'
+import type { FileDifference } from './bound/bound.ts'
+import { createFileReports, type FileReports } from './bound/reports.ts'
+import type { ImportGap } from './bound/store.ts'
 import { FAULTS_MAX, readStatementFile, type StatementFile } from './file.ts'
-import type { Contradiction, ImportRow, ImportStore, OnlyOurs } from './store.ts'
+import type { Contradiction, ImportRow, ImportStore } from './store.ts'
 
 /**
  * Statements of the bank that operators bring in files. They are judged by the same rules as the bank's own, and are not its word:
@@ -60,15 +63,16 @@ const DIFFERS = 'statement_differs'
 
 /** Makes them. */
 export function createStatementImports(options: ImportsOptions): StatementImports {
-  const { store, tripWire, clock, ids } = options
+  const { store, clock, ids } = options
+  const reporting = createFileReports(options)
 
   async function keep(file: StatementFile, hash: Buffer, operator: Operator): Promise<void> {
     const [since, until] = [boundsOf(file.firstDay).from, boundsOf(file.lastDay).to]
     const entries = withTariffNames(file.entries, await store.keptTariffs(file.entries))
     const kept = { ...file, entries, balances: balancesWithin(file), id: ids.uuid(), sha256: hash, since, until }
     const contradicting = await store.keep(kept, operator, ids.uuid(), clock.now())
-    await tripWire.report(contradicting.map((found) => contradiction(found, 'another imported statement')))
-    await tripWire.report((await store.noteGaps(since, until, clock.now())).map(missing))
+    await reporting.report(contradicting.map((found) => contradiction(found, 'another imported statement')))
+    await store.noteGaps(kept, clock.now())
   }
 
   return {
@@ -79,13 +83,15 @@ export function createStatementImports(options: ImportsOptions): StatementImport
       const file = await usable(bytes, clock.now())
       refuseLapsed(live)
       await keep(file, hash, operator)
-      await match(options, MATCH_MS)
+      await match(options, reporting, MATCH_MS)
+      await reporting.reportRests()
       const row = await store.find(hash)
       if (!row) throw new Error('the import that was just kept is missing')
       return row
     },
     processNext: async () => {
-      await match(options, MATCH_EVERY_MS)
+      await match(options, reporting, MATCH_EVERY_MS)
+      await reporting.reportRests()
       return false
     },
   }
@@ -109,51 +115,52 @@ function refusal(faults: readonly FieldError[]): Refusal {
   return new Refusal('validation_error', { message, fields: faults })
 }
 
-async function match({ store, decided, receivers, tripWire, clock }: ImportsOptions, mostMs: number): Promise<void> {
+async function match(
+  { store, decided, receivers, tripWire, clock }: ImportsOptions,
+  reporting: FileReports,
+  mostMs: number,
+): Promise<void> {
   const until = clock.now() + mostMs
   await store.settleConfirmed(clock.now())
   await store.fillGaps(clock.now())
   await tripWire.report((await decided.contradicted()).map(contradictedBy))
   await tripWire.report((await store.contradictingFiles()).map(otherBalances))
   const denied = await store.denied(BATCH)
-  await tripWire.report(denied.map((found) => contradiction(found, 'the bank’s own statement')))
+  await reporting.report(denied.map((found) => contradiction(found, 'the bank’s own statement')))
   await store.settle(denied.map(differing), clock.now())
+  const gaps = await reporting.report((await store.gapsToReport()).map(missing))
+  await store.noteGapsReported([...gaps], clock.now())
   for (let after: OpenEntry | undefined; clock.now() <= until; ) {
     const entries = await store.open(after, BATCH)
-    await matchBatch({ store, receivers, tripWire }, entries, clock.now())
+    await matchBatch({ store, receivers, reporting }, entries, clock.now())
     after = entries.at(-1)
     if (entries.length < BATCH) return
   }
 }
 
 async function matchBatch(
-  { store, receivers, tripWire }: Pick<ImportsOptions, 'store' | 'receivers' | 'tripWire'>,
+  { store, receivers, reporting }: Pick<ImportsOptions, 'store' | 'receivers'> & { readonly reporting: FileReports },
   entries: readonly OpenEntry[],
   nowMs: number,
 ): Promise<void> {
-  const judged = withOwnAdjustments(entries).map((entry) => ({ entry, verdict: judgeImported(entry, nowMs) }))
-  const having = (is: Verdict['is']) => judged.filter(({ verdict }) => verdict.is === is)
+  const verdicts = withOwnAdjustments(entries).map((entry) => ({ entry, verdict: judgeImported(entry, nowMs) }))
+  const asked = verdicts.flatMap(({ entry, verdict }) =>
+    verdict.is === 'ASK' ? [{ entry, operationId: verdict.operationId }] : [],
+  )
   const limit = pLimit(CONCURRENT)
-  await Promise.all(
-    having('ASK').map(({ entry, verdict }) =>
-      limit(() =>
-        'operationId' in verdict && verdict.operationId ? receivers[entry.kind].ask(verdict.operationId) : undefined,
-      ),
-    ),
-  )
-  const found = judged.flatMap(({ entry, verdict }) => differenceOf(entry, verdict))
-  await tripWire.report(found)
-  const names = new Set(found.filter(({ kind }) => kind === UNEXPLAINED).map(({ reference }) => reference))
+  await Promise.all(asked.map(({ entry, operationId }) => limit(() => receivers[entry.kind].ask(operationId))))
   await store.noteAsked(
-    having('ASK').map(({ entry }) => entry),
+    asked.map(({ entry }) => entry),
     nowMs,
   )
-  await store.noteReported(
-    entries.filter((entry) => names.has(inAFile(entry))),
-    nowMs,
-  )
+  const references = await reporting.report(verdicts.flatMap(({ entry, verdict }) => differenceOf(entry, verdict)))
+  const isReported = (entry: OpenEntry) => references.has(inAFile(entry))
+  await store.noteReported(entries.filter(isReported), nowMs)
   await store.settle(
-    judged.flatMap(({ entry, verdict }) => settledBy(entry, verdict)),
+    // What differs and has no case yet is looked at again.
+    verdicts.flatMap(({ entry, verdict }) =>
+      verdict.is !== 'DIFFERS' || isReported(entry) ? settledBy(entry, verdict) : [],
+    ),
     nowMs,
   )
 }
@@ -180,7 +187,7 @@ function withOwnAdjustments(entries: readonly OpenEntry[]): OpenEntry[] {
 
 const UNCONFIRMED = 'only an imported statement has it; the bank did not confirm it when it was asked'
 
-function differenceOf(entry: OpenEntry, verdict: Verdict): Difference[] {
+function differenceOf(entry: OpenEntry, verdict: Verdict): FileDifference[] {
   switch (verdict.is) {
     case 'DIFFERS':
       return [difference(DIFFERS, entry, verdict.reason, verdict.operationId)]
@@ -194,8 +201,8 @@ function differenceOf(entry: OpenEntry, verdict: Verdict): Difference[] {
 }
 
 /** No danger in itself: whoever forges a file shall not stop payouts by it either. */
-function difference(kind: LooseCase, entry: OpenEntry, reason: string, operationId: string | null): Difference {
-  const { kind: moved, direction, movementId, endToEndId, reference, valueCents, occurredAt } = entry
+function difference(kind: LooseCase, entry: OpenEntry, reason: string, operationId: string | null): FileDifference {
+  const { kind: moved, direction, movementId, endToEndId, reference, valueCents, occurredAt, importId = '' } = entry
   const told = {
     entry: moved,
     direction,
@@ -205,8 +212,8 @@ function difference(kind: LooseCase, entry: OpenEntry, reason: string, operation
     valueCents: Number(valueCents),
     occurredAt,
   }
-  const facts = { reason, operationId, source: 'import', ...told, ...bookedFacts(entry) }
-  return { kind, reference: inAFile(entry), facts, isDanger: false }
+  const facts = { reason, operationId, source: 'import', importId, ...told, ...bookedFacts(entry) }
+  return { kind, reference: inAFile(entry), facts, isDanger: false, importId }
 }
 
 /** What a case is known by that a file tells of. @source rules#import.6 */
@@ -214,13 +221,22 @@ function inAFile(entry: Pick<StatementEntry, 'kind' | 'movementId' | 'valueCents
   return `${keyOf(entry)}${IN_A_FILE}${entry.valueCents}`
 }
 
-function contradiction(found: Contradiction, other: string): Difference {
-  const { kind, id, direction, value_cents, other_cents, end_to_end_id, other_end_to_end_id } = found
+function contradiction(found: Contradiction, other: string): FileDifference {
+  const {
+    kind,
+    id,
+    direction,
+    value_cents,
+    other_cents,
+    end_to_end_id,
+    other_end_to_end_id,
+    import_id: importId,
+  } = found
   const before = { valueCents: Number(other_cents), endToEndId: other_end_to_end_id }
   const told = { entry: kind, direction, movementId: id, endToEndId: end_to_end_id, valueCents: Number(value_cents) }
-  const facts = { reason: `${other} has it otherwise`, source: 'import', ...told, before }
+  const facts = { reason: `${other} has it otherwise`, source: 'import', importId, ...told, before }
   const reference = inAFile({ kind, movementId: id, valueCents: value_cents })
-  return { kind: DIFFERS, reference, facts, isDanger: false }
+  return { kind: DIFFERS, reference, facts, isDanger: false, importId }
 }
 
 /** Of files that tell different balances none counts. @source rules#import.5 */
@@ -230,9 +246,16 @@ function otherBalances({ id, first_day: firstDay, last_day: lastDay, days }: Con
   return { kind: DIFFERS, reference: `${BALANCES}${id}`, facts, isDanger: false }
 }
 
-function missing({ direction, id, operation_id: operationId, value_cents }: OnlyOurs): Difference {
-  const facts = { direction, movementId: id, operationId, valueCents: Number(value_cents), source: 'import' }
-  return { kind: MISSING, reference: `${direction} ${id}`, facts, isDanger: false }
+function missing({
+  direction,
+  id,
+  operation_id: operationId,
+  value_cents,
+  import_id: importId,
+}: ImportGap): FileDifference {
+  const facts = { direction, movementId: id, operationId, valueCents: Number(value_cents), source: 'import', importId }
+  const reference = `${direction} ${id}${IN_A_FILE}${value_cents}`
+  return { kind: MISSING, reference, facts, isDanger: false, importId }
 }
 
 function differing({ kind, id, direction }: Contradiction): Settled {

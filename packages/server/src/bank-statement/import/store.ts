@@ -1,3 +1,4 @@
+import { IN_A_FILE } from '@pixgate/spec'
 import type { Operator } from '../../audit/operator.ts'
 import { insertAudit } from '../../audit/store.ts'
 import type { StatementEntry } from '../../banks/port.ts'
@@ -20,6 +21,7 @@ import {
 import type { OpenEntry } from '../rules.ts'
 import type { NamedTariff } from '../tariff-names.ts'
 import { contradictingFiles, type DayBalance, insertBalances } from './balances/store.ts'
+import { boundOf } from './bound/store.ts'
 
 /** All SQL of statements that operators import. They stand beside the bank's own, and never in it. */
 
@@ -64,14 +66,8 @@ export interface Contradiction {
   readonly other_cents: bigint
   readonly end_to_end_id: string
   readonly other_end_to_end_id: string
-}
-
-/** A movement of our books that no statement of its days has. */
-export interface OnlyOurs {
-  readonly direction: 'in' | 'out'
-  readonly id: string
-  readonly operation_id: string
-  readonly value_cents: bigint
+  /** The file that has it so. */
+  readonly import_id: string
 }
 
 const SETTLEMENT = `(SELECT id FROM account WHERE code = 'settlement')`
@@ -146,7 +142,7 @@ const insertEntries = statement<[...EntryParameters, now: string, importId: stri
 const CONTRADICTION = `t.kind, t.id, t.direction, t.value_cents, s.value_cents AS other_cents, t.end_to_end_id,
   s.end_to_end_id AS other_end_to_end_id`
 
-const selectContradicting = statement<EntryParameters, Contradiction>(
+const selectContradicting = statement<EntryParameters, Omit<Contradiction, 'import_id'>>(
   'statement_import.contradicting',
   `SELECT ${CONTRADICTION} FROM ${ENTRY_ROWS} JOIN statement_import_entry s USING (direction, id, kind)
     WHERE (s.value_cents, s.end_to_end_id) <> (t.value_cents, t.end_to_end_id)`,
@@ -211,7 +207,7 @@ const settleTariffs = statement<[now: string]>(
 /** What the bank's own statement has otherwise. */
 const selectDenied = statement<[limit: number], Contradiction>(
   'statement_import.denied',
-  `SELECT ${CONTRADICTION}
+  `SELECT ${CONTRADICTION}, t.import_id
      FROM statement_import_entry t JOIN statement_entry s USING (direction, id, kind)
     WHERE t.settled_at IS NULL AND (s.value_cents, s.end_to_end_id) <> (t.value_cents, t.end_to_end_id)
     ORDER BY t.direction, t.id, t.kind LIMIT $1`,
@@ -220,25 +216,28 @@ const selectDenied = statement<[limit: number], Contradiction>(
 /** Where the bank's own statement is read it is that which finds them. @source rules#import.5 */
 const NEVER_READ = `NOT EXISTS (SELECT FROM statement_mark WHERE matched_until IS NOT NULL)`
 
-const insertGaps = statement<[since: string, until: string, now: string], OnlyOurs>(
+const insertGaps = statement<[since: string, until: string, now: string, importId: string]>(
   'statement_import.gaps',
-  `INSERT INTO statement_gap (direction, id, operation_id, value_cents, missed_at, reported_at)
-   SELECT o.direction, o.id, o.operation_id::uuid, o.value_cents, $3::timestamptz, $3
+  `INSERT INTO statement_import_gap (direction, id, operation_id, value_cents, missed_at, import_id)
+   SELECT o.direction, o.id, o.operation_id::uuid, o.value_cents, $3::timestamptz, $4
      FROM (${onlyOurs('$1::timestamptz', '$2::timestamptz')}) o WHERE ${NEVER_READ}
-   ON CONFLICT DO NOTHING
-   RETURNING direction, id, operation_id::text AS operation_id, value_cents`,
+   ON CONFLICT DO NOTHING`,
 )
 
+/** A file closes none where the bank's own statement is read; that does, by what it has itself. */
 const fillGaps = statement<[now: string]>(
   'statement_import.fill_gaps',
   `WITH filled AS (
-     UPDATE statement_gap g SET filled_at = $1
-      WHERE g.filled_at IS NULL AND ${NEVER_READ}
-        AND EXISTS (SELECT FROM statement_import_entry s
-                     WHERE s.direction = g.direction AND s.id = g.id AND s.kind <> 'TARIFF')
-     RETURNING g.direction, g.id
+     UPDATE statement_import_gap g SET filled_at = $1
+      WHERE g.filled_at IS NULL
+        AND (EXISTS (SELECT FROM statement_entry s
+                      WHERE s.direction = g.direction AND s.id = g.id AND s.kind <> 'TARIFF')
+             OR ${NEVER_READ}
+                AND EXISTS (SELECT FROM statement_import_entry s
+                             WHERE s.direction = g.direction AND s.id = g.id AND s.kind <> 'TARIFF'))
+     RETURNING g.direction, g.id, g.value_cents
    )
-   ${closingCasesOf(MISSING, `f.direction || ' ' || f.id`, 'filled f', '$1')}`,
+   ${closingCasesOf(MISSING, `f.direction || ' ' || f.id || '${IN_A_FILE}' || f.value_cents`, 'filled f', '$1')}`,
 )
 
 /** The SQL of imports. */
@@ -246,7 +245,7 @@ export type ImportStore = ReturnType<typeof createImportStore>
 
 /** Makes the store of a database. */
 export function createImportStore(database: Database) {
-  return { ...filesOf(database), ...entriesOf(database), ...gapsOf(database) }
+  return { ...filesOf(database), ...entriesOf(database), ...gapsOf(database), ...boundOf(database) }
 }
 
 function filesOf(database: Database) {
@@ -298,7 +297,10 @@ async function keepFile(
   const chunks = chunksOf(entries)
   for (const chunk of chunks) await queries.rows(insertEntries, [...entryParameters(chunk), at, id])
   const contradicting: Contradiction[] = []
-  for (const chunk of chunks) contradicting.push(...(await queries.rows(selectContradicting, entryParameters(chunk))))
+  for (const chunk of chunks) {
+    const rows = await queries.rows(selectContradicting, entryParameters(chunk))
+    contradicting.push(...rows.map((row) => ({ ...row, import_id: id })))
+  }
   const kept = await queries.rows(insertImport, [
     ...([id, sha256, firstDay, lastDay, instantParameter(since), instantParameter(until)] as const),
     ...([openingCents, closingCents, entries.length, contradicting.length, at] as const),
@@ -334,9 +336,13 @@ function entriesOf(database: Database) {
 
 function gapsOf(database: Database) {
   return {
-    /** Notes, where no statement of the bank is read, what our books have between two instants and no file has. @returns what is new */
-    noteGaps: (since: number, until: number, nowMs: number): Promise<OnlyOurs[]> =>
-      database.rows(insertGaps, [instantParameter(since), instantParameter(until), instantParameter(nowMs)]),
+    /** Notes, where no statement of the bank is read, what our books have in the days of a file and no file has. */
+    noteGaps: async ({ id, since, until }: Pick<NewImport, 'id' | 'since' | 'until'>, nowMs: number): Promise<void> => {
+      await database.rows(insertGaps, [
+        ...([since, until, nowMs].map(instantParameter) as [string, string, string]),
+        id,
+      ])
+    },
     /** Closes what a file has after all, with its case. */
     fillGaps: async (nowMs: number): Promise<void> => {
       await database.rows(fillGaps, [instantParameter(nowMs)])

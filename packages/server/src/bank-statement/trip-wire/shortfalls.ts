@@ -1,6 +1,7 @@
 import { limits } from '@pixgate/spec'
 import type { BalancePartner, BankBalance, StatementPartner } from '../../banks/port.ts'
 import type { Clock } from '../../platform/clock.ts'
+import type { ReportedBalances } from '../reported-balances/balances.ts'
 import type { ListedLooks } from './listed/looks.ts'
 import { balanceLook, type Look, looked } from './shortfall.ts'
 import { type ReadBalance, SHORTFALL_CASES, type ShortfallName, type TripWireStore } from './store.ts'
@@ -14,7 +15,7 @@ import type { TripWire } from './wire.ts'
  */
 export interface Shortfalls {
   /**
-   * Looks, after a window that reaches to now was read whole.
+   * Looks, after a window that reaches to now was read whole, and tells the closes of days what the bank had.
    * @param closingCents the statement's balance at its end; `undefined` where it tells none
    * @param isOurs whether the lease is still ours: asked before each call to the bank
    */
@@ -27,15 +28,19 @@ export interface ShortfallsOptions {
   readonly partner: StatementPartner & Partial<Pick<BalancePartner, 'readBalance'>>
   readonly tripWire: TripWire
   readonly listedLooks: ListedLooks
+  readonly reportedBalances: ReportedBalances
   readonly clock: Clock
 }
 
 /** A balance that could not be compared for so long is not compared any more. */
 const COMPARED_WITHIN_MS = 3_600_000
 
+/** A balance beside a list is told to the closes while it is no older than this and what may still be listed. */
+const REPORTED_WITHIN_MS = 300_000
+
 /** Makes it. */
 export function createShortfalls(options: ShortfallsOptions): Shortfalls {
-  const { store, partner, listedLooks } = options
+  const { store, partner, listedLooks, reportedBalances } = options
   const looks = createLooks(options)
 
   async function lookAt(startedAt: number, closingCents: bigint, isOurs: () => Promise<boolean>): Promise<void> {
@@ -45,6 +50,13 @@ export function createShortfalls(options: ShortfallsOptions): Shortfalls {
       if (!(await isOurs())) return
       await looks.atBalance(balance)
     }
+  }
+
+  // The trip wire looks at them hours later: here none is noted as compared, and each is told a few times.
+  async function reportBesideLists(startedAt: number): Promise<void> {
+    const readBy = startedAt - limits.statementDifferenceMs
+    const balances = await store.balancesToCompare(readBy - REPORTED_WITHIN_MS, readBy)
+    for (const balance of balances) await reportedBalances.besideList(balance)
   }
 
   async function readBalance(): Promise<BankBalance | undefined> {
@@ -57,6 +69,7 @@ export function createShortfalls(options: ShortfallsOptions): Shortfalls {
       if (!partner.capabilities.has('balance')) return
       if (closingCents === undefined) {
         if (!partner.listing) return
+        await reportBesideLists(startedAt)
         await listedLooks.atBalances(startedAt, partner.listing, isOurs)
       } else await lookAt(startedAt, closingCents, isOurs)
       const balance = (await isOurs()) ? await readBalance() : undefined
@@ -65,8 +78,8 @@ export function createShortfalls(options: ShortfallsOptions): Shortfalls {
   }
 }
 
-/** The two ways to look, and what follows from each. */
-function createLooks({ store, partner, tripWire, clock }: ShortfallsOptions) {
+/** The ways to look, and what follows from each. */
+function createLooks({ store, partner, tripWire, reportedBalances, clock }: ShortfallsOptions) {
   async function applyLook(name: ShortfallName, look: Look, evidence: Readonly<Record<string, number>>): Promise<void> {
     const { next, found } = looked(await store.shortfall(name), look)
     if (found) {
@@ -85,6 +98,7 @@ function createLooks({ store, partner, tripWire, clock }: ShortfallsOptions) {
       const missing = expectedCents - closingCents
       const evidence = { expectedCents: Number(expectedCents), closingCents: Number(closingCents) }
       await applyLook('statement', { at: startedAt, leastCents: missing, mostCents: missing }, evidence)
+      await reportedBalances.ofStatement(startedAt, { closingCents, expectedCents })
     },
 
     atBalance: async (balance: ReadBalance): Promise<void> => {

@@ -42,14 +42,24 @@ const selectJournals = statement<
 const SIGNED = `CASE s.direction WHEN 'in' THEN s.value_cents ELSE -s.value_cents END`
 
 /**
- * What was there before the first entry that was read, and all entries, less those after the day. Of files only where all that tell of
- * the end of the day, also those of the day after, say the same: of those that contradict each other none counts.
+ * The first balance after the day that the bank told, `r`: where its list came to the same, the list was whole, and what came to it
+ * since counts; else what was told counts, less what moved after the day.
+ */
+const REPORTED = `(SELECT * FROM reported_balance WHERE day_end >= $1 ORDER BY day_end, is_listed DESC LIMIT 1) r`
+
+/**
+ * What the bank's own statement says it had. Of files only where all that tell of the end of the day, also those of the day after, say
+ * the same: of those that contradict each other none counts.
  */
 const selectBank = statement<[to: string], { statement: string | null; import: string | null }>(
   'closes.bank',
-  `SELECT (SELECT b.base_cents + m.entries_cents
-                  - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s WHERE s.occurred_at >= $1), 0)
-             FROM bank_shortfall b, statement_mark m
+  `SELECT (SELECT CASE WHEN r.is_listed
+                       THEN b.base_cents + m.entries_cents
+                            - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s WHERE s.occurred_at >= $1), 0)
+                       ELSE r.cents
+                            - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s
+                                         WHERE s.occurred_at >= $1 AND s.occurred_at < r.day_end), 0) END
+             FROM ${REPORTED}, bank_shortfall b, statement_mark m
             WHERE b.name = 'statement' AND m.matched_until >= $1)::text AS statement,
           (SELECT CASE WHEN bool_or(c.is_end) AND count(DISTINCT c.cents) = 1 THEN min(c.cents) END
              FROM (SELECT closing_cents AS cents, true AS is_end FROM statement_import WHERE until = $1
@@ -140,14 +150,30 @@ const IS_HELD = `EXISTS (SELECT FROM "case" c JOIN entry e ON e.operation_id = c
                           WHERE c.kind = 'return_unexplained' AND c.reference = s.id AND ${STOOD}
                             AND s.direction = 'out' AND e.journal = 'return_held' AND e.at < $1)`
 
+/** What the statement lacks, and where the bank's own was never read, what files do. */
+const GAPS = `(SELECT direction, id, operation_id, direction || ' ' || id AS reference, NULL::uuid AS import_id
+                 FROM statement_gap WHERE filled_at IS NULL
+               UNION ALL
+               SELECT direction, id, operation_id, direction || ' ' || id || '${IN_A_FILE}' || value_cents, import_id
+                 FROM statement_import_gap
+                WHERE filled_at IS NULL AND NOT EXISTS (SELECT FROM statement_mark WHERE matched_until IS NOT NULL))`
+
+/** What has no case will have one, unless its file was given up by the end of the day. */
+const GIVEN_UP = `EXISTS (SELECT FROM "case" k WHERE k.operation_id IS NULL AND k.kind = 'import_differs'
+                                 AND k.reference = f.import_id::text AND k.closed_at < $1)`
+
+/** Since when the bank lacks what a case of the trip wire tells of. */
+const SINCE = `(c.facts ->> 'since')::timestamptz`
+
 /**
- * Of what the statement has otherwise, or at all, of what it has not, and of what two operations have: as far as it was so when
- * the day ended.
+ * Of what the statement has otherwise, or at all, of what it has not, of what two operations have, and of what the bank told less
+ * than its list comes to: as far as it was so when the day ended. A balance that is short of the statement explains nothing of the
+ * difference, and keeps the day from being balanced.
  */
 const selectDifferences = statement<[to: string], DifferenceRow>(
   'closes.differences',
   `WITH found AS (
-     SELECT 'statement_unexplained' AS kind, ${LINE_CASE} AS reference, ${SIGNED} AS cents, NULL::uuid AS operation_id
+     SELECT 'statement_unexplained' AS kind, ${LINE_CASE} AS reference, ${SIGNED} AS cents, NULL::uuid AS operation_id, s.import_id
        FROM statement_line s
       WHERE s.settled_at IS NULL AND s.occurred_at < $1
         AND (s.kind = 'TARIFF'
@@ -158,28 +184,35 @@ const selectDifferences = statement<[to: string], DifferenceRow>(
                                     FROM movement m
                                     JOIN entry e ON e.operation_id = m.operation_id AND e.reference = s.id
                                                 AND e.account_id = ${SETTLEMENT} AND s.direction = ${DIRECTION}
-                                   WHERE m.direction = s.direction AND m.id = s.id), 0), NULL
+                                   WHERE m.direction = s.direction AND m.id = s.id), 0), NULL, s.import_id
        FROM statement_line s WHERE s.outcome = 'DIFFERS' AND s.occurred_at < $1
      UNION ALL
-     SELECT 'statement_missing', g.direction || ' ' || g.id, sum(e.amount_cents), NULL
-       FROM statement_gap g
+     SELECT 'statement_missing', g.reference, sum(e.amount_cents), NULL, g.import_id
+       FROM ${GAPS} g
        JOIN entry e ON e.operation_id = g.operation_id AND e.reference = g.id AND e.account_id = ${SETTLEMENT}
                    AND g.direction = ${DIRECTION} AND e.at < $1
-      WHERE g.filled_at IS NULL
-      GROUP BY g.direction, g.id
+      GROUP BY g.reference, g.import_id
      UNION ALL
-     SELECT c.kind, c.reference, sum(e.amount_cents), c.operation_id
+     SELECT c.kind, c.reference, sum(e.amount_cents), c.operation_id, NULL
        FROM "case" c
        JOIN entry e ON e.operation_id = c.operation_id AND e.reference = c.reference AND e.account_id = ${SETTLEMENT}
                    AND e.at < $1
       WHERE c.kind = 'movement_elsewhere' AND ${STOOD}
       GROUP BY c.id
+     UNION ALL
+     SELECT c.kind, c.reference, -(c.facts ->> 'valueCents')::bigint, NULL, NULL
+       FROM ${REPORTED} JOIN "case" c ON c.kind = 'statement_short' AND ${SINCE} <= r.reported_at AND ${STOOD}
+      WHERE NOT r.is_listed
+     UNION ALL
+     SELECT c.kind, c.reference, 0, NULL, NULL
+       FROM "case" c WHERE c.kind = 'bank_balance_short' AND ${SINCE} < $1 AND ${STOOD}
    )
-   SELECT f.kind, f.reference, f.cents::text AS cents, c.id::text AS "caseId", (c.id IS NULL OR ${STOOD}) AS "isOpen"
+   SELECT f.kind, f.reference, f.cents::text AS cents, c.id::text AS "caseId",
+          CASE WHEN c.id IS NULL THEN NOT ${GIVEN_UP} ELSE ${STOOD} END AS "isOpen"
      FROM found f
      LEFT JOIN "case" c ON c.operation_id IS NOT DISTINCT FROM f.operation_id AND c.kind = f.kind
                        AND c.reference = f.reference
-    WHERE f.cents <> 0
+    WHERE f.cents <> 0 OR f.kind = 'bank_balance_short'
     ORDER BY abs(f.cents) DESC, f.kind, f.reference`,
 )
 

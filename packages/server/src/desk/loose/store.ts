@@ -136,12 +136,19 @@ async function entryOf(database: Database, kind: string, id: string): Promise<Kn
   return row && { kind, id, direction: row.direction, valueCents: row.value_cents, bookedOn: row.booked_on }
 }
 
+const selectIsRead = statement<[], { is_read: boolean }>(
+  'loose_cases.is_statement_read',
+  'SELECT EXISTS (SELECT FROM statement_mark WHERE matched_until IS NOT NULL) AS is_read',
+)
+
 /**
  * A file's row is a ground to book on only while it is all that is known of its movement.
  * @source rules#import.6
  */
 async function isHearsay(database: Database, { kind, facts }: Pick<StoredCase, 'kind' | 'facts'>): Promise<boolean> {
-  if (facts.source !== 'import' || (kind !== 'statement_differs' && kind !== 'statement_unexplained')) return false
+  if (facts.source !== 'import') return false
+  if (kind === 'statement_missing') return (await database.rows(selectIsRead, []))[0]?.is_read ?? false
+  if (kind !== 'statement_differs' && kind !== 'statement_unexplained') return false
   const [row] = await database.rows(selectEntry, [String(facts.entry), String(facts.movementId)])
   return !row?.is_of_file || Number(row.value_cents) !== facts.valueCents
 }

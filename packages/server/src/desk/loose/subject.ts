@@ -38,7 +38,7 @@ export function aboutOf({ kind, reference }: Pick<StoredCase, 'kind' | 'referenc
       return `movement ${bankReference(reference)}`
     case 'statement_missing':
     case 'credit_denied':
-      return `missing ${reference}`
+      return `missing ${bankReference(reference)}`
     case 'statement_differs':
       return `difference ${bankReference(reference).replace(/ again \d+$/, '')}`
     default:
