@@ -42,6 +42,15 @@ const AWAITED_CASES: Readonly<Record<string, readonly string[]>> = {
   PROVIDER_RESULT_UNKNOWN: [],
 }
 
+/** The cases of payouts and refunds that wait for an outcome. */
+const WAITING_CASES: readonly string[] = [
+  'result_missing',
+  'still_reserved',
+  'send_contradicted',
+  'confirmed_without_sending',
+  'outcome_overdue',
+]
+
 /** Watches every commit. */
 export class Watch {
   readonly #tables: Tables
@@ -175,10 +184,18 @@ export class Watch {
       'I3',
       () => `${operation.kind} ${id} is ${operation.status} and holds ${held}, not ${wanted}`,
     )
-    const cases = operation.kind === 'cash_out' ? AWAITED_CASES[operation.status] : undefined
-    for (const { kind } of cases ? this.#tables.openCasesOf(id) : [])
-      assertHolds(cases?.includes(kind) ?? true, 'I16', () => `${id} is ${operation.status} and has a case ${kind}`)
+    for (const { kind } of operation.kind === 'cash_in' ? [] : this.#tables.openCasesOf(id))
+      assertHolds(mayHave(operation, kind), 'I16', () => `${id} is ${operation.status} and has a case ${kind}`)
   }
+}
+
+/** Whether a payout or refund may have an open case of this kind. */
+function mayHave(operation: Operation, caseKind: string): boolean {
+  const { kind, status } = operation
+  const awaited = kind === 'cash_out' ? AWAITED_CASES[status] : undefined
+  if (awaited) return awaited.includes(caseKind)
+  const hasEnded = reasonOf(operation) === null && AFTER_END[`${kind} ${status}`] !== undefined
+  return !hasEnded || !WAITING_CASES.includes(caseKind)
 }
 
 function isWithin(code: AccountCode, cents: bigint): boolean {

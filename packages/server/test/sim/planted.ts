@@ -70,11 +70,20 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a case that closes the wrong case',
-    finds: ['I12', 'I4'],
+    finds: ['I12', 'I4', 'I16'],
     change: {
       file: 'server/src/engine/open-cases.ts',
       from: '!suspenseCases.has(kind)',
       to: 'suspenseCases.has(kind)',
+    },
+  },
+  {
+    name: 'a case that outlives the outcome it waits for',
+    finds: ['I16'],
+    change: {
+      file: 'server/src/operations/facts.ts',
+      from: 'order.facts.isOverdue && isOutcome',
+      to: 'false',
     },
   },
   {

@@ -102,6 +102,24 @@ function tellUnnamed(stage: Stage, order: BankOrder, valueCents: bigint): Promis
   return stage.tell(payoutReturnedEvent(order, returned, true))
 }
 
+/** One centavo more than was asked for leaves for a payout or refund: that confirms it, an operator says. */
+async function confirmedByMore(stage: Stage, id: string): Promise<void> {
+  stage.world.bank.end(stage.orderAtBank(id, 1n), true)
+  await stage.settle()
+  await stage.decide(id, 'amount_differs', 'confirm')
+}
+
+/** The bank has a payout or refund for a day, contradicts it, and carries it out: that confirms it, an operator says. */
+async function confirmedOverdue(stage: Stage, id: string): Promise<void> {
+  await stage.pass(25 * 60)
+  stage.write(id, { ask: 'contradicts' })
+  await stage.nudge(id)
+  stage.write(id, { ask: 'truth' })
+  stage.world.bank.end(stage.orderAtBank(id), true)
+  await stage.settle()
+  await stage.decide(id, 'confirmed_in_doubt', 'confirm')
+}
+
 /** No byte leaves, and the process that knows it stands still; nobody answers what became of it. */
 const STANDING = { call: 'unreachable', ask: 'silent', standsMs: 20 * MINUTE } as const
 
@@ -161,6 +179,58 @@ export const SCENES_OF_ORDERS: readonly Scene[] = [
     },
   },
   {
+    name: 'a payout told by the movement of another one left as another amount, an operator says',
+    reaches: [
+      'cash_out still_reserved close',
+      'cash_out cash-out.desk.9 RECONCILIATION_REQUIRED:* operator.explained [it is confirmed] → RECONCILIATION_REQUIRED',
+    ],
+    lacks: ['query-payout', 'idempotent-payout'],
+    play: async (stage) => {
+      await stage.paid(2_000)
+      const { executions } = await confirmedPayout(stage)
+      const id = await stage.payout({ call: 'silent', ask: 'silent' })
+      await tellSettled(stage, reportedOrder(stage, id, executions))
+      await stage.decide(id, 'movement_elsewhere', 'undo')
+      await confirmedByMore(stage, id)
+      await stage.decide(id, 'still_reserved', 'close')
+    },
+  },
+  {
+    name: 'a refund told by the movement of another one left as another amount, an operator says',
+    reaches: [
+      'refund_in still_reserved close',
+      'refund_in refund-in.desk.7 CONFIRMED:* operator.explained → CONFIRMED',
+    ],
+    lacks: ['query-refund', 'idempotent-refund'],
+    play: async (stage) => {
+      const { executions } = await confirmedRefund(stage)
+      const id = await stage.refund(await stage.paid(), { call: 'silent', ask: 'silent' })
+      await tellSettled(stage, reportedOrder(stage, id, executions))
+      await stage.decide(id, 'movement_elsewhere', 'undo')
+      await confirmedByMore(stage, id)
+      await stage.decide(id, 'still_reserved', 'close')
+    },
+  },
+  {
+    name: 'a payout that the bank had for a day and contradicted is confirmed by what left, an operator says',
+    reaches: ['cash_out outcome_overdue close'],
+    play: async (stage) => {
+      await stage.paid()
+      const id = await stage.payout({ call: 'accepts', ask: 'truth' })
+      await confirmedOverdue(stage, id)
+      await stage.decide(id, 'outcome_overdue', 'close')
+    },
+  },
+  {
+    name: 'a refund that the bank had for a day and contradicted is confirmed by what left, an operator says',
+    reaches: ['refund_in outcome_overdue close'],
+    play: async (stage) => {
+      const id = await stage.refund(await stage.paid(), { call: 'accepts', ask: 'truth' })
+      await confirmedOverdue(stage, id)
+      await stage.decide(id, 'outcome_overdue', 'close')
+    },
+  },
+  {
     name: 'a refund that the bank contradicted never left, an operator says',
     reaches: ['refund_in send_contradicted fail'],
     play: async (stage) => {
@@ -177,6 +247,16 @@ export const SCENES_OF_ORDERS: readonly Scene[] = [
       const id = await stage.refund(await stage.paid(), 'suspended')
       await tellSettled(stage, reportedOrder(stage, id, [{ id: 'D1', at: stage.world.now }]))
       await stage.decide(id, 'confirmed_without_sending', 'fail')
+    },
+  },
+  {
+    name: 'a refund that nobody sent, and that an event confirms, left as another amount, an operator says',
+    reaches: ['refund_in confirmed_without_sending close'],
+    play: async (stage) => {
+      const id = await stage.refund(await stage.paid(), 'suspended')
+      await tellSettled(stage, reportedOrder(stage, id, [{ id: 'D1', at: stage.world.now }]))
+      await confirmedByMore(stage, id)
+      await stage.decide(id, 'confirmed_without_sending', 'close')
     },
   },
   {

@@ -63,6 +63,15 @@ const UNREACHABLE: readonly (readonly [reason: string, names: readonly string[]]
     ],
   ],
   [
+    'the end of a doubt closes every case that waits for an outcome, and the outcome of what is under way closes `outcome_overdue`: a payout that has ended has none of them (I16)',
+    [
+      'cash_out cash-out.desk.9 CONFIRMED operator.explained [it is confirmed] → CONFIRMED',
+      'cash_out cash-out.desk.9 REVERSED operator.explained [it is confirmed] → REVERSED',
+      'cash_out cash-out.desk.9 FAILED operator.explained [the reservation was given back] → FAILED',
+      'cash_out cash-out.desk.9 RELEASED operator.explained [the reservation was given back] → RELEASED',
+    ],
+  ],
+  [
     'an event about a return that the bank made by itself means the cash-in, never the refund that was booked for it',
     ['refund_in refund-in.work.5 CONFIRMED:* work.requested [the bank made it by itself] → CONFIRMED'],
   ],

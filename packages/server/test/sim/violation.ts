@@ -17,7 +17,7 @@ export const INVARIANTS = {
   I13: 'a balance is the sum of its entries',
   I14: 'entries are only ever added, without a gap in their versions',
   I15: 'what a client sees of an operation goes back only where the machines say so',
-  I16: 'a payout whose outcome is awaited has no open case, but the one that the bank has had it for too long',
+  I16: 'a payout whose outcome is awaited has no open case, but the one that the bank has had it for too long; no case waits for the outcome of a payout or refund that has ended and is in no doubt',
 } as const
 
 /** The name of an invariant. */
