@@ -21,16 +21,30 @@ CREATE TABLE lane (
   drain_since     timestamptz,
   drained         integer NOT NULL DEFAULT 0,
   CONSTRAINT lane_reason CHECK ((state = 'active') = (reason IS NULL)),
-  CONSTRAINT lane_probe CHECK ((state = 'degraded') = (probe_at IS NOT NULL)),
-  CONSTRAINT lane_drain CHECK (state = 'active' OR drain_since IS NULL)
+  CONSTRAINT lane_probe CHECK ((state = 'degraded') = (probe_at IS NOT NULL))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 
-INSERT INTO lane (subscription_id, since) SELECT id, created_at FROM subscription;
+-- Whoever registers a receiver, also a process of the version before, makes its lane.
+CREATE FUNCTION make_lane() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO lane (subscription_id, since) VALUES (NEW.id, NEW.created_at);
+  RETURN NULL;
+END $$;
+REVOKE EXECUTE ON FUNCTION make_lane() FROM PUBLIC;
+CREATE TRIGGER make_lane AFTER INSERT ON subscription FOR EACH ROW EXECUTE FUNCTION make_lane();
 
--- First attempts are looked for apart from those that follow: neither waits behind a backlog of the other.
+-- What is removed and has nothing pending needs none.
+INSERT INTO lane (subscription_id, since)
+SELECT s.id, s.created_at
+  FROM subscription s
+ WHERE s.deleted_at IS NULL;
+
+-- First attempts are looked for apart from those that follow: neither waits behind a backlog of the other. Running processes
+-- go on sending by the old index while the new one is built.
+CREATE INDEX delivery_next ON delivery (subscription_id, least(attempts, 1), next_attempt_at) WHERE state = 'PENDING';
 DROP INDEX delivery_due;
-CREATE INDEX delivery_due ON delivery (subscription_id, least(attempts, 1), next_attempt_at) WHERE state = 'PENDING';
+ALTER INDEX delivery_next RENAME TO delivery_due;
 
-GRANT SELECT, INSERT ON lane TO pixgate_app;
+GRANT SELECT, INSERT, DELETE ON lane TO pixgate_app;
 GRANT UPDATE (version, state, reason, since, failures, failing_since, failed_probes, good_probes, probe_at, held_until,
   drain_since, drained) ON lane TO pixgate_app;

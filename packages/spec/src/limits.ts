@@ -122,6 +122,8 @@ export const limits = {
   /** A receiver that took nothing for so long, in so many attempts, is paused. @source rules#webhooks.14 */
   webhookPauseAfterMs: 259_200_000,
   webhookPauseFailures: 20,
+  /** What was held for a receiver for so long is given up. @source rules#webhooks.14 */
+  webhookHeldMs: 2_592_000_000,
   /** No receiver is left alone for longer because it asks for it. @source rules#webhooks.6 */
   webhookLaneHeldMaxMs: 60_000,
   publicKeyMaxAgeSeconds: 300,

@@ -196,6 +196,11 @@ const WAITING: Readonly<
     names: ['pixgate_deliveries', 'pixgate_deliveries_oldest_age_seconds'],
     labels: ['state'],
   },
+  receivers: {
+    what: 'Receivers by whether they get what is due: active, degraded or paused; the age is since the first is so',
+    names: ['pixgate_receivers', 'pixgate_receivers_oldest_age_seconds'],
+    labels: ['state'],
+  },
   late: {
     what: 'Work that was due more than a minute ago and that nobody has taken up, whatever the reason',
     names: ['pixgate_work_late', 'pixgate_work_late_seconds'],

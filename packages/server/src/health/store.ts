@@ -1,4 +1,4 @@
-import type { CashInStatus, CashOutStatus, RefundInStatus } from '@pixgate/spec'
+import { type CashInStatus, type CashOutStatus, laneStates, type RefundInStatus } from '@pixgate/spec'
 import { type Database, statement } from '../platform/db/database.ts'
 
 /** So many rows of one kind and state. */
@@ -22,6 +22,8 @@ export interface Backlog {
   readonly events: readonly Count[]
   /** Pending deliveries, and notifications that are no deliveries yet; by `state`. */
   readonly deliveries: readonly Count[]
+  /** Receivers by the state of their lane; the age is since the first of them is in it. @source rules#webhooks.16 */
+  readonly receivers: readonly Count[]
   /** Work of any kind that was due more than {@link LATE_SECONDS} ago and that nobody has taken up; the age is since it was due. */
   readonly late: readonly Count[]
   /** Whether payouts are suspended: 0 or 1, by who ordered it (`operator`, `trip_wire`, `restored`); the age is since then. */
@@ -114,6 +116,15 @@ const countDeliveries = statement<[limit: number, ends: number], Count>(
    SELECT '', 'to_fan_out', count(*)::integer, ${AGE}
      FROM (SELECT created_at AS since FROM notification
             WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT $1) AS fresh`,
+)
+
+const countReceivers = statement<[states: readonly string[]], Count>(
+  'health.receivers',
+  `SELECT '' AS kind, asked.state, count(l.subscription_id)::integer AS count,
+          extract(epoch FROM clock_timestamp() - min(l.since))::float8 AS "oldestSeconds"
+     FROM unnest($1::text[]) AS asked (state)
+     LEFT JOIN (lane l JOIN subscription s ON s.id = l.subscription_id AND s.deleted_at IS NULL) ON l.state = asked.state
+    GROUP BY asked.state`,
 )
 
 /**
@@ -225,6 +236,7 @@ export function createHealthStore(database: Database): HealthStore {
     operations: () => database.rows(countOperations, [kinds, states, COUNTED_MAX]),
     events: () => database.rows(countEvents, [COUNTED_MAX, ENDS]),
     deliveries: () => database.rows(countDeliveries, [COUNTED_MAX, ENDS]),
+    receivers: () => database.rows(countReceivers, [laneStates]),
     late: () => database.rows(countLate, [Object.keys(HAS_ENDED), LATE_SECONDS, COUNTED_MAX]),
     suspended: () => database.rows(selectSuspended, []),
     statement: () => database.rows(selectStatement, []),

@@ -10,6 +10,7 @@ import type { Keyring } from '../signing-keys/index.ts'
 import { createDelivery } from './deliveries/delivery.ts'
 import type { DeliveryObserver } from './deliveries/reporting.ts'
 import { createFanOut } from './fan-out.ts'
+import { createHousekeeping } from './housekeeping.ts'
 import { createWebhookHandlers, type WebhookHandlers } from './routes.ts'
 
 /** What the module works with. */
@@ -43,6 +44,8 @@ export interface WebhooksModule {
 /** What a worker that nobody woke looks after: retries that have become due, and what other processes committed. */
 const POLL_MS = 250
 
+const HOUSEKEEPING_MS = 10_000
+
 /** Makes the module. */
 export function createWebhooksModule(dependencies: WebhooksDependencies): WebhooksModule {
   const { allowPrivate, resolve } = dependencies
@@ -55,18 +58,22 @@ export function createWebhooksModule(dependencies: WebhooksDependencies): Webhoo
     onAttemptEnded: () => deliveryWorker?.wake(),
   })
   const fanOut = createFanOut({ ...dependencies, onDeliveries: () => deliveryWorker?.wake() })
+  const housekeeping = createHousekeeping(dependencies)
   let deliveryWorker: Worker | undefined
   let fanOutWorker: Worker | undefined
+  let housekeeper: Worker | undefined
 
   return {
     handlers: createWebhookHandlers({ ...dependencies, gate }),
     start: (startWorker) => {
       deliveryWorker = startWorker({ name: 'delivery', idleMs: POLL_MS, processNext: () => delivery.processNext() })
       fanOutWorker = startWorker({ name: 'fan-out', idleMs: POLL_MS, processNext: fanOut.processNext })
+      const { processNext } = housekeeping
+      housekeeper = startWorker({ name: 'receivers', idleMs: HOUSEKEEPING_MS, processNext })
     },
     wake: () => fanOutWorker?.wake(),
     stop: async () => {
-      await Promise.all([fanOutWorker?.stop(), deliveryWorker?.stop()])
+      await Promise.all([fanOutWorker?.stop(), deliveryWorker?.stop(), housekeeper?.stop()])
       await delivery.settled()
       await dispatcher.destroy()
     },

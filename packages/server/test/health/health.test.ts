@@ -264,6 +264,7 @@ const NOTHING_WAITS: Backlog = {
   operations: [],
   events: [],
   deliveries: [],
+  receivers: [],
   late: [],
   suspended: [],
   statement: [],
@@ -356,7 +357,7 @@ test('[metrics.7] a database that is away is asked for one figure and not for al
   }
   const store = {
     ...{ cases: away, operations: away, events: away, deliveries: away },
-    ...{ late: away, suspended: away, statement: away, closes: away },
+    ...{ receivers: away, late: away, suspended: away, statement: away, closes: away },
   }
   assert.deepEqual(await createBacklogReader({ store, logger: log.logger })(), {})
   assert.deepEqual([asked, log.lines], [1, []])

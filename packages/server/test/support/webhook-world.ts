@@ -16,6 +16,7 @@ import type { EncryptionKeys } from '../../src/platform/sealing.ts'
 import { createSigningKeysModule, type Keyring, type SigningKeyHandlers } from '../../src/signing-keys/index.ts'
 import { createDelivery, type Delivery } from '../../src/webhooks/deliveries/delivery.ts'
 import { createFanOut, type Job } from '../../src/webhooks/fan-out.ts'
+import { createHousekeeping } from '../../src/webhooks/housekeeping.ts'
 import { createWebhookHandlers, type WebhookHandlers } from '../../src/webhooks/routes.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
 import { ALIVE } from './live-request.ts'
@@ -32,6 +33,8 @@ export interface WebhookWorld extends WebhookProcess {
   productionHandlers(resolve: Resolve): WebhookHandlers
   /** Commits a notification as the engine would. @returns its id */
   notify(eventType?: EventType, body?: string): Promise<string>
+  /** Commits so many. */
+  notifyMany(count: number): Promise<void>
   deliveries(): Promise<DeliveryRow[]>
   attempts(): Promise<AttemptRow[]>
   lanes(): Promise<LaneRow[]>
@@ -57,6 +60,7 @@ export interface WebhookProcess {
   readonly handlers: WebhookHandlers & SigningKeyHandlers
   readonly fanOut: Job
   readonly delivery: Delivery
+  readonly housekeeping: Job
   /** Registers a receiver. @returns its id */
   subscribe(url: string, events?: readonly EventType[]): Promise<string>
   /** Fans out, sends what is due and waits until the attempts have ended. */
@@ -139,6 +143,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
       handlers: { ...ofReceivers, ...ofKeys },
       fanOut,
       delivery,
+      housekeeping: createHousekeeping({ database, clock, logger }),
       subscribe: async (url, events = eventTypes) => {
         const body = { url, events: [...events] }
         const reply = await ofReceivers.createWebhook({
@@ -176,6 +181,9 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
       await database.rows(insertNotification, [id, ids.uuid(), eventType, Buffer.from(body), instantParameter(now)])
       return id
     },
+    notifyMany: async (count) => {
+      await database.rows(insertNotifications, [count, instantParameter(now)])
+    },
     deliveries: () => database.rows(selectDeliveries, []),
     attempts: () => database.rows(selectAttempts, []),
     lanes: () => database.rows(selectLanes, []),
@@ -205,6 +213,12 @@ const insertNotification = statement<[string, string, EventType, Buffer, string]
   'test.insertNotification',
   `INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at)
    VALUES ($1, $2, $3, 'PAID', '', $4, $5)`,
+)
+
+const insertNotifications = statement<[number, string]>(
+  'test.insertNotifications',
+  `INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at)
+   SELECT gen_random_uuid(), gen_random_uuid(), 'pix_cash_in', 'PAID', '', '', $2::timestamptz FROM generate_series(1, $1)`,
 )
 
 const selectDeliveries = statement<[], DeliveryRow>(

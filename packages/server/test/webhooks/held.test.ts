@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { laneReasons, Refusal } from '@pixgate/spec'
+import { laneReasons, limits, Refusal } from '@pixgate/spec'
 import { publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
 import type { WebhookHandlers } from '../../src/webhooks/routes.ts'
+import { capturedLog } from '../support/captured-log.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { requestContext, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
@@ -18,6 +19,16 @@ async function worldWithReceiver(t: TestContext) {
   const receiver = await startReceiver(t, (response) => response.writeHead(answer.status, answer.headers).end())
   const id = await world.subscribe(receiver.url)
   return { world, receiver, answer, id }
+}
+
+function asked(handlers: WebhookHandlers, id: string) {
+  const of = { ...input, params: { webhook_id: id } }
+  return {
+    read: async () => (await handlers.getWebhook(of)).body,
+    pause: async () => (await handlers.pauseWebhook(of)).body,
+    resume: async () => (await handlers.resumeWebhook(of)).body,
+    remove: () => handlers.deleteWebhook(of),
+  }
 }
 
 async function notifyTimes(world: WebhookWorld, times: number): Promise<string[]> {
@@ -169,6 +180,106 @@ test('[webhooks.14] three days without a success pause', async (t) => {
   assert.equal(receiver.received.length, sent)
 })
 
+test('[webhooks.14] who repairs a receiver and resumes it has days again, not one probe', async (t) => {
+  const { world, receiver, answer, id } = await worldWithReceiver(t)
+  answer.status = 503
+  for (let hours = 0; hours <= 75; hours += 3) {
+    await world.notify()
+    await sendAll(world, receiver)
+    world.clock.advance(3 * HOUR)
+  }
+  const hook = asked(world.handlers, id)
+  assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'paused', reason: 'failing_for_days' } })
+  await hook.resume()
+  await sendAll(world, receiver)
+  assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'degraded', reason: 'resumed', failures: 1 } })
+})
+
+test('[webhooks.14] what was held for thirty days is given up; what is younger stays', async (t) => {
+  const { world, id } = await worldWithReceiver(t)
+  const hook = asked(world.handlers, id)
+  await hook.pause()
+  await world.notify()
+  await world.deliverDue()
+  world.clock.advance(limits.webhookHeldMs)
+  await world.notify()
+  await world.deliverDue()
+  assert.equal(await world.housekeeping.processNext(), false)
+  world.clock.advance(1)
+  assert.equal(await world.housekeeping.processNext(), true)
+  assert.deepEqual(
+    (await world.deliveries()).map(({ state, lastOutcome }) => [state, lastOutcome]),
+    [
+      ['FAILED', 'held_too_long'],
+      ['PENDING', null],
+    ],
+  )
+})
+
+test('[webhooks.3] of a receiver with a long backlog the rest is cancelled after it was removed, and nothing of it is sent', async (t) => {
+  const { world, receiver, id } = await worldWithReceiver(t)
+  const hook = asked(world.handlers, id)
+  await hook.pause()
+  await world.notifyMany(1_200)
+  await world.fanOut.processNext()
+  while (await world.fanOut.processNext());
+  await hook.resume()
+  await hook.remove()
+  const pending = async () => (await world.deliveries()).filter(({ state }) => state === 'PENDING').length
+  assert.equal(await pending(), 700)
+  assert.equal(await sendAll(world, receiver), 0)
+  while (await world.housekeeping.processNext());
+  assert.equal(await pending(), 0)
+  assert.deepEqual(await world.lanes(), [])
+})
+
+test('[webhooks.13] a process that knew a receiver as well sends it one attempt when another has found otherwise', async (t) => {
+  const { world, receiver, answer } = await worldWithReceiver(t)
+  const other = await world.anotherProcess()
+  for (let round = 0; round < 12; round++) {
+    await notifyTimes(world, 4)
+    await sendAll(other, receiver)
+  }
+  answer.status = 500
+  await notifyTimes(world, 40)
+  await sendAll(world, receiver)
+  answer.status = 200
+  world.clock.advance(5 * SECOND)
+  await world.deliverDue()
+  await world.deliverDue()
+  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'active' }])
+  const before = receiver.received.length
+  await other.delivery.processNext()
+  await other.delivery.settled()
+  assert.equal(receiver.received.length, before + 1)
+})
+
+test('[webhooks.16] [logs.3] that a receiver is degraded, paused and well again is told once each', async (t) => {
+  const world = await webhookWorld(t)
+  const log = capturedLog()
+  const told = await world.anotherProcess({ logger: log.logger })
+  let status = 500
+  const receiver = await startReceiver(t, (response) => response.writeHead(status).end())
+  await world.subscribe(receiver.url)
+  await notifyTimes(world, 20)
+  await sendAll(told, receiver)
+  status = 200
+  world.clock.advance(5 * SECOND)
+  await sendAll(told, receiver)
+  status = 410
+  await world.notify()
+  await sendAll(told, receiver)
+  const lines = log.lines.filter(({ msg }) => String(msg).startsWith('a receiver is'))
+  assert.deepEqual(
+    lines.map(({ level, reason }) => [level, reason]),
+    [
+      ['warn', 'failing'],
+      ['info', undefined],
+      ['error', 'gone'],
+    ],
+  )
+})
+
 test('[webhooks.6] a receiver that asks for time is left alone, for a minute at most', async (t) => {
   const { world, receiver, answer } = await worldWithReceiver(t)
   Object.assign(answer, { status: 429, headers: { 'retry-after': '3600' } })
@@ -181,16 +292,6 @@ test('[webhooks.6] a receiver that asks for time is left alone, for a minute at 
   world.clock.advance(SECOND)
   assert.equal(await sendAll(world, receiver), 1)
 })
-
-function asked(handlers: WebhookHandlers, id: string) {
-  const of = { ...input, params: { webhook_id: id } }
-  return {
-    read: async () => (await handlers.getWebhook(of)).body,
-    pause: async () => (await handlers.pauseWebhook(of)).body,
-    resume: async () => (await handlers.resumeWebhook(of)).body,
-    remove: () => handlers.deleteWebhook(of),
-  }
-}
 
 test('[webhooks.14] what was held in a pause leaves oldest first, ten a second at first and ever faster', async (t) => {
   const { world, receiver, id } = await worldWithReceiver(t)
@@ -207,9 +308,9 @@ test('[webhooks.14] what was held in a pause leaves oldest first, ten a second a
   const order = receiver.received.map(({ headers }) => String(headers['webhook-id']))
   assert.deepEqual([...order].sort(), [...ids].sort())
   assert.deepEqual(order.slice(0, 2), ids.slice(0, 2))
-  assert.partialDeepStrictEqual(await world.lanes(), [{ drainSince: null }])
   await world.notify()
-  assert.equal(await sendAll(world, receiver), 1, 'and nothing is paced any more')
+  assert.equal(await sendAll(world, receiver), 1)
+  assert.partialDeepStrictEqual(await world.lanes(), [{ drainSince: null }], 'and nothing is paced any more')
 })
 
 test('[webhooks.14] who resumes a receiver that still fails gets a probe a minute, and no more', async (t) => {

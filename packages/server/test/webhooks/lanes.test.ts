@@ -174,10 +174,11 @@ test('[webhooks.10] [NO-10] whatever happens, no lane and no kind of attempt has
         assert.ok(left >= 0)
         const ending = underWay.splice(0, underWay.length / 2)
         for (const [ended, isTimeout] of ending) {
+          lanes.freed(ended)
           lanes.ended(ended, isTimeout ? { ...REFUSED, outcome: 'unanswered' } : SUCCESS, isTimeout)
         }
       }
-      for (const [ended] of underWay) lanes.ended(ended, SUCCESS, false)
+      for (const [ended] of underWay) lanes.freed(ended)
       assert.deepEqual(lanes.free(), { firsts: 256, retries: 256 })
       for (const room of lanes.room()) assert.equal(room.underWay, 0)
     }),
@@ -190,10 +191,11 @@ test('[webhooks.13] a lane that some process has moved begins anew here as well'
   const room = () => lanes.room().map(({ free }) => free)
   for (let attempt = 0; attempt < 8; attempt++) {
     lanes.started(claim(0), NOW)
+    lanes.freed(claim(0))
     lanes.ended(claim(0), SUCCESS, false)
   }
   assert.deepEqual(room(), [5])
   lanes.started(claim(3), NOW)
-  lanes.ended(claim(3), REFUSED, false)
+  lanes.freed(claim(3))
   assert.deepEqual(room(), [1])
 })

@@ -13,7 +13,7 @@ import { Lanes } from '../lanes/lanes.ts'
 import type { LaneAttempt } from '../lanes/state.ts'
 import { type Claim, claimDeliveries } from './claims/store.ts'
 import { type EndedAttempt, recordAttempts } from './records/store.ts'
-import { type DeliveryObserver, reportAttempt } from './reporting.ts'
+import { type DeliveryObserver, reportAttempt, reportLane } from './reporting.ts'
 import { GONE, heldUntil, isSuccess, nextAttempt } from './rules.ts'
 
 /** What delivery works with. */
@@ -74,7 +74,8 @@ class SendingDelivery implements Delivery {
     this.#heartbeat = dependencies.heartbeat ?? createHeartbeat()
     this.#records = createBatcher<EndedAttempt, void>(
       async (ended) => {
-        await recordAttempts(dependencies.database, ended)
+        const moved = await recordAttempts(dependencies.database, ended)
+        for (const lane of moved) reportLane(dependencies.logger, lane)
         return ended.map(() => ({ result: undefined }))
       },
       { batchMax: RECORD_BATCH_MAX, queueMax: UNRECORDED_MAX },
@@ -83,9 +84,9 @@ class SendingDelivery implements Delivery {
 
   async processNext(): Promise<boolean> {
     const { database, clock, ids, keyring } = this.#dependencies
-    const unrecorded = UNRECORDED_MAX - this.#unrecorded.size
+    const unrecorded = Math.floor((UNRECORDED_MAX - this.#unrecorded.size) / 2)
     const { firsts, retries } = this.#lanes.free()
-    if (unrecorded === 0 || firsts + retries === 0) return false
+    if (unrecorded <= 0 || firsts + retries === 0) return false
     const now = clock.now()
     const signer = keyring.signer()
     const { claims, signingKeyId } = await claimDeliveries(database, {
@@ -112,7 +113,10 @@ class SendingDelivery implements Delivery {
 
   #start(claim: Claim, signature: Promise<Signature>): void {
     this.#lanes.started(claim, this.#dependencies.clock.now())
-    const attempt = this.#send(claim, signature).finally(this.#dependencies.onAttemptEnded)
+    const attempt = this.#send(claim, signature).finally(() => {
+      this.#lanes.freed(claim)
+      this.#dependencies.onAttemptEnded()
+    })
     const recorded = attempt
       .then(async (ended) => {
         await this.#records.submit(ended)
@@ -120,7 +124,7 @@ class SendingDelivery implements Delivery {
       })
       .catch((error) => this.#reportUnrecorded(claim, String(error)))
       .then(() => {
-        const wasFull = this.#unrecorded.size === UNRECORDED_MAX
+        const wasFull = this.#unrecorded.size >= UNRECORDED_MAX - 1
         this.#unrecorded.delete(recorded)
         if (wasFull) this.#dependencies.onAttemptEnded()
       })

@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/log.ts'
 import type { Claim } from './claims/store.ts'
-import type { EndedAttempt } from './records/store.ts'
+import type { EndedAttempt, MovedLane } from './records/store.ts'
 
 /** Is told of attempts to deliver. Throws nothing. */
 export interface DeliveryObserver {
@@ -41,4 +41,16 @@ export function reportAttempt({ logger, observer }: DeliveryReporting, claim: Cl
     const next = new Date(nextAttemptAt).toISOString()
     logger.warn({ ...attempt, nextAttemptAt: next }, 'a delivery failed and is tried again')
   }
+}
+
+/**
+ * Reports that a receiver no longer gets what is due, or gets it again.
+ * @source rules#webhooks.16, rules#logs.3
+ */
+export function reportLane(logger: Logger, { subscriptionId, url, state, reason }: MovedLane): void {
+  const lane = { webhookId: subscriptionId, host: URL.parse(url)?.host, ...(reason && { reason }) }
+  if (state === 'paused') logger.error(lane, 'a receiver is paused: what is due is held until it is resumed')
+  else if (state === 'degraded')
+    logger.warn(lane, 'a receiver is probed: what is due is held until it takes two probes')
+  else logger.info(lane, 'a receiver is well again: what was held is sent')
 }

@@ -16,6 +16,8 @@ export interface Room {
   readonly free: number
   /** Of them, how many may be later attempts: half of the lane at most. */
   readonly freeForRetries: number
+  /** The lane as the process knows it: where it has moved since, one attempt may be started. */
+  readonly version: number
 }
 
 /** An attempt and its lane. */
@@ -38,7 +40,11 @@ interface Lane {
 /** What a new lane may start: as {@link Lanes.room} tells of the others. */
 export const ROOM_OF_NEW = roomOf(NEW, 0, 0)
 
-function roomOf({ limit }: Concurrency, underWay: number, retriesUnderWay: number): Omit<Room, 'subscriptionId'> {
+function roomOf(
+  { limit }: Concurrency,
+  underWay: number,
+  retriesUnderWay: number,
+): Omit<Room, 'subscriptionId' | 'version'> {
   const free = Math.max(0, limit - underWay)
   const freeForRetries = Math.min(free, Math.max(0, Math.ceil(limit / 2) - retriesUnderWay))
   return { underWay, free, freeForRetries }
@@ -60,8 +66,9 @@ export class Lanes {
 
   /** What may be started of every lane that is known. */
   room(): Room[] {
-    return [...this.#lanes].map(([subscriptionId, { concurrency, underWay, retriesUnderWay }]) => ({
+    return [...this.#lanes].map(([subscriptionId, { concurrency, underWay, retriesUnderWay, version }]) => ({
       subscriptionId,
+      version,
       ...roomOf(concurrency, underWay, retriesUnderWay),
     }))
   }
@@ -77,23 +84,24 @@ export class Lanes {
     }
   }
 
+  /** Its place is free again, whatever came of it. */
+  freed({ subscriptionId, attempt }: LaneClaim): void {
+    const lane = this.#lanes.get(subscriptionId)
+    if (lane !== undefined) lane.underWay -= 1
+    if (attempt === 1) this.#firsts -= 1
+    else {
+      if (lane !== undefined) lane.retriesUnderWay -= 1
+      this.#retries -= 1
+    }
+  }
+
   /**
-   * An attempt ended.
+   * What an attempt tells of its receiver.
    * @param isTimeout whether the receiver took longer than it may
    * @returns what becomes of its lane, where that changes
    */
-  ended(
-    { subscriptionId, attempt, lane: facts }: LaneClaim,
-    ended: LaneAttempt,
-    isTimeout: boolean,
-  ): LaneMove | undefined {
+  ended({ subscriptionId, lane: facts }: LaneClaim, ended: LaneAttempt, isTimeout: boolean): LaneMove | undefined {
     const lane = this.#laneOf(subscriptionId, facts, ended.endedAt)
-    lane.underWay -= 1
-    if (attempt === 1) this.#firsts -= 1
-    else {
-      lane.retriesUnderWay -= 1
-      this.#retries -= 1
-    }
     const outcome = ended.outcome === 'success' ? 'success' : isTimeout ? 'timeout' : 'other'
     lane.concurrency = concurrencyAfter(lane.concurrency, outcome)
     lane.trouble = troubleAfter(lane.trouble, ended.outcome, ended.endedAt)
@@ -113,7 +121,8 @@ export class Lanes {
     for (const [id, { underWay, seenAt }] of this.#lanes) {
       if (underWay === 0 && nowMs - seenAt > FORGOTTEN_AFTER_MS) this.#lanes.delete(id)
     }
-    const lane = { concurrency: NEW, trouble: NO_TROUBLE, version, underWay: 0, retriesUnderWay: 0, seenAt: nowMs }
+    const concurrency = version > 0 ? RECOVERED : NEW
+    const lane = { concurrency, trouble: NO_TROUBLE, version, underWay: 0, retriesUnderWay: 0, seenAt: nowMs }
     this.#lanes.set(subscriptionId, lane)
     return lane
   }

@@ -57,7 +57,7 @@ const pauseLaneStatement = statement<[string, string], { id: string }>(
   'webhooks.pauseLane',
   `UPDATE lane
       SET state = 'paused', reason = 'requested', since = $2, version = version + 1, failed_probes = 0, good_probes = 0,
-          probe_at = NULL, drain_since = NULL
+          probe_at = NULL
     WHERE subscription_id = $1 AND state <> 'paused'
    RETURNING subscription_id AS id`,
 )
@@ -71,12 +71,12 @@ const resumeLaneStatement = statement<[string, string], { id: string }>(
   'webhooks.resumeLane',
   `UPDATE lane
       SET state = 'degraded', reason = 'resumed', since = $2, version = version + 1, failed_probes = 0, good_probes = 0,
-          probe_at = $2, held_until = NULL
+          probe_at = $2, held_until = NULL, failures = 0, failing_since = NULL
     WHERE subscription_id = $1 AND state = 'paused'
    RETURNING subscription_id AS id`,
 )
 
-/** Lets a paused lane be probed. @returns whether it was paused */
+/** Lets a paused lane be probed; its days of failing begin anew. @returns whether it was paused */
 export async function resumeLane(queries: Queries, subscriptionId: string, nowMs: number): Promise<boolean> {
   return (await queries.rows(resumeLaneStatement, [subscriptionId, instantParameter(nowMs)])).length > 0
 }

@@ -68,17 +68,24 @@ const claimDeliveriesStatement = statement<
     newFreeForRetries: number,
     maxFirsts: number,
     maxRetries: number,
+    knownVersions: readonly number[],
   ],
   { signingKeyId: string } & (ClaimRow | { id: null })
 >(
   'webhooks.claimDeliveries',
   `WITH signing AS (SELECT id FROM signing_key WHERE state = 'current'),
    room AS (
-     SELECT * FROM unnest($5::uuid[], $6::integer[], $7::integer[], $8::integer[]) AS room (id, under_way, free, retries)),
+     SELECT * FROM unnest($5::uuid[], $6::integer[], $7::integer[], $8::integer[], $13::integer[])
+       AS room (id, under_way, free, retries, version)),
    paced AS (
-     SELECT * FROM lane
-      WHERE (state = 'degraded' AND probe_at <= $2) OR drain_since IS NOT NULL
-        FOR UPDATE SKIP LOCKED),
+     SELECT l.*
+       FROM lane l
+       JOIN subscription s ON s.id = l.subscription_id AND s.deleted_at IS NULL
+      WHERE ((l.state = 'degraded' AND l.probe_at <= $2) OR (l.state = 'active' AND l.drain_since IS NOT NULL))
+        AND EXISTS (SELECT FROM delivery d
+                     WHERE d.subscription_id = l.subscription_id AND d.state = 'PENDING'
+                       AND least(d.attempts, 1) IN (0, 1) AND d.next_attempt_at <= $2)
+        FOR UPDATE OF l SKIP LOCKED),
    ready AS (
      SELECT l.*, NULL::integer AS bound FROM lane l WHERE state = 'active' AND drain_since IS NULL
       UNION ALL
@@ -87,8 +94,12 @@ const claimDeliveriesStatement = statement<
       CROSS JOIN LATERAL (SELECT least(extract(epoch FROM $2 - p.drain_since) / 10, 20) AS tens) AS t),
    open AS (
      SELECT ready.*, s.url, coalesce(room.under_way, 0) AS under_way,
-            CASE WHEN ready.state = 'degraded' THEN 1 ELSE least(coalesce(room.free, $9::integer), ready.bound) END AS free,
-            CASE WHEN ready.state = 'degraded' THEN 1 ELSE least(coalesce(room.retries, $10::integer), ready.bound) END AS retries
+            CASE WHEN ready.state = 'degraded' THEN 1
+                 WHEN ready.version > coalesce(room.version, 0) THEN least(1, ready.bound)
+                 ELSE least(coalesce(room.free, $9::integer), ready.bound) END AS free,
+            CASE WHEN ready.state = 'degraded' THEN 1
+                 WHEN ready.version > coalesce(room.version, 0) THEN least(1, ready.bound)
+                 ELSE least(coalesce(room.retries, $10::integer), ready.bound) END AS retries
        FROM ready
        JOIN subscription s ON s.id = ready.subscription_id AND s.deleted_at IS NULL
        JOIN signing ON signing.id = $4
@@ -121,15 +132,14 @@ const claimDeliveriesStatement = statement<
      UPDATE lane l
         SET probe_at = CASE WHEN l.state = 'degraded' THEN $3::timestamptz END,
             drained = l.drained + counted.claims,
-            drain_since = CASE WHEN counted.is_behind THEN l.drain_since END
+            drain_since = CASE WHEN l.state = 'degraded' OR counted.is_behind THEN l.drain_since END
        FROM (SELECT p.subscription_id, count(c.id)::integer AS claims,
                     EXISTS (SELECT FROM delivery d
                              WHERE d.subscription_id = p.subscription_id AND d.state = 'PENDING'
                                AND d.next_attempt_at <= p.drain_since) AS is_behind
                FROM paced p
-               LEFT JOIN claimed c ON c.subscription_id = p.subscription_id
-              GROUP BY p.subscription_id, p.drain_since, p.state
-             HAVING p.state = 'active' OR count(c.id) > 0) AS counted
+               JOIN claimed c ON c.subscription_id = p.subscription_id
+              GROUP BY p.subscription_id, p.drain_since) AS counted
       WHERE l.subscription_id = counted.subscription_id)
    SELECT signing.id AS "signingKeyId", c.id, c.claim_id AS "claimId", c.attempts AS attempt,
           c.subscription_id AS "subscriptionId", open.url, c.notification_id AS "notificationId", n.body,
@@ -162,6 +172,7 @@ export async function claimDeliveries(queries: Queries, bounds: ClaimBounds): Pr
     ROOM_OF_NEW.freeForRetries,
     bounds.maxFirsts,
     bounds.maxRetries,
+    room.map(({ version }) => version),
   ])
   const [first] = rows
   if (first === undefined) throw new Error('no signing key is current')

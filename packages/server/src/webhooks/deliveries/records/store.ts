@@ -1,3 +1,4 @@
+import type { LaneReason, LaneState } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../../../platform/db/database.ts'
 import type { LaneMove } from '../../lanes/state.ts'
 
@@ -40,6 +41,14 @@ interface LaneChange {
   readonly moved_at: string | null
 }
 
+/** A lane that has another state since. */
+export interface MovedLane {
+  readonly subscriptionId: string
+  readonly url: string
+  readonly state: LaneState
+  readonly reason: LaneReason | null
+}
+
 const recordAttemptsStatement = statement<
   [
     readonly string[],
@@ -52,7 +61,8 @@ const recordAttemptsStatement = statement<
     readonly string[],
     readonly (string | null)[],
     lanes: string,
-  ]
+  ],
+  MovedLane
 >(
   'webhooks.recordAttempts',
   `WITH ended AS (
@@ -69,7 +79,7 @@ const recordAttemptsStatement = statement<
                 version integer, state text, reason text, failed_probes integer, good_probes integer, probe_at timestamptz,
                 moved_at timestamptz)),
    theirs AS (
-     SELECT told.*, coalesce(told.version = l.version, false) AS moves
+     SELECT told.*, coalesce(told.version = l.version, false) AS moves, l.state AS state_before
        FROM lane l
        JOIN told USING (subscription_id)
       WHERE told.failures > 0 OR told.version IS NOT NULL OR told.held_until IS NOT NULL OR l.failures > 0
@@ -87,33 +97,39 @@ const recordAttemptsStatement = statement<
             failed_probes = CASE WHEN t.moves THEN t.failed_probes ELSE l.failed_probes END,
             good_probes = CASE WHEN t.moves THEN t.good_probes ELSE l.good_probes END,
             probe_at = CASE WHEN t.moves THEN t.probe_at ELSE l.probe_at END,
-            drain_since = CASE WHEN t.moves AND t.state = 'active' AND l.reason = 'resumed' THEN t.moved_at
-                               WHEN t.moves AND t.state <> 'active' THEN NULL
-                               ELSE l.drain_since END,
+            drain_since = CASE WHEN t.moves AND t.state = 'active' AND (l.reason = 'resumed' OR l.drain_since IS NOT NULL)
+                               THEN t.moved_at ELSE l.drain_since END,
             drained = CASE WHEN t.moves THEN 0 ELSE l.drained END
        FROM theirs t
-      WHERE l.subscription_id = t.subscription_id),
+      WHERE l.subscription_id = t.subscription_id
+     RETURNING l.subscription_id, l.state, l.reason, t.moves AND t.state <> t.state_before AS is_moved),
    ours AS (
      SELECT d.id
        FROM delivery d
        JOIN ended ON ended.id = d.id AND ended.claim_id = d.claim_id
       ORDER BY d.id
-        FOR UPDATE OF d)
-   UPDATE delivery d
-      SET state = ended.state, next_attempt_at = ended.next_attempt_at, claim_id = NULL, last_outcome = ended.outcome,
-          finished_at = CASE WHEN ended.state <> 'PENDING' THEN ended.ended_at END
-     FROM ours
-     JOIN ended ON ended.id = ours.id
-    WHERE d.id = ours.id`,
+        FOR UPDATE OF d),
+   done AS (
+     UPDATE delivery d
+        SET state = ended.state, next_attempt_at = ended.next_attempt_at, claim_id = NULL, last_outcome = ended.outcome,
+            finished_at = CASE WHEN ended.state <> 'PENDING' THEN ended.ended_at END
+       FROM ours
+       JOIN ended ON ended.id = ours.id
+      WHERE d.id = ours.id)
+   SELECT kept.subscription_id AS "subscriptionId", kept.state, kept.reason, s.url
+     FROM kept
+     JOIN subscription s ON s.id = kept.subscription_id
+    WHERE kept.is_moved`,
 )
 
 /**
  * Records attempts, and what they tell of their receivers. A delivery that was cancelled or claimed by another process
  * meanwhile stays as it is, and so does the state of a lane that has moved; the attempt is kept all the same.
+ * @returns the lanes that it moved
  * @source rules#webhooks.13
  */
-export async function recordAttempts(queries: Queries, ended: readonly EndedAttempt[]): Promise<void> {
-  await queries.rows(recordAttemptsStatement, [
+export function recordAttempts(queries: Queries, ended: readonly EndedAttempt[]): Promise<MovedLane[]> {
+  return queries.rows(recordAttemptsStatement, [
     ended.map(({ deliveryId }) => deliveryId),
     ended.map(({ claimId }) => claimId),
     ended.map(({ attempt }) => attempt),
@@ -131,7 +147,9 @@ export async function recordAttempts(queries: Queries, ended: readonly EndedAtte
 function laneChange(ended: readonly EndedAttempt[]): LaneChange {
   const lastTaken = ended.findLastIndex(({ state }) => state === 'DELIVERED')
   const failed = ended.slice(lastTaken + 1)
-  const moves = ended.flatMap(({ move, endedAt }) => (move === null ? [] : [{ ...move, at: endedAt }]))
+  const allMoves = ended.flatMap(({ move, endedAt }) => (move === null ? [] : [{ ...move, at: endedAt }]))
+  const newest = Math.max(...allMoves.map(({ version }) => version))
+  const moves = allMoves.filter(({ version }) => version === newest)
   // What pauses a receiver is not undone by what its other attempts would have made of it.
   const move = moves.find(({ state }) => state === 'paused') ?? moves.at(-1)
   const heldUntil = Math.max(...ended.map(({ heldUntil }) => heldUntil ?? 0))

@@ -1,0 +1,32 @@
+import { limits } from '@pixgate/spec'
+import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../platform/db/database.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Job } from './fan-out.ts'
+import { endHeld, sweepRemoved } from './store.ts'
+
+/** What it works with. */
+export interface HousekeepingDependencies {
+  readonly database: Database
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Ends what is not sent any more, a few hundred at a time: what was pending for receivers that were removed, and what was held
+ * for longer than it is kept.
+ * @source rules#webhooks.3, rules#webhooks.14
+ */
+export function createHousekeeping({ database, clock, logger }: HousekeepingDependencies): Job {
+  return {
+    processNext: async () => {
+      const now = clock.now()
+      const isMore = await sweepRemoved(database, now)
+      const ended = await endHeld(database, now, now - limits.webhookHeldMs)
+      for (const { subscriptionId, count } of ended) {
+        logger.error({ webhookId: subscriptionId, count }, 'deliveries were held for too long and are given up')
+      }
+      return isMore || ended.length > 0
+    },
+  }
+}
