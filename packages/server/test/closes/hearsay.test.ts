@@ -131,7 +131,7 @@ for (const [first, then] of [
     assert.deepEqual(await differing(), ['UNCONFIRMED', null])
     const deciding = decidingOver(pix)
     assert.deepEqual(await deciding.offered('statement_differs'), ['close'])
-    await deciding.decide('statement_differs', 'close')
+    await deciding.decideByTwo('statement_differs', 'close')
     await minutes(pix, 3)
     assert.ok(!(await open(pix)).includes('statement_differs'), 'it is told once')
     assert.deepEqual(await differing(), ['UNCONFIRMED', null], 'that somebody closed the case makes neither true')

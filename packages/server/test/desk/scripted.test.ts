@@ -48,11 +48,11 @@ async function falseFailure(pix: World, event: string, id: string, transactionId
   await seconds(pix)
 }
 
-/** The bank gives no answer for more than a quarter of an hour, also where its first one did not leave at once. */
+/** The bank gives no answer for a quarter of an hour. */
 async function unanswered(pix: World): Promise<void> {
   await pix.later(1_000)
-  await pix.behave({ latencyMs: 400 })
-  for (let minute = 0; minute < 40; minute++) await pix.later(60_000)
+  await pix.behave({ latencyMs: 2_000 })
+  for (let minute = 0; minute < 17; minute++) await pix.later(60_000)
   await pix.behave({ latencyMs: 0 })
 }
 
@@ -169,6 +169,8 @@ const PAYOUTS: readonly Scenario[] = [
   {
     kind: 'result_missing',
     environment: IMPATIENT,
+    // It would show what left, where it is read before the bank falls silent.
+    ...bankWithout('statement'),
     arrange: async (pix) => {
       const id = await payout(pix, { cashOut: 'lost-response', ...SILENT })
       await unanswered(pix)
@@ -271,6 +273,8 @@ const REFUNDS: readonly Scenario[] = [
   {
     kind: 'result_missing',
     environment: IMPATIENT,
+    // It would show what left, where it is read before the bank falls silent.
+    ...bankWithout('statement'),
     arrange: async (pix) => {
       const id = await refund(pix, { refundIn: 'lost-response', ...SILENT })
       await unanswered(pix)

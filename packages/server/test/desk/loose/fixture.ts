@@ -10,6 +10,7 @@ import type { Database } from '../../../src/platform/db/database.ts'
 import { type FixtureOptions, type StatementFixture, statementFixture } from '../../bank-statement/fixture.ts'
 import { openCaseIdsOf } from '../../support/evidence.ts'
 import { ALIVE } from '../../support/live-request.ts'
+import { makeOperator } from '../../support/operators.ts'
 import { ADMIN_TOKEN, type Answer, type World } from '../../support/world.ts'
 
 /** What is ordered of a case. */
@@ -136,16 +137,32 @@ function decidingBy(send: Deciding['send'], read: (kind: string) => Promise<Show
 }
 
 /** The desk over HTTP, with the administrative token. */
-export function decidingOver(pix: World): Deciding & { readonly read: (kind: string) => Promise<Answer['body']> } {
-  const call = async (method: string, path: string, body?: unknown) => {
-    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'idempotency-key': randomUUID() }
+export interface DecidingOver extends Deciding {
+  readonly read: (kind: string) => Promise<Answer['body']>
+  /** Proposed by one person and approved by another. */
+  readonly decideByTwo: (kind: string, decision: LooseDecision) => Promise<Answer['body']>
+}
+
+/** Makes it. */
+export function decidingOver(pix: World): DecidingOver {
+  const call = async (method: string, path: string, body?: unknown, token = ADMIN_TOKEN) => {
+    const headers = { authorization: `Bearer ${token}`, 'idempotency-key': randomUUID() }
     const answer = await pix.call(method, `/operator/cases/${path}`, body, headers)
     if (answer.status >= 400) throw Object.assign(new Error(JSON.stringify(answer.body)), { code: answer.body.code })
     return answer.body
   }
   const read = async (kind: string) => call('GET', await openOne(pix.database, kind))
   const send: Deciding['send'] = ({ caseId, ...body }) => call('POST', `${caseId}/decisions`, body)
-  return { ...decidingBy(send, read), read }
+  const deciding = decidingBy(send, read)
+  const decideByTwo: DecidingOver['decideByTwo'] = async (kind, decision) => {
+    const { caseId, ...order } = await deciding.order(kind, decision)
+    const proposer = await makeOperator(pix, 'operator', `Ana of ${kind}`)
+    const { proposalId } = await call('POST', `${caseId}/decisions`, order, proposer)
+    const approver = await makeOperator(pix, 'approver', `Bia of ${kind}`)
+    const said = { approved: true, reason: 'looked at it' }
+    return call('PUT', `${caseId}/proposals/${proposalId}`, said, approver)
+  }
+  return { ...deciding, read, decideByTwo }
 }
 
 /** Opens one. */

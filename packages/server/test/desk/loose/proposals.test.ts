@@ -117,7 +117,9 @@ test('[desk.40] [desk.42] a proposal about money that was booked meanwhile is re
   await fixture.minutes(6)
   let meanwhile = async (): Promise<unknown> => undefined
   const people = async () => {
-    await meanwhile()
+    const happens = meanwhile
+    meanwhile = async () => undefined
+    await happens()
     return PEOPLE
   }
   const careful = decidingAt(fixture, { approvalFromCents: 100, people })
