@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { eventTypes } from './events.ts'
 import { limits } from './limits.ts'
-import { idText, instant, int64, nullable, PLAIN_TEXT, uuid } from './shapes.ts'
+import { idText, instant, nullable, PLAIN_TEXT, uuid } from './shapes.ts'
 
 /**
  * The merchant's webhook subscriptions.
@@ -66,11 +66,11 @@ const delivery = Type.Object(
     reason: nullable(Type.Enum(Object.keys(laneReasons) as LaneReason[], { title: 'WebhookReason' })),
     explanation: nullable(Type.String({ maxLength: 200, description: 'The reason in words' })),
     since: instant,
-    failures: int64({ minimum: 0, maximum: 2_147_483_647, description: 'Since the last success' }),
+    failures: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Since the last success' }),
     failingSince: nullable(instant),
     nextProbeAt: nullable(instant),
     heldUntil: nullable({ ...instant, description: 'Your server asked for it by `Retry-After`' }),
-    pending: int64({
+    pending: Type.Integer({
       minimum: 0,
       maximum: DELIVERIES_COUNTED_MAX,
       description: 'Deliveries that are not done; no more than 10,000 are counted',

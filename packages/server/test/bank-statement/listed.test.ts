@@ -84,6 +84,27 @@ for (const [isShared, isSuspended] of [
     assert.deepEqual((await stands(pix)).cases, ['bank_balance_short'], 'one, for ever')
   })
 
+/** So many hours pass, with a reading each half hour. */
+async function hours({ later }: Pick<World, 'later'>, count: number): Promise<void> {
+  for (let half = 0; half < 2 * count; half += 1) await later(30 * MINUTE)
+}
+
+for (const isStolen of [false, true])
+  test(`[trip-wire.11] [PL-55] at efi: what comes back of an old payout is listed a day later: ${isStolen ? 'as much that was stolen is missed' : 'nothing is missed'}`, async (t) => {
+    const pix = await atEfi(t)
+    await pix.paid('900')
+    const payout = await pix.cashOut({ value: 100 })
+    await pix.until(`/api/pix/cash-out/${payout.id}`, ({ status }) => status === 'CONFIRMED')
+    await hours(pix, 51)
+    await pix.bankAction(`payouts/${plainId(payout.id)}/reverse`)
+    if (isStolen) await pix.control('PUT', '/control/lies', { perThousand: { balanceShort: 1_000 } })
+    await hours(pix, 30)
+    assert.deepEqual(
+      await stands(pix),
+      isStolen ? { isSuspended: true, cases: ['bank_balance_short'] } : { isSuspended: false, cases: [] },
+    )
+  })
+
 test('[trip-wire.2] [PL-52] at efi: a thief with the certificate sends money from the account, and payouts are suspended within minutes', async (t) => {
   const pix = await atEfi(t)
   await pix.paid('900')

@@ -4,6 +4,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { closedPort } from '../banks/pixgate/scripted-bank.ts'
+import { bankWithout } from '../support/bank-without.ts'
 import { balances } from '../support/books.ts'
 import { authorityOf, certificateOf } from '../support/certificates.ts'
 import { cases, movesBy, notifiedStatuses } from '../support/evidence.ts'
@@ -111,7 +112,8 @@ test('[cash-out.unknown.7] [CO-9] [CO-11] [CO-42] what never arrived is sent aga
 })
 
 test('[cash-out.unknown.5] [CO-11] a bank without an answer for fifteen minutes is a case; its answer closes it', async (t) => {
-  const pix = await funded(t, IMPATIENT)
+  // Its statement would show what left, where it is read before the bank falls silent.
+  const pix = await funded(t, IMPATIENT, bankWithout('statement'))
   await pix.behaves({ cashOut: 'lost-response', eventDelayMs: 3_600_000 })
   const { id } = (await pix.payout()).body
   await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')

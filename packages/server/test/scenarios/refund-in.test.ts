@@ -234,7 +234,8 @@ test('[refund-in.unknown.2] [RF-6] [CO-42] what never arrived is sent again once
 })
 
 test('[refund-in.unknown.4] [RF-6] a bank without an answer for fifteen minutes is a case; its answer closes it', async (t) => {
-  const pix = await funded(t, IMPATIENT)
+  // Its statement would show what left, where it is read before the bank falls silent.
+  const pix = await funded(t, IMPATIENT, bankWithout('statement'))
   await pix.behave({ refundIn: 'lost-response', eventDelayMs: 3_600_000 })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   await pix.later(100)

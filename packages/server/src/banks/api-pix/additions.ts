@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { PartnerLink } from '../link.ts'
+import { concealedJson, concealing } from './conceal.ts'
 
 /** What a bank wants on each call besides what the standard has. */
 export interface AddedPart {
@@ -28,13 +29,20 @@ export interface CallForm {
   readonly patchPath?: { readonly from: string; readonly to: string } | undefined
 }
 
-/** Makes calls as a bank wants them. @source rules#api-pix.14 */
+/** Makes calls as a bank wants them; the key is not repeated where a bank that refuses one repeats its address. @source rules#api-pix.14 */
 export function linkWithAdditions(link: PartnerLink, { added, values, patchPath }: CallForm): PartnerLink {
+  const conceal = concealing(values.applicationKey === undefined ? [] : [values.applicationKey])
   return {
-    exchange: (call, deadline, window) => {
+    exchange: async (call, deadline, window) => {
       const path = patchPath && call.method === 'PATCH' ? call.path.replace(patchPath.from, patchPath.to) : call.path
       const headers = { ...call.headers, ...Object.fromEntries(partsOf('header')) }
-      return link.exchange({ ...call, path: withQuery(path, partsOf('query')), headers }, deadline, window)
+      const outcome = await link.exchange(
+        { ...call, path: withQuery(path, partsOf('query')), headers },
+        deadline,
+        window,
+      )
+      if (outcome.kind !== 'answered' || outcome.httpStatus < 400) return outcome
+      return { ...outcome, json: concealedJson(outcome.json, conceal) }
     },
     close: () => link.close(),
   }

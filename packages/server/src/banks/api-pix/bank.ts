@@ -46,8 +46,7 @@ export function connectBank(
   partnerOf: (connected: Connected) => Partner,
 ): Bank {
   const { addresses, clientId, clientSecret, tokenForm, merchant, tls, timeoutMs } = config
-  const api = new URL(addresses.api)
-  const token = new URL(addresses.token)
+  const [api, token] = [new URL(addresses.api), new URL(addresses.token)]
   // Followed as the database's is: what has passed for the bank has passed.
   const bankClock = createDatabaseClock()
   let latestDate: number | undefined
@@ -80,7 +79,7 @@ export function connectBank(
   const apiLink = linkWithAdditions(openPartnerLink({ ...common, url: api.origin }), callFormOf(config, prefix))
   const link = patientLink(authorizedLink(apiLink, tokens), monotonic, isHeld)
   const bankNow = () => bankClock.now()
-  const { callbackAddresses, callbackUrl, isSandbox, registration, warning } = config
+  const { callbackAddresses, callbackUrl, callbackSecrets, isSandbox, registration, warning } = config
   const { hasIdempotentOrders, hasWholeSeconds } = config
   const isFromBank = callbackAddresses && networksOf(callbackAddresses).include
   const partner = partnerOf({ link, prefix, merchant, bankNow, monotonic, hasIdempotentOrders, hasWholeSeconds })
@@ -88,8 +87,9 @@ export function connectBank(
   const examined = { address: api, tls, timeoutMs, tokens, scopes: allScopes, exchange, partner, merchant, bankNow }
   return {
     ...partner,
-    examine: (options) => examine({ ...examined, callbackUrl, isSandbox, registration, warning }, options),
-    inbound: createApiPixInbound({ secrets: config.callbackSecrets, ...(isFromBank && { isFromBank }) }),
+    examine: (options) =>
+      examine({ ...examined, callbackUrl, callbackSecrets, isSandbox, registration, warning }, options),
+    inbound: createApiPixInbound({ secrets: callbackSecrets, ...(isFromBank && { isFromBank }) }),
     latestDate: () => latestDate,
     certificates: () => [
       ...(bankEndsAt === undefined ? [] : [{ of: 'bank', endsAt: bankEndsAt } as const]),

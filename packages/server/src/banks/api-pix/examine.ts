@@ -11,6 +11,7 @@ import type { Outcome } from '../link.ts'
 import type { ChargeRequest, Partner } from '../port.ts'
 import { bodyTest } from './bodies.ts'
 import { problemOf } from './classify.ts'
+import { concealing } from './conceal.ts'
 import type { Exchange } from './exchange.ts'
 import { SECRET_PARAMETER } from './inbound.ts'
 import type { Tokens } from './tokens.ts'
@@ -29,6 +30,8 @@ export interface Examined {
   readonly bankNow: () => number
   /** Where the bank is to call, with its secret; `undefined`: nobody said. */
   readonly callbackUrl: string | undefined
+  /** Those of the address. */
+  readonly callbackSecrets: readonly string[]
   /** What a registration of an address carries besides. */
   readonly registration: Readonly<Record<string, string>>
   /** What whoever sets it up should know. */
@@ -51,15 +54,17 @@ export async function examine(
   examined: Examined,
   { registers, newId }: ExaminationOptions,
 ): Promise<readonly Finding[]> {
+  const conceal = concealing(examined.callbackSecrets)
+  const withoutSecrets = (finding: Finding) => withoutSecret({ ...finding, says: conceal(finding.says) })
   const findings: Finding[] = examined.warning === undefined ? [] : [good('preset', examined.warning)]
   for (const step of [resolves, connects, agreesOnTls, grantsToken, allowsScopes]) {
     const { finding, isEnd = !finding.isOk } = await step(examined)
     findings.push(finding)
-    if (isEnd) return findings.map(withoutSecret)
+    if (isEnd) return findings.map(withoutSecrets)
   }
   findings.push(registers ? await register(examined) : await webhookOf(examined))
   if (examined.isSandbox && newId) findings.push(await chargeOf(examined, newId()))
-  return findings.map(withoutSecret)
+  return findings.map(withoutSecrets)
 }
 
 const SECRET = new RegExp(`(${SECRET_PARAMETER}(?:=|%3D))[^&\\s"'<>]+`, 'gi')

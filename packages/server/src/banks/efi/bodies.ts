@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { amount, bodyTest, instant, parametros } from '../api-pix/bodies.ts'
-import { BALANCE } from '../api-pix/money.ts'
+import { BALANCE, BALANCE_FROM_ZERO } from '../api-pix/money.ts'
 
 /** Which JSON is a body of Efí's own endpoints, which the standard does not have: the part that is read. */
 
@@ -58,7 +58,7 @@ const qrCode = Type.Object({
 
 const balance = Type.Object({
   saldo: Type.String({ pattern: BALANCE }),
-  bloqueios: Type.Optional(Type.Object({ total: Type.String({ pattern: BALANCE }) })),
+  bloqueios: Type.Optional(Type.Object({ total: Type.String({ pattern: BALANCE_FROM_ZERO }) })),
 })
 
 /** Why not, in the form that Efí had before the standard's. */

@@ -334,10 +334,11 @@ for (const saldo of [
   })
 }
 
-test('[efi.6] what is blocked has to be an amount too', async () => {
-  const answer = await efiOf(answered(200, { saldo: '1.00', bloqueios: { total: '1e1' } })).readBalance()
-  assert.equal(answer.kind, 'UNKNOWN')
-})
+for (const total of ['1e1', '-1.00', '-0.01'])
+  test(`[efi.6] what is blocked is no amount where it is ${total}`, async () => {
+    const answer = await efiOf(answered(200, { saldo: '1.00', bloqueios: { total } })).readBalance()
+    assert.equal(answer.kind, 'UNKNOWN')
+  })
 
 test('[partner.8] a bank that carries out twice what it gets twice promises nothing', () => {
   const exchange = createExchange(scripted(), '')

@@ -37,7 +37,7 @@ export function createListedLooks({
   async function look(balance: ReadBalance, startedAt: number, { tariffPerMille }: StatementListing): Promise<void> {
     const { readAt, availableCents, reservedCents } = balance
     const awaitedSince = startedAt - (partner.returnsWithinMs ?? 0)
-    const { awaitedCents, receivedCents, ...lists } = await listed.beside(balance, { skewMs, awaitedSince })
+    const { awaitedCents, receivedCents, counted, ...lists } = await listed.beside(balance, { skewMs, awaitedSince })
     const underWayCents = reservedCents + awaitedCents
     const tariffsCents = (receivedCents * BigInt(tariffPerMille) + 999n) / 1_000n
     const told = { at: readAt, availableCents, ...lists, underWayCents, tariffsCents }
@@ -55,7 +55,7 @@ export function createListedLooks({
       await tripWire.report([{ kind: SHORTFALL_CASES.balance, reference: since, facts, isDanger: !isAccountShared }])
     }
     // Afterwards: whoever dies in between finds it again, under the same reference.
-    await listed.noteExpectation(next)
+    await listed.noteExpectation(next, counted)
   }
 
   return {

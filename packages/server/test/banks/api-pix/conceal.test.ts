@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { linkWithAdditions } from '../../../src/banks/api-pix/additions.ts'
+import { concealing } from '../../../src/banks/api-pix/conceal.ts'
+import type { Outcome } from '../../../src/banks/link.ts'
+
+const SECRET = `a&b'c"d<e>f g`
+
+test('[api-pix.13] a secret is concealed as it is, and as an address has it, encoded once and twice', () => {
+  const conceal = concealing([SECRET, ''])
+  const form = new URLSearchParams({ hmac: SECRET }).toString().slice('hmac='.length)
+  const once = encodeURIComponent(SECRET)
+  for (const repeated of [SECRET, once, encodeURIComponent(once), form, encodeURIComponent(form)])
+    assert.equal(conceal(`x?hmac=${repeated}&y`), 'x?hmac=…&y')
+  assert.equal(concealing(['ab', 'abc'])('abc ab'), '… …', 'none is left in part')
+})
+
+test('[api-pix.14] a bank that refuses a call and repeats its address does not repeat the key of the application', async () => {
+  const added = [{ in: 'query', name: 'gw-dev-app-key', value: 'application key' }] as const
+  const values = { clientId: 'client', applicationKey: SECRET, account: undefined }
+  const answering = async (httpStatus: number) => {
+    const exchange = async ({ path }: { readonly path: string }) =>
+      ({ kind: 'answered', httpStatus, json: { violacoes: [{ razao: `no ${path}` }], valor: 1 } }) as Outcome
+    const link = linkWithAdditions({ exchange, close: async () => undefined }, { added, values })
+    const outcome = await link.exchange({ method: 'GET', path: '/v2/cob/1' })
+    return outcome.kind === 'answered' ? outcome.json : undefined
+  }
+  const refused = { violacoes: [{ razao: 'no /v2/cob/1?gw-dev-app-key=…' }], valor: 1 }
+  assert.deepEqual(await answering(400), refused)
+  assert.notDeepEqual(await answering(399), refused, 'what a bank has done is not touched')
+})
