@@ -25,7 +25,7 @@ CREATE TABLE lane (
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 
 -- Whoever registers a receiver, also a process of the version before, makes its lane.
-CREATE FUNCTION make_lane() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION make_lane() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
   INSERT INTO lane (subscription_id, since) VALUES (NEW.id, NEW.created_at);
   RETURN NULL;

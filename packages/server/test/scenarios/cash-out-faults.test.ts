@@ -11,11 +11,11 @@ import { cases, movesBy, notifiedStatuses } from '../support/evidence.ts'
 import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { stepUntil } from '../support/stepping.ts'
-import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
+import { ADMIN_TOKEN, type World, type WorldOptions, world } from '../support/world.ts'
 
 /** A merchant with R$ 100.00 and a bank that does what a test says; payouts move only when time is put forward. */
-async function funded(t: TestContext, environment: Record<string, string> = {}) {
-  const pix = await world(t, environment, { isStepped: true })
+async function funded(t: TestContext, environment: Record<string, string> = {}, options: WorldOptions = {}) {
+  const pix = await world(t, environment, { isStepped: true, ...options })
   const { id } = await pix.charge('100.00')
   await pix.bank('POST', `/control/charges/${id}/pay`, {})
   await pix.becomes(id, 'PAID')
