@@ -20,9 +20,14 @@ CREATE TABLE lane (
   -- After a pause: since when what was held is sent at a rising pace, and how much of it was.
   drain_since     timestamptz,
   drained         integer NOT NULL DEFAULT 0,
+  -- Its receiver was removed, and nothing is pending for it any more.
+  is_over         boolean NOT NULL DEFAULT false,
   CONSTRAINT lane_reason CHECK ((state = 'active') = (reason IS NULL)),
   CONSTRAINT lane_probe CHECK ((state = 'degraded') = (probe_at IS NOT NULL))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+
+-- Of those that are over there may be many.
+CREATE INDEX lane_in_use ON lane (subscription_id) WHERE NOT is_over;
 
 -- Whoever registers a receiver, also a process of the version before, makes its lane.
 CREATE FUNCTION make_lane() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
@@ -45,6 +50,6 @@ CREATE INDEX delivery_next ON delivery (subscription_id, least(attempts, 1), nex
 DROP INDEX delivery_due;
 ALTER INDEX delivery_next RENAME TO delivery_due;
 
-GRANT SELECT, INSERT, DELETE ON lane TO pixgate_app;
+GRANT SELECT, INSERT ON lane TO pixgate_app;
 GRANT UPDATE (version, state, reason, since, failures, failing_since, failed_probes, good_probes, probe_at, held_until,
-  drain_since, drained) ON lane TO pixgate_app;
+  drain_since, drained, is_over) ON lane TO pixgate_app;

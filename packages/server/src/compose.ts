@@ -254,7 +254,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
     observer: { ...metrics.engine, ...base.writes },
     onNotifications: () => webhooks.wake(),
   })
-  const bank = base.bank ?? config.bank.open()
+  const bank = base.bank ?? config.bank.open(base.clock)
   const { partner, standing } = openPartner(base, bank)
   const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
   const access = buildAccess(base, onPreviousSecret)

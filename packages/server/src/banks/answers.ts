@@ -53,9 +53,10 @@ function differencesOf(asked: object, told: object): string[] {
 
 /** A call without an answer. */
 export function unanswered(outcome: Exclude<Outcome, Answered>): NotSent | Unknown {
-  return outcome.kind === 'not sent'
-    ? { kind: 'NOT_SENT', reason: outcome.reason, httpStatus: outcome.httpStatus }
-    : { kind: 'UNKNOWN', reason: outcome.reason, httpStatus: undefined }
+  const { reason } = outcome
+  if (outcome.kind === 'lost') return { kind: 'UNKNOWN', reason, httpStatus: undefined }
+  const { httpStatus, retryAfterMs } = outcome
+  return { kind: 'NOT_SENT', reason, httpStatus, ...(retryAfterMs !== undefined && { retryAfterMs }) }
 }
 
 /** An answer that proves nothing. */

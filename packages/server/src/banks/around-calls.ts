@@ -9,6 +9,7 @@ export interface AnyAnswer {
   readonly reason?: string
   readonly errorCode?: string
   readonly httpStatus?: number | undefined
+  readonly isOfOrderAlone?: boolean
 }
 
 /** One call of a bank. */

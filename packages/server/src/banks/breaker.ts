@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../platform/clock.ts'
-import type { Availability, ChargeAvailability, Partner, QrCodeAvailability } from './port.ts'
+import type { Availability, ChargeAvailability, NotSent, Partner, PayoutAnswer, QrCodeAvailability } from './port.ts'
 
 /**
  * Puts a breaker between us and a bank: every answer is noted, no call is held back. Who claims payouts and refunds asks
@@ -78,7 +78,7 @@ export interface Breaker {
   qrCodesWanted(asker: string | undefined, now: number): number
   /**
    * Takes the answer to a payout or refund that was sent. Only these are counted for {@link sendsWanted}: a bank may well
-   * make charges and answer questions while it pays nothing out.
+   * make charges and answer questions while it pays nothing out. What came of an order alone is not counted either way.
    */
   noteSend(answer: Noted, now: number): void
   /** A charge is being asked for: where it is the one that is to show whether the bank is back, no other is wanted. */
@@ -97,6 +97,10 @@ export interface Breaker {
 export interface Noted {
   readonly kind: string
   readonly httpStatus?: number | undefined
+  /** As of a {@link NotSent}. */
+  readonly retryAfterMs?: number
+  /** As of a {@link PayoutAnswer}. */
+  readonly isOfOrderAlone?: boolean
 }
 
 /** Sends in a row without a definite answer that open it. */
@@ -124,8 +128,8 @@ export function createBreaker(): Breaker {
   const qrCodes = createCountPerAsker(SHORT_WAIT_MS)
   let refusedUntil = 0
 
-  function refuse(now: number): void {
-    refusedUntil = now + REFUSAL_WAIT_MS
+  function refuse(now: number, waitMs = REFUSAL_WAIT_MS): void {
+    refusedUntil = Math.max(refusedUntil, now + waitMs)
   }
 
   /** Every call has the same credentials; too many calls of one kind say nothing of another. */
@@ -140,6 +144,9 @@ export function createBreaker(): Breaker {
     note,
     noteSend: (answer, now) => {
       note(answer, now)
+      if (answer.isOfOrderAlone) return
+      // What we held back ourselves is no answer: it tells how long, and counts for nothing.
+      if (answer.retryAfterMs !== undefined) return refuse(now, answer.retryAfterMs)
       if (answer.httpStatus === 429) refuse(now)
       sends.note(answer, now)
     },

@@ -1,3 +1,4 @@
+import { type Clock, createDatabaseClock } from '../platform/clock.ts'
 import type { Environment, Values, Variables } from '../platform/variables.ts'
 import type { Bank } from './bank.ts'
 
@@ -26,7 +27,8 @@ export interface ConfiguredBank extends BankConfig {
   readonly settings: BankSettings
   /** Of its address, where that is a URL. */
   readonly host: string | undefined
-  open(): Bank
+  /** @param clock ours, against which the bank's time is held; absent: the machine's */
+  open(clock?: Clock): Bank
 }
 
 /** What connects the banks of one kind. */
@@ -50,7 +52,7 @@ export function connector<Table extends Variables, Config extends BankConfig>(de
   readonly settings: { readonly [Setting in keyof BankSettings]: keyof Table & string }
   readonly faults?: (environment: Environment) => readonly string[]
   readonly configOf: (values: Values<Table>) => Config
-  readonly open: (config: Config) => Bank
+  readonly open: (config: Config, clock: Clock) => Bank
 }): Connector<Table> {
   const { title, variables, settings, faults = () => [], configOf, open } = declared
   return {
@@ -61,7 +63,14 @@ export function connector<Table extends Variables, Config extends BankConfig>(de
       const config = configOf(values)
       const { timeoutMs, createBudgetMs, warning } = config
       const host = URL.parse(String(values[settings.address]))?.hostname
-      return { timeoutMs, createBudgetMs, warning, settings, host, open: () => open(config) }
+      return {
+        timeoutMs,
+        createBudgetMs,
+        warning,
+        settings,
+        host,
+        open: (clock = createDatabaseClock()) => open(config, clock),
+      }
     },
   }
 }

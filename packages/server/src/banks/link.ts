@@ -47,7 +47,13 @@ export type Outcome =
       /** How long a 429 or 503 asks us to wait, milliseconds; absent where it does not. */
       readonly retryAfterMs?: number
     }
-  | { readonly kind: 'not sent'; readonly reason: string; readonly httpStatus?: number }
+  | {
+      readonly kind: 'not sent'
+      readonly reason: string
+      readonly httpStatus?: number
+      /** What is left of the time for which the bank asked us to wait, milliseconds; absent where that is not the reason. */
+      readonly retryAfterMs?: number
+    }
   | { readonly kind: 'lost'; readonly reason: string }
 
 /** How a link is made. */

@@ -431,7 +431,10 @@ export type ReportedCharge =
   | Contradicted<{ readonly charge: Charge }>
 
 /** What came of sending a payout. */
-export type PayoutAnswer = SendAnswer<ReportedPayout>
+export type PayoutAnswer = SendAnswer<ReportedPayout> & {
+  /** It came of its QR code, read before anything was ordered: it says nothing of whether the bank takes orders. */
+  readonly isOfOrderAlone?: true
+}
 /** What came of asking about a payout. */
 export type PayoutQueryAnswer = QueryAnswer<ReportedPayout>
 /** A payout in an answer. */
@@ -506,6 +509,8 @@ export interface NotSent {
   readonly reason: string
   /** With which the bank refused to let us in, before the call: further calls are useless for now. */
   readonly httpStatus?: number | undefined
+  /** What is left of the time for which the bank asked us to wait, milliseconds; absent where that is not the reason. */
+  readonly retryAfterMs?: number
 }
 
 /** It may have happened or not. Never a reason to release money or to ask under another id. */

@@ -35,6 +35,7 @@ export function watchBank(
 
   const watched = aroundCalls(partner, (_, ask) => async (...parameters) => {
     const answer = await ask(...parameters)
+    if (answer.isOfOrderAlone) return answer
     standing = { isKnown: true, problem: bankProblem(answer, settings), isOfConfiguration: isOfConfiguration(answer) }
     onStanding({ ...standing, problem: bankProblem(answer, settings, host) })
     return answer

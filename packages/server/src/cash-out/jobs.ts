@@ -84,7 +84,9 @@ function unavailable(): Refusal {
 
 /** What the answer to a try means. @source failure-modes#P5 */
 export function inputsOfSending(tried: Tried, answer: PayoutAnswer): CashOutInput[] {
-  return isReported(answer) ? inputsOfPayout(tried.id, answer) : [inputWithoutOrder(tried, answer)]
+  if (isReported(answer)) return inputsOfPayout(tried.id, answer)
+  const input = inputWithoutOrder(tried, answer)
+  return [answer.isOfOrderAlone && input.on === 'send.not_sent' ? { ...input, isOfOrderAlone: true } : input]
 }
 
 /** What the answer to a question means. A question that failed is none: it is asked again. */

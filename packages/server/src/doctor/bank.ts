@@ -23,7 +23,7 @@ export async function examineBank(
   clock: Clock,
   options: ExaminationOptions = { registers: false },
 ): Promise<readonly Finding[]> {
-  const bank = configured.open()
+  const bank = configured.open(clock)
   try {
     if (bank.examine) return withClock(bank, clock, await bank.examine(options))
     const answer = await ask(bank, clock)

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
 import type { SendWindow } from '../banks/port.ts'
 import type { Document, Operation, OperationKind, Step } from '../engine/operation.ts'
@@ -79,6 +80,9 @@ interface Chosen<Order> {
   readonly isPutOff: boolean
 }
 
+/** Of more orders that were hindered, the one that was hindered longest ago is forgotten. */
+const HINDERED_MAX = 1_000
+
 /** After its claim an order is sent without another look at whether sending is wanted for this long. */
 const FRESH_MS = 500
 
@@ -103,6 +107,8 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements Dis
   readonly #eventQueries: EventQueryBudget
   readonly #monotonic: () => number
   readonly #leaseMs: number
+  /** Orders whose latest try did not leave for a reason of their own. */
+  readonly #hindered = new LRUCache<string, true>({ max: HINDERED_MAX })
 
   constructor(
     orders: Orders<Order, Input>,
@@ -169,10 +175,10 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements Dis
       : isOld || window.isOver()
         ? 'too late after the claim'
         : undefined
-    return this.#orders.take(
-      claimed,
-      obstacle ? [notSentInput(claimed, obstacle)] : await this.#orders.send(claimed, window),
-    )
+    const inputs = obstacle ? [notSentInput(claimed, obstacle)] : await this.#orders.send(claimed, window)
+    if (inputs.some((input) => 'isOfOrderAlone' in input)) this.#hindered.set(claimed.id, true)
+    else this.#hindered.delete(claimed.id)
+    return this.#orders.take(claimed, inputs)
   }
 
   /**
@@ -189,19 +195,27 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements Dis
     return [...others, ...all.filter(({ id }) => !known.has(id))]
   }
 
-  /** What is done now. Of sends, those that were tried before come first: what was never claimed is free to wait. */
+  /**
+   * Of sends, those that were tried before come first: what was never claimed is free to wait. One that did not leave for a reason of
+   * its own comes last: where the bank is tried with one order, this one would show nothing of it.
+   */
+  #sendRank({ id, facts }: Order): number {
+    return this.#hindered.has(id) ? -1 : (facts.attempts ?? 0)
+  }
+
+  /** What is done now. */
   #chosen(found: readonly Order[], sends: number): Chosen<Order> {
     const wanted = found.map((order) => ({ order, step: this.#orders.nextStep(order, this.#clock.now()) }))
-    const triedFirst = wanted
+    const byRank = wanted
       .filter(({ step }) => step === 'send')
-      .toSorted((one, other) => (other.order.facts.attempts ?? 0) - (one.order.facts.attempts ?? 0))
+      .toSorted((one, other) => this.#sendRank(other.order) - this.#sendRank(one.order))
     const others = wanted.filter(({ step }) => step !== 'send')
     const caused = others.filter(isCausedByEvent)
     const affordable = caused.slice(
       0,
       caused.length === 0 ? 0 : this.#eventQueries.take(caused.length, this.#clock.now()),
     )
-    const sent = triedFirst.slice(0, sends)
+    const sent = byRank.slice(0, sends)
     return {
       works: [...others.filter((one) => !isCausedByEvent(one)), ...affordable, ...sent],
       sendsLeft: sends - sent.length,

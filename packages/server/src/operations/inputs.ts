@@ -18,7 +18,13 @@ export type OrderInput =
       readonly errorCode: string
       readonly errorMessage: string | null
     }
-  | { readonly on: 'send.not_sent'; readonly attempt: number; readonly reason: string }
+  | {
+      readonly on: 'send.not_sent'
+      readonly attempt: number
+      readonly reason: string
+      /** For a reason of this order alone: another may well leave. */
+      readonly isOfOrderAlone?: boolean
+    }
   | { readonly on: 'send.unknown'; readonly reason: string }
   | {
       readonly on: 'send.contradicted'

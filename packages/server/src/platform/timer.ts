@@ -8,6 +8,17 @@ export function startTimer(ms: number, run: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
+/** Does something that is told to end, by its signal, after a while. */
+export async function within<Done>(ms: number, run: (deadline: AbortSignal) => Promise<Done>): Promise<Done> {
+  const ending = new AbortController()
+  const stopTimer = startTimer(ms, () => ending.abort())
+  try {
+    return await run(ending.signal)
+  } finally {
+    stopTimer()
+  }
+}
+
 /**
  * Keeps the process running. A worker waits on timers that keep nothing alive: without this it would end, with status 0, as
  * soon as the database closes its connections.

@@ -91,7 +91,7 @@ const sweepRemovedStatement = statement<[string, number], { isMore: boolean }>(
      SELECT l.subscription_id
        FROM lane l
        JOIN subscription s ON s.id = l.subscription_id
-      WHERE s.deleted_at IS NOT NULL
+      WHERE s.deleted_at IS NOT NULL AND NOT l.is_over
       LIMIT 20
         FOR UPDATE OF l SKIP LOCKED),
    pending AS (
@@ -107,9 +107,10 @@ const sweepRemovedStatement = statement<[string, number], { isMore: boolean }>(
         SET state = 'CANCELLED', next_attempt_at = NULL, claim_id = NULL, finished_at = $1
        FROM pending
       WHERE d.id = pending.id),
-   gone AS (
-     DELETE FROM lane l
-      USING removed
+   over AS (
+     UPDATE lane l
+        SET is_over = true
+       FROM removed
       WHERE l.subscription_id = removed.subscription_id
         AND NOT EXISTS (SELECT FROM delivery d WHERE d.subscription_id = l.subscription_id AND d.state = 'PENDING'))
    SELECT count(*) > 0 AS "isMore" FROM removed`,
@@ -137,7 +138,7 @@ const endHeldStatement = statement<[now: string, dueBefore: string, number], { s
          ORDER BY next_attempt_at
          LIMIT $3
            FOR UPDATE SKIP LOCKED) AS d
-      WHERE l.state <> 'active'),
+      WHERE NOT l.is_over AND l.state <> 'active'),
    ended AS (
      UPDATE delivery d
         SET state = 'FAILED', next_attempt_at = NULL, claim_id = NULL, finished_at = $1, last_outcome = 'held_too_long'

@@ -81,6 +81,26 @@ test('[CO-13] an answer that was under way does not end the wait after a 429', (
   assert.equal(breaker.sendsWanted(1), 0)
 })
 
+test('[partner.6] [partner.9] [AP-21] what came of an order alone is counted neither way', () => {
+  const breaker = createBreaker()
+  for (let sends = 0; sends < 50; sends++) breaker.noteSend({ ...UNREACHABLE, isOfOrderAlone: true }, 0)
+  assert.equal(breaker.sendsWanted(0), ANY)
+  const open = openBreaker()
+  open.noteSend({ ...REJECTED, isOfOrderAlone: true }, 30_000)
+  assert.equal(open.sendsWanted(30_000), 1, 'it is for another order to show whether the bank is back')
+})
+
+test('[partner.6] [api-pix.15] what was held back tells how long, and counts for nothing', () => {
+  const held = (retryAfterMs: number) => ({ ...UNREACHABLE, httpStatus: 429, retryAfterMs })
+  const breaker = createBreaker()
+  breaker.noteSend(TOO_MANY, 0)
+  for (let sends = 0; sends < 10; sends++) breaker.noteSend(held(5_000), 60_000)
+  assert.deepEqual([breaker.sendsWanted(64_999), breaker.sendsWanted(65_000)], [0, ANY])
+  breaker.noteSend(TOO_MANY, 65_000)
+  breaker.noteSend(held(1_000), 65_000)
+  assert.equal(breaker.sendsWanted(66_000), 0, 'a shorter wait ends no longer one')
+})
+
 test('[CO-10] questions and charges are not counted, whatever comes of them', () => {
   const breaker = openBreaker()
   breaker.note(ACCEPTED, 0)

@@ -29,10 +29,10 @@ function bankOf(first: Outcome) {
     now = nowMs
     return (await link.exchange(call)).kind
   }
-  return { kindAt, calls }
+  return { kindAt, calls, link }
 }
 
-const asking = (retryAfterMs: number): Outcome => ({ kind: 'answered', httpStatus: 429, json: {}, retryAfterMs })
+const asking = (retryAfterMs: number) => ({ kind: 'answered', httpStatus: 429, json: {}, retryAfterMs }) as const
 
 test('[api-pix.15] after Retry-After no call of that kind leaves for so long, whatever it is about', async () => {
   const { kindAt, calls } = bankOf(asking(7_000))
@@ -50,6 +50,18 @@ test('[api-pix.15] what is too long is five minutes, and what was not asked is n
   const plain = bankOf({ kind: 'answered', httpStatus: 429, json: {} })
   await plain.kindAt(0, PAYOUT)
   assert.equal(await plain.kindAt(0, PAYOUT), 'answered')
+})
+
+test('[api-pix.15] a call that is held back tells what the bank answered, and how long is left', async () => {
+  const { kindAt, link } = bankOf({ ...asking(65_000), httpStatus: 503 })
+  assert.equal(link.heldBack(PAYOUT), undefined)
+  await kindAt(0, PAYOUT)
+  assert.equal(await kindAt(60_000, ANOTHER), 'not sent')
+  const held = { kind: 'not sent', reason: 'the bank asked to wait', httpStatus: 503, retryAfterMs: 5_000 }
+  assert.deepEqual(
+    [await link.exchange(ANOTHER), link.heldBack(ANOTHER), link.heldBack(QUESTION)],
+    [held, held, undefined],
+  )
 })
 
 test('[api-pix.15] a QR code that one asks about keeps nobody else from asking', async () => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { lacking } from '../../src/banks/lacking.ts'
-import type { StatementAnswer } from '../../src/banks/port.ts'
+import type { Partner, StatementAnswer } from '../../src/banks/port.ts'
 import { bankProblem, isOfConfiguration } from '../../src/banks/problem.ts'
 import { type BankStanding, createStandingLog, watchBank } from '../../src/banks/watch.ts'
 import { capturedLog } from '../support/captured-log.ts'
+import * as payouts from './pixgate/payouts.ts'
 
 const SETTINGS = { address: 'PIXGATE_PARTNER_URL', credentials: 'PIXGATE_PARTNER_TOKEN' }
 
@@ -94,6 +95,18 @@ test('[health.5] [config.10] the log names a host that does not resolve; what an
   await partner.readStatement({ from: 0, to: 1, cursor: null })
   const sentence = (who: string) => `${who} cannot be found: its name does not resolve: check PIXGATE_PARTNER_URL`
   assert.deepEqual([standing().problem, told], [sentence('the bank'), [sentence('the bank at bank.invalid')]])
+})
+
+test('[health.5] what came of an order alone says nothing of the bank', async () => {
+  const bank: Partner = {
+    ...lacking,
+    capabilities: new Set(),
+    idempotencyWindowMs: 0,
+    sendPayout: async () => ({ kind: 'NOT_SENT', reason: 'its QR code cannot be read', isOfOrderAlone: true }),
+  }
+  const { partner, standing } = watchBank(bank, { settings: SETTINGS, host: undefined }, () => assert.fail())
+  assert.equal((await partner.sendPayout(payouts.ID, payouts.REQUEST)).kind, 'NOT_SENT')
+  assert.equal(standing().isKnown, false)
 })
 
 test('[config.10] [logs.3] what somebody has to change is an error, said again each ten minutes, and so is that it is over', () => {

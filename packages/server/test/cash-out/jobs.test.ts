@@ -43,6 +43,9 @@ test('[P5] what the answer to an order means: money first, whatever is said besi
   assert.deepEqual(inputsOfSending(TRIED, UNREACHABLE), [
     { on: 'send.not_sent', attempt: 2, reason: UNREACHABLE.reason },
   ])
+  assert.deepEqual(inputsOfSending(TRIED, { ...UNREACHABLE, isOfOrderAlone: true }), [
+    { on: 'send.not_sent', attempt: 2, reason: UNREACHABLE.reason, isOfOrderAlone: true },
+  ])
   assert.deepEqual(summary(inputsOfSending(TRIED, FAILED)), [['partner.failed', 'closed_account', true]])
   assert.deepEqual(summary(inputsOfSending(TRIED, CONFIRMED)), ['send.accepted', ['partner.confirmed', false, true]])
   assert.deepEqual(summary(inputsOfSending(TRIED, RETURNED)), [

@@ -252,6 +252,35 @@ test('[CO-10] where the bank is tried with one order, it is one that was tried b
   assert.equal(more, false)
 })
 
+test('[CO-10] [partner.9] where the bank is tried with one order, it is none that has just not left for a reason of its own', async () => {
+  const due = [orderOf('bad', { attempts: 9, unsentAttempts: 9 }), orderOf('tried', { attempts: 2 }), orderOf('new')]
+  const sent: string[] = []
+  let isBad = true
+  const { orders } = scripted(
+    {},
+    {
+      nextStep: () => 'send',
+      due: async () => due.filter(({ id }) => !sent.includes(id) || id === 'bad'),
+      send: async ({ id }) => {
+        sent.push(id)
+        const isOfOrderAlone = id === 'bad' && isBad
+        return [{ on: 'send.not_sent', attempt: 1, reason: 'any', ...(isOfOrderAlone && { isOfOrderAlone }) }]
+      },
+    },
+  )
+  const { processNext } = dispatcher(orders, 1)
+  for (let looks = 0; looks < 4; looks++) await processNext()
+  assert.deepEqual(sent, ['bad', 'tried', 'new', 'bad'])
+  isBad = false
+  due.push(orderOf('newer', { attempts: 1 }))
+  await processNext()
+  await processNext()
+  assert.deepEqual(sent.slice(4), ['newer', 'bad'])
+  due.push(orderOf('newest', { attempts: 8 }))
+  await processNext()
+  assert.equal(sent.at(-1), 'bad', 'another try has shown that the reason is gone')
+})
+
 /** What was sent, and what was asked about. */
 const calls = (done: readonly string[]) => done.filter((line) => /^(send|ask) /.test(line)).toSorted()
 

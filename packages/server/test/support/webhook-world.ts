@@ -240,6 +240,7 @@ const selectLanes = statement<[], LaneRow>(
           l.held_until AS "heldUntil", l.drain_since AS "drainSince"
      FROM lane l
      JOIN subscription s ON s.id = l.subscription_id
+    WHERE NOT l.is_over
     ORDER BY s.created_at, s.id`,
 )
 

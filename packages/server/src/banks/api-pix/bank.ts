@@ -1,12 +1,13 @@
-import { createDatabaseClock } from '../../platform/clock.ts'
+import type { Clock } from '../../platform/clock.ts'
 import { networksOf } from '../../platform/networks.ts'
 import { sleeplessClock } from '../../platform/stopwatch.ts'
 import type { Bank } from '../bank.ts'
-import { openPartnerLink, type PartnerCall, type PartnerLink } from '../link.ts'
-import { patientLink } from '../patient-link.ts'
+import { openPartnerLink, type PartnerCall } from '../link.ts'
+import { type PatientLink, patientLink } from '../patient-link.ts'
 import type { Partner } from '../port.ts'
 import { type CallForm, linkWithAdditions } from './additions.ts'
 import { authorizedLink } from './authorized-link.ts'
+import { createBankClock } from './bank-clock.ts'
 import type { ApiPixConfig } from './config.ts'
 import { examine } from './examine.ts'
 import { createExchange } from './exchange.ts'
@@ -21,8 +22,8 @@ const SCOPES = ['cob.read', 'cob.write', 'pix.read', 'pix.write', 'webhook.read'
 const ANSWER_MAX_BYTES = 1_048_576
 
 /** Connects a bank that speaks the Central Bank's API Pix, and nothing else. */
-export function openApiPixBank(config: ApiPixConfig): Bank {
-  return connectBank(config, [], ({ link, prefix, ...options }) =>
+export function openApiPixBank(config: ApiPixConfig, clock: Clock): Bank {
+  return connectBank(config, clock, [], ({ link, prefix, ...options }) =>
     createApiPixPartner({ ...options, exchange: createExchange(link, prefix) }),
   )
 }
@@ -30,25 +31,26 @@ export function openApiPixBank(config: ApiPixConfig): Bank {
 /** What a bank of the standard is made of. */
 export interface Connected extends Omit<ApiPixOptions, 'exchange' | 'lists'> {
   /** To its origin, with the token of now on each call. */
-  readonly link: PartnerLink
+  readonly link: PatientLink
   /** What goes before every path of the standard: `/v2`. */
   readonly prefix: string
 }
 
 /**
  * Connects a bank of the standard, or of more than that.
+ * @param clock ours
  * @param scopes besides the standard's
  * @param partnerOf makes what it is asked
  */
 export function connectBank(
   config: ApiPixConfig,
+  clock: Clock,
   scopes: readonly string[],
   partnerOf: (connected: Connected) => Partner,
 ): Bank {
   const { addresses, clientId, clientSecret, tokenForm, merchant, tls, timeoutMs } = config
   const [api, token] = [new URL(addresses.api), new URL(addresses.token)]
-  // Followed as the database's is: what has passed for the bank has passed.
-  const bankClock = createDatabaseClock()
+  const bankClock = createBankClock(() => clock.now())
   let latestDate: number | undefined
   let bankEndsAt: number | undefined
   const common = {

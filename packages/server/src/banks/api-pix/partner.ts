@@ -8,7 +8,7 @@ import { classifyCancel, classifyQuery } from './classify.ts'
 import type { Exchange } from './exchange.ts'
 import { plainId } from './ids.ts'
 import { devolucaoPath, devolucaoRequest, judgeDevolucao } from './refund.ts'
-import { createStatementReader, listQuery, RETURNS_WITHIN_MS, type StatementList } from './statement.ts'
+import { createStatementReader, listedUntil, listQuery, RETURNS_WITHIN_MS, type StatementList } from './statement.ts'
 
 /** What a bank of this standard is connected with. */
 export interface ApiPixOptions {
@@ -39,9 +39,6 @@ const LEAVES_WITHIN_MS = 5_000
 /** How far the bank's time may be from its own. */
 const SKEW_MS = 300_000
 
-/** The bank tells its time in whole seconds; what made it answer may have moved within this one. */
-const SECOND_MS = 1_000
-
 /**
  * A bank that speaks the Central Bank's API Pix 2.9.0: it takes charges and refunds, and pays nothing out.
  * @source rules#api-pix
@@ -59,7 +56,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
   async function withPayments(outcome: Outcome, deadline: AbortSignal | undefined): Promise<Outcome> {
     const cob = paidWithoutPayments(outcome)
     if (!cob) return outcome
-    const window = { from: Date.parse(cob.calendario.criacao) - SKEW_MS, to: bankNow() + SECOND_MS }
+    const window = paymentWindow(cob, listedUntil(bankNow(), hasWholeSeconds))
     const query = new URLSearchParams({ ...listQuery(window, 0, hasWholeSeconds), txid: cob.txid })
     const listed = await exchange.raw({ method: 'GET', path: `/pix?${query}` }, deadline)
     if (!isAnswer(listed) || !isPixPage(listed.json)) return outcome
@@ -103,7 +100,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
       return exchange.send({ path, body: devolucaoRequest(request), judge, query, holdsMoney: true, window })
     },
     getRefund: (id, terms, deadline) => exchange.query(devolucaoPath(id, terms), judgeDevolucao(id, terms), deadline),
-    readStatement: createStatementReader(exchange, bankNow, lists, hasWholeSeconds),
+    readStatement: createStatementReader(exchange, bankNow, monotonic, lists, hasWholeSeconds),
   }
 }
 
@@ -118,6 +115,11 @@ function paidWithoutPayments(outcome: Outcome): Cob | undefined {
   if (!isAnswer(outcome) || !isCob(outcome.json)) return undefined
   const { status, pix = [] } = outcome.json
   return status === 'CONCLUIDA' && pix.length === 0 ? outcome.json : undefined
+}
+
+/** In which a charge can have been paid. What is paid after `until` is found when the bank is asked again. */
+function paymentWindow({ calendario }: Cob, until: number) {
+  return { from: Date.parse(calendario.criacao) - SKEW_MS, to: until + 1 }
 }
 
 function isAnswer(outcome: Outcome): outcome is Answered {

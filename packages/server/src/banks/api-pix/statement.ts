@@ -54,12 +54,15 @@ const RETURNED: StatementList = {
 
 /**
  * Reads the statement: the lists in turn, a page at a time. The bank tells no balances with them.
+ * @param bankNow epoch milliseconds, by the bank's clock
+ * @param monotonic a clock that goes on while the process sleeps, milliseconds
  * @param lists besides those of what came in
  * @source rules#api-pix.9
  */
 export function createStatementReader(
   exchange: Pick<Exchange, 'raw'>,
   bankNow: () => number,
+  monotonic: () => number,
   lists: readonly StatementList[],
   hasWholeSeconds = false,
 ): Partner['readStatement'] {
@@ -67,11 +70,11 @@ export function createStatementReader(
   const readAt = new Map<string, number>()
 
   function isDue({ name, everyMs = 0 }: StatementList): boolean {
-    return bankNow() - (readAt.get(name) ?? Number.NEGATIVE_INFINITY) >= everyMs
+    return monotonic() - (readAt.get(name) ?? Number.NEGATIVE_INFINITY) >= everyMs
   }
   function after(list: StatementList, page: number, isLast: boolean): string | null {
     if (!isLast) return `${list.name}:${page + 1}`
-    readAt.set(list.name, bankNow())
+    readAt.set(list.name, monotonic())
     const next = all.slice(all.indexOf(list) + 1).find(isDue)
     return next ? `${next.name}:0` : null
   }
@@ -80,7 +83,8 @@ export function createStatementReader(
     const [name, number] = (cursor ?? `${RECEIVED.name}:0`).split(':')
     const list = all.find((one) => one.name === name) ?? RECEIVED
     const page = Number(number)
-    const window = list.windowAt?.(bankNow()) ?? upToNow({ from, to }, bankNow())
+    const now = listedUntil(bankNow(), hasWholeSeconds)
+    const window = list.windowAt?.(now) ?? upToNow({ from, to }, now)
     const query = new URLSearchParams({ ...listQuery(window, page, hasWholeSeconds), ...list.filter })
     const outcome = await exchange.raw({ method: 'GET', path: `${list.path}?${query}` }, deadline)
     if (outcome.kind !== 'answered') return unanswered(outcome)
@@ -112,7 +116,18 @@ function upToNow(
 ): Pick<StatementQuery, 'from' | 'to'> {
   const isLast = to - from < limits.statementWindowMaxMs
   const isCredible = to - bankNow <= 2 * limits.statementClockSkewMs
-  return { from, to: isLast && isCredible ? Math.max(from + 1, Math.min(to, bankNow + 1)) : to }
+  if (!isLast || !isCredible || to <= bankNow) return { from, to }
+  return { from: Math.min(from, bankNow), to: bankNow + 1 }
+}
+
+/**
+ * Until when the bank can be asked what there is, so that it is asked nothing about the future: its whole seconds that have begun,
+ * where it takes no parts of one. What is made in the rest of that second is in the next window, which begins earlier.
+ * @param bankNow epoch milliseconds, by the bank's clock
+ * @source rules#api-pix.9
+ */
+export function listedUntil(bankNow: number, hasWholeSeconds: boolean): number {
+  return hasWholeSeconds ? Math.floor(bankNow / 1_000) * 1_000 : bankNow
 }
 
 /** Fits an answer of one mebibyte, whatever a payment has. */
@@ -129,7 +144,7 @@ export function listQuery(
 ): Record<string, string> {
   return {
     inicio: hasWholeSeconds ? secondOf(Math.floor(from / 1_000)) : new Date(from).toISOString(),
-    fim: hasWholeSeconds ? secondOf(Math.ceil(to / 1_000)) : new Date(to - 1).toISOString(),
+    fim: hasWholeSeconds ? secondOf(Math.ceil((to - 1) / 1_000)) : new Date(to - 1).toISOString(),
     'paginacao.paginaAtual': String(page),
     'paginacao.itensPorPagina': String(PAGE_LENGTH),
   }

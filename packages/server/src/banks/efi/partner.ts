@@ -1,12 +1,22 @@
 import { BrCodeError, parseBrCode } from '@pixgate/brcode'
+import { within } from '../../platform/timer.ts'
 import { isSuccess, unanswered, unknown } from '../answers.ts'
 import { type Refused, settleRefusal } from '../api-pix/classify.ts'
-import type { Exchange } from '../api-pix/exchange.ts'
+import type { Exchange, Order } from '../api-pix/exchange.ts'
 import { centsOf } from '../api-pix/money.ts'
 import { type ApiPixOptions, createApiPixPartner } from '../api-pix/partner.ts'
 import { RETURNS_WITHIN_MS } from '../api-pix/statement.ts'
 import type { Outcome } from '../link.ts'
-import type { BalanceAnswer, Partner, PayoutTerms, QrCodeAnswer } from '../port.ts'
+import type { PatientLink } from '../patient-link.ts'
+import type {
+  BalanceAnswer,
+  Partner,
+  PayoutAnswer,
+  PayoutTerms,
+  QrCodeAnswer,
+  QrCodePayoutRequest,
+  ReportedPayout,
+} from '../port.ts'
 import { isBalance } from './bodies.ts'
 import { judgeSentPix, sendingPath, sendingRequest, sentPath, termsOf } from './payout.ts'
 import { classifyDetail, standingOf } from './qr-code.ts'
@@ -16,14 +26,25 @@ import { SENT_LISTS, SENT_WITHIN_MS } from './statement.ts'
 export interface EfiOptions extends Omit<ApiPixOptions, 'lists'> {
   /** The calls at paths that are no part of the standard. */
   readonly sending: Exchange
+  /** As {@link PatientLink.heldBack}. */
+  readonly heldBack: PatientLink['heldBack']
+  /** Epoch milliseconds, by our clock. */
+  readonly now: () => number
   /** Payouts by QR code are taken, though the bank is told no amount with them. */
   readonly paysQrCodes: boolean
   /** As in {@link StatementListing}. */
   readonly tariffPerMille: number
 }
 
+/**
+ * How long reading a code may take right before it is paid: of the two seconds in which the order may leave, a part is left for that.
+ * @source rules#efi.4, failure-modes#CO-40
+ */
+const READ_WITHIN_MS = 1_500
+
 /** Efí: the Central Bank's API Pix, and beside it endpoints of its own that send money. @source rules#efi */
-export function createEfiPartner({ sending, paysQrCodes, tariffPerMille, ...standard }: EfiOptions): Partner {
+export function createEfiPartner(options: EfiOptions): Partner {
+  const { sending, heldBack, now, paysQrCodes, tariffPerMille, ...standard } = options
   const partner = createApiPixPartner({ ...standard, lists: SENT_LISTS })
   const { pixKey } = standard.merchant
 
@@ -34,6 +55,20 @@ export function createEfiPartner({ sending, paysQrCodes, tariffPerMille, ...stan
   async function readCode(pixCopiaECola: string, deadline?: AbortSignal) {
     const call = { method: 'POST', path: '/v2/gn/qrcodes/detalhar', body: { pixCopiaECola } } as const
     return classifyDetail(await sending.raw(call, deadline))
+  }
+
+  /** Pays a code if it still asks for what was ordered. What comes of reading it says nothing of the bank. @source rules#efi.4 */
+  async function sendForQrCode(order: Order<ReportedPayout>, request: QrCodePayoutRequest): Promise<PayoutAnswer> {
+    const held = heldBack({ method: 'PUT', path: order.path })
+    if (held) return unanswered(held)
+    const read = await within(READ_WITHIN_MS, (deadline) => readCode(request.pixCode, deadline))
+    const standing = standingOf(read, request, now())
+    if (standing === 'UNCLEAR') return hindered('the QR code could not be read as one to pay')
+    if (standing === 'AS_ORDERED')
+      return order.window?.isOver() ? hindered('reading the QR code took too long') : sending.send(order)
+    // An attempt before this one may have paid it.
+    const refused: Refused = { kind: 'REFUSED', refusal: standing, isDuplicate: false }
+    return { ...settleRefusal(refused, await order.query(), true), isOfOrderAlone: true }
   }
 
   return {
@@ -50,14 +85,15 @@ export function createEfiPartner({ sending, paysQrCodes, tariffPerMille, ...stan
     ]),
     sendPayout: async (id, request, window) => {
       const terms = termsOf(request)
-      const query = () => getPayout(id, terms)
-      const standing =
-        'recipient' in request ? 'AS_ORDERED' : standingOf(await readCode(request.pixCode), request, standard.bankNow())
-      if (standing === 'UNCLEAR') return { kind: 'NOT_SENT', reason: 'the QR code could not be read as one to pay' }
-      // An attempt before this one may have paid it.
-      if (standing === 'CHANGED') return settleRefusal(CHANGED_CODE, await query(), true)
-      const [path, body] = [sendingPath(id, request), sendingRequest(request, pixKey)]
-      return sending.send({ path, body, judge: judgeSentPix(id, terms), query, holdsMoney: true, window })
+      const order = {
+        path: sendingPath(id, request),
+        body: sendingRequest(request, pixKey),
+        judge: judgeSentPix(id, terms),
+        query: () => getPayout(id, terms),
+        holdsMoney: true,
+        window,
+      }
+      return 'recipient' in request ? sending.send(order) : sendForQrCode(order, request)
     },
     getPayout,
     decodeQrCode: async (pixCode, deadline) => (isStatic(pixCode) ? STATIC_CODE : readCode(pixCode, deadline)),
@@ -66,15 +102,8 @@ export function createEfiPartner({ sending, paysQrCodes, tariffPerMille, ...stan
   }
 }
 
-/** Its owner changed what it asks for, or for whom, since the order. */
-const CHANGED_CODE: Refused = {
-  kind: 'REFUSED',
-  refusal: {
-    kind: 'REJECTED',
-    errorCode: 'qr_code_changed',
-    errorMessage: 'the QR code no longer asks for what was ordered',
-  },
-  isDuplicate: false,
+function hindered(reason: string): PayoutAnswer {
+  return { kind: 'NOT_SENT', reason, isOfOrderAlone: true }
 }
 
 /** The bank reads dynamic ones alone; paid by its key, a static one would lose its `txid`. */

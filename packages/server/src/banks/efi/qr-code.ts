@@ -2,7 +2,7 @@ import { sha256 } from '../../platform/crypto.ts'
 import { isSuccess, UNREADABLE, unanswered, unknown } from '../answers.ts'
 import { centsOf } from '../api-pix/money.ts'
 import type { Outcome } from '../link.ts'
-import type { ChargeStatus, QrCode, QrCodeAnswer, QrCodePayoutRequest } from '../port.ts'
+import type { ChargeStatus, QrCode, QrCodeAnswer, QrCodePayoutRequest, Rejected } from '../port.ts'
 import { visibleText } from '../visible-text.ts'
 import { type DetailedQrCode, isDetailedQrCode } from './bodies.ts'
 import { refusalOf } from './refusal.ts'
@@ -51,18 +51,32 @@ function qrCodeOf({ txid, revisao = 0, calendario, status, recebedor, valor, cha
   }
 }
 
-/** Whether a code can be paid as it was ordered. `CHANGED`: no payment of it can have been made on these terms. */
-export type CodeStanding = 'AS_ORDERED' | 'CHANGED' | 'UNCLEAR'
+/** Whether a code can be paid as it was ordered; refused: no payment of it on these terms can begin any more. */
+export type CodeStanding = 'AS_ORDERED' | 'UNCLEAR' | Rejected
+
+/** Its owner changed what it asks for, or for whom, since the order. */
+const CHANGED: Rejected = {
+  kind: 'REJECTED',
+  errorCode: 'qr_code_changed',
+  errorMessage: 'the QR code no longer asks for what was ordered',
+}
 
 /**
  * Holds a code, read right before it is paid, against the order. One that was paid meanwhile may have been paid by an attempt
- * of ours whose answer was lost.
- * @param now epoch milliseconds, by the bank's clock
+ * of ours whose answer was lost; that one has expired two clocks tell, and no clock makes a refusal.
+ * @param now epoch milliseconds, by our clock
  * @source rules#efi.4
  */
 export function standingOf(read: QrCodeAnswer, order: QrCodePayoutRequest, now: number): CodeStanding {
+  if (read.kind === 'REJECTED') return read
   if (read.kind !== 'DECODED' || read.qrCode.status === 'PAID') return 'UNCLEAR'
   const { status, decodeId, valueCents, expiresAt } = read.qrCode
-  const isPayable = status === 'ACTIVE' && (expiresAt === undefined || expiresAt > now)
-  return isPayable && decodeId === order.decodeId && valueCents === order.valueCents ? 'AS_ORDERED' : 'CHANGED'
+  const isSame = isNamedBy(order.decodeId, decodeId) && valueCents === order.valueCents
+  if (status !== 'ACTIVE' || !isSame) return CHANGED
+  return expiresAt === undefined || expiresAt > now ? 'AS_ORDERED' : 'UNCLEAR'
+}
+
+/** Orders that were stored by an earlier version name the `txid` and the revision alone, which no colon is in. */
+function isNamedBy(ordered: string, decodeId: string): boolean {
+  return decodeId === ordered || decodeId.slice(0, decodeId.lastIndexOf(':')) === ordered
 }

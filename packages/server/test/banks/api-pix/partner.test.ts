@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { buildDynamicBrCode, parseBrCode } from '@pixgate/brcode'
 import { limits } from '@pixgate/spec'
+import { markAfter, windowAt } from '../../../src/bank-statement/rules.ts'
 import { createExchange } from '../../../src/banks/api-pix/exchange.ts'
 import { createApiPixPartner } from '../../../src/banks/api-pix/partner.ts'
+import { createStatementReader } from '../../../src/banks/api-pix/statement.ts'
 import type { Outcome, PartnerLink } from '../../../src/banks/link.ts'
-import type { ChargeRequest, RefundRequest } from '../../../src/banks/port.ts'
+import type { ChargeRequest, RefundRequest, StatementQuery } from '../../../src/banks/port.ts'
 import { answered, problem, scripted } from './scripted.ts'
 
 const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
@@ -148,7 +150,7 @@ test('[api-pix.5] a paid charge that tells no payment is looked up by its txid, 
   assert.deepEqual('charge' in answer && answer.charge.payments.map(({ valueCents }) => valueCents), [15_000n, 1n])
   const query = new URL(bank.calls[1]?.path ?? '', 'https://bank').searchParams
   assert.equal(query.get('txid'), TXID)
-  assert.equal(query.get('fim'), new Date(NOON + 999).toISOString(), 'no later than the second that the bank tells')
+  assert.equal(query.get('fim'), new Date(NOON).toISOString(), 'no later than the time that the bank tells')
 })
 
 test('[api-pix.5] a paid charge whose payment nobody tells is unknown', async () => {
@@ -357,7 +359,7 @@ test('[api-pix.9] the list is not asked about what is yet to come at the bank, u
     assert.equal(query.get('fim'), new Date(fim).toISOString(), name)
   }
   for (const [name, from, to, fim] of [
-    ['a window ahead of it', NOON + MINUTE, NOON + 2 * MINUTE, NOON + MINUTE],
+    ['a window ahead of it', NOON + MINUTE, NOON + 2 * MINUTE, NOON],
     ['one of full length, which may be of the past', NOON - WINDOW_MS, NOON + 1, NOON],
     ['the same, to a little later', NOON + MINUTE - WINDOW_MS, NOON + MINUTE, NOON + MINUTE - 1],
   ] as const) {
@@ -366,22 +368,66 @@ test('[api-pix.9] the list is not asked about what is yet to come at the bank, u
     const query = new URL(bank.calls[0]?.path ?? '', 'https://bank').searchParams
     assert.deepEqual(
       [query.get('inicio'), query.get('fim')],
-      [from, fim].map((at) => new Date(at).toISOString()),
+      [Math.min(from, NOON), fim].map((at) => new Date(at).toISOString()),
       name,
     )
   }
 })
 
+/** The ends of what a bank was asked for, epoch milliseconds, where its time is this. */
+async function askedOf(hasWholeSeconds: boolean, bankNow: number, window: Pick<StatementQuery, 'from' | 'to'>) {
+  const link = scripted(pageOf([]))
+  const read = createStatementReader(
+    createExchange(link, '/v2'),
+    () => bankNow,
+    () => 0,
+    [],
+    hasWholeSeconds,
+  )
+  await read({ ...window, cursor: null })
+  const query = new URL(link.calls[0]?.path ?? '', 'https://bank').searchParams
+  return { inicio: Date.parse(query.get('inicio') ?? ''), fim: Date.parse(query.get('fim') ?? '') }
+}
+
+for (const hasWholeSeconds of [false, true])
+  test(`[api-pix.9] [statement.2] nothing is asked that is yet to come, and nothing is left out, in ${hasWholeSeconds ? 'seconds' : 'milliseconds'}`, async () => {
+    for (const skewMs of [-298_999, -500, -1, 0, 1, 500, 299_999]) {
+      let matchedUntil: number | null = null
+      let askedUntil: number | undefined
+      for (let now = NOON + 251; now < NOON + 300_000; now += 60_333) {
+        const window = windowAt(now, NOON - 3_600_000, matchedUntil)
+        const { inicio, fim } = await askedOf(hasWholeSeconds, now + skewMs, window)
+        assert.ok(fim <= now + skewMs, 'no later than the bank’s time')
+        assert.ok(inicio <= (askedUntil ?? inicio), 'what was made after the last end is in the next window')
+        matchedUntil = markAfter(window, matchedUntil, [], now)
+        assert.ok(matchedUntil <= fim + 1, 'what counts as read was asked for')
+        askedUntil = fim
+      }
+    }
+  })
+
+test('[api-pix.9] [api-pix.5] a bank of whole seconds is asked for no second that has not begun', async () => {
+  const { fim } = await askedOf(true, NOON + 1, { from: NOON - 60_000, to: NOON + 300_000 })
+  assert.equal(fim, NOON)
+  const paid = answered(200, { ...COB, status: 'CONCLUIDA' })
+  const link = scripted(paid, pageOf([PIX]))
+  const exchange = createExchange(link, '/v2')
+  const options = { merchant: MERCHANT, hasIdempotentOrders: true, monotonic: () => 0, hasWholeSeconds: true }
+  await createApiPixPartner({ ...options, exchange, bankNow: () => NOON + 999 }).getCharge(ID, REQUEST)
+  const query = new URL(link.calls[1]?.path ?? '', 'https://bank').searchParams
+  assert.equal(query.get('fim'), '2026-11-22T12:01:00Z')
+})
+
 test('[api-pix.9] what went back of older payments is listed every hour, over the last hundred days', async () => {
-  let now = NOON
+  let elapsedMs = 0
   const link = scripted(...Array.from({ length: 8 }, () => pageOf([PIX])))
   const exchange = createExchange(link, '/v2')
   const partner = createApiPixPartner({
     exchange,
     merchant: MERCHANT,
     hasIdempotentOrders: true,
-    monotonic: () => 0,
-    bankNow: () => now,
+    monotonic: () => elapsedMs,
+    bankNow: () => NOON,
   })
   const read = async () => {
     const lists = []
@@ -394,9 +440,9 @@ test('[api-pix.9] what went back of older payments is listed every hour, over th
     }
   }
   assert.deepEqual(await read(), [null, 'returned:0'])
-  now += 3_599_999
+  elapsedMs += 3_599_999
   assert.deepEqual(await read(), [null])
-  now += 1
+  elapsedMs += 1
   assert.deepEqual(await read(), [null, 'returned:0'])
   const query = new URL(link.calls[1]?.path ?? '', 'https://bank').searchParams
   assert.equal(query.get('devolucaoPresente'), 'true')

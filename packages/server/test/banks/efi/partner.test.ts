@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { buildStaticBrCode } from '@pixgate/brcode'
 import { createExchange } from '../../../src/banks/api-pix/exchange.ts'
-import { createEfiPartner } from '../../../src/banks/efi/partner.ts'
+import { createEfiPartner, type EfiOptions } from '../../../src/banks/efi/partner.ts'
 import { refusalOf } from '../../../src/banks/efi/refusal.ts'
-import type { Outcome } from '../../../src/banks/link.ts'
+import type { Outcome, PartnerCall } from '../../../src/banks/link.ts'
 import type { KeyPayoutRequest, QrCodePayoutRequest } from '../../../src/banks/port.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { answered, problem, scripted } from '../api-pix/scripted.ts'
@@ -45,6 +45,10 @@ const BACK_AT = { rtrId: RTR, valor: '2.34', horario: '2026-11-22T12:30:00.000Z'
 const NOT_SENT = problem(404, 'PixEnviadoNaoEncontrado')
 
 function efiOf(...outcomes: Outcome[]) {
+  return efiWith({}, ...outcomes)
+}
+
+function efiWith(given: Partial<EfiOptions>, ...outcomes: Outcome[]) {
   const link = scripted(...outcomes)
   const partner = createEfiPartner({
     exchange: createExchange(link, '/v2', refusalOf),
@@ -55,6 +59,9 @@ function efiOf(...outcomes: Outcome[]) {
     tariffPerMille: 20,
     paysQrCodes: true,
     bankNow: () => NOW,
+    heldBack: () => undefined,
+    now: () => NOW,
+    ...given,
   })
   return { ...partner, calls: link.calls }
 }
@@ -182,7 +189,6 @@ for (const [name, change] of [
   ['pays somebody else', { recebedor: { nome: 'Empresa', cnpj: '33000267000138' } }],
   ['was revised', { revisao: 3 }],
   ['was withdrawn', { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }],
-  ['has expired', { calendario: { ...CODE.calendario, expiracao: 60 } }],
 ] as const)
   test(`[efi.4] a code that ${name} since it was ordered is not paid; what an earlier attempt did counts`, async () => {
     const order = await orderOf(CODE)
@@ -191,6 +197,7 @@ for (const [name, change] of [
     const never = efiOf(changed, NOT_SENT)
     const answer = await never.sendPayout(ID, order)
     assert.deepEqual([answer.kind, 'errorCode' in answer && answer.errorCode], ['REJECTED', 'qr_code_changed'])
+    assert.equal(answer.isOfOrderAlone, true)
     assert.equal((await efiOf(changed, paid).sendPayout(ID, order)).kind, 'FINAL')
     assert.equal((await efiOf(changed, answered(500, {})).sendPayout(ID, order)).kind, 'UNKNOWN')
     assert.ok(never.calls.every(({ method }) => method !== 'PUT'))
@@ -198,15 +205,88 @@ for (const [name, change] of [
 
 for (const [name, outcome] of [
   ['is paid, perhaps by us', answered(200, { ...CODE, status: 'CONCLUIDA' })],
-  ['is refused', answered(400, { nome: 'valor_invalido' })],
+  ['is refused without a reason', answered(400, {})],
+  ['has expired by our time', answered(200, { ...CODE, calendario: { ...CODE.calendario, expiracao: 60 } })],
+  ['is asked about too often', answered(429, undefined)],
   ['cannot be read', answered(500, undefined)],
   ['is not told', { kind: 'lost', reason: 'timeout' }],
 ] as const)
-  test(`[efi.4] a code that ${name} is not paid, and no money is let go for that`, async () => {
+  test(`[efi.4] [AP-21] a code that ${name} is not paid, and no money is let go for that`, async () => {
     const bank = efiOf(outcome as Outcome)
-    assert.equal((await bank.sendPayout(ID, await orderOf(CODE))).kind, 'NOT_SENT')
+    const { kind, isOfOrderAlone } = await bank.sendPayout(ID, await orderOf(CODE))
+    assert.deepEqual([kind, isOfOrderAlone], ['NOT_SENT', true])
     assert.equal(bank.calls.length, 1)
   })
+
+test('[efi.4] a code that the bank refuses to read is refused in its words, once it has nothing under our id', async () => {
+  const refused = answered(400, { nome: 'qrcode_invalido', mensagem: 'O QR Code foi removido' })
+  const order = await orderOf(CODE)
+  assert.deepEqual(await efiOf(refused, NOT_SENT).sendPayout(ID, order), {
+    kind: 'REJECTED',
+    errorCode: 'qrcode_invalido',
+    errorMessage: 'O QR Code foi removido',
+    isOfOrderAlone: true,
+  })
+  assert.equal((await efiOf(refused, answered(200, { ...SENT, valor: '567.89' })).sendPayout(ID, order)).kind, 'FINAL')
+  assert.equal((await efiOf(refused, answered(500, {})).sendPayout(ID, order)).kind, 'UNKNOWN')
+})
+
+test('[efi.4] [AP-22] whether a code has expired our clock says, however wrong the bank’s is', async () => {
+  const outcomes = [answered(200, CODE), answered(201, { ...TAKEN, valor: '567.89' })]
+  const bank = efiWith({ bankNow: () => NOW + 86_400_000 }, ...outcomes)
+  assert.equal((await bank.sendPayout(ID, await orderOf(CODE))).kind, 'ACCEPTED')
+  assert.equal(bank.calls[1]?.method, 'PUT')
+})
+
+test('[efi.4] a code that an earlier version named by its txid and revision is paid, at the amount that was ordered', async () => {
+  const order = { ...(await orderOf(CODE)), decodeId: `${CODE.txid}:2` }
+  const bank = efiOf(answered(200, CODE), answered(201, { ...TAKEN, valor: '567.89' }))
+  assert.equal((await bank.sendPayout(ID, order)).kind, 'ACCEPTED')
+  assert.equal(bank.calls[1]?.method, 'PUT')
+  for (const change of [{ valor: { final: '567.90' } }, { revisao: 3 }, { txid: 'a'.repeat(32) }])
+    assert.equal((await efiOf(answered(200, { ...CODE, ...change }), NOT_SENT).sendPayout(ID, order)).kind, 'REJECTED')
+  for (const decodeId of [CODE.txid, `${CODE.txid}:`, ''])
+    assert.equal((await efiOf(answered(200, CODE), NOT_SENT).sendPayout(ID, { ...order, decodeId })).kind, 'REJECTED')
+})
+
+test('[efi.4] [CO-40] reading a code leaves time in which the order may leave, and one that is late is not ordered', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const order = await orderOf(CODE)
+  const deadlines: (AbortSignal | undefined)[] = []
+  const { promise: read, resolve } = Promise.withResolvers<Outcome>()
+  const link = {
+    exchange: (_call: PartnerCall, deadline?: AbortSignal) => {
+      deadlines.push(deadline)
+      return read
+    },
+  }
+  const bank = efiWith({ sending: createExchange(link, '', refusalOf) })
+  const answer = bank.sendPayout(ID, order, { isOver: () => true })
+  t.mock.timers.tick(1_499)
+  assert.equal(deadlines[0]?.aborted, false)
+  t.mock.timers.tick(1)
+  assert.equal(deadlines[0]?.aborted, true)
+  resolve(answered(200, CODE))
+  const { kind, isOfOrderAlone } = await answer
+  assert.deepEqual([kind, isOfOrderAlone, deadlines.length], ['NOT_SENT', true, 1])
+})
+
+test('[efi.4] [api-pix.15] no code is read while the bank asked us to wait with payouts of codes', async () => {
+  const asked: PartnerCall[] = []
+  const heldBack: EfiOptions['heldBack'] = (call) => {
+    asked.push(call)
+    return { kind: 'not sent', reason: 'the bank asked to wait', httpStatus: 503, retryAfterMs: 7_000 }
+  }
+  const bank = efiWith({ heldBack })
+  assert.deepEqual(await bank.sendPayout(ID, await orderOf(CODE)), {
+    kind: 'NOT_SENT',
+    reason: 'the bank asked to wait',
+    httpStatus: 503,
+    retryAfterMs: 7_000,
+  })
+  assert.deepEqual(asked, [{ method: 'PUT', path: `/v2/gn/pix/${ID_ENVIO}/qrcode` }])
+  assert.deepEqual(bank.calls, [])
+})
 
 test('[efi.4] a static code is refused with a reason, and the bank is not asked', async () => {
   const bank = efiOf()
@@ -351,6 +431,8 @@ test('[partner.8] a bank that carries out twice what it gets twice promises noth
     tariffPerMille: 20,
     paysQrCodes: false,
     bankNow: () => NOW,
+    heldBack: () => undefined,
+    now: () => NOW,
   })
   assert.equal(partner.capabilities.has('decode-qr-code'), false)
   const kept = [...partner.capabilities].filter((capability) => capability.startsWith('idempotent-'))

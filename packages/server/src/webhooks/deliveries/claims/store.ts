@@ -81,13 +81,14 @@ const claimDeliveriesStatement = statement<
      SELECT l.*
        FROM lane l
        JOIN subscription s ON s.id = l.subscription_id AND s.deleted_at IS NULL
-      WHERE ((l.state = 'degraded' AND l.probe_at <= $2) OR (l.state = 'active' AND l.drain_since IS NOT NULL))
+      WHERE NOT l.is_over
+        AND ((l.state = 'degraded' AND l.probe_at <= $2) OR (l.state = 'active' AND l.drain_since IS NOT NULL))
         AND EXISTS (SELECT FROM delivery d
                      WHERE d.subscription_id = l.subscription_id AND d.state = 'PENDING'
                        AND least(d.attempts, 1) IN (0, 1) AND d.next_attempt_at <= $2)
         FOR UPDATE OF l SKIP LOCKED),
    ready AS (
-     SELECT l.*, NULL::integer AS bound FROM lane l WHERE state = 'active' AND drain_since IS NULL
+     SELECT l.*, NULL::integer AS bound FROM lane l WHERE NOT is_over AND state = 'active' AND drain_since IS NULL
       UNION ALL
      SELECT p.*, CASE WHEN p.state = 'active' THEN floor(144.2695 * (2 ^ t.tens - 1))::integer - p.drained END
        FROM paced p
