@@ -143,7 +143,7 @@ async function composeSandbox(
     pixgateBankConfig(readVariables(pixgateBankVariables, environment, { isProduction: false })),
   )
   started.push(() => link.close())
-  const simulated = config.bank.open()
+  const simulated = config.bank.open(given.clock)
   const bank = bankOf?.(simulated) ?? simulated
   const service = await compose(
     { ...given, config, pause: realPause, random: Math.random, bank },

@@ -1,4 +1,4 @@
-import { type Clock, createDatabaseClock } from '../../platform/clock.ts'
+import type { Clock } from '../../platform/clock.ts'
 
 /** How far from ours a bank's time may be, and be believed. */
 const CREDIBLE_MS = 600_000
@@ -12,21 +12,23 @@ export interface BankClock {
 }
 
 /**
- * Follows the bank as the database is followed: what has passed for the bank has passed. So one wrong `Date` would hold for as long
- * as it is ahead, which must not be for ever.
+ * Follows the bank: its time goes as ours does, as far from it as the last `Date` was. What has passed for the bank has passed, so
+ * that one wrong `Date` holds for as long as it is ahead, which must not be for ever.
  * @param ours epoch milliseconds
- * @param monotonic milliseconds, from any origin
  * @source rules#api-pix.16
  */
-export function createBankClock(ours: Clock['now'], monotonic = () => performance.now()): BankClock {
-  const clock = createDatabaseClock(ours, monotonic)
-  let isHeard = false
+export function createBankClock(ours: Clock['now']): BankClock {
+  let aheadMs: number | undefined
+  let latest = Number.NEGATIVE_INFINITY
   return {
-    now: () => (isHeard ? clock.now() : ours()),
+    now: () => {
+      if (aheadMs === undefined) return ours()
+      latest = Math.max(latest, ours() + aheadMs)
+      return latest
+    },
     observe: (dateMs) => {
-      if (Math.abs(dateMs - ours()) > CREDIBLE_MS) return
-      isHeard = true
-      clock.observe(dateMs)
+      const ahead = dateMs - ours()
+      if (Math.abs(ahead) <= CREDIBLE_MS) aheadMs = ahead
     },
   }
 }

@@ -100,7 +100,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
       return exchange.send({ path, body: devolucaoRequest(request), judge, query, holdsMoney: true, window })
     },
     getRefund: (id, terms, deadline) => exchange.query(devolucaoPath(id, terms), judgeDevolucao(id, terms), deadline),
-    readStatement: createStatementReader(exchange, bankNow, monotonic, lists, hasWholeSeconds),
+    readStatement: createStatementReader(exchange, bankNow, lists, hasWholeSeconds),
   }
 }
 

@@ -55,14 +55,12 @@ const RETURNED: StatementList = {
 /**
  * Reads the statement: the lists in turn, a page at a time. The bank tells no balances with them.
  * @param bankNow epoch milliseconds, by the bank's clock
- * @param monotonic a clock that goes on while the process sleeps, milliseconds
  * @param lists besides those of what came in
  * @source rules#api-pix.9
  */
 export function createStatementReader(
   exchange: Pick<Exchange, 'raw'>,
   bankNow: () => number,
-  monotonic: () => number,
   lists: readonly StatementList[],
   hasWholeSeconds = false,
 ): Partner['readStatement'] {
@@ -70,11 +68,11 @@ export function createStatementReader(
   const readAt = new Map<string, number>()
 
   function isDue({ name, everyMs = 0 }: StatementList): boolean {
-    return monotonic() - (readAt.get(name) ?? Number.NEGATIVE_INFINITY) >= everyMs
+    return bankNow() - (readAt.get(name) ?? Number.NEGATIVE_INFINITY) >= everyMs
   }
   function after(list: StatementList, page: number, isLast: boolean): string | null {
     if (!isLast) return `${list.name}:${page + 1}`
-    readAt.set(list.name, monotonic())
+    readAt.set(list.name, bankNow())
     const next = all.slice(all.indexOf(list) + 1).find(isDue)
     return next ? `${next.name}:0` : null
   }

@@ -377,13 +377,7 @@ test('[api-pix.9] the list is not asked about what is yet to come at the bank, u
 /** The ends of what a bank was asked for, epoch milliseconds, where its time is this. */
 async function askedOf(hasWholeSeconds: boolean, bankNow: number, window: Pick<StatementQuery, 'from' | 'to'>) {
   const link = scripted(pageOf([]))
-  const read = createStatementReader(
-    createExchange(link, '/v2'),
-    () => bankNow,
-    () => 0,
-    [],
-    hasWholeSeconds,
-  )
+  const read = createStatementReader(createExchange(link, '/v2'), () => bankNow, [], hasWholeSeconds)
   await read({ ...window, cursor: null })
   const query = new URL(link.calls[0]?.path ?? '', 'https://bank').searchParams
   return { inicio: Date.parse(query.get('inicio') ?? ''), fim: Date.parse(query.get('fim') ?? '') }
@@ -426,8 +420,8 @@ test('[api-pix.9] what went back of older payments is listed every hour, over th
     exchange,
     merchant: MERCHANT,
     hasIdempotentOrders: true,
-    monotonic: () => elapsedMs,
-    bankNow: () => NOON,
+    monotonic: () => 0,
+    bankNow: () => NOON + elapsedMs,
   })
   const read = async () => {
     const lists = []
