@@ -77,7 +77,7 @@ export function normalisePixKey(type: PixKeyType, text: string): string | null {
  * Turns a spelling of a Pix key whose type nobody tells, as in a QR code, into the text that {@link normalisePixKey} makes
  * of it. Eleven bare digits can be a CPF and a mobile with its area code: they are the CPF where its holder is paid, or where
  * nobody tells who is.
- * @param document of whoever the key belongs to, normalised; `null`: it is not known
+ * @param document of whoever the key belongs to, normalised, or masked where the mask shows another than the text; `null`: it is not known
  * @returns `null` where the text is a key of no type
  * @source rules#pix-key.7
  */

@@ -74,8 +74,9 @@ export function payableOf(code: PixCode, decoded: QrCode, asked: Asked, now: num
   if (decoded.expiresAt !== undefined && decoded.expiresAt <= now) throw notPayable('expired', 'the code has expired')
   const { name, document: told, pixKey: spelled } = decoded.recipient
   assertSameDocument(told, asked.document)
-  const document = normaliseDocument(told)
-  const pixKey = normaliseUntypedPixKey(spelled, document)
+  // A bank that masks it tells less than the client, whose document fits what is shown.
+  const document = normaliseDocument(told) ?? normaliseDocument(asked.document ?? '')
+  const pixKey = normaliseUntypedPixKey(spelled, document ?? strangerTo(spelled, told))
   if (pixKey === null) throw notPayable('pix_key', 'the code pays a text that is no Pix key')
   const detail: Pick<CashOutDetail, 'recipient' | 'qrCode'> = {
     recipient: { name, document, pixKey, pixKeyType: null },
@@ -100,10 +101,23 @@ const SHOWN_MIN = 6
 
 /** Whether a document that a bank masks may be this one: all that it shows is the same, place by place. */
 function isMaskOf(told: string, document: string): boolean {
-  const places = [...told.replaceAll(/[.\-/\s]/g, '')]
-  const shown = places.filter((place) => place !== '*')
-  const fits = places.length === document.length && places.every((place, at) => place === '*' || place === document[at])
-  return fits && shown.length >= SHOWN_MIN
+  const shown = placesOf(told).filter((place) => place !== '*')
+  return fits(told, document) && shown.length >= SHOWN_MIN
+}
+
+function fits(masked: string, document: string): boolean {
+  const places = placesOf(masked)
+  return places.length === document.length && places.every((place, at) => place === '*' || place === document[at])
+}
+
+function placesOf(masked: string): string[] {
+  return [...masked.replaceAll(/[.\-/\s]/g, '')]
+}
+
+/** A masked document that cannot be the one that a key may be; `null`: it can, or nobody tells one. */
+function strangerTo(spelledKey: string, told: string): string | null {
+  const document = normaliseDocument(spelledKey)
+  return told.includes('*') && document !== null && !fits(told, document) ? told : null
 }
 
 function fault(code: string, message: string) {

@@ -3,6 +3,7 @@ import type { Decision, Operation, State } from '../engine/operation.ts'
 import { isUuid } from '../platform/ids.ts'
 import { notDecidable } from './by-table.ts'
 import type { AnyOrder, CaseDecider, DeskOrder } from './decider.ts'
+import { countedOf } from './effects.ts'
 import { CasesMoved, type LooseDesk, type PreparedLoose } from './loose/index.ts'
 import { type OptionsNeeds, operationOf } from './options.ts'
 import { versionOf } from './steps/rules.ts'
@@ -77,8 +78,7 @@ function ofOperation(stored: StoredCase, operation: Operation, decider: CaseDeci
           return decider.decide(current ?? operation, stored, order, state, now)
         },
         later: undefined,
-        handedCents: 0n,
-        leftCents: stored.atStakeCents,
+        ...countedOf(order.decision, stored.atStakeCents),
       }
     },
   }

@@ -1,4 +1,4 @@
-import { type decideCase, type JournalKind, journals } from '@pixgate/spec'
+import { type DeskDecision, type decideCase, type JournalKind, journals } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import type { Decision, State } from '../engine/operation.ts'
 import { type Entry, entriesOf } from '../engine/postings.ts'
@@ -43,6 +43,16 @@ export function weigh(
   const isKnown = left !== null && handedCents !== null
   const amountCents = Math.max(Number(amountOf(all.entries)), Number(left ?? 0n), Number(handedCents ?? 0n))
   return { effects: effectsOf(all, amountCents), amountCents: isKnown ? amountCents : null }
+}
+
+/**
+ * What a decision on a case of an operation counts with besides what it moves. Asking the bank again leaves the case to be decided, by its
+ * answer or another decision.
+ * @param atStakeCents the most that the case was told to be about; `null`: nobody knows
+ * @source rules#desk.46, rules#desk.48
+ */
+export function countedOf(decision: DeskDecision, atStakeCents: bigint | null): Counted {
+  return { handedCents: 0n, leftCents: decision === 'reopen' ? 0n : atStakeCents }
 }
 
 function effectsOf({ entries, moves, notifications, opens, closes }: Rehearsal, amountCents: number): Effects {

@@ -9,7 +9,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import { allowanceOf, sinceBucket, whySecondPerson } from './alone.ts'
 import type { CaseDecider, DecidableCase, DeskOption, DeskOrder, DeskOutcome } from './decider.ts'
-import { type Weighed, weigh } from './effects.ts'
+import { countedOf, type Weighed, weigh } from './effects.ts'
 import type { LooseDesk, PreparedLoose, ReadCase } from './loose/index.ts'
 import type { WholeCase } from './store.ts'
 
@@ -68,7 +68,7 @@ export async function optionsOf(
   const openCase: DecidableCase = { id, kind, reference, facts: facts as DecidableCase['facts'] }
   const views: OptionView[] = []
   for (const option of decider.options(operation, openCase, clock.now())) {
-    const counted = { handedCents: 0n, leftCents: whole.atStakeCents }
+    const counted = countedOf(option.decision, whole.atStakeCents)
     const weighed = async () =>
       weigh(await rehearse(commandOf(decider, operation, openCase, orderOf(option, id))), undefined, counted)
     views.push(await viewOf({ ...option, needs: [...option.needs] }, weighed, approvalFromCents, usedCents))

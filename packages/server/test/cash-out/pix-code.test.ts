@@ -119,6 +119,13 @@ test('[cash-out.qrcode.5] [QR-10] a document that the bank masks is compared for
     assert.equal(faultOf(other), 'other_recipient', other)
 })
 
+test('[cash-out.qrcode.5] [QR-11] of a document that the bank masks the payout keeps the one that the client gave', () => {
+  const recipient = { ...DECODED.recipient, document: '***.982.247-**' }
+  const keptFor = (document: string | null) => paid(DYNAMIC, { recipient }, { document }).detail.recipient.document
+  assert.equal(keptFor('529.982.247-25'), '52998224725')
+  assert.equal(keptFor(null), null, 'a mask is nobody’s document')
+})
+
 test('[cash-out.qrcode.6] [QR-8] a dynamic code is identified by its location, however it is written; a static one is not', () => {
   const other = buildDynamicBrCode({ url: 'bank.example/qr/1', merchantName: 'Another', merchantCity: 'OLINDA' })
   assert.equal(readPixCode(other).exclusiveKey, readPixCode(DYNAMIC).exclusiveKey)
@@ -153,4 +160,18 @@ test('[cash-out.qrcode.7] the key that the bank decodes is kept as DICT knows it
       ['pix_code_not_payable', 'pix_key'],
     )
   }
+})
+
+test('[cash-out.qrcode.7] [pix-key.7] whose eleven digits are the key is told by a masked document too, and by the one that the client gave', () => {
+  const both = '11987654374'
+  const keyFor = (told: string, document: string | null = null) => {
+    const recipient = { ...DECODED.recipient, document: told, pixKey: both }
+    return paid(DYNAMIC, { recipient }, { document }).detail.recipient.pixKey
+  }
+  assert.equal(keyFor('***.876.543-**'), both)
+  assert.equal(keyFor('***.982.247-**'), `+55${both}`, 'the mask is of another CPF')
+  assert.equal(keyFor('**.222.333/0001-**'), `+55${both}`, 'the mask is of a company')
+  assert.equal(keyFor('***.982.247-**', '52998224725'), `+55${both}`)
+  assert.equal(keyFor('***.876.543-**', both), both)
+  assert.equal(keyFor(''), both, 'nobody tells who is paid')
 })

@@ -197,7 +197,7 @@ test('[desk.39] the amount 0 sends each decision to a second person', async (t) 
   assert.equal((await pix.decide(id, 'credit')).body.outcome, 'proposed')
 })
 
-test('[desk.46] what closes a case of an operation and moves nothing counts with the amount of the case', async (t) => {
+test('[desk.46] what closes a case of an operation and moves nothing counts with the amount of the case; asking the bank counts nothing', async (t) => {
   const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const { id, chargeId } = await pix.paidTwice('10.00')
   await administer(
@@ -216,10 +216,12 @@ test('[desk.46] what closes a case of an operation and moves nothing counts with
   assert.deepEqual(
     options.map(({ decision, needsSecondPerson }: Answer['body']) => [decision, needsSecondPerson]),
     [
-      ['reopen', true],
+      ['reopen', false],
       ['close', true],
     ],
   )
+  const asked = await pix.decide(data[0].id, 'reopen')
+  assert.deepEqual([asked.body.outcome, asked.body.effects?.amountCents], ['decided', 0], 'it stays open')
 })
 
 test('[desk.40] a proposal names a person, and one waits at a time', async (t) => {
