@@ -39,7 +39,6 @@ export function creditAnswer(
 ): CreditAnswer {
   switch (answer.kind) {
     case 'NOT_FOUND':
-      // The code comes with the bank's own answer alone; its id of the charge may be the word of the event that is in doubt.
       return facts.pixCode === undefined ? { is: 'DENIED', bankAnswer: answerEvidence(answer) } : { is: 'OPEN' }
     case 'ACCEPTED':
     case 'FINAL':

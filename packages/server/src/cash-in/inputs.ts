@@ -2,7 +2,7 @@ import { parseBrCode } from '@pixgate/brcode'
 import type { Charge, ChargeAnswer, ChargeQueryAnswer, PaymentReturn } from '../banks/port.ts'
 import type { Document } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
-import { type CashIn, type CashInInput, isKnownAtBank, isOver } from './cash-in.ts'
+import { type CashIn, type CashInInput, isOver } from './cash-in.ts'
 
 /** What the partner's answers about a charge mean. Pure. */
 
@@ -32,11 +32,10 @@ export function inputsOf(
           errorMessage: answer.errorMessage ?? null,
         },
       ]
-    // A status query that failed says nothing about a charge that is known to exist.
     case 'NOT_SENT':
-      return isKnownAtBank(cashIn) ? [] : [{ on: 'charge.not_sent', reason: answer.reason }]
+      return isCharged(cashIn) ? [] : [{ on: 'charge.not_sent', reason: answer.reason }]
     case 'UNKNOWN':
-      return isKnownAtBank(cashIn) ? [] : [{ on: 'charge.unknown', reason: answer.reason }]
+      return isCharged(cashIn) ? [] : [{ on: 'charge.unknown', reason: answer.reason }]
     case 'CONTRADICTED':
       return contradictionInputs(cashIn, answer.charge, answer.reason)
     case 'ACCEPTED':
@@ -89,6 +88,11 @@ export function answerEvidence(answer: ChargeQueryAnswer): Document {
 
 /** What the detail shows of a bank's code at most. */
 const FAILURE_CODE_MAX = 64
+
+/** A status query that failed says nothing about a charge that is known to exist. */
+function isCharged({ facts }: CashIn): boolean {
+  return facts.pixCode !== undefined
+}
 
 function chargeInputs(cashIn: CashIn, charge: Charge): CashInInput[] {
   const { transactionId, status, payments } = charge

@@ -68,16 +68,3 @@ test('[cash-in.returns.4] what could not be done about a return is tried again a
   const due = cashInAs('PAID', { facts: { ...PAID, openRefunds: {}, awaitedReturns: { D1: awaited } } })
   assert.equal(restingDueAt(due, NOW), NOW + 60_000)
 })
-
-test('[cash-in.states.12] a question that failed says nothing of a charge that the bank has, by its code or by its id alone', () => {
-  const failures = [
-    { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined },
-    { kind: 'NOT_SENT', reason: 'ECONNREFUSED', httpStatus: undefined },
-  ] as const
-  const asked = (given: Parameters<typeof cashInAs>[1]) =>
-    failures.flatMap((answer) => inputsOf(cashInAs('PENDING', given), answer, { now: NOW, isSwept: true }))
-  const on = (given: Parameters<typeof cashInAs>[1]) => asked(given).map((input) => input.on)
-  assert.deepEqual(on({ transactionId: null, facts: {} }), ['charge.unknown', 'charge.not_sent'])
-  assert.deepEqual(on({ transactionId: 'tx', facts: {} }), [])
-  assert.deepEqual(on({ transactionId: null, facts: { pixCode: PIX_CODE } }), [])
-})
