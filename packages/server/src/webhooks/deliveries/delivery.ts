@@ -84,6 +84,7 @@ class SendingDelivery implements Delivery {
 
   async processNext(): Promise<boolean> {
     const { database, clock, ids, keyring } = this.#dependencies
+    // Half for each kind, as both may be claimed at once.
     const unrecorded = Math.floor((UNRECORDED_MAX - this.#unrecorded.size) / 2)
     const { firsts, retries } = this.#lanes.free()
     if (unrecorded <= 0 || firsts + retries === 0) return false
