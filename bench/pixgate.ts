@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { limits } from '@pixgate/spec'
 import pg from 'pg'
 import { type OpenBank, simulatedBank } from './banks.ts'
 import type { After } from './benchmark.ts'
@@ -48,6 +49,8 @@ export async function startPixgate(after: After, open: OpenBank = simulatedBank)
     PIXGATE_ADMIN_TOKEN: adminToken,
     PIXGATE_PARTNER_SECRET: partnerSecret,
     PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
+    // The bank has none of the charges that a benchmark stores: asked about a payment of one, it knows nothing of it.
+    PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: String(limits.valueMaxCents),
     ...bank.settings,
   }
   const { url, pid, stop } = await startServer(after, COMMAND, environment)

@@ -8,6 +8,7 @@ import { exports } from './exports.ts'
 import { get } from './get.ts'
 import { life } from './life.ts'
 import { notify } from './notify.ts'
+import { receivers } from './receivers.ts'
 import { refund } from './refund.ts'
 import { report } from './report.ts'
 import { start } from './start.ts'
@@ -26,6 +27,7 @@ const benchmarks: readonly Benchmark[] = [
   get,
   events,
   notify,
+  receivers,
   life,
   exports,
   start,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type GoneThrough, lackingIn } from './conditions.ts'
-import { faultKinds, liesOf } from './plan.ts'
+import { dosesOf, faultKinds, liesToMeet, planOf } from './plan.ts'
 
 const once = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 1]))
 
@@ -10,7 +10,7 @@ const COMPLETE: GoneThrough = {
   bankKind: 'truthful',
   faults: once(faultKinds('truthful')),
   restarts: 1,
-  lies: once(Object.keys(liesOf('truthful', 'efi'))),
+  lies: once(liesToMeet('truthful', 'efi')),
   operations: { 'cash_in PAID': 600, 'cash_in EXPIRED': 100, 'cash_out CONFIRMED': 300, 'refund_in CONFIRMED': 50 },
 }
 
@@ -37,4 +37,21 @@ test('[P4] whatever never happened is named: a fault, a lie of the bank, a resta
 test('[P4] time passes beside a bank that lies, and must have', () => {
   assert.ok(faultKinds('lying').includes('time passes'))
   assert.ok(!faultKinds('truthful').includes('time passes'))
+})
+
+test('[P4] a plan of minutes has every kind of fault, whatever its seed', () => {
+  for (const bankKind of ['truthful', 'lying'] as const) {
+    for (let seed = 0; seed < 200; seed += 1) {
+      const doses = dosesOf(planOf(seed, 120_000, bankKind))
+      assert.deepEqual(
+        faultKinds(bankKind).filter((kind) => !doses[kind]),
+        [],
+      )
+    }
+  }
+})
+
+test('[P4] a refused repetition is wanted of a bank that denies what it has, and of no other', () => {
+  assert.ok(liesToMeet('lying', 'efi').includes('repeatRefused'))
+  assert.ok(!liesToMeet('truthful', 'efi').includes('repeatRefused'))
 })

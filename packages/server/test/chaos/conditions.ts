@@ -1,5 +1,5 @@
 import type { ChaosReport } from './chaos.ts'
-import { faultKinds, liesOf } from './plan.ts'
+import { faultKinds, liesToMeet } from './plan.ts'
 
 /** What a run must have gone through, or it proves less than it says. */
 export interface Conditions {
@@ -23,7 +23,7 @@ export function lackingIn(report: GoneThrough, { operations }: Conditions): read
     ...seldom('charges and payouts', tradedIn(report), operations),
     ...seldom('restarts of processes', restarts, 1),
     ...faultKinds(bankKind).flatMap((kind) => seldom(`fault «${kind}»`, faults[kind] ?? 0, 1)),
-    ...Object.keys(liesOf(bankKind, connector)).flatMap((lie) => seldom(`lie «${lie}»`, lies[lie] ?? 0, 1)),
+    ...liesToMeet(bankKind, connector).flatMap((lie) => seldom(`lie «${lie}»`, lies[lie] ?? 0, 1)),
   ]
 }
 

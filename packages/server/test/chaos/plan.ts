@@ -42,22 +42,42 @@ const TIME_MAX_MS = 60_000
 /** SIGSTOP lasts up to so long. */
 const STOP_MAX_MS = 90_000
 
+/** From so long on a plan has every kind of fault, however it is drawn. */
+const LONG_MS = 120_000
+
 /**
  * Draws what goes wrong within a time.
  * @param forMs how long; a stop is over by then
  */
 export function planOf(seed: number, forMs: number, bankKind: BankKind): readonly Planned[] {
   const chance = chanceOf(seed, 1)
+  const plan = drawPlan(chance, forMs, bankKind)
+  if (forMs >= LONG_MS) {
+    const kinds = new Set(plan.map(({ kind }) => kind))
+    for (const kind of faultKinds(bankKind)) if (!kinds.has(kind)) plan.push(faultOfKind(kind, chance, forMs, bankKind))
+  }
+  return plan.sort((one, other) => one.atMs - other.atMs)
+}
+
+function drawPlan(chance: Chance, forMs: number, bankKind: BankKind): Planned[] {
   const plan: Planned[] = []
   const betweenMs = Math.min(BETWEEN_MS, forMs / PART)
   for (let atMs = CALM_MS; ; atMs += 100 + chance.below(2 * betweenMs)) {
     const leftMs = forMs - atMs
-    if (leftMs <= 0) return plan.sort((one, other) => one.atMs - other.atMs)
+    if (leftMs <= 0) return plan
     const fault = faultFrom(chance, leftMs, bankKind)
     plan.push({ atMs, ...fault })
     if (fault.kind === 'bank behaves') {
       plan.push({ atMs: atMs + 300 + chance.below(3_000), kind: 'bank behaves', change: WELL_BEHAVED })
     }
+  }
+}
+
+function faultOfKind(kind: Fault['kind'], chance: Chance, forMs: number, bankKind: BankKind): Planned {
+  const atMs = CALM_MS + chance.below(forMs / 2)
+  for (;;) {
+    const fault = faultFrom(chance, forMs - atMs, bankKind)
+    if (fault.kind === kind) return { atMs, ...fault }
   }
 }
 
@@ -156,6 +176,14 @@ export function liesOf(kind: BankKind, connector: ConnectorName): Readonly<Recor
     ...(isTruthful(kind) ? {} : FALSE),
     ...(connector === 'efi' ? AT_API_PIX : {}),
   }
+}
+
+/**
+ * What a bank of this kind must have told in a run that is long enough. Who asks before an order is repeated repeats none that the
+ * bank has, unless the bank denied it.
+ */
+export function liesToMeet(kind: BankKind, connector: ConnectorName): readonly string[] {
+  return Object.keys(liesOf(kind, connector)).filter((lie) => lie !== 'repeatRefused' || !isTruthful(kind))
 }
 
 /**

@@ -23,8 +23,12 @@ export interface CloseWorld extends World {
 }
 
 /** Builds one. It begins in the first hour of a day, so that no test runs over its end by chance. */
-export async function closeWorld(t: TestContext, options: WorldOptions = {}): Promise<CloseWorld> {
-  const pix = await world(t, {}, { isStepped: true, ...options })
+export async function closeWorld(
+  t: TestContext,
+  options: WorldOptions = {},
+  environment: Record<string, string> = {},
+): Promise<CloseWorld> {
+  const pix = await world(t, environment, { isStepped: true, ...options })
   const today = () => dayOf(pix.clock.now())
   pix.clock.advance(boundsOf(today()).to + MINUTE - pix.clock.now())
   const operator: CloseWorld['operator'] = (method, path, body, headers) =>

@@ -29,8 +29,10 @@ async function happen(pix: CloseWorld, day: number): Promise<void> {
     const adjusted = await pix.operator('POST', '/operator/adjustments', { valueCents, reason: '+ajuste; "mensal"' })
     assert.equal(adjusted.status, 201)
   }
-  if (day === 7) {
-    await payUnknown(pix, 12_34)
+  if (day === 7) await payUnknown(pix, 12_34)
+  // It suspends payouts: nothing is paid after it.
+  if (day === BUSY_DAYS) await pix.bank('POST', '/control/debits', { valueCents: 4_56 })
+  if (day === 7 || day === BUSY_DAYS) {
     await minutes(pix, 8)
     await decidingOver(pix).decide('statement_unexplained', 'write_off')
   }
@@ -98,7 +100,7 @@ function elementsOf(ofx: string, name: string): string[] {
 const ofxCents = (text = '') => BigInt(text.replace('.', ''))
 
 test('[export.1] [export.3] [export.4] [close.2] the exports of a busy month add up to the ledger, day after day', async (t) => {
-  const pix = await closeWorld(t)
+  const pix = await closeWorld(t, {}, { PIXGATE_FEE_CASH_IN_CENTS: '10', PIXGATE_FEE_CASH_OUT_CENTS: '25' })
   const days: string[] = []
   for (let day = 1; day <= BUSY_DAYS; day += 1) {
     await happen(pix, day)
@@ -117,8 +119,7 @@ test('[export.1] [export.3] [export.4] [close.2] the exports of a busy month add
   for (const [account, { opening, closing, entries }] of month.ends) {
     assert.deepEqual([opening, closing, entries], [0n, own.get(account)?.cents, own.get(account)?.entries], account)
   }
-  const kinds = new Set(month.rows.map(({ journal }) => journal).filter((journal) => journal !== ''))
-  for (const wanted of KINDS) assert.ok(kinds.has(wanted), `${wanted} is in the month: ${[...kinds]}`)
+  assertIsBusy(month)
 
   const ids = new Set<string>()
   let [carried, available] = [new Map<string, bigint>(), 0n]
@@ -156,6 +157,15 @@ test('[export.1] [export.3] [export.4] [close.2] the exports of a busy month add
   await assertBooks(pix.database)
 })
 
+/** All kinds of movements are in it, and something is left where fees and losses are kept. */
+function assertIsBusy({ rows, ends }: Awaited<ReturnType<typeof ledgerOf>>): void {
+  const kinds = new Set(rows.map(({ journal }) => journal).filter((journal) => journal !== ''))
+  for (const wanted of KINDS) assert.ok(kinds.has(wanted), `${wanted} is in the month: ${[...kinds]}`)
+  for (const account of ['fees', 'losses', 'partner_fees']) {
+    assert.ok(ends.get(account)?.closing, `${account} has something at the end of the month`)
+  }
+}
+
 /** What a month has at least. */
 const KINDS = [
   ...[
@@ -167,5 +177,5 @@ const KINDS = [
     'tariff_deducted',
   ],
   ...['refund_in_reserved', 'refund_in_confirmed', 'taken_by_bank', 'adjustment_credited', 'adjustment_debited'],
-  ...['clearing_arrived', 'clearing_gained'],
+  ...['clearing_arrived', 'clearing_gained', 'clearing_left', 'clearing_lost'],
 ]

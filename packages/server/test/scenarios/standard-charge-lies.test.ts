@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { DeskDecision, LooseDecision } from '@pixgate/spec'
+import { plainId } from '../../src/banks/api-pix/ids.ts'
+import type { Telling, Told } from '../support/lying-bank.ts'
+import { FOREIGN, type LyingEfi, lyingEfi, type Standing } from '../support/lying-efi.ts'
+
+/**
+ * Efí tells of a charge what is not so, in its answers to our own authenticated questions. What it says arrived is booked, and what its
+ * list says besides is in suspense; then it tells the truth, and what operators decide makes both books equal.
+ */
+
+const MINUTES_MS = 1_200_000
+
+/** A charge as the bank answers it. */
+interface Cob {
+  readonly chave: string
+  readonly pix?: readonly object[]
+}
+
+const isCharge = ({ method, path }: Told) => method === 'GET' && path.includes('/v2/cob/')
+
+/** Charges are told with these fields. */
+function charges(fields: (charge: Cob) => object): Telling {
+  return (told) => (isCharge(told) && told.status < 300 ? { body: { ...told.body, ...fields(told.body) } } : undefined)
+}
+
+/** Payments of charges are told with these fields. */
+function payments(fields: object): Telling {
+  return charges(({ pix = [] }) => ({ pix: pix.map((one) => ({ ...one, ...fields })) }))
+}
+
+const NOT_FOUND = {
+  status: 404,
+  body: { type: 'https://pix.bcb.gov.br/api/v2/error/CobNaoEncontrado', title: 'Não encontrado', status: 404 },
+}
+
+const CREDITED = { available: 10_000n, settlement: -10_000n }
+const SUSPENDED = { settlement: -10_000n, suspense_in: 10_000n }
+const PAID: Standing = { status: 'PAID', balances: CREDITED, cases: [], notified: ['PAID'] }
+
+interface Lie {
+  readonly name: string
+  readonly telling: (pix: LyingEfi, txid: string) => Telling
+  readonly isPaid?: boolean
+  readonly stands: Standing
+  /** What operators decide once it tells the truth. */
+  readonly decisions?: readonly (readonly [kind: string, decision: DeskDecision | LooseDecision])[]
+  readonly ends?: Record<string, bigint>
+}
+
+const lies: readonly Lie[] = [
+  {
+    name: 'it was paid, and nothing arrived',
+    telling: ({ clock }, txid) => {
+      const horario = new Date(clock.now()).toISOString()
+      return charges(({ chave }) => ({
+        status: 'CONCLUIDA',
+        pix: [{ endToEndId: FOREIGN, txid, valor: '100.00', chave, horario }],
+      }))
+    },
+    isPaid: false,
+    stands: { ...PAID, cases: ['statement_missing'] },
+    decisions: [['statement_missing', 'undo']],
+    ends: {},
+  },
+  {
+    name: 'more arrived than did',
+    telling: () => payments({ valor: '300.00' }),
+    stands: {
+      status: 'RECONCILIATION_REQUIRED',
+      balances: { settlement: -30_000n, suspense_in: 30_000n },
+      cases: ['amount_differs', 'statement_differs'],
+      notified: [],
+    },
+    decisions: [
+      ['statement_differs', 'debit'],
+      ['amount_differs', 'credit'],
+    ],
+  },
+  {
+    name: 'less arrived than did',
+    telling: () => payments({ valor: '1.00' }),
+    stands: {
+      status: 'RECONCILIATION_REQUIRED',
+      balances: { settlement: -100n, suspense_in: 100n },
+      cases: ['amount_differs', 'statement_differs'],
+      notified: [],
+    },
+    decisions: [
+      ['statement_differs', 'credit'],
+      ['amount_differs', 'credit'],
+    ],
+  },
+  {
+    name: 'it was paid under another end-to-end id',
+    telling: () => payments({ endToEndId: FOREIGN }),
+    stands: {
+      ...PAID,
+      balances: { available: 10_000n, settlement: -20_000n, suspense_in: 10_000n },
+      cases: ['second_payment', 'statement_missing'],
+    },
+    decisions: [
+      ['statement_missing', 'write_off'],
+      ['second_payment', 'write_off'],
+    ],
+  },
+  { name: 'its payment is of another txid', telling: () => payments({ txid: 'f'.repeat(32) }), stands: PAID },
+  { name: 'it was paid by nothing', telling: () => charges(() => ({ pix: [] })), stands: PAID },
+  {
+    name: 'it removed it, and it was paid',
+    telling: () => charges(() => ({ status: 'REMOVIDA_PELO_PSP', pix: [] })),
+    stands: {
+      status: 'RECONCILIATION_REQUIRED',
+      balances: SUSPENDED,
+      cases: ['paid_after_failure'],
+      notified: ['FAILED'],
+    },
+    decisions: [['paid_after_failure', 'credit']],
+  },
+  {
+    name: 'it does not know it, and it was paid',
+    telling: () => (told) => (isCharge(told) ? NOT_FOUND : undefined),
+    stands: PAID,
+  },
+  {
+    name: 'it is of another value',
+    telling: () => charges(() => ({ valor: { original: '1.00' } })),
+    stands: {
+      status: 'RECONCILIATION_REQUIRED',
+      balances: SUSPENDED,
+      cases: ['charge_contradicted', 'paid_in_doubt'],
+      notified: [],
+    },
+    decisions: [
+      ['paid_in_doubt', 'credit'],
+      ['charge_contradicted', 'close'],
+    ],
+  },
+]
+
+for (const { name, telling, isPaid = true, stands, decisions = [], ends = CREDITED } of lies)
+  test(`[AP-23] at efi, of a charge: ${name}`, async (t) => {
+    const pix = await lyingEfi(t)
+    const charge = await pix.charge('100')
+    const txid = plainId(charge.id)
+    const path = `/api/pix/cash-in/${charge.id}`
+    pix.tell(telling(pix, txid))
+    if (isPaid) await pix.bankAction(`charges/${txid}/pay`)
+    await pix.callBack({ txid, valor: '100.00' })
+    await pix.pass(MINUTES_MS)
+    assert.deepEqual(await pix.stands(path), stands)
+
+    pix.tell()
+    for (const [kind, decision] of decisions) await pix.decide(kind, decision)
+    await pix.pass(MINUTES_MS)
+    const { balances, cases } = await pix.stands(path)
+    assert.deepEqual([balances, cases], [ends, []])
+    await pix.assertBooksAgree()
+  })
