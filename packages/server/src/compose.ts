@@ -58,7 +58,7 @@ import { createIdentityStore } from './restored/store.ts'
 import { createIdentityWatch } from './restored/watch.ts'
 import { createErasing, ERASE_EVERY_MS } from './retention/index.ts'
 import { createSigningKeysModule } from './signing-keys/index.ts'
-import { createWebhooksModule } from './webhooks/index.ts'
+import { createFeedModule, createWebhooksModule } from './webhooks/index.ts'
 
 /**
  * Builds the service by hand. The only file that sees every module.
@@ -170,6 +170,7 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
       const { logger } = base
       isDraining = true
       for (const server of all) server.beginDrain()
+      modules.feed.close()
       logger.info('stopping: not ready from now on, and every answer closes its connection')
       modules.auditKeeper.stop()
       modules.closes.stop()
@@ -265,6 +266,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
     ...operations,
     signingKeys,
     webhooks,
+    feed: createFeedModule({ ...base, database: databases.api, keyring: signingKeys.keyring }),
     engine,
     bank,
     bankStanding: standing,
@@ -488,6 +490,7 @@ function handlersOf(base: Base, modules: Modules) {
     ...createBalanceHandlers(base.databases.api),
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
+    ...modules.feed.handlers,
     ...modules.signingKeys.handlers,
     ...modules.operator.handlers,
     ...createDeskHandlers({

@@ -262,9 +262,15 @@ export const serviceVariables = variables({
     description: 'How long what the bank sent is kept as it came; what it told of money is kept for good.',
   },
   PIXGATE_KEEP_NOTIFICATIONS_DAYS: {
-    shape: integer(30, KEEP_MAX_DAYS, 'days'),
+    shape: integer(90, KEEP_MAX_DAYS, 'days'),
     default: '90',
-    description: 'How long what receivers were sent is kept, once every delivery of it ended.',
+    description:
+      'How long what receivers were sent is kept, once every delivery of it ended; and so how far back the feed of events can be read.',
+  },
+  PIXGATE_KEEP_DELIVERIES_DAYS: {
+    shape: integer(90, KEEP_MAX_DAYS, 'days'),
+    default: '180',
+    description: 'How long it is kept who was sent what, and each attempt, once that ended.',
   },
   PIXGATE_KEEP_FAILED_OPERATIONS_DAYS: {
     shape: integer(120, KEEP_MAX_DAYS, 'days'),
@@ -322,7 +328,7 @@ export interface Config {
   readonly webhookAllowPrivate: boolean
   readonly trustProxy: readonly string[]
   /** How long each is kept, in days. */
-  readonly keptDays: { readonly callbacks: number; readonly notifications: number; readonly ended_operations: number }
+  readonly keptDays: Readonly<Record<'callbacks' | 'notifications' | 'deliveries' | 'ended_operations', number>>
   readonly logLevel: string
 }
 
@@ -508,6 +514,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     keptDays: {
       callbacks: values.PIXGATE_KEEP_BANK_CALLBACKS_DAYS,
       notifications: values.PIXGATE_KEEP_NOTIFICATIONS_DAYS,
+      deliveries: values.PIXGATE_KEEP_DELIVERIES_DAYS,
       ended_operations: values.PIXGATE_KEEP_FAILED_OPERATIONS_DAYS,
     },
     logLevel: values.PIXGATE_LOG_LEVEL,

@@ -64,6 +64,8 @@ interface EndpointDefinition {
   /** Example of a request body. */
   readonly example?: unknown
   readonly responses: Readonly<Record<number, EndpointResponse>>
+  /** Its answer may be kept back for a while: who asked is judged again before it is given. @source rules#feed.6 */
+  readonly isHeldBack?: true
   /** Codes of its own; what every endpoint may answer is added by its `auth` and its body. */
   readonly errors: readonly ErrorCode[]
 }

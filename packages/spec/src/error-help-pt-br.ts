@@ -112,6 +112,11 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'Sem um admin com nome, ninguém poderia criar chaves e operadores, a não ser com o token da instalação.',
     cure: 'Crie outro admin antes. Se os tokens de todos os admins se perderam, o guia do operador diz como entrar de novo.',
   },
+  events_erased: {
+    cause:
+      'Parte dos eventos que vêm depois do cursor foi apagada: eles foram guardados pelo tempo que o operador configurou.',
+    cure: 'Continue a leitura com `readFrom.cursor`. O que aconteceu com as operações nesse intervalo está nas listas, por data. Quem lê mais de uma vez a cada 90 dias nunca vê este erro.',
+  },
   body_too_large: {
     cause: 'O corpo tem mais de 64 KiB.',
     cure: 'Envie menos. Nenhuma requisição válida chega perto desse tamanho.',
@@ -179,6 +184,11 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause:
       'O id do caminho não é de nenhum cash-in. Muitas vezes é o id de uma devolução ou o `transactionId` do banco.',
     cure: 'Envie o `id` que a criação da cobrança informou.',
+  },
+  cursor_unknown: {
+    cause:
+      'O cursor foi criado por outra instalação, ou o banco de dados foi restaurado de um backup: onde o cursor foi criado não há evento, ou há outro.',
+    cure: 'Leia o feed a partir de `readFrom.cursor` e ignore todo evento cujo `id` você já tem: ele é o `webhook-id`.',
   },
   not_supported_by_bank: {
     cause: 'O banco por trás deste serviço não oferece este tipo de operação.',

@@ -116,6 +116,11 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'Without a named admin nobody could make keys and operators but with the token of the installation.',
     cure: 'Make another admin first. Where every admin’s token is lost, the operator’s guide says how to get in again.',
   },
+  events_erased: {
+    cause:
+      'Of the events that follow the cursor some are erased: they were kept for as long as the operator configured.',
+    cure: 'Read on with `readFrom.cursor`. What became of operations in between is in the lists, by date. A reader that comes more often than once in 90 days never sees this.',
+  },
   body_too_large: {
     cause: 'The body has more than 64 KiB.',
     cure: 'Send less. No valid request comes near this size.',
@@ -183,6 +188,11 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   cash_in_not_found: {
     cause: 'The id of the path is of no cash-in. Often it is the id of a refund or the `transactionId` of the bank.',
     cure: 'Send the `id` that the creation of the charge told.',
+  },
+  cursor_unknown: {
+    cause:
+      'The cursor was made by another installation, or the database was restored from a backup: where the cursor was made, there is no event or another one.',
+    cure: 'Read the feed from `readFrom.cursor` on, and overlook every event whose `id` you have already: it is the `webhook-id`.',
   },
   not_supported_by_bank: {
     cause: 'The bank behind this service does not offer this kind of operation.',

@@ -99,6 +99,11 @@ export const errors = {
     title: 'Last admin',
     message: 'the last active admin cannot be deactivated; make another one first',
   },
+  events_erased: {
+    status: 410,
+    title: 'Events erased',
+    message: 'events that follow this cursor were erased, as their time is over; read on from readFrom',
+  },
   body_too_large: { status: 413, title: 'Body too large', message: 'the request body exceeds 64 KiB' },
   value_not_positive: { status: 422, title: 'Value not positive', message: 'value must be greater than zero' },
   value_too_large: { status: 422, title: 'Value too large', message: 'value exceeds the maximum allowed' },
@@ -154,6 +159,11 @@ export const errors = {
     status: 422,
     title: 'Cash-in not found',
     message: 'original cash-in transaction not found',
+  },
+  cursor_unknown: {
+    status: 422,
+    title: 'Cursor unknown',
+    message: 'the feed has no event where this cursor was made; read it from readFrom',
   },
   not_supported_by_bank: {
     status: 422,
@@ -223,6 +233,14 @@ export interface ExceededLimit {
   readonly freesAt: string | null
 }
 
+/** From where a feed can be read. */
+export interface ReadFrom {
+  /** To be sent as `cursor`. */
+  readonly cursor: string
+  /** Of the first event that follows it, once it is there. */
+  readonly position: number
+}
+
 /**
  * An answer that refuses a request. Thrown anywhere at or below an edge; the edge turns it into problem+json.
  */
@@ -232,6 +250,7 @@ export class Refusal extends Error {
   readonly fields: readonly FieldError[]
   readonly existing: ExistingOperation | undefined
   readonly limit: ExceededLimit | undefined
+  readonly readFrom: ReadFrom | undefined
   readonly retryAfterSeconds: number | undefined
 
   constructor(
@@ -241,6 +260,7 @@ export class Refusal extends Error {
       readonly fields?: readonly FieldError[]
       readonly existing?: ExistingOperation
       readonly limit?: ExceededLimit
+      readonly readFrom?: ReadFrom
       readonly retryAfterSeconds?: number
       readonly cause?: unknown
     } = {},
@@ -254,6 +274,7 @@ export class Refusal extends Error {
     this.fields = details.fields ?? []
     this.existing = details.existing
     this.limit = details.limit
+    this.readFrom = details.readFrom
     this.retryAfterSeconds = details.retryAfterSeconds
   }
 }

@@ -11,6 +11,12 @@ export const eventTypes = ['pix_cash_in', 'pix_cash_out', 'pix_cash_in_reversal'
 /** See {@link eventTypes}. */
 export type EventType = (typeof eventTypes)[number]
 
+/** The name of one, in requests and answers. */
+export const eventTypeName = Type.Enum([...eventTypes], {
+  title: 'EventType',
+  description: 'What a notification tells of',
+})
+
 const nanosecondInstant = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{9}Z$',
   description: 'UTC with nine fractional digits',

@@ -23,6 +23,7 @@ import {
   verifyClose,
 } from './closes.ts'
 import { decideCase, decideCaseProposal, getCase, withdrawCaseProposal } from './desk.ts'
+import { listEvents } from './events-feed.ts'
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
@@ -59,6 +60,7 @@ export * from './error-help.ts'
 export * from './error-help-pt-br.ts'
 export * from './errors.ts'
 export * from './events.ts'
+export * from './events-feed.ts'
 export * from './health.ts'
 export * from './ledger.ts'
 export * from './limits.ts'
@@ -107,6 +109,7 @@ const businessEndpoints = {
   pauseWebhook,
   resumeWebhook,
   deleteWebhook,
+  listEvents,
   getPublicKey,
   listPublicKeys,
   getJwks,

@@ -126,6 +126,9 @@ export const limits = {
   webhookHeldMs: 2_592_000_000,
   /** No receiver is left alone for longer because it asks for it. @source rules#webhooks.6 */
   webhookLaneHeldMaxMs: 60_000,
+  /** A request for events is kept waiting for one so long, and so many at once by one process. @source rules#feed.6 */
+  eventsWaitMaxSeconds: 20,
+  eventsWaitingMax: 50,
   publicKeyMaxAgeSeconds: 300,
   /** What a process answers of the published keys is so old at most. @source rules#signing-keys.5 */
   publishedKeysAgeMs: 1_000,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { eventTypes } from './events.ts'
+import { eventTypeName, eventTypes } from './events.ts'
 import { limits } from './limits.ts'
 import { idText, instant, nullable, PLAIN_TEXT, uuid } from './shapes.ts'
 
@@ -8,7 +8,7 @@ import { idText, instant, nullable, PLAIN_TEXT, uuid } from './shapes.ts'
  * The merchant's webhook subscriptions.
  */
 
-const events = Type.Array(Type.Enum([...eventTypes], { title: 'EventType' }), {
+const events = Type.Array(eventTypeName, {
   minItems: 1,
   maxItems: eventTypes.length,
   uniqueItems: true,

@@ -39,4 +39,4 @@ export const EVENT_OUTCOMES = [
 export type EventOutcome = (typeof EVENT_OUTCOMES)[number]
 
 /** What of personal data is erased when its time is over. */
-export const ERASED = ['callbacks', 'notifications', 'ended_operations'] as const
+export const ERASED = ['callbacks', 'notifications', 'deliveries', 'ended_operations'] as const

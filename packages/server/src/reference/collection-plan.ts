@@ -154,6 +154,7 @@ export const collectionPlan: readonly Folder[] = [
       { id: 'getLedgerEntry' },
       { id: 'exportLedger' },
       { id: 'listCloses' },
+      { id: 'listEvents' },
     ],
   },
   SIMULATED_BANK,

@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Job } from './fan-out.ts'
+import { placeLate } from './feed/placing.ts'
 import { endHeld, sweepRemoved } from './store.ts'
 
 /** What it works with. */
@@ -14,8 +15,8 @@ export interface HousekeepingDependencies {
 
 /**
  * Ends what is not sent any more, a few hundred at a time: what was pending for receivers that were removed, and what was held
- * for longer than it is kept.
- * @source rules#webhooks.3, rules#webhooks.14
+ * for longer than it is kept. Gives places in the feed to what has none.
+ * @source rules#webhooks.3, rules#webhooks.14, rules#feed.2
  */
 export function createHousekeeping({ database, clock, logger }: HousekeepingDependencies): Job {
   return {
@@ -26,7 +27,8 @@ export function createHousekeeping({ database, clock, logger }: HousekeepingDepe
       for (const { subscriptionId, count } of ended) {
         logger.error({ webhookId: subscriptionId, count }, 'deliveries were held for too long and are given up')
       }
-      return isMore || ended.length > 0
+      const isMoreLate = await placeLate(database)
+      return isMore || isMoreLate || ended.length > 0
     },
   }
 }

@@ -13,6 +13,8 @@ import { createFanOut } from './fan-out.ts'
 import { createHousekeeping } from './housekeeping.ts'
 import { createWebhookHandlers, type WebhookHandlers } from './routes.ts'
 
+export { createFeedModule } from './feed/routes.ts'
+
 /** What the module works with. */
 export interface WebhooksDependencies {
   readonly database: Database

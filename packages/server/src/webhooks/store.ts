@@ -183,17 +183,28 @@ export interface FreshNotification {
   readonly createdAt: number
 }
 
+// Whoever fans out holds the end of the feed, one after the other: the older of two notifications, and so the first of two of one
+// operation, never has the later place. Nobody holds it while there is nothing to do.
 const claimNotificationsStatement = statement<[number], FreshNotification>(
   'webhooks.claimNotifications',
-  `SELECT id, event_type AS "eventType", created_at AS "createdAt"
-     FROM notification
-    WHERE fanned_out_at IS NULL
-    ORDER BY created_at, id
+  `WITH turn AS MATERIALIZED (
+     SELECT last_position
+       FROM feed
+      WHERE (SELECT true FROM notification WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1)
+        FOR UPDATE)
+   SELECT n.id, n.event_type AS "eventType", n.created_at AS "createdAt"
+     FROM turn
+    CROSS JOIN notification n
+    WHERE n.fanned_out_at IS NULL
+    ORDER BY n.created_at, n.id
     LIMIT $1
-      FOR UPDATE SKIP LOCKED`,
+      FOR UPDATE OF n`,
 )
 
-/** Claims, until the transaction ends, notifications that no process has fanned out, oldest first. */
+/**
+ * Claims, until the transaction ends, notifications that no process has fanned out, oldest first, and the end of the feed.
+ * @source rules#feed.1
+ */
 export function claimNotifications(queries: Queries, max: number): Promise<FreshNotification[]> {
   return queries.rows(claimNotificationsStatement, [max])
 }
@@ -210,7 +221,16 @@ const recordFanOutStatement = statement<
   [readonly string[], string, readonly string[], readonly string[], readonly string[], readonly string[]]
 >(
   'webhooks.recordFanOut',
-  `WITH marked AS (UPDATE notification SET fanned_out_at = $2 WHERE id = ANY ($1::uuid[]))
+  `WITH placed AS (
+     UPDATE feed
+        SET last_position = last_position + cardinality($1::uuid[])
+      WHERE NOT is_behind
+     RETURNING last_position - cardinality($1::uuid[]) AS before),
+   marked AS (
+     UPDATE notification n
+        SET fanned_out_at = $2, position = (SELECT before FROM placed) + fresh.nth
+       FROM unnest($1::uuid[]) WITH ORDINALITY AS fresh (id, nth)
+      WHERE n.id = fresh.id)
    INSERT INTO delivery (id, notification_id, subscription_id, state, next_attempt_at, created_at)
    SELECT id, notification_id, subscription_id, 'PENDING', due_at, $2
      FROM unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[])
@@ -218,7 +238,12 @@ const recordFanOutStatement = statement<
        ON CONFLICT (notification_id, subscription_id) DO NOTHING`,
 )
 
-/** Adds deliveries and marks the notifications as fanned out. */
+/**
+ * Adds deliveries, marks the notifications as fanned out, and gives them the next places of the feed, in their order; while older
+ * ones have none, they wait for theirs behind them.
+ * @param notificationIds as they were claimed, in this transaction
+ * @source rules#feed.1
+ */
 export async function recordFanOut(
   queries: Queries,
   notificationIds: readonly string[],

@@ -76,6 +76,7 @@ async function moneyIn({ run, variables }: Shell, pix: World): Promise<void> {
   const { data: entries } = await run('listLedgerEntries')
   variables.LEDGER_ENTRY_ID = entries[0].id
   await run('getLedgerEntry')
+  await run('listEvents')
   variables.REFUND_IN_ID = (await run('createRefundIn')).id
   await run('getRefundIn')
   await run('listRefundIns')

@@ -21,7 +21,7 @@ import { limitsOf } from '../support/limits.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ENVIRONMENT, type World, world } from '../support/world.ts'
 
-const KEPT: KeptDays = { callbacks: 180, notifications: 90, ended_operations: 180 }
+const KEPT: KeptDays = { callbacks: 180, notifications: 90, deliveries: 180, ended_operations: 180 }
 
 const NAME = 'Canário da Terra'
 const DOCUMENT = '11144477735'
@@ -287,7 +287,7 @@ test('[privacy.4] nothing is erased before its floor, whatever is asked for, and
   await paidByCanary(pix)
   await failedOperations(pix)
   await aged(pix.databaseUrl, 119)
-  assert.deepEqual(await erased(pix, { callbacks: -1, notifications: 0, ended_operations: 0 }), {})
+  assert.deepEqual(await erased(pix, { callbacks: -1, notifications: 0, deliveries: 0, ended_operations: 0 }), {})
   const columns = await columnsWith(pix.databaseUrl, NAME)
   const set = `SET pixgate.erases = 'yes'; `
   const kept = [

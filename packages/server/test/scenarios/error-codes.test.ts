@@ -136,6 +136,8 @@ const WITH_A_MESSAGE_OF_ITS_OWN: readonly ErrorCode[] = [
   'proposal_void',
 ]
 
+const WITH_A_PLACE_TO_READ_FROM: readonly ErrorCode[] = ['cursor_unknown', 'events_erased']
+
 const WITH_AN_OPERATION_THAT_EXISTS: readonly ErrorCode[] = [
   'duplicate_external_id',
   'pix_code_in_use',
@@ -146,7 +148,7 @@ function assertProblem({ status, headers, body }: Answer, code: ErrorCode, what:
   const { title, status: expected, message } = errors[code]
   assert.equal(status, expected, what)
   assert.equal(headers.get('content-type'), 'application/problem+json; charset=utf-8', what)
-  const { errors: fields, existing, limit, ...rest } = body
+  const { errors: fields, existing, limit, readFrom, ...rest } = body
   assert.deepEqual(rest, {
     type: `/docs/errors#${code}`,
     title,
@@ -157,6 +159,7 @@ function assertProblem({ status, headers, body }: Answer, code: ErrorCode, what:
     correlationId: headers.get('x-correlation-id'),
   })
   assert.equal(limit !== undefined, code === 'limit_exceeded', `${what}: ${JSON.stringify(limit)}`)
+  assert.equal(readFrom !== undefined, WITH_A_PLACE_TO_READ_FROM.includes(code), what)
   assert.ok(Array.isArray(fields), what)
   for (const { field, message: sentence } of fields)
     assert.doesNotMatch(sentence, /not acceptable|[\^$\\]/, `${what}: ${field}`)

@@ -4,6 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { buildStaticBrCode } from '@pixgate/brcode'
 import { apiKeyScopes, type Endpoint, type ErrorCode, endpoints, limits } from '@pixgate/spec'
+import { addErasedEvent, foreignCursor } from '../support/feed.ts'
 import { makeOperator, operatorToken } from '../support/operators.ts'
 import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type Answer, type World } from '../support/world.ts'
@@ -465,6 +466,19 @@ const PARTICULAR: readonly Row[] = [
     operation: 'createWebhook',
     code: 'webhook_url_not_allowed',
     request: (pix) => subscribe(pix, 'https://somebody@shop.example/pix'),
+  },
+  {
+    operation: 'listEvents',
+    code: 'cursor_unknown',
+    request: (pix) => pix.call('GET', `/api/pix/events?cursor=${foreignCursor(1_000)}`),
+  },
+  {
+    operation: 'listEvents',
+    code: 'events_erased',
+    request: async (pix) => {
+      await addErasedEvent(pix.databaseUrl)
+      return pix.call('GET', `/api/pix/events?cursor=${Buffer.from('v1:0:').toString('base64url')}`)
+    },
   },
   { operation: 'getWebhook', code: 'not_found', request: (pix) => send(pix, 'getWebhook') },
   { operation: 'pauseWebhook', code: 'not_found', request: (pix) => send(pix, 'pauseWebhook') },

@@ -113,10 +113,8 @@ export function endpointRoute(
     if (changesSomething) refuseLapsed(live)
     const context = { ...incoming, caller, live, ageMs: live.ageMs, isGone, rawBody }
     const answer = await handle({ params, query, body, context })
-    const contentType = responses[answer.status]?.contentType
-    if (contentType) reply.type(contentType)
-    if (answer.headers) reply.headers(answer.headers)
-    return reply.code(answer.status).send(answer.body)
+    if (judgeBearer && endpoint.isHeldBack) await strangers.judge(request, () => judgeBearer(request, incoming))
+    return sendAnswer(reply, responses[answer.status]?.contentType, answer)
   }
 
   return {
@@ -126,6 +124,16 @@ export function endpointRoute(
     config: { endpoint },
     handler: serve,
   }
+}
+
+function sendAnswer(
+  reply: FastifyReply,
+  contentType: string | undefined,
+  { status, headers, body }: Awaited<ReturnType<UntypedHandler>>,
+): FastifyReply {
+  if (contentType) reply.type(contentType)
+  if (headers) reply.headers(headers)
+  return reply.code(status).send(body)
 }
 
 /** What follows the path of an address, without its question mark: a bank may have to show a secret there. */

@@ -1,4 +1,5 @@
 import {
+  CURSOR_EXAMPLE,
   type Endpoint,
   type EndpointResponse,
   type ErrorCode,
@@ -243,6 +244,8 @@ const EXAMPLE_DETAILS: Partial<Record<ErrorCode, ConstructorParameters<typeof Re
   duplicate_external_id: {
     existing: { id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09', status: 'PENDING', samePayload: true },
   },
+  events_erased: { readFrom: { cursor: CURSOR_EXAMPLE, position: 1_043 } },
+  cursor_unknown: { readFrom: { cursor: 'djE6MDo', position: 1 } },
   partner_refused: { existing: { id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09', status: 'FAILED' } },
 }
 
@@ -299,6 +302,16 @@ const problemSchema = {
           format: 'date-time',
           description: 'When this would fit, were nothing else used meanwhile; `null`: waiting is no help.',
         },
+      },
+    },
+    readFrom: {
+      title: 'ReadFrom',
+      type: 'object',
+      description: 'From where the feed of events can be read.',
+      required: ['cursor', 'position'],
+      properties: {
+        cursor: { type: 'string', maxLength: 64, description: 'To be sent as `cursor`.' },
+        position: { type: 'integer', format: 'int64', minimum: 1, description: 'Of the first event that follows it.' },
       },
     },
   },

@@ -4,6 +4,7 @@ import {
   type ExistingOperation,
   errors,
   type FieldError,
+  type ReadFrom,
   type Refusal,
 } from '@pixgate/spec'
 import type { FastifyReply } from 'fastify'
@@ -25,6 +26,7 @@ export interface Problem {
   readonly errors: readonly FieldError[]
   readonly existing?: ExistingOperation
   readonly limit?: Readonly<Record<keyof ExceededLimit, string | number | null>>
+  readonly readFrom?: ReadFrom
 }
 
 /** Media type of a {@link Problem}. */
@@ -44,6 +46,7 @@ export function problemOf(refusal: Refusal, correlationId: string): Problem {
     errors: refusal.fields,
     ...(refusal.existing && { existing: refusal.existing }),
     ...(refusal.limit && { limit: limitView(refusal.limit) }),
+    ...(refusal.readFrom && { readFrom: refusal.readFrom }),
   }
 }
 

@@ -10,6 +10,7 @@ const CALLED_BY_SERVER = [
   'allowance_used(text,text,integer)',
   'entry_shown(text,text)',
   'erase_callbacks(integer,integer)',
+  'erase_deliveries(integer,integer)',
   'erase_ended_operations(integer,integer)',
   'erase_notifications(integer,integer)',
   'forget_allowances()',

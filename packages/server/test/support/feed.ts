@@ -1,0 +1,89 @@
+import type { EventType } from '@pixgate/spec'
+import { type Database, instantParameter, statement } from '../../src/platform/db/database.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import { createFeedModule, type FeedDependencies } from '../../src/webhooks/feed/routes.ts'
+import { type FeedRow, selectPart } from '../../src/webhooks/feed/store.ts'
+import { claimNotifications, recordFanOut } from '../../src/webhooks/store.ts'
+import { administer } from './database.ts'
+import { requestContext, type WebhookProcess, type WebhookWorld } from './webhook-world.ts'
+
+/** What is asked of the feed. */
+interface Asked {
+  readonly cursor?: string
+  readonly limit?: number
+  readonly type?: EventType
+  readonly wait?: number
+}
+
+/** The feed as a process of the service answers it. */
+export function feedOf(
+  { database }: Pick<WebhookWorld, 'database'>,
+  { keyring }: Pick<WebhookProcess, 'keyring'>,
+  pause: FeedDependencies['pause'] = realPause,
+) {
+  const { handlers, close } = createFeedModule({ database, keyring, pause })
+  return {
+    close,
+    /** One page. @param isGone whether who asked has gone */
+    read: async (query: Asked = {}, isGone = () => false) => {
+      const context = { ...requestContext, isGone }
+      return (await handlers.listEvents({ params: undefined, query, body: undefined, context })).body
+    },
+  }
+}
+
+/** All events there are, as of one instant. */
+export async function eventsIn(database: Database): Promise<readonly FeedRow[]> {
+  const { events } = await selectPart(database, { after: null, eventType: null, limit: 1_000_000 })
+  return events
+}
+
+/** The place of each event. */
+export async function positionsIn(database: Database): Promise<number[]> {
+  return (await eventsIn(database)).map(({ position }) => Number(position))
+}
+
+/** Fans out as a process does, but asks before it commits. */
+export function fanOutUntil(database: Database, nowMs: number, mayCommit: () => Promise<void>): Promise<void> {
+  return database.transaction(async (queries) => {
+    const claimed = await claimNotifications(queries, 500)
+    await recordFanOut(
+      queries,
+      claimed.map(({ id }) => id),
+      [],
+      nowMs,
+    )
+    await mayCommit()
+  })
+}
+
+const fanOutUnplaced = statement<[string], { id: string }>(
+  'test.fan_out_unplaced',
+  'UPDATE notification SET fanned_out_at = $1 WHERE fanned_out_at IS NULL RETURNING id',
+)
+
+/** Fans out as a process of the version before the feed does: without places. */
+export async function fanOutWithoutPlaces(database: Database, nowMs: number): Promise<void> {
+  await database.rows(fanOutUnplaced, [instantParameter(nowMs)])
+}
+
+/** Adds an event to the feed of which only its place is left. */
+export function addErasedEvent(databaseUrl: string): Promise<void> {
+  return administer(
+    databaseUrl,
+    `UPDATE feed SET last_position = last_position + 1;
+     INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at, fanned_out_at, erased_at,
+                               position)
+     SELECT gen_random_uuid(), gen_random_uuid(), 'pix_cash_in', 'PAID', '', '', now(), now(), now(), last_position FROM feed`,
+  )
+}
+
+/** Erases the events up to a place, as their time is over. */
+export function eraseEvents(databaseUrl: string, upTo: number): Promise<void> {
+  return administer(databaseUrl, `UPDATE notification SET erased_at = now(), body = '' WHERE position <= ${upTo}`)
+}
+
+/** The cursor of a place at which there is another notification, or none. */
+export function foreignCursor(position: number): string {
+  return Buffer.from(`v1:${position}:abcdefabcdef`).toString('base64url')
+}
