@@ -126,6 +126,13 @@ export const limits = {
   webhookHeldMs: 2_592_000_000,
   /** No receiver is left alone for longer because it asks for it. @source rules#webhooks.6 */
   webhookLaneHeldMaxMs: 60_000,
+  /** Of random bytes in a receiver's secret. @source rules#webhook-secrets.1 */
+  webhookSecretBytes: 32,
+  /** Those of one receiver that sign at the same time. @source rules#webhook-secrets.3 */
+  webhookSecretsMax: 4,
+  /** For which a secret signs beside the next one, unless told otherwise, and at most. @source rules#webhook-secrets.2 */
+  webhookSecretOverlapSeconds: 86_400,
+  webhookSecretOverlapMaxSeconds: 604_800,
   publicKeyMaxAgeSeconds: 300,
   /** What a process answers of the published keys is so old at most. @source rules#signing-keys.5 */
   publishedKeysAgeMs: 1_000,
