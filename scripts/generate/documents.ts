@@ -7,6 +7,7 @@ import { eventSchemaDocuments } from './event-schemas.ts'
 import { ledgerDocument } from './ledger.ts'
 import { migrationHashes } from './migrations.ts'
 import { openApi } from './openapi.ts'
+import { signatureVectors } from './signature-vectors.ts'
 import { statesDocument } from './states.ts'
 
 /** Every document that is made from the code. */
@@ -19,6 +20,7 @@ export function documents(): GeneratedDocument[] {
     ledgerDocument(),
     ...errorsDocuments(),
     ...eventSchemaDocuments(),
+    signatureVectors(),
     openApi(),
     collectionDocument(),
     llmsDocument(),

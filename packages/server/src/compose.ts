@@ -246,6 +246,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
     ...base,
     database: databases.work,
     keyring: signingKeys.keyring,
+    secrets: signingKeys.secrets,
     observer: metrics.deliveries,
     allowPrivate: config.webhookAllowPrivate,
   })

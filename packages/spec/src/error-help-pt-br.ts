@@ -108,6 +108,10 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
       'Os receptores guardam as chaves por cinco minutos. Quem ainda não conhece a próxima recusaria o que ela assina, e o que a anterior assinou pode ainda estar a caminho.',
     cure: 'Espere até o `mayMoveAt` da chave. Se ela vazou, envie `force`: as entregas recusadas são tentadas de novo.',
   },
+  too_many_webhook_secrets: {
+    cause: 'O segredo deste receptor foi trocado três vezes, e todos os anteriores ainda assinam ao lado do mais novo.',
+    cure: 'Espere até que um expire: `GET /webhook/{webhook_id}` diz quando. Se um vazou, envie `overlapSeconds` 0, e nenhum anterior assina mais.',
+  },
   last_admin: {
     cause: 'Sem um admin com nome, ninguém poderia criar chaves e operadores, a não ser com o token da instalação.',
     cure: 'Crie outro admin antes. Se os tokens de todos os admins se perderam, o guia do operador diz como entrar de novo.',

@@ -112,6 +112,10 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
       'Receivers cache keys for five minutes. One that does not know the next key yet would refuse what it signs, and what the previous one signed may still be on its way.',
     cure: 'Wait until `mayMoveAt` of the key. Where it has leaked, send `force`: refused deliveries are tried again.',
   },
+  too_many_webhook_secrets: {
+    cause: 'The secret of this receiver was rotated three times, and all of those before sign still beside the newest.',
+    cure: 'Wait until one expires: `GET /webhook/{webhook_id}` tells when. Where one has leaked, send `overlapSeconds` 0, and none of before signs.',
+  },
   last_admin: {
     cause: 'Without a named admin nobody could make keys and operators but with the token of the installation.',
     cure: 'Make another admin first. Where every admin’s token is lost, the operator’s guide says how to get in again.',

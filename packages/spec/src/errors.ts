@@ -94,6 +94,11 @@ export const errors = {
     title: 'Too soon for this signing key',
     message: 'receivers may still have cached the keys of before; wait until mayMoveAt, or send force',
   },
+  too_many_webhook_secrets: {
+    status: 409,
+    title: 'Too many webhook secrets',
+    message: 'four secrets of this receiver sign already; wait until one expires, or send overlapSeconds 0',
+  },
   last_admin: {
     status: 409,
     title: 'Last admin',

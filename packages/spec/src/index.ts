@@ -40,7 +40,15 @@ import {
   promoteSigningKey,
   retireSigningKey,
 } from './signing-key.ts'
-import { createWebhook, deleteWebhook, getWebhook, listWebhooks, pauseWebhook, resumeWebhook } from './webhook.ts'
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  pauseWebhook,
+  resumeWebhook,
+  rotateWebhookSecret,
+} from './webhook.ts'
 
 export * from './access.ts'
 export * from './api-key.ts'
@@ -108,6 +116,7 @@ const businessEndpoints = {
   getWebhook,
   pauseWebhook,
   resumeWebhook,
+  rotateWebhookSecret,
   deleteWebhook,
   listEvents,
   getPublicKey,

@@ -129,6 +129,13 @@ export const limits = {
   /** A request for events is kept waiting for one so long, and so many at once by one process. @source rules#feed.6 */
   eventsWaitMaxSeconds: 20,
   eventsWaitingMax: 50,
+  /** Of random bytes in a receiver's secret. @source rules#webhook-secrets.1 */
+  webhookSecretBytes: 32,
+  /** Those of one receiver that sign at the same time. @source rules#webhook-secrets.3 */
+  webhookSecretsMax: 4,
+  /** For which a secret signs beside the next one, unless told otherwise, and at most. @source rules#webhook-secrets.2 */
+  webhookSecretOverlapSeconds: 86_400,
+  webhookSecretOverlapMaxSeconds: 604_800,
   publicKeyMaxAgeSeconds: 300,
   /** What a process answers of the published keys is so old at most. @source rules#signing-keys.5 */
   publishedKeysAgeMs: 1_000,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { eventTypeName, eventTypes } from './events.ts'
 import { limits } from './limits.ts'
-import { idText, instant, nullable, PLAIN_TEXT, uuid } from './shapes.ts'
+import { idText, instant, nullable, optional, PLAIN_TEXT, uuid } from './shapes.ts'
 
 /**
  * The merchant's webhook subscriptions.
@@ -81,8 +81,33 @@ const delivery = Type.Object(
   { title: 'WebhookDelivery', description: 'How notifications reach the receiver.' },
 )
 
+/** As Standard Webhooks writes it: the Base64 of 32 bytes. What scanners look for. @source rules#webhook-secrets.1 */
+const secret = Type.String({
+  pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
+  maxLength: 64,
+  description: 'What verifies `webhook-signature`. It is shown this once',
+})
+
+const SECRET_EXAMPLE = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
+
+const secrets = Type.Array(
+  Type.Object(
+    {
+      createdAt: instant,
+      expiresAt: nullable({ ...instant, description: 'From when on it signs no more; `null`: it is the newest' }),
+    },
+    { title: 'WebhookSigningSecret' },
+  ),
+  { maxItems: limits.webhookSecretsMax, description: 'What signs `webhook-signature`, the newest first' },
+)
+
+const subscriptionCreated = Type.Object(
+  { ...subscription.properties, secret },
+  { title: 'WebhookCreated', description: 'A registered receiver, and its secret.' },
+)
+
 const subscriptionDetail = Type.Object(
-  { ...subscription.properties, delivery },
+  { ...subscription.properties, delivery, secrets },
   { title: 'WebhookDetail', description: 'A registered receiver, and how it is.' },
 )
 
@@ -101,9 +126,13 @@ const detailExample = {
     oldestPendingAt: '2026-11-21T13:59:35.000Z',
     nextAttemptAt: '2026-11-21T13:59:40.000Z',
   },
+  secrets: [
+    { createdAt: '2026-11-21T14:00:00.000Z', expiresAt: null },
+    { createdAt: '2026-11-21T13:10:00.000Z', expiresAt: '2026-11-22T14:00:00.000Z' },
+  ],
 } as const
 
-/** @source rules#webhooks.1 */
+/** @source rules#webhooks.1, rules#webhook-secrets.1 */
 export const createWebhook = endpoint({
   id: 'createWebhook',
   method: 'POST',
@@ -113,7 +142,7 @@ export const createWebhook = endpoint({
   tag: 'Webhooks',
   summary: 'Register a receiver of notifications',
   description:
-    'Each notification made from now on goes to it, signed; what happened before is not sent afterwards. In production the address is public https; the sandbox takes any.',
+    'Each notification made from now on goes to it, signed; what happened before is not sent afterwards. In production the address is public https; the sandbox takes any. The `secret` is shown this once: keep it like a password.',
   body: Type.Object(
     {
       url: Type.String({
@@ -127,7 +156,13 @@ export const createWebhook = endpoint({
     { title: 'WebhookRequest', additionalProperties: false },
   ),
   example: { url: 'https://loja.example/pix/notifications', events: ['pix_cash_in'] },
-  responses: { 201: { description: 'Registered', schema: subscription, example: subscriptionExample } },
+  responses: {
+    201: {
+      description: 'Registered',
+      schema: subscriptionCreated,
+      example: { ...subscriptionExample, secret: SECRET_EXAMPLE },
+    },
+  },
   errors: ['duplicate_webhook', 'too_many_webhooks', 'webhook_url_not_allowed'],
 })
 
@@ -241,4 +276,55 @@ export const resumeWebhook = endpoint({
     },
   },
   errors: ['not_found'],
+})
+
+/** @source rules#webhook-secrets.2, rules#webhook-secrets.3 */
+export const rotateWebhookSecret = endpoint({
+  id: 'rotateWebhookSecret',
+  method: 'POST',
+  path: '/webhook/{webhook_id}/secret/rotate',
+  auth: 'api-key',
+  scope: 'webhook',
+  tag: 'Webhooks',
+  summary: 'Make another secret of a receiver; it is shown this once',
+  description:
+    'A receiver that was registered before there were secrets gets its first. The secrets of before go on signing beside it for the overlap, so that a receiver can change over; with an overlap of 0 they sign no more. A lost answer is of no use to anybody: rotate again.',
+  params,
+  body: Type.Object(
+    {
+      overlapSeconds: optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: limits.webhookSecretOverlapMaxSeconds,
+          description: 'How long the secrets of before sign, too. A day where left out; 0 where one has leaked',
+        }),
+      ),
+    },
+    { title: 'WebhookSecretRequest', additionalProperties: false },
+  ),
+  example: { overlapSeconds: limits.webhookSecretOverlapSeconds },
+  responses: {
+    200: {
+      description: 'The secret. It is kept sealed, and shown no more.',
+      schema: Type.Object(
+        {
+          webhook_id: uuid,
+          secret,
+          createdAt: instant,
+          previousExpiresAt: nullable({
+            ...instant,
+            description: 'Until then a secret of before signs, too; `null`: there is none',
+          }),
+        },
+        { title: 'WebhookSecretRotated' },
+      ),
+      example: {
+        webhook_id: subscriptionExample.webhook_id,
+        secret: SECRET_EXAMPLE,
+        createdAt: '2026-11-21T14:00:00.000Z',
+        previousExpiresAt: '2026-11-22T14:00:00.000Z',
+      },
+    },
+  },
+  errors: ['not_found', 'too_many_webhook_secrets'],
 })

@@ -11,7 +11,7 @@ import type { EncryptionKeys } from '../platform/sealing.ts'
 import { StartupError } from '../platform/startup-error.ts'
 import { MACHINES, schemaFault } from '../prepare-database.ts'
 import { sealingAdvice } from '../signing-keys/rewrap.ts'
-import { SigningKeyUnreadable } from '../signing-keys/signing-key.ts'
+import { Unreadable } from '../signing-keys/unreadable.ts'
 import { listSubscriptions, type Subscription } from '../webhooks/store.ts'
 import { permissionFaults } from './permissions.ts'
 import { readAbout, readPermissions } from './store.ts'
@@ -90,7 +90,7 @@ async function examineKeys(queries: Queries, keys: EncryptionKeys): Promise<Find
   try {
     return (await sealingAdvice(queries, keys)).map((advice) => good(check, advice))
   } catch (error) {
-    if (!(error instanceof SigningKeyUnreadable)) throw error
+    if (!(error instanceof Unreadable)) throw error
     return [bad(check, error.message)]
   }
 }

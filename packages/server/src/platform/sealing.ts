@@ -31,6 +31,8 @@ export interface Opened {
 export interface Sealer {
   /** Seals with the current key, for one place. Never the same bytes twice. */
   seal(plain: Uint8Array, place: Place): Buffer
+  /** What everything begins with that one of the configured keys sealed in the present format. */
+  readonly headers: readonly Buffer[]
   /** @throws NotOpened */
   open(sealed: Uint8Array, place: Place): Opened
 }
@@ -72,6 +74,7 @@ export function createSealer({ current, previous }: EncryptionKeys): Sealer {
     ...(previous === undefined || previous === current ? [] : [keyOf('previous', previous)]),
   ] as const
   return {
+    headers: keys.map(({ header }) => header),
     seal: (plain, place) => seal(keys[0], plain, place),
     open: (sealed, place) => {
       const key = keys.find(({ header }) => header.equals(sealed.subarray(0, HEADER_BYTES)))

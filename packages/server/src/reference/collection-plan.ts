@@ -194,6 +194,12 @@ export const collectionPlan: readonly Folder[] = [
   {
     name: 'Ends',
     description: 'What the other requests need is ended by these, so that they stand last.',
-    steps: [{ id: 'pauseWebhook' }, { id: 'resumeWebhook' }, { id: 'deleteWebhook' }, { id: 'deactivateApiKey' }],
+    steps: [
+      { id: 'pauseWebhook' },
+      { id: 'resumeWebhook' },
+      { id: 'rotateWebhookSecret' },
+      { id: 'deleteWebhook' },
+      { id: 'deactivateApiKey' },
+    ],
   },
 ]

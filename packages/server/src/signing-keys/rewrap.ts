@@ -4,20 +4,20 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database, Queries } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import { createSealer, type EncryptionKeys, type Opened } from '../platform/sealing.ts'
-import { placeOf, SigningKeyUnreadable, unsealKey } from './signing-key.ts'
-import { resealKey, sealedKeys } from './store.ts'
+import { sealedValues } from './sealed.ts'
+import { Unreadable } from './unreadable.ts'
 
 /** What is sealed at rest, and sealing it anew with the key that is configured now. */
 
 /**
  * What the operator should know of the encryption keys: which is still needed, and which is set for nothing. Nothing where
  * all is as it should be.
- * @throws SigningKeyUnreadable where neither key opens something that is stored
+ * @throws Unreadable where neither key opens something that is stored
  * @source rules#encryption.4
  */
 export async function sealingAdvice(queries: Queries, keys: EncryptionKeys): Promise<readonly string[]> {
   const sealer = createSealer(keys)
-  const opened = (await sealedKeys(queries)).map((key) => unsealKey(key, sealer))
+  const opened = (await sealedValues(queries)).map((value) => value.open(sealer))
   const count = (of: (value: Opened) => boolean) => `${opened.filter(of).length} of ${opened.length}`
   const isByPrevious = ({ by }: Opened) => by === 'previous'
   const isNeeded = opened.some(isByPrevious)
@@ -41,7 +41,7 @@ function isUnbound({ isBound }: Opened): boolean {
 
 /** What became of a sealed value. */
 export interface Rewrapped {
-  /** `signing_key brBF9ATMQOcuvXdP` */
+  /** `signing_key brBF9ATMQOcuvXdP`; of a receiver's secret `webhook_secret` and its id. */
   readonly what: string
   /** `unreadable`: no configured key opens it; it is as it was. `gone`: erased, or sealed anew by another, meanwhile. */
   readonly outcome: 'rewrapped' | 'current_already' | 'gone' | 'unreadable'
@@ -65,23 +65,23 @@ export interface RewrapDependencies {
 export async function rewrapKeys({ database, clock, ids, keys }: RewrapDependencies): Promise<readonly Rewrapped[]> {
   const sealer = createSealer(keys)
   const results: Rewrapped[] = []
-  for (const key of await sealedKeys(database)) {
-    const what = `signing_key ${key.id}`
+  for (const value of await sealedValues(database)) {
+    const what = `${value.kind} ${value.id}`
     try {
-      const { plain, by, isBound } = unsealKey(key, sealer)
+      const { plain, by, isBound } = value.open(sealer)
       if (by === 'current' && isBound) {
         results.push({ what, outcome: 'current_already' })
         continue
       }
       const isStillThere = await database.transaction(async (queries) => {
-        if (!(await resealKey(queries, key, sealer.seal(plain, placeOf(key.id))))) return false
-        const row = { id: ids.uuid(), at: clock.now(), action: 'signing_key.rewrapped', subject: key.id }
+        if (!(await value.reseal(queries, plain, sealer))) return false
+        const row = { id: ids.uuid(), at: clock.now(), action: `${value.kind}.rewrapped`, subject: value.id }
         await insertAudit(queries, { ...row, ...PROGRAM, facts: { openedBy: by, wasBound: isBound } })
         return true
       })
       results.push({ what, outcome: isStillThere ? 'rewrapped' : 'gone' })
     } catch (error) {
-      if (!(error instanceof SigningKeyUnreadable)) throw error
+      if (!(error instanceof Unreadable)) throw error
       results.push({ what, outcome: 'unreadable', reason: error.message })
     }
   }

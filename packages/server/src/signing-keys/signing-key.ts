@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { sha256 } from '../platform/crypto.ts'
 import { NotOpened, type Opened, type Place, type Sealer } from '../platform/sealing.ts'
-import { StartupError } from '../platform/startup-error.ts'
+import { Unreadable, WHAT_TO_DO } from './unreadable.ts'
 
 /** What a signing key does: it is published, signs, is still published, is gone. @source rules#signing-keys.1 */
 export type SigningKeyState = 'next' | 'current' | 'previous' | 'retired'
@@ -36,7 +36,7 @@ export interface NewSigningKey extends SealedKey {
 }
 
 /** A stored private half cannot be used: its encryption key is not configured, or it was changed. */
-export class SigningKeyUnreadable extends StartupError {
+export class SigningKeyUnreadable extends Unreadable {
   override readonly name = 'SigningKeyUnreadable'
 }
 
@@ -105,9 +105,3 @@ function unreadable(id: string, reason: NotOpened['reason'], cause?: unknown): S
     cause === undefined ? undefined : { cause },
   )
 }
-
-const WHAT_TO_DO = {
-  another_key:
-    'PIXGATE_ENCRYPTION_KEY is not the one it was stored with, nor is PIXGATE_ENCRYPTION_KEY_PREVIOUS: put that one back',
-  changed: 'what is stored was changed, or is that of another key: restore the row from a backup, or make another key',
-} as const

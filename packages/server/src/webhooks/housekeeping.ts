@@ -2,6 +2,7 @@ import { limits } from '@pixgate/spec'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Logger } from '../platform/log.ts'
+import type { ReceiverSecrets } from '../signing-keys/index.ts'
 import type { Job } from './fan-out.ts'
 import { placeLate } from './feed/placing.ts'
 import { endHeld, sweepRemoved } from './store.ts'
@@ -11,17 +12,19 @@ export interface HousekeepingDependencies {
   readonly database: Database
   readonly clock: Clock
   readonly logger: Logger
+  readonly secrets: ReceiverSecrets
 }
 
 /**
  * Ends what is not sent any more, a few hundred at a time: what was pending for receivers that were removed, and what was held
- * for longer than it is kept. Gives places in the feed to what has none.
- * @source rules#webhooks.3, rules#webhooks.14, rules#feed.2
+ * for longer than it is kept. Gives places in the feed to what has none, and erases the secrets that sign no more.
+ * @source rules#webhooks.3, rules#webhooks.14, rules#feed.2, rules#webhook-secrets.3
  */
-export function createHousekeeping({ database, clock, logger }: HousekeepingDependencies): Job {
+export function createHousekeeping({ database, clock, logger, secrets }: HousekeepingDependencies): Job {
   return {
     processNext: async () => {
       const now = clock.now()
+      await secrets.erase(database, now)
       const isMore = await sweepRemoved(database, now)
       const ended = await endHeld(database, now, now - limits.webhookHeldMs)
       for (const { subscriptionId, count } of ended) {

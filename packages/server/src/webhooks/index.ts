@@ -6,7 +6,7 @@ import { createGuardedAgent } from '../platform/http-client/guarded-agent.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { StartWorker, Worker } from '../platform/jobs/worker.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Keyring } from '../signing-keys/index.ts'
+import type { Keyring, ReceiverSecrets } from '../signing-keys/index.ts'
 import { createDelivery } from './deliveries/delivery.ts'
 import type { DeliveryObserver } from './deliveries/reporting.ts'
 import { createFanOut } from './fan-out.ts'
@@ -25,6 +25,7 @@ export interface WebhooksDependencies {
   readonly logger: Logger
   /** What notifications are signed with. */
   readonly keyring: Keyring
+  readonly secrets: ReceiverSecrets
   /** `PIXGATE_WEBHOOK_ALLOW_PRIVATE`. */
   readonly allowPrivate: boolean
   /** Where names are looked up; the DNS unless a test says otherwise. */

@@ -1,19 +1,25 @@
-import { type endpoints, Refusal } from '@pixgate/spec'
+import { type endpoints, limits, Refusal } from '@pixgate/spec'
 import { operatorOf } from '../audit/operator.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import type { AddressGate } from '../platform/http-client/address-gate.ts'
 import { isUuid } from '../platform/ids.ts'
-import { type SubscriptionDependencies, setPaused, subscribe, unsubscribe } from './commands.ts'
-import { selectLane } from './lanes/store.ts'
+import { rotateSecret, type SubscriptionDependencies, setPaused, subscribe, unsubscribe } from './commands.ts'
+import { type SubscriptionWithLane, selectLane } from './lanes/store.ts'
 import { assertResolves, receiverUrl } from './receiver-url.ts'
 import { listSubscriptions } from './store.ts'
-import { webhookDetailView, webhookView } from './view.ts'
+import { rotatedSecretView, webhookDetailView, webhookView } from './view.ts'
 
 /** The endpoints of this module, each with its handler. */
 export type WebhookHandlers = Handlers<
   Pick<
     typeof endpoints,
-    'createWebhook' | 'listWebhooks' | 'getWebhook' | 'pauseWebhook' | 'resumeWebhook' | 'deleteWebhook'
+    | 'createWebhook'
+    | 'listWebhooks'
+    | 'getWebhook'
+    | 'pauseWebhook'
+    | 'resumeWebhook'
+    | 'rotateWebhookSecret'
+    | 'deleteWebhook'
   >
 >
 
@@ -26,13 +32,16 @@ export interface WebhookHandlerDependencies extends SubscriptionDependencies {
 
 /** Binds the endpoints to commands and queries. */
 export function createWebhookHandlers(dependencies: WebhookHandlerDependencies): WebhookHandlers {
-  const { database, gate, allowPrivate } = dependencies
+  const { database, clock, secrets, gate, allowPrivate } = dependencies
+  const detailOf = async (subscription: SubscriptionWithLane) =>
+    webhookDetailView(subscription, await secrets.list(database, subscription.id, clock.now()))
   return {
     createWebhook: async ({ body, context }) => {
       const url = receiverUrl(body.url, allowPrivate)
       if (!allowPrivate) await assertResolves(gate, url)
       const subscription = await subscribe(dependencies, url, body.events, operatorOf(context), context.live)
-      return { status: 201, body: webhookView({ ...subscription, isPaused: false }) }
+      const { secret } = subscription
+      return { status: 201, body: { ...webhookView({ ...subscription, isPaused: false }), secret } }
     },
     listWebhooks: async () => {
       const subscriptions = await listSubscriptions(database)
@@ -41,15 +50,20 @@ export function createWebhookHandlers(dependencies: WebhookHandlerDependencies):
     getWebhook: async ({ params }) => {
       const subscription = isUuid(params.webhook_id) ? await selectLane(database, params.webhook_id) : undefined
       if (subscription === undefined) throw new Refusal('not_found')
-      return { status: 200, body: webhookDetailView(subscription) }
+      return { status: 200, body: await detailOf(subscription) }
     },
     pauseWebhook: async ({ params, context }) => {
       const paused = await setPaused(dependencies, params.webhook_id, true, operatorOf(context), context.live)
-      return { status: 200, body: webhookDetailView(paused) }
+      return { status: 200, body: await detailOf(paused) }
     },
     resumeWebhook: async ({ params, context }) => {
       const resumed = await setPaused(dependencies, params.webhook_id, false, operatorOf(context), context.live)
-      return { status: 200, body: webhookDetailView(resumed) }
+      return { status: 200, body: await detailOf(resumed) }
+    },
+    rotateWebhookSecret: async ({ params: { webhook_id }, body, context }) => {
+      const overlapSeconds = body.overlapSeconds ?? limits.webhookSecretOverlapSeconds
+      const rotated = await rotateSecret(dependencies, webhook_id, overlapSeconds, operatorOf(context), context.live)
+      return { status: 200, body: rotatedSecretView(webhook_id, rotated) }
     },
     deleteWebhook: async ({ params, context }) => {
       await unsubscribe(dependencies, params.webhook_id, operatorOf(context), context.live)

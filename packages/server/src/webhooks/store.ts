@@ -22,6 +22,16 @@ export async function lockRegistrations(queries: Queries): Promise<void> {
   await queries.rows(lockRegistrationsStatement, [])
 }
 
+const lockSubscriptionStatement = statement<[string], { id: string }>(
+  'webhooks.lockSubscription',
+  'SELECT id FROM subscription WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
+)
+
+/** Holds off whoever else would change a live subscription, until the transaction ends. @returns whether there is one */
+export async function lockSubscription(queries: Queries, id: string): Promise<boolean> {
+  return (await queries.rows(lockSubscriptionStatement, [id])).length > 0
+}
+
 /** A receiver of the list. */
 export interface ListedSubscription extends Subscription {
   readonly isPaused: boolean

@@ -1,4 +1,6 @@
 import { type EventType, type LaneReason, type LaneState, laneReasons } from '@pixgate/spec'
+import type { SigningSecret } from '../signing-keys/index.ts'
+import type { RotatedSecret } from './commands.ts'
 import type { SubscriptionWithLane } from './lanes/store.ts'
 import type { ListedSubscription } from './store.ts'
 
@@ -16,7 +18,7 @@ export function webhookView({ id, url, events, createdAt, isPaused }: ListedSubs
   return { webhook_id: id, url, events: [...events], active: !isPaused, createdAt: new Date(createdAt).toISOString() }
 }
 
-/** The same with how it is. @source rules#webhooks.15 */
+/** The same with how it is, and what signs for it. @source rules#webhooks.15, rules#webhook-secrets.2 */
 export interface WebhookDetailView extends WebhookView {
   readonly delivery: {
     readonly state: LaneState
@@ -31,10 +33,14 @@ export interface WebhookDetailView extends WebhookView {
     readonly oldestPendingAt: string | null
     readonly nextAttemptAt: string | null
   }
+  readonly secrets: { readonly createdAt: string; readonly expiresAt: string | null }[]
 }
 
-/** Writes a live subscription with its lane. */
-export function webhookDetailView(subscription: SubscriptionWithLane): WebhookDetailView {
+/** Writes a live subscription with its lane and when its secrets were made, but none of them. */
+export function webhookDetailView(
+  subscription: SubscriptionWithLane,
+  secrets: readonly SigningSecret[],
+): WebhookDetailView {
   const { state, reason, failures, pending } = subscription
   return {
     ...webhookView({ ...subscription, isPaused: state === 'paused' }),
@@ -51,6 +57,20 @@ export function webhookDetailView(subscription: SubscriptionWithLane): WebhookDe
       oldestPendingAt: instantOrNull(subscription.oldestPendingAt),
       nextAttemptAt: instantOrNull(subscription.nextAttemptAt),
     },
+    secrets: secrets.map(({ createdAt, expiresAt }) => ({
+      createdAt: new Date(createdAt).toISOString(),
+      expiresAt: instantOrNull(expiresAt),
+    })),
+  }
+}
+
+/** Writes a secret, this once. @source rules#webhook-secrets.2 */
+export function rotatedSecretView(webhookId: string, { secret, createdAt, previousExpiresAt }: RotatedSecret) {
+  return {
+    webhook_id: webhookId.toLowerCase(),
+    secret,
+    createdAt: new Date(createdAt).toISOString(),
+    previousExpiresAt: instantOrNull(previousExpiresAt),
   }
 }
 

@@ -12,6 +12,8 @@ import { createInboxCommands } from '../../src/inbox/commands.ts'
 import type { Receivers } from '../../src/inbox/receivers.ts'
 import { createInboxStore } from '../../src/inbox/store.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
+import { createSealer } from '../../src/platform/sealing.ts'
+import { createReceiverSecrets } from '../../src/signing-keys/secrets/secrets.ts'
 import { subscribe, unsubscribe } from '../../src/webhooks/commands.ts'
 import { cashOutRequest, TERMS } from '../cash-out/situations.ts'
 import { OPERATOR } from '../operator/fixture.ts'
@@ -21,6 +23,7 @@ import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { ALIVE } from '../support/live-request.ts'
 import { migratedPostgres } from '../support/migrated-postgres.ts'
 import { inbound, paidEvent, UNREAD } from '../support/partner-events.ts'
+import { ENCRYPTION_KEYS } from '../support/webhook-world.ts'
 
 /** A PostgreSQL of its own, as the loss of a standby is felt by every database in it; each test leaves it complete. */
 let primary: Awaited<ReturnType<typeof startPrimary>>
@@ -258,11 +261,13 @@ for (const what of ['key that is deactivated', 'receiver that is registered', 'r
     await generateKey(keys, { createdBy: null }, operator, ALIVE)
     const [key] = await listKeys(database, undefined, 1)
     const url = new URL(`https://example.com/${ids.uuid()}`)
-    const register = () => subscribe({ database, clock, ids }, url, ['pix_cash_in'], OPERATOR, ALIVE)
+    const secrets = createReceiverSecrets({ ids, sealer: createSealer(ENCRYPTION_KEYS) })
+    const receivers = { database, clock, ids, secrets }
+    const register = () => subscribe(receivers, url, ['pix_cash_in'], OPERATOR, ALIVE)
     const { id } = what === 'receiver that is removed' ? await register() : { id: '' }
     const once = async () => {
       if (what === 'receiver that is registered') await register()
-      else if (what === 'receiver that is removed') await unsubscribe({ database, clock, ids }, id, OPERATOR, ALIVE)
+      else if (what === 'receiver that is removed') await unsubscribe(receivers, id, OPERATOR, ALIVE)
       else await deactivateKey(keys, key?.id ?? '', operator, ALIVE)
     }
     await loseStandby(t)

@@ -50,7 +50,8 @@ async function prepare({ run, variables }: Shell): Promise<void> {
   await run('createWebhook')
   const { data: receivers } = await run('listWebhooks')
   variables.WEBHOOK_ID = receivers.at(-1).webhook_id
-  for (const id of ['getWebhook', 'pauseWebhook', 'resumeWebhook', 'deleteWebhook'] as const) await run(id)
+  for (const id of ['getWebhook', 'pauseWebhook', 'resumeWebhook', 'rotateWebhookSecret', 'deleteWebhook'] as const)
+    await run(id)
   for (const id of [
     'getPublicKey',
     'listPublicKeys',

@@ -483,6 +483,17 @@ const PARTICULAR: readonly Row[] = [
   { operation: 'getWebhook', code: 'not_found', request: (pix) => send(pix, 'getWebhook') },
   { operation: 'pauseWebhook', code: 'not_found', request: (pix) => send(pix, 'pauseWebhook') },
   { operation: 'resumeWebhook', code: 'not_found', request: (pix) => send(pix, 'resumeWebhook') },
+  { operation: 'rotateWebhookSecret', code: 'not_found', request: (pix) => send(pix, 'rotateWebhookSecret') },
+  {
+    operation: 'rotateWebhookSecret',
+    code: 'too_many_webhook_secrets',
+    request: async (pix) => {
+      const { body } = await subscribe(pix, 'https://shop.example/pix')
+      const rotate = () => pix.call('POST', `/webhook/${body.webhook_id}/secret/rotate`, {})
+      for (let one = 1; one < limits.webhookSecretsMax; one++) assert.equal((await rotate()).status, 200)
+      return rotate()
+    },
+  },
   { operation: 'deleteWebhook', code: 'not_found', request: (pix) => send(pix, 'deleteWebhook') },
 
   {

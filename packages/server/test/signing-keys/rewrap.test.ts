@@ -6,11 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { createIds } from '../../src/platform/ids.ts'
 import { createSealer, type EncryptionKeys } from '../../src/platform/sealing.ts'
 import { createSigningKeysModule } from '../../src/signing-keys/index.ts'
-import { rewrapKeys } from '../../src/signing-keys/rewrap.ts'
+import { rewrapKeys, sealingAdvice } from '../../src/signing-keys/rewrap.ts'
+import { createReceiverSecrets } from '../../src/signing-keys/secrets/secrets.ts'
+import { sealedSecrets } from '../../src/signing-keys/secrets/store.ts'
 import { generateKey, placeOf } from '../../src/signing-keys/signing-key.ts'
 import { insertNextKey } from '../../src/signing-keys/store.ts'
+import { insertSubscription } from '../../src/webhooks/store.ts'
 import { capturedLog } from '../support/captured-log.ts'
-import { testDatabase } from '../support/database.ts'
+import { administer, testDatabase } from '../support/database.ts'
 import { sealedBefore } from '../support/sealed-before.ts'
 import { auditOfKeys, setPrivateKey, signerOf, signingKeyRows } from '../support/signing-keys.ts'
 import { wallNow } from '../support/wall-clock.ts'
@@ -130,6 +133,61 @@ test('[encryption.4] a start says which encryption key is needed still, and whic
     'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is set for nothing: all that is sealed opens without it; remove it',
   ])
   assert.deepEqual(await said(present), [])
+})
+
+/** A receiver with two secrets that sign, sealed with the old encryption key, beside the signing keys. */
+async function withSecrets(sealed: Awaited<ReturnType<typeof sealedWithOld>>) {
+  const { database } = sealed
+  const subscription = {
+    id: ids.uuid(),
+    url: 'https://shop.example/',
+    events: ['pix_cash_in'],
+    createdAt: clock.now(),
+  } as const
+  await insertSubscription(database, subscription)
+  const secrets = createReceiverSecrets({ ids, sealer: createSealer(old) })
+  await secrets.make(database, subscription.id, clock.now(), 0)
+  await secrets.make(database, subscription.id, clock.now(), 3_600)
+  const opened = async (keys: EncryptionKeys) => {
+    const { open } = createReceiverSecrets({ ids, sealer: createSealer(keys) })
+    return (await sealedSecrets(database)).map((secret) => open(secret).toString('hex'))
+  }
+  return { subscription, opened }
+}
+
+test('[encryption.3] [encryption.4] the secrets of receivers are sealed anew, too, and open as before', async (t) => {
+  const sealed = await sealedWithOld(t)
+  const { database, rewrap } = sealed
+  const { opened } = await withSecrets(sealed)
+  const before = await opened(old)
+  assert.equal(new Set(before).size, 2)
+  assert.deepEqual(await sealingAdvice(database, both), [
+    'PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed still, by 4 of 4 sealed secrets: run rewrap-keys',
+  ])
+  assert.deepEqual(await rewrap(both), ['rewrapped', 'rewrapped', 'rewrapped', 'rewrapped'])
+  assert.deepEqual(await opened(present), before)
+  await assert.rejects(opened(old), { name: 'SecretUnreadable' })
+  const actions = (await auditOfKeys(database)).map(({ action }) => action)
+  assert.deepEqual(actions.filter((action) => action === 'webhook_secret.rewrapped').length, 2)
+})
+
+test('[encryption.1] [encryption.2] a secret of a receiver opens nowhere else; what no key opens refuses the start, by name', async (t) => {
+  const sealed = await sealedWithOld(t)
+  const { url, database } = sealed
+  const { subscription } = await withSecrets(sealed)
+  const [first, second] = await sealedSecrets(database)
+  const { open } = createReceiverSecrets({ ids, sealer: createSealer(old) })
+  const moved = { ...(first ?? assert.fail()), secret: second?.secret ?? assert.fail() }
+  assert.throws(() => open(moved), { name: 'SecretUnreadable', message: /what is stored was changed/ })
+  await administer(url, "UPDATE webhook_secret SET secret = secret || '\\x00'")
+  const refused = {
+    name: 'SecretUnreadable',
+    message: new RegExp(`of the webhook receiver ${subscription.id} cannot be opened`),
+  }
+  await assert.rejects(
+    createSigningKeysModule({ database, clock, ids, logger: capturedLog().logger, keys: old }),
+    refused,
+  )
 })
 
 const PROGRAM = fileURLToPath(new URL('../../bin/pixgate.mjs', import.meta.url))

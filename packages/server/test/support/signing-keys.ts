@@ -53,10 +53,10 @@ export interface AuditedRow {
 
 const selectAudit = statement<[], AuditedRow>(
   'test.auditOfKeys',
-  `SELECT actor, action, subject, address, facts FROM audit WHERE action LIKE 'signing_key.%' ORDER BY at, id`,
+  `SELECT actor, action, subject, address, facts FROM audit WHERE action ~ '^(signing_key|webhook_secret)[.]' ORDER BY at, id`,
 )
 
-/** What the audit trail has of signing keys. */
+/** What the audit trail has of signing keys, and of secrets that were sealed anew. */
 export function auditOfKeys(database: Database): Promise<AuditedRow[]> {
   return database.rows(selectAudit, [])
 }

@@ -13,7 +13,12 @@ import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import type { EncryptionKeys } from '../../src/platform/sealing.ts'
-import { createSigningKeysModule, type Keyring, type SigningKeyHandlers } from '../../src/signing-keys/index.ts'
+import {
+  createSigningKeysModule,
+  type Keyring,
+  type ReceiverSecrets,
+  type SigningKeyHandlers,
+} from '../../src/signing-keys/index.ts'
 import { createDelivery, type Delivery } from '../../src/webhooks/deliveries/delivery.ts'
 import { createFanOut, type Job } from '../../src/webhooks/fan-out.ts'
 import { createHousekeeping } from '../../src/webhooks/housekeeping.ts'
@@ -38,6 +43,8 @@ export interface WebhookWorld extends WebhookProcess {
   deliveries(): Promise<DeliveryRow[]>
   attempts(): Promise<AttemptRow[]>
   lanes(): Promise<LaneRow[]>
+  /** The secrets of all receivers, the oldest first. */
+  secretRows(): Promise<SecretRow[]>
   /** What the audit trail tells of it, in order. */
   actionsOf(subject: string): Promise<string[]>
 }
@@ -57,6 +64,7 @@ export interface ProcessOptions {
 /** One process of the service. */
 export interface WebhookProcess {
   readonly keyring: Keyring
+  readonly secrets: ReceiverSecrets
   readonly handlers: WebhookHandlers & SigningKeyHandlers
   readonly fanOut: Job
   readonly delivery: Delivery
@@ -97,6 +105,11 @@ export interface LaneRow {
   readonly drainSince: number | null
 }
 
+/** A row of `webhook_secret`. */
+export interface SecretRow {
+  readonly secret: Buffer | null
+}
+
 /** What a handler gets besides the endpoint's input. */
 export const requestContext: RequestContext = {
   endpoint: createWebhook,
@@ -128,22 +141,23 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
 
   async function createProcess(database: Database, options: ProcessOptions = {}): Promise<WebhookProcess> {
     const { gate = openGate(), logger = SILENT, encryptionKeys: keys = ENCRYPTION_KEYS } = options
-    const { keyring, handlers: ofKeys } = await createSigningKeysModule({ database, clock, ids, logger, keys })
+    const { keyring, secrets, handlers: ofKeys } = await createSigningKeysModule({ database, clock, ids, logger, keys })
     const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
     t.after(() => dispatcher.destroy())
-    const ofReceivers = createWebhookHandlers({ database, clock, ids, gate, allowPrivate: true })
+    const ofReceivers = createWebhookHandlers({ database, clock, ids, secrets, gate, allowPrivate: true })
     const fanOut = createFanOut({ database, clock, ids, onDeliveries: () => undefined })
     const delivery = createDelivery({
-      ...{ database, clock, ids, logger, keyring, dispatcher },
+      ...{ database, clock, ids, logger, keyring, secrets, dispatcher },
       random: () => 0,
       onAttemptEnded: () => undefined,
     })
     return {
       keyring,
+      secrets,
       handlers: { ...ofReceivers, ...ofKeys },
       fanOut,
       delivery,
-      housekeeping: createHousekeeping({ database, clock, logger }),
+      housekeeping: createHousekeeping({ database, clock, logger, secrets }),
       subscribe: async (url, events = eventTypes) => {
         const body = { url, events: [...events] }
         const reply = await ofReceivers.createWebhook({
@@ -175,7 +189,10 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
       return createProcess(withSlowRecords(recordsAfter, withFailing(failing, pool)), options)
     },
     productionHandlers: (resolve) =>
-      createWebhookHandlers({ database, clock, ids, gate: publicAddressGate(resolve), allowPrivate: false }),
+      createWebhookHandlers({
+        ...{ database, clock, ids, secrets: process.secrets },
+        ...{ gate: publicAddressGate(resolve), allowPrivate: false },
+      }),
     notify: async (eventType = 'pix_cash_in', body = `{"event_type":"${eventType}","event":{}}`) => {
       const id = ids.uuid()
       await database.rows(insertNotification, [id, ids.uuid(), eventType, Buffer.from(body), instantParameter(now)])
@@ -187,6 +204,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     deliveries: () => database.rows(selectDeliveries, []),
     attempts: () => database.rows(selectAttempts, []),
     lanes: () => database.rows(selectLanes, []),
+    secretRows: () => database.rows(selectSecrets, []),
     actionsOf: async (subject) => (await database.rows(selectActions, [subject])).map(({ action }) => action),
   }
 }
@@ -242,6 +260,11 @@ const selectLanes = statement<[], LaneRow>(
      JOIN subscription s ON s.id = l.subscription_id
     WHERE NOT l.is_over
     ORDER BY s.created_at, s.id`,
+)
+
+const selectSecrets = statement<[], SecretRow>(
+  'test.selectSecrets',
+  'SELECT secret FROM webhook_secret ORDER BY created_at, id',
 )
 
 const selectActions = statement<[string], { action: string }>(

@@ -37,6 +37,7 @@ test('[webhooks.1] a receiver is registered, its events in their own order', asy
     events: ['pix_cash_in', 'pix_cash_out'],
     active: true,
     createdAt: '2026-11-21T13:00:00.000Z',
+    secret: body.secret,
   })
 })
 

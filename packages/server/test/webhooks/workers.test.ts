@@ -8,7 +8,7 @@ import { type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
 const SILENT = pino({ level: 'silent' })
 
-function startModule(t: TestContext, { database, clock, ids, keyring }: WebhookWorld) {
+function startModule(t: TestContext, { database, clock, ids, keyring, secrets }: WebhookWorld) {
   const module = createWebhooksModule({
     database,
     clock,
@@ -16,6 +16,7 @@ function startModule(t: TestContext, { database, clock, ids, keyring }: WebhookW
     random: () => 0,
     logger: SILENT,
     keyring,
+    secrets,
     allowPrivate: true,
   })
   t.after(() => module.stop())

@@ -7,10 +7,11 @@ import { type Answer, type PostRequest, post } from '../../platform/http-client/
 import type { Ids } from '../../platform/ids.ts'
 import { type Batcher, createBatcher } from '../../platform/jobs/batcher.ts'
 import type { Logger } from '../../platform/log.ts'
-import type { Keyring, Signer } from '../../signing-keys/index.ts'
+import { type Keyring, type ReceiverSecrets, SecretUnreadable } from '../../signing-keys/index.ts'
 import type { Job } from '../fan-out.ts'
 import { Lanes } from '../lanes/lanes.ts'
 import type { LaneAttempt } from '../lanes/state.ts'
+import { type Signature, signatureOf, signedHeaders } from '../signed-headers.ts'
 import { type Claim, claimDeliveries } from './claims/store.ts'
 import { type EndedAttempt, recordAttempts } from './records/store.ts'
 import { type DeliveryObserver, reportAttempt, reportLane } from './reporting.ts'
@@ -25,6 +26,7 @@ export interface DeliveryDependencies {
   readonly random: () => number
   readonly logger: Logger
   readonly keyring: Keyring
+  readonly secrets: Pick<ReceiverSecrets, 'open' | 'openedHeaders'>
   readonly dispatcher: Dispatcher
   /** Called when another attempt may start. */
   readonly onAttemptEnded: () => void
@@ -55,7 +57,7 @@ const RECORD_BATCH_MAX = 256
  * Sends deliveries: claimed in one short statement, attempted with no transaction open, recorded in another statement
  * that changes only what is still claimed. The bytes are those of the notification on every attempt; each attempt is
  * signed anew, with the key that was current when it was claimed.
- * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#signing-keys.5, rules#events.4, failure-modes#NO-1, failure-modes#NO-2, failure-modes#NO-7
+ * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#webhook-secrets.1, rules#webhook-secrets.4, rules#signing-keys.5, rules#events.4, failure-modes#NO-1, failure-modes#NO-2, failure-modes#NO-7
  */
 export function createDelivery(dependencies: DeliveryDependencies): Delivery {
   return new SendingDelivery(dependencies)
@@ -65,6 +67,7 @@ class SendingDelivery implements Delivery {
   readonly #dependencies: DeliveryDependencies
   readonly #records: Batcher<EndedAttempt, void>
   readonly #heartbeat: Heartbeat
+  readonly #unreadable = createHeartbeat()
   readonly #lanes = new Lanes()
   /** What is claimed and not recorded: those under way, and those that wait for their record. */
   readonly #unrecorded = new Set<Promise<void>>()
@@ -83,7 +86,7 @@ class SendingDelivery implements Delivery {
   }
 
   async processNext(): Promise<boolean> {
-    const { database, clock, ids, keyring } = this.#dependencies
+    const { database, clock, ids, keyring, secrets } = this.#dependencies
     // Half for each kind, as both may be claimed at once.
     const unrecorded = Math.floor((UNRECORDED_MAX - this.#unrecorded.size) / 2)
     const { firsts, retries } = this.#lanes.free()
@@ -93,6 +96,7 @@ class SendingDelivery implements Delivery {
     const { claims, signingKeyId } = await claimDeliveries(database, {
       claimId: ids.uuid(),
       signingKeyId: signer.keyId,
+      openedHeaders: secrets.openedHeaders,
       now,
       leaseEndsAt: now + LEASE_MS,
       room: this.#lanes.room(),
@@ -144,10 +148,28 @@ class SendingDelivery implements Delivery {
   async #send(claim: Claim, signature: Promise<Signature>): Promise<EndedAttempt> {
     const { clock, random, dispatcher } = this.#dependencies
     const startedAt = clock.now()
-    const answer = await post(dispatcher, requestOf(claim, await signature, startedAt))
+    const answer = await post(dispatcher, requestOf(claim, await signature, this.#openSecrets(claim), startedAt))
     const ended = endedAttempt(claim, answer, startedAt, clock.now(), random())
     const move = this.#lanes.ended(claim, laneAttempt(claim, answer, ended.endedAt), isTimeout(answer))
     return move === undefined ? ended : { ...ended, move: { ...move, version: claim.lane.version } }
+  }
+
+  /** What was changed is left out: the signing key vouches for the notification all the same. */
+  #openSecrets({ secrets }: Claim): Buffer[] {
+    return secrets.flatMap((sealed) => {
+      try {
+        return [this.#dependencies.secrets.open(sealed)]
+      } catch (error) {
+        if (!(error instanceof SecretUnreadable)) throw error
+        this.#unreadable.report(sealed.id, (more) =>
+          this.#dependencies.logger.error(
+            { webhookId: sealed.subscriptionId, reason: error.message },
+            `a notification is sent without the signature of a secret${andMore(more)}`,
+          ),
+        )
+        return []
+      }
+    })
   }
 
   async settled(): Promise<void> {
@@ -170,28 +192,12 @@ function isTimeout(answer: Answer): boolean {
   return 'failure' in answer && answer.failure === 'timeout'
 }
 
-/** A signature in Base64, and the key it was made with. */
-interface Signature {
-  readonly text: string
-  readonly keyId: string
-}
-
-async function signatureOf(bytes: Uint8Array, { keyId, sign }: Signer): Promise<Signature> {
-  return { text: await sign(bytes), keyId }
-}
-
-function requestOf(claim: Claim, signature: Signature, nowMs: number): PostRequest {
+function requestOf(claim: Claim, signature: Signature, secrets: readonly Buffer[], nowMs: number): PostRequest {
+  const { url, notificationId: id, body } = claim
   return {
-    url: claim.url,
-    headers: {
-      'content-type': 'application/json',
-      'digital-signature': signature.text,
-      'digital-signature-key-id': signature.keyId,
-      'webhook-id': claim.notificationId,
-      'webhook-timestamp': String(Math.floor(nowMs / 1_000)),
-      'user-agent': 'Pixgate',
-    },
-    body: claim.body,
+    url,
+    headers: { ...signedHeaders({ id, body, signature, secrets }, nowMs), 'user-agent': 'Pixgate' },
+    body,
     timeoutMs: limits.webhookTimeoutMs,
     responseMaxBytes: limits.webhookResponseMaxBytes,
     responseTimeoutMs: RESPONSE_TIMEOUT_MS,

@@ -21,6 +21,7 @@ const CALLED_BY_SERVER = [
   'note_movements(bigint[])',
   'paid_to(text)',
   'reseal_signing_key(text,bytea,bytea)',
+  'reseal_webhook_secret(uuid,uuid,bytea,bytea)',
   'still_paid(bigint,jsonb)',
 ]
 

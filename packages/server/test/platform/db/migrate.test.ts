@@ -325,6 +325,8 @@ test('[engine.10] the server may delete nothing, define nothing, and rewrite not
     'UPDATE batch SET outcome = outcome',
     'DELETE FROM batch',
     'UPDATE signing_key SET private_key = private_key',
+    'UPDATE webhook_secret SET secret = secret',
+    'UPDATE webhook_secret SET subscription_id = subscription_id',
     'UPDATE schema_migration SET hash = hash',
     'SET ROLE postgres',
   ]

@@ -1,5 +1,6 @@
 import type { LaneReason, LaneState } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../../../platform/db/database.ts'
+import type { SealedSecret } from '../../../signing-keys/index.ts'
 import { ROOM_OF_NEW, type Room } from '../../lanes/lanes.ts'
 import type { LaneFacts } from '../../lanes/state.ts'
 
@@ -13,6 +14,8 @@ export interface Claim {
   readonly url: string
   readonly notificationId: string
   readonly body: Buffer
+  /** What it is signed with beside the signing key, the newest first; none where its receiver has none. */
+  readonly secrets: readonly SealedSecret[]
   /** Its receiver's lane, as it was then. */
   readonly lane: LaneFacts
   /** The one attempt of a degraded lane. */
@@ -31,6 +34,8 @@ export interface ClaimBounds {
   readonly claimId: string
   /** The key that the process signs with. */
   readonly signingKeyId: string
+  /** What the secrets begin with that the process can open. */
+  readonly openedHeaders: readonly Buffer[]
   readonly now: number
   readonly leaseEndsAt: number
   /** Of the lanes that the process knows; a new one has {@link ROOM_OF_NEW}. */
@@ -40,7 +45,9 @@ export interface ClaimBounds {
 }
 
 /** A claim as its row has it. */
-interface ClaimRow extends Omit<Claim, 'lane'> {
+interface ClaimRow extends Omit<Claim, 'lane' | 'secrets'> {
+  readonly secretIds: readonly string[] | null
+  readonly sealedSecrets: readonly Buffer[] | null
   readonly laneVersion: number
   readonly laneState: LaneState
   readonly laneReason: LaneReason | null
@@ -50,7 +57,7 @@ interface ClaimRow extends Omit<Claim, 'lane'> {
   readonly laneGoodProbes: number
 }
 
-// There are lanes only for who signs with the key that is current in this very statement. Plain ones are read; one that is
+// There are lanes only for who signs with the key that is current in this very statement, and opens what its receiver shares. Plain ones are read; one that is
 // probed or drained is locked, so that over all processes there is one probe and one pace: what was held in a pause leaves at
 // ten a second at first, and twice as fast with every ten seconds. Every lane offers what it may start; the emptiest are served
 // first, so that a backlog or a hanging receiver takes no turn from the others.
@@ -69,11 +76,19 @@ const claimDeliveriesStatement = statement<
     maxFirsts: number,
     maxRetries: number,
     knownVersions: readonly number[],
+    openedHeaders: readonly Buffer[],
   ],
   { signingKeyId: string } & (ClaimRow | { id: null })
 >(
   'webhooks.claimDeliveries',
   `WITH signing AS (SELECT id FROM signing_key WHERE state = 'current'),
+   secret AS (
+     SELECT subscription_id, array_agg(id ORDER BY created_at DESC, id DESC) AS ids,
+            array_agg(secret ORDER BY created_at DESC, id DESC) AS sealed,
+            bool_and(substring(secret FROM 1 FOR 12) = ANY ($14::bytea[])) AS is_opened
+       FROM webhook_secret
+      WHERE secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $2)
+      GROUP BY subscription_id),
    room AS (
      SELECT * FROM unnest($5::uuid[], $6::integer[], $7::integer[], $8::integer[], $13::integer[])
        AS room (id, under_way, free, retries, version)),
@@ -94,7 +109,7 @@ const claimDeliveriesStatement = statement<
        FROM paced p
       CROSS JOIN LATERAL (SELECT least(extract(epoch FROM $2 - p.drain_since) / 10, 20) AS tens) AS t),
    open AS (
-     SELECT ready.*, s.url, coalesce(room.under_way, 0) AS under_way,
+     SELECT ready.*, s.url, secret.ids AS secret_ids, secret.sealed, coalesce(room.under_way, 0) AS under_way,
             CASE WHEN ready.state = 'degraded' THEN 1
                  WHEN ready.version > coalesce(room.version, 0) THEN least(1, ready.bound)
                  ELSE least(coalesce(room.free, $9::integer), ready.bound) END AS free,
@@ -105,7 +120,8 @@ const claimDeliveriesStatement = statement<
        JOIN subscription s ON s.id = ready.subscription_id AND s.deleted_at IS NULL
        JOIN signing ON signing.id = $4
        LEFT JOIN room ON room.id = ready.subscription_id
-      WHERE ready.held_until IS NULL OR ready.held_until <= $2),
+       LEFT JOIN secret ON secret.subscription_id = ready.subscription_id
+      WHERE (ready.held_until IS NULL OR ready.held_until <= $2) AND coalesce(secret.is_opened, true)),
    offered AS (
      SELECT open.subscription_id, open.under_way, open.free, due.id, due.next_attempt_at AS due_at, kind.tried,
             row_number() OVER (PARTITION BY open.subscription_id ORDER BY due.next_attempt_at, due.id) AS nth
@@ -144,6 +160,7 @@ const claimDeliveriesStatement = statement<
       WHERE l.subscription_id = counted.subscription_id)
    SELECT signing.id AS "signingKeyId", c.id, c.claim_id AS "claimId", c.attempts AS attempt,
           c.subscription_id AS "subscriptionId", open.url, c.notification_id AS "notificationId", n.body,
+          open.secret_ids AS "secretIds", open.sealed AS "sealedSecrets",
           open.state = 'degraded' AS "isProbe", open.version AS "laneVersion", open.state AS "laneState",
           open.reason AS "laneReason", open.failures AS "laneFailures", open.failing_since AS "laneFailingSince",
           open.failed_probes AS "laneFailedProbes", open.good_probes AS "laneGoodProbes"
@@ -156,7 +173,7 @@ const claimDeliveriesStatement = statement<
 
 /**
  * Claims what is due, the oldest of each subscription first. A claim counts as an attempt.
- * @source rules#signing-keys.5, rules#webhooks.10
+ * @source rules#signing-keys.5, rules#webhook-secrets.4, rules#webhooks.10
  */
 export async function claimDeliveries(queries: Queries, bounds: ClaimBounds): Promise<Claimed> {
   const { room } = bounds
@@ -174,14 +191,28 @@ export async function claimDeliveries(queries: Queries, bounds: ClaimBounds): Pr
     bounds.maxFirsts,
     bounds.maxRetries,
     room.map(({ version }) => version),
+    bounds.openedHeaders,
   ])
   const [first] = rows
   if (first === undefined) throw new Error('no signing key is current')
   return { signingKeyId: first.signingKeyId, claims: rows.filter((row) => row.id !== null).map(claimOf) }
 }
 
-function claimOf({ laneVersion, laneState, laneReason, laneFailures, laneFailingSince, ...row }: ClaimRow): Claim {
+function claimOf({ secretIds, sealedSecrets, ...ofLane }: ClaimRow): Claim {
+  const { laneVersion, laneState, laneReason, laneFailures, laneFailingSince, ...row } = ofLane
   const { laneFailedProbes: failedProbes, laneGoodProbes: goodProbes, ...claim } = row
   const lane = { version: laneVersion, state: laneState, reason: laneReason, failedProbes, goodProbes }
-  return { ...claim, lane: { ...lane, failures: laneFailures, failingSince: laneFailingSince } }
+  return {
+    ...claim,
+    secrets: secretsOf(claim.subscriptionId, secretIds, sealedSecrets),
+    lane: { ...lane, failures: laneFailures, failingSince: laneFailingSince },
+  }
+}
+
+function secretsOf(
+  subscriptionId: string,
+  ids: ClaimRow['secretIds'],
+  sealed: ClaimRow['sealedSecrets'],
+): SealedSecret[] {
+  return (sealed ?? []).map((secret, index) => ({ subscriptionId, id: ids?.[index] ?? '', secret }))
 }
