@@ -230,6 +230,9 @@ test('[database.10] no function of ours looks into a schema that its caller can 
 
 const APPEND_ONLY = ['move', 'entry', 'audit', 'audit_chain', 'audit_anchor', 'delivery_attempt', 'movement']
 
+/** Its rows are looked at one by one, and go once they are old: see retention/deliveries. */
+const ERASED_IN_TIME = 'delivery_attempt'
+
 for (const table of [...APPEND_ONLY, 'inbox', 'inbox_event', 'statement_entry']) {
   test(`[engine.10] ${table} is only ever added to: its rows are neither removed nor rewritten, by anybody`, async (t) => {
     const { url } = await testDatabase(t)
@@ -244,7 +247,8 @@ for (const table of [...APPEND_ONLY, 'inbox', 'inbox_event', 'statement_entry'])
           )[0]?.name
     const attempts = [`UPDATE ${table} SET ${column} = ${column}`, `DELETE FROM ${table}`, `TRUNCATE ${table}`]
     for (const sql of attempts) {
-      await assert.rejects(query(url, sql), /is append-only|is never changed/, `the owner: ${sql}`)
+      const isByRow = table === ERASED_IN_TIME && sql.startsWith('DELETE')
+      if (!isByRow) await assert.rejects(query(url, sql), /is append-only|is never changed/, `the owner: ${sql}`)
       await assert.rejects(asApplication(url, sql), /permission denied/, `the server: ${sql}`)
     }
   })
