@@ -46,6 +46,6 @@ const ADVICE = [
   '- A timeout, a 500 or a lost connection is no refusal. What has an `externalId`, or for 24 hours an `Idempotency-Key`, is carried out once under it: send the same request again, or look it up by `external_id`.',
   '- A refund without `externalId` and an adjustment without `Idempotency-Key` are carried out again when they are sent again: look first, with `GET /api/pix/refund?cash_in_id=…` or `GET /api/pix/ledger?operation=ADJUSTMENT`.',
   '- Ignore fields and statuses that you do not know: there may be more.',
-  `- Receivers get ${eventTypes.map((type) => `\`${type}\``).join(', ')}: verify \`Digital-Signature\` (ECDSA P-256, SHA-256, DER, Base64) over the raw body with the key of \`GET /public-keys\` that \`Digital-Signature-Key-Id\` names, answer 2xx within 5 seconds, and count each \`webhook-id\` once.`,
+  `- Receivers get ${eventTypes.map((type) => `\`${type}\``).join(', ')}: verify \`Digital-Signature\` (ECDSA P-256, SHA-256, DER, Base64) over the raw body with the key of \`GET /public-keys\` that \`Digital-Signature-Key-Id\` names, or \`webhook-signature\` as Standard Webhooks says with the \`secret\` of the receiver, answer 2xx within 5 seconds, and count each \`webhook-id\` once.`,
   ...clientRules.map((rule) => `- ${rule}`),
 ].join('\n')

@@ -9,6 +9,7 @@ const RETRIED = limits.webhookRetriedStatuses.join(', ')
 const STEPS = [
   'Keep the bytes of the body as they came: the signature is over them. Do not parse the body and write it again.',
   `Verify. \`Digital-Signature\` is the Base64 of the DER form of an ECDSA P-256 signature with SHA-256. The key is the one of \`GET /public-keys\`, PEM, without a token, that \`Digital-Signature-Key-Id\` names; keep them for ${KEY_MINUTES} minutes and no longer. Where it names none of them, fetch them once more, at most once a second; where it still does not, or the signature does not verify, answer 401. \`GET /public-key\` is the current one alone: fetch it again where a signature does not verify.`,
+  'Or verify `webhook-signature` with the `secret` that `POST /webhook` answered, as any library of Standard Webhooks does: it covers the id and the time too, and what is sent again after five minutes is refused.',
   `Answer any 2xx within ${ANSWER_SECONDS} seconds, with or without a body, and do the work afterwards.`,
   'Act once on each `webhook-id`: the same notification may come again, with the same id and the same bytes. It may also come before or after others; GET by id is the authoritative view.',
 ]

@@ -120,7 +120,7 @@ function webhookHeaderTable(): Html | undefined {
   const properties = webhookHeaders.map(({ name, description, schema }) => [name, { ...schema, description }])
   return fieldTable('Headers', {
     properties: Object.fromEntries(properties),
-    required: webhookHeaders.map(({ name }) => name),
+    required: webhookHeaders.filter(({ required }) => required).map(({ name }) => name),
   })
 }
 

@@ -92,8 +92,8 @@ test('[operators.2] in production the tokens of the sandbox open nothing, and it
   const { pix, make } = await operatorWorld(t)
   const sandbox = await make('Ana', 'viewer')
   const live = formatToken('production', Buffer.alloc(32, 3))
-  // It was sealed with the sandbox's key.
-  await administer(pix.databaseUrl, 'DELETE FROM signing_key')
+  // They were sealed with the sandbox's key.
+  await administer(pix.databaseUrl, 'DELETE FROM webhook_secret; DELETE FROM signing_key')
   const url = await neighbourOf(t, pix, IN_PRODUCTION)
   const get = (token: string) => fetch(url + OPERATORS, { headers: { authorization: `Bearer ${token}` } })
   assert.equal((await get(sandbox.token)).status, 401)

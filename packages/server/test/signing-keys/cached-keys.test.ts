@@ -151,6 +151,7 @@ for (const [way, force, mayRefuse] of [
     const deliveries = await world.deliveries()
     assert.deepEqual(new Set(deliveries.map(({ state }) => state)), new Set(['DELIVERED']))
     assert.equal(receiver.refused.length > 0, mayRefuse)
+    t.diagnostic(`of ${receiver.received.length} attempts ${receiver.refused.length} were refused`)
     for (const at of receiver.refused) {
       assert.ok(at >= promotedAt && at < promotedAt + 5 * MINUTE_MS, 'nothing is refused once the cache is old')
     }
