@@ -124,3 +124,32 @@ test('[desk.48] what a case counts with is made no smaller, whoever writes it, a
     await assert.rejects(administer(server, `UPDATE "case" SET ${column}`), { code: '42501' }, column)
   }
 })
+
+test('[desk.41] whom the proposer made, or somebody they made, approves nothing of theirs, and of others what they will', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+  const caio = await pix.make('admin', 'Caio')
+  const make = async (by: Record<string, string>, role: string, name: string) => {
+    const { status, body } = await pix.call('POST', '/operator/operators', { name, role }, by)
+    assert.equal(status, 201, JSON.stringify(body))
+    return { authorization: `Bearer ${body.token}` }
+  }
+  const eli = await make(caio, 'admin', 'Eli')
+  const dependent = [
+    await make(caio, 'approver', 'Dora'),
+    await make(eli, 'approver', 'Fabi'),
+    // Bia again, by a token that Caio has seen.
+    await make(caio, 'approver', 'Bia'),
+    await make(await make(eli, 'admin', 'caio'), 'approver', 'Gil'),
+  ]
+  const { id } = await pix.paidTwice('10.00')
+  const { body } = await pix.decide(id, 'credit', {}, caio)
+  assert.equal(body.outcome, 'proposed')
+  for (const headers of dependent) {
+    const { status, body: refused } = await pix.say(id, body.proposalId, true, headers)
+    assert.deepEqual([status, refused.code], [403, 'approver_not_independent'])
+  }
+  assert.equal((await pix.say(id, body.proposalId, true)).body.outcome, 'approved')
+  const other = await pix.paidTwice('10.00')
+  const { proposalId } = (await pix.decide(other.id, 'credit')).body
+  assert.equal((await pix.say(other.id, proposalId, true, dependent[0])).body.outcome, 'approved')
+})
