@@ -23,7 +23,14 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   const retold = '0198c0f0-3f00-7000-8000-1a2b3c4d5e71'
   const openCases = [{ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e72', kind: 'second_payment', reference: '' }]
   const draft = new Draft(
-    { operations: new Map([[retold, { ...OPERATION, id: retold, openCases }]]), accounts, controls, movements: new Map(), debts: new Map(), ...NO_ALLOWANCES },
+    {
+      operations: new Map([[retold, { ...OPERATION, id: retold, openCases }]]),
+      accounts,
+      controls,
+      movements: new Map(),
+      debts: new Map(),
+      ...NO_ALLOWANCES,
+    },
     0,
     ids,
   )
