@@ -164,8 +164,8 @@ class StatementDifferences implements Differences {
     }
   }
 
-  async #reportOtherwiseBooked(judged: readonly Judged[]): Promise<void> {
-    const differing = judged.flatMap(({ entry, verdict }) =>
+  async #reportOtherwiseBooked(verdicts: readonly EntryVerdict[]): Promise<void> {
+    const differing = verdicts.flatMap(({ entry, verdict }) =>
       verdict.is === 'DIFFERS' ? [{ entry, reason: verdict.reason }] : [],
     )
     const retold = await this.#entries.retold(differing.map(({ entry }) => keyOf(entry)))
@@ -217,7 +217,7 @@ interface Pass {
 }
 
 /** An entry, and what is to be done with it. */
-interface Judged {
+interface EntryVerdict {
   readonly entry: OpenEntry
   readonly verdict: Verdict
 }
