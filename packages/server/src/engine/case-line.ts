@@ -38,7 +38,7 @@ function centsIn(facts: unknown): number | undefined {
  * The amount that a case is about, centavos, whichever way it went: what was reported, or else the value of its operation.
  * @source rules#desk.30
  */
-export function caseCents(facts: Document, operation: Pick<Operation, 'valueCents'> | undefined): bigint | null {
+function caseCents(facts: Document, operation: Pick<Operation, 'valueCents'> | undefined): bigint | null {
   const reported = centsIn(facts) ?? centsIn(facts.event)
   return reported === undefined || !Number.isSafeInteger(reported)
     ? (operation?.valueCents ?? null)
