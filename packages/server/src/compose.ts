@@ -280,6 +280,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       engine,
       database: databases.api,
       adminFromCents: config.deskApprovalFromCents,
+      holders: holdersOf(access),
     }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl, onVerified: drifts.report }),
@@ -334,6 +335,11 @@ function buildAccess(base: Base, onPreviousSecret: OnPreviousSecret) {
     operators,
     logins: auditLogins(operators.authenticate, { ...base, database }),
   }
+}
+
+/** Who holds tokens, and how often that was taken away from somebody. */
+function holdersOf({ operators }: Pick<ReturnType<typeof buildAccess>, 'operators'>) {
+  return { people: operators.everybody, version: operators.holdersVersion }
 }
 
 /**
@@ -500,7 +506,7 @@ function handlersOf(base: Base, modules: Modules) {
       database: base.databases.api,
       looseDesk: modules.looseDesk,
       deciders: { cash_in: cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider },
-      holders: { people: modules.operators.everybody, version: modules.operators.holdersVersion },
+      holders: holdersOf(modules),
       approvalFromCents: base.config.deskApprovalFromCents,
       rehearse: createRehearsal({ ...base, database: base.databases.api }),
     }),

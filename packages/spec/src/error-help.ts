@@ -78,7 +78,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   approver_not_independent: {
     cause:
-      'You made the API key that asked for this payout, proposed this decision, or have approved it already, with this token or with another one under your name. It takes somebody else.',
+      'You made the API key that asked for this payout, proposed this decision, or have approved it already, with this token or with another one under your name; or whoever proposed it made you an operator. It takes somebody else.',
     cure: 'Have another operator with the role `approver` approve it.',
   },
   api_key_deactivated: {

@@ -57,7 +57,7 @@ export const errors = {
     status: 403,
     title: 'Approver not independent',
     message:
-      'whoever asked for this, made the API key that did, or approved it before, cannot approve it, whichever their token',
+      'whoever asked for this, made the API key that did, or approved it before, cannot approve it, whichever their token; nor can whom the proposer of a decision made',
   },
   api_key_deactivated: {
     status: 409,

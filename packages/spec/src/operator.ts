@@ -152,7 +152,7 @@ export const createAdjustment = endpoint({
   tag: 'Operator',
   summary: 'Adjust the balance: opening balance, top-up or withdrawal at the bank',
   description:
-    'Books what was moved at the bank by hand; moves nothing there. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on, either way, it takes an `admin`: 403 `insufficient_role`. Send an `Idempotency-Key`, so that a lost answer is not booked twice.',
+    'Books what was moved at the bank by hand; moves nothing there. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on, either way, it takes an `admin`: 403 `insufficient_role`; so it does where it would bring what an `operator` adjusts, and decides alone, within 24 hours to that. Send an `Idempotency-Key`, so that a lost answer is not booked twice.',
   headers: {
     'Idempotency-Key': { ...idempotencyKey, description: 'Replays the 201 of the same request within 24 hours' },
   },

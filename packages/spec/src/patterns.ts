@@ -24,8 +24,9 @@ export const patternFaults: Readonly<Record<string, string>> = {
   [EXTERNAL_ID]: PRINTABLE,
   [PIX_KEY_TYPE]: `must be one of ${pixKeyTypes.join(', ')}`,
   [VISIBLE_ASCII]: 'must consist of visible ASCII characters, without spaces',
-  [END_TO_END_ID]: 'must be an end-to-end id: E, 20 digits, and 11 letters or digits, nothing around them',
-  [RETURN_ID]: 'must be a return id: D, 20 digits, and 11 letters or digits, nothing around them',
+  [END_TO_END_ID]:
+    'must be an end-to-end id: E, 8 capitals or digits, 12 digits, and 11 letters or digits, nothing around them',
+  [RETURN_ID]: 'must be a return id: D, 8 capitals or digits, 12 digits, and 11 letters or digits, nothing around them',
   [CASE_KIND]: 'must be 1 to 64 small letters and underscores',
   [CURSOR]: 'must be the nextCursor of the page before',
 }

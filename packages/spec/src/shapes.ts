@@ -285,8 +285,11 @@ export const CASE_KIND = '^[a-z_]{1,64}$'
 /** The bank's name of a movement: visible ASCII characters. */
 export const VISIBLE_ASCII = '^[!-~]+$'
 
-/** An end-to-end id as the Central Bank writes it, or nothing. @source rules#desk.17 */
-export const END_TO_END_ID = '^(?:E[0-9]{20}[0-9A-Za-z]{11})?$'
+/**
+ * An end-to-end id as the Central Bank writes it, or nothing: since API Pix 2.9.0 an ISPB may have capitals, as a CNPJ may.
+ * @source rules#desk.17
+ */
+export const END_TO_END_ID = '^(?:E[0-9A-Z]{8}[0-9]{12}[0-9A-Za-z]{11})?$'
 
 /** A return id likewise. @source rules#desk.17 */
-export const RETURN_ID = '^(?:D[0-9]{20}[0-9A-Za-z]{11})?$'
+export const RETURN_ID = '^(?:D[0-9A-Z]{8}[0-9]{12}[0-9A-Za-z]{11})?$'

@@ -31,7 +31,7 @@ export interface Differences {
 /** What it needs. */
 export interface DifferencesOptions {
   readonly store: StatementStore
-  readonly entries: Pick<EntryStore, 'contradicted' | 'decided'>
+  readonly entries: Pick<EntryStore, 'contradicted' | 'decided' | 'retold'>
   readonly partner: Pick<StatementPartner, 'returnsWithinMs'>
   readonly receivers: Receivers
   readonly tripWire: TripWire
@@ -82,8 +82,14 @@ class StatementDifferences implements Differences {
   async keep(told: readonly StatementEntry[], nowMs: number): Promise<StatementEntry[]> {
     const entries = withTariffNames(told, await this.#store.keptTariffs(told))
     const retold = await this.#store.keep(entries, nowMs)
-    const decided = await this.#entries.decided(retold.map(({ entry }) => keyOf(entry)))
-    await this.#tripWire.report(retold.flatMap((one) => retoldDifference(one, decided.get(keyOf(one.entry)))))
+    const keys = retold.map(({ entry }) => keyOf(entry))
+    const [decided, open] = [await this.#entries.decided(keys), await this.#entries.retold(keys)]
+    await this.#tripWire.report(
+      retold.flatMap((one) => {
+        const key = keyOf(one.entry)
+        return retoldDifference(one, { decided: decided.get(key), open: open.get(key) })
+      }),
+    )
     return entries
   }
 
@@ -125,6 +131,7 @@ class StatementDifferences implements Differences {
     const judged = withOwnAdjustments(entries, explaining).map((entry) => ({ entry, verdict: judge(entry, nowMs) }))
     const results = await Promise.all(judged.map(({ entry, verdict }) => this.#limit(() => this.#act(entry, verdict))))
     await this.#tripWire.report(results.flatMap((result) => (typeof result === 'object' ? [result.difference] : [])))
+    await this.#reportOtherwiseBooked(judged)
     const outcomes = results.map((result) => (typeof result === 'object' ? result.done : result))
     const having = (wanted: Done) => judged.filter((_, index) => outcomes[index] === wanted).map(({ entry }) => entry)
     await this.#store.noteAsked(having('ASKED'), nowMs)
@@ -152,11 +159,19 @@ class StatementDifferences implements Differences {
         return 'NOTHING'
       case 'UNEXPLAINED':
         return verdict.isOverdue ? this.#unexplained(entry, verdict.reason, null) : 'NOTHING'
-      case 'DIFFERS':
-        return { done: 'NOTHING', difference: otherwiseBooked(entry, verdict.reason) }
       default:
         return 'NOTHING'
     }
+  }
+
+  async #reportOtherwiseBooked(verdicts: readonly EntryVerdict[]): Promise<void> {
+    const differing = verdicts.flatMap(({ entry, verdict }) =>
+      verdict.is === 'DIFFERS' ? [{ entry, reason: verdict.reason }] : [],
+    )
+    const retold = await this.#entries.retold(differing.map(({ entry }) => keyOf(entry)))
+    await this.#tripWire.report(
+      differing.map(({ entry, reason }) => otherwiseBooked(entry, reason, retold.get(keyOf(entry)))),
+    )
   }
 
   async #ask(entry: OpenEntry, operationId: string): Promise<Done> {
@@ -201,6 +216,12 @@ interface Pass {
   readonly waiting: number[]
 }
 
+/** An entry, and what is to be done with it. */
+interface EntryVerdict {
+  readonly entry: OpenEntry
+  readonly verdict: Verdict
+}
+
 /** What was done about an entry, as far as it has to be noted. */
 type Done = 'ASKED' | 'REPORTED' | 'NOTHING'
 
@@ -220,17 +241,17 @@ function withOwnAdjustments(entries: readonly OpenEntry[], explaining: Set<strin
   })
 }
 
-/** Dangerous where our books have more than the bank: money that it does not know, or of which more left. */
-function otherwiseBooked(entry: OpenEntry, reason: string): Difference {
+/**
+ * Dangerous where our books have more than the bank: money that it does not know, or of which more left.
+ * @param retold what the case tells that the statement told otherwise later: the entry is kept as it was told first
+ * @source rules#desk.56
+ */
+function otherwiseBooked(entry: OpenEntry, reason: string, retold: Document | undefined): Difference {
   const { direction, valueCents, booked } = entry
   const bookedCents = booked?.valueCents ?? valueCents
   const isDanger = direction === 'in' ? valueCents < bookedCents : valueCents > bookedCents
-  return {
-    kind: DIFFERS,
-    reference: keyOf(entry),
-    facts: { reason, ...factsOf(entry), ...bookedFacts(entry) },
-    isDanger,
-  }
+  const facts = retold ?? factsOf(entry)
+  return { kind: DIFFERS, reference: keyOf(entry), facts: { reason, ...facts, ...bookedFacts(entry) }, isDanger }
 }
 
 /** Dangerous where it came in: money that the bank does not know. */
@@ -241,15 +262,21 @@ function missing(gap: Gap): Difference {
 
 /**
  * What was told again as it was decided of is no difference any more; told otherwise than that it is another one.
+ * @param told `open`: by the open case of it, which shows what was told last; `decided`: by the last one that was closed
  * @source rules#desk.56
  */
-function retoldDifference({ entry, before }: Retold, decided: Document | undefined): Difference[] {
+function retoldDifference(
+  { entry, before }: Retold,
+  { decided, open }: { readonly decided: Document | undefined; readonly open: Document | undefined },
+): Difference[] {
   const reason = 'the statement said otherwise before'
-  const facts: Document = { reason, ...retoldFacts(entry, before) }
+  const booked: Document = open?.booked === undefined ? {} : { booked: open.booked }
+  const facts: Document = { reason, ...retoldFacts(entry, before), ...booked }
   // What an operator booked of it may be over again, as it is told as it was at first.
   const known = decided ?? facts.before
   const isSame = (name: string) => isDocument(known) && known[name] === facts[name]
-  if (['valueCents', 'endToEndId', 'reference'].every(isSame)) return []
+  const isShown = open !== undefined && decided === undefined
+  if (!isShown && ['valueCents', 'endToEndId', 'reference'].every(isSame)) return []
   const reference = decided ? `${keyOf(entry)} again ${entry.valueCents}` : keyOf(entry)
   // Where money is gone by it, the whole statement lacks it too.
   return [{ kind: DIFFERS, reference, facts, isDanger: false }]

@@ -12,7 +12,13 @@ import {
 } from './cash-in.ts'
 import { notFound } from './not-found.ts'
 import { factsOfRefunds } from './refunds.ts'
-import { reportedFailure, reportedFailureFact, reportedPayments, reportedPaymentsFact } from './reported.ts'
+import {
+  reportedAgain,
+  reportedFailure,
+  reportedFailureFact,
+  reportedPayments,
+  reportedPaymentsFact,
+} from './reported.ts'
 import { returnsDueAt } from './returns.ts'
 import { afterQuery, nextDueAt, questionDelayMs, restingDueAt } from './schedule.ts'
 
@@ -199,9 +205,8 @@ function factsAfterPayment(
 ): Changes {
   const { [payment.endToEndId]: told, ...othersReported } = reportedPayments(cashIn.facts)
   if (row.asks) {
-    const { valueCents, occurredAt } = payment
-    const reportedPayment = told ?? { valueCents: Number(valueCents), occurredAt, since: nowMs }
-    return { facts: reportedPaymentsFact({ ...othersReported, [payment.endToEndId]: reportedPayment }) }
+    const reported = reportedAgain(told, payment, nowMs)
+    return { facts: reportedPaymentsFact({ ...othersReported, [payment.endToEndId]: reported }) }
   }
   const settled = told === undefined ? {} : reportedPaymentsFact(othersReported)
   const payments = { ...cashIn.facts.payments, [payment.endToEndId]: Number(payment.valueCents) }

@@ -2,8 +2,8 @@ import { nanosecondText } from '@pixgate/spec'
 import { notificationOf } from '../engine/notification.ts'
 import type { Document, Notification } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
-import type { CashIn, CashInEvent } from './cash-in.ts'
-import { reportedFailure, reportedPayments, reportedPaymentsFact } from './reported.ts'
+import type { CashIn, CashInEvent, CashInInput } from './cash-in.ts'
+import { reportedCents, reportedFailure, reportedPayments, reportedPaymentsFact } from './reported.ts'
 
 /** What the merchant and the operator are told of a cash-in. */
 
@@ -37,10 +37,14 @@ export function cashInNotification(
   })
 }
 
-/** What the operator of a case is told. */
-export function evidenceOf(cashIn: CashIn, input: CashInEvent): Document {
+/**
+ * What the operator of a case is told.
+ * @param opens the kind of the case; absent: none is opened
+ */
+export function evidenceOf(cashIn: CashIn, input: CashInEvent, opens?: string): Document {
   switch (input.on) {
     case 'partner.confirmed':
+      if (opens === 'too_many_payments') return evidenceOfReported(cashIn, input.payment)
       return {
         endToEndId: input.payment.endToEndId,
         valueCents: Number(input.payment.valueCents),
@@ -54,9 +58,12 @@ export function evidenceOf(cashIn: CashIn, input: CashInEvent): Document {
     case 'charge.not_found':
       return { askedAt: input.askedAt, notFoundSince: cashIn.facts.notFoundSince ?? null }
     case 'work.done':
-      return Object.keys(reportedPayments(cashIn.facts)).length > 0
-        ? { bankAnswer: input.bankAnswer, ...reportedPaymentsFact(reportedPayments(cashIn.facts)) }
-        : { bankAnswer: input.bankAnswer }
+      if (Object.keys(reportedPayments(cashIn.facts)).length === 0) return { bankAnswer: input.bankAnswer }
+      return {
+        bankAnswer: input.bankAnswer,
+        ...reportedPaymentsFact(reportedPayments(cashIn.facts)),
+        ...(opens === 'payment_unconfirmed' ? { valueCents: reportedCents(cashIn.facts) } : {}),
+      }
     case 'charge.accepted':
       // Another reference for the same charge is a contradiction; else it is an answer that came late.
       return cashIn.transactionId !== null && cashIn.transactionId !== input.transactionId
@@ -81,4 +88,12 @@ export function evidenceOf(cashIn: CashIn, input: CashInEvent): Document {
     default:
       return {}
   }
+}
+
+/** Of all payments that wait for the bank's word, with the one that makes them too many. */
+function evidenceOfReported(
+  { facts }: CashIn,
+  { endToEndId, valueCents, occurredAt }: Extract<CashInInput, { on: 'partner.confirmed' }>['payment'],
+): Document {
+  return { endToEndId, valueCents: reportedCents(facts) + Number(valueCents), occurredAt }
 }

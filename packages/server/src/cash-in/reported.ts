@@ -15,6 +15,8 @@ export interface ReportedPayment extends Document {
   readonly occurredAt: number
   /** When the event came. */
   readonly since: number
+  /** The most that events told of it, where that is not what the first one told. */
+  readonly mostCents?: number
 }
 
 /** The facts in which the database keeps them, under the names of the first version. @see docs/adr/0024 */
@@ -38,6 +40,26 @@ export function reportedPayments({ toldPayments }: ReportedFacts): Readonly<Reco
 /** The fact to write, also as evidence of a case. */
 export function reportedPaymentsFact(toldPayments: Readonly<Record<string, ReportedPayment>>) {
   return { toldPayments }
+}
+
+/** The most that events reported of all of them together, centavos. @source rules#desk.48 */
+export function reportedCents(facts: ReportedFacts): number {
+  const each = Object.values(reportedPayments(facts))
+  return each.reduce((sum, { valueCents, mostCents = valueCents }) => sum + Math.max(valueCents, mostCents), 0)
+}
+
+/**
+ * A payment after an event reported it, or reported it again: it stays as the first one told it.
+ * @param before as it was known; `undefined`: it was not
+ */
+export function reportedAgain(
+  before: ReportedPayment | undefined,
+  { valueCents: told, occurredAt }: { readonly valueCents: bigint; readonly occurredAt: number },
+  nowMs: number,
+): ReportedPayment {
+  const valueCents = Number(told)
+  if (before === undefined) return { valueCents, occurredAt, since: nowMs }
+  return valueCents > (before.mostCents ?? before.valueCents) ? { ...before, mostCents: valueCents } : before
 }
 
 /** A failure that only an event reported so far; `null`: none. */

@@ -14,7 +14,7 @@ import {
 import { changesOf } from './facts.ts'
 import { GUARDS, isBeyondReported, uncreditedPayment } from './guards.ts'
 import { cashInNotification, evidenceOf } from './notification.ts'
-import { reportedPayments } from './reported.ts'
+import { reportedCents, reportedPayments } from './reported.ts'
 import { fateOf, type ReportedReturn } from './returns.ts'
 import { isAboutToBeAsked, isAtRest } from './schedule.ts'
 
@@ -50,7 +50,7 @@ function decideOne(cashIn: CashIn, told: CashInEvent, nowMs: number): Decision<C
   const input = recognise(cashIn, told, nowMs)
   if (typeof input === 'string') return { outcome: { result: input, cashIn } }
   const given = { cashIn, input, nowMs }
-  return follow(
+  const decision: Decision<CashInOutcome> = follow(
     machine,
     cashIn,
     {
@@ -60,11 +60,23 @@ function decideOne(cashIn: CashIn, told: CashInEvent, nowMs: number): Decision<C
       amounts: { v: cashIn.valueCents, f: cashIn.feeCents, ...amountsOf(cashIn, input) },
       reference: referenceOf(input),
       notification: (to) => cashInNotification(cashIn, input, to, nowMs),
-      evidence: evidenceOf(cashIn, input),
+      evidence: ({ opens }) => evidenceOf(cashIn, input, opens),
       outcome: (after, isApplied) => ({ result: isApplied ? 'APPLIED' : 'IGNORED', cashIn: after }),
     },
     nowMs,
   )
+  return withReported(cashIn, decision)
+}
+
+/** While a case about payments that only events reported is open, it counts with those that they report besides. @source rules#desk.48 */
+function withReported({ facts, openCases = [] }: CashIn, decision: Decision<CashInOutcome>): Decision<CashInOutcome> {
+  const { id: operationId, facts: factsAfter } = decision.outcome.cashIn
+  const valueCents = reportedCents(factsAfter)
+  if (valueCents <= reportedCents(facts)) return decision
+  const told = openCases
+    .filter(({ kind }) => kind === 'payment_unconfirmed' || kind === 'too_many_payments')
+    .map(({ kind, reference }) => ({ operationId, kind, reference, facts: { valueCents } }))
+  return told.length === 0 ? decision : { ...decision, cases: [...(decision.cases ?? []), ...told] }
 }
 
 function referenceOf(input: CashInEvent): string {

@@ -68,7 +68,7 @@ export async function optionsOf(
   const openCase: DecidableCase = { id, kind, reference, facts: facts as DecidableCase['facts'] }
   const views: OptionView[] = []
   for (const option of decider.options(operation, openCase, clock.now())) {
-    const counted = countedOf(option.decision, whole.atStakeCents)
+    const counted = countedOf(option.decision, whole.amountCents)
     const weighed = async () =>
       weigh(await rehearse(commandOf(decider, operation, openCase, orderOf(option, id))), undefined, counted)
     views.push(await viewOf({ ...option, needs: [...option.needs] }, weighed, approvalFromCents, usedCents))

@@ -1,5 +1,4 @@
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
-import { AT_STAKE } from './steps/store.ts'
 
 /** All SQL of the desk. */
 
@@ -8,6 +7,7 @@ export interface CaseRow {
   readonly id: string
   readonly kind: string
   readonly reference: string
+  /** The most that it was ever told to be about; `null`: nobody told an amount. @source rules#desk.48 */
   readonly amountCents: bigint | null
   readonly openedAt: number
   readonly closedAt: number | null
@@ -89,8 +89,6 @@ export const SHOWN_MAX = 500
 
 /** A case with all that is known of its operation, of one snapshot. */
 export interface WholeCase extends CaseRow {
-  /** The most that it was ever told to be about, centavos; `null`: nobody told an amount. */
-  readonly atStakeCents: bigint | null
   readonly facts: object
   /** How many moves its operation has had; `null` where it has none. */
   readonly version: number | null
@@ -195,7 +193,7 @@ const OTHERS = `SELECT x.id, x.kind, x.reference, x.amount_cents AS "amountCents
 
 const selectWhole = statement<[id: string], WholeCase>(
   'desk.case',
-  `SELECT c.facts, ${AT_STAKE} AS "atStakeCents", o.version, o.value_cents AS "valueCents", o.fee_cents AS "feeCents", o.correlation_id AS "correlationId",
+  `SELECT c.facts, o.version, o.value_cents AS "valueCents", o.fee_cents AS "feeCents", o.correlation_id AS "correlationId",
           o.detail, o.facts -> 'madeBy' AS "madeBy", o.created_at AS "createdAt",
           ${some(MOVES)} AS moves, ${some(EVENTS)} AS events, ${some(ENTRIES)} AS entries,
           ${some(NOTIFICATIONS)} AS notifications, ${some(OTHERS)} AS others, ${CASE}

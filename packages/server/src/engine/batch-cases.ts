@@ -1,9 +1,25 @@
 import type { Ids } from '../platform/ids.ts'
-import type { Case, OpenCase, Operation } from './operation.ts'
+import type { Case, Document, OpenCase, Operation } from './operation.ts'
 
 /** A case that was not open before the batch, and that the batch opens; it may close it again. */
 export type WrittenCase = Case & {
   readonly id: string
+  /** All that was told of it: it counts with the most. */
+  readonly told: readonly Document[]
+  readonly isClosed: boolean
+}
+
+/** A case that was open before the batch, and what was told of it again. */
+export interface RetoldCase {
+  readonly id: string
+  readonly operationId: string | null
+  readonly told: readonly Document[]
+}
+
+type OpenedCase = Case & {
+  readonly id: string
+  facts: Document
+  readonly told: Document[]
   isClosed: boolean
 }
 
@@ -17,7 +33,9 @@ type Name = Pick<Case, 'operationId' | 'kind' | 'reference'>
 export class BatchCases {
   readonly #operations: ReadonlyMap<string, Operation>
   readonly #ids: Ids
-  readonly #opened: WrittenCase[] = []
+  readonly #opened: OpenedCase[] = []
+  /** By id. */
+  readonly #retold = new Map<string, { readonly operationId: string | null; readonly told: Document[] }>()
   /** By id; one without an operation has no name here. */
   readonly #closed = new Map<string, Name | undefined>()
   readonly #openOf = new Map<string | null, readonly OpenCase[]>()
@@ -33,6 +51,11 @@ export class BatchCases {
     return this.#opened
   }
 
+  /** Cases that were open before and still are, of which something was told again. @source rules#desk.48 */
+  get retold(): readonly RetoldCase[] {
+    return [...this.#retold].map(([id, retold]) => ({ id, ...retold }))
+  }
+
   /** Cases that were open before, to close. */
   get closedIds(): readonly string[] {
     return [...this.#closed.keys()]
@@ -40,7 +63,7 @@ export class BatchCases {
 
   /** Whether there is anything to write. */
   get isEmpty(): boolean {
-    return this.#opened.length === 0 && this.#closed.size === 0
+    return this.#opened.length === 0 && this.#closed.size === 0 && this.#retold.size === 0
   }
 
   /** An operation's open cases, where the batch opened or closed one; otherwise `undefined`. */
@@ -53,11 +76,15 @@ export class BatchCases {
     return this.#openOf.get(operationId) ?? this.#operations.get(operationId ?? '')?.openCases ?? []
   }
 
-  /** Opens a case, unless it is open. */
+  /** Opens a case, or notes what was told of it again. */
   open(opening: Case): void {
     const { operationId, kind, reference } = opening
     const open = this.openOf(operationId)
-    if (open.some((one) => isSame({ operationId, ...one }, opening))) return
+    const known = open.find((one) => isSame({ operationId, ...one }, opening))
+    if (known) {
+      this.#tellAgain(known.id, opening)
+      return
+    }
     const id = this.#openAgain(opening) ?? this.#openAnew(opening)
     this.#openOf.set(operationId, [...open, { id, kind, reference }])
   }
@@ -69,6 +96,8 @@ export class BatchCases {
     const opened = this.#opened.find((one) => one.id === id)
     if (opened) opened.isClosed = true
     else this.#closed.set(id, closing && { operationId, ...closing })
+    // The row is written once.
+    this.#retold.delete(id)
     this.#openOf.set(
       operationId,
       open.filter((one) => one !== closing),
@@ -81,12 +110,24 @@ export class BatchCases {
     if (opened) opened.isClosed = false
     const [closed] = [...this.#closed].find(([, name]) => name && isSame(name, opening)) ?? []
     if (closed !== undefined) this.#closed.delete(closed)
-    return opened?.id ?? closed
+    const id = opened?.id ?? closed
+    if (id !== undefined) this.#tellAgain(id, opening)
+    return id
+  }
+
+  #tellAgain(id: string, { operationId, facts }: Case): void {
+    const opened = this.#opened.find((one) => one.id === id)
+    const retold = this.#retold.get(id) ?? { operationId, told: [] }
+    if (opened) {
+      opened.told.push(facts)
+      // Of an operation the moves tell what came later.
+      if (operationId === null) opened.facts = facts
+    } else this.#retold.set(id, { ...retold, told: [...retold.told, facts] })
   }
 
   #openAnew(opening: Case): string {
     const id = this.#ids.uuid()
-    this.#opened.push({ ...opening, id, isClosed: false })
+    this.#opened.push({ ...opening, id, told: [opening.facts], isClosed: false })
     return id
   }
 }

@@ -25,14 +25,32 @@ export function caseLine(
   }
 }
 
+/** Facts of a case that tell when, and not what: the same told with other ones is nothing new. @source rules#desk.51 */
+export const CASE_TIMES = ['occurredAt', 'missedAt', 'deniedAt', 'since', 'readAt'] as const
+
 /** What facts tell of an amount. */
 function centsIn(facts: unknown): number | undefined {
   const { valueCents } = (facts ?? {}) as { readonly valueCents?: unknown }
   return typeof valueCents === 'number' ? valueCents : undefined
 }
 
-/** The amount that a case is about, centavos: what was reported, or else the value of its operation. @source rules#desk.30 */
-export function caseCents(facts: Document, operation: Pick<Operation, 'valueCents'> | undefined): bigint | null {
+/**
+ * The amount that a case is about, centavos, whichever way it went: what was reported, or else the value of its operation.
+ * @source rules#desk.30
+ */
+function caseCents(facts: Document, operation: Pick<Operation, 'valueCents'> | undefined): bigint | null {
   const reported = centsIn(facts) ?? centsIn(facts.event)
-  return reported === undefined || !Number.isSafeInteger(reported) ? (operation?.valueCents ?? null) : BigInt(reported)
+  return reported === undefined || !Number.isSafeInteger(reported)
+    ? (operation?.valueCents ?? null)
+    : BigInt(Math.abs(reported))
+}
+
+/** The most that each of several tellings of a case is about, centavos; `null`: none tells an amount. @source rules#desk.48 */
+export function mostCents(
+  told: readonly Document[],
+  operation: Pick<Operation, 'valueCents'> | undefined,
+): bigint | null {
+  return told
+    .map((facts) => caseCents(facts, operation))
+    .reduce((most, cents) => (most === null || (cents !== null && cents > most) ? cents : most), null)
 }

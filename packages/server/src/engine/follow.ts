@@ -36,7 +36,7 @@ export interface Step<Op extends Operation, Trigger extends string, Guard extend
   /** What the merchant is told, should the row emit a notification. */
   readonly notification?: (to: Op['status']) => Omit<Notification, 'operationId'>
   /** What a case tells its operator, or an operator who decides one the move. */
-  readonly evidence?: Document
+  readonly evidence?: Document | ((row: Target<Op>) => Document)
   /** The open case that an operator decides. */
   readonly decides?: Pick<OpenCase, 'id' | 'kind'>
   /** What the caller is told, given the operation as it will be; `false`: the table has no row for this, or ignores it. */
@@ -62,7 +62,7 @@ export function follow<
   const standing = { status: operation.status, reason: reasonOf(operation) }
   const row = rowFor(machine, standing, step.on, step.holds, step.decides?.kind)
   if (!row || row.isIgnored) return { outcome: step.outcome(operation, false) }
-  const evidence = step.evidence ?? {}
+  const evidence = typeof step.evidence === 'function' ? step.evidence(row) : (step.evidence ?? {})
   const isDoubtOver = reasonOf(operation) !== null && row.reason === null
   const { closes = [], ...changes } = step.changes?.(row) ?? {}
   const move: Move = {

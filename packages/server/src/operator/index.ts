@@ -2,20 +2,18 @@ import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
-import { createOperatorCommands } from './commands.ts'
+import { createOperatorCommands, type OperatorDependencies } from './commands.ts'
 import { createOperatorHandlers, type OperatorHandlers } from './routes.ts'
 import { createOperatorStore } from './store.ts'
 
 export type { OperatorHandlers } from './routes.ts'
 
 /** What the module needs. */
-export interface OperatorOptions {
+export interface OperatorOptions extends Pick<OperatorDependencies, 'adminFromCents' | 'holders'> {
   readonly engine: Engine
   readonly database: Database
   readonly clock: Clock
   readonly ids: Ids
-  /** From which amount on only an admin adjusts the balance, centavos. */
-  readonly adminFromCents: number
 }
 
 /** Makes the endpoints of the operator. */

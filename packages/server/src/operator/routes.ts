@@ -1,9 +1,9 @@
-import { type endpoints, Refusal } from '@pixgate/spec'
+import { type endpoints, formatReais, Refusal } from '@pixgate/spec'
 import { operatorOf } from '../audit/operator.ts'
 import { hashOf, identityOf } from '../operations/requests.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
-import type { OperatorCommands } from './commands.ts'
+import { type OperatorCommands, onlyAdmin } from './commands.ts'
 import type { OperatorStore } from './store.ts'
 import { adjustmentView, switchView } from './view.ts'
 
@@ -27,7 +27,10 @@ export function createOperatorHandlers(
     },
     createAdjustment: async ({ body: { valueCents, reason }, context }) => {
       if (valueCents === 0) throw zero()
-      if (Math.abs(valueCents) >= adminFromCents && context.caller.role !== 'admin') throw onlyAdmin()
+      const isAdmin = context.caller.role === 'admin'
+      if (Math.abs(valueCents) >= adminFromCents && !isAdmin) {
+        throw onlyAdmin(`its amount is at least ${formatReais(BigInt(adminFromCents))}`)
+      }
       const { adjustment, isReplayed } = await commands.adjust(
         {
           id: ids.uuid(),
@@ -36,18 +39,12 @@ export function createOperatorHandlers(
           bodyHash: hashOf([valueCents, reason]),
           ...identityOf('createAdjustment', context),
         },
-        operatorOf(context),
+        { ...operatorOf(context), isAdmin },
       )
       const headers = isReplayed ? { headers: { 'idempotent-replayed': 'true' } } : {}
       return { status: 201, body: adjustmentView(adjustment), ...headers }
     },
   }
-}
-
-/** @source rules#adjustment.create.4 */
-function onlyAdmin(): Refusal {
-  const message = 'an adjustment of this amount is an admin’s; what a case tells is decided there, with a second person'
-  return new Refusal('insufficient_role', { message })
 }
 
 /** @source rules#adjustment.create.1 */

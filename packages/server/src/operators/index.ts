@@ -16,7 +16,7 @@ import { createRoster } from './roster.ts'
 import { createOperatorsHandlers, type OperatorsHandlers } from './routes.ts'
 import { everybody, holdersVersion, markUsed, type Person } from './store.ts'
 
-export { HoldersChanged, isApprover, isSamePerson } from './person.ts'
+export { HoldersChanged, isApprover, isMadeBy, isSamePerson } from './person.ts'
 export { holdActive, type Person } from './store.ts'
 
 /** Who operates the service: how operators are made and deactivated, who they are, and what they may do. */

@@ -19,6 +19,18 @@ export function isSamePerson(person: Person, id: string, people: readonly Person
   return people.some((other) => other.id === id && isSameName(other.name, person.name))
 }
 
+/**
+ * Whether an operator made another one, or somebody who did: whoever shows a token to somebody has seen it.
+ * @param id of whom it is asked: whether they, under whichever token, made `person`
+ * @source rules#desk.41
+ */
+export function isMadeBy({ madeBy }: Person, id: string, people: readonly Person[]): boolean {
+  if (madeBy === null) return false
+  const maker = people.find((person) => person.id === madeBy)
+  if (madeBy === id || maker === undefined) return madeBy === id
+  return isSamePerson(maker, id, people) || isMadeBy(maker, id, people)
+}
+
 /** Letters of other scripts that look like Latin ones are these as well, as they were written. */
 function isSameName(one: string, other: string): boolean {
   return foldedName(one) === foldedName(other) || latinName(one) === latinName(other)

@@ -51,11 +51,13 @@ export interface Person {
   readonly name: string
   readonly role: OperatorRole
   readonly isActive: boolean
+  /** The operator who made them; `null`: the administrative token. */
+  readonly madeBy: string | null
 }
 
 const everybodyStatement = statement<[], Person>(
   'operators.everybody',
-  'SELECT id, name, role, deactivated_at IS NULL AS "isActive" FROM operator',
+  'SELECT id, name, role, deactivated_at IS NULL AS "isActive", created_by AS "madeBy" FROM operator',
 )
 
 /** All there ever were, as they are now. */

@@ -11,7 +11,7 @@ import { administer, openTestDatabase, testDatabase } from '../support/database.
 import { testEngine } from '../support/engine.ts'
 import { cases, cashIns, inbox, notifiedStatuses, unverifiedTotal } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
-import { type World, world } from '../support/world.ts'
+import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
 const STEPPED = { isStepped: true }
 
@@ -108,6 +108,26 @@ test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm for 1
   assert.equal((await pix.read(charge.id)).status, 'PAID')
   assert.deepEqual(await cases(pix.database), ['payment_unconfirmed'], 'of what the event told nothing is known yet')
   await assertBooks(pix.database)
+})
+
+test('[desk.48] payments that only events report count together', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const charge = await pix.charge('1000.00')
+  await postUnconfirmedEvent(pix, charge)
+  for (const wait of [1_001, 5_001, 15_001, 900_001]) await pix.later(wait)
+  const amounts = async () => {
+    const { body } = await pix.call('GET', '/operator/cases', undefined, { authorization: `Bearer ${ADMIN_TOKEN}` })
+    return body.data.map(({ kind, amountCents }: { kind: string; amountCents: number }) => [kind, amountCents])
+  }
+  assert.deepEqual(await amounts(), [['payment_unconfirmed', 100_000]])
+  await postUnconfirmedEvent(pix, charge, { eventId: 'another', valueCents: 900_000 })
+  assert.deepEqual(await amounts(), [['payment_unconfirmed', 1_000_000]], 'another one, while the case is open')
+  const many = await pix.charge('1000.00')
+  for (let index = 0; index < 20; index += 1) {
+    await postUnconfirmedEvent(pix, many, { eventId: `many ${index}`, valueCents: index === 0 ? 500_000 : 100_000 })
+  }
+  await pix.later(0)
+  assert.deepEqual((await amounts()).at(-1), ['too_many_payments', 2_400_000])
 })
 
 test('[cash-in.states.14] [CI-17] a payment dated before its charge is a contradiction once the bank confirms it', async (t) => {

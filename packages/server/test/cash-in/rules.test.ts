@@ -3,7 +3,12 @@ import test from 'node:test'
 import { type CashInStatus, cashIn, type JournalKind, limits, Refusal, type TriggerOf } from '@pixgate/spec'
 import type { CashIn, CashInEvent, CashInFacts, CashInOutcome } from '../../src/cash-in/cash-in.ts'
 import { decideCreate } from '../../src/cash-in/create.ts'
-import { reportedFailureFact, reportedPayments, reportedPaymentsFact } from '../../src/cash-in/reported.ts'
+import {
+  reportedCents,
+  reportedFailureFact,
+  reportedPayments,
+  reportedPaymentsFact,
+} from '../../src/cash-in/reported.ts'
 import type { ReportedReturn } from '../../src/cash-in/returns.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
 import type { Decision } from '../../src/engine/operation.ts'
@@ -187,7 +192,7 @@ const UNCONFIRMED = {
   before: { facts: { ...reportedPaymentsFact(EVENT_PAYMENT), inconclusive: 2 } },
   learns: { facts: { leaseUntil: null, inconclusive: 3, isPaymentCaseOpen: true } },
   dueAt: NOW + 300_000,
-  evidence: { bankAnswer: { kind: 'NOT_FOUND' }, ...reportedPaymentsFact(EVENT_PAYMENT) },
+  evidence: { bankAnswer: { kind: 'NOT_FOUND' }, ...reportedPaymentsFact(EVENT_PAYMENT), valueCents: 100_00 },
 }
 const VERIFIED_FIRST = {
   input: { ...confirmed({ endToEndId: 'E2' }), unverified: 'first' },
@@ -211,7 +216,7 @@ const TWENTIETH = {
   },
   dueAt: NOW,
   reference: 'E2',
-  evidence: { endToEndId: 'E2', valueCents: 100_00, occurredAt: NOW - 1_000 },
+  evidence: { endToEndId: 'E2', valueCents: 20 * 100_00, occurredAt: NOW - 1_000 },
 }
 const ONLY_BY_EVENT = {
   input: { ...INPUTS['partner.failed'], isVerified: false },
@@ -828,6 +833,21 @@ test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is as
   assert.equal(answered.outcome.cashIn.status, 'PAID')
   assert.deepEqual(answered.closes, ['payment_unconfirmed'])
   assert.deepEqual(reportedPayments(answered.outcome.cashIn.facts), {})
+})
+
+test('[desk.48] a payment that an event reports again with more counts with that, and stays as it was told first', () => {
+  const report = (cashIn: CashIn, valueCents: bigint) =>
+    decideCashIn(cashIn, { ...confirmed({ endToEndId: 'E1', valueCents }), unverified: 'first' }, NOW)
+  const first = report(cashInAs('PENDING'), 10_00n).outcome.cashIn
+  const open = withOpenCases(first, 'payment_unconfirmed')
+  const more = report(open, 50_00n)
+  assert.deepEqual(
+    more.cases?.map(({ kind, facts }) => [kind, facts.valueCents]),
+    [['payment_unconfirmed', 50_00]],
+  )
+  assert.equal(reportedPayments(more.outcome.cashIn.facts).E1?.valueCents, 10_00)
+  const less = report(withOpenCases(more.outcome.cashIn, 'payment_unconfirmed'), 20_00n)
+  assert.deepEqual([less.cases, reportedCents(less.outcome.cashIn.facts)], [[], 50_00])
 })
 
 test('[cash-in.credits.5] beyond twenty payments that only events report nothing is kept, and the bank is asked all the same', () => {

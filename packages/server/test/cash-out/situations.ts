@@ -130,7 +130,7 @@ export const APPROVER = { actor: '0198c0d1-3f00-7000-8000-5e6f1a2b3c4d', actorNa
 
 /** An operator who is an active approver, unless told otherwise. */
 export function person(id: string, name: string, given: Partial<Person> = {}): Person {
-  return { id, name, role: 'approver', isActive: true, ...given }
+  return { id, name, role: 'approver', isActive: true, madeBy: null, ...given }
 }
 
 /** One input of each kind that a cash-out can be given. */

@@ -112,6 +112,11 @@ test('[desk.17] an id of the bank is evidence only as the bank writes it', async
   const wrong = await pix.decide(id, 'credit', { evidence: { endToEndId: RETURN_ID } })
   assert.deepEqual([wrong.status, wrong.body.code], [400, 'validation_error'])
   assert.deepEqual(await balances(pix.database), before)
+  // An ISPB may have capitals, as the CNPJ that it begins may, and the end small letters, as banks write them.
+  for (const returnId of ['D12ABC345202611231350aB000000zZ9', 'D12ABC34z20261123135000000000001']) {
+    const { status } = await pix.decide(id, 'return', { dryRun: true, evidence: { returnId } })
+    assert.equal(status, returnId.includes('z2') ? 400 : 200, returnId)
+  }
   assert.equal((await pix.decide(id, 'return', { evidence: { returnId: RETURN_ID } })).status, 200)
 })
 

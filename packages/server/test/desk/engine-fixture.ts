@@ -52,7 +52,7 @@ export async function desk(t: TestContext) {
   }
   const decide = (kind: string, decision: DeskDecision, ordered: Ordered = {}) =>
     decideOn({ engine: engine.engine, database }, kind, decision, ordered)
-  return { ...engine, database, cashOuts, refunds, charge, pay, payout, unsent, refund, decide }
+  return { ...engine, database, databaseUrl: url, cashOuts, refunds, charge, pay, payout, unsent, refund, decide }
 }
 
 const INPUTS_OF_REFUND = INPUTS['send.claimed']

@@ -291,6 +291,27 @@ test('[cash-out.desk.6] [cash-out.desk.7] [desk.18] the same where it came back 
   await assertBooks(database)
 })
 
+test('[desk.18] what was credited before a second payment was known stays credited, and what comes back then pays back its loss', async (t) => {
+  const at = await sent(t)
+  const back = async (returnId: string) => {
+    const reported = returned({ returnId, valueCents: 30_00n, occurredAt: at.clock.now() })
+    return (await at.cashOuts.apply(at.id, [reported]))?.cashOut.status
+  }
+  const booked = async () => {
+    const { available, losses, settlement } = await balances(at.database)
+    return [available, losses, settlement]
+  }
+  await at.leave('E9', 30_00n)
+  assert.equal(await back('D1'), 'REVERSED')
+  await at.leave('E8', 30_00n)
+  assert.equal((await at.decide('second_payment', 'write_off')).status, 'REVERSED')
+  assert.deepEqual(await booked(), [98_00n, -30_00n, -70_00n])
+  assert.equal(await back('D2'), 'RECONCILIATION_REQUIRED')
+  assert.equal((await at.decide('returned_too_much', 'write_off')).status, 'REVERSED')
+  assert.deepEqual(await booked(), [98_00n, undefined, -100_00n])
+  await assertBooks(at.database)
+})
+
 for (const decision of ['return', 'write_off'] as const) {
   test(`[desk.14] a payout that left otherwise than asked for, ${decision}: what is set aside has a case, and is free once the bank lets it fail`, async (t) => {
     const { database, decide, leave, cashOuts, id } = await sent(t)

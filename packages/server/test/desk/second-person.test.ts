@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readStoredCase } from '../../src/desk/steps/store.ts'
+import { listCases } from '../../src/desk/store.ts'
 import { administer } from '../support/database.ts'
 import { openCaseIdsOf } from '../support/evidence.ts'
+import { as, serverLogin } from '../support/logins.ts'
 import { sent } from './engine-fixture.ts'
 import { desk } from './fixture.ts'
 
@@ -85,4 +87,69 @@ test('[desk.48] a case counts with the most that it was told to be about, while 
   await decide('confirmation_restated', 'close')
   await leave('E9', 9_000_00n)
   assert.deepEqual(await found(), [9_000_00n, 9_000_00], 'opened again it shows what was told last')
+})
+
+test('[desk.48] [desk.30] the list shows a case of an operation with the most that was told, and is narrowed by it', async (t) => {
+  const { database, leave } = await sent(t)
+  await leave('E9', 30_00n)
+  await leave('E9', 30_01n)
+  await leave('E9', 5_000_00n)
+  await leave('E9', 40_00n)
+  const kind = 'confirmation_restated'
+  const none = { operationId: null, openedFrom: null, openedBefore: null, after: null, limit: 20 }
+  const listed = async (minCents: number | null, maxCents: number | null) =>
+    (await listCases(database, { ...none, isOpen: true, kind, minCents, maxCents })).map(
+      ({ amountCents }) => amountCents,
+    )
+  assert.deepEqual(await listed(null, null), [5_000_00n])
+  assert.deepEqual([await listed(5_000_00, null), await listed(null, 4_999_99)], [[5_000_00n], []])
+})
+
+test('[desk.48] what a case counts with is made no smaller, whoever writes it, and of what it is never changes', async (t) => {
+  const { database, databaseUrl, leave } = await sent(t)
+  await leave('E9', 30_00n)
+  await leave('E9', 5_000_00n)
+  const server = as(databaseUrl, await serverLogin(t))
+  const amount = async () => {
+    const [id] = await openCaseIdsOf(database, 'confirmation_restated')
+    return (await readStoredCase(database, id ?? ''))?.atStakeCents
+  }
+  await administer(server, `UPDATE "case" SET amount_cents = 1, facts = '{"valueCents": 1}'`)
+  assert.equal(await amount(), 5_000_00n)
+  await administer(server, `UPDATE "case" SET amount_cents = NULL`)
+  assert.equal(await amount(), 5_000_00n)
+  await administer(server, `UPDATE "case" SET facts = '{"valueCents": 500001}'`)
+  assert.equal(await amount(), 5_000_01n)
+  for (const column of [`kind = 'x'`, `reference = 'x'`, 'operation_id = NULL', 'opened_at = now()']) {
+    await assert.rejects(administer(server, `UPDATE "case" SET ${column}`), { code: '42501' }, column)
+  }
+})
+
+test('[desk.41] whom the proposer made, or somebody they made, approves nothing of theirs, and of others what they will', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+  const caio = await pix.make('admin', 'Caio')
+  const make = async (by: Record<string, string>, role: string, name: string) => {
+    const { status, body } = await pix.call('POST', '/operator/operators', { name, role }, by)
+    assert.equal(status, 201, JSON.stringify(body))
+    return { authorization: `Bearer ${body.token}` }
+  }
+  const eli = await make(caio, 'admin', 'Eli')
+  const dependent = [
+    await make(caio, 'approver', 'Dora'),
+    await make(eli, 'approver', 'Fabi'),
+    // Bia again, by a token that Caio has seen.
+    await make(caio, 'approver', 'Bia'),
+    await make(await make(eli, 'admin', 'caio'), 'approver', 'Gil'),
+  ]
+  const { id } = await pix.paidTwice('10.00')
+  const { body } = await pix.decide(id, 'credit', {}, caio)
+  assert.equal(body.outcome, 'proposed')
+  for (const headers of dependent) {
+    const { status, body: refused } = await pix.say(id, body.proposalId, true, headers)
+    assert.deepEqual([status, refused.code], [403, 'approver_not_independent'])
+  }
+  assert.equal((await pix.say(id, body.proposalId, true)).body.outcome, 'approved')
+  const other = await pix.paidTwice('10.00')
+  const { proposalId } = (await pix.decide(other.id, 'credit')).body
+  assert.equal((await pix.say(other.id, proposalId, true, dependent[0])).body.outcome, 'approved')
 })

@@ -228,6 +228,29 @@ test('[engine.2] [engine.19] however often a batch opens and closes a case, it i
   )
 })
 
+test('[desk.48] what is told again of a case is noted with it, and not where the batch closes it', () => {
+  const openCases = [{ id: 'x', kind: 'result_missing', reference: '' }]
+  const telling = (operationId: string, valueCents: number) => ({
+    ...moving(operationId, 'RECONCILIATION_REQUIRED'),
+    cases: [{ operationId, kind: 'result_missing', reference: '', facts: { valueCents } }],
+  })
+  const batch = draft(operation('a', { openCases }), operation('b'))
+  add(batch, telling('a', 1))
+  add(batch, telling('a', 2))
+  const told = [{ valueCents: 1 }, { valueCents: 2 }]
+  assert.deepEqual(batch.cases.retold, [{ id: 'x', operationId: 'a', told }])
+  add(batch, telling('b', 1))
+  add(batch, telling('b', 2))
+  assert.deepEqual(
+    batch.cases.opened.map(({ id, facts, told: all }) => [id, facts, all]),
+    [['id 1', { valueCents: 1 }, told]],
+  )
+  add(batch, { ...moving('a', 'PAID'), closes: ['x'] })
+  assert.deepEqual([batch.cases.retold, batch.cases.closedIds], [[], ['x']])
+  add(batch, telling('a', 3))
+  assert.deepEqual(batch.cases.retold, [{ id: 'x', operationId: 'a', told: [{ valueCents: 3 }] }])
+})
+
 test('[engine.19] what a decision closes and opens at once is open', () => {
   const batch = draft(operation('a', { openCases: [{ id: 'x', kind: 'result_missing', reference: '' }] }))
   add(batch, { ...opening('a', 'result_missing'), closes: ['x'] })

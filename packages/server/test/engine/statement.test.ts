@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Draft } from '../../src/engine/draft.ts'
-import type { Operation } from '../../src/engine/operation.ts'
+import type { CaseStep, Operation } from '../../src/engine/operation.ts'
 import { reasonFact } from '../../src/engine/reason.ts'
 import { writeOf } from '../../src/engine/statement/write.ts'
 import { NO_ALLOWANCES } from '../support/limits.ts'
@@ -9,13 +9,28 @@ import { operationAs } from '../support/operation.ts'
 
 const OPERATION = operationAs({ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f' })
 
+const STEP: CaseStep = {
+  ...{ id: OPERATION.id, caseId: OPERATION.id, step: 'decided', proposalId: null, operatorId: 'admin' },
+  ...{ operatorName: null, content: {}, caseVersion: '1', amountCents: 1n, idempotencyKey: null },
+  ...{ bodyHash: Buffer.alloc(32), answer: {} },
+}
+
 test('[engine.2] a batch that does everything at once is one statement, whose name PostgreSQL does not cut', () => {
   const controls = new Map([['cash_out_switch', { version: 1n, value: {} }]] as const)
   const accounts = new Map([['available', { version: 1n, balanceCents: 0n }]] as const)
   const { id } = OPERATION
   const ids = { uuid: () => id }
+  const retold = '0198c0f0-3f00-7000-8000-1a2b3c4d5e71'
+  const openCases = [{ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e72', kind: 'second_payment', reference: '' }]
   const draft = new Draft(
-    { operations: new Map(), accounts, controls, movements: new Map(), debts: new Map(), ...NO_ALLOWANCES },
+    {
+      operations: new Map([[retold, { ...OPERATION, id: retold, openCases }]]),
+      accounts,
+      controls,
+      movements: new Map(),
+      debts: new Map(),
+      ...NO_ALLOWANCES,
+    },
     0,
     ids,
   )
@@ -40,13 +55,16 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
     body: Buffer.alloc(0),
   })
   draft.cases.open({ operationId: id, kind: 'amount', reference: '', facts: {} })
+  draft.cases.open({ operationId: retold, kind: 'second_payment', reference: '', facts: {} })
   draft.cases.close('0198c0f0-3f00-7000-8000-1a2b3c4d5e70', id)
   draft.allowances.add({ scope: 'all', span: 'hour', bucket: 1, cents: 1n, bound: { since: 0, maxCents: 1n } })
   draft.recipients.set('joao@example.com', { paidCents: 1n, headroomCents: 0n })
   draft.audits.push({ actor: 'admin', action: 'a', subject: 's', address: '::1', facts: {} })
+  draft.caseSteps.push(STEP)
+  draft.eventOrders.push({ inboxId: id, ordinal: 0, setAsideAt: 0, attributedTo: null })
   const { statement, values } = writeOf(draft, ids)
-  assert.match(statement.name, /^engine\.write\.cap\.rcp\.new\..*\.cls$/)
-  assert.equal(statement.text.match(/INSERT INTO|UPDATE (?:operation|account|control|allowance|"case")/g)?.length, 14)
+  assert.match(statement.name, /^engine\.write\.caprcpnew.*casrtcaudclsstpevt$/)
+  assert.equal(statement.text.match(/INSERT INTO|UPDATE (?:operation|account|control|allowance|"case")/g)?.length, 16)
   assert.equal(Math.max(...[...statement.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number))), values.length)
 })
 

@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test'
+import type { Operator } from '../../src/audit/operator.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
 import { type CashOutCommands, createCashOutCommands } from '../../src/cash-out/commands.ts'
 import type { CashOutRequest, CashOutTerms } from '../../src/cash-out/create.ts'
@@ -6,6 +7,7 @@ import { createOperatorCommands, type OperatorCommands } from '../../src/operato
 import type { AdjustmentRequest } from '../../src/operator/rules.ts'
 import { createOperatorStore, type OperatorStore } from '../../src/operator/store.ts'
 import type { SwitchSetting } from '../../src/operator/switch.ts'
+import { everybody, holdersVersion } from '../../src/operators/store.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import { openTestDatabase } from '../support/database.ts'
@@ -18,8 +20,12 @@ export interface Process extends TestEngine {
   readonly store: OperatorStore
   readonly operator: OperatorCommands
   readonly payouts: CashOutCommands
-  /** Books so much, as `OPERATOR` does. */
-  adjust(valueCents: bigint, given?: Partial<AdjustmentRequest>): ReturnType<OperatorCommands['adjust']>
+  /** Books so much, as `OPERATOR` does, or another admin. */
+  adjust(
+    valueCents: bigint,
+    given?: Partial<AdjustmentRequest>,
+    by?: Pick<Operator, 'actor' | 'actorName'>,
+  ): ReturnType<OperatorCommands['adjust']>
   /** Sets the switch, as `OPERATOR` does. */
   switchCashOuts(
     enabled: boolean,
@@ -33,6 +39,8 @@ export interface Process extends TestEngine {
 }
 
 export const OPERATOR = { actor: 'admin', address: '203.0.113.7' }
+
+const ADMIN = { ...OPERATOR, isAdmin: true }
 
 const NO_TERMS: CashOutTerms = {
   fee: { cents: 0n, basisPoints: 0n },
@@ -53,14 +61,16 @@ export function operatedProcess(
   const database = openTestDatabase(url)
   t.after(() => database.close())
   const store = createOperatorStore(database)
-  const operator = createOperatorCommands({ ...engine, store })
+  const holders = { people: () => everybody(database), version: () => holdersVersion(database) }
+  const operator = createOperatorCommands({ ...engine, store, holders, adminFromCents: 0 })
   const payouts = createCashOutCommands(engine.engine, { ...NO_TERMS, ...terms })
   return {
     ...engine,
     store,
     operator,
     payouts,
-    adjust: (valueCents, given) => operator.adjust(adjustmentRequest(engine.ids.uuid(), valueCents, given), OPERATOR),
+    adjust: (valueCents, given, by) =>
+      operator.adjust(adjustmentRequest(engine.ids.uuid(), valueCents, given), { ...ADMIN, ...by }),
     switchCashOuts: (enabled, reason = 'a test', given = {}) =>
       operator.setSwitch({ enabled, reason, ...given }, OPERATOR),
     payOut: async (valueCents, given) => {

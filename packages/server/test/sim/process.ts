@@ -132,7 +132,7 @@ function createStatement({
   return createDifferences({
     store: statement.store as StatementStore,
     // Nobody decides here about cases of no operation.
-    entries: { contradicted: async () => [], decided: async () => new Map() },
+    entries: { contradicted: async () => [], decided: async () => new Map(), retold: async () => new Map() },
     receivers: createStatementReceivers(modules),
     tripWire: { report },
     partner: {},

@@ -1,7 +1,8 @@
 import type { PartnerCapability } from '../../src/banks/port.ts'
 import { Coverage } from './coverage.ts'
 import { SCENES_OF_CHARGES } from './scenes-of-charges.ts'
-import { SCENES_OF_ORDERS } from './scenes-of-orders.ts'
+import { SCENES_OF_PAYOUTS } from './scenes-of-payouts.ts'
+import { SCENES_OF_REFUNDS } from './scenes-of-refunds.ts'
 import { Stage } from './stage.ts'
 import type { Say } from './world.ts'
 
@@ -18,7 +19,7 @@ export interface Scene {
 }
 
 /** All of them. */
-export const SCENES: readonly Scene[] = [...SCENES_OF_CHARGES, ...SCENES_OF_ORDERS]
+export const SCENES: readonly Scene[] = [...SCENES_OF_CHARGES, ...SCENES_OF_PAYOUTS, ...SCENES_OF_REFUNDS]
 
 /**
  * Plays a scene, until all has come to rest after it.

@@ -207,7 +207,7 @@ export class Tables {
   }
 
   #writeCases({ cases, now }: Draft): void {
-    for (const { isClosed, ...opened } of cases.opened) {
+    for (const { isClosed, told: _, ...opened } of cases.opened) {
       const name = caseName(opened.operationId, opened.kind, opened.reference)
       const known = this.cases.get(this.#caseIds.get(name) ?? '')
       if (known) {

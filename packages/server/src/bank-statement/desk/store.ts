@@ -12,6 +12,8 @@ export interface EntryStore {
   contradicted(): Promise<Contradicted[]>
   /** What the case told that was closed last of those about each of these entries, by their references. */
   decided(references: readonly string[]): Promise<Map<string, Document>>
+  /** What the open cases about these entries tell that the statement told otherwise later, by their references. @source rules#desk.56 */
+  retold(references: readonly string[]): Promise<Map<string, Document>>
   kindOf(operationId: string): Promise<OperationKind | undefined>
 }
 
@@ -53,6 +55,13 @@ const selectDecided = statement<[references: readonly string[]], { reference: st
        ORDER BY c.closed_at DESC LIMIT 1) c`,
 )
 
+const selectRetold = statement<[references: readonly string[]], { reference: string; facts: Document }>(
+  'statement.desk_retold',
+  `SELECT reference, facts FROM "case"
+    WHERE operation_id IS NULL AND kind = 'statement_differs' AND reference = ANY ($1::text[]) AND closed_at IS NULL
+      AND facts ? 'before'`,
+)
+
 const selectEntry = statement<
   [direction: string, id: string, kind: string],
   { end_to_end_id: string; reference: string; value_cents: bigint; occurred_at: number }
@@ -77,11 +86,18 @@ export function createEntryStore(database: Database): EntryStore {
       return { kind, direction, movementId, endToEndId, reference, valueCents, occurredAt }
     },
     contradicted: () => database.rows(selectContradicted, []),
-    decided: async (references) => {
-      if (references.length === 0) return new Map()
-      const rows = await database.rows(selectDecided, [references])
-      return new Map(rows.map(({ reference, facts }) => [reference, facts]))
-    },
+    decided: (references) => factsOf(database, selectDecided, references),
+    retold: (references) => factsOf(database, selectRetold, references),
     kindOf: async (id) => (await database.rows(selectKind, [id]))[0]?.kind,
   }
+}
+
+async function factsOf(
+  database: Database,
+  select: typeof selectDecided,
+  references: readonly string[],
+): Promise<Map<string, Document>> {
+  if (references.length === 0) return new Map()
+  const rows = await database.rows(select, [references])
+  return new Map(rows.map(({ reference, facts }) => [reference, facts]))
 }

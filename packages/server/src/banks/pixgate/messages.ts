@@ -121,7 +121,7 @@ function isReversal({ event }: Pick<PartnerEvent, 'event'>): boolean {
   return event.endsWith('Reversal')
 }
 
-const RETURN_ID = /^D\d{20}[0-9A-Za-z]{11}$/
+const RETURN_ID = /^D[0-9A-Z]{8}\d{12}[0-9A-Za-z]{11}$/
 
 /**
  * The end-to-end id of the payment that a reversal is of. Some banks put the return's own id there: that names none.

@@ -7,6 +7,8 @@ export interface StoredCase {
   readonly kind: string
   readonly reference: string
   readonly facts: Document
+  /** The most that it was ever told to be about, centavos; `null`: nobody told an amount. @source rules#desk.48 */
+  readonly atStakeCents: bigint | null
   /** Epoch milliseconds. */
   readonly openedAt: number
   readonly closedAt: number | null

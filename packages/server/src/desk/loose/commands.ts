@@ -1,4 +1,5 @@
 import { type LooseDecision, Refusal } from '@pixgate/spec'
+import { CASE_TIMES } from '../../engine/case-line.ts'
 import type { Command, Decision, MovementId, State } from '../../engine/operation.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import { type Ids, isUuid } from '../../platform/ids.ts'
@@ -193,10 +194,12 @@ function invalid(field: string, message: string): Refusal {
   return new Refusal('validation_error', { message, fields: [{ field, code: 'out_of_range', message }] })
 }
 
-/** Of the case, of what it is about, and of what was booked and decided of it. */
+/** Of the case without when it happened, of what it is about, and of what was booked and decided of it. @source rules#desk.51 */
 function versionOf(stored: StoredCase, subject: CaseSubject, counts: readonly number[]): string {
   const known = subject.is === 'event' ? { ...subject, body: subject.body !== null } : subject
-  const text = JSON.stringify([stored, known, counts], (_key, value) =>
+  const isTime = (name: string) => (CASE_TIMES as readonly string[]).includes(name)
+  const facts = Object.entries(stored.facts).filter(([name]) => !isTime(name))
+  const text = JSON.stringify([{ ...stored, facts }, known, counts], (_key, value) =>
     typeof value === 'bigint' ? `${value}` : value,
   )
   return sha256(text).toString('hex').slice(0, 32)

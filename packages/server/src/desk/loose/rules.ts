@@ -164,8 +164,11 @@ export function handedCents({ subject }: ReadCase, decision: LooseDecision): big
   return subject.is === 'movement' || subject.is === 'event' ? subject.valueCents : 0n
 }
 
-/** What a decision that moves nothing leaves as it is, though its case closes; `null`: nobody knows. @source rules#desk.46, rules#desk.47 */
-export function leftCents({ subject, facts }: ReadCase, decision: LooseDecision): bigint | null {
+/**
+ * What a decision that moves nothing leaves as it is, though its case closes; `null`: nobody knows.
+ * @source rules#desk.46, rules#desk.47, rules#desk.48
+ */
+export function leftCents({ subject, facts, atStakeCents }: ReadCase, decision: LooseDecision): bigint | null {
   if (decision !== 'close' && decision !== 'dismiss') return 0n
   switch (subject.is) {
     case 'movement':
@@ -180,8 +183,8 @@ export function leftCents({ subject, facts }: ReadCase, decision: LooseDecision)
         .map((sumOf) => abs(sumOf(subject.booked)))
         .reduce((most, cents) => (cents > most ? cents : most), 0n)
     case 'nothing': {
-      const cents = centsIn(facts)
-      return cents === undefined ? null : abs(cents)
+      const told = [centsIn(facts), atStakeCents].flatMap((cents) => (cents == null ? [] : [abs(cents)]))
+      return told.length === 0 ? null : told.reduce((most, cents) => (cents > most ? cents : most))
     }
   }
 }

@@ -22,11 +22,12 @@ interface CaseRow {
   readonly kind: string
   readonly reference: string
   readonly facts: Document
+  readonly amount_cents: bigint | null
   readonly opened_at: number
   readonly closed_at: number | null
 }
 
-const COLUMNS = 'id, kind, reference, facts, opened_at, closed_at'
+const COLUMNS = 'id, kind, reference, facts, amount_cents, opened_at, closed_at'
 
 const selectCase = statement<[id: string], CaseRow>(
   'loose.get',
@@ -159,6 +160,6 @@ async function movementOf(database: Database, direction: string, id: string): Pr
   return row && { direction, valueCents: row.value_cents, isInStatement: row.is_in_statement }
 }
 
-function caseOf({ opened_at, closed_at, ...row }: CaseRow): StoredCase {
-  return { ...row, openedAt: opened_at, closedAt: closed_at }
+function caseOf({ amount_cents, opened_at, closed_at, ...row }: CaseRow): StoredCase {
+  return { ...row, atStakeCents: amount_cents, openedAt: opened_at, closedAt: closed_at }
 }

@@ -2,7 +2,7 @@ import { type decideCase, type getCase, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import type { Operator } from '../../audit/operator.ts'
 import type { Audit, Document } from '../../engine/operation.ts'
-import { isApprover, isSamePerson, type Person } from '../../operators/index.ts'
+import { isApprover, isMadeBy, isSamePerson, type Person } from '../../operators/index.ts'
 import type { AnyOrder, DeskEvidence } from '../decider.ts'
 import type { Effects } from '../effects.ts'
 import type { StoredCase, StoredStep } from './store.ts'
@@ -110,7 +110,7 @@ export function assertOperates({ actor, actorName }: Operator, people: readonly 
 }
 
 /**
- * A second person approves it, who is known by name.
+ * A second person approves it, who is known by name, and whose token whoever proposed it has never seen.
  * @throws insufficient_role · approver_not_independent (403)
  * @source rules#desk.41
  */
@@ -121,7 +121,8 @@ export function assertMayApprove(
 ): void {
   const approver = people.find(({ id }) => id === actor)
   if (approver === undefined || !isApprover(approver)) throw new Refusal('insufficient_role')
-  if (actor === operatorId || isSamePerson(approver, operatorId, people)) throw new Refusal('approver_not_independent')
+  const isDependent = isSamePerson(approver, operatorId, people) || isMadeBy(approver, operatorId, people)
+  if (actor === operatorId || isDependent) throw new Refusal('approver_not_independent')
 }
 
 /** A proposal that cannot be approved or withdrawn any more. */

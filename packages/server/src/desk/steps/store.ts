@@ -7,7 +7,7 @@ import type { DecidableCase } from '../decider.ts'
 /** A case, as it is decided. */
 export interface StoredCase extends DecidableCase {
   readonly operationId: string | null
-  /** The most that it was ever told to be about, centavos; `null`: nobody told an amount. */
+  /** The most that it was ever told to be about, centavos; `null`: nobody told an amount. @source rules#desk.48 */
   readonly atStakeCents: bigint | null
   /** Epoch milliseconds. */
   readonly closedAt: number | null
@@ -15,16 +15,7 @@ export interface StoredCase extends DecidableCase {
   readonly version: number | null
 }
 
-/**
- * The most that a case `c` was told to be about, in SQL: while it is open its operation's moves tell what it is told again.
- * @source rules#desk.48
- */
-export const AT_STAKE = `greatest(c.amount_cents,
-            (SELECT max((m.evidence ->> 'valueCents')::numeric::bigint) FROM move m
-              WHERE m.operation_id = c.operation_id AND jsonb_typeof(m.evidence -> 'valueCents') = 'number'
-                AND c.reference IN ('', m.evidence ->> 'endToEndId', m.evidence ->> 'returnId')))`
-
-const CASE = `SELECT c.id, c.kind, c.reference, c.facts, ${AT_STAKE} AS "atStakeCents", c.operation_id AS "operationId", c.closed_at AS "closedAt", o.version
+const CASE = `SELECT c.id, c.kind, c.reference, c.facts, c.amount_cents AS "atStakeCents", c.operation_id AS "operationId", c.closed_at AS "closedAt", o.version
      FROM "case" c LEFT JOIN operation o ON o.id = c.operation_id
     WHERE c.id = $1`
 

@@ -1,10 +1,13 @@
-import { caseCents } from '../case-line.ts'
+import { CASE_TIMES, mostCents } from '../case-line.ts'
 import { instantOrNull } from './parameters.ts'
 import type { Part } from './part.ts'
 
+/** Instants in what is told of a case of no operation: the same told with another one is nothing new. @source rules#desk.51 */
+const withoutTimes = (facts: string) => `(${facts} - '{${CASE_TIMES.join(',')}}'::text[])`
+
 /**
- * Opens cases; one that was closed is open again, as a doubt that is over may come back. It tells what was told last; while it is open
- * its amount only grows.
+ * Opens cases; one that was closed is open again, as a doubt that is over may come back. It tells what was told last; its amount is the
+ * most that was ever told.
  * @source rules#desk.48
  */
 export const openedCases: Part = {
@@ -23,15 +26,32 @@ export const openedCases: Part = {
         closed_at: ['timestamptz', cases.opened.map(({ isClosed }) => (isClosed ? instantOrNull(now) : null))],
         amount_cents: [
           'bigint',
-          cases.opened.map(({ facts, operationId }) => caseCents(facts, draft.operation(operationId ?? ''))),
+          cases.opened.map(({ told, operationId }) => mostCents(told, draft.operation(operationId ?? ''))),
         ],
       })}
      WHERE (SELECT yes FROM go)
     ON CONFLICT ON CONSTRAINT case_once DO UPDATE
-       SET closed_at = NULL, facts = excluded.facts,
-           amount_cents = CASE WHEN "case".closed_at IS NULL AND excluded.amount_cents < "case".amount_cents
-                               THEN "case".amount_cents ELSE excluded.amount_cents END
-       WHERE excluded.closed_at IS NULL AND ("case".closed_at IS NOT NULL OR "case".facts <> excluded.facts)
+       SET closed_at = NULL, facts = excluded.facts, amount_cents = greatest("case".amount_cents, excluded.amount_cents)
+       WHERE excluded.closed_at IS NULL
+         AND ("case".closed_at IS NOT NULL OR ${withoutTimes('"case".facts')} <> ${withoutTimes('excluded.facts')})
+  )`,
+}
+
+/** A case of an operation keeps what the first one said; what is told again while it is open raises its amount. @source rules#desk.48 */
+export const retoldCases: Part = {
+  name: 'rtc',
+  isWanted: ({ cases }) => cases.retold.length > 0,
+  sql: ({ draft, draft: { cases } }, p) => `
+  retold_case AS (
+    UPDATE "case" c SET amount_cents = r.amount_cents
+      FROM ${p.rows('r', {
+        id: ['uuid', cases.retold.map(({ id }) => id)],
+        amount_cents: [
+          'bigint',
+          cases.retold.map(({ told, operationId }) => mostCents(told, draft.operation(operationId ?? ''))),
+        ],
+      })}
+     WHERE c.id = r.id AND r.amount_cents > coalesce(c.amount_cents, 0) AND (SELECT yes FROM go)
   )`,
 }
 

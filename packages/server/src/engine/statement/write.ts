@@ -6,7 +6,7 @@ import { allowances } from './allowances.ts'
 import { audits } from './audits.ts'
 import { boundsOf } from './bounds.ts'
 import { caseSteps } from './case-steps.ts'
-import { closedCases, openedCases } from './cases.ts'
+import { closedCases, openedCases, retoldCases } from './cases.ts'
 import { controls } from './controls.ts'
 import { entries } from './entries.ts'
 import { eventOrders } from './event-orders.ts'
@@ -36,6 +36,7 @@ const parts: readonly Part[] = [
   entries,
   notifications,
   openedCases,
+  retoldCases,
   audits,
   closedCases,
   caseSteps,
@@ -92,7 +93,8 @@ export function writeOf(draft: Draft, ids: Ids): Write {
     fence(batch, parameters),
     ...wanted.map((part) => part.sql(batch, parameters)),
   ]
-  const name = ['engine.write', ...[...boundsOf(draft), ...wanted].map((part) => part.name)].join('.')
+  // Without dots, so that all of them together are no longer than a name may be.
+  const name = `engine.write.${[...boundsOf(draft), ...wanted].map((part) => part.name).join('')}`
   const text = `WITH ${expressions.join(',')}${REPLY}`
   return { batchId: batch.id, statement: statement(name, text), values: parameters.values }
 }

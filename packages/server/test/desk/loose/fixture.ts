@@ -64,7 +64,9 @@ export interface DeskFixture extends StatementFixture, Deciding {}
 export const MARIA = { actor: '0198c0de-7a11-7000-8000-00000000000a', actorName: 'Maria', address: '203.0.113.7' }
 
 /** Who there is where a test names nobody else. */
-export const PEOPLE: readonly Person[] = [{ id: MARIA.actor, name: MARIA.actorName, role: 'operator', isActive: true }]
+export const PEOPLE: readonly Person[] = [
+  { id: MARIA.actor, name: MARIA.actorName, role: 'operator', isActive: true, madeBy: null },
+]
 
 /** No event is set aside here. */
 const NO_EVENTS: EventDesk = {

@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
-import { cases } from '../../support/evidence.ts'
+import { caseFacts, cases } from '../../support/evidence.ts'
 import { type DeskFixture, deskFixture, shapeOf } from './fixture.ts'
 
 /** Money that the books have and the bank does not, or has otherwise. */
@@ -156,3 +156,38 @@ for (const [valueCents, decision, expected] of DIFFERENCES) {
     await assertBooks(fixture.database)
   })
 }
+
+test('[desk.56] a movement that the bank told otherwise twice is decided by what it told last, also where the books differ from both', async (t) => {
+  const fixture = await deskFixture(t)
+  const charge = await fixture.charge()
+  const entry = (valueCents: bigint) => paymentOf(charge, 'E1', { valueCents })
+  await fixture.apply(charge.id, {
+    on: 'partner.confirmed',
+    payment: payment({ endToEndId: 'E1', occurredAt: entry(0n).occurredAt }),
+    transactionId: 'tx',
+  })
+  const tell = async (valueCents: bigint, minutes: number) => {
+    fixture.bank.answer = () => pageOf([{ ...entry(valueCents), occurredAt: fixture.clock.now() }])
+    await fixture.minutes(minutes)
+  }
+  const shownCents = async () => {
+    const [facts, ...more] = (await caseFacts(fixture.database, 'statement_differs')) as { valueCents: number }[]
+    assert.equal(more.length, 0)
+    return facts?.valueCents
+  }
+  await tell(90_00n, 2)
+  assert.deepEqual(await open(fixture), [], 'what is booked may be a part yet')
+  await tell(80_00n, 2)
+  assert.equal(await shownCents(), 80_00)
+  // It is in no window any more when what the books have is held against what was told first.
+  fixture.bank.answer = () => pageOf([])
+  await fixture.minutes(7)
+  assert.equal(await shownCents(), 80_00, 'what was told first does not come back')
+  await tell(90_00n, 2)
+  assert.equal(await shownCents(), 90_00, 'told again as at first')
+  await tell(80_00n, 2)
+  const { effects } = await fixture.decide('statement_differs', 'write_off')
+  assert.equal(effects?.amountCents, 20_00)
+  assert.equal((await balances(fixture.database)).settlement, -80_00n)
+  await assertBooks(fixture.database)
+})

@@ -4,7 +4,7 @@ import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
 import { bankWithout } from '../../support/bank-without.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
-import { audit } from '../../support/evidence.ts'
+import { audit, caseFacts } from '../../support/evidence.ts'
 import { paidEvent, postEvent } from '../../support/partner-events.ts'
 import { desk } from '../fixture.ts'
 import { decidingAt, deskFixture, PEOPLE } from './fixture.ts'
@@ -138,4 +138,37 @@ test('[desk.40] [desk.42] a proposal about money that was booked meanwhile is re
   const proposed = (await audit(fixture.database)).filter(({ action }) => action === 'case.proposed')
   assert.deepEqual(proposed, [])
   await assertBooks(fixture.database)
+})
+
+test('[desk.51] [desk.48] what is told again with another time leaves a proposal as it is, and what is told otherwise voids it', async (t) => {
+  const fixture = await deskFixture(t)
+  const tell = (valueCents: number, occurredAt: number) =>
+    fixture.engine.execute({
+      reads: [],
+      decide: () => ({
+        cases: [
+          {
+            operationId: null,
+            kind: 'statement_short',
+            reference: 'a',
+            facts: { valueCents, since: 'noon', occurredAt },
+          },
+        ],
+        outcome: undefined,
+      }),
+    })
+  const facts = async () => (await caseFacts(fixture.database, 'statement_short'))[0]
+  await tell(500, 1)
+  const order = await fixture.order('statement_short', 'close')
+  await tell(500, 2)
+  assert.deepEqual(await facts(), { valueCents: 500, since: 'noon', occurredAt: 1 })
+  assert.equal((await fixture.order('statement_short', 'close')).version, order.version)
+  await tell(400, 3)
+  assert.deepEqual(await facts(), { valueCents: 400, since: 'noon', occurredAt: 3 })
+  await assert.rejects(fixture.send(order), { code: 'case_changed' })
+  const { effects } = await fixture.decide('statement_short', 'close')
+  assert.equal(effects?.amountCents, 500, 'it counts with the most that was told')
+  await tell(100, 4)
+  const again = await fixture.decide('statement_short', 'close')
+  assert.equal(again.effects?.amountCents, 500, 'also once it is opened again')
 })

@@ -1,47 +1,10 @@
 import type { BankOrder } from './bank-book.ts'
-import { failedEvent, payoutReturnedEvent, settledEvent } from './bank-events.ts'
+import { payoutReturnedEvent } from './bank-events.ts'
+import { confirmedByMore, confirmedOverdue, MINUTE, reportedOrder, STANDING, tellSettled } from './order-scenes.ts'
 import type { Scene } from './scenes.ts'
 import type { Stage } from './stage.ts'
 
-/** Scenes of payouts and refunds. */
-
-const MINUTE = 60_000
-
-function tellSettled(stage: Stage, order: BankOrder): Promise<void> {
-  const [execution] = order.executions
-  const what = `${execution?.id} of ${order.valueCents}`
-  return execution
-    ? stage.tell({ ...settledEvent(order, execution), what })
-    : Promise.reject(new Error('it was not carried out'))
-}
-
-/** An order that the bank does not have, as it tells that it was carried out. */
-function reportedOrder(stage: Stage, id: string, executions: BankOrder['executions']): BankOrder {
-  const { kind, valueCents, endToEndId } = stage.operation(id)
-  const { book } = stage.world.bank
-  book.lies.add(id)
-  return {
-    kind: kind === 'cash_out' ? 'payout' : 'refund',
-    id,
-    transactionId: book.name('T'),
-    valueCents,
-    chargeId: '',
-    paymentId: endToEndId ?? '',
-    acceptedAt: stage.world.now,
-    state: 'CONFIRMED',
-    executions,
-    returns: [],
-    isOrdered: false,
-  }
-}
-
-/** A refund that was carried out. @returns it at the bank */
-async function confirmedRefund(stage: Stage): Promise<BankOrder> {
-  const order = stage.orderAtBank(await stage.refund(await stage.paid()))
-  stage.world.bank.end(order, true)
-  await stage.settle()
-  return order
-}
+/** Scenes of payouts. */
 
 /** A payout that was carried out. @returns it at the bank */
 async function confirmedPayout(stage: Stage): Promise<BankOrder> {
@@ -102,29 +65,8 @@ function tellUnnamed(stage: Stage, order: BankOrder, valueCents: bigint): Promis
   return stage.tell(payoutReturnedEvent(order, returned, true))
 }
 
-/** One centavo more than was asked for leaves for a payout or refund: that confirms it, an operator says. */
-async function confirmedByMore(stage: Stage, id: string): Promise<void> {
-  stage.world.bank.end(stage.orderAtBank(id, 1n), true)
-  await stage.settle()
-  await stage.decide(id, 'amount_differs', 'confirm')
-}
-
-/** The bank has a payout or refund for a day, contradicts it, and carries it out: that confirms it, an operator says. */
-async function confirmedOverdue(stage: Stage, id: string): Promise<void> {
-  await stage.pass(25 * 60)
-  stage.write(id, { ask: 'contradicts' })
-  await stage.nudge(id)
-  stage.write(id, { ask: 'truth' })
-  stage.world.bank.end(stage.orderAtBank(id), true)
-  await stage.settle()
-  await stage.decide(id, 'confirmed_in_doubt', 'confirm')
-}
-
-/** No byte leaves, and the process that knows it stands still; nobody answers what became of it. */
-const STANDING = { call: 'unreachable', ask: 'silent', standsMs: 20 * MINUTE } as const
-
 /** See above. */
-export const SCENES_OF_ORDERS: readonly Scene[] = [
+export const SCENES_OF_PAYOUTS: readonly Scene[] = [
   {
     name: 'a payout is refused in doubt, after no byte of it had left',
     reaches: [
@@ -149,19 +91,6 @@ export const SCENES_OF_ORDERS: readonly Scene[] = [
       await stage.paid()
       await stage.payout({ ...STANDING, standsMs: 35 * MINUTE })
       await stage.pass(40)
-    },
-  },
-  {
-    name: 'a refund is refused in doubt, after no byte of it had left',
-    reaches: [
-      'refund_in refund-in.states.4 PENDING:no_answer send.rejected [refusal is of the latest attempt, not the bank has it, not another attempt may arrive] → FAILED',
-    ],
-    lacks: ['idempotent-refund'],
-    play: async (stage) => {
-      const id = await stage.refund(await stage.paid(), STANDING)
-      await stage.pass(19)
-      stage.write(id, { call: 'refuses', ask: 'silent' })
-      await stage.pass(5)
     },
   },
   {
@@ -196,22 +125,6 @@ export const SCENES_OF_ORDERS: readonly Scene[] = [
     },
   },
   {
-    name: 'a refund told by the movement of another one left as another amount, an operator says',
-    reaches: [
-      'refund_in still_reserved close',
-      'refund_in refund-in.desk.7 CONFIRMED:* operator.explained → CONFIRMED',
-    ],
-    lacks: ['query-refund', 'idempotent-refund'],
-    play: async (stage) => {
-      const { executions } = await confirmedRefund(stage)
-      const id = await stage.refund(await stage.paid(), { call: 'silent', ask: 'silent' })
-      await tellSettled(stage, reportedOrder(stage, id, executions))
-      await stage.decide(id, 'movement_elsewhere', 'undo')
-      await confirmedByMore(stage, id)
-      await stage.decide(id, 'still_reserved', 'close')
-    },
-  },
-  {
     name: 'a payout that the bank had for a day and contradicted is confirmed by what left, an operator says',
     reaches: ['cash_out outcome_overdue close'],
     play: async (stage) => {
@@ -219,84 +132,6 @@ export const SCENES_OF_ORDERS: readonly Scene[] = [
       const id = await stage.payout({ call: 'accepts', ask: 'truth' })
       await confirmedOverdue(stage, id)
       await stage.decide(id, 'outcome_overdue', 'close')
-    },
-  },
-  {
-    name: 'a refund that the bank had for a day and contradicted is confirmed by what left, an operator says',
-    reaches: ['refund_in outcome_overdue close'],
-    play: async (stage) => {
-      const id = await stage.refund(await stage.paid(), { call: 'accepts', ask: 'truth' })
-      await confirmedOverdue(stage, id)
-      await stage.decide(id, 'outcome_overdue', 'close')
-    },
-  },
-  {
-    name: 'a refund that the bank contradicted never left, an operator says',
-    reaches: ['refund_in send_contradicted fail'],
-    play: async (stage) => {
-      const id = await stage.refund(await stage.paid(), { call: 'contradicts', ask: 'silent' })
-      stage.world.bank.end(stage.orderAtBank(id), false)
-      await stage.pass(6)
-      await stage.decide(id, 'send_contradicted', 'fail')
-    },
-  },
-  {
-    name: 'a refund that nobody sent, and that an event confirms, never left, an operator says',
-    reaches: ['refund_in confirmed_without_sending fail'],
-    play: async (stage) => {
-      const id = await stage.refund(await stage.paid(), 'suspended')
-      await tellSettled(stage, reportedOrder(stage, id, [{ id: 'D1', at: stage.world.now }]))
-      await stage.decide(id, 'confirmed_without_sending', 'fail')
-    },
-  },
-  {
-    name: 'a refund that nobody sent, and that an event confirms, left as another amount, an operator says',
-    reaches: ['refund_in confirmed_without_sending close'],
-    play: async (stage) => {
-      const id = await stage.refund(await stage.paid(), 'suspended')
-      await tellSettled(stage, reportedOrder(stage, id, [{ id: 'D1', at: stage.world.now }]))
-      await confirmedByMore(stage, id)
-      await stage.decide(id, 'confirmed_without_sending', 'close')
-    },
-  },
-  {
-    name: 'a refund that was refused is told by a return of the bank’s own',
-    reaches: ['refund_in refund-in.doubt.3 FAILED:* partner.confirmed [return was booked before] → FAILED'],
-    play: async (stage) => {
-      const cashIn = await stage.paid()
-      const id = await stage.refund(cashIn, { call: 'refuses', ask: 'truth' })
-      const charge = stage.atBank(cashIn)
-      for (const payment of charge.payments) {
-        const { returnId } = stage.world.bank.forceReturnAs(charge, payment, 300n, 'R1')
-        await stage.settle()
-        const order = stage.orderAtBank(id)
-        order.state = 'CONFIRMED'
-        order.executions.push({ id: returnId, at: stage.world.now })
-      }
-      await stage.nudge(id)
-    },
-  },
-  {
-    name: 'a refund that nobody sent is refused, after answers about it were missing',
-    reaches: [
-      'refund_in refund-in.states.11 PENDING:no_answer operator.refused [it was never claimed, not the bank has it] → FAILED',
-      'refund_in refund-in.doubt.2 PENDING:no_answer partner.failed [it was never claimed] → PENDING',
-    ],
-    play: async (stage) => {
-      const { executions } = await confirmedRefund(stage)
-      const id = await stage.refund(await stage.paid(), 'suspended')
-      const order = stage.orderAtBank(id)
-      order.executions.push(...executions)
-      await tellSettled(stage, order)
-      stage.write(id, { ask: 'silent', standsMs: 20 * MINUTE })
-      await stage.nudge(id)
-      stage.write(id, { ask: 'silent', standsMs: 5 * MINUTE })
-      await stage.pass(1)
-      stage.resume()
-      await stage.decide(id, 'movement_elsewhere', 'undo')
-      await stage.pass(20)
-      await stage.tell(failedEvent('refund', order, stage.world.now))
-      await stage.refuse(id)
     },
   },
   {
