@@ -193,26 +193,20 @@ export interface FreshNotification {
   readonly createdAt: number
 }
 
-// Whoever fans out holds the end of the feed, one after the other: the older of two notifications, and so the first of two of one
-// operation, never has the later place. Nobody holds it while there is nothing to do.
+// Who finds that another process has claimed the oldest waits for it, so that of two notifications the older one, and so the first
+// of two of one operation, never has the later place in the feed.
 const claimNotificationsStatement = statement<[number], FreshNotification>(
   'webhooks.claimNotifications',
-  `WITH turn AS MATERIALIZED (
-     SELECT last_position
-       FROM feed
-      WHERE (SELECT true FROM notification WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1)
-        FOR UPDATE)
-   SELECT n.id, n.event_type AS "eventType", n.created_at AS "createdAt"
-     FROM turn
-    CROSS JOIN notification n
-    WHERE n.fanned_out_at IS NULL
-    ORDER BY n.created_at, n.id
+  `SELECT id, event_type AS "eventType", created_at AS "createdAt"
+     FROM notification
+    WHERE fanned_out_at IS NULL
+    ORDER BY created_at, id
     LIMIT $1
-      FOR UPDATE OF n`,
+      FOR UPDATE`,
 )
 
 /**
- * Claims, until the transaction ends, notifications that no process has fanned out, oldest first, and the end of the feed.
+ * Claims, until the transaction ends, notifications that no process has fanned out, oldest first.
  * @source rules#feed.1
  */
 export function claimNotifications(queries: Queries, max: number): Promise<FreshNotification[]> {

@@ -43,17 +43,23 @@ export async function positionsIn(database: Database): Promise<number[]> {
   return (await eventsIn(database)).map(({ position }) => Number(position))
 }
 
-/** Fans out as a process does, but asks before it commits. */
-export function fanOutUntil(database: Database, nowMs: number, mayCommit: () => Promise<void>): Promise<void> {
+/** Fans out as a process does, but is held when it has claimed, or given places and not committed them yet. */
+export function heldFanOut(
+  database: Database,
+  nowMs: number,
+  when: 'claimed' | 'placed',
+  mayGoOn: () => Promise<void>,
+): Promise<void> {
   return database.transaction(async (queries) => {
     const claimed = await claimNotifications(queries, 500)
+    if (when === 'claimed') await mayGoOn()
     await recordFanOut(
       queries,
       claimed.map(({ id }) => id),
       [],
       nowMs,
     )
-    await mayCommit()
+    if (when === 'placed') await mayGoOn()
   })
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { administer, openTestDatabase } from '../../support/database.ts'
-import { eventsIn, fanOutUntil, fanOutWithoutPlaces, positionsIn } from '../../support/feed.ts'
+import { eventsIn, fanOutWithoutPlaces, heldFanOut, positionsIn } from '../../support/feed.ts'
 import { openHolder } from '../../support/waiting-backends.ts'
 import { type WebhookWorld, webhookWorld } from '../../support/webhook-world.ts'
 
@@ -38,52 +38,54 @@ test('[feed.1] several processes give places without a gap, to everything once, 
   assert.deepEqual(events.map(({ id }) => id).sort(), made.sort())
 })
 
-/** A process that fans out and is held right before it commits. */
-async function heldFanOut(t: TestContext, world: WebhookWorld) {
+/** A process that fans out and is held on the way. */
+async function held(t: TestContext, world: WebhookWorld, when: 'claimed' | 'placed') {
   const database = openTestDatabase(world.url, 1)
   t.after(() => database.close())
-  const held = Promise.withResolvers<void>()
+  const reached = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
-  const ended = fanOutUntil(database, world.clock.now(), () => {
-    held.resolve()
+  const ended = heldFanOut(database, world.clock.now(), when, () => {
+    reached.resolve()
     return goOn.promise
   })
-  await held.promise
+  await reached.promise
   return { goOn: goOn.resolve, ended }
 }
 
-test('[feed.1] the older of two notifications has the earlier place, whichever process is faster', async (t) => {
-  const world = await webhookWorld(t)
-  const observer = await openHolder(world.url)
-  const older = await world.notify()
-  const slow = await heldFanOut(t, world)
-  world.clock.advance(1)
-  const newer = await world.notify()
-  const fast = world.fanOut.processNext()
-  await observer.waiting(1)
-  assert.deepEqual(await positionsIn(world.database), [], 'nobody reads the second place before the first')
-  slow.goOn()
-  await Promise.all([slow.ended, fast])
-  await observer.release()
-  assert.deepEqual(
-    (await eventsIn(world.database)).map(({ id }) => id),
-    [older, newer],
-  )
-})
+for (const when of ['claimed', 'placed'] as const) {
+  test(`[feed.1] the older of two notifications has the earlier place, also where who has it is slow (${when})`, async (t) => {
+    const world = await webhookWorld(t)
+    const observer = await openHolder(world.url)
+    const older = await world.notify()
+    const slow = await held(t, world, when)
+    world.clock.advance(1)
+    const newer = await world.notify()
+    const fast = world.fanOut.processNext()
+    await observer.waiting(1)
+    assert.deepEqual(await positionsIn(world.database), [], 'nobody reads the second place before the first')
+    slow.goOn()
+    await Promise.all([slow.ended, fast])
+    await observer.release()
+    assert.deepEqual(
+      (await eventsIn(world.database)).map(({ id }) => id),
+      [older, newer],
+    )
+  })
+}
 
 test('[feed.1] [NO-18] a process that dies while it gives places leaves no gap and takes no event with it', async (t) => {
   const world = await webhookWorld(t)
   const before = await world.notify()
   await world.fanOut.processNext()
   const dying = await world.notify()
-  const held = await heldFanOut(t, world)
-  const ended = assert.rejects(held.ended)
+  const dead = await held(t, world, 'placed')
+  const ended = assert.rejects(dead.ended)
   await administer(
     world.url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND state = 'idle in transaction'`,
   )
-  held.goOn()
+  dead.goOn()
   await ended
   await world.fanOut.processNext()
   const events = await eventsIn(world.database)
