@@ -40,6 +40,7 @@ import {
   retireSigningKey,
 } from './signing-key.ts'
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, pauseWebhook, resumeWebhook } from './webhook.ts'
+import { getWebhookDelivery, listWebhookDeliveries, testWebhook } from './webhook-delivery.ts'
 
 export * from './access.ts'
 export * from './api-key.ts'
@@ -80,6 +81,7 @@ export * from './signing-key.ts'
 export * from './suspense-cases.ts'
 export * from './tags.ts'
 export * from './webhook.ts'
+export * from './webhook-delivery.ts'
 
 const businessEndpoints = {
   generateApiKey,
@@ -106,7 +108,10 @@ const businessEndpoints = {
   getWebhook,
   pauseWebhook,
   resumeWebhook,
+  testWebhook,
   deleteWebhook,
+  listWebhookDeliveries,
+  getWebhookDelivery,
   getPublicKey,
   listPublicKeys,
   getJwks,

@@ -64,7 +64,7 @@ export function createWebhooksModule(dependencies: WebhooksDependencies): Webhoo
   let housekeeper: Worker | undefined
 
   return {
-    handlers: createWebhookHandlers({ ...dependencies, gate }),
+    handlers: createWebhookHandlers({ ...dependencies, gate, dispatcher }),
     start: (startWorker) => {
       deliveryWorker = startWorker({ name: 'delivery', idleMs: POLL_MS, processNext: () => delivery.processNext() })
       fanOutWorker = startWorker({ name: 'fan-out', idleMs: POLL_MS, processNext: fanOut.processNext })

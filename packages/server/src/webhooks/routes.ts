@@ -4,21 +4,24 @@ import type { Handlers } from '../platform/http/handler.ts'
 import type { AddressGate } from '../platform/http-client/address-gate.ts'
 import { isUuid } from '../platform/ids.ts'
 import { type SubscriptionDependencies, setPaused, subscribe, unsubscribe } from './commands.ts'
+import { createHistoryHandlers, type HistoryHandlers } from './history/routes.ts'
 import { selectLane } from './lanes/store.ts'
 import { assertResolves, receiverUrl } from './receiver-url.ts'
 import { listSubscriptions } from './store.ts'
+import { createTestEvents, type TestEventDependencies } from './test-event.ts'
 import { webhookDetailView, webhookView } from './view.ts'
 
 /** The endpoints of this module, each with its handler. */
 export type WebhookHandlers = Handlers<
   Pick<
     typeof endpoints,
-    'createWebhook' | 'listWebhooks' | 'getWebhook' | 'pauseWebhook' | 'resumeWebhook' | 'deleteWebhook'
+    'createWebhook' | 'listWebhooks' | 'getWebhook' | 'pauseWebhook' | 'resumeWebhook' | 'testWebhook' | 'deleteWebhook'
   >
->
+> &
+  HistoryHandlers
 
 /** What the handlers work with. */
-export interface WebhookHandlerDependencies extends SubscriptionDependencies {
+export interface WebhookHandlerDependencies extends SubscriptionDependencies, TestEventDependencies {
   readonly gate: AddressGate
   /** Sandbox: receivers on http and private addresses are taken. */
   readonly allowPrivate: boolean
@@ -26,8 +29,10 @@ export interface WebhookHandlerDependencies extends SubscriptionDependencies {
 
 /** Binds the endpoints to commands and queries. */
 export function createWebhookHandlers(dependencies: WebhookHandlerDependencies): WebhookHandlers {
-  const { database, gate, allowPrivate } = dependencies
+  const { database, clock, gate, allowPrivate } = dependencies
+  const sendTestEvent = createTestEvents(dependencies)
   return {
+    ...createHistoryHandlers(database),
     createWebhook: async ({ body, context }) => {
       const url = receiverUrl(body.url, allowPrivate)
       if (!allowPrivate) await assertResolves(gate, url)
@@ -39,7 +44,8 @@ export function createWebhookHandlers(dependencies: WebhookHandlerDependencies):
       return { status: 200, body: { data: subscriptions.map(webhookView) } }
     },
     getWebhook: async ({ params }) => {
-      const subscription = isUuid(params.webhook_id) ? await selectLane(database, params.webhook_id) : undefined
+      const id = params.webhook_id
+      const subscription = isUuid(id) ? await selectLane(database, id, clock.now()) : undefined
       if (subscription === undefined) throw new Refusal('not_found')
       return { status: 200, body: webhookDetailView(subscription) }
     },
@@ -51,6 +57,10 @@ export function createWebhookHandlers(dependencies: WebhookHandlerDependencies):
       const resumed = await setPaused(dependencies, params.webhook_id, false, operatorOf(context), context.live)
       return { status: 200, body: webhookDetailView(resumed) }
     },
+    testWebhook: async ({ params, context }) => ({
+      status: 200,
+      body: await sendTestEvent(params.webhook_id, context.live),
+    }),
     deleteWebhook: async ({ params, context }) => {
       await unsubscribe(dependencies, params.webhook_id, operatorOf(context), context.live)
       return { status: 204 }

@@ -16,7 +16,7 @@ export function webhookView({ id, url, events, createdAt, isPaused }: ListedSubs
   return { webhook_id: id, url, events: [...events], active: !isPaused, createdAt: new Date(createdAt).toISOString() }
 }
 
-/** The same with how it is. @source rules#webhooks.15 */
+/** The same with how it is. @source rules#webhooks.15, rules#webhooks.19 */
 export interface WebhookDetailView extends WebhookView {
   readonly delivery: {
     readonly state: LaneState
@@ -30,6 +30,13 @@ export interface WebhookDetailView extends WebhookView {
     readonly pending: number
     readonly oldestPendingAt: string | null
     readonly nextAttemptAt: string | null
+    readonly recent: {
+      readonly attempts: number
+      readonly succeeded: number
+      readonly successRate: number | null
+      readonly p50Ms: number | null
+      readonly p95Ms: number | null
+    }
   }
 }
 
@@ -50,8 +57,15 @@ export function webhookDetailView(subscription: SubscriptionWithLane): WebhookDe
       pending,
       oldestPendingAt: instantOrNull(subscription.oldestPendingAt),
       nextAttemptAt: instantOrNull(subscription.nextAttemptAt),
+      recent: recentView(subscription),
     },
   }
+}
+
+/** @source rules#webhooks.19 */
+function recentView({ recentAttempts: attempts, recentSuccesses: succeeded, p50Ms, p95Ms }: SubscriptionWithLane) {
+  const successRate = attempts === 0 ? null : Math.round((succeeded / attempts) * 10_000) / 10_000
+  return { attempts, succeeded, successRate, p50Ms, p95Ms }
 }
 
 function instantOrNull(epochMs: number | null): string | null {

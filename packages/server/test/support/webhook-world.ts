@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
 import { createWebhook, type EventType, eventTypes, limits } from '@pixgate/spec'
 import { pino } from 'pino'
+import type { Dispatcher } from 'undici'
 import { type Database, instantParameter, statement } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import {
@@ -129,31 +130,18 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
   async function createProcess(database: Database, options: ProcessOptions = {}): Promise<WebhookProcess> {
     const { gate = openGate(), logger = SILENT, encryptionKeys: keys = ENCRYPTION_KEYS } = options
     const { keyring, handlers: ofKeys } = await createSigningKeysModule({ database, clock, ids, logger, keys })
-    const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
-    t.after(() => dispatcher.destroy())
-    const ofReceivers = createWebhookHandlers({ database, clock, ids, gate, allowPrivate: true })
+    const dispatcher = dispatcherOf(t, gate)
+    const parts = { database, clock, ids, logger, keyring, dispatcher }
+    const ofReceivers = createWebhookHandlers({ ...parts, gate, allowPrivate: true })
     const fanOut = createFanOut({ database, clock, ids, onDeliveries: () => undefined })
-    const delivery = createDelivery({
-      ...{ database, clock, ids, logger, keyring, dispatcher },
-      random: () => 0,
-      onAttemptEnded: () => undefined,
-    })
+    const delivery = createDelivery({ ...parts, random: () => 0, onAttemptEnded: () => undefined })
     return {
       keyring,
       handlers: { ...ofReceivers, ...ofKeys },
       fanOut,
       delivery,
       housekeeping: createHousekeeping({ database, clock, logger }),
-      subscribe: async (url, events = eventTypes) => {
-        const body = { url, events: [...events] }
-        const reply = await ofReceivers.createWebhook({
-          params: undefined,
-          query: undefined,
-          body,
-          context: requestContext,
-        })
-        return reply.body.webhook_id
-      },
+      subscribe: subscribing(ofReceivers),
       deliverDue: async () => {
         await fanOut.processNext()
         await delivery.processNext()
@@ -174,8 +162,11 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
       t.after(() => pool.close())
       return createProcess(withSlowRecords(recordsAfter, withFailing(failing, pool)), options)
     },
-    productionHandlers: (resolve) =>
-      createWebhookHandlers({ database, clock, ids, gate: publicAddressGate(resolve), allowPrivate: false }),
+    productionHandlers: (resolve) => {
+      const gate = publicAddressGate(resolve)
+      const parts = { database, clock, ids, logger: SILENT, keyring: process.keyring, gate }
+      return createWebhookHandlers({ ...parts, dispatcher: dispatcherOf(t, gate), allowPrivate: false })
+    },
     notify: async (eventType = 'pix_cash_in', body = `{"event_type":"${eventType}","event":{}}`) => {
       const id = ids.uuid()
       await database.rows(insertNotification, [id, ids.uuid(), eventType, Buffer.from(body), instantParameter(now)])
@@ -188,6 +179,20 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     attempts: () => database.rows(selectAttempts, []),
     lanes: () => database.rows(selectLanes, []),
     actionsOf: async (subject) => (await database.rows(selectActions, [subject])).map(({ action }) => action),
+  }
+}
+
+function dispatcherOf(t: TestContext, gate: AddressGate): Dispatcher {
+  const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
+  t.after(() => dispatcher.destroy())
+  return dispatcher
+}
+
+function subscribing(handlers: WebhookHandlers): WebhookProcess['subscribe'] {
+  return async (url, events = eventTypes) => {
+    const body = { url, events: [...events] }
+    const input = { params: undefined, query: undefined, body, context: requestContext }
+    return (await handlers.createWebhook(input)).body.webhook_id
   }
 }
 

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../../platform/heartbeat.ts'
-import { type Answer, type PostRequest, post } from '../../platform/http-client/post.ts'
+import { type Answer, type Exchange, type PostRequest, post } from '../../platform/http-client/post.ts'
 import type { Ids } from '../../platform/ids.ts'
 import { type Batcher, createBatcher } from '../../platform/jobs/batcher.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -12,9 +12,10 @@ import type { Job } from '../fan-out.ts'
 import { Lanes } from '../lanes/lanes.ts'
 import type { LaneAttempt } from '../lanes/state.ts'
 import { type Claim, claimDeliveries } from './claims/store.ts'
+import { excerptOf } from './excerpt.ts'
 import { type EndedAttempt, recordAttempts } from './records/store.ts'
 import { type DeliveryObserver, reportAttempt, reportLane } from './reporting.ts'
-import { GONE, heldUntil, isSuccess, nextAttempt } from './rules.ts'
+import { GONE, heldUntil, isSuccess, nextAttempt, outcomeOf } from './rules.ts'
 
 /** What delivery works with. */
 export interface DeliveryDependencies {
@@ -144,8 +145,9 @@ class SendingDelivery implements Delivery {
   async #send(claim: Claim, signature: Promise<Signature>): Promise<EndedAttempt> {
     const { clock, random, dispatcher } = this.#dependencies
     const startedAt = clock.now()
-    const answer = await post(dispatcher, requestOf(claim, await signature, startedAt))
-    const ended = endedAttempt(claim, answer, startedAt, clock.now(), random())
+    const exchange = await post(dispatcher, requestOf(claim, await signature, startedAt))
+    const { answer } = exchange
+    const ended = endedAttempt(claim, exchange, startedAt, clock.now(), random())
     const move = this.#lanes.ended(claim, laneAttempt(claim, answer, ended.endedAt), isTimeout(answer))
     return move === undefined ? ended : { ...ended, move: { ...move, version: claim.lane.version } }
   }
@@ -176,11 +178,16 @@ interface Signature {
   readonly keyId: string
 }
 
-async function signatureOf(bytes: Uint8Array, { keyId, sign }: Signer): Promise<Signature> {
+/** Signs the bytes of a notification. @source rules#webhooks.8 */
+export async function signatureOf(bytes: Uint8Array, { keyId, sign }: Signer): Promise<Signature> {
   return { text: await sign(bytes), keyId }
 }
 
-function requestOf(claim: Claim, signature: Signature, nowMs: number): PostRequest {
+/** What is sent, and to whom. */
+type Sent = Pick<Claim, 'url' | 'notificationId' | 'body'>
+
+/** The request that carries a notification to a receiver, signed. @source rules#webhooks.5, rules#webhooks.8 */
+export function requestOf(claim: Sent, signature: Signature, nowMs: number): PostRequest {
   return {
     url: claim.url,
     headers: {
@@ -198,16 +205,24 @@ function requestOf(claim: Claim, signature: Signature, nowMs: number): PostReque
   }
 }
 
-function endedAttempt(claim: Claim, answer: Answer, startedAt: number, endedAt: number, random: number): EndedAttempt {
+function endedAttempt(
+  claim: Claim,
+  { answer, times, beginning }: Exchange,
+  startedAt: number,
+  endedAt: number,
+  random: number,
+): EndedAttempt {
   const next = nextAttempt(answer, claim.attempt, endedAt, random)
   return {
     deliveryId: claim.id,
     claimId: claim.claimId,
     subscriptionId: claim.subscriptionId,
     attempt: claim.attempt,
-    outcome: outcomeOf(answer, next.state),
+    outcome: outcomeOf(answer),
     code: 'failure' in answer ? answer.code : undefined,
     statusCode: 'statusCode' in answer ? answer.statusCode : null,
+    excerpt: excerptOf(beginning, claim.body),
+    times,
     startedAt,
     endedAt,
     state: next.state,
@@ -215,10 +230,4 @@ function endedAttempt(claim: Claim, answer: Answer, startedAt: number, endedAt: 
     heldUntil: heldUntil(answer, endedAt),
     move: null,
   }
-}
-
-/** `delivered`, `refused` by the receiver's status, or why there was no answer. */
-function outcomeOf(answer: Answer, state: EndedAttempt['state']): string {
-  if ('failure' in answer) return answer.failure
-  return state === 'DELIVERED' ? 'delivered' : 'refused'
 }
