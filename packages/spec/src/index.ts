@@ -41,6 +41,7 @@ import {
 } from './signing-key.ts'
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, pauseWebhook, resumeWebhook } from './webhook.ts'
 import { getWebhookDelivery, listWebhookDeliveries, testWebhook } from './webhook-delivery.ts'
+import { replayWebhook, replayWebhookDelivery } from './webhook-replay.ts'
 
 export * from './access.ts'
 export * from './api-key.ts'
@@ -82,6 +83,7 @@ export * from './suspense-cases.ts'
 export * from './tags.ts'
 export * from './webhook.ts'
 export * from './webhook-delivery.ts'
+export * from './webhook-replay.ts'
 
 const businessEndpoints = {
   generateApiKey,
@@ -112,6 +114,8 @@ const businessEndpoints = {
   deleteWebhook,
   listWebhookDeliveries,
   getWebhookDelivery,
+  replayWebhookDelivery,
+  replayWebhook,
   getPublicKey,
   listPublicKeys,
   getJwks,

@@ -66,7 +66,12 @@ const attemptFields = {
 }
 
 const attempt = Type.Object(
-  { attempt: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), ...attemptFields, endedAt: instant },
+  {
+    attempt: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+    ...attemptFields,
+    endedAt: instant,
+    replayId: nullable({ ...uuid, description: 'Of the replay that it belongs to; null: it was made by itself' }),
+  },
   { title: 'WebhookAttempt', description: 'One attempt to deliver a notification.' },
 )
 
@@ -94,8 +99,10 @@ const deliveryDetail = Type.Object(
   { title: 'WebhookDeliveryDetail', description: 'The same with its attempts, the last ones first.' },
 )
 
-const DELIVERY_ID = '0198c0df-1a00-7000-8000-2b3c4d5e6f70'
-const WEBHOOK_ID = '0198c0de-5b00-7000-8000-0a1b2c3d4e5f'
+/** Of the examples. */
+export const DELIVERY_ID = '0198c0df-1a00-7000-8000-2b3c4d5e6f70'
+/** Of the examples. */
+export const WEBHOOK_ID = '0198c0de-5b00-7000-8000-0a1b2c3d4e5f'
 const OPERATION_ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 
 const deliveryExample = {
@@ -122,6 +129,7 @@ const attemptExample = {
   statusCode: 500,
   answer: 'Internal Server Error',
   times: { dnsMs: 4, connectMs: 18, tlsMs: 31, waitMs: 37, totalMs: 90 },
+  replayId: null,
 } as const
 
 const atOrAfter = (description: string) =>

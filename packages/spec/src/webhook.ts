@@ -93,6 +93,11 @@ const delivery = Type.Object(
     }),
     oldestPendingAt: nullable({ ...instant, description: 'When what it tells of was' }),
     nextAttemptAt: nullable({ ...instant, description: 'When the first of them is due' }),
+    replaying: Type.Integer({
+      minimum: 0,
+      maximum: DELIVERIES_COUNTED_MAX,
+      description: 'Deliveries that wait to be sent again; no more than 10,000 are counted',
+    }),
     recent,
   },
   { title: 'WebhookDelivery', description: 'How notifications reach the receiver.' },
@@ -117,6 +122,7 @@ const detailExample = {
     pending: 41,
     oldestPendingAt: '2026-11-21T13:59:35.000Z',
     nextAttemptAt: '2026-11-21T13:59:40.000Z',
+    replaying: 0,
     recent: { attempts: 240, succeeded: 228, successRate: 0.95, p50Ms: 84, p95Ms: 412 },
   },
 } as const

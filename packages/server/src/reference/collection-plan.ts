@@ -127,6 +127,7 @@ export const collectionPlan: readonly Folder[] = [
       { id: 'listIncomingTransactionsShort', name: 'List incoming transactions under their short path' },
       { id: 'listWebhookDeliveries', until: 'body.data.length > 0' },
       { id: 'getWebhookDelivery' },
+      { id: 'replayWebhook' },
     ],
   },
   {

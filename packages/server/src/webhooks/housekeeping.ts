@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Job } from './fan-out.ts'
+import { sweepReplays } from './replays/store.ts'
 import { endHeld, sweepRemoved } from './store.ts'
 
 /** What it works with. */
@@ -12,10 +13,13 @@ export interface HousekeepingDependencies {
   readonly logger: Logger
 }
 
+/** Of what waits to be sent again and never will be, so much at once. */
+const SWEPT_AT_ONCE = 500
+
 /**
  * Ends what is not sent any more, a few hundred at a time: what was pending for receivers that were removed, and what was held
- * for longer than it is kept.
- * @source rules#webhooks.3, rules#webhooks.14
+ * for longer than it is kept, and replays of either.
+ * @source rules#webhooks.3, rules#webhooks.14, rules#webhooks.23
  */
 export function createHousekeeping({ database, clock, logger }: HousekeepingDependencies): Job {
   return {
@@ -26,7 +30,8 @@ export function createHousekeeping({ database, clock, logger }: HousekeepingDepe
       for (const { subscriptionId, count } of ended) {
         logger.error({ webhookId: subscriptionId, count }, 'deliveries were held for too long and are given up')
       }
-      return isMore || ended.length > 0
+      const isMoreReplays = (await sweepReplays(database, now, SWEPT_AT_ONCE)) === SWEPT_AT_ONCE
+      return isMore || isMoreReplays || ended.length > 0
     },
   }
 }

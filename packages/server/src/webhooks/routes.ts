@@ -7,6 +7,7 @@ import { type SubscriptionDependencies, setPaused, subscribe, unsubscribe } from
 import { createHistoryHandlers, type HistoryHandlers } from './history/routes.ts'
 import { selectLane } from './lanes/store.ts'
 import { assertResolves, receiverUrl } from './receiver-url.ts'
+import { createReplayHandlers, type ReplayHandlers } from './replays/routes.ts'
 import { listSubscriptions } from './store.ts'
 import { createTestEvents, type TestEventDependencies } from './test-event.ts'
 import { webhookDetailView, webhookView } from './view.ts'
@@ -18,7 +19,8 @@ export type WebhookHandlers = Handlers<
     'createWebhook' | 'listWebhooks' | 'getWebhook' | 'pauseWebhook' | 'resumeWebhook' | 'testWebhook' | 'deleteWebhook'
   >
 > &
-  HistoryHandlers
+  HistoryHandlers &
+  ReplayHandlers
 
 /** What the handlers work with. */
 export interface WebhookHandlerDependencies extends SubscriptionDependencies, TestEventDependencies {
@@ -33,6 +35,7 @@ export function createWebhookHandlers(dependencies: WebhookHandlerDependencies):
   const sendTestEvent = createTestEvents(dependencies)
   return {
     ...createHistoryHandlers(database),
+    ...createReplayHandlers(dependencies),
     createWebhook: async ({ body, context }) => {
       const url = receiverUrl(body.url, allowPrivate)
       if (!allowPrivate) await assertResolves(gate, url)

@@ -30,6 +30,7 @@ export interface WebhookDetailView extends WebhookView {
     readonly pending: number
     readonly oldestPendingAt: string | null
     readonly nextAttemptAt: string | null
+    readonly replaying: number
     readonly recent: {
       readonly attempts: number
       readonly succeeded: number
@@ -42,7 +43,7 @@ export interface WebhookDetailView extends WebhookView {
 
 /** Writes a live subscription with its lane. */
 export function webhookDetailView(subscription: SubscriptionWithLane): WebhookDetailView {
-  const { state, reason, failures, pending } = subscription
+  const { state, reason, failures, pending, replaying } = subscription
   return {
     ...webhookView({ ...subscription, isPaused: state === 'paused' }),
     delivery: {
@@ -57,6 +58,7 @@ export function webhookDetailView(subscription: SubscriptionWithLane): WebhookDe
       pending,
       oldestPendingAt: instantOrNull(subscription.oldestPendingAt),
       nextAttemptAt: instantOrNull(subscription.nextAttemptAt),
+      replaying,
       recent: recentView(subscription),
     },
   }

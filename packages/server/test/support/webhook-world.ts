@@ -18,6 +18,8 @@ import { createSigningKeysModule, type Keyring, type SigningKeyHandlers } from '
 import { createDelivery, type Delivery } from '../../src/webhooks/deliveries/delivery.ts'
 import { createFanOut, type Job } from '../../src/webhooks/fan-out.ts'
 import { createHousekeeping } from '../../src/webhooks/housekeeping.ts'
+import { Lanes } from '../../src/webhooks/lanes/lanes.ts'
+import { createReplaySender, type ReplaySender } from '../../src/webhooks/replays/sending/sender.ts'
 import { createWebhookHandlers, type WebhookHandlers } from '../../src/webhooks/routes.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
 import { ALIVE } from './live-request.ts'
@@ -61,6 +63,7 @@ export interface WebhookProcess {
   readonly handlers: WebhookHandlers & SigningKeyHandlers
   readonly fanOut: Job
   readonly delivery: Delivery
+  readonly replays: ReplaySender
   readonly housekeeping: Job
   /** Registers a receiver. @returns its id */
   subscribe(url: string, events?: readonly EventType[]): Promise<string>
@@ -131,15 +134,18 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     const { gate = openGate(), logger = SILENT, encryptionKeys: keys = ENCRYPTION_KEYS } = options
     const { keyring, handlers: ofKeys } = await createSigningKeysModule({ database, clock, ids, logger, keys })
     const dispatcher = dispatcherOf(t, gate)
-    const parts = { database, clock, ids, logger, keyring, dispatcher }
+    const lanes = new Lanes()
+    const parts = { database, clock, ids, logger, keyring, dispatcher, lanes, random: () => 0 }
     const ofReceivers = createWebhookHandlers({ ...parts, gate, allowPrivate: true })
     const fanOut = createFanOut({ database, clock, ids, onDeliveries: () => undefined })
-    const delivery = createDelivery({ ...parts, random: () => 0, onAttemptEnded: () => undefined })
+    const delivery = createDelivery({ ...parts, onAttemptEnded: () => undefined })
+    const replays = createReplaySender({ ...parts, onAttemptEnded: () => undefined })
     return {
       keyring,
       handlers: { ...ofReceivers, ...ofKeys },
       fanOut,
       delivery,
+      replays,
       housekeeping: createHousekeeping({ database, clock, logger }),
       subscribe: subscribing(ofReceivers),
       deliverDue: async () => {

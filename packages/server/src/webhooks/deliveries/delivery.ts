@@ -9,7 +9,7 @@ import { type Batcher, createBatcher } from '../../platform/jobs/batcher.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Keyring, Signer } from '../../signing-keys/index.ts'
 import type { Job } from '../fan-out.ts'
-import { Lanes } from '../lanes/lanes.ts'
+import type { Lanes } from '../lanes/lanes.ts'
 import type { LaneAttempt } from '../lanes/state.ts'
 import { type Claim, claimDeliveries } from './claims/store.ts'
 import { excerptOf } from './excerpt.ts'
@@ -27,6 +27,7 @@ export interface DeliveryDependencies {
   readonly logger: Logger
   readonly keyring: Keyring
   readonly dispatcher: Dispatcher
+  readonly lanes: Lanes
   /** Called when another attempt may start. */
   readonly onAttemptEnded: () => void
   readonly observer?: DeliveryObserver
@@ -45,7 +46,7 @@ export interface Delivery extends Job {
 const UNRECORDED_MAX = 1_024
 
 /** Longer than any attempt: what a process that died had claimed is taken up by another after this. */
-const LEASE_MS = 30_000
+export const LEASE_MS = 30_000
 
 /** How long the rest of an answer is read after its headers. */
 const RESPONSE_TIMEOUT_MS = 1_000
@@ -66,12 +67,13 @@ class SendingDelivery implements Delivery {
   readonly #dependencies: DeliveryDependencies
   readonly #records: Batcher<EndedAttempt, void>
   readonly #heartbeat: Heartbeat
-  readonly #lanes = new Lanes()
+  readonly #lanes: Lanes
   /** What is claimed and not recorded: those under way, and those that wait for their record. */
   readonly #unrecorded = new Set<Promise<void>>()
 
   constructor(dependencies: DeliveryDependencies) {
     this.#dependencies = dependencies
+    this.#lanes = dependencies.lanes
     this.#heartbeat = dependencies.heartbeat ?? createHeartbeat()
     this.#records = createBatcher<EndedAttempt, void>(
       async (ended) => {
@@ -173,7 +175,7 @@ function isTimeout(answer: Answer): boolean {
 }
 
 /** A signature in Base64, and the key it was made with. */
-interface Signature {
+export interface Signature {
   readonly text: string
   readonly keyId: string
 }

@@ -137,13 +137,14 @@ export interface AttemptRow {
   readonly tlsMs: number | null
   readonly waitMs: number | null
   readonly totalMs: number | null
+  readonly replayId: string | null
 }
 
 const selectAttemptsStatement = statement<[string, number], AttemptRow>(
   'webhooks.selectAttempts',
   `SELECT attempt, started_at AS "startedAt", ended_at AS "endedAt", outcome, status_code AS "statusCode", code,
           excerpt AS answer, dns_ms AS "dnsMs", connect_ms AS "connectMs", tls_ms AS "tlsMs", wait_ms AS "waitMs",
-          total_ms AS "totalMs"
+          total_ms AS "totalMs", replay_id AS "replayId"
      FROM delivery_attempt
     WHERE delivery_id = $1
     ORDER BY attempt DESC

@@ -13,7 +13,7 @@ export function deliveryView(row: DeliveryRow) {
 }
 
 /** What every attempt shows, kept or just made. @source rules#webhooks.17 */
-export function attemptFieldsView(row: Omit<AttemptRow, 'attempt' | 'endedAt'>) {
+export function attemptFieldsView(row: Omit<AttemptRow, 'attempt' | 'endedAt' | 'replayId'>) {
   const { startedAt, outcome, statusCode, code, answer, dnsMs, connectMs, tlsMs, waitMs, totalMs } = row
   const times = { dnsMs, connectMs, tlsMs, waitMs, totalMs }
   const explanation = explanationOf({ outcome, statusCode, code, times })
@@ -21,8 +21,8 @@ export function attemptFieldsView(row: Omit<AttemptRow, 'attempt' | 'endedAt'>) 
 }
 
 /** Writes an attempt that was kept. */
-export function attemptView({ attempt, endedAt, ...row }: AttemptRow) {
-  return { attempt, ...attemptFieldsView(row), endedAt: new Date(endedAt).toISOString() }
+export function attemptView({ attempt, endedAt, replayId, ...row }: AttemptRow) {
+  return { attempt, ...attemptFieldsView(row), endedAt: new Date(endedAt).toISOString(), replayId }
 }
 
 function instantOrNull(epochMs: number | null): string | null {

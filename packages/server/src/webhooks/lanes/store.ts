@@ -13,6 +13,8 @@ export interface Lane {
   readonly heldUntil: number | null
   /** Deliveries that are not done; no more than 10,000 are counted. */
   readonly pending: number
+  /** Deliveries that wait to be sent again; no more than 10,000 are counted. */
+  readonly replaying: number
   /** When the oldest of their notifications was made. */
   readonly oldestPendingAt: number | null
   /** When the first of them is due. */
@@ -38,12 +40,17 @@ const selectLaneStatement = statement<[string, number, recentSince: string], Sub
   'webhooks.selectLane',
   `SELECT s.id, s.url, s.events, s.created_at AS "createdAt", l.state, l.reason, l.since, l.failures,
           l.failing_since AS "failingSince", l.probe_at AS "probeAt", l.held_until AS "heldUntil",
-          counted.pending, first.oldest AS "oldestPendingAt", first.due AS "nextAttemptAt", recent.*
+          counted.pending, again.replaying, first.oldest AS "oldestPendingAt", first.due AS "nextAttemptAt", recent.*
      FROM subscription s
      JOIN lane l ON l.subscription_id = s.id
     CROSS JOIN LATERAL (
       SELECT count(*)::integer AS pending
-        FROM (SELECT FROM delivery WHERE state = 'PENDING' AND subscription_id = s.id LIMIT $2) AS waiting) AS counted
+        FROM (SELECT FROM delivery
+               WHERE state = 'PENDING' AND subscription_id = s.id AND next_attempt_at IS NOT NULL LIMIT $2) AS waiting) AS counted
+    CROSS JOIN LATERAL (
+      SELECT count(*)::integer AS replaying
+        FROM (SELECT FROM replay_delivery
+               WHERE state = 'WAITING' AND subscription_id = s.id LIMIT $2) AS waiting) AS again
     CROSS JOIN LATERAL (
       SELECT min(d.due) AS due, min(n.created_at) AS oldest
         FROM (VALUES (0), (1)) AS tried (once)
@@ -51,6 +58,7 @@ const selectLaneStatement = statement<[string, number, recentSince: string], Sub
          SELECT notification_id, next_attempt_at AS due
            FROM delivery
           WHERE state = 'PENDING' AND subscription_id = s.id AND least(attempts, 1) = tried.once
+            AND next_attempt_at IS NOT NULL
           ORDER BY next_attempt_at
           LIMIT 100) AS d
         JOIN notification n ON n.id = d.notification_id) AS first
@@ -60,7 +68,7 @@ const selectLaneStatement = statement<[string, number, recentSince: string], Sub
              percentile_disc(0.5) WITHIN GROUP (ORDER BY total_ms) AS "p50Ms",
              percentile_disc(0.95) WITHIN GROUP (ORDER BY total_ms) AS "p95Ms"
         FROM (SELECT outcome, total_ms FROM delivery_attempt
-               WHERE subscription_id = s.id AND ended_at >= $3
+               WHERE subscription_id = s.id AND ended_at >= $3 AND replay_id IS NULL
                ORDER BY ended_at DESC LIMIT 1000) AS made) AS recent
     WHERE s.id = $1 AND s.deleted_at IS NULL`,
 )

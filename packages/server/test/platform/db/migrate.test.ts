@@ -228,7 +228,7 @@ test('[database.10] no function of ours looks into a schema that its caller can 
   )
 })
 
-const APPEND_ONLY = ['move', 'entry', 'audit', 'audit_chain', 'audit_anchor', 'delivery_attempt', 'movement']
+const APPEND_ONLY = ['move', 'entry', 'audit', 'audit_chain', 'audit_anchor', 'delivery_attempt', 'movement', 'replay']
 
 for (const table of [...APPEND_ONLY, 'inbox', 'inbox_event', 'statement_entry']) {
   test(`[engine.10] ${table} is only ever added to: its rows are neither removed nor rewritten, by anybody`, async (t) => {
