@@ -52,10 +52,12 @@ const COLUMNS = `d.id, d.created_at AS "createdAt", d.subscription_id AS "webhoo
           d.attempts AS "attemptCount", CASE WHEN d.claim_id IS NULL THEN d.next_attempt_at END AS "nextAttemptAt",
           d.finished_at AS "finishedAt"`
 
+// Bounds that are always there are looked up in the index, however deep the page is.
 const NARROWED = `($1::uuid IS NULL OR d.subscription_id = $1) AND ($2::text IS NULL OR d.state = $2)
          AND ($3::text IS NULL OR n.event_type = $3) AND ($5::text IS NULL OR o.correlation_id = $5)
-         AND ($6::timestamptz IS NULL OR d.created_at >= $6) AND ($7::timestamptz IS NULL OR d.created_at < $7)
-         AND ($8::timestamptz IS NULL OR (d.created_at, d.id) < ($8, $9::uuid))`
+         AND d.created_at >= coalesce($6::timestamptz, '-infinity') AND d.created_at < coalesce($7::timestamptz, 'infinity')
+         AND (d.created_at, d.id) < (coalesce($8::timestamptz, 'infinity'),
+                                     coalesce($9::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`
 
 const NEWEST_FIRST = 'ORDER BY d.created_at DESC, d.id DESC LIMIT $10'
 
