@@ -62,6 +62,11 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'Já existe um receptor com este endereço e estes eventos.',
     cure: 'Não há nada a fazer. `GET /webhook` mostra o receptor.',
   },
+  delivery_not_replayable: {
+    cause:
+      'A entrega ainda é tentada por si mesma (`pending`), já espera para ser reenviada (`replaying`), o receptor dela foi removido (`receiver_removed`), ou o prazo do que ela contava acabou (`erased`). `errors` diz qual.',
+    cure: 'Espere o que está em andamento: `GET /webhook-delivery/{id}` mostra. O que foi apagado se lê na operação.',
+  },
   pix_code_in_use: {
     cause: 'Este código Pix pede um único pagamento, e outro pagamento dele está em andamento ou concluído.',
     cure: 'Leia o pagamento que `existing` informa. Para pagar de novo, peça um novo código ao recebedor.',

@@ -67,6 +67,11 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'A receiver with this address and these events is already registered.',
     cure: 'Nothing is left to do. `GET /webhook` lists it.',
   },
+  delivery_not_replayable: {
+    cause:
+      'The delivery is still tried by itself (`pending`), waits to be sent again already (`replaying`), its receiver was removed (`receiver_removed`), or what it told of is over its time (`erased`). `errors` says which.',
+    cure: 'Wait for what is under way: `GET /webhook-delivery/{id}` shows it. What was erased is read from the operation.',
+  },
   pix_code_in_use: {
     cause: 'This Pix code asks to be paid once, and another payout of it is under way or done.',
     cure: 'Read the payout that `existing` names. Ask the recipient for a new code to pay again.',

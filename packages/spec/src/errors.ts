@@ -43,6 +43,11 @@ export const errors = {
     title: 'Duplicate webhook',
     message: 'this url is already registered with the same events',
   },
+  delivery_not_replayable: {
+    status: 409,
+    title: 'Delivery not replayable',
+    message: 'this delivery cannot be sent again now; nothing was changed',
+  },
   pix_code_in_use: {
     status: 409,
     title: 'Pix code in use',

@@ -49,6 +49,8 @@ import {
   resumeWebhook,
   rotateWebhookSecret,
 } from './webhook.ts'
+import { getWebhookDelivery, listWebhookDeliveries, testWebhook } from './webhook-delivery.ts'
+import { replayWebhook, replayWebhookDelivery } from './webhook-replay.ts'
 
 export * from './access.ts'
 export * from './api-key.ts'
@@ -90,6 +92,8 @@ export * from './signing-key.ts'
 export * from './suspense-cases.ts'
 export * from './tags.ts'
 export * from './webhook.ts'
+export * from './webhook-delivery.ts'
+export * from './webhook-replay.ts'
 
 const businessEndpoints = {
   generateApiKey,
@@ -117,7 +121,12 @@ const businessEndpoints = {
   pauseWebhook,
   resumeWebhook,
   rotateWebhookSecret,
+  testWebhook,
   deleteWebhook,
+  listWebhookDeliveries,
+  getWebhookDelivery,
+  replayWebhookDelivery,
+  replayWebhook,
   listEvents,
   getPublicKey,
   listPublicKeys,

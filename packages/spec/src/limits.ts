@@ -89,6 +89,14 @@ export const limits = {
   webhookConnectTimeoutMs: 2_000,
   /** What is read of a receiver's answer, at most. */
   webhookResponseMaxBytes: 16_384,
+  /** What is kept of it, in characters. @source rules#webhooks.17 */
+  webhookExcerptMaxLength: 256,
+  /** Test events that a process has under way. @source rules#webhooks.20 */
+  webhookTestsAtOnce: 8,
+  /** Deliveries of one replay. @source rules#webhooks.22 */
+  webhookReplayMax: 10_000,
+  /** The last attempts of a delivery are shown, so many at most. @source rules#webhooks.18 */
+  webhookAttemptsShownMax: 100,
   /**
    * Waits before each attempt after the first, counted from the end of the one before: 14 attempts, about 76 hours.
    * @source rules#webhooks.6

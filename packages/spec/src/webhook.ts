@@ -60,6 +60,22 @@ export type LaneReason = keyof typeof laneReasons
 /** What is counted of deliveries ends here. */
 const DELIVERIES_COUNTED_MAX = 10_000
 
+/** And of attempts here. @source rules#webhooks.19 */
+const ATTEMPTS_COUNTED_MAX = 1_000
+
+const ms = (description: string) => nullable(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description }))
+
+const recent = Type.Object(
+  {
+    attempts: Type.Integer({ minimum: 0, maximum: ATTEMPTS_COUNTED_MAX }),
+    succeeded: Type.Integer({ minimum: 0, maximum: ATTEMPTS_COUNTED_MAX }),
+    successRate: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Null where there was no attempt' })),
+    p50Ms: ms('Half of them took no longer, from the look-up of the name to the answer'),
+    p95Ms: ms('19 of 20 took no longer'),
+  },
+  { title: 'WebhookRecentAttempts', description: 'The last attempts within 24 hours, 1,000 at most.' },
+)
+
 const delivery = Type.Object(
   {
     state: Type.Enum([...laneStates], { title: 'WebhookState' }),
@@ -77,6 +93,12 @@ const delivery = Type.Object(
     }),
     oldestPendingAt: nullable({ ...instant, description: 'When what it tells of was' }),
     nextAttemptAt: nullable({ ...instant, description: 'When the first of them is due' }),
+    replaying: Type.Integer({
+      minimum: 0,
+      maximum: DELIVERIES_COUNTED_MAX,
+      description: 'Deliveries that wait to be sent again; no more than 10,000 are counted',
+    }),
+    recent,
   },
   { title: 'WebhookDelivery', description: 'How notifications reach the receiver.' },
 )
@@ -125,6 +147,8 @@ const detailExample = {
     pending: 41,
     oldestPendingAt: '2026-11-21T13:59:35.000Z',
     nextAttemptAt: '2026-11-21T13:59:40.000Z',
+    replaying: 0,
+    recent: { attempts: 240, succeeded: 228, successRate: 0.95, p50Ms: 84, p95Ms: 412 },
   },
   secrets: [
     { createdAt: '2026-11-21T14:00:00.000Z', expiresAt: null },

@@ -109,6 +109,7 @@ export const collectionPlan: readonly Folder[] = [
       { id: 'createWebhook' },
       { id: 'listWebhooks' },
       { id: 'getWebhook' },
+      { id: 'testWebhook' },
       { id: 'getPublicKey' },
       { id: 'listPublicKeys' },
       { id: 'getJwks' },
@@ -124,6 +125,9 @@ export const collectionPlan: readonly Folder[] = [
       { id: 'listCashIns' },
       { id: 'listIncomingTransactions' },
       { id: 'listIncomingTransactionsShort', name: 'List incoming transactions under their short path' },
+      { id: 'listWebhookDeliveries', until: 'body.data.length > 0' },
+      { id: 'getWebhookDelivery' },
+      { id: 'replayWebhook' },
     ],
   },
   {

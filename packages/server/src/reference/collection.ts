@@ -64,6 +64,7 @@ const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: 
   createRefundIn: { variable: 'refundInId', from: 'id' },
   listLedgerEntries: { variable: 'ledgerEntryId', from: 'data[0]?.id' },
   createWebhook: { variable: 'webhookId', from: 'webhook_id' },
+  listWebhookDeliveries: { variable: 'webhookDeliveryId', from: 'data[0]?.id' },
   createSigningKey: { variable: 'signingKeyId', from: 'id' },
 }
 

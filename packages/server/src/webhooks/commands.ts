@@ -106,12 +106,12 @@ export async function setPaused(
   if (!isUuid(id)) throw new Refusal('not_found')
   return refusableTransaction(database, async (queries) => {
     refuseLapsed(live)
-    if ((await selectLane(queries, id)) === undefined) throw new Refusal('not_found')
     const now = clock.now()
+    if ((await selectLane(queries, id, now)) === undefined) throw new Refusal('not_found')
     const isChanged = await (isPaused ? pauseLane : resumeLane)(queries, id, now)
     const action = isPaused ? 'webhook.paused' : 'webhook.resumed'
     if (isChanged) await insertAudit(queries, { ...operator, id: ids.uuid(), at: now, action, subject: id, facts: {} })
-    const subscription = await selectLane(queries, id)
+    const subscription = await selectLane(queries, id, now)
     if (subscription === undefined) throw new Refusal('not_found')
     return subscription
   })

@@ -11,6 +11,8 @@ import { createDelivery } from './deliveries/delivery.ts'
 import type { DeliveryObserver } from './deliveries/reporting.ts'
 import { createFanOut } from './fan-out.ts'
 import { createHousekeeping } from './housekeeping.ts'
+import { Lanes } from './lanes/lanes.ts'
+import { createReplaySender } from './replays/sending/sender.ts'
 import { createWebhookHandlers, type WebhookHandlers } from './routes.ts'
 
 export { createFeedModule } from './feed/routes.ts'
@@ -55,29 +57,37 @@ export function createWebhooksModule(dependencies: WebhooksDependencies): Webhoo
   const gate = allowPrivate ? openGate() : publicAddressGate(resolve)
   const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
 
+  const lanes = new Lanes()
   const delivery = createDelivery({
     ...dependencies,
-    dispatcher,
+    ...{ dispatcher, lanes },
     onAttemptEnded: () => deliveryWorker?.wake(),
+  })
+  const replays = createReplaySender({
+    ...dependencies,
+    ...{ dispatcher, lanes },
+    onAttemptEnded: () => replayWorker?.wake(),
   })
   const fanOut = createFanOut({ ...dependencies, onDeliveries: () => deliveryWorker?.wake() })
   const housekeeping = createHousekeeping(dependencies)
   let deliveryWorker: Worker | undefined
+  let replayWorker: Worker | undefined
   let fanOutWorker: Worker | undefined
   let housekeeper: Worker | undefined
 
   return {
-    handlers: createWebhookHandlers({ ...dependencies, gate }),
+    handlers: createWebhookHandlers({ ...dependencies, gate, dispatcher }),
     start: (startWorker) => {
       deliveryWorker = startWorker({ name: 'delivery', idleMs: POLL_MS, processNext: () => delivery.processNext() })
+      replayWorker = startWorker({ name: 'replays', idleMs: POLL_MS, processNext: () => replays.processNext() })
       fanOutWorker = startWorker({ name: 'fan-out', idleMs: POLL_MS, processNext: fanOut.processNext })
       const { processNext } = housekeeping
       housekeeper = startWorker({ name: 'receivers', idleMs: HOUSEKEEPING_MS, processNext })
     },
     wake: () => fanOutWorker?.wake(),
     stop: async () => {
-      await Promise.all([fanOutWorker?.stop(), deliveryWorker?.stop(), housekeeper?.stop()])
-      await delivery.settled()
+      await Promise.all([fanOutWorker, deliveryWorker, replayWorker, housekeeper].map((worker) => worker?.stop()))
+      await Promise.all([delivery.settled(), replays.settled()])
       await dispatcher.destroy()
     },
   }

@@ -18,7 +18,7 @@ export function webhookView({ id, url, events, createdAt, isPaused }: ListedSubs
   return { webhook_id: id, url, events: [...events], active: !isPaused, createdAt: new Date(createdAt).toISOString() }
 }
 
-/** The same with how it is, and what signs for it. @source rules#webhooks.15, rules#webhook-secrets.2 */
+/** The same with how it is, and what signs for it. @source rules#webhooks.15, rules#webhooks.19, rules#webhook-secrets.2 */
 export interface WebhookDetailView extends WebhookView {
   readonly delivery: {
     readonly state: LaneState
@@ -32,6 +32,14 @@ export interface WebhookDetailView extends WebhookView {
     readonly pending: number
     readonly oldestPendingAt: string | null
     readonly nextAttemptAt: string | null
+    readonly replaying: number
+    readonly recent: {
+      readonly attempts: number
+      readonly succeeded: number
+      readonly successRate: number | null
+      readonly p50Ms: number | null
+      readonly p95Ms: number | null
+    }
   }
   readonly secrets: { readonly createdAt: string; readonly expiresAt: string | null }[]
 }
@@ -41,7 +49,7 @@ export function webhookDetailView(
   subscription: SubscriptionWithLane,
   secrets: readonly SigningSecret[],
 ): WebhookDetailView {
-  const { state, reason, failures, pending } = subscription
+  const { state, reason, failures, pending, replaying } = subscription
   return {
     ...webhookView({ ...subscription, isPaused: state === 'paused' }),
     delivery: {
@@ -56,6 +64,8 @@ export function webhookDetailView(
       pending,
       oldestPendingAt: instantOrNull(subscription.oldestPendingAt),
       nextAttemptAt: instantOrNull(subscription.nextAttemptAt),
+      replaying,
+      recent: recentView(subscription),
     },
     secrets: secrets.map(({ createdAt, expiresAt }) => ({
       createdAt: new Date(createdAt).toISOString(),
@@ -72,6 +82,12 @@ export function rotatedSecretView(webhookId: string, { secret, createdAt, previo
     createdAt: new Date(createdAt).toISOString(),
     previousExpiresAt: instantOrNull(previousExpiresAt),
   }
+}
+
+/** @source rules#webhooks.19 */
+function recentView({ recentAttempts: attempts, recentSuccesses: succeeded, p50Ms, p95Ms }: SubscriptionWithLane) {
+  const successRate = attempts === 0 ? null : Math.round((succeeded / attempts) * 10_000) / 10_000
+  return { attempts, succeeded, successRate, p50Ms, p95Ms }
 }
 
 function instantOrNull(epochMs: number | null): string | null {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { limits, Refusal } from '@pixgate/spec'
 import { type AddressGate, publicAddressGate, type Resolve } from '../../src/platform/http-client/address-gate.ts'
 import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
-import { post } from '../../src/platform/http-client/post.ts'
+import { type Answer, post } from '../../src/platform/http-client/post.ts'
 import { assertResolves, receiverUrl } from '../../src/webhooks/receiver-url.ts'
 import { chanceOf } from '../fuzz/chance.ts'
 import { type Canaries, startCanaries } from './canaries.ts'
@@ -85,7 +85,7 @@ async function tryAll(
       report,
       async (url, hostname) => {
         answers.set(hostname, made.atDelivery)
-        return post(agent, { ...SENT, url })
+        return (await post(agent, { ...SENT, url })).answer
       },
     )
     const wasReached = canaries.connections() > before ? ['a canary was reached'] : []
@@ -106,7 +106,7 @@ const SENT = {
   responseTimeoutMs: 1_000,
 }
 
-type Deliver = (url: string, hostname: string) => ReturnType<typeof post>
+type Deliver = (url: string, hostname: string) => Promise<Answer>
 
 /** @returns what should not be */
 async function tryOne(made: MadeAddress, gate: AddressGate, report: Report, deliver: Deliver): Promise<string[]> {

@@ -12,6 +12,7 @@ const all: readonly Endpoint[] = Object.values(endpoints)
 const NEVER_BY_THE_WAY: readonly string[] = [
   'deactivateAllApiKeys',
   'decideApproval',
+  'replayWebhookDelivery',
   // They need a day that is closed, or a file.
   ...['getClose', 'verifyClose', 'exportCloseCsv', 'exportCloseOfx', 'importStatement'],
   'getCase',

@@ -50,7 +50,15 @@ async function prepare({ run, variables }: Shell): Promise<void> {
   await run('createWebhook')
   const { data: receivers } = await run('listWebhooks')
   variables.WEBHOOK_ID = receivers.at(-1).webhook_id
-  for (const id of ['getWebhook', 'pauseWebhook', 'resumeWebhook', 'rotateWebhookSecret', 'deleteWebhook'] as const)
+  for (const id of [
+    'getWebhook',
+    'testWebhook',
+    'replayWebhook',
+    'pauseWebhook',
+    'resumeWebhook',
+    'rotateWebhookSecret',
+    'deleteWebhook',
+  ] as const)
     await run(id)
   for (const id of [
     'getPublicKey',
@@ -73,6 +81,11 @@ async function moneyIn({ run, variables }: Shell, pix: World): Promise<void> {
   for (const id of ['getCashIn', 'listCashIns', 'listIncomingTransactions', 'listIncomingTransactionsShort'] as const) {
     await run(id)
   }
+  const delivered = ({ state }: Answer['body']) => state === 'DELIVERED'
+  await pix.until('/webhook-delivery', ({ data }) => data.some(delivered))
+  variables.WEBHOOK_DELIVERY_ID = (await run('listWebhookDeliveries')).data.find(delivered).id
+  await run('getWebhookDelivery')
+  await run('replayWebhookDelivery')
   await run('getBalance')
   const { data: entries } = await run('listLedgerEntries')
   variables.LEDGER_ENTRY_ID = entries[0].id

@@ -137,6 +137,38 @@ test('[privacy.2] what receivers were sent goes when every delivery of it ended 
   await assertBooks(pix.database)
 })
 
+test('[privacy.2] [webhooks.17] how receivers answered goes with what they were sent, and nothing else of an attempt', async (t) => {
+  const pix = await world(t, {}, {})
+  await pix.bankAction(`charges/${(await pix.charge('10.00', { externalId: 'n' })).id}/pay`)
+  while ((await deliveryStates(pix.database)).join() !== 'DELIVERED');
+  const attempt = async () => {
+    const text = 'SELECT to_jsonb(a) AS row FROM delivery_attempt a'
+    return (await pix.database.rows<[], { row: { excerpt: string | null } }>({ name: 'test.attempt', text }, []))[0]
+      ?.row
+  }
+  const answered = `SET session_replication_role = replica; UPDATE delivery_attempt SET excerpt = 'got it'`
+  await administer(pix.databaseUrl, answered)
+  const erase = `SET pixgate.erases = 'yes'; UPDATE delivery_attempt SET`
+  await assert.rejects(administer(pix.databaseUrl, `${erase} excerpt = NULL`), /append-only/, 'not before its time')
+  await aged(pix.databaseUrl, 91)
+  await assert.rejects(administer(pix.databaseUrl, `${erase} excerpt = NULL, outcome = 'dns'`), /append-only/)
+  await assert.rejects(administer(pix.databaseUrl, `${erase} excerpt = 'other'`), /append-only/)
+  const before = await attempt()
+  assert.equal(before?.excerpt, 'got it')
+
+  await administer(
+    pix.databaseUrl,
+    `SET session_replication_role = replica; UPDATE delivery_attempt SET ended_at = now()`,
+  )
+  assert.equal((await erased(pix)).notifications, undefined, 'it was sent again lately')
+  await administer(
+    pix.databaseUrl,
+    `SET session_replication_role = replica; UPDATE delivery_attempt SET ended_at = started_at`,
+  )
+  assert.equal((await erased(pix)).notifications, 1)
+  assert.deepEqual({ ...(await attempt()), ended_at: 0 }, { ...before, excerpt: null, ended_at: 0 })
+})
+
 test('[privacy.2] a notification that is not fanned out yet is not over, however old it is', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   await paidByCanary(pix)

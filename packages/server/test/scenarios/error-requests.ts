@@ -481,6 +481,40 @@ const PARTICULAR: readonly Row[] = [
     },
   },
   { operation: 'getWebhook', code: 'not_found', request: (pix) => send(pix, 'getWebhook') },
+  { operation: 'testWebhook', code: 'not_found', request: (pix) => send(pix, 'testWebhook') },
+  { operation: 'getWebhookDelivery', code: 'not_found', request: (pix) => send(pix, 'getWebhookDelivery') },
+  { operation: 'replayWebhookDelivery', code: 'not_found', request: (pix) => send(pix, 'replayWebhookDelivery') },
+  { operation: 'replayWebhook', code: 'not_found', request: (pix) => send(pix, 'replayWebhook') },
+  {
+    operation: 'replayWebhook',
+    code: 'idempotency_key_reused',
+    request: async (pix) => {
+      const { webhook_id } = (await pix.get('/webhook')).data[0]
+      const replay = (kind: string) =>
+        pix.call('POST', `/webhook/${webhook_id}/replay`, { kind, since: '2026-11-21T13:00:00Z' }, KEY)
+      await replay('failed')
+      return replay('missed')
+    },
+  },
+  {
+    operation: 'replayWebhookDelivery',
+    code: 'idempotency_key_reused',
+    request: async (pix) => {
+      const [first, second] = [await deliveredTo(pix, '1'), await deliveredTo(pix, '2')]
+      await pix.call('POST', `/webhook-delivery/${first}/replay`, {}, KEY)
+      return pix.call('POST', `/webhook-delivery/${second}/replay`, {}, KEY)
+    },
+  },
+  {
+    operation: 'replayWebhookDelivery',
+    code: 'delivery_not_replayable',
+    request: async (pix) => {
+      const id = await deliveredTo(pix, '1')
+      const { webhook_id } = (await pix.get('/webhook')).data[0]
+      await pix.call('DELETE', `/webhook/${webhook_id}`)
+      return pix.call('POST', `/webhook-delivery/${id}/replay`, {})
+    },
+  },
   { operation: 'pauseWebhook', code: 'not_found', request: (pix) => send(pix, 'pauseWebhook') },
   { operation: 'resumeWebhook', code: 'not_found', request: (pix) => send(pix, 'resumeWebhook') },
   { operation: 'rotateWebhookSecret', code: 'not_found', request: (pix) => send(pix, 'rotateWebhookSecret') },
@@ -574,6 +608,13 @@ async function send(pix: World, operation: OperationId, change: Change = {}): Pr
       : {}),
     ...change.headers,
   })
+}
+
+/** The delivery of what tells that a charge was paid. */
+async function deliveredTo(pix: World, value: string): Promise<string> {
+  const { id } = await pix.paid(value)
+  const { data } = await pix.until(`/webhook-delivery?operation_id=${id}`, ({ data }) => data[0]?.state === 'DELIVERED')
+  return data[0].id
 }
 
 /** The same without a body, in a request that another server might read otherwise. */

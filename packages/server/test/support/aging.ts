@@ -11,6 +11,7 @@ export function aged(databaseUrl: string, days: number): Promise<void> {
      UPDATE move SET ${back('at')};
      UPDATE notification SET ${back('created_at', 'fanned_out_at')};
      UPDATE delivery SET ${back('created_at', 'finished_at')};
+     UPDATE delivery_attempt SET ${back('started_at', 'ended_at')};
      UPDATE inbox SET ${back('received_at')};
      UPDATE inbox_event SET ${back('processed_at')}`,
   )

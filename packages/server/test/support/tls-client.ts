@@ -30,7 +30,7 @@ async function callBank(): Promise<string> {
 async function callReceiver(): Promise<string> {
   const agent = createGuardedAgent(openGate(), 3_000)
   const bounds = { timeoutMs: 3_000, responseMaxBytes: 1_024, responseTimeoutMs: 1_000 }
-  const answer = await post(agent, { url: httpsUrl, headers: {}, body: Buffer.from('{}'), ...bounds })
+  const { answer } = await post(agent, { url: httpsUrl, headers: {}, body: Buffer.from('{}'), ...bounds })
   await agent.destroy()
   return 'statusCode' in answer ? `${answer.statusCode}` : `${answer.failure}: ${answer.code}`
 }

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
 import { createWebhook, type EventType, eventTypes, limits } from '@pixgate/spec'
 import { pino } from 'pino'
+import type { Dispatcher } from 'undici'
 import { type Database, instantParameter, statement } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import {
@@ -22,6 +23,8 @@ import {
 import { createDelivery, type Delivery } from '../../src/webhooks/deliveries/delivery.ts'
 import { createFanOut, type Job } from '../../src/webhooks/fan-out.ts'
 import { createHousekeeping } from '../../src/webhooks/housekeeping.ts'
+import { Lanes } from '../../src/webhooks/lanes/lanes.ts'
+import { createReplaySender, type ReplaySender } from '../../src/webhooks/replays/sending/sender.ts'
 import { createWebhookHandlers, type WebhookHandlers } from '../../src/webhooks/routes.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
 import { ALIVE } from './live-request.ts'
@@ -68,6 +71,7 @@ export interface WebhookProcess {
   readonly handlers: WebhookHandlers & SigningKeyHandlers
   readonly fanOut: Job
   readonly delivery: Delivery
+  readonly replays: ReplaySender
   readonly housekeeping: Job
   /** Registers a receiver. @returns its id */
   subscribe(url: string, events?: readonly EventType[]): Promise<string>
@@ -142,32 +146,22 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
   async function createProcess(database: Database, options: ProcessOptions = {}): Promise<WebhookProcess> {
     const { gate = openGate(), logger = SILENT, encryptionKeys: keys = ENCRYPTION_KEYS } = options
     const { keyring, secrets, handlers: ofKeys } = await createSigningKeysModule({ database, clock, ids, logger, keys })
-    const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
-    t.after(() => dispatcher.destroy())
-    const ofReceivers = createWebhookHandlers({ database, clock, ids, secrets, gate, allowPrivate: true })
+    const dispatcher = dispatcherOf(t, gate)
+    const lanes = new Lanes()
+    const parts = { database, clock, ids, logger, keyring, secrets, dispatcher, lanes, random: () => 0 }
+    const ofReceivers = createWebhookHandlers({ ...parts, gate, allowPrivate: true })
     const fanOut = createFanOut({ database, clock, ids, onDeliveries: () => undefined })
-    const delivery = createDelivery({
-      ...{ database, clock, ids, logger, keyring, secrets, dispatcher },
-      random: () => 0,
-      onAttemptEnded: () => undefined,
-    })
+    const delivery = createDelivery({ ...parts, onAttemptEnded: () => undefined })
+    const replays = createReplaySender({ ...parts, onAttemptEnded: () => undefined })
     return {
       keyring,
       secrets,
       handlers: { ...ofReceivers, ...ofKeys },
       fanOut,
       delivery,
+      replays,
       housekeeping: createHousekeeping({ database, clock, logger, secrets }),
-      subscribe: async (url, events = eventTypes) => {
-        const body = { url, events: [...events] }
-        const reply = await ofReceivers.createWebhook({
-          params: undefined,
-          query: undefined,
-          body,
-          context: requestContext,
-        })
-        return reply.body.webhook_id
-      },
+      subscribe: subscribing(ofReceivers),
       deliverDue: async () => {
         await fanOut.processNext()
         await delivery.processNext()
@@ -188,11 +182,12 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
       t.after(() => pool.close())
       return createProcess(withSlowRecords(recordsAfter, withFailing(failing, pool)), options)
     },
-    productionHandlers: (resolve) =>
-      createWebhookHandlers({
-        ...{ database, clock, ids, secrets: process.secrets },
-        ...{ gate: publicAddressGate(resolve), allowPrivate: false },
-      }),
+    productionHandlers: (resolve) => {
+      const gate = publicAddressGate(resolve)
+      const { keyring, secrets } = process
+      const parts = { database, clock, ids, logger: SILENT, keyring, secrets, gate }
+      return createWebhookHandlers({ ...parts, dispatcher: dispatcherOf(t, gate), allowPrivate: false })
+    },
     notify: async (eventType = 'pix_cash_in', body = `{"event_type":"${eventType}","event":{}}`) => {
       const id = ids.uuid()
       await database.rows(insertNotification, [id, ids.uuid(), eventType, Buffer.from(body), instantParameter(now)])
@@ -206,6 +201,20 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     lanes: () => database.rows(selectLanes, []),
     secretRows: () => database.rows(selectSecrets, []),
     actionsOf: async (subject) => (await database.rows(selectActions, [subject])).map(({ action }) => action),
+  }
+}
+
+function dispatcherOf(t: TestContext, gate: AddressGate): Dispatcher {
+  const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
+  t.after(() => dispatcher.destroy())
+  return dispatcher
+}
+
+function subscribing(handlers: WebhookHandlers): WebhookProcess['subscribe'] {
+  return async (url, events = eventTypes) => {
+    const body = { url, events: [...events] }
+    const input = { params: undefined, query: undefined, body, context: requestContext }
+    return (await handlers.createWebhook(input)).body.webhook_id
   }
 }
 

@@ -206,6 +206,8 @@ export const checks: readonly Check[] = [
       orphans('delivery', 'notification_id', 'notification'),
       orphans('delivery', 'subscription_id', 'subscription'),
       orphans('delivery_attempt', 'delivery_id', 'delivery'),
+      orphans('replay_delivery', 'delivery_id', 'delivery'),
+      orphans('replay_delivery', 'replay_id', 'replay'),
     ].join('\n      UNION ALL'),
   },
   ...truthChecks,

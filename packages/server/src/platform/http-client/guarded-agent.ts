@@ -3,6 +3,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { Agent, buildConnector, errors } from 'undici'
 import { type AddressGate, addressNotAllowed } from './address-gate.ts'
 import { NotConnected } from './not-connected.ts'
+import { currentTimes } from './request-times.ts'
 
 /**
  * An agent that connects only where the gate lets it, with a keep-alive pool of its own for every origin. Three checks
@@ -44,7 +45,9 @@ function guardedConnector(gate: AddressGate, timeout: number): buildConnector.co
   const secure = buildConnector({ timeout, allowH2: false, minVersion: 'TLSv1.2', rejectUnauthorized: true })
 
   return (options, callback) => {
+    const times = currentTimes()
     const isTls = options.protocol === 'https:'
+    times?.connecting()
     const fail = (error: NotConnected) => callback(error, null)
 
     function connected(socket: Socket) {
@@ -53,13 +56,22 @@ function guardedConnector(gate: AddressGate, timeout: number): buildConnector.co
         socket.destroy()
         return fail(addressNotAllowed(peer))
       }
-      if (!isTls) return callback(null, socket)
+      if (!isTls) return ready(socket)
+      times?.enter('tls')
       secure({ ...options, httpSocket: socket }, (error, tlsSocket) =>
-        error ? fail(asNotConnected(error, 'tls')) : callback(null, tlsSocket),
+        error ? fail(asNotConnected(error, 'tls')) : ready(tlsSocket),
       )
     }
 
-    if (isIP(options.hostname) !== 0 && !gate.allows(options.hostname)) return fail(addressNotAllowed(options.hostname))
+    function ready(socket: Socket) {
+      times?.enter('wait')
+      callback(null, socket)
+    }
+
+    if (isIP(options.hostname) !== 0) {
+      if (!gate.allows(options.hostname)) return fail(addressNotAllowed(options.hostname))
+      times?.enter('connect')
+    }
     dial({ ...options, protocol: 'http:', port: options.port || (isTls ? '443' : '80') }, (error, socket) =>
       error ? fail(asNotConnected(error, 'connect')) : connected(socket),
     )
@@ -68,8 +80,13 @@ function guardedConnector(gate: AddressGate, timeout: number): buildConnector.co
 
 function gatedLookup(gate: AddressGate): LookupFunction {
   return (hostname, _options, callback) => {
+    const times = currentTimes()
+    times?.enter('dns')
     gate.addressesOf(hostname).then(
-      (addresses) => callback(null, addresses.map(withFamily)),
+      (addresses) => {
+        times?.enter('connect')
+        callback(null, addresses.map(withFamily))
+      },
       (error) => callback(error, []),
     )
   }

@@ -23,7 +23,7 @@ function webhookOf(type: EventType, schemas: NamedSchemas) {
       content: { 'application/json': { schema: schemas.write(eventSchemas[type]), example: eventExamples[type] } },
     },
     responses: {
-      200: { description: 'Accepted: any 2xx within 5 seconds; the body is not looked at' },
+      200: { description: 'Accepted: any 2xx within 5 seconds, whatever the body' },
       204: { description: 'Accepted' },
       401: { description: 'The signature does not verify; sent again, signed anew' },
       500: { description: 'Not accepted; sent again, as after every 5xx and every timeout' },

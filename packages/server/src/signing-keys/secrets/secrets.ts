@@ -3,7 +3,7 @@ import type { Ids } from '../../platform/ids.ts'
 import type { Sealer } from '../../platform/sealing.ts'
 import { endOfOverlap } from './rules.ts'
 import { makeSecret, type NewSecret, type SealedSecret, unsealSecret } from './secret.ts'
-import { endSecrets, eraseSecrets, insertSecret, listSecrets, type SigningSecret } from './store.ts'
+import { endSecrets, eraseSecrets, insertSecret, listSecrets, type SigningSecret, sealedOf } from './store.ts'
 
 /** What receivers share with the service, and their notifications are signed with beside the signing key. */
 export interface ReceiverSecrets {
@@ -14,6 +14,8 @@ export interface ReceiverSecrets {
   make(queries: Queries, subscriptionId: string, nowMs: number, overlapSeconds: number): Promise<NewSecret>
   /** Those that sign, the newest first. */
   list(queries: Queries, subscriptionId: string, nowMs: number): Promise<readonly SigningSecret[]>
+  /** The same of several receivers, as they are stored. */
+  sealedOf(queries: Queries, subscriptionIds: readonly string[], nowMs: number): Promise<readonly SealedSecret[]>
   /** None of a receiver's signs any more. */
   end(queries: Queries, subscriptionId: string, nowMs: number): Promise<void>
   /** Erases what signs no more. */
@@ -35,6 +37,7 @@ export function createReceiverSecrets({ ids, sealer }: { ids: Ids; sealer: Seale
       return made
     },
     list: listSecrets,
+    sealedOf,
     end: endSecrets,
     erase: eraseSecrets,
     open: (sealed) => unsealSecret(sealed, sealer).plain,

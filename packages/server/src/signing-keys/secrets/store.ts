@@ -23,6 +23,19 @@ export function listSecrets(queries: Queries, subscriptionId: string, nowMs: num
   return queries.rows(listSecretsStatement, [subscriptionId, instantParameter(nowMs)])
 }
 
+const sealedOfStatement = statement<[subscriptionIds: readonly string[], now: string], SealedSecret>(
+  'webhookSecrets.sealedOf',
+  `SELECT subscription_id AS "subscriptionId", id, secret
+     FROM webhook_secret
+    WHERE subscription_id = ANY ($1::uuid[]) AND secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $2)
+    ORDER BY created_at DESC, id DESC`,
+)
+
+/** What signs for these receivers, of each the newest first. */
+export function sealedOf(queries: Queries, subscriptionIds: readonly string[], nowMs: number): Promise<SealedSecret[]> {
+  return queries.rows(sealedOfStatement, [subscriptionIds, instantParameter(nowMs)])
+}
+
 const insertSecretStatement = statement<[string, string, Buffer, string]>(
   'webhookSecrets.insert',
   'INSERT INTO webhook_secret (subscription_id, id, secret, created_at) VALUES ($1, $2, $3, $4)',

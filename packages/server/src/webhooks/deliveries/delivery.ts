@@ -3,19 +3,21 @@ import type { Dispatcher } from 'undici'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../../platform/heartbeat.ts'
-import { type Answer, type PostRequest, post } from '../../platform/http-client/post.ts'
+import { type Answer, type Exchange, type PostRequest, post } from '../../platform/http-client/post.ts'
 import type { Ids } from '../../platform/ids.ts'
 import { type Batcher, createBatcher } from '../../platform/jobs/batcher.ts'
 import type { Logger } from '../../platform/log.ts'
-import { type Keyring, type ReceiverSecrets, SecretUnreadable } from '../../signing-keys/index.ts'
+import type { Keyring, ReceiverSecrets } from '../../signing-keys/index.ts'
 import type { Job } from '../fan-out.ts'
-import { Lanes } from '../lanes/lanes.ts'
+import type { Lanes } from '../lanes/lanes.ts'
 import type { LaneAttempt } from '../lanes/state.ts'
 import { type Signature, signatureOf, signedHeaders } from '../signed-headers.ts'
 import { type Claim, claimDeliveries } from './claims/store.ts'
+import { excerptOf } from './excerpt.ts'
+import { type OpenSecrets, openingSecrets } from './opened-secrets.ts'
 import { type EndedAttempt, recordAttempts } from './records/store.ts'
 import { type DeliveryObserver, reportAttempt, reportLane } from './reporting.ts'
-import { GONE, heldUntil, isSuccess, nextAttempt } from './rules.ts'
+import { GONE, heldUntil, isSuccess, nextAttempt, outcomeOf } from './rules.ts'
 
 /** What delivery works with. */
 export interface DeliveryDependencies {
@@ -28,6 +30,7 @@ export interface DeliveryDependencies {
   readonly keyring: Keyring
   readonly secrets: Pick<ReceiverSecrets, 'open' | 'openedHeaders'>
   readonly dispatcher: Dispatcher
+  readonly lanes: Lanes
   /** Called when another attempt may start. */
   readonly onAttemptEnded: () => void
   readonly observer?: DeliveryObserver
@@ -46,7 +49,7 @@ export interface Delivery extends Job {
 const UNRECORDED_MAX = 1_024
 
 /** Longer than any attempt: what a process that died had claimed is taken up by another after this. */
-const LEASE_MS = 30_000
+export const LEASE_MS = 30_000
 
 /** How long the rest of an answer is read after its headers. */
 const RESPONSE_TIMEOUT_MS = 1_000
@@ -67,13 +70,15 @@ class SendingDelivery implements Delivery {
   readonly #dependencies: DeliveryDependencies
   readonly #records: Batcher<EndedAttempt, void>
   readonly #heartbeat: Heartbeat
-  readonly #unreadable = createHeartbeat()
-  readonly #lanes = new Lanes()
+  readonly #openSecrets: OpenSecrets
+  readonly #lanes: Lanes
   /** What is claimed and not recorded: those under way, and those that wait for their record. */
   readonly #unrecorded = new Set<Promise<void>>()
 
   constructor(dependencies: DeliveryDependencies) {
     this.#dependencies = dependencies
+    this.#openSecrets = openingSecrets(dependencies.secrets, dependencies.logger)
+    this.#lanes = dependencies.lanes
     this.#heartbeat = dependencies.heartbeat ?? createHeartbeat()
     this.#records = createBatcher<EndedAttempt, void>(
       async (ended) => {
@@ -148,28 +153,14 @@ class SendingDelivery implements Delivery {
   async #send(claim: Claim, signature: Promise<Signature>): Promise<EndedAttempt> {
     const { clock, random, dispatcher } = this.#dependencies
     const startedAt = clock.now()
-    const answer = await post(dispatcher, requestOf(claim, await signature, this.#openSecrets(claim), startedAt))
-    const ended = endedAttempt(claim, answer, startedAt, clock.now(), random())
+    const exchange = await post(
+      dispatcher,
+      requestOf(claim, await signature, this.#openSecrets(claim.secrets), startedAt),
+    )
+    const { answer } = exchange
+    const ended = endedAttempt(claim, exchange, startedAt, clock.now(), random())
     const move = this.#lanes.ended(claim, laneAttempt(claim, answer, ended.endedAt), isTimeout(answer))
     return move === undefined ? ended : { ...ended, move: { ...move, version: claim.lane.version } }
-  }
-
-  /** What was changed is left out: the signing key vouches for the notification all the same. */
-  #openSecrets({ secrets }: Claim): Buffer[] {
-    return secrets.flatMap((sealed) => {
-      try {
-        return [this.#dependencies.secrets.open(sealed)]
-      } catch (error) {
-        if (!(error instanceof SecretUnreadable)) throw error
-        this.#unreadable.report(sealed.id, (more) =>
-          this.#dependencies.logger.error(
-            { webhookId: sealed.subscriptionId, reason: error.message },
-            `a notification is sent without the signature of a secret${andMore(more)}`,
-          ),
-        )
-        return []
-      }
-    })
   }
 
   async settled(): Promise<void> {
@@ -192,8 +183,20 @@ function isTimeout(answer: Answer): boolean {
   return 'failure' in answer && answer.failure === 'timeout'
 }
 
-function requestOf(claim: Claim, signature: Signature, secrets: readonly Buffer[], nowMs: number): PostRequest {
-  const { url, notificationId: id, body } = claim
+/** What is sent, and to whom. */
+type Sent = Pick<Claim, 'url' | 'notificationId' | 'body'>
+
+/**
+ * The request that carries a notification to a receiver, signed.
+ * @param secrets what the receiver shares, opened
+ * @source rules#webhooks.5, rules#webhooks.8, rules#webhook-secrets.1
+ */
+export function requestOf(
+  { url, notificationId: id, body }: Sent,
+  signature: Signature,
+  secrets: readonly Buffer[],
+  nowMs: number,
+): PostRequest {
   return {
     url,
     headers: { ...signedHeaders({ id, body, signature, secrets }, nowMs), 'user-agent': 'Pixgate' },
@@ -204,16 +207,24 @@ function requestOf(claim: Claim, signature: Signature, secrets: readonly Buffer[
   }
 }
 
-function endedAttempt(claim: Claim, answer: Answer, startedAt: number, endedAt: number, random: number): EndedAttempt {
+function endedAttempt(
+  claim: Claim,
+  { answer, times, beginning }: Exchange,
+  startedAt: number,
+  endedAt: number,
+  random: number,
+): EndedAttempt {
   const next = nextAttempt(answer, claim.attempt, endedAt, random)
   return {
     deliveryId: claim.id,
     claimId: claim.claimId,
     subscriptionId: claim.subscriptionId,
     attempt: claim.attempt,
-    outcome: outcomeOf(answer, next.state),
+    outcome: outcomeOf(answer),
     code: 'failure' in answer ? answer.code : undefined,
     statusCode: 'statusCode' in answer ? answer.statusCode : null,
+    excerpt: excerptOf(beginning, claim.body),
+    times,
     startedAt,
     endedAt,
     state: next.state,
@@ -221,10 +232,4 @@ function endedAttempt(claim: Claim, answer: Answer, startedAt: number, endedAt: 
     heldUntil: heldUntil(answer, endedAt),
     move: null,
   }
-}
-
-/** `delivered`, `refused` by the receiver's status, or why there was no answer. */
-function outcomeOf(answer: Answer, state: EndedAttempt['state']): string {
-  if ('failure' in answer) return answer.failure
-  return state === 'DELIVERED' ? 'delivered' : 'refused'
 }

@@ -1,4 +1,4 @@
-import { limits } from '@pixgate/spec'
+import { type AttemptOutcome, limits } from '@pixgate/spec'
 import type { Answer } from '../../platform/http-client/post.ts'
 import { retryAfterMs } from '../../platform/http-client/retry-after.ts'
 
@@ -27,6 +27,12 @@ export function nextAttempt(answer: Answer, attempt: number, endedAt: number, ra
 /** Whether the receiver has taken the notification. @source rules#webhooks.6 */
 export function isSuccess(answer: Answer): boolean {
   return 'statusCode' in answer && answer.statusCode >= 200 && answer.statusCode < 300
+}
+
+/** What came of an attempt, in one word. @source rules#webhooks.17 */
+export function outcomeOf(answer: Answer): AttemptOutcome {
+  if ('failure' in answer) return answer.failure
+  return isSuccess(answer) ? 'delivered' : 'refused'
 }
 
 const WORTH_THE_WHOLE_SCHEDULE: ReadonlySet<number> = new Set(limits.webhookRetriedStatuses)

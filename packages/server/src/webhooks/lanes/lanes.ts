@@ -96,6 +96,26 @@ export class Lanes {
   }
 
   /**
+   * Takes a place among the later attempts of a lane, for what tells nothing of its receiver.
+   * @param version of the lane, as it was claimed with
+   * @param nowMs epoch milliseconds
+   * @source rules#webhooks.23
+   */
+  occupy(subscriptionId: string, version: number, nowMs: number): { free(): void } {
+    const lane = this.#laneOf(subscriptionId, { version }, nowMs)
+    lane.underWay += 1
+    lane.retriesUnderWay += 1
+    this.#retries += 1
+    return {
+      free: () => {
+        lane.underWay -= 1
+        lane.retriesUnderWay -= 1
+        this.#retries -= 1
+      },
+    }
+  }
+
+  /**
    * What an attempt tells of its receiver.
    * @param isTimeout whether the receiver took longer than it may
    * @returns what becomes of its lane, where that changes
@@ -108,7 +128,7 @@ export class Lanes {
     return moveAfter(facts, ended, reasonForProbes(lane.trouble))
   }
 
-  #laneOf(subscriptionId: string, { version }: LaneFacts, nowMs: number): Lane {
+  #laneOf(subscriptionId: string, { version }: Pick<LaneFacts, 'version'>, nowMs: number): Lane {
     const known = this.#lanes.get(subscriptionId)
     if (known === undefined) return this.#add(subscriptionId, version, nowMs)
     known.seenAt = nowMs

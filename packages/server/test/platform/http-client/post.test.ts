@@ -134,7 +134,7 @@ test('[webhooks.6] [NO-5] what keeps an answer away is named', async (t) => {
   const failures = [
     [`http://127.0.0.1:${closed}/`, openGate(), 'connect', 'ECONNREFUSED'],
     [`http://127.0.0.1:${resetting}/`, openGate(), 'broken', 'ECONNRESET'],
-    [`http://127.0.0.1:${garbage}/`, openGate(), 'broken', undefined],
+    [`http://127.0.0.1:${garbage}/`, openGate(), 'broken', 'HPE_INVALID'],
     [`https://127.0.0.1:${plain}/`, openGate(), 'tls', 'ERR_SSL_WRONG_VERSION_NUMBER'],
     ['http://nowhere.example/', publicAddressGate(async () => []), 'dns', undefined],
     ['http://nowhere.example/', publicAddressGate(() => Promise.reject(new Error('SERVFAIL'))), 'dns', undefined],
@@ -185,6 +185,62 @@ test('[webhooks.5] an endless or hanging body does not change a status that came
     const answer = await postTo(t, `http://127.0.0.1:${port}/`, openGate(), { responseTimeoutMs: 100 })
     assert.deepEqual(answer, { statusCode: 200, retryAfter: undefined })
   }
+})
+
+test('[webhooks.17] the parts of an attempt are timed: where it hangs, and not at all what it did not need', async (t) => {
+  const port = await serve(t, (_, response) => response.end('ok'))
+  const silent = await listen(
+    t,
+    createTcpServer(() => undefined),
+  )
+  const named: AddressGate = { allows: () => true, addressesOf: async () => ['127.0.0.1'] }
+  const agent = createGuardedAgent(named, 500)
+  t.after(() => agent.destroy())
+  const timesOf = async (url: string, timeoutMs = 2_000) => (await post(agent, { ...requestTo(url), timeoutMs })).times
+
+  const first = await timesOf(`http://name.example:${port}/`)
+  assert.ok(first.dnsMs !== null && first.connectMs !== null && first.waitMs !== null)
+  assert.equal(first.tlsMs, null, 'there is no TLS')
+  const literal = await timesOf(`http://127.0.0.1:${port}/`)
+  assert.equal(literal.dnsMs, null, 'an address is not looked up')
+  assert.notEqual(literal.connectMs, null)
+
+  const hung = await timesOf(`http://name.example:${silent}/`, 200)
+  assert.ok((hung.waitMs ?? 0) >= 150 && hung.totalMs >= 190, JSON.stringify(hung))
+
+  const stalled = createGuardedAgent({ ...named, addressesOf: () => new Promise(() => undefined) }, 200)
+  t.after(() => stalled.destroy())
+  const { times } = await post(stalled, requestTo(`http://stalled.example:${port}/`))
+  assert.ok((times.dnsMs ?? 0) >= 150, JSON.stringify(times))
+  assert.deepEqual([times.connectMs, times.tlsMs, times.waitMs], [null, null, null])
+})
+
+test('[webhooks.17] a request on a kept connection has only waited', async (t) => {
+  const port = await serve(t, (_, response) => response.end('ok'))
+  const agent = createGuardedAgent(openGate(), 500)
+  t.after(() => agent.destroy())
+  const splits = []
+  for (let attempt = 0; attempt < 5; attempt++) {
+    splits.push((await post(agent, requestTo(`http://127.0.0.1:${port}/`))).times)
+  }
+  const kept = splits.filter(({ connectMs }) => connectMs === null)
+  assert.ok(kept.length >= 3, JSON.stringify(splits))
+  for (const { dnsMs, tlsMs, waitMs } of kept) assert.deepEqual([dnsMs, tlsMs, waitMs !== null], [null, null, true])
+})
+
+test('[webhooks.17] the first bytes of an answer are kept, also of one that is longer than what is read', async (t) => {
+  const long = await serve(t, (_, response) => response.end(`begins ${'x'.repeat(100_000)}`))
+  const broken = await serve(t, (_, response) => {
+    response.writeHead(500, { 'content-length': '100' }).write('half of it', () => response.destroy())
+  })
+  const agent = createGuardedAgent(openGate(), 500)
+  t.after(() => agent.destroy())
+  const beginningOf = async (port: number) => {
+    const { beginning } = await post(agent, requestTo(`http://127.0.0.1:${port}/`))
+    return Buffer.from(beginning).toString()
+  }
+  assert.equal(await beginningOf(long), `begins ${'x'.repeat(1_017)}`)
+  assert.equal(await beginningOf(broken), 'half of it')
 })
 
 test('[webhooks.5] a connection is kept and used again', async (t) => {
@@ -259,7 +315,7 @@ async function postTo(
 ): Promise<Answer> {
   const agent = createGuardedAgent(gate, 500)
   t.after(() => agent.destroy())
-  return post(agent, { ...requestTo(url), ...limits })
+  return (await post(agent, { ...requestTo(url), ...limits })).answer
 }
 
 async function listen(t: TestContext, server: Server): Promise<number> {

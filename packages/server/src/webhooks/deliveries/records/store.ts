@@ -1,5 +1,6 @@
-import type { LaneReason, LaneState } from '@pixgate/spec'
+import type { AttemptOutcome, LaneReason, LaneState } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../../../platform/db/database.ts'
+import type { TimeSplit } from '../../../platform/http-client/request-times.ts'
 import type { LaneMove } from '../../lanes/state.ts'
 
 /** An attempt that ended, and what becomes of its delivery and its lane. */
@@ -8,10 +9,13 @@ export interface EndedAttempt {
   readonly claimId: string
   readonly subscriptionId: string
   readonly attempt: number
-  readonly outcome: string
-  /** Of the system or of TLS, where there was no answer; for the log. */
+  readonly outcome: AttemptOutcome
+  /** Of the system or of TLS, where there was no answer. */
   readonly code: string | undefined
   readonly statusCode: number | null
+  /** How the answer began. */
+  readonly excerpt: string | null
+  readonly times: TimeSplit
   readonly startedAt: number
   readonly endedAt: number
   readonly state: 'PENDING' | 'DELIVERED' | 'FAILED'
@@ -61,17 +65,30 @@ const recordAttemptsStatement = statement<
     readonly string[],
     readonly (string | null)[],
     lanes: string,
+    subscriptionIds: readonly string[],
+    codes: readonly (string | null)[],
+    excerpts: readonly (string | null)[],
+    dnsMs: readonly (number | null)[],
+    connectMs: readonly (number | null)[],
+    tlsMs: readonly (number | null)[],
+    waitMs: readonly (number | null)[],
+    totalMs: readonly number[],
   ],
   MovedLane
 >(
   'webhooks.recordAttempts',
   `WITH ended AS (
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::integer[], $6::timestamptz[],
-                          $7::timestamptz[], $8::text[], $9::timestamptz[])
-       AS ended (id, claim_id, attempt, outcome, status_code, started_at, ended_at, state, next_attempt_at)),
+                          $7::timestamptz[], $8::text[], $9::timestamptz[], $11::uuid[], $12::text[], $13::text[],
+                          $14::integer[], $15::integer[], $16::integer[], $17::integer[], $18::integer[])
+       AS ended (id, claim_id, attempt, outcome, status_code, started_at, ended_at, state, next_attempt_at, subscription_id,
+                 code, excerpt, dns_ms, connect_ms, tls_ms, wait_ms, total_ms)),
    recorded AS (
-     INSERT INTO delivery_attempt (delivery_id, attempt, outcome, status_code, started_at, ended_at)
-     SELECT id, attempt, outcome, status_code, started_at, ended_at FROM ended
+     INSERT INTO delivery_attempt (delivery_id, attempt, outcome, status_code, started_at, ended_at, subscription_id, code,
+                                   excerpt, dns_ms, connect_ms, tls_ms, wait_ms, total_ms)
+     SELECT id, attempt, outcome, status_code, started_at, ended_at, subscription_id, code, excerpt, dns_ms, connect_ms,
+            tls_ms, wait_ms, total_ms
+       FROM ended
          ON CONFLICT DO NOTHING),
    told AS (
      SELECT * FROM jsonb_to_recordset($10::jsonb)
@@ -123,10 +140,10 @@ const recordAttemptsStatement = statement<
 )
 
 /**
- * Records attempts, and what they tell of their receivers. A delivery that was cancelled or claimed by another process
+ * Records attempts, each with its times and how it was answered, and what they tell of their receivers. A delivery that was cancelled or claimed by another process
  * meanwhile stays as it is, and so does the state of a lane that has moved; the attempt is kept all the same.
  * @returns the lanes that it moved
- * @source rules#webhooks.13
+ * @source rules#webhooks.13, rules#webhooks.17
  */
 export function recordAttempts(queries: Queries, ended: readonly EndedAttempt[]): Promise<MovedLane[]> {
   return queries.rows(recordAttemptsStatement, [
@@ -140,7 +157,22 @@ export function recordAttempts(queries: Queries, ended: readonly EndedAttempt[])
     ended.map(({ state }) => state),
     ended.map(({ nextAttemptAt }) => instantOrNull(nextAttemptAt)),
     JSON.stringify([...Map.groupBy(ended, ({ subscriptionId }) => subscriptionId).values()].map(laneChange)),
+    ...attemptColumns(ended),
   ])
+}
+
+/** Of each attempt: whose it is, why it failed, how it was answered, and its times. */
+function attemptColumns(ended: readonly EndedAttempt[]) {
+  return [
+    ended.map(({ subscriptionId }) => subscriptionId),
+    ended.map(({ code }) => code ?? null),
+    ended.map(({ excerpt }) => excerpt),
+    ended.map(({ times }) => times.dnsMs),
+    ended.map(({ times }) => times.connectMs),
+    ended.map(({ times }) => times.tlsMs),
+    ended.map(({ times }) => times.waitMs),
+    ended.map(({ times }) => times.totalMs),
+  ] as const
 }
 
 /** @param ended of one receiver, in the order in which they ended */

@@ -1,0 +1,221 @@
+import type { DeliveryState, EventType, ReplayKind } from '@pixgate/spec'
+import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
+
+/** What is ordered to be sent again. */
+
+const lockReplaysStatement = statement<[], never>('webhooks.lockReplays', 'SELECT pg_advisory_xact_lock(7046741003)')
+
+/** Holds off every other order until the transaction ends: of the same one that comes twice at once the second finds the first. */
+export async function lockReplays(queries: Queries): Promise<void> {
+  await queries.rows(lockReplaysStatement, [])
+}
+
+/** An order, as it was answered. */
+export interface Replay {
+  readonly id: string
+  readonly subscriptionId: string
+  readonly kind: ReplayKind
+  readonly deliveries: number
+  readonly hasMore: boolean
+  readonly lastDueAt: number | null
+  readonly idempotencyKey: string | null
+  readonly bodyHash: Buffer
+  readonly createdAt: number
+}
+
+const selectByKeyStatement = statement<[key: string, since: string], Replay>(
+  'webhooks.selectReplayByKey',
+  `SELECT id, subscription_id AS "subscriptionId", kind, deliveries, has_more AS "hasMore", last_due_at AS "lastDueAt",
+          idempotency_key AS "idempotencyKey", body_hash AS "bodyHash", created_at AS "createdAt"
+     FROM replay
+    WHERE idempotency_key = $1 AND created_at > $2
+    ORDER BY created_at DESC
+    LIMIT 1`,
+)
+
+/** The order that was given with this key since then, epoch milliseconds. */
+export async function selectReplayByKey(queries: Queries, key: string, since: number): Promise<Replay | undefined> {
+  return (await queries.rows(selectByKeyStatement, [key, instantParameter(since)]))[0]
+}
+
+/** What decides whether a delivery can be sent again. */
+export interface Replayable {
+  readonly id: string
+  readonly subscriptionId: string
+  readonly state: DeliveryState
+  readonly isReceiverRemoved: boolean
+  readonly isErased: boolean
+  readonly isReplaying: boolean
+}
+
+const selectReplayableStatement = statement<[string], Replayable>(
+  'webhooks.selectReplayable',
+  `SELECT d.id, d.subscription_id AS "subscriptionId", d.state, s.deleted_at IS NOT NULL AS "isReceiverRemoved",
+          n.erased_at IS NOT NULL AS "isErased",
+          EXISTS (SELECT FROM replay_delivery r WHERE r.delivery_id = d.id AND r.state = 'WAITING') AS "isReplaying"
+     FROM delivery d
+     JOIN subscription s ON s.id = d.subscription_id
+     JOIN notification n ON n.id = d.notification_id
+    WHERE d.id = $1`,
+)
+
+/** A delivery as far as it can be sent again; undefined where there is none. */
+export async function selectReplayable(queries: Queries, deliveryId: string): Promise<Replayable | undefined> {
+  return (await queries.rows(selectReplayableStatement, [deliveryId]))[0]
+}
+
+/** Which of a receiver; instants are epoch milliseconds. */
+export interface Span {
+  readonly subscriptionId: string
+  /** Inclusive. */
+  readonly since: number
+  /** Exclusive; `null`: until now. */
+  readonly until: number | null
+}
+
+type SpanParameters = [subscriptionId: string, since: string, until: string | null, limit: number]
+
+function spanParameters({ subscriptionId, since, until }: Span, limit: number): SpanParameters {
+  return [subscriptionId, instantParameter(since), until === null ? null : instantParameter(until), limit]
+}
+
+/** By `delivery_failed`. */
+const selectFailedStatement = statement<SpanParameters, { id: string }>(
+  'webhooks.selectFailed',
+  `SELECT d.id
+     FROM delivery d
+     JOIN notification n ON n.id = d.notification_id
+    WHERE d.subscription_id = $1 AND d.state = 'FAILED' AND d.created_at >= $2
+      AND ($3::timestamptz IS NULL OR d.created_at < $3) AND n.erased_at IS NULL
+      AND NOT EXISTS (SELECT FROM replay_delivery r WHERE r.delivery_id = d.id AND r.state = 'WAITING')
+    ORDER BY d.created_at, d.id
+    LIMIT $4`,
+  { isLong: true },
+)
+
+/** Deliveries to a receiver that were given up and are not sent again already, oldest first. */
+export function selectFailed(queries: Queries, span: Span, limit: number): Promise<{ readonly id: string }[]> {
+  return queries.rows(selectFailedStatement, spanParameters(span, limit))
+}
+
+/** By `notification_to_erase`. What is made after the receiver is the fan-out's. */
+const selectMissedStatement = statement<[...SpanParameters, events: readonly EventType[]], { id: string }>(
+  'webhooks.selectMissed',
+  `SELECT n.id
+     FROM subscription s
+     JOIN notification n ON n.created_at < s.created_at
+    WHERE s.id = $1 AND n.created_at >= $2 AND ($3::timestamptz IS NULL OR n.created_at < $3)
+      AND n.erased_at IS NULL AND n.fanned_out_at IS NOT NULL AND n.event_type = ANY ($5::text[])
+      AND NOT EXISTS (SELECT FROM delivery d WHERE d.notification_id = n.id AND d.subscription_id = s.id)
+    ORDER BY n.created_at, n.id
+    LIMIT $4`,
+  { isLong: true },
+)
+
+/** Notifications of a receiver's events of before it was registered that it never was to get, oldest first. */
+export function selectMissed(
+  queries: Queries,
+  span: Span & { readonly events: readonly EventType[] },
+  limit: number,
+): Promise<{ readonly id: string }[]> {
+  return queries.rows(selectMissedStatement, [...spanParameters(span, limit), span.events])
+}
+
+// They are not due by themselves: nothing but a replay sends them.
+const insertMissedStatement = statement<
+  [ids: readonly string[], notificationIds: readonly string[], subscriptionId: string, now: string]
+>(
+  'webhooks.insertMissed',
+  `INSERT INTO delivery (id, notification_id, subscription_id, state, next_attempt_at, created_at)
+   SELECT id, notification_id, $3, 'PENDING', NULL, $4
+     FROM unnest($1::uuid[], $2::uuid[]) AS added (id, notification_id)`,
+)
+
+/** Makes deliveries of notifications for a receiver that was not there yet. */
+export async function insertMissed(
+  queries: Queries,
+  subscriptionId: string,
+  missed: readonly { readonly id: string; readonly notificationId: string }[],
+  nowMs: number,
+): Promise<void> {
+  const ids = missed.map(({ id }) => id)
+  const notificationIds = missed.map(({ notificationId }) => notificationId)
+  await queries.rows(insertMissedStatement, [ids, notificationIds, subscriptionId, instantParameter(nowMs)])
+}
+
+const insertReplayStatement = statement<
+  [
+    id: string,
+    subscriptionId: string,
+    kind: string,
+    deliveries: number,
+    hasMore: boolean,
+    lastDueAt: string | null,
+    key: string | null,
+    bodyHash: Buffer,
+    createdAt: string,
+    deliveryIds: readonly string[],
+    dueAt: readonly string[],
+  ]
+>(
+  'webhooks.insertReplay',
+  `WITH ordered AS (
+     INSERT INTO replay (id, subscription_id, kind, deliveries, has_more, last_due_at, idempotency_key, body_hash, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     RETURNING id, subscription_id)
+   INSERT INTO replay_delivery (replay_id, delivery_id, subscription_id, state, due_at)
+   SELECT ordered.id, added.delivery_id, ordered.subscription_id, 'WAITING', added.due_at
+     FROM ordered
+    CROSS JOIN unnest($10::uuid[], $11::timestamptz[]) AS added (delivery_id, due_at)`,
+)
+
+/** Adds an order with what is to be sent of it. @param dueAt of each, epoch milliseconds */
+export async function insertReplay(
+  queries: Queries,
+  replay: Replay,
+  deliveryIds: readonly string[],
+  dueAt: readonly number[],
+): Promise<void> {
+  const { id, subscriptionId, kind, deliveries, hasMore, lastDueAt, idempotencyKey, bodyHash, createdAt } = replay
+  await queries.rows(insertReplayStatement, [
+    id,
+    subscriptionId,
+    kind,
+    deliveries,
+    hasMore,
+    lastDueAt === null ? null : instantParameter(lastDueAt),
+    idempotencyKey,
+    bodyHash,
+    instantParameter(createdAt),
+    deliveryIds,
+    dueAt.map(instantParameter),
+  ])
+}
+
+const sweepReplaysStatement = statement<[now: string, limit: number], { id: string }>(
+  'webhooks.sweepReplays',
+  `WITH over AS (
+     SELECT r.replay_id, r.delivery_id, s.deleted_at IS NOT NULL AS is_removed
+       FROM replay_delivery r
+       JOIN subscription s ON s.id = r.subscription_id
+       JOIN delivery d ON d.id = r.delivery_id
+       JOIN notification n ON n.id = d.notification_id
+      WHERE r.state = 'WAITING' AND (s.deleted_at IS NOT NULL OR n.erased_at IS NOT NULL)
+      LIMIT $2
+        FOR UPDATE OF r SKIP LOCKED)
+   UPDATE replay_delivery r
+      SET state = CASE WHEN over.is_removed THEN 'CANCELLED' ELSE 'FAILED' END, due_at = NULL, claim_id = NULL,
+          finished_at = $1
+     FROM over
+    WHERE r.replay_id = over.replay_id AND r.delivery_id = over.delivery_id
+   RETURNING r.delivery_id AS id`,
+)
+
+/**
+ * Ends the next of what waits to be sent again and never will be: its receiver was removed, or what it told was erased.
+ * @returns how many
+ * @source rules#webhooks.23
+ */
+export async function sweepReplays(queries: Queries, nowMs: number, limit: number): Promise<number> {
+  return (await queries.rows(sweepReplaysStatement, [instantParameter(nowMs), limit])).length
+}

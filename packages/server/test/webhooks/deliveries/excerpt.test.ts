@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { HIDDEN_CHARACTER } from '@pixgate/spec'
+import fc from 'fast-check'
+import { excerptOf } from '../../../src/webhooks/deliveries/excerpt.ts'
+
+const SENT = Buffer.from('{"event_type":"pix_cash_in","event":{"id":"a","payer_name":"João \\"Zé\\" da Silva"}}')
+
+function excerpt(text: string | Uint8Array): string | null {
+  return excerptOf(Buffer.from(text), SENT)
+}
+
+test('[webhooks.17] an answer is shown in one line, without what nobody sees', () => {
+  assert.equal(excerpt('<h1>Server\r\n\tError</h1>\u0000\u202e'), '<h1>Server Error</h1>')
+  assert.equal(excerpt('  '), null)
+  assert.equal(excerpt(''), null)
+})
+
+test('[webhooks.17] no more than 256 characters are kept, and none of them is half of one', () => {
+  assert.equal(excerpt('ab '.repeat(300))?.length, 256)
+  assert.equal([...(excerpt('💸'.repeat(255)) ?? '')].length, 255)
+  assert.equal(excerpt(Buffer.from('não é💸').subarray(0, -2)), 'não é', 'a character that was cut off is left out')
+  assert.equal(excerpt(Buffer.from('usuário inválido', 'latin1')), 'usuário inválido')
+})
+
+test('[webhooks.17] what is no text is not kept', () => {
+  assert.equal(excerpt(gzipSync('a page that was compressed, whoever asked for it')), null)
+  assert.equal(excerpt(Buffer.alloc(100)), null)
+})
+
+test('[webhooks.17] secrets, and what belongs to a person, are left out', () => {
+  for (const [answered, kept] of [
+    ['Authorization: Bearer abc.def', 'Authorization: ***'],
+    ['got Bearer abc.def.ghi', 'got Bearer ***'],
+    ['{"token":"s3cr3t-value"}', '{"token":"***"}'],
+    ['senha=hunter22 errada', 'senha=*** errada'],
+    ['key sk_live_51H8xGq2eZvKYlo2C0aB', 'key ***'],
+    ['CPF 529.982.247-25 recusado', 'CPF *** recusado'],
+    ['cnpj 11222333000181', 'cnpj ***'],
+    ['ligue +55 11 98765-4321', 'ligue +***'],
+    ['fale com joao@example.com', 'fale com ***'],
+    ['obrigado, João "Zé" da Silva!', 'obrigado, ***!'],
+    [SENT.toString(), '{"event_type":"pix_cash_in","event":{"id":"a","payer_name":***}}'],
+  ] as const) {
+    assert.equal(excerpt(answered), kept)
+  }
+})
+
+test('[webhooks.17] what helps to find the fault stays', () => {
+  for (const answered of [
+    'Internal Server Error at 2026-11-21T13:12:00Z',
+    'at 2026-11-21 13:12:00 the token expired',
+    'order 0198c0de-7a11-7000-8000-5f1d3c2b1a09 is unknown',
+    'Undefined array key "external_id" in /var/www/html/app/Http/Controllers/PixController.php on line 42',
+  ]) {
+    assert.equal(excerpt(answered), answered)
+  }
+})
+
+test('[webhooks.17] whatever comes, it is short, has nothing hidden and throws nothing', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 1_024 }), (bytes) => {
+      const shown = excerptOf(bytes, SENT)
+      if (shown === null) return
+      assert.ok([...shown].length <= 256)
+      assert.equal(shown.replace(HIDDEN_CHARACTER, ''), shown)
+    }),
+  )
+})
