@@ -7,7 +7,7 @@ import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'
 import { eventsIn, feedOf } from '../support/feed.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
-import { type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
+import { requestContext, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 import { ENVIRONMENT } from '../support/world.ts'
 
 const KEPT: KeptDays = { callbacks: 180, notifications: 90, deliveries: 180, ended_operations: 180 }
@@ -35,12 +35,20 @@ async function delivered(t: TestContext, count: number): Promise<WebhookWorld> {
   return world
 }
 
+async function countOf({ database }: WebhookWorld, table: 'replay_delivery'): Promise<number> {
+  const statement = { name: `test.count.${table}`, text: `SELECT count(*)::integer AS count FROM ${table}` }
+  return (await database.rows<[], { count: number }>(statement, []))[0]?.count ?? assert.fail()
+}
+
 /** All that ended, did so long ago. */
 function ended(world: WebhookWorld, daysAgo: number): Promise<void> {
   return administer(
     world.url,
     `UPDATE notification SET created_at = now() - interval '${daysAgo} days';
-     UPDATE delivery SET finished_at = now() - interval '${daysAgo} days' WHERE finished_at IS NOT NULL`,
+     UPDATE delivery SET finished_at = now() - interval '${daysAgo} days' WHERE finished_at IS NOT NULL;
+     SET session_replication_role = replica;
+     UPDATE delivery_attempt SET ended_at = now() - interval '${daysAgo} days';
+     RESET session_replication_role`,
   )
 }
 
@@ -54,6 +62,34 @@ test('[privacy.10] a delivery goes with its attempts when its time is over, and 
   assert.deepEqual([await world.deliveries(), await world.attempts()], [[], []])
   assert.equal((await eventsIn(world.database)).length, 0, 'the bodies went before')
   assert.equal((await feedOf(world, world).read()).feed.lastPosition, 2, 'that there were two is known')
+})
+
+test('[privacy.10] [webhooks.23] what of it was sent again goes with it, and a delivery that waits to be stays', async (t) => {
+  const world = await delivered(t, 1)
+  const [{ id } = assert.fail()] = (
+    await world.handlers.listWebhookDeliveries({
+      params: undefined,
+      query: {},
+      body: undefined,
+      context: requestContext,
+    })
+  ).body.data
+  const context = { ...requestContext, headers: {} }
+  await world.handlers.replayWebhookDelivery({ params: { id }, query: undefined, body: {}, context })
+  await ended(world, 400)
+  assert.equal((await erased(world, { ...KEPT, notifications: 1_000 })).deliveries, undefined)
+  await world.replays.processNext()
+  await world.replays.settled()
+  await ended(world, 400)
+  assert.equal(
+    (await erased(world, { ...KEPT, notifications: 1_000 })).deliveries,
+    undefined,
+    'it was sent again lately',
+  )
+  const again = `SET session_replication_role = replica; UPDATE replay_delivery SET finished_at = now() - interval '400 days'`
+  await administer(world.url, again)
+  assert.equal((await erased(world)).deliveries, 1)
+  assert.deepEqual(await countOf(world, 'replay_delivery'), 0)
 })
 
 test('[privacy.10] what is pending stays, however old it is', async (t) => {

@@ -15,7 +15,7 @@ export interface BankDriver {
   pay(chargeId: string, isSilent?: boolean): Promise<void>
   /** Lets a refund arrive; the bank tells of it. */
   settleRefund(id: string): Promise<void>
-  /** The bank carries out the next order, and its answer is lost. */
+  /** The bank carries out the next order, its answer is lost, and nothing tells of it until something is paid. */
   loseNextAnswer(): Promise<void>
   /** How many charges and refunds the bank has made. */
   made(): Promise<{ readonly charges: number; readonly refunds: number }>
@@ -56,7 +56,7 @@ async function simulatedDriver(t: TestContext, standard?: 'api-pix' | 'efi'): Pr
     settleRefund: async (id) => {
       await pix.bankAction(`refunds/${idAtBank(id)}/confirm`)
     },
-    loseNextAnswer: () => pix.behave({ cashIn: 'lost-response', refundIn: 'lost-response' }),
+    loseNextAnswer: () => pix.behave({ cashIn: 'lost-response', refundIn: 'lost-response', eventDelayMs: HOUR_MS }),
     made: async () => {
       const { charges, refunds } = (await pix.bank('GET', '/control/book')).body
       return { charges: charges.length, refunds: refunds.length }

@@ -224,6 +224,37 @@ test('[webhook-secrets.4] a process without the encryption key of a secret leave
   assert.partialDeepStrictEqual(await world.deliveries(), [{ attempts: 1 }, { attempts: 1 }])
 })
 
+test('[webhook-secrets.1] [webhooks.20] a test event is signed with it too', async (t) => {
+  const { world, receiver, id, secret } = await registered(t)
+  await world.handlers.testWebhook({ ...bare, body: undefined, params: { webhook_id: id } })
+  const received = receiver.received.at(-1) ?? assert.fail('nothing arrived')
+  assert.equal(received.headers['webhook-signature'], signatureWith(secret, received))
+})
+
+test('[webhook-secrets.1] [webhook-secrets.4] [webhooks.23] so is what is sent again, by nobody who lacks the encryption key', async (t) => {
+  const { world, receiver, id, next } = await registered(t)
+  await next()
+  const { secret } = await rotate(world, id, { overlapSeconds: 0 })
+  const [delivery] = (await world.handlers.listWebhookDeliveries({ ...bare, body: undefined, query: {} })).body.data
+  assert.ok(delivery)
+  await world.handlers.replayWebhookDelivery({ ...bare, params: { id: delivery.id }, body: {} })
+  // As one that was started while the key was exchanged, before what it opens was sealed by another.
+  const other = await world.anotherProcess({
+    encryptionKeys: { current: 'another encryption key', previous: ENCRYPTION_KEYS.current },
+  })
+  await rotate(other, id, { overlapSeconds: 0 })
+  await world.replays.processNext()
+  await world.replays.settled()
+  assert.equal(receiver.received.length, 1, 'left to the other')
+  const made = await rotate(other, id, { overlapSeconds: 0 })
+  await other.replays.processNext()
+  await other.replays.settled()
+  const received = receiver.received.at(-1) ?? assert.fail()
+  assert.ok(received.headers['webhook-replay'])
+  assert.notEqual(received.headers['webhook-signature'], signatureWith(secret, received))
+  assert.equal(received.headers['webhook-signature'], signatureWith(made.secret, received))
+})
+
 test('[webhook-secrets.4] a secret that was changed where it is stored signs nothing, which is an error in the log', async (t) => {
   const { world, id, next } = await registered(t)
   const log = capturedLog()
