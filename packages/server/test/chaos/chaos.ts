@@ -11,6 +11,7 @@ import { ask } from '../support/process-world.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import { ADMIN_TOKEN, PARTNER_TOKEN } from '../support/world.ts'
 import { type Cluster, startCluster } from './cluster.ts'
+import { createFeedReader } from './feed.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { setGuard } from './guard.ts'
 import type { MerchantRequest, Reply, SwitchSet } from './history.ts'
@@ -70,6 +71,7 @@ export interface ChaosReport {
 interface World {
   readonly cluster: Cluster
   readonly fleet: Fleet
+  readonly liar: ReturnType<typeof lyingBank>
   readonly receiver: Receiver
   readonly database: Database
   readonly stopping: Stopping
@@ -94,14 +96,17 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   }
 }
 
-async function inWorld(options: ChaosOptions, directory: string, ends: (() => unknown)[]): Promise<ChaosReport> {
-  const { seed, connector, bankKind, forMs, onProgress = () => undefined } = options
+/** Starts everything. @param ends gets what ends it, in that order, also where the start fails halfway */
+async function startWorld(
+  { seed, connector, bankKind }: ChaosOptions,
+  directory: string,
+  ends: (() => unknown)[],
+): Promise<World> {
   const stopping = new Stopping()
   const cluster = await startCluster(join(directory, 'database'))
   ends.push(() => cluster.stop())
   const receiver = await startReceiver(chanceOf(seed, 3))
   ends.push(() => receiver.close())
-  const lies = new Map<number, Counts>()
   const liar = lyingBank(seed, liesOf(bankKind, connector))
   const fleet = await startFleet({
     directory,
@@ -117,14 +122,21 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
   await liar.begin(fleet.bankUrl)
   const database = openTestDatabase(cluster.url)
   ends.push(() => database.close())
-  const world: World = { cluster, fleet, receiver, database, stopping }
+  return { cluster, fleet, liar, receiver, database, stopping }
+}
 
+async function inWorld(options: ChaosOptions, directory: string, ends: (() => unknown)[]): Promise<ChaosReport> {
+  const { seed, connector, bankKind, forMs, onProgress = () => undefined } = options
+  const world = await startWorld(options, directory, ends)
+  const { cluster, fleet, liar, receiver, database } = world
+  const lies = new Map<number, Counts>()
   const [{ bankUrl }, apiKey] = [fleet, await openAccount(world)]
   const [history, switchSets]: [MerchantRequest[], SwitchSet[]] = [[], []]
   const merchant = createMerchant({
     ...{ apiUrls: fleet.apiUrls, apiKey, adminToken: ADMIN_TOKEN, history },
     chance: chanceOf(seed, 4),
   })
+  const feed = createFeedReader(fleet.apiUrls, apiKey, chanceOf(seed, 6))
   await merchant.place(
     'adjustment',
     '/operator/adjustments',
@@ -141,6 +153,7 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
   await Promise.all([
     act({ ...{ seed, merchant, bankUrl, idAtBank: fleet.idAtBank }, isIrregular: !isTruthful(bankKind), pause }),
     operate(world, switchSets, seed, pause),
+    feed.follow(pause),
     inject(world, plan, endsAt - forMs),
     countLies(bankUrl, liar.generation, lies, pause),
   ])
@@ -153,8 +166,9 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
   const quiet = { quietAfterMs: quietAfterMs(connector), lift: () => lift(fleet) }
   const unfinished = await becomeQuiet({ ...world, ...quiet, bankUrl, onProgress })
 
+  await feed.readToEnd()
   const [book, books] = [await bookAt(bankUrl), await readBooks(database, cluster.url)]
-  const evidence = { bankKind, book, history, switchSets, received: receiver.received }
+  const evidence = { bankKind, book, history, switchSets, received: receiver.received, feed: feed.events }
   const findings = judge({ ...evidence, books: { ...books, isSwitchedOn } })
   const openCases = books.cases.filter(({ isOpen }) => isOpen)
   return {

@@ -35,6 +35,7 @@ const RIGHT = {
   history: [asked({ status: 201, id: PAYOUT })],
   switchSets: [],
   received: new Map([['n1', new Set(['paid'])]]),
+  feed: [{ position: 1, id: 'n1', body: 'paid' }],
 } satisfies Evidence
 
 function entry(kind: string, reference: string, sign: '+' | '-', valueCents: number, endToEndId: string) {
@@ -179,7 +180,15 @@ test('[operator.switch.2] the judge finds a switch that is on by itself', () => 
 test('[events.1] the judge finds a notification that is missing, unknown, or of other bytes', () => {
   assert.deepEqual(found({}, { received: new Map() }), ['notifications'])
   assert.deepEqual(found({}, { received: new Map([['n1', new Set(['paid', 'Paid'])]]) }), ['notifications'])
-  assert.deepEqual(found({ notifications: [] }), ['notifications'])
+  assert.deepEqual(found({ notifications: [] }), ['notifications', 'feed'])
+})
+
+test('[feed.1] the judge finds an event of the feed that is missing, out of its place, twice, or of other bytes', () => {
+  const event = { position: 1, id: 'n1', body: 'paid' }
+  assert.deepEqual(found({}, { feed: [] }), ['feed'])
+  assert.deepEqual(found({}, { feed: [{ ...event, position: 2 }] }), ['feed'])
+  assert.deepEqual(found({}, { feed: [event, { ...event, position: 2 }] }), ['feed'])
+  assert.deepEqual(found({}, { feed: [{ ...event, body: 'Paid' }] }), ['feed'])
 })
 
 test('[P4] a seed plans the same faults each time', () => {

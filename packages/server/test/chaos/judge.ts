@@ -1,5 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { BankBook } from '../support/process-world.ts'
+import { type FeedEvent, feedFaults } from './feed.ts'
 import { beliefOf, type MerchantRequest, possibleSwitches, type Reply, type SwitchSet } from './history.ts'
 import { type BankKind, isTruthful } from './plan.ts'
 import type { Books, CaseRow, OperationRow } from './store.ts'
@@ -22,6 +23,7 @@ export type Rule =
   | 'trip wire' // nothing was suspended that the bank's book does not bear out
   | 'verify-ledger'
   | 'notifications'
+  | 'feed'
   | 'held' // money set aside, in suspense, or in doubt
   | 'cases'
 
@@ -33,6 +35,8 @@ export interface Evidence {
   readonly history: readonly MerchantRequest[]
   readonly switchSets: readonly SwitchSet[]
   readonly received: ReadonlyMap<string, ReadonlySet<string>>
+  /** The feed of events, as a merchant read it meanwhile. */
+  readonly feed: readonly FeedEvent[]
 }
 
 /** Judges everything. Pure. */
@@ -46,6 +50,7 @@ export function judge(evidence: Evidence): Finding[] {
     ...tripFindings(evidence),
     ...verifyFindings(evidence),
     ...notificationFindings(evidence),
+    ...feedFaults(evidence.feed, evidence.books.notifications).map((text) => ({ rule: 'feed', text }) as const),
     ...heldFindings(evidence),
     ...caseFindings(evidence),
   ]
