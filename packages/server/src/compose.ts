@@ -41,6 +41,7 @@ import { createOperatorsModule } from './operators/index.ts'
 import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
 import { endLockHolders, HOLDERS_EVERY_MS } from './platform/db/lock-holders.ts'
 import { withLongStatements } from './platform/db/long-statements.ts'
+import { assertSession } from './platform/db/session-check.ts'
 import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
 import { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
 import { isForOperators } from './platform/http/for-operators.ts'
@@ -143,6 +144,7 @@ export async function compose(
 }
 
 async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, answers: Answers): Promise<Service> {
+  await assertSession(base.databases.work, APPLICATION_ROLE)
   // What the first statements wait for may be held, and where this is the only process nobody else looks.
   await endLockHolders(base.databases.work, base.logger)
   await auditLimits({ ...base, database: base.databases.work }, limitsOf(base.config))

@@ -6,13 +6,13 @@
 export type PlanCacheMode = 'auto' | 'force_generic_plan'
 
 /** Sessions end by themselves when a node is paused or half-open, and never wait long. @source failure-modes#DB-9 */
-const SESSION_SETTINGS = {
+export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   lock_timeout: '2000',
   idle_in_transaction_session_timeout: '10000',
   // That nobody waits for the standby any more is told by a warning, whatever the database or its role is set to.
   client_min_messages: 'warning',
   client_connection_check_interval: '1000',
-  default_transaction_isolation: 'read\\ committed',
+  default_transaction_isolation: 'read committed',
   TimeZone: 'UTC',
   // The engine does; for who does not the database notes them. @source failure-modes#DB-40
   'pixgate.notes_movements': 'yes',
@@ -32,6 +32,6 @@ export function sessionOptions(
   const ours = { ...SESSION_SETTINGS, ...plans, statement_timeout: String(statementTimeoutMs), role }
   const settings = role === undefined ? plans : ours
   return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
+    .map(([name, value]) => `-c ${name}=${String(value).replaceAll(' ', '\\ ')}`)
     .join(' ')
 }
