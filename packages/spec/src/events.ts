@@ -1,5 +1,5 @@
 import { type Static, type TProperties, Type } from 'typebox'
-import { cents, nullable, uuid } from './shapes.ts'
+import { cents, instant, nullable, uuid } from './shapes.ts'
 
 /**
  * Notifications to the merchant: `{ event_type, event }`, signed, delivered at least once.
@@ -49,6 +49,12 @@ function notification<const Name extends EventType, Statuses extends string[], M
     { title, description },
   )
 }
+
+/** The body of a test event, which means nothing. @source rules#webhooks.20 */
+export const testEventSchema = Type.Object(
+  { event_type: Type.Literal('webhook_test'), event: Type.Object({ id: uuid, created_at: instant }) },
+  { title: 'WebhookTest', description: 'Somebody tries out a receiver.' },
+)
 
 /** The body of each event. Keys are always present, `null` where nothing exists. @source rules#events.2, rules#events.5 */
 export const eventSchemas = {

@@ -45,7 +45,14 @@ export function validObject({ properties = {}, required = [] }: Schema, source: 
   const value = Object.fromEntries(chosen.map(([name, schema]) => [name, validValue(schema, source, name)]))
   if ('pixKeyType' in properties) return { ...value, ...source.chance.pick(PIX_KEYS) }
   if ('pixCode' in properties) return { ...withoutValue(value), ...payableCode(source) }
-  return value
+  return inOrder(value)
+}
+
+/** A span that ends before it begins is none. */
+function inOrder(value: Record<string, unknown>): Record<string, unknown> {
+  const { since, until } = value
+  if (typeof since !== 'string' || typeof until !== 'string' || since <= until) return value
+  return { ...value, since: until, until: since }
 }
 
 /** Keys with their types. */

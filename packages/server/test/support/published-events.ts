@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { type EventType, eventSchemas } from '@pixgate/spec'
+import { type EventType, eventSchemas, testEventSchema } from '@pixgate/spec'
 import { Ajv } from 'ajv'
 import { closed } from '../../../spec/test/support/closed.ts'
 import { formats } from '../../src/platform/http/formats.ts'
 import { type Receiver, startReceiver } from './webhook-receiver.ts'
 
 const ajv = new Ajv({ strict: false, allErrors: true, formats })
-const published = new Map(Object.entries(eventSchemas).map(([type, schema]) => [type, ajv.compile(closed(schema))]))
+const schemas = Object.entries({ ...eventSchemas, webhook_test: testEventSchema })
+const published = new Map(schemas.map(([type, schema]) => [type, ajv.compile(closed(schema))]))
 
 /**
  * Fails where a notification is not what the published schema of its type says, or has a field more.
