@@ -148,7 +148,7 @@ export const listWebhookDeliveries = endpoint({
   query: Type.Object(
     {
       webhook_id: Type.Optional({ ...uuid, description: 'Only to this receiver', examples: [WEBHOOK_ID] }),
-      state: Type.Optional(Type.Enum([...deliveryStates])),
+      state: Type.Optional(Type.Enum([...deliveryStates], { description: 'Only in this state', examples: ['FAILED'] })),
       event_type: Type.Optional(eventTypeName),
       operation_id: Type.Optional({
         ...uuid,
