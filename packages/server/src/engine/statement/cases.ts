@@ -34,6 +34,7 @@ export const openedCases: Part = {
        SET closed_at = NULL, facts = excluded.facts, amount_cents = greatest("case".amount_cents, excluded.amount_cents)
        WHERE excluded.closed_at IS NULL
          AND ("case".closed_at IS NOT NULL OR ${withoutTimes('"case".facts')} <> ${withoutTimes('excluded.facts')})
+    RETURNING id, operation_id
   )`,
 }
 
