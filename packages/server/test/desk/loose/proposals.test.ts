@@ -208,3 +208,12 @@ test('[desk.51] a case that is told otherwise before a decision of it is written
   assert.deepEqual(await cases(fixture.database), ['statement_short (closed)'], 'the same told again is no change')
   assert.equal(await version(), before + 1n, 'only the decision moved it')
 })
+
+test('[desk.48] a case that is told with more and then as it was, in one batch, counts with the more', async (t) => {
+  const fixture = await deskFixture(t)
+  await fixture.engine.execute(telling(500, 1))
+  // The first one keeps the engine busy: what follows is one batch.
+  await Promise.all([500, 900, 500].map((valueCents) => fixture.engine.execute(telling(valueCents, 2))))
+  const { effects } = await fixture.decide('statement_short', 'close')
+  assert.equal(effects?.amountCents, 900)
+})
