@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import type { StatementEntry, StatementPartner } from '../banks/port.ts'
 import type { Document, Json } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Contradicted, EntryStore } from './desk/store.ts'
+import type { Contradicted, EntryStore, RetoldCase } from './desk/store.ts'
 import { type EntryKey, MISSING, type Settled, UNEXPLAINED } from './entries/store.ts'
 import type { Receivers } from './receivers.ts'
 import { judge, keyOf, type OpenEntry, type Verdict } from './rules.ts'
@@ -243,15 +243,15 @@ function withOwnAdjustments(entries: readonly OpenEntry[], explaining: Set<strin
 
 /**
  * Dangerous where our books have more than the bank: money that it does not know, or of which more left.
- * @param retold what the case tells that the statement told otherwise later: the entry is kept as it was told first
+ * @param retold the case that the statement told otherwise later: the entry is kept as it was told first
  * @source rules#desk.56
  */
-function otherwiseBooked(entry: OpenEntry, reason: string, retold: Document | undefined): Difference {
+function otherwiseBooked(entry: OpenEntry, reason: string, retold: RetoldCase | undefined): Difference {
   const { direction, valueCents, booked } = entry
   const bookedCents = booked?.valueCents ?? valueCents
   const isDanger = direction === 'in' ? valueCents < bookedCents : valueCents > bookedCents
-  const facts = retold ?? factsOf(entry)
-  return { kind: DIFFERS, reference: keyOf(entry), facts: { reason, ...facts, ...bookedFacts(entry) }, isDanger }
+  const { reference, facts } = retold ?? { reference: keyOf(entry), facts: factsOf(entry) }
+  return { kind: DIFFERS, reference, facts: { reason, ...facts, ...bookedFacts(entry) }, isDanger }
 }
 
 /** Dangerous where it came in: money that the bank does not know. */
@@ -261,23 +261,23 @@ function missing(gap: Gap): Difference {
 }
 
 /**
- * What was told again as it was decided of is no difference any more; told otherwise than that it is another one.
- * @param told `open`: by the open case of it, which shows what was told last; `decided`: by the last one that was closed
+ * What was told again as it was decided of is no difference any more; told otherwise than that it is another one. A case that is open
+ * shows what was told last, also where that leaves no difference: what it showed before would be booked.
+ * @param told `open`: the open case of it; `decided`: by the last one that was closed
  * @source rules#desk.56
  */
 function retoldDifference(
   { entry, before }: Retold,
-  { decided, open }: { readonly decided: Document | undefined; readonly open: Document | undefined },
+  { decided, open }: { readonly decided: Document | undefined; readonly open: RetoldCase | undefined },
 ): Difference[] {
   const reason = 'the statement said otherwise before'
-  const booked: Document = open?.booked === undefined ? {} : { booked: open.booked }
+  const booked: Document = open?.facts.booked === undefined ? {} : { booked: open.facts.booked }
   const facts: Document = { reason, ...retoldFacts(entry, before), ...booked }
   // What an operator booked of it may be over again, as it is told as it was at first.
   const known = decided ?? facts.before
   const isSame = (name: string) => isDocument(known) && known[name] === facts[name]
-  const isShown = open !== undefined && decided === undefined
-  if (!isShown && ['valueCents', 'endToEndId', 'reference'].every(isSame)) return []
-  const reference = decided ? `${keyOf(entry)} again ${entry.valueCents}` : keyOf(entry)
+  if (open === undefined && ['valueCents', 'endToEndId', 'reference'].every(isSame)) return []
+  const reference = open?.reference ?? (decided ? `${keyOf(entry)} again ${entry.valueCents}` : keyOf(entry))
   // Where money is gone by it, the whole statement lacks it too.
   return [{ kind: DIFFERS, reference, facts, isDanger: false }]
 }

@@ -163,10 +163,10 @@ const selectRetold = statement<
        OR EXISTS (SELECT FROM operation o
                    WHERE o.kind = 'adjustment' AND o.detail ? 'about'
                      AND o.detail ->> 'about' = 'difference ' || t.kind || ' ' || t.id)
-       -- Told as it was at first, after it was told otherwise.
-       OR EXISTS (SELECT FROM "case" c
-                   WHERE c.operation_id IS NULL AND c.kind = 'statement_differs' AND c.reference = t.kind || ' ' || t.id
-                     AND c.closed_at IS NULL AND c.facts ? 'before')
+       -- Told as it was at first, after it was told otherwise, also where that was decided of.
+       OR t.kind || ' ' || t.id IN (
+            SELECT regexp_replace(c.reference, ' again [0-9]+$', '') FROM "case" c
+             WHERE c.operation_id IS NULL AND c.kind = 'statement_differs' AND c.closed_at IS NULL AND c.facts ? 'before')
     ORDER BY t.ordinal`,
 )
 

@@ -61,6 +61,11 @@ export class BatchCases {
     return [...this.#closed.keys()]
   }
 
+  /** Whether any of no operation is opened, which may be open and told otherwise then. @source rules#desk.51 */
+  get areLooseReported(): boolean {
+    return this.#opened.some(({ operationId }) => operationId === null)
+  }
+
   /** Whether there is anything to write. */
   get isEmpty(): boolean {
     return this.#opened.length === 0 && this.#closed.size === 0 && this.#retold.size === 0

@@ -90,6 +90,8 @@ export class Draft implements State {
   readonly #loaded: LoadedState
   readonly #identities = new Set<string>()
   readonly #debts: Debts
+  /** Whether cases of no operation were told: what was read of such before may be otherwise. @source rules#desk.51 */
+  #areCasesReported = false
 
   constructor(loaded: LoadedState, now: number, ids: Ids) {
     this.#loaded = loaded
@@ -113,7 +115,7 @@ export class Draft implements State {
   }
 
   versionOf(name: ControlName): bigint {
-    return (this.changedControls.get(name) ?? this.#control(name)).version
+    return this.#versionSet(name) + (name === 'loose_cases' && this.#areCasesReported ? 1n : 0n)
   }
 
   used(name: AllowanceName): Used {
@@ -186,8 +188,9 @@ export class Draft implements State {
     for (const name of command.controls ?? []) this.readControls.add(name)
     for (const [name, value] of Object.entries(decision.controls ?? {}) as [ControlName, Document][]) {
       assert.ok(this.readControls.has(name), `control ${name} changes without having been looked at`)
-      this.changedControls.set(name, { version: this.versionOf(name) + 1n, value })
+      this.changedControls.set(name, { version: this.#versionSet(name) + 1n, value })
     }
+    this.#areCasesReported ||= (decision.cases ?? []).some(({ operationId }) => operationId === null)
     this.#recoverDebts(entries)
     this.notifications.push(...(decision.notifications ?? []))
     for (const change of decision.allowances ?? []) this.allowances.add(change)
@@ -268,6 +271,10 @@ export class Draft implements State {
     const control = this.#loaded.controls.get(name)
     assert.ok(control, `control ${name} was not read`)
     return control
+  }
+
+  #versionSet(name: ControlName): bigint {
+    return (this.changedControls.get(name) ?? this.#control(name)).version
   }
 
   #account(code: AccountCode): Account {

@@ -20,7 +20,8 @@ export function isSamePerson(person: Person, id: string, people: readonly Person
 }
 
 /**
- * Whether an operator made another one, or somebody who did: whoever shows a token to somebody has seen it.
+ * Whether an operator made another one, or somebody who did: whoever shows a token to somebody has seen it. It tells nothing of two whom
+ * the same admin made: that one has seen the tokens of both, and no row says whether they kept them.
  * @param id of whom it is asked: whether they, under whichever token, made `person`
  * @source rules#desk.41
  */

@@ -251,6 +251,21 @@ test('[desk.48] what is told again of a case is noted with it, and not where the
   assert.deepEqual(batch.cases.retold, [{ id: 'x', operationId: 'a', told: [{ valueCents: 3 }] }])
 })
 
+test('[desk.51] what follows the telling of a case of no operation in its batch sees that such cases have moved', () => {
+  const controls = new Map([['loose_cases', { version: 3n, value: {} }]] as const)
+  const batch = draftKnowing({ operations: [], controls }, {})
+  assert.equal(batch.versionOf('loose_cases'), 3n)
+  const loose_cases = { decided: 'x' }
+  add(
+    batch,
+    { controls: { loose_cases }, cases: [{ operationId: null, kind: 'in_clearing', reference: 'a', facts: {} }] },
+    [],
+    ['loose_cases'],
+  )
+  assert.equal(batch.versionOf('loose_cases'), 5n)
+  assert.equal(batch.changedControls.get('loose_cases')?.version, 4n, 'written is what was decided')
+})
+
 test('[engine.19] what a decision closes and opens at once is open', () => {
   const batch = draft(operation('a', { openCases: [{ id: 'x', kind: 'result_missing', reference: '' }] }))
   add(batch, { ...opening('a', 'result_missing'), closes: ['x'] })

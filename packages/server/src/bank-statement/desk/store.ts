@@ -12,9 +12,20 @@ export interface EntryStore {
   contradicted(): Promise<Contradicted[]>
   /** What the case told that was closed last of those about each of these entries, by their references. */
   decided(references: readonly string[]): Promise<Map<string, Document>>
-  /** What the open cases about these entries tell that the statement told otherwise later, by their references. @source rules#desk.56 */
-  retold(references: readonly string[]): Promise<Map<string, Document>>
+  /**
+   * The open cases about these entries that the statement told otherwise later, by the references of the entries: of several of an entry the
+   * newest, also one that was opened after a decision.
+   * @source rules#desk.56
+   */
+  retold(references: readonly string[]): Promise<Map<string, RetoldCase>>
   kindOf(operationId: string): Promise<OperationKind | undefined>
+}
+
+/** An open case of an entry that the statement told otherwise later. */
+export interface RetoldCase {
+  /** Its own: after a decision it is not the entry's. */
+  readonly reference: string
+  readonly facts: Document
 }
 
 /** A decision that the bank's statement contradicts. */
@@ -55,11 +66,15 @@ const selectDecided = statement<[references: readonly string[]], { reference: st
        ORDER BY c.closed_at DESC LIMIT 1) c`,
 )
 
-const selectRetold = statement<[references: readonly string[]], { reference: string; facts: Document }>(
+const selectRetold = statement<[references: readonly string[]], { entry: string; reference: string; facts: Document }>(
   'statement.desk_retold',
-  `SELECT reference, facts FROM "case"
-    WHERE operation_id IS NULL AND kind = 'statement_differs' AND reference = ANY ($1::text[]) AND closed_at IS NULL
-      AND facts ? 'before'`,
+  `SELECT r.entry, c.reference, c.facts
+     FROM unnest($1::text[]) AS r (entry)
+    CROSS JOIN LATERAL (
+      SELECT c.reference, c.facts FROM "case" c
+       WHERE c.operation_id IS NULL AND c.kind = 'statement_differs' AND c.closed_at IS NULL AND c.facts ? 'before'
+         AND (c.reference = r.entry OR starts_with(c.reference, r.entry || ' again '))
+       ORDER BY c.opened_at DESC, c.id DESC LIMIT 1) c`,
 )
 
 const selectEntry = statement<
@@ -86,18 +101,14 @@ export function createEntryStore(database: Database): EntryStore {
       return { kind, direction, movementId, endToEndId, reference, valueCents, occurredAt }
     },
     contradicted: () => database.rows(selectContradicted, []),
-    decided: (references) => factsOf(database, selectDecided, references),
-    retold: (references) => factsOf(database, selectRetold, references),
+    decided: async (references) => {
+      const rows = references.length === 0 ? [] : await database.rows(selectDecided, [references])
+      return new Map(rows.map(({ reference, facts }) => [reference, facts]))
+    },
+    retold: async (references) => {
+      const rows = references.length === 0 ? [] : await database.rows(selectRetold, [references])
+      return new Map(rows.map(({ entry, ...open }) => [entry, open]))
+    },
     kindOf: async (id) => (await database.rows(selectKind, [id]))[0]?.kind,
   }
-}
-
-async function factsOf(
-  database: Database,
-  select: typeof selectDecided,
-  references: readonly string[],
-): Promise<Map<string, Document>> {
-  if (references.length === 0) return new Map()
-  const rows = await database.rows(select, [references])
-  return new Map(rows.map(({ reference, facts }) => [reference, facts]))
 }

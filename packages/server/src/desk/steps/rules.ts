@@ -110,7 +110,8 @@ export function assertOperates({ actor, actorName }: Operator, people: readonly 
 }
 
 /**
- * A second person approves it, who is known by name, and whose token whoever proposed it has never seen.
+ * A second person approves it, who is known by name, and whom neither its proposer made nor somebody whom these made. Whoever
+ * made both of them has seen the tokens of both.
  * @throws insufficient_role · approver_not_independent (403)
  * @source rules#desk.41
  */

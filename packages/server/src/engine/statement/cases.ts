@@ -33,7 +33,9 @@ export const openedCases: Part = {
     ON CONFLICT ON CONSTRAINT case_once DO UPDATE
        SET closed_at = NULL, facts = excluded.facts, amount_cents = greatest("case".amount_cents, excluded.amount_cents)
        WHERE excluded.closed_at IS NULL
-         AND ("case".closed_at IS NOT NULL OR ${withoutTimes('"case".facts')} <> ${withoutTimes('excluded.facts')})
+         AND ("case".closed_at IS NOT NULL OR ${withoutTimes('"case".facts')} <> ${withoutTimes('excluded.facts')}
+              OR excluded.amount_cents > coalesce("case".amount_cents, 0))
+    RETURNING id, operation_id
   )`,
 }
 

@@ -1,6 +1,7 @@
 import { type AccountCode, accounts } from '@pixgate/spec'
 import { accountId } from '../account-id.ts'
 import type { AccountChange, Draft } from '../draft.ts'
+import type { ControlName } from '../operation.ts'
 import { boundsOf } from './bounds.ts'
 import { jsonOrNull, type Parameters } from './parameters.ts'
 import type { Batch } from './part.ts'
@@ -44,7 +45,9 @@ ${bounds.map(({ name }) => `\n       AND NOT EXISTS (SELECT FROM ${name} WHERE u
 function wantedRows(draft: Draft, p: Parameters): string {
   const changes = [...draft.accountChanges]
   const reads = [...draft.readVersions]
-  const controls = [...draft.readControls]
+  // Whoever tells of cases of no operation holds it, whatever its version.
+  const held: readonly ControlName[] = draft.cases.areLooseReported ? ['loose_cases'] : []
+  const controls = [...new Set([...draft.readControls, ...held])]
   const each = <Value>(value: (code: AccountCode, change: AccountChange) => Value) =>
     changes.map(([code, change]) => value(code, change))
   return `
@@ -68,8 +71,8 @@ function wantedRows(draft: Draft, p: Parameters): string {
   wanted_control AS (
     SELECT * FROM ${p.rows('w', {
       name: ['text', controls],
-      version: ['bigint', controls.map((name) => draft.controlVersion(name))],
-      next: ['bigint', controls.map((name) => draft.versionOf(name))],
+      version: ['bigint', controls.map((name) => (draft.readControls.has(name) ? draft.controlVersion(name) : null))],
+      next: ['bigint', controls.map((name) => draft.changedControls.get(name)?.version ?? null)],
       changed: ['jsonb', controls.map((name) => jsonOrNull(draft.changedControls.get(name)?.value))],
     })}
   )`

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createLooseStore } from '../../../src/desk/loose/store.ts'
+import type { Command } from '../../../src/engine/operation.ts'
 import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
 import { bankWithout } from '../../support/bank-without.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
-import { audit, caseFacts } from '../../support/evidence.ts'
+import { audit, caseFacts, cases } from '../../support/evidence.ts'
 import { paidEvent, postEvent } from '../../support/partner-events.ts'
 import { desk } from '../fixture.ts'
 import { decidingAt, deskFixture, PEOPLE } from './fixture.ts'
@@ -171,4 +173,47 @@ test('[desk.51] [desk.48] what is told again with another time leaves a proposal
   await tell(100, 4)
   const again = await fixture.decide('statement_short', 'close')
   assert.equal(again.effects?.amountCents, 500, 'also once it is opened again')
+})
+
+/** Tells of a shortage. */
+const telling = (valueCents: number, occurredAt: number): Command<undefined> => ({
+  reads: [],
+  decide: () => ({
+    cases: [{ operationId: null, kind: 'statement_short', reference: 'a', facts: { valueCents, occurredAt } }],
+    outcome: undefined,
+  }),
+})
+
+test('[desk.51] a case that is told otherwise before a decision of it is written is not decided by what was told before', async (t) => {
+  const fixture = await deskFixture(t)
+  const { version } = createLooseStore(fixture.database)
+  const tell = (valueCents: number, occurredAt: number) => fixture.engine.execute(telling(valueCents, occurredAt))
+  let meanwhile = async (): Promise<unknown> => undefined
+  const people = async () => {
+    const happens = meanwhile
+    meanwhile = async () => undefined
+    await happens()
+    return PEOPLE
+  }
+  const desk = decidingAt(fixture, { people })
+  await tell(500, 1)
+  const order = await desk.order('statement_short', 'close')
+  meanwhile = () => tell(400, 2)
+  await assert.rejects(desk.send(order), { code: 'case_changed' })
+  assert.deepEqual(await cases(fixture.database), ['statement_short'])
+  const again = await desk.order('statement_short', 'close')
+  const before = await version()
+  meanwhile = () => tell(400, 3)
+  await desk.send(again)
+  assert.deepEqual(await cases(fixture.database), ['statement_short (closed)'], 'the same told again is no change')
+  assert.equal(await version(), before + 1n, 'only the decision moved it')
+})
+
+test('[desk.48] a case that is told with more and then as it was, in one batch, counts with the more', async (t) => {
+  const fixture = await deskFixture(t)
+  await fixture.engine.execute(telling(500, 1))
+  // The first one keeps the engine busy: what follows is one batch.
+  await Promise.all([500, 900, 500].map((valueCents) => fixture.engine.execute(telling(valueCents, 2))))
+  const { effects } = await fixture.decide('statement_short', 'close')
+  assert.equal(effects?.amountCents, 900)
 })

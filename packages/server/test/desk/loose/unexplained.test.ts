@@ -4,6 +4,7 @@ import type { Refusal } from '@pixgate/spec'
 import type { StatementEntry } from '../../../src/banks/port.ts'
 import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
 import { assertBooks, balances, oldestCashIn } from '../../support/books.ts'
+import { payment } from '../../support/engine.ts'
 import { audit, bookedMovements, cases, statementEntries } from '../../support/evidence.ts'
 import { type DeskFixture, deskFixture, MARIA, shapeOf } from './fixture.ts'
 
@@ -263,4 +264,51 @@ test('[desk.56] [PL-16] what the statement tells otherwise after it was booked i
   await fixture.minutes(1)
   await fixture.decide('statement_differs', 'write_off')
   await assertSettled(fixture, { available: 90_00n, settlement: -95_00n, losses: 5_00n })
+})
+
+test('[desk.56] [PL-16] what is open after a decision shows what is told last: told as it was decided of it can only be closed', async (t) => {
+  const fixture = await unexplained(t)
+  await fixture.decide('statement_unexplained', 'credit')
+  const charge = await fixture.charge()
+  const tell = async (valueCents: bigint) => {
+    fixture.bank.answer = () =>
+      pageOf([paymentOf(charge, 'E1', { reference: STRANGER, valueCents, occurredAt: fixture.clock.now() })])
+    await fixture.minutes(1)
+  }
+  await tell(140_00n)
+  await fixture.decide('statement_differs', 'credit')
+  await assertSettled(fixture, { available: 140_00n, settlement: -140_00n })
+  await tell(70_00n)
+  assert.deepEqual(await fixture.offered('statement_differs'), ['clear', 'debit', 'write_off', 'close'])
+  await tell(140_00n)
+  assert.deepEqual(await fixture.offered('statement_differs'), ['close'], 'bank and books agree')
+  await tell(120_00n)
+  const { effects } = await fixture.decide('statement_differs', 'debit')
+  assert.equal(effects?.amountCents, 20_00)
+  await assertSettled(fixture, { available: 120_00n, settlement: -120_00n })
+  await tell(120_00n)
+  await assertSettled(fixture, { available: 120_00n, settlement: -120_00n })
+})
+
+test('[desk.56] what is told as it was at first, after a case of it was closed as explained, is shown by the case that is open', async (t) => {
+  const fixture = await unexplained(t)
+  const charge = await fixture.charge()
+  const tell = async (valueCents: bigint) => {
+    fixture.bank.answer = () =>
+      pageOf([paymentOf(charge, 'E1', { reference: STRANGER, valueCents, occurredAt: fixture.clock.now() })])
+    await fixture.minutes(1)
+  }
+  await tell(140_00n)
+  await fixture.decide('statement_differs', 'close')
+  await tell(70_00n)
+  assert.notDeepEqual(await fixture.offered('statement_differs'), ['close'])
+  await tell(100_00n)
+  assert.deepEqual(await fixture.offered('statement_differs'), ['close'], 'it is told as it is kept')
+  await tell(70_00n)
+  const booked = payment({ endToEndId: 'E1', valueCents: 90_00n, occurredAt: fixture.clock.now() })
+  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: booked, transactionId: null })
+  fixture.bank.answer = () => pageOf([])
+  await fixture.minutes(7)
+  const { effects } = await fixture.decide('statement_differs', 'write_off')
+  assert.equal(effects?.amountCents, 20_00, 'what the books have otherwise is the same case')
 })
