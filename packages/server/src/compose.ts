@@ -247,6 +247,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const webhooks = createWebhooksModule({
     ...base,
     database: databases.work,
+    apiDatabase: databases.api,
     keyring: signingKeys.keyring,
     secrets: signingKeys.secrets,
     observer: metrics.deliveries,

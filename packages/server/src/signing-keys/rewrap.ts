@@ -5,23 +5,35 @@ import type { Database, Queries } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import { createSealer, type EncryptionKeys, type Opened } from '../platform/sealing.ts'
 import { sealedValues } from './sealed.ts'
+import { SecretUnreadable } from './secrets/secret.ts'
 import { Unreadable } from './unreadable.ts'
 
 /** What is sealed at rest, and sealing it anew with the key that is configured now. */
 
 /**
  * What the operator should know of the encryption keys: which is still needed, and which is set for nothing. Nothing where
- * all is as it should be.
+ * all is as it should be. A receiver's secret that was changed where it is stored is told and stops nothing.
  * @throws Unreadable where neither key opens something that is stored
- * @source rules#encryption.4
+ * @source rules#encryption.4, rules#webhook-secrets.4
  */
 export async function sealingAdvice(queries: Queries, keys: EncryptionKeys): Promise<readonly string[]> {
   const sealer = createSealer(keys)
-  const opened = (await sealedValues(queries)).map((value) => value.open(sealer))
+  const damaged: string[] = []
+  const opened = (await sealedValues(queries)).flatMap((value) => {
+    try {
+      return [value.open(sealer)]
+    } catch (error) {
+      // Of one receiver only: what it gets has the signing key's signature all the same.
+      if (!(error instanceof SecretUnreadable && error.reason === 'changed')) throw error
+      damaged.push(error.message)
+      return []
+    }
+  })
   const count = (of: (value: Opened) => boolean) => `${opened.filter(of).length} of ${opened.length}`
   const isByPrevious = ({ by }: Opened) => by === 'previous'
   const isNeeded = opened.some(isByPrevious)
   return [
+    ...damaged,
     ...(isNeeded ? [`PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed still, by ${count(isByPrevious)} ${REWRAP}`] : []),
     ...(keys.previous !== undefined && !isNeeded ? [SET_FOR_NOTHING] : []),
     ...(opened.some(isUnbound)

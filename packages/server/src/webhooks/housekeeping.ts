@@ -35,8 +35,8 @@ export function createHousekeeping({ database, clock, logger, secrets }: Houseke
       for (const { subscriptionId, count } of ended) {
         logger.error({ webhookId: subscriptionId, count }, 'deliveries were held for too long and are given up')
       }
-      const isMoreReplays = (await sweepReplays(database, now, SWEPT_AT_ONCE)) === SWEPT_AT_ONCE
       const isMoreLate = await placeLate(database)
+      const isMoreReplays = (await sweepReplays(database, now, SWEPT_AT_ONCE)) === SWEPT_AT_ONCE
       return isMore || isMoreReplays || isMoreLate || ended.length > 0
     },
   }

@@ -19,7 +19,10 @@ export { createFeedModule } from './feed/routes.ts'
 
 /** What the module works with. */
 export interface WebhooksDependencies {
+  /** The workers'. */
   readonly database: Database
+  /** The requests': whoever asks for much holds up no delivery. */
+  readonly apiDatabase: Database
   readonly clock: Clock
   readonly ids: Ids
   /** Uniform in [0, 1). */
@@ -76,7 +79,7 @@ export function createWebhooksModule(dependencies: WebhooksDependencies): Webhoo
   let housekeeper: Worker | undefined
 
   return {
-    handlers: createWebhookHandlers({ ...dependencies, gate, dispatcher }),
+    handlers: createWebhookHandlers({ ...dependencies, database: dependencies.apiDatabase, gate, dispatcher }),
     start: (startWorker) => {
       deliveryWorker = startWorker({ name: 'delivery', idleMs: POLL_MS, processNext: () => delivery.processNext() })
       replayWorker = startWorker({ name: 'replays', idleMs: POLL_MS, processNext: () => replays.processNext() })

@@ -171,7 +171,7 @@ test('[encryption.3] [encryption.4] the secrets of receivers are sealed anew, to
   assert.deepEqual(actions.filter((action) => action === 'webhook_secret.rewrapped').length, 2)
 })
 
-test('[encryption.1] [encryption.2] a secret of a receiver opens nowhere else; what no key opens refuses the start, by name', async (t) => {
+test('[encryption.1] [webhook-secrets.4] a secret of a receiver opens nowhere else; one that was changed is told at the start, and stops nothing', async (t) => {
   const sealed = await sealedWithOld(t)
   const { url, database } = sealed
   const { subscription } = await withSecrets(sealed)
@@ -180,9 +180,23 @@ test('[encryption.1] [encryption.2] a secret of a receiver opens nowhere else; w
   const moved = { ...(first ?? assert.fail()), secret: second?.secret ?? assert.fail() }
   assert.throws(() => open(moved), { name: 'SecretUnreadable', message: /what is stored was changed/ })
   await administer(url, "UPDATE webhook_secret SET secret = secret || '\\x00'")
+  const log = capturedLog()
+  const { keyring } = await createSigningKeysModule({ database, clock, ids, logger: log.logger, keys: old })
+  assert.ok(await keyring.signer().sign(Buffer.from('told')))
+  const named = new RegExp(`of the webhook receiver ${subscription.id} cannot be opened`)
+  assert.ok(log.lines.some(({ level, msg }) => level === 'warn' && named.test(String(msg))))
+})
+
+test('[encryption.2] a secret of a receiver that no configured key opens refuses the start, by name', async (t) => {
+  const sealed = await sealedWithOld(t)
+  const { url, database } = sealed
+  const { subscription } = await withSecrets(sealed)
+  const { seal } = createSealer({ current: 'a key that nobody has any more', previous: undefined })
+  const secret = seal(Buffer.alloc(32), { table: 'webhook_secret', row: 'x', column: 'secret' }).toString('hex')
+  await administer(url, `UPDATE webhook_secret SET secret = '\\x${secret}'`)
   const refused = {
     name: 'SecretUnreadable',
-    message: new RegExp(`of the webhook receiver ${subscription.id} cannot be opened`),
+    message: new RegExp(`of the webhook receiver ${subscription.id} cannot be opened: PIXGATE_ENCRYPTION_KEY`),
   }
   await assert.rejects(
     createSigningKeysModule({ database, clock, ids, logger: capturedLog().logger, keys: old }),

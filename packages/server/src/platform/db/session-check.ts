@@ -25,7 +25,7 @@ const selectSettings = statement<[names: readonly string[]], Settings>(
  * @source rules#database.14
  */
 export async function assertSession(queries: Queries, role: string): Promise<void> {
-  const [found] = await queries.rows(selectSettings, [Object.keys(SESSION_SETTINGS)])
+  const [found] = await queries.rows(selectSettings, [[...Object.keys(SESSION_SETTINGS), 'statement_timeout']])
   if (found === undefined) throw new Error('a session has settings')
   const faults = sessionFaults(found, role)
   if (faults.length > 0) throw new StartupError(`DATABASE_URL: ${faults.join('\n')}`)
@@ -34,6 +34,8 @@ export async function assertSession(queries: Queries, role: string): Promise<voi
 /** The judgement of {@link assertSession} on settings already read. */
 export function sessionFaults({ login, role, settings }: Settings, wantedRole: string): string[] {
   const wanted = Object.entries(SESSION_SETTINGS).filter(([name, value]) => settings[name] !== value)
+  // How long differs between connections: that there is an end must not.
+  if (settings.statement_timeout === '0') wanted.push(['statement_timeout', '5000'])
   if (role !== wantedRole) wanted.push(['role', wantedRole])
   if (wanted.length === 0) return []
   const found = wanted.map(([name]) => `${name} is ${name === 'role' ? role : (settings[name] ?? 'unset')}`)

@@ -23,6 +23,12 @@ export interface NewSecret extends SealedSecret {
 /** A receiver's secret cannot be opened. */
 export class SecretUnreadable extends Unreadable {
   override readonly name = 'SecretUnreadable'
+  readonly reason: NotOpened['reason']
+
+  constructor(message: string, cause: NotOpened) {
+    super(message, { cause })
+    this.reason = cause.reason
+  }
 }
 
 /**
@@ -46,6 +52,6 @@ export function unsealSecret({ secret, ...of }: SealedSecret, sealer: Sealer): O
   } catch (cause) {
     if (!(cause instanceof NotOpened)) throw cause
     const what = `the secret ${of.id} of the webhook receiver ${of.subscriptionId}`
-    throw new SecretUnreadable(`${what} cannot be opened: ${WHAT_TO_DO[cause.reason]}`, { cause })
+    throw new SecretUnreadable(`${what} cannot be opened: ${WHAT_TO_DO[cause.reason]}`, cause)
   }
 }

@@ -19,7 +19,7 @@ const LONG_WORD = /\b(?=[A-Za-z_+=]{0,200}\d)[\w+=]{24,}/g
 /** CPF, CNPJ, telephone and card, in any writing; a time is shorter, and a UUID is none. */
 const LONG_NUMBER = /(\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b)|\d(?:[ ./-]?\d){10,}/gi
 
-const EMAIL = /[^\s@<>"'=:]{1,64}@[^\s@<>"']{1,255}/g
+const EMAIL = /[^\s@<>"'=:]{1,64}@[^\s@<>"']{1,255}/gu
 
 /**
  * The beginning of a receiver's answer, in one line that can be shown: no control or hidden characters, nothing that looks like a
@@ -41,7 +41,8 @@ export function excerptOf(beginning: Uint8Array, sent: Uint8Array): string | nul
     .replace(LONG_WORD, REMOVED)
     .replace(LONG_NUMBER, (_, uuid?: string) => uuid ?? REMOVED)
     .replace(EMAIL, REMOVED)
-  return shown === '' ? null : [...shown].slice(0, limits.webhookExcerptMaxLength).join('')
+  // Half of a character is nothing that JSON in the database takes.
+  return shown === '' ? null : [...shown].slice(0, limits.webhookExcerptMaxLength).join('').toWellFormed()
 }
 
 /** UTF-8, of which the last character may be cut off, or else what older servers write. */

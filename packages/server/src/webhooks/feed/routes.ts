@@ -63,11 +63,12 @@ async function readPage(database: Database, room: WaitingRoom, query: Query, isG
     return pageOf(await selectPart(database, bounds), cursor, bounds.limit)
   }
   let page = await read(cursorOf(query))
-  if (page.events.length > 0 || !query.wait) return page
+  // At the end of the feed only: who has places before it goes on from there.
+  if (page.events.length > 0 || page.hasMore || !query.wait) return page
   const waiting = room.begin(query.wait * 1_000, isGone)
   try {
-    while (page.events.length === 0 && !waiting.isOver()) {
-      if (page.hasMore || (await waiting.moreThan(page.lastPosition))) page = await read(page.next)
+    while (page.events.length === 0 && !page.hasMore && !waiting.isOver()) {
+      if (await waiting.moreThan(page.lastPosition)) page = await read(page.next)
     }
     return page
   } finally {

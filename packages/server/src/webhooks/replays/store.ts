@@ -1,4 +1,4 @@
-import type { DeliveryState, EventType, ReplayKind } from '@pixgate/spec'
+import { type DeliveryState, type EventType, limits, type ReplayKind } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
 
 /** What is ordered to be sent again. */
@@ -192,30 +192,39 @@ export async function insertReplay(
   ])
 }
 
-const sweepReplaysStatement = statement<[now: string, limit: number], { id: string }>(
+const sweepReplaysStatement = statement<[now: string, limit: number, heldSince: string], { id: string }>(
   'webhooks.sweepReplays',
   `WITH over AS (
      SELECT r.replay_id, r.delivery_id, s.deleted_at IS NOT NULL AS is_removed
        FROM replay_delivery r
        JOIN subscription s ON s.id = r.subscription_id
-       JOIN delivery d ON d.id = r.delivery_id
-       JOIN notification n ON n.id = d.notification_id
-      WHERE r.state = 'WAITING' AND (s.deleted_at IS NOT NULL OR n.erased_at IS NOT NULL)
+       LEFT JOIN delivery d ON d.id = r.delivery_id
+       LEFT JOIN notification n ON n.id = d.notification_id
+      WHERE r.state = 'WAITING'
+        AND (s.deleted_at IS NOT NULL OR d.id IS NULL OR n.erased_at IS NOT NULL OR r.due_at <= $3)
       LIMIT $2
-        FOR UPDATE OF r SKIP LOCKED)
-   UPDATE replay_delivery r
-      SET state = CASE WHEN over.is_removed THEN 'CANCELLED' ELSE 'FAILED' END, due_at = NULL, claim_id = NULL,
-          finished_at = $1
-     FROM over
-    WHERE r.replay_id = over.replay_id AND r.delivery_id = over.delivery_id
-   RETURNING r.delivery_id AS id`,
+        FOR UPDATE OF r SKIP LOCKED),
+   ended AS (
+     UPDATE replay_delivery r
+        SET state = CASE WHEN over.is_removed THEN 'CANCELLED' ELSE 'FAILED' END, due_at = NULL, claim_id = NULL,
+            finished_at = $1
+       FROM over
+      WHERE r.replay_id = over.replay_id AND r.delivery_id = over.delivery_id
+     RETURNING r.delivery_id AS id, r.state),
+   given_up AS (
+     UPDATE delivery d SET state = ended.state, finished_at = $1
+       FROM ended
+      WHERE d.id = ended.id AND d.state = 'PENDING' AND d.next_attempt_at IS NULL)
+   SELECT id FROM ended`,
 )
 
 /**
- * Ends the next of what waits to be sent again and never will be: its receiver was removed, or what it told was erased.
+ * Ends the next of what waits to be sent again and never will be: its receiver was removed, what it was about was erased, or it was
+ * held for as long as anything is. What nothing else would have sent has failed with it.
  * @returns how many
- * @source rules#webhooks.23
+ * @source rules#webhooks.14, rules#webhooks.23
  */
 export async function sweepReplays(queries: Queries, nowMs: number, limit: number): Promise<number> {
-  return (await queries.rows(sweepReplaysStatement, [instantParameter(nowMs), limit])).length
+  const heldSince = instantParameter(nowMs - limits.webhookHeldMs)
+  return (await queries.rows(sweepReplaysStatement, [instantParameter(nowMs), limit, heldSince])).length
 }

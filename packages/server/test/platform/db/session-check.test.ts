@@ -25,6 +25,7 @@ test('[database.14] where what is asked for is dropped the start is refused, wit
   assert.ok(refused instanceof StartupError)
   const login = new URL(url).username
   assert.match(refused.message, /lock_timeout is 0/)
+  assert.match(refused.message, /SET statement_timeout = '5000';/)
   assert.match(refused.message, new RegExp(`ALTER ROLE "${login}" SET lock_timeout = '2000';`))
   assert.match(refused.message, new RegExp(`ALTER ROLE "${login}" SET pixgate.notes_movements = 'yes';`))
   assert.match(refused.message, new RegExp(`ALTER ROLE "${login}" SET role = '${APPLICATION_ROLE}';`))
@@ -43,7 +44,11 @@ test('[database.14] each setting counts, and the role', () => {
 for (const guide of ['operator.md', 'operator.pt-BR.md']) {
   test(`[database.14] ${guide} names every setting that a login needs behind a pooler`, () => {
     const text = readFileSync(new URL(`../../../../../docs/guides/${guide}`, import.meta.url), 'utf8')
-    for (const [name, value] of Object.entries({ ...SESSION_SETTINGS, role: APPLICATION_ROLE })) {
+    for (const [name, value] of Object.entries({
+      ...SESSION_SETTINGS,
+      role: APPLICATION_ROLE,
+      statement_timeout: '5000',
+    })) {
       assert.ok(text.includes(`ALTER ROLE shop SET ${name} = '${value}';`), name)
     }
   })

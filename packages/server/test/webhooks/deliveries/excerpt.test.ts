@@ -24,6 +24,12 @@ test('[webhooks.17] no more than 256 characters are kept, and none of them is ha
   assert.equal(excerpt(Buffer.from('usuário inválido', 'latin1')), 'usuário inválido')
 })
 
+test('[webhooks.17] no half of a character is left where something beside it was left out', () => {
+  const kept = excerpt(`${'🙂'.repeat(32)}b@x`) ?? ''
+  assert.ok(kept.isWellFormed(), JSON.stringify(kept))
+  assert.ok(excerpt(`${'🙂'.repeat(200)}b@x${'🙂'.repeat(200)}`)?.isWellFormed())
+})
+
 test('[webhooks.17] what is no text is not kept', () => {
   assert.equal(excerpt(gzipSync('a page that was compressed, whoever asked for it')), null)
   assert.equal(excerpt(Buffer.alloc(100)), null)

@@ -56,7 +56,8 @@ test('[feed.3] of one type only its events are read, and a page that found none 
   while (await world.fanOut.processNext());
   const first = await feed.read({ type: 'pix_cash_out', limit: 1 })
   assert.deepEqual([positions(first), first.pagination.hasMore], [[1], true])
-  const nothing = await feed.read({ type: 'pix_cash_out', cursor: first.pagination.nextCursor })
+  // Nobody waits, and nobody reads on for whom asked: the cursor goes on.
+  const nothing = await feed.read({ type: 'pix_cash_out', cursor: first.pagination.nextCursor, wait: 20 })
   assert.deepEqual([positions(nothing), nothing.pagination.hasMore], [[], true])
   const second = await feed.read({ type: 'pix_cash_out', cursor: nothing.pagination.nextCursor })
   assert.deepEqual([positions(second), second.pagination.hasMore], [[LOOKED_AT_MAX + 2], false])

@@ -292,6 +292,25 @@ test('[webhooks.23] a missed one that fails has failed, and can be recovered', a
   assert.equal((await replayMany(world, id, { kind: 'failed' }, { dryRun: true })).body.deliveries, 1)
 })
 
+test('[webhooks.14] [webhooks.23] what waits at a paused receiver for thirty days is given up, and can be recovered', async (t) => {
+  const world = await webhookWorld(t)
+  const receiver = await startReceiver(t, answering(200))
+  await world.notify()
+  await world.fanOut.processNext()
+  world.clock.advance(1_000)
+  const id = await world.subscribe(receiver.url)
+  await world.handlers.pauseWebhook({ ...bare, params: { webhook_id: id } })
+  await replayMany(world, id, { kind: 'missed' })
+  world.clock.advance(limits.webhookHeldMs - 1)
+  await world.housekeeping.processNext()
+  assert.deepEqual(await waiting(world), [['WAITING', 0]])
+  world.clock.advance(1)
+  await world.housekeeping.processNext()
+  assert.deepEqual(await waiting(world), [['FAILED', 0]])
+  assert.partialDeepStrictEqual(await history(world), [{ state: 'FAILED', nextAttemptAt: null }])
+  assert.equal((await replayMany(world, id, { kind: 'failed' }, { dryRun: true })).body.deliveries, 1)
+})
+
 test('[webhooks.23] what is due by itself goes first, and a receiver that is not active gets no replay', async (t) => {
   const { world, receiver, webhookId, id } = await deliveredWorld(t)
   await replayOne(world, id)
