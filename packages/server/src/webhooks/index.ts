@@ -69,7 +69,11 @@ export function createWebhooksModule(dependencies: WebhooksDependencies): Webhoo
   const replays = createReplaySender({
     ...dependencies,
     ...{ dispatcher, lanes },
-    onAttemptEnded: () => replayWorker?.wake(),
+    // The slot may be what a live one waits for.
+    onAttemptEnded: () => {
+      deliveryWorker?.wake()
+      replayWorker?.wake()
+    },
   })
   const fanOut = createFanOut({ ...dependencies, onDeliveries: () => deliveryWorker?.wake() })
   const housekeeping = createHousekeeping(dependencies)
