@@ -2,6 +2,7 @@ import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/sp
 import { operatorOf } from '../audit/operator.ts'
 import { hashOf, identityOf } from '../operations/requests.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
+import { instantOf } from '../platform/http/instant.ts'
 import { isUuid } from '../platform/ids.ts'
 import {
   type Answered,
@@ -153,12 +154,4 @@ function filterOf(query: EndpointInput<typeof endpoints.listCases>['query']): Om
     maxCents: max_cents,
     after: cursor,
   }
-}
-
-/** The first and the last instant whose year has four digits: an offset may lead beyond, where the database has no such text. */
-const YEARS = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')] as const
-
-/** Epoch milliseconds; of what is beyond those years, where no case was opened, their end. @source rules#desk.31 */
-function instantOf(text: string): number {
-  return Math.min(Math.max(Date.parse(text), YEARS[0]), YEARS[1])
 }

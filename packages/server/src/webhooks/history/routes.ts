@@ -1,6 +1,7 @@
 import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
 import type { Database } from '../../platform/db/database.ts'
 import type { Handlers } from '../../platform/http/handler.ts'
+import { instantOf } from '../../platform/http/instant.ts'
 import { cursorAfter, type Place, placeOf } from '../../platform/http/page-cursor.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { type DeliveryFilter, listDeliveries, selectAttempts, selectDelivery } from './store.ts'
@@ -38,7 +39,10 @@ export function createHistoryHandlers(database: Database): HistoryHandlers {
 function filterOf(
   query: EndpointInput<typeof endpoints.listWebhookDeliveries>['query'],
 ): Omit<DeliveryFilter, 'limit'> {
-  const [from, until] = [instantOf(query.from), instantOf(query.until)]
+  const [from, until] = [
+    query.from === undefined ? null : instantOf(query.from),
+    query.until === undefined ? null : instantOf(query.until),
+  ]
   if (from !== null && until !== null && until < from) throw invalid('until', 'until must not be before from')
   return {
     webhookId: query.webhook_id ?? null,
@@ -56,10 +60,6 @@ function after(cursor: string): Place {
   const place = placeOf(cursor)
   if (place === undefined) throw invalid('cursor', 'cursor must be nextCursor of a page before')
   return place.after
-}
-
-function instantOf(text: string | undefined): number | null {
-  return text === undefined ? null : Date.parse(text)
 }
 
 function invalid(field: string, message: string): Refusal {

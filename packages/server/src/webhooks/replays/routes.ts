@@ -2,6 +2,7 @@ import { type endpoints, Refusal } from '@pixgate/spec'
 import { operatorOf } from '../../audit/operator.ts'
 import { hashOf, identityOf } from '../../operations/requests.ts'
 import type { Handlers, RequestContext } from '../../platform/http/handler.ts'
+import { instantOf } from '../../platform/http/instant.ts'
 import { type Ordered, type ReplayDependencies, type ReplayRequest, replayMany, replayOne } from './commands.ts'
 
 /** The endpoints that send again. */
@@ -24,7 +25,7 @@ export function createReplayHandlers(needs: ReplayDependencies): ReplayHandlers 
 
 /** @throws Refusal validation_error (400) where it ends before it begins */
 function spanOf(from: string, to: string | undefined) {
-  const [since, until] = [Date.parse(from), to === undefined ? null : Date.parse(to)]
+  const [since, until] = [instantOf(from), to === undefined ? null : instantOf(to)]
   if (until === null || until >= since) return { since, until }
   const message = 'until must not be before since'
   throw new Refusal('validation_error', { message, fields: [{ field: 'until', code: 'out_of_range', message }] })

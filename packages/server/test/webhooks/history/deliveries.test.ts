@@ -188,3 +188,22 @@ test('[webhooks.19] a receiver’s last attempts are counted and timed; those of
   assert.ok(p50Ms !== null && p95Ms !== null && p50Ms <= p95Ms)
   assert.deepEqual(await recent(other), { attempts: 0, succeeded: 0, successRate: null, p50Ms: null, p95Ms: null })
 })
+
+test('[webhooks.18] [webhooks.22] instants beyond the years that a database writes narrow as the last of them does', async (t) => {
+  const world = await webhookWorld(t)
+  const receiver = await startReceiver(t)
+  const webhookId = await world.subscribe(receiver.url)
+  await notifyTimes(world, 1)
+  await world.deliverDue()
+  const [first, last] = ['0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00']
+  assert.equal((await listed(world, { from: first, until: last })).data.length, 1)
+  assert.equal((await listed(world, { from: last })).data.length, 0)
+  const { body } = await world.handlers.replayWebhook({
+    ...bare,
+    query: undefined,
+    context: { ...requestContext, headers: {} },
+    params: { webhook_id: webhookId },
+    body: { kind: 'failed', since: first, until: last, dryRun: true },
+  })
+  assert.equal(body.deliveries, 0)
+})
