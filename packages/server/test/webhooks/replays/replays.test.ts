@@ -71,8 +71,8 @@ function refusal(code: ErrorCode, reason?: string) {
 /** A world with a receiver that has had one notification. */
 async function deliveredWorld(t: TestContext) {
   const world = await webhookWorld(t)
-  const answer = { status: 200 }
-  const receiver = await startReceiver(t, (response) => response.writeHead(answer.status).end())
+  const answer = { status: 200, headers: {} as Record<string, string> }
+  const receiver = await startReceiver(t, (response) => response.writeHead(answer.status, answer.headers).end())
   const webhookId = await world.subscribe(receiver.url)
   await world.notify()
   await world.deliverDue()
@@ -274,6 +274,24 @@ test('[webhooks.23] a replay that fails is tried four times and changes nothing 
   assert.partialDeepStrictEqual(await history(world), [{ state: 'DELIVERED', attemptCount: 5 }])
   const { body } = await world.handlers.getWebhook({ ...bare, params: { webhook_id: webhookId } })
   assert.partialDeepStrictEqual(body.delivery, { failures: 0, recent: { attempts: 1, succeeded: 1 } })
+})
+
+test('[webhooks.12] [webhooks.23] a receiver that answers a replay by asking for time is left alone, by what is live too', async (t) => {
+  const { world, receiver, answer, id } = await deliveredWorld(t)
+  answer.status = 429
+  answer.headers = { 'retry-after': '40' }
+  await replayOne(world, id)
+  await sendReplays(world)
+  assert.equal(receiver.received.length, 2)
+  answer.status = 200
+  await world.notify()
+  world.clock.advance(39_000)
+  await world.deliverDue()
+  await sendReplays(world)
+  assert.equal(receiver.received.length, 2, 'not yet')
+  world.clock.advance(1_000)
+  await world.deliverDue()
+  assert.equal(receiver.received.length, 3)
 })
 
 test('[webhooks.23] a missed one that fails has failed, and can be recovered', async (t) => {

@@ -10,7 +10,7 @@ import type { Keyring, ReceiverSecrets, SealedSecret } from '../../../signing-ke
 import { LEASE_MS, requestOf } from '../../deliveries/delivery.ts'
 import { excerptOf } from '../../deliveries/excerpt.ts'
 import { type OpenSecrets, openingSecrets } from '../../deliveries/opened-secrets.ts'
-import { outcomeOf } from '../../deliveries/rules.ts'
+import { heldUntil, outcomeOf } from '../../deliveries/rules.ts'
 import type { Job } from '../../fan-out.ts'
 import type { Lanes } from '../../lanes/lanes.ts'
 import { type Signature, signatureOf } from '../../signed-headers.ts'
@@ -163,5 +163,6 @@ function endedReplay(
     ...{ times, startedAt, endedAt },
     state: next.state === 'PENDING' ? 'WAITING' : next.state,
     dueAt: next.state === 'PENDING' ? next.nextAttemptAt : null,
+    heldUntil: heldUntil(answer, endedAt),
   }
 }

@@ -143,10 +143,12 @@ export interface EndedReplay {
   readonly endedAt: number
   readonly state: 'WAITING' | 'DELIVERED' | 'FAILED'
   readonly dueAt: number | null
+  /** Until when the receiver asks to be left alone, if it does. */
+  readonly heldUntil: number | null
 }
 
-// What failed and is taken now is delivered; what was delivered once stays so, whatever becomes of it again. The lane is not
-// touched.
+// What failed and is taken now is delivered; what was delivered once stays so, whatever becomes of it again. Of the lane only the
+// time is kept that its receiver asks for.
 const recordReplaysStatement = statement<[ended: string], never>(
   'webhooks.recordReplays',
   `WITH ended AS (
@@ -154,7 +156,7 @@ const recordReplaysStatement = statement<[ended: string], never>(
        AS ended (replay_id uuid, delivery_id uuid, claim_id uuid, subscription_id uuid, attempt integer, outcome text,
                  code text, status_code integer, excerpt text, dns_ms integer, connect_ms integer, tls_ms integer,
                  wait_ms integer, total_ms integer, started_at timestamptz, ended_at timestamptz, state text,
-                 due_at timestamptz)),
+                 due_at timestamptz, held_until timestamptz)),
    recorded AS (
      INSERT INTO delivery_attempt (delivery_id, attempt, outcome, status_code, started_at, ended_at, subscription_id, code,
                                    excerpt, dns_ms, connect_ms, tls_ms, wait_ms, total_ms, replay_id)
@@ -162,6 +164,17 @@ const recordReplaysStatement = statement<[ended: string], never>(
             connect_ms, tls_ms, wait_ms, total_ms, replay_id
        FROM ended
          ON CONFLICT DO NOTHING),
+   asking AS (
+     SELECT l.subscription_id, asked.until
+       FROM lane l
+       JOIN (SELECT subscription_id, max(held_until) AS until FROM ended WHERE held_until IS NOT NULL GROUP BY 1) AS asked
+            USING (subscription_id)
+      ORDER BY l.subscription_id
+        FOR UPDATE OF l),
+   held AS (
+     UPDATE lane l SET held_until = greatest(l.held_until, asking.until)
+       FROM asking
+      WHERE l.subscription_id = asking.subscription_id),
    done AS (
      UPDATE replay_delivery r
         SET state = ended.state, due_at = ended.due_at, claim_id = NULL,
@@ -187,7 +200,7 @@ export async function recordReplays(queries: Queries, ended: readonly EndedRepla
   await queries.rows(recordReplaysStatement, [JSON.stringify(ended.map(rowOf))])
 }
 
-function rowOf({ claim, times, startedAt, endedAt, dueAt, ...ended }: EndedReplay) {
+function rowOf({ claim, times, startedAt, endedAt, dueAt, heldUntil, ...ended }: EndedReplay) {
   return {
     replay_id: claim.replayId,
     delivery_id: claim.id,
@@ -207,5 +220,6 @@ function rowOf({ claim, times, startedAt, endedAt, dueAt, ...ended }: EndedRepla
     ended_at: instantParameter(endedAt),
     state: ended.state,
     due_at: dueAt === null ? null : instantParameter(dueAt),
+    held_until: heldUntil === null ? null : instantParameter(heldUntil),
   }
 }
