@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { Refusal } from '@pixgate/spec'
 import { isOfUnavailability } from '../db/errors.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
+import { startTimer } from '../timer.ts'
 
 /** A loop that does what is due: at once when woken, and by polling as the backstop. */
 export interface Worker {
@@ -38,7 +38,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const { name, logger, heartbeat = createHeartbeat() } = options
   let stopping = false
   let awake = true
-  let sleeping = new AbortController()
+  let endSleep: () => void = () => undefined
 
   async function step(): Promise<boolean> {
     try {
@@ -61,9 +61,16 @@ export function startWorker(options: WorkerOptions): Worker {
     )
   }
 
+  /** Workers are woken hundreds of times a second: an aborted signal would cost more than many a step. */
   async function sleep(): Promise<void> {
-    sleeping = new AbortController()
-    if (!awake) await delay(options.idleMs, undefined, { signal: sleeping.signal, ref: false }).catch(() => undefined)
+    if (awake) return
+    await new Promise<void>((resolve) => {
+      const stopTimer = startTimer(options.idleMs, resolve)
+      endSleep = () => {
+        stopTimer()
+        resolve()
+      }
+    })
   }
 
   async function loop(): Promise<void> {
@@ -78,11 +85,11 @@ export function startWorker(options: WorkerOptions): Worker {
   return {
     wake: () => {
       awake = true
-      sleeping.abort()
+      endSleep()
     },
     stop: () => {
       stopping = true
-      sleeping.abort()
+      endSleep()
       return finished
     },
   }
