@@ -1,6 +1,7 @@
-import { addAbortSignal, type Readable } from 'node:stream'
-import { type Dispatcher, errors, request } from 'undici'
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Dispatcher, errors } from 'undici'
 import { errorCode } from '../connection-problem.ts'
+import { startTimer } from '../timer.ts'
 import { NotConnected, type NotConnectedReason } from './not-connected.ts'
 import { RequestTimes, type TimeSplit, timed } from './request-times.ts'
 
@@ -36,43 +37,81 @@ export interface PostRequest {
 const BEGINNING_BYTES = 1_024
 
 /** Sends one POST. Redirects are not followed; the status line decides, whatever becomes of the body after it. */
-export async function post(dispatcher: Dispatcher, { url, timeoutMs, ...sent }: PostRequest): Promise<Exchange> {
+export function post(dispatcher: Dispatcher, { url, headers, body, ...bounds }: PostRequest): Promise<Exchange> {
   const times = new RequestTimes()
-  try {
-    const { statusCode, headers, body } = await timed(times, () =>
-      request(url, {
-        dispatcher,
-        method: 'POST',
-        headers: sent.headers,
-        body: sent.body,
-        signal: AbortSignal.timeout(timeoutMs),
-      }),
-    )
-    const split = times.split()
-    const beginning = await beginningOf(body, sent)
-    return { answer: { statusCode, retryAfter: [headers['retry-after']].flat()[0] }, times: split, beginning }
-  } catch (error) {
-    return { answer: failed(error), times: times.split(), beginning: new Uint8Array() }
-  }
+  return new Promise((resolve) => {
+    const handler = new AnswerHandler(bounds, times, resolve)
+    const { origin, pathname, search } = new URL(url)
+    timed(times, () => dispatcher.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler))
+  })
 }
 
-/** Reads a body to its end, within its bounds; beyond them the connection is given up. */
-async function beginningOf(
-  body: Readable,
-  { responseMaxBytes, responseTimeoutMs }: Pick<PostRequest, 'responseMaxBytes' | 'responseTimeoutMs'>,
-): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of addAbortSignal(AbortSignal.timeout(responseTimeoutMs), body)) {
-      if (bytes < BEGINNING_BYTES) chunks.push(chunk)
-      bytes += chunk.length
-      if (bytes > responseMaxBytes) break
-    }
-  } catch {
-    // It broke off, or took too long: what came of it is what there is.
+/** What an exchange is bounded by. */
+type Bounds = Pick<PostRequest, 'timeoutMs' | 'responseMaxBytes' | 'responseTimeoutMs'>
+
+/**
+ * Takes an answer as the client reads it: without a stream, and with one timer at a time, as most of what a delivery cost this
+ * process was these. The first timer ends with the headers, the second with the body: then what there is of it is what came,
+ * and a connection that is not read to its end is given up.
+ */
+class AnswerHandler implements Dispatcher.DispatchHandler {
+  readonly #bounds: Bounds
+  readonly #times: RequestTimes
+  readonly #resolve: (exchange: Exchange) => void
+  readonly #chunks: Buffer[] = []
+  #bytes = 0
+  #controller: Dispatcher.DispatchController | undefined
+  #answer: { readonly answer: Answer; readonly times: TimeSplit } | undefined
+  #hasEnded = false
+  #stopTimer: () => void
+
+  constructor(bounds: Bounds, times: RequestTimes, resolve: (exchange: Exchange) => void) {
+    this.#bounds = bounds
+    this.#times = times
+    this.#resolve = resolve
+    this.#stopTimer = startTimer(bounds.timeoutMs, () => this.#giveUp({ failure: 'timeout', code: undefined }))
   }
-  return Buffer.concat(chunks).subarray(0, BEGINNING_BYTES)
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#hasEnded) controller.abort(new Error('timeout'))
+  }
+
+  onResponseStart(_: unknown, statusCode: number, headers: IncomingHttpHeaders): void {
+    // What comes before the answer is none.
+    if (statusCode < 200 || this.#hasEnded) return
+    this.#stopTimer()
+    const answer = { statusCode, retryAfter: [headers['retry-after']].flat()[0] }
+    this.#answer = { answer, times: this.#times.split() }
+    this.#stopTimer = startTimer(this.#bounds.responseTimeoutMs, () => this.#giveUp(answer))
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    if (this.#bytes < BEGINNING_BYTES) this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+    if (this.#answer !== undefined && this.#bytes > this.#bounds.responseMaxBytes) this.#giveUp(this.#answer.answer)
+  }
+
+  onResponseEnd(): void {
+    if (this.#answer !== undefined) this.#end(this.#answer.answer)
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#end(this.#answer?.answer ?? failed(error))
+  }
+
+  #giveUp(answer: Answer): void {
+    this.#end(answer)
+    this.#controller?.abort(new Error('no more of it is read'))
+  }
+
+  #end(answer: Answer): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#stopTimer()
+    const times = this.#answer?.times ?? this.#times.split()
+    this.#resolve({ answer, times, beginning: Buffer.concat(this.#chunks).subarray(0, BEGINNING_BYTES) })
+  }
 }
 
 /** A parser's error whose kind it does not tell. */
@@ -86,5 +125,5 @@ function failed(error: unknown): Answer {
 
 function failureOf(error: unknown): NotConnectedReason | 'broken' {
   if (error instanceof NotConnected) return error.reason
-  return error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : 'broken'
+  return 'broken'
 }
