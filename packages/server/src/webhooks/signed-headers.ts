@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { type Signer, standardSignature } from '../signing-keys/index.ts'
 
 /** A signature of the signing key over the bytes of a notification, in Base64. */
@@ -17,8 +18,8 @@ export interface SignedNotification {
   readonly id: string
   readonly body: Uint8Array
   readonly signature: Signature
-  /** The bytes of what its receiver shares, the newest first; none where it has none. */
-  readonly secrets: readonly Uint8Array[]
+  /** What its receiver shares, the newest first; none where it has none. */
+  readonly secrets: readonly KeyObject[]
 }
 
 /**
