@@ -2,6 +2,7 @@ import type { BankEvent, Inbound } from '../banks/inbound.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
+import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { Logger } from '../platform/log.ts'
 import { Applier } from './applier.ts'
 import { LEASE_MS } from './commands.ts'
@@ -10,7 +11,7 @@ import { createOutcomes } from './outcomes.ts'
 import type { Receivers } from './receivers.ts'
 import type { InboxReports } from './reporting.ts'
 import { namingOf } from './rules.ts'
-import type { InboxEvent, InboxStore, StoredEvent } from './store.ts'
+import type { InboxEvent, InboxResult, InboxStore, StoredEvent } from './store.ts'
 
 /** Applying events, after they were answered. Applying one twice does nothing, so it is marked last. */
 export interface InboxJobs {
@@ -37,11 +38,18 @@ export interface InboxJobsOptions {
 
 const BATCH = 256
 
+/** What was applied is marked with what was applied beside it: nothing waits for the mark. */
+const MARKS = { batchMax: 1_024, queueMax: Number.POSITIVE_INFINITY, paceMs: 10 }
+
 /** Makes the jobs. */
 export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
   const { store, inbound, receivers, cashIns, clock, reports } = options
   const outcomes = createOutcomes(options)
   const applier = new Applier(store, receivers, outcomes)
+  const marks = createBatcher<readonly InboxResult[], void>(async (results) => {
+    await store.mark(onceEach(results.flat()), clock.now())
+    return results.map(() => ({ result: undefined }))
+  }, MARKS)
 
   async function apply(rows: readonly InboxEvent[]): Promise<void> {
     if (rows.length === 0) return
@@ -54,7 +62,7 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
         applier.result(row, meanings.get(row.event) ?? NOTHING).catch((error) => outcomes.failed(row, error)),
       ),
     )
-    await store.mark(results, clock.now())
+    await marks.submit(results)
     for (const result of results) reports.marked(result)
   }
 
@@ -68,6 +76,16 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
       return rows.length === BATCH
     },
   }
+}
+
+/** Of an event that was applied twice, as its lease was over, the result that deals with it. */
+function onceEach(results: readonly InboxResult[]): readonly InboxResult[] {
+  const once = new Map<string, InboxResult>()
+  for (const result of results) {
+    const key = `${result.inboxId} ${result.ordinal}`
+    if (!once.has(key) || result.dueAt === null) once.set(key, result)
+  }
+  return [...once.values()]
 }
 
 /** One read for all events about a kind of operation. */

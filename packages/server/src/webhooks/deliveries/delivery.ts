@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { limits } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../../platform/clock.ts'
@@ -9,7 +10,7 @@ import { type Batcher, createBatcher } from '../../platform/jobs/batcher.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Keyring, ReceiverSecrets } from '../../signing-keys/index.ts'
 import type { Job } from '../fan-out.ts'
-import type { Lanes } from '../lanes/lanes.ts'
+import { type Lanes, ROOM_OF_NEW, type Room } from '../lanes/lanes.ts'
 import type { LaneAttempt } from '../lanes/state.ts'
 import { type Signature, signatureOf, signedHeaders } from '../signed-headers.ts'
 import { type Claim, claimDeliveries } from './claims/store.ts'
@@ -54,7 +55,8 @@ export const LEASE_MS = 30_000
 /** How long the rest of an answer is read after its headers. */
 const RESPONSE_TIMEOUT_MS = 1_000
 
-const RECORD_BATCH_MAX = 256
+/** Nobody waits for a record. */
+const RECORDS = { batchMax: 256, queueMax: UNRECORDED_MAX, paceMs: 10 }
 
 /**
  * Sends deliveries: claimed in one short statement, attempted with no transaction open, recorded in another statement
@@ -74,20 +76,20 @@ class SendingDelivery implements Delivery {
   readonly #lanes: Lanes
   /** What is claimed and not recorded: those under way, and those that wait for their record. */
   readonly #unrecorded = new Set<Promise<void>>()
+  /** Whether something that is due may wait for an attempt to end. */
+  #isBehind = false
+  #hasEnded = false
 
   constructor(dependencies: DeliveryDependencies) {
     this.#dependencies = dependencies
     this.#openSecrets = openingSecrets(dependencies.secrets, dependencies.logger)
     this.#lanes = dependencies.lanes
     this.#heartbeat = dependencies.heartbeat ?? createHeartbeat()
-    this.#records = createBatcher<EndedAttempt, void>(
-      async (ended) => {
-        const moved = await recordAttempts(dependencies.database, ended)
-        for (const lane of moved) reportLane(dependencies.logger, lane)
-        return ended.map(() => ({ result: undefined }))
-      },
-      { batchMax: RECORD_BATCH_MAX, queueMax: UNRECORDED_MAX },
-    )
+    this.#records = createBatcher<EndedAttempt, void>(async (ended) => {
+      const moved = await recordAttempts(dependencies.database, ended)
+      for (const lane of moved) reportLane(dependencies.logger, lane)
+      return ended.map(() => ({ result: undefined }))
+    }, RECORDS)
   }
 
   async processNext(): Promise<boolean> {
@@ -98,13 +100,15 @@ class SendingDelivery implements Delivery {
     if (unrecorded <= 0 || firsts + retries === 0) return false
     const now = clock.now()
     const signer = keyring.signer()
+    const room = this.#lanes.room()
+    this.#hasEnded = false
     const { claims, signingKeyId } = await claimDeliveries(database, {
       claimId: ids.uuid(),
       signingKeyId: signer.keyId,
       openedHeaders: secrets.openedHeaders,
       now,
       leaseEndsAt: now + LEASE_MS,
-      room: this.#lanes.room(),
+      room,
       maxFirsts: Math.min(firsts, unrecorded),
       maxRetries: Math.min(retries, unrecorded),
     })
@@ -118,14 +122,17 @@ class SendingDelivery implements Delivery {
       signatures.set(claim.notificationId, signature)
       this.#start(claim, signature)
     }
-    return false
+    this.#isBehind = claims.length >= Math.min(firsts, retries, unrecorded) || mayHaveMore(room, claims)
+    // What ended meanwhile woke nobody.
+    return this.#isBehind && this.#hasEnded
   }
 
   #start(claim: Claim, signature: Promise<Signature>): void {
     this.#lanes.started(claim, this.#dependencies.clock.now())
     const attempt = this.#send(claim, signature).finally(() => {
       this.#lanes.freed(claim)
-      this.#dependencies.onAttemptEnded()
+      this.#hasEnded = true
+      if (this.#isBehind) this.#dependencies.onAttemptEnded()
     })
     const recorded = attempt
       .then(async (ended) => {
@@ -168,6 +175,22 @@ class SendingDelivery implements Delivery {
   }
 }
 
+/**
+ * Whether lanes may have more that is due than could be started: those that were full before, or are since. A look for each attempt
+ * that ends would be most of what the claims of a busy process cost.
+ */
+function mayHaveMore(room: readonly Room[], claims: readonly Claim[]): boolean {
+  if (room.some(({ free, freeForRetries }) => Math.min(free, freeForRetries) === 0)) return true
+  const rooms = new Map(room.map((one) => [one.subscriptionId, one]))
+  const taken = Map.groupBy(claims, ({ subscriptionId }) => subscriptionId)
+  return [...taken].some(([subscriptionId, started]) => {
+    const { free, freeForRetries, version } = rooms.get(subscriptionId) ?? { ...ROOM_OF_NEW, version: 0 }
+    const retries = started.filter(({ attempt }) => attempt > 1).length
+    const isFull = started.length >= free || (retries > 0 && retries >= freeForRetries)
+    return isFull || started.some(({ isProbe, lane }) => isProbe || lane.version > version)
+  })
+}
+
 function laneAttempt({ isProbe }: Claim, answer: Answer, endedAt: number): LaneAttempt {
   const isAnswered = 'statusCode' in answer
   return {
@@ -194,7 +217,7 @@ type Sent = Pick<Claim, 'url' | 'notificationId' | 'body'>
 export function requestOf(
   { url, notificationId: id, body }: Sent,
   signature: Signature,
-  secrets: readonly Buffer[],
+  secrets: readonly KeyObject[],
   nowMs: number,
 ): PostRequest {
   return {

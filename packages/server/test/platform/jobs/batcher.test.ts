@@ -113,3 +113,33 @@ test('[PL-2] drained waits for what runs and what waits, and for nothing where t
   await drained
   await Promise.all(items)
 })
+
+test('[engine.2] a paced batcher begins no batch before its time, and one that comes alone does not wait', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let nowMs = 1_000
+  t.mock.method(performance, 'now', () => nowMs)
+  const { batches, run, endBatch } = gate()
+  const batcher = createBatcher(run, { ...BOUNDS, paceMs: 10 })
+  const first = batcher.submit('a')
+  await endBatch()
+  await first
+  nowMs += 4
+  const more = ['b', 'c'].map((item) => batcher.submit(item))
+  await settled()
+  t.mock.timers.tick(5)
+  await settled()
+  assert.deepEqual(batches, [['a']])
+  t.mock.timers.tick(1)
+  await endBatch()
+  await Promise.all(more)
+  assert.deepEqual(batches, [['a'], ['b', 'c']])
+  const full = ['d', 'e', 'f'].map((item) => batcher.submit(item))
+  await endBatch()
+  await Promise.all(full)
+  assert.equal(batches.length, 3, 'a full one waits for nothing')
+})
+
+/** Lets promises that are settled run on. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+}
