@@ -39,6 +39,7 @@ import { createLimitReports } from './operations/limits/report.ts'
 import { createOperatorModule } from './operator/index.ts'
 import { createOperatorsModule } from './operators/index.ts'
 import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
+import { withKeyedStatements } from './platform/db/keyed-statements.ts'
 import { endLockHolders, HOLDERS_EVERY_MS } from './platform/db/lock-holders.ts'
 import { withLongStatements } from './platform/db/long-statements.ts'
 import { assertSession } from './platform/db/session-check.ts'
@@ -247,6 +248,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const webhooks = createWebhooksModule({
     ...base,
     database: databases.work,
+    deliveryDatabase: databases.deliveries,
     apiDatabase: databases.api,
     keyring: signingKeys.keyring,
     secrets: signingKeys.secrets,
@@ -652,12 +654,16 @@ function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics
     more: Pick<DatabaseOptions, 'planCacheMode' | 'statementTimeoutMs'> = {},
   ) => openDatabase({ ...shared, ...more, name, connections })
   const pages = open('pages', 1, { statementTimeoutMs: DEEP_PAGE_TIMEOUT_MS })
+  const planned = { planCacheMode: 'force_generic_plan' } as const
+  const inbox = open('inbox', 4, planned)
   return {
     // One for the queue, one for what does not wait in it.
-    engine: open('engine', 2, { planCacheMode: 'force_generic_plan' }),
-    api: withLongStatements(open('api', 10), pages),
+    engine: open('engine', 2, planned),
+    api: withKeyedStatements(withLongStatements(open('api', 10), pages), inbox),
     pages,
-    inbox: open('inbox', 4),
+    // What the bank's events are stored by, and looked up by.
+    inbox,
+    deliveries: open('deliveries', 4, planned),
     work: open('work', 6),
   }
 }

@@ -80,6 +80,7 @@ const admit = statement<
    SELECT * FROM admitted
    UNION ALL
    SELECT operation_id, end_to_end_id, value_cents FROM asked WHERE is_counted`,
+  { isKeyed: true },
 )
 
 const selectDue = statement<[now: string, limit: number], OperationRow>(

@@ -249,6 +249,7 @@ function matchesOf(kind: OperationKind) {
           WHERE id = CASE WHEN r.external_id ~ '${UUID_TEXT}' THEN r.external_id::uuid END
        ) o
       ORDER BY r.ordinal, o.id`,
+    { isKeyed: true },
   )
 }
 

@@ -21,6 +21,8 @@ export { createFeedModule } from './feed/routes.ts'
 export interface WebhooksDependencies {
   /** The workers'. */
   readonly database: Database
+  /** That of the ordinary way of a notification: fanned out, claimed, recorded. */
+  readonly deliveryDatabase: Database
   /** The requests': whoever asks for much holds up no delivery. */
   readonly apiDatabase: Database
   readonly clock: Clock
@@ -61,8 +63,9 @@ export function createWebhooksModule(dependencies: WebhooksDependencies): Webhoo
   const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
 
   const lanes = new Lanes()
+  const onTheWay = { ...dependencies, database: dependencies.deliveryDatabase }
   const delivery = createDelivery({
-    ...dependencies,
+    ...onTheWay,
     ...{ dispatcher, lanes },
     onAttemptEnded: () => deliveryWorker?.wake(),
   })
@@ -75,7 +78,7 @@ export function createWebhooksModule(dependencies: WebhooksDependencies): Webhoo
       replayWorker?.wake()
     },
   })
-  const fanOut = createFanOut({ ...dependencies, onDeliveries: () => deliveryWorker?.wake() })
+  const fanOut = createFanOut({ ...onTheWay, onDeliveries: () => deliveryWorker?.wake() })
   const housekeeping = createHousekeeping(dependencies)
   let deliveryWorker: Worker | undefined
   let replayWorker: Worker | undefined

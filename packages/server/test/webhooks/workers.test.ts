@@ -11,6 +11,7 @@ const SILENT = pino({ level: 'silent' })
 function startModule(t: TestContext, { database, clock, ids, keyring, secrets }: WebhookWorld) {
   const module = createWebhooksModule({
     database,
+    deliveryDatabase: database,
     apiDatabase: database,
     clock,
     ids,

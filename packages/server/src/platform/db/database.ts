@@ -17,6 +17,8 @@ export interface Statement<Parameters extends readonly unknown[], Row> {
   readonly text: string
   /** Whether it may read much: then it does not run beside the short ones. */
   readonly isLong?: boolean
+  /** Whether it finds all it reads by keys, however many are given: then it is planned once, not for each number of them. */
+  readonly isKeyed?: boolean
   /** Carries the types; never read. */
   readonly types?: (parameters: Parameters) => Row
 }
@@ -32,7 +34,7 @@ const NAME_MAX_LENGTH = 63
 export function statement<Parameters extends readonly unknown[], Row = never>(
   name: string,
   text: string,
-  more: Pick<Statement<Parameters, Row>, 'isLong'> = {},
+  more: Pick<Statement<Parameters, Row>, 'isLong' | 'isKeyed'> = {},
 ): Statement<Parameters, Row> {
   assert.ok(name.length <= NAME_MAX_LENGTH, `the name of the statement ${name} is too long`)
   return { name, text, ...more }
