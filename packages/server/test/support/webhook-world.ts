@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import { createWebhook, type EventType, eventTypes, limits } from '@pixgate/spec'
 import { pino } from 'pino'
 import type { Dispatcher } from 'undici'
-import { type Database, instantParameter, statement } from '../../src/platform/db/database.ts'
+import { type Database, instantParameter, type Queries, statement } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import {
   type AddressGate,
@@ -24,6 +24,7 @@ import { createDelivery, type Delivery } from '../../src/webhooks/deliveries/del
 import { createFanOut, type Job } from '../../src/webhooks/fan-out.ts'
 import { createHousekeeping } from '../../src/webhooks/housekeeping.ts'
 import { Lanes } from '../../src/webhooks/lanes/lanes.ts'
+import { createMissedReplays } from '../../src/webhooks/replays/missed/jobs.ts'
 import { createReplaySender, type ReplaySender } from '../../src/webhooks/replays/sending/sender.ts'
 import { createWebhookHandlers, type WebhookHandlers } from '../../src/webhooks/routes.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
@@ -72,6 +73,7 @@ export interface WebhookProcess {
   readonly fanOut: Job
   readonly delivery: Delivery
   readonly replays: ReplaySender
+  readonly missed: Job
   readonly housekeeping: Job
   /** Registers a receiver. @returns its id */
   subscribe(url: string, events?: readonly EventType[]): Promise<string>
@@ -160,6 +162,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
       fanOut,
       delivery,
       replays,
+      missed: createMissedReplays({ database, clock, ids, onDeliveries: () => undefined }),
       housekeeping: createHousekeeping({ database, clock, logger, secrets }),
       subscribe: subscribing(ofReceivers),
       deliverDue: async () => {
@@ -229,10 +232,14 @@ function withSlowRecords(mayRecord: Promise<void> | undefined, database: Databas
 }
 
 function withFailing(name: string | undefined, database: Database): Database {
+  const failing = ({ rows }: Queries): Queries['rows'] => {
+    return (query, parameters) =>
+      query.name === name ? Promise.reject(new Error(`${name} fails`)) : rows(query, parameters)
+  }
   return {
     ...database,
-    rows: (query, parameters) =>
-      query.name === name ? Promise.reject(new Error(`${name} fails`)) : database.rows(query, parameters),
+    rows: failing(database),
+    transaction: (work) => database.transaction((queries) => work({ rows: failing(queries) })),
   }
 }
 

@@ -38,7 +38,8 @@ function replayMany(
   return handlers.replayWebhook({ ...bare, context: contextOf(asked), params: { webhook_id: webhookId }, body })
 }
 
-async function sendReplays({ replays }: Pick<WebhookProcess, 'replays'>): Promise<void> {
+async function sendReplays({ missed, replays }: Pick<WebhookProcess, 'missed' | 'replays'>): Promise<void> {
+  while (await missed.processNext());
   await replays.processNext()
   await replays.settled()
 }
@@ -319,6 +320,7 @@ test('[webhooks.14] [webhooks.23] what waits at a paused receiver for thirty day
   const id = await world.subscribe(receiver.url)
   await world.handlers.pauseWebhook({ ...bare, params: { webhook_id: id } })
   await replayMany(world, id, { kind: 'missed' })
+  await sendReplays(world)
   world.clock.advance(limits.webhookHeldMs - 1)
   await world.housekeeping.processNext()
   assert.deepEqual(await waiting(world), [['WAITING', 0]])
