@@ -20,12 +20,13 @@ import {
   type ReceiverSecrets,
   type SigningKeyHandlers,
 } from '../../src/signing-keys/index.ts'
-import { createDelivery, type Delivery } from '../../src/webhooks/deliveries/delivery.ts'
+import { createDelivery } from '../../src/webhooks/deliveries/delivery.ts'
+import type { Sending } from '../../src/webhooks/deliveries/sending.ts'
 import { createFanOut, type Job } from '../../src/webhooks/fan-out.ts'
 import { createHousekeeping } from '../../src/webhooks/housekeeping.ts'
 import { Lanes } from '../../src/webhooks/lanes/lanes.ts'
 import { createMissedReplays } from '../../src/webhooks/replays/missed/jobs.ts'
-import { createReplaySender, type ReplaySender } from '../../src/webhooks/replays/sending/sender.ts'
+import { createReplaySender } from '../../src/webhooks/replays/sending/sender.ts'
 import { createWebhookHandlers, type WebhookHandlers } from '../../src/webhooks/routes.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
 import { ALIVE } from './live-request.ts'
@@ -71,8 +72,8 @@ export interface WebhookProcess {
   readonly secrets: ReceiverSecrets
   readonly handlers: WebhookHandlers & SigningKeyHandlers
   readonly fanOut: Job
-  readonly delivery: Delivery
-  readonly replays: ReplaySender
+  readonly delivery: Sending
+  readonly replays: Sending
   readonly missed: Job
   readonly housekeeping: Job
   /** Registers a receiver. @returns its id */
