@@ -56,8 +56,12 @@ interface Chosen {
   readonly hasMore: boolean
   readonly count: number
   readonly facts: Readonly<Record<string, unknown>>
-  /** Adds it to the order that was written. @param dueAt of each that was counted, epoch milliseconds */
-  readonly add: (replay: Replay, dueAt: readonly number[]) => Promise<void>
+  /**
+   * Adds it to the order that was written.
+   * @param dueAt of each that was counted, epoch milliseconds
+   * @returns whether it was still there
+   */
+  readonly add: (replay: Replay, dueAt: readonly number[]) => Promise<boolean>
 }
 
 /**
@@ -170,7 +174,7 @@ function order(
     const replay: Replay = { id: ids.uuid(), subscriptionId, kind, deliveries: count, hasMore, ...given }
     if (isDryRun) return { replay, isDryRun, isReplayed: false }
     await insertReplay(queries, replay)
-    await add(replay, dueAt)
+    if (!(await add(replay, dueAt))) throw new Refusal('not_found')
     const told = { kind, replay: replay.id, deliveries: count, ...facts }
     const row = { ...operator, id: ids.uuid(), at: nowMs, subject: subscriptionId, facts: told }
     await insertAudit(queries, { ...row, action: 'webhook.replayed' })

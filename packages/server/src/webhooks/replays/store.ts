@@ -124,24 +124,41 @@ export async function insertReplay(queries: Queries, replay: Replay): Promise<vo
   await queries.rows(insertReplayStatement, [...parameters, instantParameter(createdAt)])
 }
 
+// Both are locked: whoever removes the receiver waits, and finds what is to be cancelled, or is seen here; and nobody erases a delivery
+// between the choice and this, so that none waits that is not there.
 const insertReplayDeliveriesStatement = statement<
-  [id: string, subscriptionId: string, deliveryIds: readonly string[], dueAt: readonly string[]]
+  [id: string, subscriptionId: string, deliveryIds: readonly string[], dueAt: readonly string[]],
+  { id: string }
 >(
   'webhooks.insertReplayDeliveries',
-  `INSERT INTO replay_delivery (replay_id, delivery_id, subscription_id, state, due_at)
-   SELECT $1, added.delivery_id, $2, 'WAITING', added.due_at
-     FROM unnest($3::uuid[], $4::timestamptz[]) AS added (delivery_id, due_at)`,
+  `WITH receiver AS (SELECT id FROM subscription WHERE id = $2 AND deleted_at IS NULL FOR SHARE),
+   kept AS (
+     SELECT d.id, d.subscription_id, chosen.due_at
+       FROM receiver
+       JOIN delivery d ON d.subscription_id = receiver.id
+       JOIN unnest($3::uuid[], $4::timestamptz[]) AS chosen (id, due_at) ON chosen.id = d.id
+      WHERE d.id = ANY ($3::uuid[])
+        FOR KEY SHARE OF d)
+   INSERT INTO replay_delivery (replay_id, delivery_id, subscription_id, state, due_at)
+   SELECT $1, id, subscription_id, 'WAITING', due_at FROM kept
+   RETURNING delivery_id AS id`,
 )
 
-/** Adds what is to be sent of an order. @param dueAt of each, epoch milliseconds */
+/**
+ * Adds what is to be sent of an order.
+ * @param dueAt of each, epoch milliseconds
+ * @returns whether there is anything of it still: its receiver was removed, or all of it erased, since it was chosen
+ * @source rules#webhooks.23
+ */
 export async function insertReplayDeliveries(
   queries: Queries,
   { id, subscriptionId }: Pick<Replay, 'id' | 'subscriptionId'>,
   deliveryIds: readonly string[],
   dueAt: readonly number[],
-): Promise<void> {
+): Promise<boolean> {
   const parameters = [id, subscriptionId, deliveryIds, dueAt.map(instantParameter)] as const
-  await queries.rows(insertReplayDeliveriesStatement, [...parameters])
+  const added = await queries.rows(insertReplayDeliveriesStatement, [...parameters])
+  return deliveryIds.length === 0 || added.length > 0
 }
 
 const sweepReplaysStatement = statement<[now: string, limit: number, heldSince: string], { id: string }>(

@@ -6,6 +6,7 @@ import { LOOKED_AT_MAX } from '../../../src/webhooks/replays/missed/jobs.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { administer } from '../../support/database.ts'
 import { fanOutWithoutPlaces } from '../../support/feed.ts'
+import { openHolder } from '../../support/waiting-backends.ts'
 import { startReceiver } from '../../support/webhook-receiver.ts'
 import { requestContext, type WebhookProcess, type WebhookWorld, webhookWorld } from '../../support/webhook-world.ts'
 
@@ -180,6 +181,22 @@ test('[webhooks.24] [privacy.10] what was sent as missed is not missed again whe
   await lookOn(world)
   assert.deepEqual(await world.deliveries(), [])
 })
+
+for (const when of ['ordered', 'looked for'] as const) {
+  test(`[webhooks.24] a receiver is removed while what it missed is ${when}: nothing waits for it`, async (t) => {
+    const { world, id } = await lateReceiver(t, 1)
+    if (when === 'looked for') await order(world, id)
+    const holder = await openHolder(world.url)
+    await holder.hold('UPDATE subscription SET deleted_at = now()')
+    const doing = when === 'ordered' ? order(world, id).catch(({ code }) => code) : lookOn(world)
+    await holder.waiting(1)
+    await holder.release()
+    assert.equal(await doing, when === 'ordered' ? 'not_found' : 1)
+    assert.deepEqual(await world.deliveries(), [])
+    world.clock.advance(3_600_000)
+    assert.equal(await lookOn(world), 0)
+  })
+}
 
 test('[webhooks.24] an order of a receiver that was removed is over; more is counted than 10,000 by saying so', async (t) => {
   const { world, id } = await lateReceiver(t, limits.webhookReplayMax + 1)

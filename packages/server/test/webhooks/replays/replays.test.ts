@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { verify } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { type ErrorCode, limits, Refusal } from '@pixgate/spec'
+import { erase } from '../../../src/retention/store.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { administer } from '../../support/database.ts'
 import { lapsing } from '../../support/live-request.ts'
+import { openHolder } from '../../support/waiting-backends.ts'
 import { type Answering, answering, hanging, startReceiver } from '../../support/webhook-receiver.ts'
 import { requestContext, type WebhookProcess, type WebhookWorld, webhookWorld } from '../../support/webhook-world.ts'
 
@@ -452,4 +454,54 @@ test('[webhooks.23] what waits for a removed receiver is cancelled, and what was
     ['FAILED', 'CANCELLED'],
   )
   assert.equal(receiver.received.length, 1)
+})
+
+/** What may happen to a delivery while it is ordered to be sent again. */
+const MEANWHILE = {
+  'its receiver is removed': 'UPDATE subscription SET deleted_at = now()',
+  'it is erased': 'SET LOCAL session_replication_role = replica; DELETE FROM delivery',
+}
+
+for (const [what, change] of Object.entries(MEANWHILE)) {
+  for (const kind of ['delivery', 'failed'] as const) {
+    test(`[webhooks.23] while a replay (${kind}) is ordered ${what}: nothing waits`, async (t) => {
+      const { world, webhookId, id } = await deliveredWorld(t)
+      if (kind === 'failed') await giveUp(world)
+      const holder = await openHolder(world.url)
+      await holder.hold(change)
+      const ordering = kind === 'failed' ? replayMany(world, webhookId, { kind }) : replayOne(world, id)
+      const refused = assert.rejects(ordering, refusal('not_found'))
+      await holder.waiting(1)
+      await holder.release()
+      await refused
+      assert.deepEqual(await waiting(world), [])
+      assert.deepEqual(await world.actionsOf(webhookId), ['webhook.created'])
+    })
+  }
+}
+
+test('[webhooks.23] a receiver is removed while a replay is ordered: what waits is cancelled', async (t) => {
+  const { world, webhookId, id } = await deliveredWorld(t)
+  const holder = await openHolder(world.url)
+  await holder.hold('SELECT FROM delivery FOR UPDATE')
+  const ordering = replayOne(world, id)
+  await holder.waiting(1)
+  const removing = world.handlers.deleteWebhook({ ...bare, params: { webhook_id: webhookId } })
+  await holder.waiting(2)
+  await world.housekeeping.processNext()
+  await holder.release()
+  await Promise.all([ordering, removing])
+  await world.housekeeping.processNext()
+  assert.deepEqual(await waiting(world), [['CANCELLED', 0]])
+})
+
+test('[webhooks.23] [privacy.10] what is being ordered again is not erased', async (t) => {
+  const { world, id } = await deliveredWorld(t)
+  await administer(world.url, `UPDATE delivery SET finished_at = now() - interval '400 days'`)
+  const holder = await openHolder(world.url)
+  await holder.hold(`SELECT FROM delivery FOR KEY SHARE`)
+  assert.equal(await erase(world.database, 'deliveries', 90, 10), 0)
+  await holder.release()
+  await replayOne(world, id)
+  assert.equal(await erase(world.database, 'deliveries', 90, 10), 0)
 })

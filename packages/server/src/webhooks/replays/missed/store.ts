@@ -100,22 +100,31 @@ export async function selectMissed(
 }
 
 const insertMissedReplayStatement = statement<
-  [replayId: string, subscriptionId: string, since: string, until: string, position: string, dueAt: string]
+  [replayId: string, subscriptionId: string, since: string, until: string, position: string, dueAt: string],
+  { id: string }
 >(
   'webhooks.insertMissedReplay',
-  `INSERT INTO missed_replay (replay_id, subscription_id, since, until, position, due_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+  `WITH receiver AS (SELECT id FROM subscription WHERE id = $2 AND deleted_at IS NULL FOR SHARE)
+   INSERT INTO missed_replay (replay_id, subscription_id, since, until, position, due_at)
+   SELECT $1, id, $3, $4, $5, $6 FROM receiver
+   RETURNING replay_id AS id`,
 )
 
-/** Adds what an order looks for, which begins at once. @param position the place of the feed behind which it begins */
+/**
+ * Adds what an order looks for, which begins at once.
+ * @param position the place of the feed behind which it begins
+ * @returns whether its receiver was not removed meanwhile
+ */
 export async function insertMissedReplay(
   queries: Queries,
   replayId: string,
   { subscriptionId, since, until }: MissedSpan,
   position: bigint,
   nowMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const span = [subscriptionId, instantParameter(since), instantParameter(until)] as const
-  await queries.rows(insertMissedReplayStatement, [replayId, ...span, String(position), instantParameter(nowMs)])
+  const parameters = [replayId, ...span, String(position), instantParameter(nowMs)] as const
+  return (await queries.rows(insertMissedReplayStatement, [...parameters])).length > 0
 }
 
 /** An order that looks on now. Instants are epoch milliseconds. */
