@@ -93,7 +93,7 @@ export const limits = {
   webhookExcerptMaxLength: 256,
   /** Test events that a process has under way. @source rules#webhooks.20 */
   webhookTestsAtOnce: 8,
-  /** Deliveries of one replay. @source rules#webhooks.22 */
+  /** Deliveries of one replay of what failed, and as many as are counted of what was missed. @source rules#webhooks.22 */
   webhookReplayMax: 10_000,
   /** The last attempts of a delivery are shown, so many at most. @source rules#webhooks.18 */
   webhookAttemptsShownMax: 100,

@@ -8,7 +8,7 @@ import { DELIVERY_ID, WEBHOOK_ID } from './webhook-delivery.ts'
 
 /**
  * `delivery`: one. `failed`: those that were given up. `missed`: those of before the receiver was registered.
- * @source rules#webhooks.21, rules#webhooks.22
+ * @source rules#webhooks.21, rules#webhooks.22, rules#webhooks.24
  */
 export const replayKinds = ['delivery', 'failed', 'missed'] as const
 
@@ -21,9 +21,11 @@ const replay = Type.Object(
     webhookId: uuid,
     kind: Type.Enum([...replayKinds], { title: 'WebhookReplayKind' }),
     dryRun: Type.Boolean(),
-    deliveries: Type.Integer({ minimum: 0, maximum: limits.webhookReplayMax, description: 'How many are sent' }),
-    hasMore: Type.Boolean({ description: 'There are more of them: order the same again afterwards' }),
-    lastDueAt: nullable({ ...instant, description: 'When the last of them is due; null where there is none' }),
+    deliveries: Type.Integer({ minimum: 0, maximum: limits.webhookReplayMax, description: 'How many were counted' }),
+    hasMore: Type.Boolean({
+      description: 'There may be more: of `missed` they are sent, too; of `failed` order the same again afterwards',
+    }),
+    lastDueAt: nullable({ ...instant, description: 'When the last that was counted is due; null where there is none' }),
   },
   { title: 'WebhookReplay', description: 'What is sent again, or would be.' },
 )
@@ -80,7 +82,7 @@ export const replayWebhookDelivery = endpoint({
 const time = (description: string) =>
   Type.String({ format: 'date-time', maxLength: 40, description, examples: ['2026-11-21T13:00:00Z'] })
 
-/** @source rules#webhooks.22 */
+/** @source rules#webhooks.22, rules#webhooks.24 */
 export const replayWebhook = endpoint({
   id: 'replayWebhook',
   method: 'POST',
@@ -90,7 +92,7 @@ export const replayWebhook = endpoint({
   tag: 'Webhooks',
   summary: 'Send a receiver what failed, or what it missed',
   description:
-    'All deliveries to it that were given up, or its events of before it was registered, made since a time: oldest first, at a rising pace behind what is due by itself, 10,000 at most. Ask with `dryRun` first. Who orders the same again adds only what does not wait already.',
+    'All deliveries to it that were given up, or its events of before it was registered, made since a time: oldest first, at a rising pace behind what is due by itself. Of those that were given up it sends 10,000 at most. Ask with `dryRun` first. Who orders the same again adds only what does not wait already.',
   params: Type.Object({ webhook_id: idText('webhook', WEBHOOK_ID) }),
   headers,
   body: Type.Object(

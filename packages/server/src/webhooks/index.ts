@@ -7,11 +7,12 @@ import type { Ids } from '../platform/ids.ts'
 import type { StartWorker, Worker } from '../platform/jobs/worker.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Keyring, ReceiverSecrets } from '../signing-keys/index.ts'
-import { createDelivery } from './deliveries/delivery.ts'
+import { createDelivery, startingNew } from './deliveries/delivery.ts'
 import type { DeliveryObserver } from './deliveries/reporting.ts'
 import { createFanOut } from './fan-out.ts'
 import { createHousekeeping } from './housekeeping.ts'
 import { Lanes } from './lanes/lanes.ts'
+import { createMissedReplays } from './replays/missed/jobs.ts'
 import { createReplaySender } from './replays/sending/sender.ts'
 import { createWebhookHandlers, type WebhookHandlers } from './routes.ts'
 
@@ -54,6 +55,9 @@ export interface WebhooksModule {
 /** What a worker that nobody woke looks after: retries that have become due, and what other processes committed. */
 const POLL_MS = 250
 
+/** What somebody orders may begin a second later. */
+const MISSED_POLL_MS = 1_000
+
 const HOUSEKEEPING_MS = 10_000
 
 /** Makes the module. */
@@ -64,11 +68,8 @@ export function createWebhooksModule(dependencies: WebhooksDependencies): Webhoo
 
   const lanes = new Lanes()
   const onTheWay = { ...dependencies, database: dependencies.deliveryDatabase }
-  const delivery = createDelivery({
-    ...onTheWay,
-    ...{ dispatcher, lanes },
-    onAttemptEnded: () => deliveryWorker?.wake(),
-  })
+  const sending = { ...onTheWay, dispatcher, lanes, onAttemptEnded: () => deliveryWorker?.wake() }
+  const delivery = createDelivery(sending)
   const replays = createReplaySender({
     ...dependencies,
     ...{ dispatcher, lanes },
@@ -78,10 +79,16 @@ export function createWebhooksModule(dependencies: WebhooksDependencies): Webhoo
       replayWorker?.wake()
     },
   })
-  const fanOut = createFanOut({ ...onTheWay, onDeliveries: () => deliveryWorker?.wake() })
+  const missed = createMissedReplays({ ...dependencies, onDeliveries: () => replayWorker?.wake() })
+  const fanOut = createFanOut({
+    ...onTheWay,
+    startNew: startingNew(sending, delivery),
+    onDeliveries: () => deliveryWorker?.wake(),
+  })
   const housekeeping = createHousekeeping(dependencies)
   let deliveryWorker: Worker | undefined
   let replayWorker: Worker | undefined
+  let missedWorker: Worker | undefined
   let fanOutWorker: Worker | undefined
   let housekeeper: Worker | undefined
 
@@ -90,13 +97,16 @@ export function createWebhooksModule(dependencies: WebhooksDependencies): Webhoo
     start: (startWorker) => {
       deliveryWorker = startWorker({ name: 'delivery', idleMs: POLL_MS, processNext: () => delivery.processNext() })
       replayWorker = startWorker({ name: 'replays', idleMs: POLL_MS, processNext: () => replays.processNext() })
+      missedWorker = startWorker({ name: 'missed', idleMs: MISSED_POLL_MS, processNext: missed.processNext })
       fanOutWorker = startWorker({ name: 'fan-out', idleMs: POLL_MS, processNext: fanOut.processNext })
       const { processNext } = housekeeping
       housekeeper = startWorker({ name: 'receivers', idleMs: HOUSEKEEPING_MS, processNext })
     },
     wake: () => fanOutWorker?.wake(),
     stop: async () => {
-      await Promise.all([fanOutWorker, deliveryWorker, replayWorker, housekeeper].map((worker) => worker?.stop()))
+      await Promise.all(
+        [fanOutWorker, deliveryWorker, missedWorker, replayWorker, housekeeper].map((worker) => worker?.stop()),
+      )
       await Promise.all([delivery.settled(), replays.settled()])
       await dispatcher.destroy()
     },

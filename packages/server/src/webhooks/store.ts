@@ -1,7 +1,7 @@
 import type { EventType } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
 
-/** All SQL of the webhooks module. */
+/** All SQL of receivers. */
 
 /** A registered receiver. */
 export interface Subscription {
@@ -170,96 +170,4 @@ export function endHeld(
   dueBefore: number,
 ): Promise<{ readonly subscriptionId: string; readonly count: number }[]> {
   return queries.rows(endHeldStatement, [instantParameter(nowMs), instantParameter(dueBefore), ENDED_AT_ONCE])
-}
-
-// FOR SHARE: a deletion waits until the fan-out's deliveries are there to be cancelled, or is seen by it.
-const shareSubscriptionsStatement = statement<[], Subscription>(
-  'webhooks.shareSubscriptions',
-  `SELECT id, url, events, created_at AS "createdAt"
-     FROM subscription
-    WHERE deleted_at IS NULL
-      FOR SHARE`,
-)
-
-/** The live subscriptions; none of them can be deleted before the transaction ends. */
-export function shareSubscriptions(queries: Queries): Promise<Subscription[]> {
-  return queries.rows(shareSubscriptionsStatement, [])
-}
-
-/** What fan-out needs to know of a notification. */
-export interface FreshNotification {
-  readonly id: string
-  readonly eventType: EventType
-  readonly createdAt: number
-}
-
-// Who finds that another process has claimed the oldest waits for it, so that of two notifications the older one, and so the first
-// of two of one operation, never has the later place in the feed.
-const claimNotificationsStatement = statement<[number], FreshNotification>(
-  'webhooks.claimNotifications',
-  `SELECT id, event_type AS "eventType", created_at AS "createdAt"
-     FROM notification
-    WHERE fanned_out_at IS NULL
-    ORDER BY created_at, id
-    LIMIT $1
-      FOR UPDATE`,
-)
-
-/**
- * Claims, until the transaction ends, notifications that no process has fanned out, oldest first.
- * @source rules#feed.1
- */
-export function claimNotifications(queries: Queries, max: number): Promise<FreshNotification[]> {
-  return queries.rows(claimNotificationsStatement, [max])
-}
-
-/** A delivery to come. */
-export interface NewDelivery {
-  readonly id: string
-  readonly notificationId: string
-  readonly subscriptionId: string
-  readonly dueAt: number
-}
-
-const recordFanOutStatement = statement<
-  [readonly string[], string, readonly string[], readonly string[], readonly string[], readonly string[]]
->(
-  'webhooks.recordFanOut',
-  `WITH placed AS (
-     UPDATE feed
-        SET last_position = last_position + cardinality($1::uuid[])
-      WHERE NOT is_behind
-     RETURNING last_position - cardinality($1::uuid[]) AS before),
-   marked AS (
-     UPDATE notification n
-        SET fanned_out_at = $2, position = (SELECT before FROM placed) + fresh.nth
-       FROM unnest($1::uuid[]) WITH ORDINALITY AS fresh (id, nth)
-      WHERE n.id = fresh.id)
-   INSERT INTO delivery (id, notification_id, subscription_id, state, next_attempt_at, created_at)
-   SELECT id, notification_id, subscription_id, 'PENDING', due_at, $2
-     FROM unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[])
-       AS added (id, notification_id, subscription_id, due_at)
-       ON CONFLICT (notification_id, subscription_id) DO NOTHING`,
-)
-
-/**
- * Adds deliveries, marks the notifications as fanned out, and gives them the next places of the feed, in their order; while older
- * ones have none, they wait for theirs behind them.
- * @param notificationIds as they were claimed, in this transaction
- * @source rules#feed.1
- */
-export async function recordFanOut(
-  queries: Queries,
-  notificationIds: readonly string[],
-  deliveries: readonly NewDelivery[],
-  nowMs: number,
-): Promise<void> {
-  await queries.rows(recordFanOutStatement, [
-    notificationIds,
-    instantParameter(nowMs),
-    deliveries.map(({ id }) => id),
-    deliveries.map(({ notificationId }) => notificationId),
-    deliveries.map(({ subscriptionId }) => subscriptionId),
-    deliveries.map(({ dueAt }) => instantParameter(dueAt)),
-  ])
 }

@@ -270,7 +270,7 @@ function event(trigger: 'partner.confirmed' | 'partner.returned' | 'return.told'
     {
       name: '[EV-5] killed after the event was booked, before its notification was taken up',
       link: 'database',
-      request: [trigger, 'webhooks.claimNotifications'],
+      request: [trigger, 'webhooks.fanOut'],
       lost: 'request',
       reached: 'booked',
       missing: 'fanned out',
@@ -308,40 +308,9 @@ const WAITING: readonly Boundary[] = [
 /** The notification is delivered. */
 const DELIVERED: readonly Boundary[] = [
   {
-    name: '[NO-11] killed before the fan-out was written',
+    name: '[NO-11] [NO-1] killed when the delivery was made and claimed, before it knew',
     link: 'database',
-    request: 'webhooks.recordFanOut',
-    lost: 'request',
-    reached: 'booked',
-    missing: 'fanned out',
-  },
-  {
-    name: '[NO-11] killed when the fan-out was written, before it was committed',
-    link: 'database',
-    request: ['webhooks.recordFanOut', 'transaction.commit'],
-    lost: 'request',
-    reached: 'booked',
-    missing: 'fanned out',
-  },
-  {
-    name: '[NO-11] killed when the fan-out was committed, before it knew',
-    link: 'database',
-    request: ['webhooks.recordFanOut', 'transaction.commit'],
-    lost: 'response',
-    reached: 'fanned out',
-  },
-  {
-    name: '[NO-1] killed before the delivery was claimed',
-    link: 'database',
-    request: ['webhooks.recordFanOut', 'transaction.commit', 'webhooks.claimDeliveries'],
-    lost: 'request',
-    reached: 'fanned out',
-    missing: 'delivery claimed',
-  },
-  {
-    name: '[NO-1] killed when the delivery was claimed, before it knew',
-    link: 'database',
-    request: 'webhooks.claimDeliveries',
+    request: 'webhooks.fanOut',
     lost: 'response',
     answer: 'http://',
     reached: 'delivery claimed',

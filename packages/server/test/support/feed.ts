@@ -1,9 +1,10 @@
 import type { EventType } from '@pixgate/spec'
 import { type Database, instantParameter, statement } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
+import type { ClaimBounds } from '../../src/webhooks/deliveries/claims/store.ts'
+import { fanOut } from '../../src/webhooks/deliveries/fresh/store.ts'
 import { createFeedModule, type FeedDependencies } from '../../src/webhooks/feed/routes.ts'
 import { type FeedRow, selectPart } from '../../src/webhooks/feed/store.ts'
-import { claimNotifications, recordFanOut } from '../../src/webhooks/store.ts'
 import { administer } from './database.ts'
 import { requestContext, type WebhookProcess, type WebhookWorld } from './webhook-world.ts'
 
@@ -43,22 +44,19 @@ export async function positionsIn(database: Database): Promise<number[]> {
   return (await eventsIn(database)).map(({ position }) => Number(position))
 }
 
+const lockFresh = statement<[]>('test.lock_fresh', 'SELECT FROM notification WHERE fanned_out_at IS NULL FOR UPDATE')
+
 /** Fans out as a process does, but is held when it has claimed, or given places and not committed them yet. */
 export function heldFanOut(
   database: Database,
-  nowMs: number,
+  bounds: ClaimBounds,
   when: 'claimed' | 'placed',
   mayGoOn: () => Promise<void>,
 ): Promise<void> {
   return database.transaction(async (queries) => {
-    const claimed = await claimNotifications(queries, 500)
+    await queries.rows(lockFresh, [])
     if (when === 'claimed') await mayGoOn()
-    await recordFanOut(
-      queries,
-      claimed.map(({ id }) => id),
-      [],
-      nowMs,
-    )
+    await fanOut(queries, bounds, 500, bounds.claimId)
     if (when === 'placed') await mayGoOn()
   })
 }

@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import { createWebhook, type EventType, eventTypes, limits } from '@pixgate/spec'
 import { pino } from 'pino'
 import type { Dispatcher } from 'undici'
-import { type Database, instantParameter, statement } from '../../src/platform/db/database.ts'
+import { type Database, instantParameter, type Queries, statement } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import {
   type AddressGate,
@@ -20,11 +20,13 @@ import {
   type ReceiverSecrets,
   type SigningKeyHandlers,
 } from '../../src/signing-keys/index.ts'
-import { createDelivery, type Delivery } from '../../src/webhooks/deliveries/delivery.ts'
+import type { ClaimBounds } from '../../src/webhooks/deliveries/claims/store.ts'
+import { createDelivery, startingNew } from '../../src/webhooks/deliveries/delivery.ts'
 import { createFanOut, type Job } from '../../src/webhooks/fan-out.ts'
 import { createHousekeeping } from '../../src/webhooks/housekeeping.ts'
 import { Lanes } from '../../src/webhooks/lanes/lanes.ts'
-import { createReplaySender, type ReplaySender } from '../../src/webhooks/replays/sending/sender.ts'
+import { createMissedReplays } from '../../src/webhooks/replays/missed/jobs.ts'
+import { createReplaySender } from '../../src/webhooks/replays/sending/sender.ts'
 import { createWebhookHandlers, type WebhookHandlers } from '../../src/webhooks/routes.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
 import { ALIVE } from './live-request.ts'
@@ -69,9 +71,15 @@ export interface WebhookProcess {
   readonly keyring: Keyring
   readonly secrets: ReceiverSecrets
   readonly handlers: WebhookHandlers & SigningKeyHandlers
+  /** Fans out and starts nothing: what is to be sent waits to be claimed. */
   readonly fanOut: Job
-  readonly delivery: Delivery
-  readonly replays: ReplaySender
+  /** Fans out as the service does: what can be sent at once is. */
+  readonly sendNew: Job
+  /** Bounds by which nothing is claimed. */
+  boundsOfNothing(): ClaimBounds
+  readonly delivery: ReturnType<typeof createDelivery>
+  readonly replays: ReturnType<typeof createReplaySender>
+  readonly missed: Job
   readonly housekeeping: Job
   /** Registers a receiver. @returns its id */
   subscribe(url: string, events?: readonly EventType[]): Promise<string>
@@ -128,6 +136,17 @@ export const requestContext: RequestContext = {
 
 const SILENT = pino({ level: 'silent' })
 
+function startsNothing({
+  clock,
+  ids,
+  secrets,
+  signingKeyId,
+}: Pick<WebhookWorld, 'clock' | 'ids' | 'secrets'> & { signingKeyId: string }): ClaimBounds {
+  const now = clock.now()
+  const nothing = { room: [], maxFirsts: 0, maxRetries: 0, leaseEndsAt: now }
+  return { claimId: ids.uuid(), signingKeyId, openedHeaders: secrets.openedHeaders, now, ...nothing }
+}
+
 /** What the keys of a world are sealed with. */
 export const ENCRYPTION_KEYS: EncryptionKeys = { current: 'test encryption key', previous: undefined }
 
@@ -150,16 +169,23 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     const lanes = new Lanes()
     const parts = { database, clock, ids, logger, keyring, secrets, dispatcher, lanes, random: () => 0 }
     const ofReceivers = createWebhookHandlers({ ...parts, gate, allowPrivate: true })
-    const fanOut = createFanOut({ database, clock, ids, onDeliveries: () => undefined })
-    const delivery = createDelivery({ ...parts, onAttemptEnded: () => undefined })
+    const sending = { ...parts, onAttemptEnded: () => undefined }
+    const delivery = createDelivery(sending)
+    const boundsOfNothing = () => startsNothing({ ...parts, signingKeyId: keyring.signer().keyId })
+    const fanningOut = { database, ids, onDeliveries: () => undefined }
+    const fanOut = createFanOut({ ...fanningOut, startNew: (make) => make(boundsOfNothing()) })
+    const sendNew = createFanOut({ ...fanningOut, startNew: startingNew(sending, delivery) })
     const replays = createReplaySender({ ...parts, onAttemptEnded: () => undefined })
     return {
       keyring,
       secrets,
       handlers: { ...ofReceivers, ...ofKeys },
       fanOut,
+      sendNew,
+      boundsOfNothing,
       delivery,
       replays,
+      missed: createMissedReplays({ database, clock, ids, onDeliveries: () => undefined }),
       housekeeping: createHousekeeping({ database, clock, logger, secrets }),
       subscribe: subscribing(ofReceivers),
       deliverDue: async () => {
@@ -229,10 +255,14 @@ function withSlowRecords(mayRecord: Promise<void> | undefined, database: Databas
 }
 
 function withFailing(name: string | undefined, database: Database): Database {
+  const failing = ({ rows }: Queries): Queries['rows'] => {
+    return (query, parameters) =>
+      query.name === name ? Promise.reject(new Error(`${name} fails`)) : rows(query, parameters)
+  }
   return {
     ...database,
-    rows: (query, parameters) =>
-      query.name === name ? Promise.reject(new Error(`${name} fails`)) : database.rows(query, parameters),
+    rows: failing(database),
+    transaction: (work) => database.transaction((queries) => work({ rows: failing(queries) })),
   }
 }
 

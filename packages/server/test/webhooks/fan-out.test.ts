@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { pauseLane } from '../../src/webhooks/lanes/store.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
 import { requestContext, webhookWorld } from '../support/webhook-world.ts'
 
 test('[webhooks.9] [NO-9] a notification goes to the receivers of its type that were there before it', async (t) => {
@@ -52,4 +54,53 @@ test('[webhooks.3] [NO-8] a receiver removed while its notifications are fanned 
   await world.fanOut.processNext()
   const pending = (await world.deliveries()).filter(({ state }) => state === 'PENDING')
   assert.deepEqual(pending, [])
+})
+
+test('[webhooks.9] [webhooks.10] what a lane has room for is sent as it is fanned out, the oldest first; the rest waits', async (t) => {
+  const world = await webhookWorld(t)
+  const receiver = await startReceiver(t)
+  await world.subscribe(receiver.url)
+  const ids: string[] = []
+  for (let count = 0; count < 6; count++) {
+    ids.push(await world.notify())
+    world.clock.advance(1)
+  }
+  await world.sendNew.processNext()
+  await world.delivery.settled()
+  assert.deepEqual(receiver.received.map(({ headers }) => headers['webhook-id']).sort(), ids.slice(0, 4))
+  const states = (await world.deliveries()).map(({ state, attempts }) => `${state} ${attempts}`)
+  assert.deepEqual(states.sort(), [...Array(4).fill('DELIVERED 1'), ...Array(2).fill('PENDING 0')])
+  await world.delivery.processNext()
+  await world.delivery.settled()
+  assert.equal(receiver.received.length, 6)
+})
+
+test('[webhooks.10] what waits in a lane goes first: nothing is sent past it', async (t) => {
+  const world = await webhookWorld(t)
+  const receiver = await startReceiver(t)
+  await world.subscribe(receiver.url)
+  await world.notify()
+  await world.fanOut.processNext()
+  await world.notify()
+  await world.sendNew.processNext()
+  await world.delivery.settled()
+  assert.deepEqual(receiver.received, [])
+  await world.delivery.processNext()
+  await world.delivery.settled()
+  assert.equal(receiver.received.length, 2)
+})
+
+test('[webhooks.14] what is fanned out to a lane that is paused, or asked for time, waits', async (t) => {
+  const world = await webhookWorld(t)
+  const receiver = await startReceiver(t)
+  const paused = await world.subscribe(receiver.url)
+  await pauseLane(world.database, paused, world.clock.now())
+  await world.notify()
+  await world.sendNew.processNext()
+  await world.delivery.settled()
+  assert.deepEqual(receiver.received, [])
+  assert.deepEqual(
+    (await world.deliveries()).map(({ state, attempts }) => [state, attempts]),
+    [['PENDING', 0]],
+  )
 })

@@ -179,7 +179,7 @@ test('[webhooks.10] [NO-10] whatever happens, no lane and no kind of attempt has
         }
       }
       for (const [ended] of underWay) lanes.freed(ended)
-      assert.deepEqual(lanes.free(), { firsts: 256, retries: 256 })
+      assert.deepEqual(lanes.free(), { firsts: 256, retries: 256, replays: 64 })
       for (const room of lanes.room()) assert.equal(room.underWay, 0)
     }),
   )
@@ -198,4 +198,33 @@ test('[webhooks.13] a lane that some process has moved begins anew here as well'
   lanes.started(claim(3), NOW)
   lanes.freed(claim(3))
   assert.deepEqual(room(), [1])
+})
+
+test('[webhooks.25] however many receivers replays hang at, first attempts and retries have all their places', () => {
+  const lanes = new Lanes()
+  const widen = (subscriptionId: string) => {
+    const claim: LaneClaim = { subscriptionId, attempt: 1, lane: FACTS }
+    for (let success = 0; success < 1_000; success++) lanes.ended(claim, SUCCESS, false)
+  }
+  const roomOf = (id: string) => lanes.room().find(({ subscriptionId }) => subscriptionId === id) ?? assert.fail()
+  const ids = Array.from({ length: 8 }, (_, index) => String(index))
+  const places = ids.flatMap((id) => {
+    widen(id)
+    const { freeForReplays } = roomOf(id)
+    assert.equal(freeForReplays, limits.webhookLaneMax / 4)
+    const started = Math.min(freeForReplays, lanes.free().replays)
+    return Array.from({ length: started }, () => lanes.replayStarted(id, 0, NOW))
+  })
+  assert.equal(places.length, 64)
+  assert.deepEqual(lanes.free(), { firsts: 256, retries: 256, replays: 0 })
+  assert.partialDeepStrictEqual(roomOf('0'), { freeForReplays: 0, freeForRetries: 16, free: 48 })
+  for (const place of places) {
+    place.answered('timeout')
+    place.free()
+  }
+  assert.equal(lanes.free().replays, 64)
+  assert.deepEqual(
+    lanes.room().map(({ free, underWay }) => [free, underWay]),
+    ids.map((_, index) => [index < 4 ? 1 : limits.webhookLaneMax, 0]),
+  )
 })

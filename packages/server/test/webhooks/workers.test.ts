@@ -50,10 +50,11 @@ test('[PL-2] stopping takes nothing new and waits for what is under way', async 
   module.wake()
   await receiver.arrived(1)
   const stopped = module.stop()
-  await world.notify()
   module.wake()
   for (const answer of answers) answer()
   await stopped
+  await world.notify()
+  module.wake()
   await world.fanOut.processNext()
   assert.deepEqual((await world.deliveries()).map(({ state }) => state).sort(), ['DELIVERED', 'PENDING'])
   assert.equal(receiver.received.length, 1)

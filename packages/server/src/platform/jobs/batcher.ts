@@ -114,8 +114,8 @@ export function createBatcher<Item, Result>(
   }
 }
 
-/** @param at by the monotonic clock */
-async function until(at: number): Promise<void> {
-  const waitMs = at - performance.now()
+/** @param dueAt by the monotonic clock */
+async function until(dueAt: number): Promise<void> {
+  const waitMs = dueAt - performance.now()
   if (waitMs > 0) await new Promise<void>((resolve) => startTimer(waitMs, resolve))
 }

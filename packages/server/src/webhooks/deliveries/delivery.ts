@@ -3,22 +3,21 @@ import { limits } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../../platform/heartbeat.ts'
+import type { Heartbeat } from '../../platform/heartbeat.ts'
 import { type Answer, type Exchange, type PostRequest, post } from '../../platform/http-client/post.ts'
 import type { Ids } from '../../platform/ids.ts'
-import { type Batcher, createBatcher } from '../../platform/jobs/batcher.ts'
 import type { Logger } from '../../platform/log.ts'
-import type { Keyring, ReceiverSecrets } from '../../signing-keys/index.ts'
-import type { Job } from '../fan-out.ts'
+import type { Keyring, ReceiverSecrets, Signer } from '../../signing-keys/index.ts'
 import { type Lanes, ROOM_OF_NEW, type Room } from '../lanes/lanes.ts'
 import type { LaneAttempt } from '../lanes/state.ts'
-import { type Signature, signatureOf, signedHeaders } from '../signed-headers.ts'
-import { type Claim, claimDeliveries } from './claims/store.ts'
+import { type Signature, signedHeaders } from '../signed-headers.ts'
+import { type Claim, type ClaimBounds, type Claimed, claimDeliveries } from './claims/store.ts'
 import { excerptOf } from './excerpt.ts'
 import { type OpenSecrets, openingSecrets } from './opened-secrets.ts'
 import { type EndedAttempt, recordAttempts } from './records/store.ts'
 import { type DeliveryObserver, reportAttempt, reportLane } from './reporting.ts'
-import { GONE, heldUntil, isSuccess, nextAttempt, outcomeOf } from './rules.ts'
+import { GONE, heldUntil, isSuccess, isTimeout, nextAttempt, outcomeOf } from './rules.ts'
+import { createSending, LEASE_MS, type Sending } from './sending.ts'
 
 /** What delivery works with. */
 export interface DeliveryDependencies {
@@ -38,157 +37,101 @@ export interface DeliveryDependencies {
   readonly heartbeat?: Heartbeat
 }
 
-/** The job that sends. */
-export interface Delivery extends Job {
-  /** Starts what is due and may start now; does not wait for it to end. */
-  processNext(): Promise<boolean>
-  /** Resolves when no attempt is under way and all are recorded. */
-  settled(): Promise<void>
-}
-
-/** Claimed and not recorded: an attempt waits for its record without holding up the next one, within this bound. */
+/** Claimed and not recorded, at most. */
 const UNRECORDED_MAX = 1_024
-
-/** Longer than any attempt: what a process that died had claimed is taken up by another after this. */
-export const LEASE_MS = 30_000
 
 /** How long the rest of an answer is read after its headers. */
 const RESPONSE_TIMEOUT_MS = 1_000
 
-/** Nobody waits for a record. */
-const RECORDS = { batchMax: 256, queueMax: UNRECORDED_MAX, paceMs: 10 }
-
 /**
- * Sends deliveries: claimed in one short statement, attempted with no transaction open, recorded in another statement
- * that changes only what is still claimed. The bytes are those of the notification on every attempt; each attempt is
- * signed anew, with the key that was current when it was claimed.
- * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#webhook-secrets.1, rules#webhook-secrets.4, rules#signing-keys.5, rules#events.4, failure-modes#NO-1, failure-modes#NO-2, failure-modes#NO-7
+ * Makes the job that sends deliveries. The bytes are those of the notification on every attempt; what is recorded changes only what
+ * is still claimed.
+ * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#webhook-secrets.1, rules#webhook-secrets.4, rules#events.4, failure-modes#NO-2
  */
-export function createDelivery(dependencies: DeliveryDependencies): Delivery {
-  return new SendingDelivery(dependencies)
+export function createDelivery(dependencies: DeliveryDependencies): Sending<Claim> {
+  const { database, clock, secrets, lanes, logger } = dependencies
+  const openSecrets = openingSecrets(secrets, logger)
+  return createSending<Claim, EndedAttempt>({
+    ...dependencies,
+    unrecordedMax: UNRECORDED_MAX,
+    claim: async (signer, max) => {
+      const bounds = boundsOf(dependencies, signer, max)
+      if (bounds.maxFirsts + bounds.maxRetries === 0) return undefined
+      const claimed = await claimDeliveries(database, bounds)
+      return { ...claimed, isBehind: isBehind(bounds, claimed.claims) }
+    },
+    attempt: (claim, signature) => {
+      lanes.started(claim, clock.now())
+      return attempt(dependencies, claim, signature, openSecrets).finally(() => lanes.freed(claim))
+    },
+    record: async (ended) => {
+      for (const lane of await recordAttempts(database, ended)) reportLane(logger, lane)
+    },
+    report: (claim, ended) => reportAttempt(dependencies, claim, ended),
+  })
 }
 
-class SendingDelivery implements Delivery {
-  readonly #dependencies: DeliveryDependencies
-  readonly #records: Batcher<EndedAttempt, void>
-  readonly #heartbeat: Heartbeat
-  readonly #openSecrets: OpenSecrets
-  readonly #lanes: Lanes
-  /** What is claimed and not recorded: those under way, and those that wait for their record. */
-  readonly #unrecorded = new Set<Promise<void>>()
-  /** Whether something that is due may wait for an attempt to end. */
-  #isBehind = false
-  #hasEnded = false
+/** Starts deliveries as they are made, where their lanes have room. */
+export type StartNew = <Made extends Claimed>(make: (bounds: ClaimBounds) => Promise<Made>) => Promise<Made>
 
-  constructor(dependencies: DeliveryDependencies) {
-    this.#dependencies = dependencies
-    this.#openSecrets = openingSecrets(dependencies.secrets, dependencies.logger)
-    this.#lanes = dependencies.lanes
-    this.#heartbeat = dependencies.heartbeat ?? createHeartbeat()
-    this.#records = createBatcher<EndedAttempt, void>(async (ended) => {
-      const moved = await recordAttempts(dependencies.database, ended)
-      for (const lane of moved) reportLane(dependencies.logger, lane)
-      return ended.map(() => ({ result: undefined }))
-    }, RECORDS)
-  }
+/** @returns lets deliveries be made that are claimed in the same statement, and starts these */
+export function startingNew(dependencies: DeliveryDependencies, delivery: Sending<Claim>): StartNew {
+  return (make) => delivery.starting((signer, max) => make(boundsOf(dependencies, signer, max)))
+}
 
-  async processNext(): Promise<boolean> {
-    const { database, clock, ids, keyring, secrets } = this.#dependencies
-    // Half for each kind, as both may be claimed at once.
-    const unrecorded = Math.floor((UNRECORDED_MAX - this.#unrecorded.size) / 2)
-    const { firsts, retries } = this.#lanes.free()
-    if (unrecorded <= 0 || firsts + retries === 0) return false
-    const now = clock.now()
-    const signer = keyring.signer()
-    const room = this.#lanes.room()
-    this.#hasEnded = false
-    const { claims, signingKeyId } = await claimDeliveries(database, {
-      claimId: ids.uuid(),
-      signingKeyId: signer.keyId,
-      openedHeaders: secrets.openedHeaders,
-      now,
-      leaseEndsAt: now + LEASE_MS,
-      room,
-      maxFirsts: Math.min(firsts, unrecorded),
-      maxRetries: Math.min(retries, unrecorded),
-    })
-    if (signingKeyId !== signer.keyId) {
-      await keyring.refresh()
-      return true
-    }
-    const signatures = new Map<string, Promise<Signature>>()
-    for (const claim of claims) {
-      const signature = signatures.get(claim.notificationId) ?? signatureOf(claim.body, signer)
-      signatures.set(claim.notificationId, signature)
-      this.#start(claim, signature)
-    }
-    this.#isBehind = claims.length >= Math.min(firsts, retries, unrecorded) || mayHaveMore(room, claims)
-    // What ended meanwhile woke nobody.
-    return this.#isBehind && this.#hasEnded
-  }
-
-  #start(claim: Claim, signature: Promise<Signature>): void {
-    this.#lanes.started(claim, this.#dependencies.clock.now())
-    const attempt = this.#send(claim, signature).finally(() => {
-      this.#lanes.freed(claim)
-      this.#hasEnded = true
-      if (this.#isBehind) this.#dependencies.onAttemptEnded()
-    })
-    const recorded = attempt
-      .then(async (ended) => {
-        await this.#records.submit(ended)
-        reportAttempt(this.#dependencies, claim, ended)
-      })
-      .catch((error) => this.#reportUnrecorded(claim, String(error)))
-      .then(() => {
-        const wasFull = this.#unrecorded.size >= UNRECORDED_MAX - 1
-        this.#unrecorded.delete(recorded)
-        if (wasFull) this.#dependencies.onAttemptEnded()
-      })
-    this.#unrecorded.add(recorded)
-  }
-
-  #reportUnrecorded({ id }: Claim, reason: string): void {
-    this.#heartbeat.report(reason, (more) =>
-      this.#dependencies.logger.warn(
-        { delivery: id, reason },
-        `an attempt was not recorded; it is made again when its lease ends${andMore(more)}`,
-      ),
-    )
-  }
-
-  async #send(claim: Claim, signature: Promise<Signature>): Promise<EndedAttempt> {
-    const { clock, random, dispatcher } = this.#dependencies
-    const startedAt = clock.now()
-    const exchange = await post(
-      dispatcher,
-      requestOf(claim, await signature, this.#openSecrets(claim.secrets), startedAt),
-    )
-    const { answer } = exchange
-    const ended = endedAttempt(claim, exchange, startedAt, clock.now(), random())
-    const move = this.#lanes.ended(claim, laneAttempt(claim, answer, ended.endedAt), isTimeout(answer))
-    return move === undefined ? ended : { ...ended, move: { ...move, version: claim.lane.version } }
-  }
-
-  async settled(): Promise<void> {
-    await Promise.all(this.#unrecorded)
+/** What may be claimed now. @param unrecordedMax how many more may be claimed before others are recorded */
+function boundsOf(
+  { clock, ids, secrets, lanes }: DeliveryDependencies,
+  signer: Signer,
+  unrecordedMax: number,
+): ClaimBounds {
+  // Half for each kind, as both may be claimed at once.
+  const unrecorded = Math.max(0, Math.floor(unrecordedMax / 2))
+  const { firsts, retries } = lanes.free()
+  const now = clock.now()
+  return {
+    claimId: ids.uuid(),
+    signingKeyId: signer.keyId,
+    openedHeaders: secrets.openedHeaders,
+    now,
+    leaseEndsAt: now + LEASE_MS,
+    room: lanes.room(),
+    maxFirsts: Math.min(firsts, unrecorded),
+    maxRetries: Math.min(retries, unrecorded),
   }
 }
 
+async function attempt(
+  { clock, random, dispatcher, lanes }: DeliveryDependencies,
+  claim: Claim,
+  signature: Promise<Signature>,
+  openSecrets: OpenSecrets,
+): Promise<EndedAttempt> {
+  const startedAt = clock.now()
+  const exchange = await post(dispatcher, requestOf(claim, await signature, openSecrets(claim.secrets), startedAt))
+  const { answer } = exchange
+  const ended = endedAttempt(claim, exchange, startedAt, clock.now(), random())
+  const move = lanes.ended(claim, laneAttempt(claim, answer, ended.endedAt), isTimeout(answer))
+  return move === undefined ? ended : { ...ended, move: { ...move, version: claim.lane.version } }
+}
+
 /**
- * Whether lanes may have more that is due than could be started: those that were full before, or are since. A look for each attempt
- * that ends would be most of what the claims of a busy process cost.
+ * Whether more may be due than could be started: in lanes that were full before, or are since. A look for each attempt that ends
+ * would be most of what the claims of a busy process cost.
  */
-function mayHaveMore(room: readonly Room[], claims: readonly Claim[]): boolean {
+function isBehind({ room, maxFirsts, maxRetries }: ClaimBounds, claims: readonly Claim[]): boolean {
+  if (claims.length >= Math.min(maxFirsts, maxRetries)) return true
   if (room.some(({ free, freeForRetries }) => Math.min(free, freeForRetries) === 0)) return true
   const rooms = new Map(room.map((one) => [one.subscriptionId, one]))
-  const taken = Map.groupBy(claims, ({ subscriptionId }) => subscriptionId)
-  return [...taken].some(([subscriptionId, started]) => {
-    const { free, freeForRetries, version } = rooms.get(subscriptionId) ?? { ...ROOM_OF_NEW, version: 0 }
-    const retries = started.filter(({ attempt }) => attempt > 1).length
-    const isFull = started.length >= free || (retries > 0 && retries >= freeForRetries)
-    return isFull || started.some(({ isProbe, lane }) => isProbe || lane.version > version)
-  })
+  const started = Map.groupBy(claims, ({ subscriptionId }) => subscriptionId)
+  return [...started].some(([id, ofLane]) => isFull(rooms.get(id) ?? { ...ROOM_OF_NEW, version: 0 }, ofLane))
+}
+
+function isFull({ free, freeForRetries, version }: Omit<Room, 'subscriptionId'>, started: readonly Claim[]): boolean {
+  const retries = started.filter(({ attempt }) => attempt > 1).length
+  if (started.length >= free || (retries > 0 && retries >= freeForRetries)) return true
+  // One alone was started.
+  return started.some(({ isProbe, lane }) => isProbe || lane.version > version)
 }
 
 function laneAttempt({ isProbe }: Claim, answer: Answer, endedAt: number): LaneAttempt {
@@ -200,10 +143,6 @@ function laneAttempt({ isProbe }: Claim, answer: Answer, endedAt: number): LaneA
     isProbe,
     endedAt,
   }
-}
-
-function isTimeout(answer: Answer): boolean {
-  return 'failure' in answer && answer.failure === 'timeout'
 }
 
 /** What is sent, and to whom. */

@@ -29,6 +29,11 @@ export function isSuccess(answer: Answer): boolean {
   return 'statusCode' in answer && answer.statusCode >= 200 && answer.statusCode < 300
 }
 
+/** Whether the receiver took longer than it may. @source rules#webhooks.5 */
+export function isTimeout(answer: Answer): boolean {
+  return 'failure' in answer && answer.failure === 'timeout'
+}
+
 /** What came of an attempt, in one word. @source rules#webhooks.17 */
 export function outcomeOf(answer: Answer): AttemptOutcome {
   if ('failure' in answer) return answer.failure

@@ -9,6 +9,9 @@ export interface Concurrency {
   readonly doublesUntil: number
 }
 
+/** How an attempt ended, as far as it tells how much a receiver can bear. */
+export type AttemptEnd = 'success' | 'timeout' | 'other'
+
 /** What a receiver begins with. @source rules#webhooks.10 */
 export const NEW: Concurrency = { limit: limits.webhookLaneStart, successes: 0, doublesUntil: 0 }
 
@@ -19,7 +22,7 @@ export const RECOVERED: Concurrency = { limit: 1, successes: 0, doublesUntil: li
  * One more after eight successes, half after a time-out. Another failure tells nothing of how much a receiver can bear.
  * @source rules#webhooks.10
  */
-export function concurrencyAfter(before: Concurrency, outcome: 'success' | 'timeout' | 'other'): Concurrency {
+export function concurrencyAfter(before: Concurrency, outcome: AttemptEnd): Concurrency {
   const { limit, doublesUntil } = before
   if (outcome === 'other') return before
   if (outcome === 'timeout') return { limit: Math.max(1, Math.floor(limit / 2)), successes: 0, doublesUntil: 0 }

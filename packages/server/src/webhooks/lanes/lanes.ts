@@ -1,10 +1,13 @@
-import { type Concurrency, concurrencyAfter, NEW, RECOVERED } from './concurrency.ts'
+import { type AttemptEnd, type Concurrency, concurrencyAfter, NEW, RECOVERED } from './concurrency.ts'
 import { type LaneAttempt, type LaneFacts, type LaneMove, moveAfter } from './state.ts'
 import { NO_TROUBLE, reasonForProbes, type Trouble, troubleAfter } from './trouble.ts'
 
 /** Attempts that one process makes at the same time, half of them first attempts and half of them later ones. @source rules#webhooks.10 */
 const SLOTS = 512
 const SLOTS_OF_A_KIND = SLOTS / 2
+
+/** Replays that one process makes at the same time, beside those: they have none of the places that what is due has. @source rules#webhooks.25 */
+const SLOTS_OF_REPLAYS = 64
 
 /** A lane of which nothing was heard for so long begins anew. */
 const FORGOTTEN_AFTER_MS = 3_600_000
@@ -16,6 +19,8 @@ export interface Room {
   readonly free: number
   /** Of them, how many may be later attempts: half of the lane at most. */
   readonly freeForRetries: number
+  /** And of these, how many may be replays: a quarter of the lane at most. @source rules#webhooks.25 */
+  readonly freeForReplays: number
   /** The lane as the process knows it: where it has moved since, one attempt may be started. */
   readonly version: number
 }
@@ -33,21 +38,30 @@ interface Lane {
   trouble: Trouble
   version: number
   underWay: number
+  /** Replays among them. */
   retriesUnderWay: number
+  replaysUnderWay: number
   seenAt: number
 }
 
 /** What a new lane may start: as {@link Lanes.room} tells of the others. */
-export const ROOM_OF_NEW = roomOf(NEW, 0, 0)
+export const ROOM_OF_NEW = roomOf({ concurrency: NEW, underWay: 0, retriesUnderWay: 0, replaysUnderWay: 0 })
 
-function roomOf(
-  { limit }: Concurrency,
-  underWay: number,
-  retriesUnderWay: number,
-): Omit<Room, 'subscriptionId' | 'version'> {
+function roomOf(lane: Omit<Lane, 'trouble' | 'version' | 'seenAt'>): Omit<Room, 'subscriptionId' | 'version'> {
+  const { underWay, retriesUnderWay, replaysUnderWay } = lane
+  const { limit } = lane.concurrency
   const free = Math.max(0, limit - underWay)
   const freeForRetries = Math.min(free, Math.max(0, Math.ceil(limit / 2) - retriesUnderWay))
-  return { underWay, free, freeForRetries }
+  const freeForReplays = Math.min(freeForRetries, Math.max(0, Math.ceil(limit / 4) - replaysUnderWay))
+  return { underWay, free, freeForRetries, freeForReplays }
+}
+
+/** The place that a replay has in its lane. */
+export interface ReplayPlace {
+  /** How its receiver answered: of how much it can bear that tells as much as any attempt. */
+  answered(outcome: AttemptEnd): void
+  /** The place is free again; called once. */
+  free(): void
 }
 
 /**
@@ -58,18 +72,31 @@ export class Lanes {
   readonly #lanes = new Map<string, Lane>()
   #firsts = 0
   #retries = 0
+  #replays = 0
+  #claiming: Promise<unknown> = Promise.resolve()
 
-  /** How many first attempts and how many later ones may be started, over all lanes. */
-  free(): { readonly firsts: number; readonly retries: number } {
-    return { firsts: SLOTS_OF_A_KIND - this.#firsts, retries: SLOTS_OF_A_KIND - this.#retries }
+  /** Claims one after the other, so that what each may start is what those before have left. */
+  exclusively<Claimed>(claim: () => Promise<Claimed>): Promise<Claimed> {
+    const claimed = this.#claiming.then(claim)
+    this.#claiming = claimed.catch(() => undefined)
+    return claimed
+  }
+
+  /** How many first attempts, later ones and replays may be started, over all lanes. */
+  free(): { readonly firsts: number; readonly retries: number; readonly replays: number } {
+    return {
+      firsts: SLOTS_OF_A_KIND - this.#firsts,
+      retries: SLOTS_OF_A_KIND - this.#retries,
+      replays: SLOTS_OF_REPLAYS - this.#replays,
+    }
   }
 
   /** What may be started of every lane that is known. */
   room(): Room[] {
-    return [...this.#lanes].map(([subscriptionId, { concurrency, underWay, retriesUnderWay, version }]) => ({
+    return [...this.#lanes].map(([subscriptionId, lane]) => ({
       subscriptionId,
-      version,
-      ...roomOf(concurrency, underWay, retriesUnderWay),
+      version: lane.version,
+      ...roomOf(lane),
     }))
   }
 
@@ -96,22 +123,25 @@ export class Lanes {
   }
 
   /**
-   * Takes a place among the later attempts of a lane, for what tells nothing of its receiver.
+   * A replay was claimed: it has a place among the later attempts of its lane, and tells nothing of whether its receiver is well.
    * @param version of the lane, as it was claimed with
    * @param nowMs epoch milliseconds
-   * @source rules#webhooks.23
+   * @source rules#webhooks.25
    */
-  occupy(subscriptionId: string, version: number, nowMs: number): { free(): void } {
+  replayStarted(subscriptionId: string, version: number, nowMs: number): ReplayPlace {
     const lane = this.#laneOf(subscriptionId, { version }, nowMs)
-    lane.underWay += 1
-    lane.retriesUnderWay += 1
-    this.#retries += 1
+    const add = (count: 1 | -1) => {
+      lane.underWay += count
+      lane.retriesUnderWay += count
+      lane.replaysUnderWay += count
+      this.#replays += count
+    }
+    add(1)
     return {
-      free: () => {
-        lane.underWay -= 1
-        lane.retriesUnderWay -= 1
-        this.#retries -= 1
+      answered: (outcome) => {
+        lane.concurrency = concurrencyAfter(lane.concurrency, outcome)
       },
+      free: () => add(-1),
     }
   }
 
@@ -142,7 +172,8 @@ export class Lanes {
       if (underWay === 0 && nowMs - seenAt > FORGOTTEN_AFTER_MS) this.#lanes.delete(id)
     }
     const concurrency = version > 0 ? RECOVERED : NEW
-    const lane = { concurrency, trouble: NO_TROUBLE, version, underWay: 0, retriesUnderWay: 0, seenAt: nowMs }
+    const idle = { underWay: 0, retriesUnderWay: 0, replaysUnderWay: 0 }
+    const lane = { concurrency, trouble: NO_TROUBLE, version, seenAt: nowMs, ...idle }
     this.#lanes.set(subscriptionId, lane)
     return lane
   }

@@ -6,16 +6,17 @@ import { type Database, type Queries, refusableTransaction } from '../../platfor
 import { type Ids, isUuid } from '../../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../../platform/live-request.ts'
 import { selectLane } from '../lanes/store.ts'
+import { LOOKED_AT_MAX } from './missed/jobs.ts'
+import { insertMissedReplay, type MissedSpan, selectMissed, selectMissedStart } from './missed/store.ts'
 import { dueAtOf } from './rules.ts'
 import {
-  insertMissed,
   insertReplay,
+  insertReplayDeliveries,
   lockReplays,
   type Replay,
   type Replayable,
   type Span,
   selectFailed,
-  selectMissed,
   selectReplayable,
   selectReplayByKey,
 } from './store.ts'
@@ -55,8 +56,12 @@ interface Chosen {
   readonly hasMore: boolean
   readonly count: number
   readonly facts: Readonly<Record<string, unknown>>
-  /** The deliveries, which it makes where there are none yet. */
-  readonly deliveryIds: () => Promise<readonly string[]>
+  /**
+   * Adds it to the order that was written.
+   * @param dueAt of each that was counted, epoch milliseconds
+   * @returns whether it was still there
+   */
+  readonly add: (replay: Replay, dueAt: readonly number[]) => Promise<boolean>
 }
 
 /**
@@ -73,7 +78,7 @@ export function replayOne(needs: ReplayDependencies, deliveryId: string, request
     if (reason !== undefined) throw notReplayable(reason)
     const { id, subscriptionId } = delivery
     const chosen = { subscriptionId, kind: 'delivery', hasMore: false, count: 1, facts: { delivery: id } } as const
-    return { ...chosen, deliveryIds: async () => [id] }
+    return { ...chosen, add: (replay, dueAt) => insertReplayDeliveries(queries, replay, [id], dueAt) }
   })
 }
 
@@ -115,29 +120,39 @@ export function replayMany(
       since: new Date(since).toISOString(),
       ...(until !== null && { until: new Date(until).toISOString() }),
     }
-    // One more than is sent tells whether there are more.
-    const limit = limits.webhookReplayMax + 1
-    const found =
+    const chosen =
       kind === 'failed'
-        ? await selectFailed(queries, span, limit)
-        : await selectMissed(queries, { ...span, events: receiver.events }, limit)
-    const page = found.slice(0, limits.webhookReplayMax)
-    const deliveryIds = async () =>
-      kind === 'failed' ? page.map(({ id }) => id) : makeDeliveries(needs, queries, subscriptionId, page, nowMs)
-    return { subscriptionId, kind, hasMore: found.length > page.length, count: page.length, facts, deliveryIds }
+        ? await chooseFailed(queries, span)
+        : await chooseMissed(queries, { ...span, until: Math.min(until ?? nowMs, receiver.createdAt) }, nowMs)
+    return { subscriptionId, kind, facts, ...chosen }
   })
 }
 
-async function makeDeliveries(
-  { ids }: ReplayDependencies,
-  queries: Queries,
-  subscriptionId: string,
-  notifications: readonly { readonly id: string }[],
-  nowMs: number,
-): Promise<readonly string[]> {
-  const missed = notifications.map(({ id }) => ({ id: ids.uuid(), notificationId: id }))
-  await insertMissed(queries, subscriptionId, missed, nowMs)
-  return missed.map(({ id }) => id)
+type ChosenMany = Pick<Chosen, 'hasMore' | 'count' | 'add'>
+
+async function chooseFailed(queries: Queries, span: Span): Promise<ChosenMany> {
+  // One more than is sent tells whether there are more.
+  const found = await selectFailed(queries, span, limits.webhookReplayMax + 1)
+  const ids = found.slice(0, limits.webhookReplayMax).map(({ id }) => id)
+  const add = (replay: Replay, dueAt: readonly number[]) => insertReplayDeliveries(queries, replay, ids, dueAt)
+  return { hasMore: found.length > ids.length, count: ids.length, add }
+}
+
+/** Places of the feed that are looked at to count: some hundred milliseconds. What is behind them is sent all the same. */
+const COUNTED_MAX = 100_000n
+
+async function chooseMissed(queries: Queries, span: MissedSpan, nowMs: number): Promise<ChosenMany> {
+  const start = await selectMissedStart(queries, span)
+  const countBehind = (place: bigint) => selectMissed(queries, span, place, LOOKED_AT_MAX, true)
+  let stretch = await countBehind(start)
+  let count = stretch.ids.length
+  while (!stretch.isEnd && count <= limits.webhookReplayMax && stretch.reached < start + COUNTED_MAX) {
+    stretch = await countBehind(stretch.reached)
+    count += stretch.ids.length
+  }
+  const hasMore = !stretch.isEnd || stretch.isMoreToCome || count > limits.webhookReplayMax
+  const add = (replay: Replay) => insertMissedReplay(queries, replay.id, span, start, nowMs)
+  return { hasMore, count: Math.min(count, limits.webhookReplayMax), add }
 }
 
 /** Chooses and orders in one transaction, one order after the other. */
@@ -153,12 +168,13 @@ function order(
     const nowMs = clock.now()
     const before = isDryRun ? undefined : await answered(queries, request, nowMs)
     if (before) return { replay: before, isDryRun: false, isReplayed: true }
-    const { subscriptionId, kind, hasMore, count, facts, deliveryIds } = await choose(queries, nowMs)
+    const { subscriptionId, kind, hasMore, count, facts, add } = await choose(queries, nowMs)
     const dueAt = Array.from({ length: count }, (_, index) => dueAtOf(index, nowMs))
     const given = { idempotencyKey, bodyHash, createdAt: nowMs, lastDueAt: dueAt.at(-1) ?? null }
     const replay: Replay = { id: ids.uuid(), subscriptionId, kind, deliveries: count, hasMore, ...given }
     if (isDryRun) return { replay, isDryRun, isReplayed: false }
-    await insertReplay(queries, replay, await deliveryIds(), dueAt)
+    await insertReplay(queries, replay)
+    if (!(await add(replay, dueAt))) throw new Refusal('not_found')
     const told = { kind, replay: replay.id, deliveries: count, ...facts }
     const row = { ...operator, id: ids.uuid(), at: nowMs, subject: subscriptionId, facts: told }
     await insertAudit(queries, { ...row, action: 'webhook.replayed' })

@@ -1,4 +1,4 @@
-import { type DeliveryState, type EventType, limits, type ReplayKind } from '@pixgate/spec'
+import { type DeliveryState, limits, type ReplayKind } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
 
 /** What is ordered to be sent again. */
@@ -98,51 +98,6 @@ export function selectFailed(queries: Queries, span: Span, limit: number): Promi
   return queries.rows(selectFailedStatement, spanParameters(span, limit))
 }
 
-/** By `notification_to_erase`. What is made after the receiver is the fan-out's. */
-const selectMissedStatement = statement<[...SpanParameters, events: readonly EventType[]], { id: string }>(
-  'webhooks.selectMissed',
-  `SELECT n.id
-     FROM subscription s
-     JOIN notification n ON n.created_at < s.created_at
-    WHERE s.id = $1 AND n.created_at >= $2 AND ($3::timestamptz IS NULL OR n.created_at < $3)
-      AND n.erased_at IS NULL AND n.fanned_out_at IS NOT NULL AND n.event_type = ANY ($5::text[])
-      AND NOT EXISTS (SELECT FROM delivery d WHERE d.notification_id = n.id AND d.subscription_id = s.id)
-    ORDER BY n.created_at, n.id
-    LIMIT $4`,
-  { isLong: true },
-)
-
-/** Notifications of a receiver's events of before it was registered that it never was to get, oldest first. */
-export function selectMissed(
-  queries: Queries,
-  span: Span & { readonly events: readonly EventType[] },
-  limit: number,
-): Promise<{ readonly id: string }[]> {
-  return queries.rows(selectMissedStatement, [...spanParameters(span, limit), span.events])
-}
-
-// They are not due by themselves: nothing but a replay sends them.
-const insertMissedStatement = statement<
-  [ids: readonly string[], notificationIds: readonly string[], subscriptionId: string, now: string]
->(
-  'webhooks.insertMissed',
-  `INSERT INTO delivery (id, notification_id, subscription_id, state, next_attempt_at, created_at)
-   SELECT id, notification_id, $3, 'PENDING', NULL, $4
-     FROM unnest($1::uuid[], $2::uuid[]) AS added (id, notification_id)`,
-)
-
-/** Makes deliveries of notifications for a receiver that was not there yet. */
-export async function insertMissed(
-  queries: Queries,
-  subscriptionId: string,
-  missed: readonly { readonly id: string; readonly notificationId: string }[],
-  nowMs: number,
-): Promise<void> {
-  const ids = missed.map(({ id }) => id)
-  const notificationIds = missed.map(({ notificationId }) => notificationId)
-  await queries.rows(insertMissedStatement, [ids, notificationIds, subscriptionId, instantParameter(nowMs)])
-}
-
 const insertReplayStatement = statement<
   [
     id: string,
@@ -154,42 +109,56 @@ const insertReplayStatement = statement<
     key: string | null,
     bodyHash: Buffer,
     createdAt: string,
-    deliveryIds: readonly string[],
-    dueAt: readonly string[],
   ]
 >(
   'webhooks.insertReplay',
-  `WITH ordered AS (
-     INSERT INTO replay (id, subscription_id, kind, deliveries, has_more, last_due_at, idempotency_key, body_hash, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-     RETURNING id, subscription_id)
-   INSERT INTO replay_delivery (replay_id, delivery_id, subscription_id, state, due_at)
-   SELECT ordered.id, added.delivery_id, ordered.subscription_id, 'WAITING', added.due_at
-     FROM ordered
-    CROSS JOIN unnest($10::uuid[], $11::timestamptz[]) AS added (delivery_id, due_at)`,
+  `INSERT INTO replay (id, subscription_id, kind, deliveries, has_more, last_due_at, idempotency_key, body_hash, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 )
 
-/** Adds an order with what is to be sent of it. @param dueAt of each, epoch milliseconds */
-export async function insertReplay(
+/** Adds an order. */
+export async function insertReplay(queries: Queries, replay: Replay): Promise<void> {
+  const { id, subscriptionId, kind, deliveries, hasMore, lastDueAt, idempotencyKey, bodyHash, createdAt } = replay
+  const due = lastDueAt === null ? null : instantParameter(lastDueAt)
+  const parameters = [id, subscriptionId, kind, deliveries, hasMore, due, idempotencyKey, bodyHash] as const
+  await queries.rows(insertReplayStatement, [...parameters, instantParameter(createdAt)])
+}
+
+// Both are locked: whoever removes the receiver waits, and finds what is to be cancelled, or is seen here; and nobody erases a delivery
+// between the choice and this, so that none waits that is not there.
+const insertReplayDeliveriesStatement = statement<
+  [id: string, subscriptionId: string, deliveryIds: readonly string[], dueAt: readonly string[]],
+  { id: string }
+>(
+  'webhooks.insertReplayDeliveries',
+  `WITH receiver AS (SELECT id FROM subscription WHERE id = $2 AND deleted_at IS NULL FOR SHARE),
+   kept AS (
+     SELECT d.id, d.subscription_id, chosen.due_at
+       FROM receiver
+       JOIN delivery d ON d.subscription_id = receiver.id
+       JOIN unnest($3::uuid[], $4::timestamptz[]) AS chosen (id, due_at) ON chosen.id = d.id
+      WHERE d.id = ANY ($3::uuid[])
+        FOR KEY SHARE OF d)
+   INSERT INTO replay_delivery (replay_id, delivery_id, subscription_id, state, due_at)
+   SELECT $1, id, subscription_id, 'WAITING', due_at FROM kept
+   RETURNING delivery_id AS id`,
+)
+
+/**
+ * Adds what is to be sent of an order.
+ * @param dueAt of each, epoch milliseconds
+ * @returns whether there is anything of it still: its receiver was removed, or all of it erased, since it was chosen
+ * @source rules#webhooks.23
+ */
+export async function insertReplayDeliveries(
   queries: Queries,
-  replay: Replay,
+  { id, subscriptionId }: Pick<Replay, 'id' | 'subscriptionId'>,
   deliveryIds: readonly string[],
   dueAt: readonly number[],
-): Promise<void> {
-  const { id, subscriptionId, kind, deliveries, hasMore, lastDueAt, idempotencyKey, bodyHash, createdAt } = replay
-  await queries.rows(insertReplayStatement, [
-    id,
-    subscriptionId,
-    kind,
-    deliveries,
-    hasMore,
-    lastDueAt === null ? null : instantParameter(lastDueAt),
-    idempotencyKey,
-    bodyHash,
-    instantParameter(createdAt),
-    deliveryIds,
-    dueAt.map(instantParameter),
-  ])
+): Promise<boolean> {
+  const parameters = [id, subscriptionId, deliveryIds, dueAt.map(instantParameter)] as const
+  const added = await queries.rows(insertReplayDeliveriesStatement, [...parameters])
+  return deliveryIds.length === 0 || added.length > 0
 }
 
 const sweepReplaysStatement = statement<[now: string, limit: number, heldSince: string], { id: string }>(

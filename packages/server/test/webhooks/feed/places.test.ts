@@ -44,7 +44,7 @@ async function held(t: TestContext, world: WebhookWorld, when: 'claimed' | 'plac
   t.after(() => database.close())
   const reached = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
-  const ended = heldFanOut(database, world.clock.now(), when, () => {
+  const ended = heldFanOut(database, world.boundsOfNothing(), when, () => {
     reached.resolve()
     return goOn.promise
   })

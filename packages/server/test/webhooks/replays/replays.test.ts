@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { verify } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { type ErrorCode, limits, Refusal } from '@pixgate/spec'
+import { erase } from '../../../src/retention/store.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { administer } from '../../support/database.ts'
 import { lapsing } from '../../support/live-request.ts'
-import { answering, startReceiver } from '../../support/webhook-receiver.ts'
+import { openHolder } from '../../support/waiting-backends.ts'
+import { type Answering, answering, hanging, startReceiver } from '../../support/webhook-receiver.ts'
 import { requestContext, type WebhookProcess, type WebhookWorld, webhookWorld } from '../../support/webhook-world.ts'
 
 const LEASE_MS = 30_000
@@ -38,7 +40,8 @@ function replayMany(
   return handlers.replayWebhook({ ...bare, context: contextOf(asked), params: { webhook_id: webhookId }, body })
 }
 
-async function sendReplays({ replays }: Pick<WebhookProcess, 'replays'>): Promise<void> {
+async function sendReplays({ missed, replays }: Pick<WebhookProcess, 'missed' | 'replays'>): Promise<void> {
+  while (await missed.processNext());
   await replays.processNext()
   await replays.settled()
 }
@@ -154,6 +157,7 @@ test('[webhooks.22] what failed at a receiver since a time is counted, then sent
   assert.equal((await replayMany(world, id, span)).body.deliveries, 0, 'those wait already')
   world.clock.advance(1_000)
   await sendReplays(world)
+  await sendReplays(world)
   assert.deepEqual(
     receiver.received.map(({ headers }) => headers['webhook-id']).sort(),
     notifications.slice(1, 3).sort(),
@@ -191,6 +195,7 @@ test('[webhooks.22] a new receiver is sent what it missed of its events, once, a
     'they are due by the replay alone',
   )
   world.clock.advance(1_000)
+  await sendReplays(world)
   await sendReplays(world)
   assert.deepEqual(
     receiver.received
@@ -319,6 +324,7 @@ test('[webhooks.14] [webhooks.23] what waits at a paused receiver for thirty day
   const id = await world.subscribe(receiver.url)
   await world.handlers.pauseWebhook({ ...bare, params: { webhook_id: id } })
   await replayMany(world, id, { kind: 'missed' })
+  await sendReplays(world)
   world.clock.advance(limits.webhookHeldMs - 1)
   await world.housekeeping.processNext()
   assert.deepEqual(await waiting(world), [['WAITING', 0]])
@@ -354,26 +360,53 @@ test('[webhooks.23] what is due by itself goes first, and a receiver that is not
   assert.notEqual(receiver.received.at(-1)?.headers['webhook-replay'], undefined)
 })
 
-test('[webhooks.23] no more replays are under way at a receiver than later attempts may be', async (t) => {
+/** A world with so many deliveries to a receiver that were given up, and are ordered again. */
+async function orderedWorld(t: TestContext, count: number, answer: Answering) {
   const world = await webhookWorld(t)
-  const answers: (() => void)[] = []
-  const receiver = await startReceiver(t, (response) => answers.push(() => response.end()))
-  const id = await world.subscribe(receiver.url)
-  for (let count = 0; count < 10; count++) await world.notify()
+  const receiver = await startReceiver(t, answer)
+  const webhookId = await world.subscribe(receiver.url)
+  for (let made = 0; made < count; made++) await world.notify()
   await world.fanOut.processNext()
   await giveUp(world)
-  await replayMany(world, id, { kind: 'failed' })
+  await replayMany(world, webhookId, { kind: 'failed' })
   world.clock.advance(10_000)
+  return { world, receiver, webhookId }
+}
+
+test('[webhooks.25] a quarter of a receiver’s places at most have replays, and what is due finds the others', async (t) => {
+  const answers: (() => void)[] = []
+  const { world, receiver } = await orderedWorld(t, 10, (response) => answers.push(() => response.end()))
   await world.replays.processNext()
-  await receiver.arrived(limits.webhookLaneStart / 2)
+  await receiver.arrived(1)
   await world.replays.processNext()
-  assert.deepEqual(
-    (await waiting(world)).filter(([, attempts]) => attempts > 0).length,
-    limits.webhookLaneStart / 2,
-    'of a new lane half of four',
+  assert.equal((await waiting(world)).filter(([, attempts]) => attempts > 0).length, 1, 'of a new lane one of four')
+  for (let count = 0; count < 10; count++) await world.notify()
+  await world.fanOut.processNext()
+  await world.delivery.processNext()
+  await receiver.arrived(limits.webhookLaneStart)
+  assert.equal(
+    (await world.deliveries()).filter(({ state, attempts }) => state === 'PENDING' && attempts > 0).length,
+    3,
   )
   for (const answer of answers) answer()
-  await world.replays.settled()
+  await Promise.all([world.replays.settled(), world.delivery.settled()])
+})
+
+test('[webhooks.25] a replay that times out halves what a receiver has under way, but tells nothing of its health', async (t) => {
+  const { world, receiver, webhookId } = await orderedWorld(t, 1, hanging)
+  const lanes = await world.lanes()
+  await sendReplays(world)
+  assert.deepEqual(await world.lanes(), lanes)
+  for (let count = 0; count < limits.webhookLaneStart; count++) await world.notify()
+  await world.fanOut.processNext()
+  await world.delivery.processNext()
+  await receiver.arrived(1 + limits.webhookLaneStart / 2)
+  const started = (await world.deliveries()).filter(({ state, attempts }) => state === 'PENDING' && attempts > 0)
+  assert.equal(started.length, limits.webhookLaneStart / 2)
+  const { body } = await world.handlers.getWebhook({ ...bare, params: { webhook_id: webhookId } })
+  assert.partialDeepStrictEqual(body.delivery, { state: 'active', failures: 0, recent: { attempts: 0 } })
+  await receiver.close()
+  await world.delivery.settled()
 })
 
 test('[webhooks.23] a process that dies: another sends the replay when its lease ends', async (t) => {
@@ -421,4 +454,54 @@ test('[webhooks.23] what waits for a removed receiver is cancelled, and what was
     ['FAILED', 'CANCELLED'],
   )
   assert.equal(receiver.received.length, 1)
+})
+
+/** What may happen to a delivery while it is ordered to be sent again. */
+const MEANWHILE = {
+  'its receiver is removed': 'UPDATE subscription SET deleted_at = now()',
+  'it is erased': 'SET LOCAL session_replication_role = replica; DELETE FROM delivery',
+}
+
+for (const [what, change] of Object.entries(MEANWHILE)) {
+  for (const kind of ['delivery', 'failed'] as const) {
+    test(`[webhooks.23] while a replay (${kind}) is ordered ${what}: nothing waits`, async (t) => {
+      const { world, webhookId, id } = await deliveredWorld(t)
+      if (kind === 'failed') await giveUp(world)
+      const holder = await openHolder(world.url)
+      await holder.hold(change)
+      const ordering = kind === 'failed' ? replayMany(world, webhookId, { kind }) : replayOne(world, id)
+      const refused = assert.rejects(ordering, refusal('not_found'))
+      await holder.waiting(1)
+      await holder.release()
+      await refused
+      assert.deepEqual(await waiting(world), [])
+      assert.deepEqual(await world.actionsOf(webhookId), ['webhook.created'])
+    })
+  }
+}
+
+test('[webhooks.23] a receiver is removed while a replay is ordered: what waits is cancelled', async (t) => {
+  const { world, webhookId, id } = await deliveredWorld(t)
+  const holder = await openHolder(world.url)
+  await holder.hold('SELECT FROM delivery FOR UPDATE')
+  const ordering = replayOne(world, id)
+  await holder.waiting(1)
+  const removing = world.handlers.deleteWebhook({ ...bare, params: { webhook_id: webhookId } })
+  await holder.waiting(2)
+  await world.housekeeping.processNext()
+  await holder.release()
+  await Promise.all([ordering, removing])
+  await world.housekeeping.processNext()
+  assert.deepEqual(await waiting(world), [['CANCELLED', 0]])
+})
+
+test('[webhooks.23] [privacy.10] what is being ordered again is not erased', async (t) => {
+  const { world, id } = await deliveredWorld(t)
+  await administer(world.url, `UPDATE delivery SET finished_at = now() - interval '400 days'`)
+  const holder = await openHolder(world.url)
+  await holder.hold(`SELECT FROM delivery FOR KEY SHARE`)
+  assert.equal(await erase(world.database, 'deliveries', 90, 10), 0)
+  await holder.release()
+  await replayOne(world, id)
+  assert.equal(await erase(world.database, 'deliveries', 90, 10), 0)
 })

@@ -45,7 +45,7 @@ export interface ClaimBounds {
 }
 
 /** A claim as its row has it. */
-interface ClaimRow extends Omit<Claim, 'lane' | 'secrets'> {
+export interface ClaimRow extends Omit<Claim, 'lane' | 'secrets'> {
   readonly secretIds: readonly string[] | null
   readonly sealedSecrets: readonly Buffer[] | null
   readonly laneVersion: number
@@ -57,40 +57,71 @@ interface ClaimRow extends Omit<Claim, 'lane' | 'secrets'> {
   readonly laneGoodProbes: number
 }
 
+/**
+ * Which key is current, and what receivers share with us: all of it must be opened by this process. Parameters 2: now, 5: what the
+ * secrets begin with that it opens.
+ */
+export const SIGNED_WITH = `signing AS (SELECT id FROM signing_key WHERE state = 'current'),
+   secret AS (
+     SELECT subscription_id, array_agg(id ORDER BY created_at DESC, id DESC) AS ids,
+            array_agg(secret ORDER BY created_at DESC, id DESC) AS sealed,
+            bool_and(substring(secret FROM 1 FOR 12) = ANY ($5::bytea[])) AS is_opened
+       FROM webhook_secret
+      WHERE secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $2)
+      GROUP BY subscription_id)`
+
+/** What is told of a claim `c`, with its notification `n` and its lane `open`. */
+export const CLAIM_COLUMNS = `c.id, c.claim_id AS "claimId", c.attempts AS attempt,
+          c.subscription_id AS "subscriptionId", open.url, c.notification_id AS "notificationId", n.body,
+          open.secret_ids AS "secretIds", open.sealed AS "sealedSecrets",
+          open.state = 'degraded' AS "isProbe", open.version AS "laneVersion", open.state AS "laneState",
+          open.reason AS "laneReason", open.failures AS "laneFailures", open.failing_since AS "laneFailingSince",
+          open.failed_probes AS "laneFailedProbes", open.good_probes AS "laneGoodProbes"`
+
+/** The parameters that are the same however deliveries are claimed: see {@link claimParameters}. */
+export type ClaimParameters = [
+  claimId: string,
+  now: string,
+  leaseEndsAt: string,
+  signingKeyId: string,
+  openedHeaders: readonly Buffer[],
+  known: readonly string[],
+  underWay: readonly number[],
+  free: readonly number[],
+  knownVersions: readonly number[],
+  newFree: number,
+  maxFirsts: number,
+]
+
+/** Parameters 1 to 11 of a statement that claims. */
+export function claimParameters({ room, ...bounds }: ClaimBounds): ClaimParameters {
+  return [
+    bounds.claimId,
+    instantParameter(bounds.now),
+    instantParameter(bounds.leaseEndsAt),
+    bounds.signingKeyId,
+    bounds.openedHeaders,
+    room.map(({ subscriptionId }) => subscriptionId),
+    room.map(({ underWay }) => underWay),
+    room.map(({ free }) => free),
+    room.map(({ version }) => version),
+    ROOM_OF_NEW.free,
+    bounds.maxFirsts,
+  ]
+}
+
 // There are lanes only for who signs with the key that is current in this very statement, and opens what its receiver shares. Plain ones are read; one that is
 // probed or drained is locked, so that over all processes there is one probe and one pace: what was held in a pause leaves at
 // ten a second at first, and twice as fast with every ten seconds. Every lane offers what it may start; the emptiest are served
 // first, so that a backlog or a hanging receiver takes no turn from the others.
 const claimDeliveriesStatement = statement<
-  [
-    claimId: string,
-    now: string,
-    leaseEndsAt: string,
-    signingKeyId: string,
-    known: readonly string[],
-    underWay: readonly number[],
-    free: readonly number[],
-    freeForRetries: readonly number[],
-    newFree: number,
-    newFreeForRetries: number,
-    maxFirsts: number,
-    maxRetries: number,
-    knownVersions: readonly number[],
-    openedHeaders: readonly Buffer[],
-  ],
+  [...ClaimParameters, freeForRetries: readonly number[], newFreeForRetries: number, maxRetries: number],
   { signingKeyId: string } & (ClaimRow | { id: null })
 >(
   'webhooks.claimDeliveries',
-  `WITH signing AS (SELECT id FROM signing_key WHERE state = 'current'),
-   secret AS (
-     SELECT subscription_id, array_agg(id ORDER BY created_at DESC, id DESC) AS ids,
-            array_agg(secret ORDER BY created_at DESC, id DESC) AS sealed,
-            bool_and(substring(secret FROM 1 FOR 12) = ANY ($14::bytea[])) AS is_opened
-       FROM webhook_secret
-      WHERE secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $2)
-      GROUP BY subscription_id),
+  `WITH ${SIGNED_WITH},
    room AS (
-     SELECT * FROM unnest($5::uuid[], $6::integer[], $7::integer[], $8::integer[], $13::integer[])
+     SELECT * FROM unnest($6::uuid[], $7::integer[], $8::integer[], $12::integer[], $9::integer[])
        AS room (id, under_way, free, retries, version)),
    paced AS (
      SELECT l.*
@@ -112,10 +143,10 @@ const claimDeliveriesStatement = statement<
      SELECT ready.*, s.url, secret.ids AS secret_ids, secret.sealed, coalesce(room.under_way, 0) AS under_way,
             CASE WHEN ready.state = 'degraded' THEN 1
                  WHEN ready.version > coalesce(room.version, 0) THEN least(1, ready.bound)
-                 ELSE least(coalesce(room.free, $9::integer), ready.bound) END AS free,
+                 ELSE least(coalesce(room.free, $10::integer), ready.bound) END AS free,
             CASE WHEN ready.state = 'degraded' THEN 1
                  WHEN ready.version > coalesce(room.version, 0) THEN least(1, ready.bound)
-                 ELSE least(coalesce(room.retries, $10::integer), ready.bound) END AS retries
+                 ELSE least(coalesce(room.retries, $13::integer), ready.bound) END AS retries
        FROM ready
        JOIN subscription s ON s.id = ready.subscription_id AND s.deleted_at IS NULL
        JOIN signing ON signing.id = $4
@@ -143,7 +174,7 @@ const claimDeliveriesStatement = statement<
      UPDATE delivery d
         SET claim_id = $1, next_attempt_at = $3, attempts = d.attempts + 1
        FROM turns
-      WHERE d.id = turns.id AND turns.turn <= CASE turns.tried WHEN 0 THEN $11::integer ELSE $12::integer END
+      WHERE d.id = turns.id AND turns.turn <= CASE turns.tried WHEN 0 THEN $11::integer ELSE $14::integer END
      RETURNING d.id, d.claim_id, d.attempts, d.subscription_id, d.notification_id, turns.due_at),
    kept AS (
      UPDATE lane l
@@ -158,12 +189,7 @@ const claimDeliveriesStatement = statement<
                JOIN claimed c ON c.subscription_id = p.subscription_id
               GROUP BY p.subscription_id, p.drain_since) AS counted
       WHERE l.subscription_id = counted.subscription_id)
-   SELECT signing.id AS "signingKeyId", c.id, c.claim_id AS "claimId", c.attempts AS attempt,
-          c.subscription_id AS "subscriptionId", open.url, c.notification_id AS "notificationId", n.body,
-          open.secret_ids AS "secretIds", open.sealed AS "sealedSecrets",
-          open.state = 'degraded' AS "isProbe", open.version AS "laneVersion", open.state AS "laneState",
-          open.reason AS "laneReason", open.failures AS "laneFailures", open.failing_since AS "laneFailingSince",
-          open.failed_probes AS "laneFailedProbes", open.good_probes AS "laneGoodProbes"
+   SELECT signing.id AS "signingKeyId", ${CLAIM_COLUMNS}
      FROM signing
      LEFT JOIN (claimed c
                 JOIN open ON open.subscription_id = c.subscription_id
@@ -176,26 +202,20 @@ const claimDeliveriesStatement = statement<
  * @source rules#signing-keys.5, rules#webhook-secrets.4, rules#webhooks.10
  */
 export async function claimDeliveries(queries: Queries, bounds: ClaimBounds): Promise<Claimed> {
-  const { room } = bounds
   const rows = await queries.rows(claimDeliveriesStatement, [
-    bounds.claimId,
-    instantParameter(bounds.now),
-    instantParameter(bounds.leaseEndsAt),
-    bounds.signingKeyId,
-    room.map(({ subscriptionId }) => subscriptionId),
-    room.map(({ underWay }) => underWay),
-    room.map(({ free }) => free),
-    room.map(({ freeForRetries }) => freeForRetries),
-    ROOM_OF_NEW.free,
+    ...claimParameters(bounds),
+    bounds.room.map(({ freeForRetries }) => freeForRetries),
     ROOM_OF_NEW.freeForRetries,
-    bounds.maxFirsts,
     bounds.maxRetries,
-    room.map(({ version }) => version),
-    bounds.openedHeaders,
   ])
   const [first] = rows
   if (first === undefined) throw new Error('no signing key is current')
-  return { signingKeyId: first.signingKeyId, claims: rows.filter((row) => row.id !== null).map(claimOf) }
+  return { signingKeyId: first.signingKeyId, claims: claimsOf(rows) }
+}
+
+/** The claims among the rows of a statement that has a row without one where there is none. */
+export function claimsOf(rows: readonly (ClaimRow | { readonly id: null })[]): Claim[] {
+  return rows.filter((row) => row.id !== null).map(claimOf)
 }
 
 function claimOf({ secretIds, sealedSecrets, ...ofLane }: ClaimRow): Claim {

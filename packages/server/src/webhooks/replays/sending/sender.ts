@@ -1,19 +1,18 @@
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Database } from '../../../platform/db/database.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../../../platform/heartbeat.ts'
+import type { Heartbeat } from '../../../platform/heartbeat.ts'
 import { type Exchange, post } from '../../../platform/http-client/post.ts'
 import type { Ids } from '../../../platform/ids.ts'
-import { type Batcher, createBatcher } from '../../../platform/jobs/batcher.ts'
 import type { Logger } from '../../../platform/log.ts'
-import type { Keyring, ReceiverSecrets, SealedSecret } from '../../../signing-keys/index.ts'
-import { LEASE_MS, requestOf } from '../../deliveries/delivery.ts'
+import type { Keyring, ReceiverSecrets } from '../../../signing-keys/index.ts'
+import { requestOf } from '../../deliveries/delivery.ts'
 import { excerptOf } from '../../deliveries/excerpt.ts'
 import { type OpenSecrets, openingSecrets } from '../../deliveries/opened-secrets.ts'
-import { heldUntil, outcomeOf } from '../../deliveries/rules.ts'
-import type { Job } from '../../fan-out.ts'
-import type { Lanes } from '../../lanes/lanes.ts'
-import { type Signature, signatureOf } from '../../signed-headers.ts'
+import { heldUntil, isSuccess, isTimeout, outcomeOf } from '../../deliveries/rules.ts'
+import { createSending, LEASE_MS, type Sending, type SentClaim } from '../../deliveries/sending.ts'
+import type { Lanes, ReplayPlace } from '../../lanes/lanes.ts'
+import type { Signature } from '../../signed-headers.ts'
 import { nextReplay } from '../rules.ts'
 import { claimReplays, type EndedReplay, type ReplayClaim, recordReplays } from './store.ts'
 
@@ -35,107 +34,62 @@ export interface ReplaySenderDependencies {
   readonly heartbeat?: Heartbeat
 }
 
-/** The job that sends replays. */
-export interface ReplaySender extends Job {
-  /** Resolves when no attempt is under way and all are recorded. */
-  settled(): Promise<void>
-}
-
 /** Claimed and not recorded, at most. */
 const UNRECORDED_MAX = 256
 
-const RECORD_BATCH_MAX = 256
-
 /**
- * Sends what was ordered to be sent again: in the later attempts' half of its lane, when nothing is due there by itself. What
- * comes of it is kept in the history, and has no part in what its lane becomes.
- * @source rules#webhooks.23, rules#signing-keys.5, rules#events.4
+ * Makes the job that sends what was ordered to be sent again: in its share of the lane, when nothing is due there by itself. What
+ * comes of it is kept in the history, and tells how much the receiver can bear, but not whether it is well.
+ * @source rules#webhooks.23, rules#webhooks.25, rules#webhook-secrets.4, rules#events.4
  */
-export function createReplaySender(dependencies: ReplaySenderDependencies): ReplaySender {
-  return new SendingReplays(dependencies)
+export function createReplaySender(dependencies: ReplaySenderDependencies): Sending<ReplayClaim & SentClaim> {
+  const { database, clock, secrets, lanes, logger } = dependencies
+  const openSecrets = openingSecrets(secrets, logger)
+  return createSending<ReplayClaim & SentClaim, EndedReplay>({
+    ...dependencies,
+    unrecordedMax: UNRECORDED_MAX,
+    claim: async (signer, unrecorded) => {
+      const max = Math.min(lanes.free().replays, unrecorded)
+      return max <= 0 ? undefined : claim(dependencies, signer.keyId, max)
+    },
+    attempt: (claimed, signature) => {
+      const place = lanes.replayStarted(claimed.subscriptionId, claimed.laneVersion, clock.now())
+      return attempt(dependencies, claimed, signature, openSecrets, place).finally(place.free)
+    },
+    record: (ended) => recordReplays(database, ended),
+    report: (_, ended) => {
+      if (ended.state === 'FAILED') reportGivenUp(logger, ended)
+    },
+  })
 }
 
-class SendingReplays implements ReplaySender {
-  readonly #dependencies: ReplaySenderDependencies
-  readonly #records: Batcher<EndedReplay, void>
-  readonly #heartbeat: Heartbeat
-  readonly #openSecrets: OpenSecrets
-  readonly #unrecorded = new Set<Promise<void>>()
+/** What a replay is signed with is read after it was claimed: what ended before that signs nothing. */
+async function claim({ database, clock, ids, secrets, lanes }: ReplaySenderDependencies, keyId: string, max: number) {
+  const now = clock.now()
+  const { claims, signingKeyId } = await claimReplays(database, {
+    ...{ claimId: ids.uuid(), signingKeyId: keyId, now, leaseEndsAt: now + LEASE_MS },
+    ...{ room: lanes.room(), max, openedHeaders: secrets.openedHeaders },
+  })
+  const receivers = [...new Set(claims.map(({ subscriptionId }) => subscriptionId))]
+  const sealed = receivers.length > 0 ? await secrets.sealedOf(database, receivers, now) : []
+  const secretsOf = (of: string) => sealed.filter(({ subscriptionId }) => subscriptionId === of)
+  return { claims: claims.map((one) => ({ ...one, secrets: secretsOf(one.subscriptionId) })), signingKeyId }
+}
 
-  constructor(dependencies: ReplaySenderDependencies) {
-    this.#dependencies = dependencies
-    this.#openSecrets = openingSecrets(dependencies.secrets, dependencies.logger)
-    this.#heartbeat = dependencies.heartbeat ?? createHeartbeat()
-    this.#records = createBatcher<EndedReplay, void>(
-      async (ended) => {
-        await recordReplays(dependencies.database, ended)
-        return ended.map(() => ({ result: undefined }))
-      },
-      { batchMax: RECORD_BATCH_MAX, queueMax: UNRECORDED_MAX },
-    )
-  }
-
-  async processNext(): Promise<boolean> {
-    const { database, clock, ids, keyring, secrets, lanes } = this.#dependencies
-    const max = Math.min(lanes.free().retries, UNRECORDED_MAX - this.#unrecorded.size)
-    if (max <= 0) return false
-    const now = clock.now()
-    const signer = keyring.signer()
-    const { claims, signingKeyId } = await claimReplays(database, {
-      ...{ claimId: ids.uuid(), signingKeyId: signer.keyId, now, leaseEndsAt: now + LEASE_MS },
-      ...{ room: lanes.room(), max, openedHeaders: secrets.openedHeaders },
-    })
-    if (signingKeyId !== signer.keyId) {
-      await keyring.refresh()
-      return true
-    }
-    const receivers = [...new Set(claims.map(({ subscriptionId }) => subscriptionId))]
-    // After the claim: what ended before it signs nothing.
-    const sealed = receivers.length > 0 ? await secrets.sealedOf(database, receivers, now) : []
-    for (const claim of claims) {
-      const own = sealed.filter(({ subscriptionId }) => subscriptionId === claim.subscriptionId)
-      this.#start(claim, signatureOf(claim.body, signer), own)
-    }
-    return false
-  }
-
-  #start(claim: ReplayClaim, signature: Promise<Signature>, secrets: readonly SealedSecret[]): void {
-    const { lanes, clock, logger, onAttemptEnded } = this.#dependencies
-    const slot = lanes.occupy(claim.subscriptionId, claim.laneVersion, clock.now())
-    const recorded = this.#send(claim, signature, secrets)
-      .finally(() => slot.free())
-      .then(async (ended) => {
-        await this.#records.submit(ended)
-        if (ended.state === 'FAILED') reportGivenUp(logger, ended)
-      })
-      .catch((error) => {
-        const reason = String(error)
-        const line = 'a replay was not recorded; it is made again when its lease ends'
-        this.#heartbeat.report(reason, (more) => logger.warn({ delivery: claim.id, reason }, `${line}${andMore(more)}`))
-      })
-      .then(() => {
-        this.#unrecorded.delete(recorded)
-        onAttemptEnded()
-      })
-    this.#unrecorded.add(recorded)
-  }
-
-  async #send(
-    claim: ReplayClaim,
-    signature: Promise<Signature>,
-    secrets: readonly SealedSecret[],
-  ): Promise<EndedReplay> {
-    const { clock, random, dispatcher } = this.#dependencies
-    const startedAt = clock.now()
-    const request = requestOf(claim, await signature, this.#openSecrets(secrets), startedAt)
-    const headers = { ...request.headers, 'webhook-replay': claim.replayId }
-    const exchange = await post(dispatcher, { ...request, headers })
-    return endedReplay(claim, exchange, startedAt, clock.now(), random())
-  }
-
-  async settled(): Promise<void> {
-    await Promise.all(this.#unrecorded)
-  }
+async function attempt(
+  { clock, random, dispatcher }: ReplaySenderDependencies,
+  claimed: ReplayClaim & SentClaim,
+  signature: Promise<Signature>,
+  openSecrets: OpenSecrets,
+  place: ReplayPlace,
+): Promise<EndedReplay> {
+  const startedAt = clock.now()
+  const request = requestOf(claimed, await signature, openSecrets(claimed.secrets), startedAt)
+  const headers = { ...request.headers, 'webhook-replay': claimed.replayId }
+  const exchange = await post(dispatcher, { ...request, headers })
+  const { answer } = exchange
+  place.answered(isSuccess(answer) ? 'success' : isTimeout(answer) ? 'timeout' : 'other')
+  return endedReplay(claimed, exchange, startedAt, clock.now(), random())
 }
 
 /** Of the receiver's address only the host is named: its path may be a secret. @source rules#logs.1, rules#logs.3 */

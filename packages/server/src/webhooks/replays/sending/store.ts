@@ -78,7 +78,7 @@ const claimReplaysStatement = statement<
                          WHERE d.subscription_id = l.subscription_id AND d.state = 'PENDING'
                            AND least(d.attempts, 1) IN (0, 1) AND d.next_attempt_at <= $2)),
    offered AS (
-     SELECT due.*, open.url, open.version, row_number() OVER (ORDER BY due.due_at) AS turn
+     SELECT due.*, open.url, open.version, row_number() OVER (PARTITION BY open.subscription_id ORDER BY due.due_at) AS nth
        FROM open
       CROSS JOIN LATERAL (
         SELECT r.replay_id, r.delivery_id, r.due_at, n.id AS notification_id, n.body
@@ -89,13 +89,14 @@ const claimReplaysStatement = statement<
          ORDER BY r.due_at
          LIMIT greatest(open.free, 0)
            FOR UPDATE OF r SKIP LOCKED) AS due),
+   turns AS (SELECT *, row_number() OVER (ORDER BY nth, due_at) AS turn FROM offered),
    claimed AS (
      UPDATE replay_delivery r
         SET claim_id = $1, due_at = $3, attempts = r.attempts + 1
-       FROM offered
-      WHERE r.replay_id = offered.replay_id AND r.delivery_id = offered.delivery_id AND offered.turn <= $9
-     RETURNING r.replay_id, r.delivery_id, r.subscription_id, r.attempts, r.claim_id, offered.notification_id, offered.body,
-               offered.url, offered.version, offered.turn),
+       FROM turns
+      WHERE r.replay_id = turns.replay_id AND r.delivery_id = turns.delivery_id AND turns.turn <= $9
+     RETURNING r.replay_id, r.delivery_id, r.subscription_id, r.attempts, r.claim_id, turns.notification_id, turns.body,
+               turns.url, turns.version, turns.turn),
    counted AS (
      UPDATE delivery d SET attempts = d.attempts + 1 FROM claimed WHERE d.id = claimed.delivery_id
      RETURNING d.id, d.attempts)
@@ -119,9 +120,9 @@ export async function claimReplays(queries: Queries, bounds: ReplayBounds): Prom
     instantParameter(bounds.leaseEndsAt),
     bounds.signingKeyId,
     room.map(({ subscriptionId }) => subscriptionId),
-    room.map(({ freeForRetries }) => freeForRetries),
+    room.map(({ freeForReplays }) => freeForReplays),
     room.map(({ version }) => version),
-    ROOM_OF_NEW.freeForRetries,
+    ROOM_OF_NEW.freeForReplays,
     bounds.max,
     bounds.openedHeaders,
   ])

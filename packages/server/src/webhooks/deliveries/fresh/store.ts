@@ -1,0 +1,116 @@
+import { type Queries, statement } from '../../../platform/db/database.ts'
+import {
+  CLAIM_COLUMNS,
+  type ClaimBounds,
+  type Claimed,
+  type ClaimParameters,
+  type ClaimRow,
+  claimParameters,
+  claimsOf,
+  SIGNED_WITH,
+} from '../claims/store.ts'
+
+/** What was fanned out. */
+export interface FannedOut extends Claimed {
+  /** How many notifications. */
+  readonly notifications: number
+  /** How many of their deliveries wait to be claimed. */
+  readonly waiting: number
+}
+
+// Who finds that another process has the oldest notifications waits for it, so that of two the older one, and so the first of two
+// of one operation, never has the later place in the feed. Notifications are locked before the feed, by all who lock both. A
+// receiver that is being removed is waited for, and one that is fanned out to is removed afterwards (FOR SHARE).
+//
+// What can be sent at once is claimed as it is made: the row is written once less, and no other statement looks for it. That is in
+// a lane that nothing holds up and in which nothing due waits, as far as it has room; everything else waits for its turn.
+const fanOutStatement = statement<
+  [...ClaimParameters, max: number, deliveryIds: string],
+  { signingKeyId: string; notifications: number; waiting: number } & (ClaimRow | { id: null })
+>(
+  'webhooks.fanOut',
+  `WITH ${SIGNED_WITH},
+   fresh AS (
+     SELECT id, event_type, created_at, body FROM notification
+      WHERE fanned_out_at IS NULL
+      ORDER BY created_at, id
+      LIMIT $12
+        FOR UPDATE),
+   numbered AS (SELECT id, event_type, created_at, row_number() OVER (ORDER BY created_at, id) AS nth FROM fresh),
+   placed AS (
+     UPDATE feed
+        SET last_position = last_position + counted.fresh
+       FROM (SELECT count(*) AS fresh FROM fresh) AS counted
+      WHERE NOT is_behind AND counted.fresh > 0
+     RETURNING last_position - counted.fresh AS before),
+   marked AS (
+     UPDATE notification n
+        SET fanned_out_at = $2, position = (SELECT before FROM placed) + numbered.nth
+       FROM numbered
+      WHERE n.id = numbered.id),
+   receiver AS (
+     SELECT id, url, events, created_at FROM subscription
+      WHERE deleted_at IS NULL AND EXISTS (SELECT FROM fresh)
+        FOR SHARE),
+   room AS (
+     SELECT * FROM unnest($6::uuid[], $7::integer[], $8::integer[], $9::integer[]) AS room (id, under_way, free, version)),
+   open AS (
+     SELECT l.*, r.url, secret.ids AS secret_ids, secret.sealed, coalesce(room.under_way, 0) AS under_way,
+            CASE WHEN l.version > coalesce(room.version, 0) THEN 1 ELSE coalesce(room.free, $10::integer) END AS free
+       FROM lane l
+       JOIN receiver r ON r.id = l.subscription_id
+       JOIN signing ON signing.id = $4
+       LEFT JOIN room ON room.id = l.subscription_id
+       LEFT JOIN secret ON secret.subscription_id = l.subscription_id
+      WHERE l.state = 'active' AND l.drain_since IS NULL AND NOT l.is_over
+        AND (l.held_until IS NULL OR l.held_until <= $2) AND coalesce(secret.is_opened, true)
+        AND NOT EXISTS (SELECT FROM delivery d
+                         WHERE d.subscription_id = l.subscription_id AND d.state = 'PENDING' AND least(d.attempts, 1) = 0
+                           AND d.next_attempt_at <= $2)),
+   added AS (
+     SELECT (left($13::text, 24) || lpad(to_hex(row_number() OVER (ORDER BY n.nth, r.id)), 4, '0')
+              || left(gen_random_uuid()::text, 8))::uuid AS id,
+            n.id AS notification_id, r.id AS subscription_id, least(n.created_at, $2) AS due_at, open.under_way,
+            row_number() OVER (PARTITION BY r.id ORDER BY n.nth) AS nth,
+            row_number() OVER (PARTITION BY r.id ORDER BY n.nth) <= coalesce(open.free, 0) AS fits
+       FROM numbered n
+       JOIN receiver r ON r.created_at <= n.created_at AND n.event_type = ANY (r.events)
+       LEFT JOIN open ON open.subscription_id = r.id),
+   turns AS (
+     SELECT *, fits AND row_number() OVER (PARTITION BY fits ORDER BY under_way + nth, due_at, id) <= $11 AS starts
+       FROM added),
+   made AS (
+     INSERT INTO delivery (id, notification_id, subscription_id, state, created_at, next_attempt_at, attempts, claim_id)
+     SELECT id, notification_id, subscription_id, 'PENDING', $2, CASE WHEN starts THEN $3 ELSE due_at END,
+            starts::integer, CASE WHEN starts THEN $1::uuid END
+       FROM turns
+         ON CONFLICT (notification_id, subscription_id) DO NOTHING
+     RETURNING id, notification_id, subscription_id, attempts, claim_id)
+   SELECT signing.id AS "signingKeyId", (SELECT count(*) FROM fresh)::integer AS notifications,
+          (SELECT count(*) FROM made WHERE attempts = 0)::integer AS waiting, ${CLAIM_COLUMNS}
+     FROM signing
+     LEFT JOIN (made c
+                JOIN open ON open.subscription_id = c.subscription_id
+                JOIN fresh n ON n.id = c.notification_id) ON c.attempts = 1
+    ORDER BY n.created_at, n.id`,
+)
+
+/**
+ * Makes a delivery of the next notifications for every receiver that was there before each, marks them as fanned out, and gives
+ * them the next places of the feed, in their order; while older ones have none, they wait for theirs behind them.
+ * @param max how many notifications
+ * @param deliveryIds a UUID of now, by which the ids of the deliveries are in the order in which they are made
+ * @source rules#webhooks.9, rules#feed.1, rules#signing-keys.5, rules#webhook-secrets.4, rules#webhooks.10
+ */
+export async function fanOut(
+  queries: Queries,
+  bounds: ClaimBounds,
+  max: number,
+  deliveryIds: string,
+): Promise<FannedOut> {
+  const rows = await queries.rows(fanOutStatement, [...claimParameters(bounds), max, deliveryIds])
+  const [first] = rows
+  if (first === undefined) throw new Error('no signing key is current')
+  const { signingKeyId, notifications, waiting } = first
+  return { signingKeyId, notifications, waiting, claims: claimsOf(rows) }
+}

@@ -1,0 +1,158 @@
+import { andMore, createHeartbeat, type Heartbeat } from '../../platform/heartbeat.ts'
+import { type Batcher, createBatcher } from '../../platform/jobs/batcher.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { Keyring, SealedSecret, Signer } from '../../signing-keys/index.ts'
+import type { Job } from '../fan-out.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import { type Signature, signatureOf } from '../signed-headers.ts'
+
+/** What every claim has, of whatever kind. */
+export interface SentClaim {
+  /** Of the delivery. */
+  readonly id: string
+  readonly notificationId: string
+  readonly body: Buffer
+  /** What it is signed with beside the signing key, the newest first. */
+  readonly secrets: readonly SealedSecret[]
+}
+
+/** What was claimed. */
+export interface Claimed<Claim> {
+  readonly claims: readonly Claim[]
+  /** Which signing key is current. Where that is not the signer's, nothing was claimed. */
+  readonly signingKeyId: string
+  /** Whether more may be due that can start when an attempt ends; unless it is said, it may. */
+  readonly isBehind?: boolean
+}
+
+/** How attempts of one kind are claimed, made and recorded. */
+export interface SendingOptions<Claim, Ended> {
+  readonly keyring: Keyring
+  readonly logger: Logger
+  readonly heartbeat?: Heartbeat
+  /** Claimed and not recorded: an attempt waits for its record without holding up the next one, within this bound. */
+  readonly unrecordedMax: number
+  readonly lanes: Pick<Lanes, 'exclusively'>
+  /** Claims what may start now, so many at most; undefined where nothing may. */
+  readonly claim: (signer: Signer, max: number) => Promise<Claimed<Claim> | undefined>
+  /** Makes an attempt. It has its place until this resolves; from then on another may start. */
+  readonly attempt: (claim: Claim, signature: Promise<Signature>) => Promise<Ended>
+  readonly record: (ended: readonly Ended[]) => Promise<void>
+  /** Of an attempt that was recorded. */
+  readonly report: (claim: Claim, ended: Ended) => void
+  /** Called when another attempt may start. */
+  readonly onAttemptEnded: () => void
+}
+
+/** A job that sends. */
+export interface Sending<Claim> extends Job {
+  /** Starts what is due and may start now; does not wait for it to end. */
+  processNext(): Promise<boolean>
+  /** Starts what is claimed in another way; does not wait for it to end. @param claim as {@link SendingOptions.claim} */
+  starting<Given extends Claimed<Claim> | undefined>(
+    claim: (signer: Signer, max: number) => Promise<Given>,
+  ): Promise<Given>
+  /** Resolves when no attempt is under way and all are recorded. */
+  settled(): Promise<void>
+}
+
+/** Longer than any attempt: what a process that died had claimed is claimed by another after this. */
+export const LEASE_MS = 30_000
+
+/** Nobody waits for a record. */
+const RECORDS = { batchMax: 256, paceMs: 10 }
+
+/**
+ * Makes a job that claims attempts in one short statement, makes them with no transaction open, and records them in batches in
+ * another one. Each is signed anew with the key that was current when it was claimed: a process that signs with another one opens that
+ * first.
+ * @source rules#signing-keys.5, failure-modes#NO-1, failure-modes#NO-7
+ */
+export function createSending<Claim extends SentClaim, Ended>(options: SendingOptions<Claim, Ended>): Sending<Claim> {
+  return new ClaimedAttempts(options)
+}
+
+class ClaimedAttempts<Claim extends SentClaim, Ended> implements Sending<Claim> {
+  readonly #options: SendingOptions<Claim, Ended>
+  readonly #records: Batcher<Ended, void>
+  readonly #heartbeat: Heartbeat
+  /** What is claimed and not recorded: those under way, and those that wait for their record. */
+  readonly #unrecorded = new Set<Promise<void>>()
+  /** Whether something that is due may wait for an attempt to end. */
+  #isBehind = true
+  #hasEnded = false
+
+  constructor(options: SendingOptions<Claim, Ended>) {
+    this.#options = options
+    this.#heartbeat = options.heartbeat ?? createHeartbeat()
+    this.#records = createBatcher<Ended, void>(
+      async (ended) => {
+        await options.record(ended)
+        return ended.map(() => ({ result: undefined }))
+      },
+      { ...RECORDS, queueMax: options.unrecordedMax },
+    )
+  }
+
+  async processNext(): Promise<boolean> {
+    const { keyId } = this.#options.keyring.signer()
+    this.#hasEnded = false
+    const claimed = await this.starting(this.#options.claim)
+    this.#isBehind = claimed?.isBehind ?? true
+    if (claimed === undefined) return false
+    // What ended meanwhile may have woken nobody.
+    return claimed.signingKeyId !== keyId || (this.#isBehind && this.#hasEnded)
+  }
+
+  starting<Given extends Claimed<Claim> | undefined>(
+    claim: (signer: Signer, max: number) => Promise<Given>,
+  ): Promise<Given> {
+    const { keyring, lanes, unrecordedMax } = this.#options
+    return lanes.exclusively(async () => {
+      const signer = keyring.signer()
+      const claimed = await claim(signer, unrecordedMax - this.#unrecorded.size)
+      if (claimed === undefined) return claimed
+      if (claimed.signingKeyId !== signer.keyId) await keyring.refresh()
+      const signatures = new Map<string, Promise<Signature>>()
+      for (const one of claimed.claims) {
+        const signature = signatures.get(one.notificationId) ?? signatureOf(one.body, signer)
+        signatures.set(one.notificationId, signature)
+        this.#start(one, signature)
+      }
+      return claimed
+    })
+  }
+
+  #start(claim: Claim, signature: Promise<Signature>): void {
+    const { attempt, report, onAttemptEnded, unrecordedMax } = this.#options
+    const recorded = attempt(claim, signature)
+      .finally(() => {
+        this.#hasEnded = true
+        if (this.#isBehind) onAttemptEnded()
+      })
+      .then(async (ended) => {
+        await this.#records.submit(ended)
+        report(claim, ended)
+      })
+      .catch((error) => this.#reportUnrecorded(claim, String(error)))
+      .then(() => {
+        const wasFull = this.#unrecorded.size >= unrecordedMax - 1
+        this.#unrecorded.delete(recorded)
+        if (wasFull) onAttemptEnded()
+      })
+    this.#unrecorded.add(recorded)
+  }
+
+  #reportUnrecorded({ id }: Claim, reason: string): void {
+    this.#heartbeat.report(reason, (more) =>
+      this.#options.logger.warn(
+        { delivery: id, reason },
+        `an attempt was not recorded; it is made again when its lease ends${andMore(more)}`,
+      ),
+    )
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#unrecorded)
+  }
+}
