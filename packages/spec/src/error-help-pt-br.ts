@@ -218,7 +218,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   rate_limited: {
     cause:
-      'Esta chave de API enviou mais requisições do que pode em um minuto; ou este endereço enviou requisições demais com credenciais erradas; ou estas credenciais já mantêm 500 conexões.',
+      'Esta chave de API enviou mais requisições do que pode em um minuto; ou este endereço enviou requisições demais com credenciais erradas; ou estas credenciais já mantêm 500 conexões; ou dez requisições desta chave de API já esperam por eventos.',
     cure: 'Espere quantos segundos `Retry-After` disser. Prefira notificações a consultas repetidas, e reutilize conexões.',
   },
   internal_error: {

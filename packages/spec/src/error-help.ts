@@ -222,7 +222,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   rate_limited: {
     cause:
-      'This API key sent more requests than it may in a minute; or this address sent too many requests with wrong credentials; or these credentials hold 500 connections already.',
+      'This API key sent more requests than it may in a minute; or this address sent too many requests with wrong credentials; or these credentials hold 500 connections already; or ten requests of this API key wait for events already.',
     cure: 'Wait as many seconds as `Retry-After` says. Prefer notifications to polling, and use connections again.',
   },
   internal_error: {

@@ -50,7 +50,7 @@ import {
   rotateWebhookSecret,
 } from './webhook.ts'
 import { getWebhookDelivery, listWebhookDeliveries, testWebhook } from './webhook-delivery.ts'
-import { replayWebhook, replayWebhookDelivery } from './webhook-replay.ts'
+import { cancelWebhookReplay, replayWebhook, replayWebhookDelivery } from './webhook-replay.ts'
 
 export * from './access.ts'
 export * from './api-key.ts'
@@ -127,6 +127,7 @@ const businessEndpoints = {
   getWebhookDelivery,
   replayWebhookDelivery,
   replayWebhook,
+  cancelWebhookReplay,
   listEvents,
   getPublicKey,
   listPublicKeys,

@@ -134,9 +134,10 @@ export const limits = {
   webhookHeldMs: 2_592_000_000,
   /** No receiver is left alone for longer because it asks for it. @source rules#webhooks.6 */
   webhookLaneHeldMaxMs: 60_000,
-  /** A request for events is kept waiting for one so long, and so many at once by one process. @source rules#feed.6 */
+  /** A request for events is kept waiting for one so long, and so many at once by one process, and of one API key. @source rules#feed.6 */
   eventsWaitMaxSeconds: 20,
   eventsWaitingMax: 50,
+  eventsWaitingOfKeyMax: 10,
   /** Of random bytes in a receiver's secret. @source rules#webhook-secrets.1 */
   webhookSecretBytes: 32,
   /** Those of one receiver that sign at the same time. @source rules#webhook-secrets.3 */

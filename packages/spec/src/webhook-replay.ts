@@ -15,11 +15,13 @@ export const replayKinds = ['delivery', 'failed', 'missed'] as const
 /** See {@link replayKinds}. */
 export type ReplayKind = (typeof replayKinds)[number]
 
+const replayKind = Type.Enum([...replayKinds], { title: 'WebhookReplayKind' })
+
 const replay = Type.Object(
   {
     replayId: nullable({ ...uuid, description: 'What the header `webhook-replay` has; null of a dry run' }),
     webhookId: uuid,
-    kind: Type.Enum([...replayKinds], { title: 'WebhookReplayKind' }),
+    kind: replayKind,
     dryRun: Type.Boolean(),
     deliveries: Type.Integer({ minimum: 0, maximum: limits.webhookReplayMax, description: 'How many were counted' }),
     hasMore: Type.Boolean({
@@ -30,8 +32,10 @@ const replay = Type.Object(
   { title: 'WebhookReplay', description: 'What is sent again, or would be.' },
 )
 
+const REPLAY_ID = '0198c0e7-3f00-7000-8000-4d5e6f708192'
+
 const example = {
-  replayId: '0198c0e7-3f00-7000-8000-4d5e6f708192',
+  replayId: REPLAY_ID,
   webhookId: WEBHOOK_ID,
   kind: 'failed',
   dryRun: false,
@@ -107,4 +111,38 @@ export const replayWebhook = endpoint({
   example: { kind: 'failed', since: '2026-11-21T00:00:00Z', dryRun: true },
   responses,
   errors: ['not_found', 'idempotency_key_reused'],
+})
+
+/** @source rules#webhooks.26 */
+export const cancelWebhookReplay = endpoint({
+  id: 'cancelWebhookReplay',
+  method: 'POST',
+  path: '/webhook-replay/{id}/cancel',
+  auth: 'api-key',
+  scope: 'webhook',
+  tag: 'Webhooks',
+  summary: 'Call off what is to be sent again',
+  description:
+    'What of the replay was not begun is not sent, and what is under way is not repeated. Of one that looks for what a receiver missed nothing more is looked for. One that is over, or was called off, stays as it is.',
+  params: Type.Object({ id: idText('webhook-replay', REPLAY_ID) }),
+  responses: {
+    200: {
+      description: 'Nothing more of it is begun',
+      schema: Type.Object(
+        {
+          replayId: uuid,
+          webhookId: uuid,
+          kind: replayKind,
+          cancelled: Type.Integer({
+            minimum: 0,
+            maximum: limits.webhookReplayMax,
+            description: 'How many deliveries this called off: 0 where none waited any more',
+          }),
+        },
+        { title: 'WebhookReplayCancelled', description: 'A replay that is called off.' },
+      ),
+      example: { replayId: REPLAY_ID, webhookId: WEBHOOK_ID, kind: 'failed', cancelled: 187 },
+    },
+  },
+  errors: ['not_found'],
 })

@@ -13,6 +13,8 @@ const NEVER_BY_THE_WAY: readonly string[] = [
   'deactivateAllApiKeys',
   'decideApproval',
   'replayWebhookDelivery',
+  // The example of a replay is a dry run.
+  'cancelWebhookReplay',
   // They need a day that is closed, or a file.
   ...['getClose', 'verifyClose', 'exportCloseCsv', 'exportCloseOfx', 'importStatement'],
   'getCase',

@@ -86,6 +86,9 @@ async function moneyIn({ run, variables }: Shell, pix: World): Promise<void> {
   variables.WEBHOOK_DELIVERY_ID = (await run('listWebhookDeliveries')).data.find(delivered).id
   await run('getWebhookDelivery')
   await run('replayWebhookDelivery')
+  const replay = await pix.call('POST', `/webhook-delivery/${variables.WEBHOOK_DELIVERY_ID}/replay`, {})
+  variables.WEBHOOK_REPLAY_ID = replay.body.replayId
+  await run('cancelWebhookReplay')
   await run('getBalance')
   const { data: entries } = await run('listLedgerEntries')
   variables.LEDGER_ENTRY_ID = entries[0].id

@@ -485,6 +485,7 @@ const PARTICULAR: readonly Row[] = [
   { operation: 'getWebhookDelivery', code: 'not_found', request: (pix) => send(pix, 'getWebhookDelivery') },
   { operation: 'replayWebhookDelivery', code: 'not_found', request: (pix) => send(pix, 'replayWebhookDelivery') },
   { operation: 'replayWebhook', code: 'not_found', request: (pix) => send(pix, 'replayWebhook') },
+  { operation: 'cancelWebhookReplay', code: 'not_found', request: (pix) => send(pix, 'cancelWebhookReplay') },
   {
     operation: 'replayWebhook',
     code: 'idempotency_key_reused',

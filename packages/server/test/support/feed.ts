@@ -25,9 +25,9 @@ export function feedOf(
   const { handlers, close } = createFeedModule({ database, keyring, pause })
   return {
     close,
-    /** One page. @param isGone whether who asked has gone */
-    read: async (query: Asked = {}, isGone = () => false) => {
-      const context = { ...requestContext, isGone }
+    /** One page. @param isGone whether who asked has gone @param keyId of the API key that asks */
+    read: async (query: Asked = {}, isGone = () => false, keyId = 'test') => {
+      const context = { ...requestContext, isGone, caller: { ...requestContext.caller, id: keyId } }
       return (await handlers.listEvents({ params: undefined, query, body: undefined, context })).body
     },
   }

@@ -1,6 +1,6 @@
 import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
 import type { Database } from '../../platform/db/database.ts'
-import type { Handlers } from '../../platform/http/handler.ts'
+import type { Handlers, RequestContext } from '../../platform/http/handler.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
 import type { Keyring } from '../../signing-keys/index.ts'
 import { cursorText, type FeedCursor, type FeedPage, pageOf, readCursor } from './page.ts'
@@ -34,7 +34,7 @@ export function createFeedModule(dependencies: FeedDependencies): FeedModule {
   return {
     handlers: {
       listEvents: async ({ query, context }) => {
-        const page = await readPage(database, room, query, context.isGone ?? (() => false))
+        const page = await readPage(database, room, query, context)
         const { hasMore, firstPosition, lastPosition } = page
         const body = {
           data: await signed(page, keyring),
@@ -54,10 +54,16 @@ function limitOf({ limit = limits.pageLimitDefault }: Query): number {
 
 /**
  * Reads the page after a cursor; where it is empty, waits for events as long as was asked for.
- * @throws Refusal validation_error (400) the cursor is none of ours · events_erased (410) · cursor_unknown (422)
+ * @throws Refusal validation_error (400) the cursor is none of ours · events_erased (410) · cursor_unknown (422) ·
+ *   rate_limited (429) the key has too many that wait
  * @source rules#feed.3, rules#feed.6
  */
-async function readPage(database: Database, room: WaitingRoom, query: Query, isGone: () => boolean): Promise<FeedPage> {
+async function readPage(
+  database: Database,
+  room: WaitingRoom,
+  query: Query,
+  { caller, isGone = () => false }: RequestContext,
+): Promise<FeedPage> {
   const read = async (cursor: FeedCursor | undefined) => {
     const bounds = { after: cursor?.position ?? null, eventType: query.type ?? null, limit: limitOf(query) }
     return pageOf(await selectPart(database, bounds), cursor, bounds.limit)
@@ -65,7 +71,7 @@ async function readPage(database: Database, room: WaitingRoom, query: Query, isG
   let page = await read(cursorOf(query))
   // At the end of the feed only: who has places before it goes on from there.
   if (page.events.length > 0 || page.hasMore || !query.wait) return page
-  const waiting = room.begin(query.wait * 1_000, isGone)
+  const waiting = room.begin(query.wait * 1_000, caller.id, isGone)
   try {
     while (page.events.length === 0 && !page.hasMore && !waiting.isOver()) {
       if (await waiting.moreThan(page.lastPosition)) page = await read(page.next)

@@ -1,4 +1,4 @@
-import { limits } from '@pixgate/spec'
+import { limits, Refusal } from '@pixgate/spec'
 import type { Database } from '../../platform/db/database.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
 import { startTimer } from '../../platform/timer.ts'
@@ -39,10 +39,13 @@ export class WaitingRoom {
 
   /**
    * Somebody begins to wait. Where too many do already, or the process stops, it is over at once.
+   * @param keyId whose request it is: no API key has the places of all others
    * @param isGone whether nobody waits for the answer any more
+   * @throws Refusal rate_limited (429) where as many of the key wait as may
    */
-  begin(waitMs: number, isGone: () => boolean): Waiting {
-    const waiter = new Waiter(isGone, (ended) => this.#waiting.delete(ended))
+  begin(waitMs: number, keyId: string, isGone: () => boolean): Waiting {
+    if (this.#waitingOf(keyId) >= limits.eventsWaitingOfKeyMax) throw tooManyOfKey()
+    const waiter = new Waiter(keyId, isGone, (ended) => this.#waiting.delete(ended))
     if (this.#isClosed || this.#waiting.size >= limits.eventsWaitingMax) waiter.end()
     else {
       this.#waiting.add(waiter)
@@ -50,6 +53,10 @@ export class WaitingRoom {
       if (!this.#isLooking) void this.#look()
     }
     return waiter
+  }
+
+  #waitingOf(keyId: string): number {
+    return [...this.#waiting].filter((waiter) => waiter.keyId === keyId && !waiter.endIfGone()).length
   }
 
   /** Everybody's wait is over, and nobody begins to. */
@@ -72,14 +79,22 @@ export class WaitingRoom {
   }
 }
 
+/** A second later one of them may have been answered. */
+function tooManyOfKey(): Refusal {
+  const message = `this API key has ${limits.eventsWaitingOfKeyMax} requests waiting for events already`
+  return new Refusal('rate_limited', { message, retryAfterSeconds: 1 })
+}
+
 class Waiter implements Waiting {
+  readonly keyId: string
   readonly #isGone: () => boolean
   readonly #onEnd: (waiter: Waiter) => void
   #isOver = false
   #callOff: () => void = () => undefined
   #asked: { readonly position: bigint; readonly answer: (hasMore: boolean) => void } | undefined
 
-  constructor(isGone: () => boolean, onEnd: (waiter: Waiter) => void) {
+  constructor(keyId: string, isGone: () => boolean, onEnd: (waiter: Waiter) => void) {
+    this.keyId = keyId
     this.#isGone = isGone
     this.#onEnd = onEnd
   }
@@ -100,8 +115,11 @@ class Waiter implements Waiting {
     if (last === undefined || (this.#asked !== undefined && last > this.#asked.position)) this.#answer(true)
   }
 
-  endIfGone(): void {
-    if (this.#isGone()) this.end()
+  /** @returns whether nobody waits for the answer any more */
+  endIfGone(): boolean {
+    const isGone = this.#isGone()
+    if (isGone) this.end()
+    return isGone
   }
 
   isOver(): boolean {

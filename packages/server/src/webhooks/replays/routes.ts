@@ -3,10 +3,13 @@ import { operatorOf } from '../../audit/operator.ts'
 import { hashOf, identityOf } from '../../operations/requests.ts'
 import type { Handlers, RequestContext } from '../../platform/http/handler.ts'
 import { instantOf } from '../../platform/http/instant.ts'
+import { cancel } from './cancel.ts'
 import { type Ordered, type ReplayDependencies, type ReplayRequest, replayMany, replayOne } from './commands.ts'
 
-/** The endpoints that send again. */
-export type ReplayHandlers = Handlers<Pick<typeof endpoints, 'replayWebhookDelivery' | 'replayWebhook'>>
+/** The endpoints that send again, and the one that calls it off. */
+export type ReplayHandlers = Handlers<
+  Pick<typeof endpoints, 'replayWebhookDelivery' | 'replayWebhook' | 'cancelWebhookReplay'>
+>
 
 /** Makes the handlers. */
 export function createReplayHandlers(needs: ReplayDependencies): ReplayHandlers {
@@ -19,6 +22,10 @@ export function createReplayHandlers(needs: ReplayDependencies): ReplayHandlers 
       const span = { subscriptionId: params.webhook_id, ...spanOf(since, until) }
       const request = requestOf('POST /webhook/replay', context, dryRun, { kind, ...span })
       return answerOf(await replayMany(needs, kind, span, request))
+    },
+    cancelWebhookReplay: async ({ params, context }) => {
+      const { id, subscriptionId, kind, cancelled } = await cancel(needs, params.id, operatorOf(context), context.live)
+      return { status: 200, body: { replayId: id, webhookId: subscriptionId, kind, cancelled } }
     },
   }
 }

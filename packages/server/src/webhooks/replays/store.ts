@@ -38,6 +38,19 @@ export async function selectReplayByKey(queries: Queries, key: string, since: nu
   return (await queries.rows(selectByKeyStatement, [key, instantParameter(since)]))[0]
 }
 
+const selectReplayStatement = statement<[string], Pick<Replay, 'id' | 'subscriptionId' | 'kind'>>(
+  'webhooks.selectReplay',
+  'SELECT id, subscription_id AS "subscriptionId", kind FROM replay WHERE id = $1',
+)
+
+/** What an order is of; undefined where there is none. */
+export async function selectReplay(
+  queries: Queries,
+  id: string,
+): Promise<Pick<Replay, 'id' | 'subscriptionId' | 'kind'> | undefined> {
+  return (await queries.rows(selectReplayStatement, [id]))[0]
+}
+
 /** What decides whether a delivery can be sent again. */
 export interface Replayable {
   readonly id: string
@@ -159,6 +172,38 @@ export async function insertReplayDeliveries(
   const parameters = [id, subscriptionId, deliveryIds, dueAt.map(instantParameter)] as const
   const added = await queries.rows(insertReplayDeliveriesStatement, [...parameters])
   return deliveryIds.length === 0 || added.length > 0
+}
+
+// What is under way keeps its claim: what comes of it is recorded. In the order in which attempts are recorded, so that neither waits
+// for the other for ever.
+const cancelReplayDeliveriesStatement = statement<[replayId: string, now: string], { count: number }>(
+  'webhooks.cancelReplay',
+  `WITH waiting AS (
+     SELECT delivery_id FROM replay_delivery
+      WHERE replay_id = $1 AND state = 'WAITING'
+      ORDER BY delivery_id
+        FOR UPDATE),
+   cancelled AS (
+     UPDATE replay_delivery r
+        SET state = 'CANCELLED', due_at = NULL, finished_at = $2
+       FROM waiting
+      WHERE r.replay_id = $1 AND r.delivery_id = waiting.delivery_id
+     RETURNING r.delivery_id),
+   given_up AS (
+     UPDATE delivery d SET state = 'FAILED', finished_at = $2
+       FROM cancelled
+      WHERE d.id = cancelled.delivery_id AND d.state = 'PENDING' AND d.next_attempt_at IS NULL)
+   SELECT count(*)::integer AS count FROM cancelled`,
+  { isLong: true },
+)
+
+/**
+ * Calls off what waits of an order. What nothing else would have sent has failed with it, and can be recovered.
+ * @returns how many waited
+ * @source rules#webhooks.26
+ */
+export async function cancelReplayDeliveries(queries: Queries, replayId: string, nowMs: number): Promise<number> {
+  return (await queries.rows(cancelReplayDeliveriesStatement, [replayId, instantParameter(nowMs)]))[0]?.count ?? 0
 }
 
 const sweepReplaysStatement = statement<[now: string, limit: number, heldSince: string], { id: string }>(

@@ -109,7 +109,9 @@ test('[feed.6] [NO-20] those who wait hold no connection, are looked for togethe
   const pause = steppedPause()
   const { seen, database } = watched(world.database)
   const feed = feedOf({ database }, world, pause)
-  const asked = Array.from({ length: limits.eventsWaitingMax + 1 }, () => feed.read(WAIT))
+  const asked = Array.from({ length: limits.eventsWaitingMax + 1 }, (_, index) =>
+    feed.read(WAIT, () => false, `key ${index % 6}`),
+  )
   // One is answered at once, as all the others wait by then.
   assert.deepEqual((await Promise.race(asked)).data, [])
   assert.equal(world.database.use().inUse, 0)
@@ -125,6 +127,36 @@ test('[feed.6] [NO-20] those who wait hold no connection, are looked for togethe
     [answers.filter((length) => length === 1).length, answers.length],
     [limits.eventsWaitingMax, asked.length],
   )
+})
+
+test('[feed.6] no API key has the places of all others: one more than it may is told so, until one of them has gone', async (t) => {
+  const world = await webhookWorld(t)
+  const pause = steppedPause()
+  const feed = feedOf(world, world, pause)
+  const gone = new Set<number>()
+  const asked = Array.from({ length: limits.eventsWaitingOfKeyMax + 1 }, (_, index) =>
+    feed
+      .read(WAIT, () => gone.has(index), 'greedy')
+      .then(
+        ({ data }) => ({ index, events: data.length, refusal: undefined }),
+        (refusal) => ({ index, events: undefined, refusal }),
+      ),
+  )
+  // All the others wait by then.
+  const { index: refused, refusal } = await Promise.race(asked)
+  assert.deepEqual([refusal?.code, refusal?.retryAfterSeconds], ['rate_limited', 1])
+  assert.deepEqual((await feed.read({}, () => false, 'greedy')).data, [], 'who does not wait is answered')
+  const left = (refused + 1) % asked.length
+  gone.add(left)
+  const next = feed.read(WAIT, () => false, 'greedy')
+  const other = feed.read(WAIT, () => false, 'other')
+  assert.equal((await asked[left])?.events, 0)
+  await world.notify()
+  await world.fanOut.processNext()
+  pause.end()
+  assert.deepEqual([(await next).data.length, (await other).data.length], [1, 1])
+  const answers = (await Promise.all(asked)).filter(({ events }) => events === 1)
+  assert.equal(answers.length, limits.eventsWaitingOfKeyMax - 1)
 })
 
 test('[feed.6] while the database is away nobody is kept waiting for it', async (t) => {

@@ -225,3 +225,13 @@ export async function recordMissed(queries: Queries, found: FoundMissed, nowMs: 
     instantParameter(nowMs),
   ])
 }
+
+const endMissedReplayStatement = statement<[replayId: string], { id: string }>(
+  'webhooks.endMissedReplay',
+  'UPDATE missed_replay SET due_at = NULL WHERE replay_id = $1 AND due_at IS NOT NULL RETURNING replay_id AS id',
+)
+
+/** An order looks on no more; waits for a step that is under way. @returns whether it would have */
+export async function endMissedReplay(queries: Queries, replayId: string): Promise<boolean> {
+  return (await queries.rows(endMissedReplayStatement, [replayId])).length > 0
+}

@@ -148,7 +148,7 @@ export interface EndedReplay {
   readonly heldUntil: number | null
 }
 
-// What failed and is taken now is delivered; what was delivered once stays so, whatever becomes of it again. Of the lane only the
+// What was called off meanwhile is not tried again, but whether it was taken counts. What failed and is taken now is delivered; what was delivered once stays so, whatever becomes of it again. Of the lane only the
 // time is kept that its receiver asks for.
 const recordReplaysStatement = statement<[ended: string], never>(
   'webhooks.recordReplays',
@@ -176,14 +176,21 @@ const recordReplaysStatement = statement<[ended: string], never>(
      UPDATE lane l SET held_until = greatest(l.held_until, asking.until)
        FROM asking
       WHERE l.subscription_id = asking.subscription_id),
+   ours AS (
+     SELECT r.replay_id, r.delivery_id, ended.due_at, ended.outcome, ended.ended_at,
+            CASE WHEN r.state = 'CANCELLED' AND ended.state = 'WAITING' THEN r.state ELSE ended.state END AS state
+       FROM replay_delivery r
+       JOIN ended ON ended.replay_id = r.replay_id AND ended.delivery_id = r.delivery_id AND ended.claim_id = r.claim_id
+      WHERE r.state IN ('WAITING', 'CANCELLED')
+      ORDER BY r.replay_id, r.delivery_id
+        FOR UPDATE OF r),
    done AS (
      UPDATE replay_delivery r
-        SET state = ended.state, due_at = ended.due_at, claim_id = NULL,
-            finished_at = CASE WHEN ended.state <> 'WAITING' THEN ended.ended_at END
-       FROM ended
-      WHERE r.replay_id = ended.replay_id AND r.delivery_id = ended.delivery_id AND r.claim_id = ended.claim_id
-        AND r.state = 'WAITING'
-     RETURNING ended.delivery_id, ended.state, ended.outcome, ended.ended_at)
+        SET state = ours.state, due_at = CASE WHEN ours.state = 'WAITING' THEN ours.due_at END, claim_id = NULL,
+            finished_at = CASE WHEN ours.state <> 'WAITING' THEN ours.ended_at END
+       FROM ours
+      WHERE r.replay_id = ours.replay_id AND r.delivery_id = ours.delivery_id
+     RETURNING ours.delivery_id, ours.state, ours.outcome, ours.ended_at)
    UPDATE delivery d
       SET state = done.state, last_outcome = done.outcome, finished_at = done.ended_at
      FROM done
@@ -195,7 +202,7 @@ const recordReplaysStatement = statement<[ended: string], never>(
 /**
  * Records attempts of replays. What was ended meanwhile, or claimed by another process, stays as it is; the attempt is kept all
  * the same.
- * @source rules#webhooks.17, rules#webhooks.23
+ * @source rules#webhooks.17, rules#webhooks.23, rules#webhooks.26
  */
 export async function recordReplays(queries: Queries, ended: readonly EndedReplay[]): Promise<void> {
   await queries.rows(recordReplaysStatement, [JSON.stringify(ended.map(rowOf))])
