@@ -1,4 +1,6 @@
-import type { Benchmark } from './benchmark.ts'
+import { parseArgs } from 'node:util'
+import { banks } from './banks.ts'
+import type { Benchmark, BenchmarkOptions } from './benchmark.ts'
 import { cashIn } from './cash-in.ts'
 import { cashOut } from './cash-out.ts'
 import { engine } from './engine.ts'
@@ -10,13 +12,13 @@ import { life } from './life.ts'
 import { notify } from './notify.ts'
 import { receivers } from './receivers.ts'
 import { refund } from './refund.ts'
-import { report } from './report.ts'
+import { keep, print } from './report.ts'
 import { start } from './start.ts'
 import { strangers } from './strangers.ts'
 
 /**
  * `npm run bench`: lists the benchmarks. `npm run bench -- engine start` runs these. What the figures mean is in
- * README.md.
+ * README.md. `npm run bench -- life --of payout --callers 64 --rounds 1` runs a part, which is printed and not kept.
  */
 const benchmarks: readonly Benchmark[] = [
   engine,
@@ -29,6 +31,7 @@ const benchmarks: readonly Benchmark[] = [
   notify,
   receivers,
   life,
+  banks,
   exports,
   start,
   strangers,
@@ -43,13 +46,23 @@ async function stopAll(): Promise<void> {
 async function run({ name, run }: Benchmark): Promise<void> {
   console.log(`\n${name}`)
   try {
-    await report(name, await run((stop) => stops.push(stop)))
+    const findings = await run((stop) => stops.push(stop), options)
+    print(findings)
+    if (Object.keys(options).length === 0) await keep(name, findings)
   } finally {
     await stopAll()
   }
 }
 
-const wanted = process.argv.slice(2)
+const { positionals: wanted, values: asked } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string' }, callers: { type: 'string' }, of: { type: 'string' } },
+})
+const options: BenchmarkOptions = {
+  ...(asked.rounds && { rounds: Number(asked.rounds) }),
+  ...(asked.callers && { callers: asked.callers.split(',').map(Number) }),
+  ...(asked.of && { of: asked.of.split(',') }),
+}
 const unknown = wanted.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name))
 process.once('SIGINT', () => stopAll().finally(() => process.exit(130)))
 
