@@ -35,6 +35,14 @@ export interface Findings {
   /** The lines of its table: medians over the rounds. */
   readonly figures: readonly Readonly<Record<string, string | number>>[]
   readonly targets: readonly Target[]
+  /** What its table has no place for, such as where the time goes. */
+  readonly notes?: readonly Note[]
+}
+
+/** A table of another kind. */
+export interface Note {
+  readonly title: string
+  readonly lines: readonly Readonly<Record<string, string | number>>[]
 }
 
 /** A figure that is asked for, as measured: a ratio within the run, or a time. */

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { After } from './benchmark.ts'
-import type { CallerLoad, Callers } from './callers.ts'
 import { childrenOf, commandLineOf, cpuUsOf, treeCpuUsOf } from './counters.ts'
-import { type Figures, median, medianFigures } from './measure.ts'
+import { type Figures, median } from './measure.ts'
 import { DATABASE, type Pixgate } from './pixgate.ts'
 
 /** What a payment cost: CPU time of each process, and what PostgreSQL did for it. */
@@ -34,6 +33,7 @@ export const WATCHED = { shared_preload_libraries: 'pg_stat_statements', 'pg_sta
 /** Whose counters are read; what is not there costs nothing. */
 export interface Watched {
   readonly serverPid: number
+  readonly clientPid: number
   readonly bankPid?: number | undefined
   readonly database?: WatchedDatabase
 }
@@ -61,26 +61,28 @@ export function bankPidOf({ pid }: Pixgate): number | undefined {
 /** What is done behind a payment's notification, such as noting that it arrived. */
 const REST_MS = 250
 
-/** Puts a load on a service, and looks at the counters before and after. */
-export async function measureCost(callers: Callers, watched: Watched, load: CallerLoad): Promise<Measured> {
-  const count = async () => ({ ...cpuCounts(watched, callers), ...(await databaseCounts(watched.database)) })
+/** Looks at the counters before and after so many payments. @returns what each cost, and what was found of them */
+export async function measureCost<Found>(
+  watched: Watched,
+  payments: number,
+  make: () => Promise<Found>,
+): Promise<Found & Cost> {
+  // What looking costs is not counted.
   const databaseBefore = await databaseCounts(watched.database)
-  const before = { ...databaseBefore, ...cpuCounts(watched, callers) }
-  const figures = await callers.run(load)
+  const before = { ...databaseBefore, ...cpuCounts(watched) }
+  const found = await make()
   await delay(REST_MS)
-  const after = await count()
-  const costs = (Object.keys(before) as (keyof Cost)[]).map((name) => [
-    name,
-    (after[name] - before[name]) / load.payments,
-  ])
-  return { ...figures, ...(Object.fromEntries(costs) as unknown as Cost) }
+  const cpuAfter = cpuCounts(watched)
+  const after = { ...(await databaseCounts(watched.database)), ...cpuAfter }
+  const costs = (Object.keys(before) as (keyof Cost)[]).map((name) => [name, (after[name] - before[name]) / payments])
+  return { ...found, ...(Object.fromEntries(costs) as unknown as Cost) }
 }
 
-function cpuCounts({ serverPid, bankPid, database }: Watched, { pid }: Callers) {
+function cpuCounts({ serverPid, bankPid, clientPid, database }: Watched) {
   return {
     serverUs: cpuUsOf(serverPid),
     bankUs: bankPid === undefined ? 0 : cpuUsOf(bankPid),
-    clientUs: cpuUsOf(pid),
+    clientUs: cpuUsOf(clientPid),
     postgresUs: database === undefined ? 0 : treeCpuUsOf(database.postmasterPid),
   }
 }
@@ -102,8 +104,8 @@ async function databaseCounts(database: WatchedDatabase | undefined): Promise<ty
 }
 
 /** Medians over the rounds, each figure by itself. */
-export function medianCost(rounds: readonly Measured[]): Measured {
-  const [first] = rounds
-  const costs = Object.keys(first ?? {}).map((name) => [name, median(rounds.map((round) => round[name as keyof Cost]))])
-  return { ...(Object.fromEntries(costs) as Measured), ...medianFigures(rounds) }
+export function medianCost<Round extends Cost>(rounds: readonly Round[]): Round {
+  const names = Object.keys(rounds[0] ?? {}) as (keyof Round)[]
+  const medians = names.map((name) => [name, median(rounds.map((round) => Number(round[name])))])
+  return Object.fromEntries(medians) as Round
 }

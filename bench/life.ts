@@ -3,7 +3,16 @@ import { limits } from '@pixgate/spec'
 import { type After, type Benchmark, type BenchmarkOptions, scoped, type Target } from './benchmark.ts'
 import { type Call, type CallerLoad, type Callers, startCallers } from './callers.ts'
 import { storeCharges } from './charges.ts'
-import { bankPidOf, type Cost, type Measured, measureCost, medianCost, WATCHED, watchDatabase } from './cost.ts'
+import {
+  bankPidOf,
+  type Cost,
+  type Measured,
+  measureCost,
+  medianCost,
+  WATCHED,
+  type Watched,
+  watchDatabase,
+} from './cost.ts'
 import { inRounds, median } from './measure.ts'
 import { paidCharges } from './paid-charges.ts'
 import { fund } from './payouts.ts'
@@ -113,10 +122,12 @@ async function linesOf(after: After, subject: Subject, options: BenchmarkOptions
   })
   const bareLoad = { ...loadOf(64), call: subject.bare, url: bare.url, payments: REQUESTS }
   const counts = subject.callers.filter((count) => options.callers?.includes(count) ?? true)
-  const watched = { serverPid: pid, bankPid: subject.isApi ? undefined : bankPidOf(pixgate), database }
+  const bankPid = subject.isApi ? undefined : bankPidOf(pixgate)
+  const watched = { serverPid: pid, clientPid: callers.pid, bankPid, database }
+  const watchedBare = { serverPid: bare.pid, clientPid: callers.pid }
   const rounds = await inRounds(options.rounds ?? ROUNDS, async () => {
     const byCallers: Measured[] = []
-    const measuredBare = await measureWarm(callers, { serverPid: bare.pid }, bareLoad)
+    const measuredBare = await measureWarm(callers, watchedBare, bareLoad)
     for (const count of counts) byCallers.push(await measureWarm(callers, watched, loadOf(count)))
     return { bare: measuredBare, byCallers }
   })
@@ -132,9 +143,9 @@ function paymentsOf({ call }: Subject, callers: number): number {
   return call === 'payout created' || call === 'GET by id' ? REQUESTS : (PAYMENTS[callers] ?? callers * 20)
 }
 
-async function measureWarm(callers: Callers, watched: Parameters<typeof measureCost>[1], load: CallerLoad) {
+async function measureWarm(callers: Callers, watched: Watched, load: CallerLoad): Promise<Measured> {
   await callers.run({ ...load, payments: Math.ceil(load.payments * WARM_UP) })
-  return measureCost(callers, watched, load)
+  return measureCost(watched, load.payments, () => callers.run(load))
 }
 
 interface Round {

@@ -45,6 +45,8 @@ export interface PixgateOptions {
   readonly postgres?: Readonly<Record<string, string>>
   /** The file that its log goes to; by default it goes nowhere. */
   readonly log?: string
+  /** The port of its inspector; by default it has none. */
+  readonly inspectorPort?: number
 }
 
 /** The database that a service works on. */
@@ -53,7 +55,7 @@ export const DATABASE = 'pixgate_bench'
 /** Starts a service on an empty database. */
 export async function startPixgate(after: After, options: PixgateOptions = {}): Promise<Pixgate> {
   const { root = ROOT } = options
-  const command = commandOf(root)
+  const command = commandOf(root, options.inspectorPort)
   const postgres = await openPostgres(after, options.postgres, root)
   const databaseUrl = await postgres.createDatabase(DATABASE)
   const [adminToken, partnerSecret] = [randomSecret(), randomSecret()]
@@ -86,9 +88,10 @@ export async function startPixgate(after: After, options: PixgateOptions = {}): 
 }
 
 /** What `npm start` runs there, without npm and a shell in between. */
-function commandOf(root: string): readonly string[] {
-  const [, ...command] = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts.start.split(' ')
-  return command
+function commandOf(root: string, inspectorPort?: number): readonly string[] {
+  const [, command, ...args] = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts.start.split(' ')
+  const inspector = inspectorPort === undefined ? [] : [`--inspect=127.0.0.1:${inspectorPort}`]
+  return [command, ...inspector, ...args]
 }
 
 /** Where no bank listens: who only takes orders calls none. */

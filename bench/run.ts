@@ -3,6 +3,7 @@ import { banks } from './banks.ts'
 import type { Benchmark, BenchmarkOptions } from './benchmark.ts'
 import { cashIn } from './cash-in.ts'
 import { cashOut } from './cash-out.ts'
+import { delivered } from './delivered.ts'
 import { engine } from './engine.ts'
 import { engineProfile } from './engine-profile.ts'
 import { events } from './events.ts'
@@ -29,6 +30,7 @@ const benchmarks: readonly Benchmark[] = [
   get,
   events,
   notify,
+  delivered,
   receivers,
   life,
   banks,
