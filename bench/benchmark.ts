@@ -5,6 +5,8 @@ export interface Benchmark {
   readonly summary: string
   /** What the command line may ask of it; absent: nothing. */
   readonly options?: readonly (keyof BenchmarkOptions)[]
+  /** Whether a run of the whole is written to `results`; by default it is. */
+  readonly isKept?: boolean
   run(after: After, options: BenchmarkOptions): Promise<Findings>
 }
 
@@ -15,6 +17,8 @@ export interface BenchmarkOptions {
   readonly callers?: readonly number[]
   /** Of what is measured, these. */
   readonly of?: readonly string[]
+  /** Another checkout of the repository, with its packages installed, that does the same side by side. */
+  readonly against?: string
 }
 
 /** Registers what must be stopped afterwards, however the benchmark ends; the last one first. */

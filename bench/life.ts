@@ -1,51 +1,11 @@
-import { join } from 'node:path'
-import { limits } from '@pixgate/spec'
+import { againstCheckout } from './against.ts'
 import { type After, type Benchmark, type BenchmarkOptions, scoped, type Target } from './benchmark.ts'
-import { type Call, type CallerLoad, type Callers, startCallers } from './callers.ts'
-import { storeCharges } from './charges.ts'
-import {
-  bankPidOf,
-  type Cost,
-  type Measured,
-  measureCost,
-  medianCost,
-  WATCHED,
-  type Watched,
-  watchDatabase,
-} from './cost.ts'
+import { type Cost, type Measured, medianCost } from './cost.ts'
+import { measureBare, type Subject, startLiving, subjects } from './lives.ts'
 import { inRounds, median } from './measure.ts'
-import { paidCharges } from './paid-charges.ts'
-import { fund } from './payouts.ts'
-import { type Pixgate, startPixgate } from './pixgate.ts'
-import { temporaryDirectory } from './postgres.ts'
 import { startBareFastify } from './yardstick.ts'
 
 const ROUNDS = 3
-
-/** How many payments are made at each number of callers: some seconds' worth. */
-const PAYMENTS: Readonly<Record<number, number>> = { 1: 300, 16: 1_500, 64: 4_000, 256: 4_000 }
-
-/** Requests are over so soon that it takes more of them for the kernel to count. */
-const REQUESTS = 20_000
-
-const WARM_UP = 0.25
-
-/** Charges of which one after the other is read: in no cache of the service. */
-const STORED = 100_000
-
-/** What life is lived under: every limit is looked at and none is met. */
-export const LIMITED = {
-  PIXGATE_RATE_LIMIT_PER_MINUTE: '1000000',
-  PIXGATE_PAYMENT_MAX_CENTS: String(limits.valueMaxCents),
-  PIXGATE_HOUR_MAX_CENTS: String(limits.valueMaxCents),
-  PIXGATE_DAY_MAX_CENTS: String(limits.valueMaxCents),
-  PIXGATE_NIGHT_MAX_CENTS: String(limits.valueMaxCents),
-  // Who is paid was paid before, by one payout: of a new recipient only so many payouts are counted.
-  PIXGATE_NEW_RECIPIENT_MAX_CENTS: String(limits.valueMaxCents),
-  PIXGATE_NEW_RECIPIENT_HOURS: '0',
-  // As by default. Charges are so small that few reach it.
-  PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: '1000000',
-}
 
 /**
  * What a payment costs, by process: each kind of payment by our own protocol at the simulated bank, as `npm start` runs it, and
@@ -54,8 +14,9 @@ export const LIMITED = {
 export const life: Benchmark = {
   name: 'life',
   summary: 'what a payout, a charge, a refund costs from its creation to its notification, by process',
-  options: ['rounds', 'callers', 'of'],
+  options: ['rounds', 'callers', 'of', 'against'],
   run: async (after, options) => {
+    if (options.against !== undefined) return againstCheckout(after, options.against, options)
     const lines: Line[] = []
     for (const subject of subjects) {
       if (options.of?.includes(subject.call) === false) continue
@@ -65,39 +26,6 @@ export const life: Benchmark = {
   },
 }
 
-/** What is measured on a service of its own, so that nothing is left of the one before. */
-interface Subject {
-  readonly call: Call
-  /** The request of the bare server. */
-  readonly bare: Call
-  readonly callers: readonly number[]
-  /** Whether only a process that answers requests is there. */
-  readonly isApi?: boolean
-  /** @returns ids of charges, where the call is about some */
-  prepare(pixgate: Pixgate, callers: Callers): Promise<readonly string[] | undefined>
-}
-
-const LIFE_CALLERS = [1, 16, 64, 256] as const
-
-async function funded(pixgate: Pixgate, callers: Callers): Promise<undefined> {
-  const { url, apiKey } = pixgate
-  await fund(pixgate)
-  await callers.run({ call: 'payout', url, apiKey, callers: 1, payments: 1 })
-}
-
-const subjects: readonly Subject[] = [
-  { call: 'payout', bare: 'payout created', callers: LIFE_CALLERS, prepare: funded },
-  { call: 'charge', bare: 'charge created', callers: LIFE_CALLERS, prepare: async () => undefined },
-  { call: 'refund', bare: 'refund created', callers: LIFE_CALLERS, prepare: paidCharges },
-  { call: 'payout created', bare: 'payout created', callers: [64], isApi: true, prepare: funded },
-  {
-    call: 'GET by id',
-    bare: 'charge created',
-    callers: [64],
-    prepare: async (pixgate) => (await storeCharges(pixgate, STORED)).map(({ id }) => id),
-  },
-]
-
 /** One line of the table: a measurement of each round, and the bare server's of the same round. */
 interface Line {
   readonly name: string
@@ -106,29 +34,12 @@ interface Line {
 
 async function linesOf(after: After, subject: Subject, options: BenchmarkOptions): Promise<Line[]> {
   const bare = await startBareFastify(after)
-  const log = join(await temporaryDirectory(after), 'log')
-  const pixgate = await startPixgate(after, { settings: LIMITED, postgres: WATCHED, log })
-  const callers = await startCallers(after)
-  const database = await watchDatabase(after, pixgate)
-  await callers.subscribeTo(pixgate)
-  const charges = await subject.prepare(pixgate, callers)
-  if (subject.isApi) await pixgate.stop()
-  const { url, pid, apiKey } = subject.isApi ? await pixgate.startApi() : pixgate
-  await database.client.query('CHECKPOINT')
-
-  const loadOf = (count: number): CallerLoad => ({
-    ...{ call: subject.call, url, apiKey, callers: count, payments: paymentsOf(subject, count) },
-    ...(charges && { charges }),
-  })
-  const bareLoad = { ...loadOf(64), call: subject.bare, url: bare.url, payments: REQUESTS }
+  const living = await startLiving(after, subject)
   const counts = subject.callers.filter((count) => options.callers?.includes(count) ?? true)
-  const bankPid = subject.isApi ? undefined : bankPidOf(pixgate)
-  const watched = { serverPid: pid, clientPid: callers.pid, bankPid, database }
-  const watchedBare = { serverPid: bare.pid, clientPid: callers.pid }
   const rounds = await inRounds(options.rounds ?? ROUNDS, async () => {
+    const measuredBare = await measureBare(living, subject, bare)
     const byCallers: Measured[] = []
-    const measuredBare = await measureWarm(callers, watchedBare, bareLoad)
-    for (const count of counts) byCallers.push(await measureWarm(callers, watched, loadOf(count)))
+    for (const count of counts) byCallers.push(await living.measure(count))
     return { bare: measuredBare, byCallers }
   })
   return [
@@ -137,15 +48,6 @@ async function linesOf(after: After, subject: Subject, options: BenchmarkOptions
       lineOf(`${subject.call}, ${count}`, rounds, ({ byCallers }) => byCallers[index] as Measured),
     ),
   ]
-}
-
-function paymentsOf({ call }: Subject, callers: number): number {
-  return call === 'payout created' || call === 'GET by id' ? REQUESTS : (PAYMENTS[callers] ?? callers * 20)
-}
-
-async function measureWarm(callers: Callers, watched: Watched, load: CallerLoad): Promise<Measured> {
-  await callers.run({ ...load, payments: Math.ceil(load.payments * WARM_UP) })
-  return measureCost(watched, load.payments, () => callers.run(load))
 }
 
 interface Round {

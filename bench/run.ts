@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { banks } from './banks.ts'
 import type { Benchmark, BenchmarkOptions } from './benchmark.ts'
@@ -45,26 +46,35 @@ async function stopAll(): Promise<void> {
   for (const stop of stops.splice(0).reverse()) await stop()
 }
 
-async function run({ name, run }: Benchmark): Promise<void> {
+async function run({ name, isKept = true, options: known = [], run }: Benchmark): Promise<void> {
   console.log(`\n${name}`)
   try {
+    const strange = asked.find((option) => !known.includes(option))
+    if (strange) throw new Error(`${name} knows no --${strange}`)
     const findings = await run((stop) => stops.push(stop), options)
     print(findings)
-    if (Object.keys(options).length === 0) await keep(name, findings)
+    if (isKept && asked.length === 0) await keep(name, findings)
   } finally {
     await stopAll()
   }
 }
 
-const { positionals: wanted, values: asked } = parseArgs({
+const { positionals: wanted, values } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string' }, callers: { type: 'string' }, of: { type: 'string' } },
+  options: {
+    rounds: { type: 'string' },
+    callers: { type: 'string' },
+    of: { type: 'string' },
+    against: { type: 'string' },
+  },
 })
 const options: BenchmarkOptions = {
-  ...(asked.rounds && { rounds: Number(asked.rounds) }),
-  ...(asked.callers && { callers: asked.callers.split(',').map(Number) }),
-  ...(asked.of && { of: asked.of.split(',') }),
+  ...(values.rounds && { rounds: Number(values.rounds) }),
+  ...(values.callers && { callers: values.callers.split(',').map(Number) }),
+  ...(values.of && { of: values.of.split(',') }),
+  ...(values.against && { against: resolve(values.against) }),
 }
+const asked = Object.keys(options) as (keyof BenchmarkOptions)[]
 const unknown = wanted.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name))
 process.once('SIGINT', () => stopAll().finally(() => process.exit(130)))
 
