@@ -41,6 +41,7 @@ export interface Watched {
 /** A PostgreSQL that counts. */
 export interface WatchedDatabase {
   readonly postmasterPid: number
+  readonly log: string
   readonly client: pg.Client
 }
 
@@ -50,7 +51,7 @@ export async function watchDatabase(after: After, { postgres }: Pixgate): Promis
   await client.connect()
   after(() => client.end())
   await client.query('CREATE EXTENSION pg_stat_statements')
-  return { postmasterPid: postgres.postmasterPid, client }
+  return { postmasterPid: postgres.postmasterPid, log: postgres.log, client }
 }
 
 /** The simulated bank, which a service has started. */

@@ -19,6 +19,8 @@ export async function temporaryDirectory(after: After): Promise<string> {
 /** A PostgreSQL that belongs to a benchmark. */
 export interface BenchPostgres {
   readonly postmasterPid: number
+  /** The file that it logs to. */
+  readonly log: string
   /** A database of its own, where whoever watches may keep what they need. */
   readonly url: string
   /** Makes an empty database. @returns its address */
@@ -49,7 +51,8 @@ export async function openPostgres(
     url.pathname = `/${name}`
     return url.href
   }
-  return { postmasterPid: postgres.postmasterPid, url: postgres.url, createDatabase }
+  const log = join(dataDirectory, 'postgres.log')
+  return { postmasterPid: postgres.postmasterPid, log, url: postgres.url, createDatabase }
 }
 
 /** Starts a PostgreSQL. @returns makes a migrated database and gives its address */

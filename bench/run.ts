@@ -12,6 +12,7 @@ import { exports } from './exports.ts'
 import { get } from './get.ts'
 import { life } from './life.ts'
 import { notify } from './notify.ts'
+import { profile } from './profile.ts'
 import { receivers } from './receivers.ts'
 import { refund } from './refund.ts'
 import { keep, print } from './report.ts'
@@ -34,6 +35,7 @@ const benchmarks: readonly Benchmark[] = [
   delivered,
   receivers,
   life,
+  profile,
   banks,
   exports,
   start,
