@@ -1,47 +1,87 @@
-import { createClient } from '../examples/demo/client.ts'
-import { Started } from '../examples/demo/processes.ts'
-import { controlsOf, registerCallbacks, settingsOf, startStandardBank } from '../examples/demo/standard-bank.ts'
-import { probePort } from '../packages/server/src/platform/ports.ts'
-import type { After } from './benchmark.ts'
+import type { After, Benchmark } from './benchmark.ts'
+import { chargeMaker } from './charges.ts'
+import { type Figures, inRounds, type Load, measure, ratio, tableOf } from './measure.ts'
+import { startMerchant } from './merchant.ts'
+import { type OpenBank, simulatedBank, standardBank } from './open-bank.ts'
+import { fund, payoutMaker } from './payouts.ts'
+import { startPixgate } from './pixgate.ts'
 
-/** A bank that the service is connected to. */
-export interface BenchBank {
-  /** What the service is told of it. */
-  readonly settings: Readonly<Record<string, string>>
-  /** Tells it where the service is, once it is there. */
-  register(url: string): Promise<unknown>
-  /** Lets somebody pay a charge. */
-  payCharge(id: string): Promise<unknown>
-}
+const ROUNDS = 5
 
-/** Starts what there must be before the service. */
-export type OpenBank = (after: After) => Promise<BenchBank>
+/** Callers at once: alone a life tells how long it takes, together what the service carries. */
+const CALLERS = [1, 16] as const
 
-const TOKEN = 'token-of-the-benchmarks'
-
-/** The simulated bank by our own protocol: the sandbox starts it. */
-export const simulatedBank: OpenBank = async () => {
-  const port = String(await probePort(0))
-  const controls = createClient(`http://127.0.0.1:${port}`, TOKEN)
-  return {
-    settings: { PIXGATE_SIMULATOR_PORT: port, PIXGATE_PARTNER_TOKEN: TOKEN },
-    register: async () => undefined,
-    payCharge: (id) => controls.post(`/control/charges/${id}/pay`),
-  }
-}
-
-/** The same bank by the Central Bank's standard, over mTLS, with tokens and callbacks. */
-export function standardBank(name: 'api-pix' | 'efi'): OpenBank {
-  return async (after) => {
-    const started = new Started()
-    after(() => started.stop())
-    const bank = await startStandardBank(started)
-    const settings = settingsOf(name, bank)
-    const controls = controlsOf(bank)
+/**
+ * The whole life of a payment over each kind of bank: of a charge until its payment was notified, of a payout until its
+ * confirmation was. Client, merchant and settings are the same; our own protocol is the yardstick.
+ */
+export const banks: Benchmark = {
+  name: 'banks',
+  summary: 'a charge created, paid, notified; a payout created, sent, confirmed, notified: over each kind of bank',
+  run: async (after) => {
+    const pixgate = await livesOver(after, simulatedBank)
+    const apiPix = await livesOver(after, standardBank('api-pix'), { paysOut: false })
+    const efi = await livesOver(after, standardBank('efi'))
+    const rounds = await inRounds(ROUNDS, () => measureRound({ pixgate, apiPix, efi }))
     return {
-      settings,
-      register: (url) => registerCallbacks({ ...settings, PIXGATE_BANK_CALLBACK_URL: url }),
-      payCharge: (id) => controls.post(`/control/charges/${id.replaceAll('-', '')}/pay`),
+      figures: tableOf(rounds).map((line) => ({ ...line, ...againstOwn(rounds, line['who, callers']) })),
+      targets: [],
     }
+  },
+}
+
+/** What a line is as a multiple of the same over our own protocol, in the same round. */
+function againstOwn(rounds: readonly Round[], name: Name) {
+  const own = name.replace(/by [a-z-]+/, 'by pixgate') as Name
+  return {
+    'speed / pixgate': ratio(rounds, 'perSecond', name, own),
+    'p50 / pixgate': ratio(rounds, 'p50Ms', name, own),
   }
+}
+
+/** One life a call. */
+interface Lives {
+  readonly charge: () => Promise<unknown>
+  readonly payout: () => Promise<unknown>
+}
+
+async function livesOver(after: After, open: OpenBank, { paysOut } = { paysOut: true }): Promise<Lives> {
+  const pixgate = await startPixgate(after, { bank: open })
+  const { notified } = await startMerchant(after, pixgate)
+  if (paysOut) await fund(pixgate)
+  const makeCharge = chargeMaker(pixgate.send, pixgate.apiKey)
+  const makePayout = payoutMaker(pixgate.send, pixgate.apiKey)
+  return {
+    charge: async () => {
+      const { id } = JSON.parse(await makeCharge())
+      await pixgate.payCharge(id)
+      await notified(id)
+    },
+    payout: async () => notified(JSON.parse(await makePayout()).id),
+  }
+}
+
+type Name =
+  | `charge by ${'pixgate' | 'api-pix' | 'efi'}, ${(typeof CALLERS)[number]}`
+  | `payout by ${'pixgate' | 'efi'}, ${(typeof CALLERS)[number]}`
+
+type Round = Readonly<Record<Name, Figures>>
+
+async function measureRound({ pixgate, apiPix, efi }: Record<'pixgate' | 'apiPix' | 'efi', Lives>): Promise<Round> {
+  return {
+    'charge by pixgate, 1': await measure(pixgate.charge, from(1)),
+    'charge by api-pix, 1': await measure(apiPix.charge, from(1)),
+    'charge by efi, 1': await measure(efi.charge, from(1)),
+    'payout by pixgate, 1': await measure(pixgate.payout, from(1)),
+    'payout by efi, 1': await measure(efi.payout, from(1)),
+    'charge by pixgate, 16': await measure(pixgate.charge, from(16)),
+    'charge by api-pix, 16': await measure(apiPix.charge, from(16)),
+    'charge by efi, 16': await measure(efi.charge, from(16)),
+    'payout by pixgate, 16': await measure(pixgate.payout, from(16)),
+    'payout by efi, 16': await measure(efi.payout, from(16)),
+  }
+}
+
+function from(callers: (typeof CALLERS)[number]): Load {
+  return { callers, warmUpMs: 500, measuredMs: 3_000 }
 }

@@ -6,6 +6,7 @@ import { type Figures, type Load, measure } from './measure.ts'
 
 /** One of several programs that do the same work; each is a process of its own, so that all have the same layout. */
 export interface Contestant {
+  readonly pid: number
   measure(load: Load): Promise<Figures>
 }
 
@@ -25,6 +26,7 @@ export async function startContestant(after: After, program: string, ...args: st
   const heard = async () => (await Promise.race([once(child, 'message'), failed]))[0]
   await heard()
   return {
+    pid: child.pid as number,
     measure: (load) => {
       child.send(load)
       return heard()

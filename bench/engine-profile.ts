@@ -3,6 +3,7 @@ import type { Database } from '../packages/server/src/platform/db/database.ts'
 import type { Benchmark } from './benchmark.ts'
 import { openEngine, reserve } from './contestants/engine.ts'
 import { fund } from './contestants/reserve.ts'
+import { percent, selfTimes } from './cpu-profile.ts'
 import { measure } from './measure.ts'
 import { startPostgres } from './postgres.ts'
 
@@ -56,42 +57,6 @@ function timed(database: Database, waits: number[]): Database {
       return rows
     },
   }
-}
-
-interface Profile {
-  readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[]
-  readonly samples?: readonly number[] | undefined
-  readonly timeDeltas?: readonly number[] | undefined
-}
-
-interface CallFrame {
-  readonly functionName: string
-  readonly url: string
-}
-
-/** The share of the process's time that each function took itself, the costliest first. */
-function selfTimes({ nodes, samples = [], timeDeltas = [] }: Profile) {
-  const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]))
-  const times = new Map<string, number>()
-  let total = 0
-  for (const [index, id] of samples.entries()) {
-    const delta = timeDeltas[index] ?? 0
-    const name = names.get(id) ?? ''
-    times.set(name, (times.get(name) ?? 0) + delta)
-    total += delta
-  }
-  return [...times]
-    .sort(([, one], [, other]) => other - one)
-    .map(([where, time]) => ({ where, share: percent(time / total) }))
-}
-
-function nameOf({ functionName, url }: CallFrame): string {
-  const file = url.split('/').slice(-2).join('/')
-  return `${functionName || '(anonymous)'} ${file}`.trim()
-}
-
-function percent(share: number): string {
-  return `${round(share * 100)} %`
 }
 
 function round(value: number): number {

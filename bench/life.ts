@@ -1,87 +1,100 @@
-import { type OpenBank, simulatedBank, standardBank } from './banks.ts'
-import type { After, Benchmark } from './benchmark.ts'
-import { chargeMaker } from './charges.ts'
-import { type Figures, inRounds, type Load, measure, ratio, tableOf } from './measure.ts'
-import { startMerchant } from './merchant.ts'
-import { fund, payoutMaker } from './payouts.ts'
-import { startPixgate } from './pixgate.ts'
+import { againstCheckout } from './against.ts'
+import { type After, type Benchmark, type BenchmarkOptions, scoped, type Target } from './benchmark.ts'
+import { type Cost, type Measured, medianCost } from './cost.ts'
+import { measureBare, type Subject, startLiving, subjects } from './lives.ts'
+import { inRounds, median } from './measure.ts'
+import { startBareFastify } from './yardstick.ts'
 
-const ROUNDS = 5
-
-/** Callers at once: alone a life tells how long it takes, together what the service carries. */
-const CALLERS = [1, 16] as const
+const ROUNDS = 3
 
 /**
- * The whole life of a payment over each kind of bank: of a charge until its payment was notified, of a payout until its
- * confirmation was. Client, merchant and settings are the same; our own protocol is the yardstick.
+ * What a payment costs, by process: each kind of payment by our own protocol at the simulated bank, as `npm start` runs it, and
+ * as multiples of what the bare server's answer to such a request costs it.
  */
 export const life: Benchmark = {
   name: 'life',
-  summary: 'a charge created, paid, notified; a payout created, sent, confirmed, notified: over each kind of bank',
-  run: async (after) => {
-    const pixgate = await livesOver(after, simulatedBank)
-    const apiPix = await livesOver(after, standardBank('api-pix'), { paysOut: false })
-    const efi = await livesOver(after, standardBank('efi'))
-    const rounds = await inRounds(ROUNDS, () => measureRound({ pixgate, apiPix, efi }))
-    return {
-      figures: tableOf(rounds).map((line) => ({ ...line, ...againstOwn(rounds, line['who, callers']) })),
-      targets: [],
+  summary: 'what a payout, a charge, a refund costs from its creation to its notification, by process',
+  options: ['rounds', 'callers', 'of', 'against'],
+  run: async (after, options) => {
+    if (options.against !== undefined) return againstCheckout(after, options.against, options)
+    const lines: Line[] = []
+    for (const subject of subjects) {
+      if (options.of?.includes(subject.call) === false) continue
+      lines.push(...(await scoped(after, (afterwards) => linesOf(afterwards, subject, options))))
     }
+    return { figures: lines.map(figureOf), targets: targetsOf(lines) }
   },
 }
 
-/** What a line is as a multiple of the same over our own protocol, in the same round. */
-function againstOwn(rounds: readonly Round[], name: Name) {
-  const own = name.replace(/by [a-z-]+/, 'by pixgate') as Name
+/** One line of the table: a measurement of each round, and the bare server's of the same round. */
+interface Line {
+  readonly name: string
+  readonly rounds: readonly { readonly measured: Measured; readonly bareUs: number }[]
+}
+
+async function linesOf(after: After, subject: Subject, options: BenchmarkOptions): Promise<Line[]> {
+  const bare = await startBareFastify(after)
+  const living = await startLiving(after, subject)
+  const counts = subject.callers.filter((count) => options.callers?.includes(count) ?? true)
+  const rounds = await inRounds(options.rounds ?? ROUNDS, async () => {
+    const measuredBare = await measureBare(living, subject, bare)
+    const byCallers: Measured[] = []
+    for (const count of counts) byCallers.push(await living.measure(count))
+    return { bare: measuredBare, byCallers }
+  })
+  return [
+    lineOf(`bare ${subject.bare}, 64`, rounds, ({ bare }) => bare),
+    ...counts.map((count, index) =>
+      lineOf(`${subject.call}, ${count}`, rounds, ({ byCallers }) => byCallers[index] as Measured),
+    ),
+  ]
+}
+
+interface Round {
+  readonly bare: Measured
+  readonly byCallers: readonly Measured[]
+}
+
+function lineOf(name: string, rounds: readonly Round[], pick: (round: Round) => Measured): Line {
+  return { name, rounds: rounds.map((round) => ({ measured: pick(round), bareUs: round.bare.serverUs })) }
+}
+
+const PROCESSES = { server: 'serverUs', postgres: 'postgresUs', bank: 'bankUs', client: 'clientUs' } as const
+
+/** What a process spends on a payment as a multiple of the bare answer: the median of the rounds' ratios. */
+function multiple({ rounds }: Line, process: keyof typeof PROCESSES): number {
+  return median(rounds.map(({ measured, bareUs }) => measured[PROCESSES[process]] / bareUs))
+}
+
+function figureOf(line: Line) {
   return {
-    'speed / pixgate': ratio(rounds, 'perSecond', name, own),
-    'p50 / pixgate': ratio(rounds, 'p50Ms', name, own),
+    'who, callers': line.name,
+    'server ×': multiple(line, 'server'),
+    'postgres ×': multiple(line, 'postgres'),
+    'bank ×': multiple(line, 'bank'),
+    'client ×': multiple(line, 'client'),
+    ...medianCost(line.rounds.map(({ measured }) => measured)),
   }
 }
 
-/** One life a call. */
-interface Lives {
-  readonly charge: () => Promise<unknown>
-  readonly payout: () => Promise<unknown>
-}
-
-async function livesOver(after: After, open: OpenBank, { paysOut } = { paysOut: true }): Promise<Lives> {
-  const pixgate = await startPixgate(after, open)
-  const { notified } = await startMerchant(after, pixgate)
-  if (paysOut) await fund(pixgate)
-  const makeCharge = chargeMaker(pixgate.send, pixgate.apiKey)
-  const makePayout = payoutMaker(pixgate.send, pixgate.apiKey)
-  return {
-    charge: async () => {
-      const { id } = JSON.parse(await makeCharge())
-      await pixgate.payCharge(id)
-      await notified(id)
-    },
-    payout: async () => notified(JSON.parse(await makePayout()).id),
-  }
-}
-
-type Name =
-  | `charge by ${'pixgate' | 'api-pix' | 'efi'}, ${(typeof CALLERS)[number]}`
-  | `payout by ${'pixgate' | 'efi'}, ${(typeof CALLERS)[number]}`
-
-type Round = Readonly<Record<Name, Figures>>
-
-async function measureRound({ pixgate, apiPix, efi }: Record<'pixgate' | 'apiPix' | 'efi', Lives>): Promise<Round> {
-  return {
-    'charge by pixgate, 1': await measure(pixgate.charge, from(1)),
-    'charge by api-pix, 1': await measure(apiPix.charge, from(1)),
-    'charge by efi, 1': await measure(efi.charge, from(1)),
-    'payout by pixgate, 1': await measure(pixgate.payout, from(1)),
-    'payout by efi, 1': await measure(efi.payout, from(1)),
-    'charge by pixgate, 16': await measure(pixgate.charge, from(16)),
-    'charge by api-pix, 16': await measure(apiPix.charge, from(16)),
-    'charge by efi, 16': await measure(efi.charge, from(16)),
-    'payout by pixgate, 16': await measure(pixgate.payout, from(16)),
-    'payout by efi, 16': await measure(efi.payout, from(16)),
-  }
-}
-
-function from(callers: (typeof CALLERS)[number]): Load {
-  return { callers, warmUpMs: 500, measuredMs: 3_000 }
+function targetsOf(lines: readonly Line[]): Target[] {
+  const lineOfName = (name: string) => lines.filter((line) => line.name === name)
+  const multiples = (name: string, server: number, postgres: number) =>
+    lineOfName(name).flatMap((line) => [
+      { what: `${name}: the server's CPU time, of the bare answer`, value: multiple(line, 'server'), atMost: server },
+      { what: `${name}: PostgreSQL's, of the bare answer`, value: multiple(line, 'postgres'), atMost: postgres },
+    ])
+  const cost = (name: string, figure: keyof Cost, what: string, atMost: number) =>
+    lineOfName(name).map(({ rounds }) => ({
+      ...{ what: `${name}: ${what}`, atMost },
+      value: medianCost(rounds.map(({ measured }) => measured))[figure],
+    }))
+  return [
+    ...multiples('payout, 64', 7, 4),
+    ...multiples('charge, 64', 9, 5),
+    ...multiples('GET by id, 64', 1.4, 0.5),
+    ...multiples('payout created, 64', 2.2, 1.8),
+    ...cost('payout, 64', 'walBytes', 'bytes of PostgreSQL’s log', 8_000),
+    ...cost('payout, 64', 'statementUs', 'microseconds of statements', 700),
+  ]
 }

@@ -3,14 +3,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '@pixgate/spec'
 import pg from 'pg'
-import { type OpenBank, simulatedBank } from './banks.ts'
 import type { After } from './benchmark.ts'
 import { openClient, type Send } from './http-client.ts'
-import { startPostgres, temporaryDirectory } from './postgres.ts'
-import { startServer } from './server-process.ts'
+import { type OpenBank, simulatedBank } from './open-bank.ts'
+import { type BenchPostgres, openPostgres, temporaryDirectory } from './postgres.ts'
+import { ROOT, startServer } from './server-process.ts'
 
 /** A process of the service, and what a merchant needs to speak to it. */
 export interface Process {
+  readonly url: string
   readonly send: Send
   readonly apiKey: string
   readonly pid: number
@@ -18,8 +19,8 @@ export interface Process {
 
 /** The service with its simulated bank, as `npm start` runs it, and what a benchmark needs besides. */
 export interface Pixgate extends Process {
-  readonly url: string
   readonly databaseUrl: string
+  readonly postgres: BenchPostgres
   /** Signs the bank's events. */
   readonly partnerSecret: string
   /** The service's own, to store what shall be there before, and to look at what became of it. */
@@ -32,17 +33,33 @@ export interface Pixgate extends Process {
   stop(): Promise<void>
 }
 
-/** What `npm start` runs, without npm and a shell in between. */
-const [, ...COMMAND] = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
-).scripts.start.split(' ')
+/** How a service is started. */
+export interface PixgateOptions {
+  /** The bank that it is connected to; by default the simulated one by our own protocol. */
+  readonly bank?: OpenBank
+  /** The checkout that is run, with its own migrations; by default this one. */
+  readonly root?: string
+  /** What it is told besides. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** What its PostgreSQL is told besides. */
+  readonly postgres?: Readonly<Record<string, string>>
+  /** The file that its log goes to; by default it goes nowhere. */
+  readonly log?: string
+  /** The port of its inspector; by default it has none. */
+  readonly inspectorPort?: number
+}
 
-/** Starts a service on an empty database. @param open the bank that it is connected to; by default the simulated one by our own protocol */
-export async function startPixgate(after: After, open: OpenBank = simulatedBank): Promise<Pixgate> {
-  const createDatabase = await startPostgres(after)
-  const databaseUrl = await createDatabase('pixgate_bench')
+/** The database that a service works on. */
+export const DATABASE = 'pixgate_bench'
+
+/** Starts a service on an empty database. */
+export async function startPixgate(after: After, options: PixgateOptions = {}): Promise<Pixgate> {
+  const { root = ROOT } = options
+  const command = commandOf(root, options.inspectorPort)
+  const postgres = await openPostgres(after, options.postgres, root)
+  const databaseUrl = await postgres.createDatabase(DATABASE)
   const [adminToken, partnerSecret] = [randomSecret(), randomSecret()]
-  const bank = await open(after)
+  const bank = await (options.bank ?? simulatedBank)(after)
   const environment = {
     DATABASE_URL: databaseUrl,
     PIXGATE_DATA_DIR: await temporaryDirectory(after),
@@ -52,8 +69,9 @@ export async function startPixgate(after: After, open: OpenBank = simulatedBank)
     // The bank has none of the charges that a benchmark stores: asked about a payment of one, it knows nothing of it.
     PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: String(limits.valueMaxCents),
     ...bank.settings,
+    ...options.settings,
   }
-  const { url, pid, stop } = await startServer(after, COMMAND, environment)
+  const { url, pid, stop } = await startServer(after, command, environment, options)
   await bank.register(url)
   const send = openClient(after, url)
   const database = new pg.Pool({ connectionString: databaseUrl })
@@ -61,11 +79,19 @@ export async function startPixgate(after: After, open: OpenBank = simulatedBank)
   const headers = { authorization: `Bearer ${adminToken}` }
   const { apiKey } = JSON.parse(await send({ method: 'POST', path: '/api-key/generate', headers }))
   const startApi = async () => {
-    const api = await startServer(after, [...COMMAND, 'api'], { ...environment, PIXGATE_PARTNER_URL: NOBODY })
-    return { send: openClient(after, api.url), apiKey, pid: api.pid }
+    const settings = { ...environment, PIXGATE_PARTNER_URL: NOBODY }
+    const api = await startServer(after, [...command, 'api'], settings, options)
+    return { url: api.url, send: openClient(after, api.url), apiKey, pid: api.pid }
   }
   const { payCharge } = bank
-  return { url, databaseUrl, send, apiKey, pid, partnerSecret, database, startApi, payCharge, stop }
+  return { url, databaseUrl, postgres, send, apiKey, pid, partnerSecret, database, startApi, payCharge, stop }
+}
+
+/** What `npm start` runs there, without npm and a shell in between. */
+function commandOf(root: string, inspectorPort?: number): readonly string[] {
+  const [, command, ...args] = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts.start.split(' ')
+  const inspector = inspectorPort === undefined ? [] : [`--inspect=127.0.0.1:${inspectorPort}`]
+  return [command, ...inspector, ...args]
 }
 
 /** Where no bank listens: who only takes orders calls none. */

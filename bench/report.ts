@@ -7,13 +7,22 @@ import { type Findings, isMet, type Target } from './benchmark.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Prints what a benchmark found and keeps it in `bench/results/<name>.json`. */
-export async function report(name: string, findings: Findings): Promise<void> {
+/** Prints what a benchmark found. */
+export function print({ figures, targets, notes = [] }: Findings): void {
+  console.table(figures.map(rounded))
+  for (const target of targets) console.log(verdict(target))
+  for (const { title, lines } of notes) {
+    console.log(title)
+    console.table(lines.map(rounded))
+  }
+}
+
+/** Keeps what a benchmark found in `bench/results/<name>.json`. */
+export async function keep(name: string, findings: Findings): Promise<void> {
   const figures = findings.figures.map(rounded)
   const targets = findings.targets.map((target) => ({ ...rounded(target), isMet: isMet(target) }))
-  console.table(figures)
-  for (const target of findings.targets) console.log(verdict(target))
-  const result = { name, date: new Date().toISOString(), commit: commit(), machine: machine(), figures, targets }
+  const notes = findings.notes?.map(({ title, lines }) => ({ title, lines: lines.map(rounded) }))
+  const result = { name, date: new Date().toISOString(), commit: commit(), machine: machine(), figures, targets, notes }
   await writeFile(join(import.meta.dirname, 'results', `${name}.json`), `${JSON.stringify(result, null, 2)}\n`)
 }
 

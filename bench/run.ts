@@ -1,6 +1,10 @@
-import type { Benchmark } from './benchmark.ts'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { banks } from './banks.ts'
+import type { Benchmark, BenchmarkOptions } from './benchmark.ts'
 import { cashIn } from './cash-in.ts'
 import { cashOut } from './cash-out.ts'
+import { delivered } from './delivered.ts'
 import { engine } from './engine.ts'
 import { engineProfile } from './engine-profile.ts'
 import { events } from './events.ts'
@@ -8,15 +12,16 @@ import { exports } from './exports.ts'
 import { get } from './get.ts'
 import { life } from './life.ts'
 import { notify } from './notify.ts'
+import { profile } from './profile.ts'
 import { receivers } from './receivers.ts'
 import { refund } from './refund.ts'
-import { report } from './report.ts'
+import { keep, print } from './report.ts'
 import { start } from './start.ts'
 import { strangers } from './strangers.ts'
 
 /**
  * `npm run bench`: lists the benchmarks. `npm run bench -- engine start` runs these. What the figures mean is in
- * README.md.
+ * README.md. `npm run bench -- life --of payout --callers 64 --rounds 1` runs a part, which is printed and not kept.
  */
 const benchmarks: readonly Benchmark[] = [
   engine,
@@ -27,8 +32,11 @@ const benchmarks: readonly Benchmark[] = [
   get,
   events,
   notify,
+  delivered,
   receivers,
   life,
+  profile,
+  banks,
   exports,
   start,
   strangers,
@@ -40,16 +48,35 @@ async function stopAll(): Promise<void> {
   for (const stop of stops.splice(0).reverse()) await stop()
 }
 
-async function run({ name, run }: Benchmark): Promise<void> {
+async function run({ name, isKept = true, options: known = [], run }: Benchmark): Promise<void> {
   console.log(`\n${name}`)
   try {
-    await report(name, await run((stop) => stops.push(stop)))
+    const strange = asked.find((option) => !known.includes(option))
+    if (strange) throw new Error(`${name} knows no --${strange}`)
+    const findings = await run((stop) => stops.push(stop), options)
+    print(findings)
+    if (isKept && asked.length === 0) await keep(name, findings)
   } finally {
     await stopAll()
   }
 }
 
-const wanted = process.argv.slice(2)
+const { positionals: wanted, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string' },
+    callers: { type: 'string' },
+    of: { type: 'string' },
+    against: { type: 'string' },
+  },
+})
+const options: BenchmarkOptions = {
+  ...(values.rounds && { rounds: Number(values.rounds) }),
+  ...(values.callers && { callers: values.callers.split(',').map(Number) }),
+  ...(values.of && { of: values.of.split(',') }),
+  ...(values.against && { against: resolve(values.against) }),
+}
+const asked = Object.keys(options) as (keyof BenchmarkOptions)[]
 const unknown = wanted.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name))
 process.once('SIGINT', () => stopAll().finally(() => process.exit(130)))
 

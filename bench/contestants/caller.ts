@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { createCashIn, createCashOut, createRefundIn, getCashIn } from '@pixgate/spec'
+import type { Call, CallerLoad } from '../callers.ts'
+import { type Figures, figuresOf } from '../measure.ts'
+import { onMessages, openWire, type WireSend, wireHeaders } from '../wire.ts'
+
+/**
+ * A merchant's process: callers and the receiver of notifications. It says where it receives, and then does each load that it
+ * is sent.
+ */
+
+/** So small that thousands stay within what is credited unverified by default. */
+const CHARGE_REAIS = 0.1
+
+const REFUND_REAIS = 0.01
+
+/** Whom a notification wakes; and which ones came before anybody waited. */
+const waiting = new Map<string, () => void>()
+const arrived = new Set<string>()
+
+const receiver = createServer({ noDelay: true }, (socket) => {
+  socket.on('error', () => socket.destroy())
+  onMessages(socket, (_head, body) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+    const { id } = JSON.parse(body).event
+    const wake = waiting.get(id)
+    if (wake) wake()
+    else arrived.add(id)
+  })
+})
+
+function notified(id: string): Promise<void> {
+  if (arrived.delete(id)) return Promise.resolve()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  waiting.set(id, resolve)
+  return promise.finally(() => waiting.delete(id))
+}
+
+/** @returns does it once a call */
+function callOf({ call, apiKey, charges = [] }: CallerLoad, send: WireSend): () => Promise<unknown> {
+  const headers = wireHeaders(apiKey)
+  const post = (path: string, body: object) => send({ method: 'POST', path, headers, body: JSON.stringify(body) })
+  let turn = 0
+  const nextCharge = () => charges[turn++ % charges.length] ?? ''
+  const createPayout = () => {
+    const { transaction, recipient } = createCashOut.example
+    return post(createCashOut.path, { transaction: { ...transaction, externalId: randomUUID() }, recipient })
+  }
+  const createCharge = () => {
+    const { transaction, payer } = createCashIn.example
+    const order = { ...transaction, value: CHARGE_REAIS, externalId: randomUUID() }
+    return post(createCashIn.path, { transaction: order, payer })
+  }
+  const createRefund = () => {
+    const order = { ...createRefundIn.example, refundValue: REFUND_REAIS, externalId: randomUUID() }
+    return post(createRefundIn.path.replace('{id}', nextCharge()), order)
+  }
+  const calls: Readonly<Record<Call, () => Promise<unknown>>> = {
+    payout: async () => notified(JSON.parse(await createPayout()).id),
+    charge: async () => {
+      const { id } = JSON.parse(await createCharge())
+      await post(`/sandbox/cash-in/${id}/pay`, {})
+      await notified(id)
+    },
+    refund: async () => notified(JSON.parse(await createRefund()).id),
+    'payout created': createPayout,
+    'charge created': createCharge,
+    'refund created': createRefund,
+    'GET by id': () => send({ method: 'GET', path: getCashIn.path.replace('{id}', nextCharge()), headers }),
+  }
+  return calls[call]
+}
+
+async function run(load: CallerLoad): Promise<Figures> {
+  const wire = openWire(load.url)
+  const call = callOf(load, wire.send)
+  const latenciesMs: number[] = []
+  let left = load.payments
+  const caller = async () => {
+    while (left-- > 0) {
+      const from = performance.now()
+      await call()
+      latenciesMs.push(performance.now() - from)
+    }
+  }
+  const startedAt = performance.now()
+  await Promise.all(Array.from({ length: load.callers }, caller))
+  const elapsedMs = performance.now() - startedAt
+  wire.close()
+  return figuresOf(latenciesMs, elapsedMs)
+}
+
+process.on('message', async (load: CallerLoad) => process.send?.(await run(load)))
+process.once('disconnect', () => process.exit())
+receiver.listen(0, '127.0.0.1')
+await once(receiver, 'listening')
+process.send?.(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`)
