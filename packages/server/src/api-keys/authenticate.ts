@@ -4,13 +4,13 @@ import type { LastUsed } from '../credentials/last-used.ts'
 import type { RefusalReports } from '../credentials/reports.ts'
 import { rateLimited } from '../credentials/wrong-tokens.ts'
 import type { Clock } from '../platform/clock.ts'
-import { sha256 } from '../platform/crypto.ts'
+import { sha256Hex } from '../platform/crypto.ts'
 import type { Caller, IncomingRequest } from '../platform/http/handler.ts'
 import { createTokenBuckets, type TokenBuckets } from '../platform/token-bucket.ts'
 import { type ApiKeyMode, modeOf } from './key.ts'
 import { faultOf, type KnownKey } from './known-key.ts'
 import type { KeyLookup } from './lookup.ts'
-import type { VerifiedKeys } from './verified-keys.ts'
+import type { VerifiedKey, VerifiedKeys } from './verified-keys.ts'
 
 /** The part of a request that a key is judged by. */
 export type KeyedRequest = Pick<IncomingRequest, 'headers' | 'remoteAddress'>
@@ -27,11 +27,11 @@ export interface ApiKeyAuthenticatorOptions {
 }
 
 /**
- * Finds out whose API key a bearer token is.
+ * Finds out whose API key a bearer token is: at once where the database has vouched for it a moment ago.
  * @throws Refusal `unauthorized`, one and the same whatever is wrong · `rate_limited` (429) the address has shown too many
  * unknown ones · DatabaseUnavailable, which says nothing of the key
  */
-export type AuthenticateApiKey = (request: KeyedRequest) => Promise<Caller>
+export type AuthenticateApiKey = (request: KeyedRequest) => Caller | Promise<Caller>
 
 /**
  * Takes API keys of one mode. What is no such key never reaches the database.
@@ -40,32 +40,42 @@ export type AuthenticateApiKey = (request: KeyedRequest) => Promise<Caller>
 export function createApiKeyAuthenticator(options: ApiKeyAuthenticatorOptions): AuthenticateApiKey {
   const { clock, mode, verified, lookup, lastUsed, reports } = options
 
-  async function find(hash: Buffer, address: string): Promise<KnownKey | undefined> {
-    const isGood = (key: KnownKey) => faultOf(key, address, clock.now()) === undefined
-    const known = verified.get(hash)
-    // What would be refused is treated as what nobody has ever seen: that must not be told by its limits either.
-    if (!known || !isGood(known.key)) return lookup.first(hash, address, isGood)
-    return known.isFresh ? known.key : lookup.again(hash)
-  }
+  const isGood = (key: KnownKey, address: string) => faultOf(key, address, clock.now()) === undefined
 
-  return async ({ headers, remoteAddress }) => {
-    const token = bearerToken(headers.authorization)
-    if (token === undefined || modeOf(token) !== mode) {
-      reports.apiKey('malformed', remoteAddress)
-      throw new Refusal('unauthorized')
-    }
-    const key = await find(sha256(token), remoteAddress).catch((error: unknown) => {
-      if (error instanceof Refusal) reports.apiKey('throttled', remoteAddress)
-      throw error
-    })
-    const fault = key ? faultOf(key, remoteAddress, clock.now()) : 'unknown'
-    if (!key || fault) {
-      reports.apiKey(fault ?? 'unknown', remoteAddress, key?.id)
-      throw new Refusal('unauthorized')
-    }
+  function admitted(key: KnownKey): Caller {
     lastUsed.note(key.id)
     const { id, scopes, caps, madeBy } = key
     return { credential: 'api-key', id, scopes, ...(caps && { caps }), ...(madeBy && { keyMadeBy: madeBy }) }
+  }
+
+  function find(hash: string, known: VerifiedKey | undefined, address: string): Promise<KnownKey | undefined> {
+    // What would be refused is treated as what nobody has ever seen: that must not be told by its limits either.
+    return known && isGood(known.key, address)
+      ? lookup.again(hash)
+      : lookup.first(hash, address, (key) => isGood(key, address))
+  }
+
+  async function lookUp(hash: string, known: VerifiedKey | undefined, address: string): Promise<Caller> {
+    const key = await find(hash, known, address).catch((error: unknown) => {
+      if (error instanceof Refusal) reports.apiKey('throttled', address)
+      throw error
+    })
+    const fault = key ? faultOf(key, address, clock.now()) : 'unknown'
+    if (key && !fault) return admitted(key)
+    reports.apiKey(fault ?? 'unknown', address, key?.id)
+    throw new Refusal('unauthorized')
+  }
+
+  return ({ headers, remoteAddress }) => {
+    const token = bearerToken(headers.authorization)
+    if (token === undefined || modeOf(token) !== mode) {
+      reports.apiKey('malformed', remoteAddress)
+      return Promise.reject(new Refusal('unauthorized'))
+    }
+    const hash = sha256Hex(token)
+    const known = verified.get(hash)
+    // Nearly every request: nothing is waited for.
+    return known?.isFresh && isGood(known.key, remoteAddress) ? admitted(known.key) : lookUp(hash, known, remoteAddress)
   }
 }
 

@@ -9,17 +9,17 @@ import { type KnownKey, knownKey } from './known-key.ts'
 import { findKeys } from './store.ts'
 import type { VerifiedKeys } from './verified-keys.ts'
 
-/** Asks the database for keys, and remembers those that it vouches for. */
+/** Asks the database for keys, by the hex of their hashes, and remembers those that it vouches for. */
 export interface KeyLookup {
   /** The key with this hash, for whoever has shown it before. */
-  again(hash: Buffer): Promise<KnownKey | undefined>
+  again(hash: string): Promise<KnownKey | undefined>
   /**
    * The same for a stranger. What turns out not to let its bearer in is taken off the budget of the address.
    * @param isGood whether the key that was found lets its bearer in
    * @throws Refusal rate_limited (429) its budget is used up; the database was not asked
    * @source rules#api-keys.12
    */
-  first(hash: Buffer, address: string, isGood: (key: KnownKey) => boolean): Promise<KnownKey | undefined>
+  first(hash: string, address: string, isGood: (key: KnownKey) => boolean): Promise<KnownKey | undefined>
 }
 
 /** Look-ups that arrive while one is under way make the next one. */
@@ -31,11 +31,14 @@ const ADDRESSES_MAX = 10_000
 
 /** Makes the look-ups of a process. */
 export function createKeyLookup(database: Database, clock: Clock, verified: VerifiedKeys): KeyLookup {
-  const batcher = createBatcher<Buffer, KnownKey | undefined>(
+  const batcher = createBatcher<string, KnownKey | undefined>(
     async (hashes) => {
-      const rows = await findKeys(database, hashes)
+      const rows = await findKeys(
+        database,
+        hashes.map((hash) => Buffer.from(hash, 'hex')),
+      )
       const found = new Map(rows.map((row) => [row.hash.toString('hex'), knownKey(row)]))
-      return hashes.map((hash) => ({ result: found.get(hash.toString('hex')) }))
+      return hashes.map((hash) => ({ result: found.get(hash) }))
     },
     { batchMax: BATCH_MAX, queueMax: QUEUE_MAX },
   )
@@ -45,7 +48,7 @@ export function createKeyLookup(database: Database, clock: Clock, verified: Veri
   /** Many requests begin with the same key when a process does: they share one look-up, and one token. */
   const underWay = new Map<string, Promise<KnownKey | undefined>>()
 
-  async function ask(hash: Buffer): Promise<KnownKey | undefined> {
+  async function ask(hash: string): Promise<KnownKey | undefined> {
     const askedAt = clock.now()
     const key = await batcher.submit(hash)
     if (key === undefined || key.isDeactivated) verified.drop(hash)
@@ -54,7 +57,7 @@ export function createKeyLookup(database: Database, clock: Clock, verified: Veri
   }
 
   async function askForStranger(
-    hash: Buffer,
+    hash: string,
     owner: string,
     isGood: (key: KnownKey) => boolean,
   ): Promise<KnownKey | undefined> {
@@ -72,14 +75,13 @@ export function createKeyLookup(database: Database, clock: Clock, verified: Veri
   return {
     again: ask,
     first: async (hash, address, isGood) => {
-      const name = hash.toString('hex')
-      const shared = underWay.get(name)
+      const shared = underWay.get(hash)
       if (shared) return shared
       const owner = networkOf(address)
       const waitMs = strangers.take(owner)
       if (waitMs > 0) throw rateLimited(waitMs)
-      const look = askForStranger(hash, owner, isGood).finally(() => underWay.delete(name))
-      underWay.set(name, look)
+      const look = askForStranger(hash, owner, isGood).finally(() => underWay.delete(hash))
+      underWay.set(hash, look)
       return look
     },
   }

@@ -171,9 +171,9 @@ test('[api-keys.4] a deactivated key works 5 s longer at most', async (t) => {
     SELECT gen_random_uuid(), now(), 'test', 'api_key.deactivated', id, '', '{}' FROM key`)
   pix.advance(4_999)
   await pix.authenticate(bearer(body.apiKey))
-  await assert.rejects(pix.elsewhere.authenticate(bearer(body.apiKey)), unauthorized)
+  await assert.rejects(async () => pix.elsewhere.authenticate(bearer(body.apiKey)), unauthorized)
   pix.advance(1)
-  await assert.rejects(pix.authenticate(bearer(body.apiKey)), unauthorized)
+  await assert.rejects(async () => pix.authenticate(bearer(body.apiKey)), unauthorized)
 })
 
 test('[api-keys.4] [api-keys.6] a key deactivated here stops working here at once, elsewhere within 5 s', async (t) => {
@@ -183,11 +183,11 @@ test('[api-keys.4] [api-keys.6] a key deactivated here stops working here at onc
   await pix.elsewhere.authenticate(bearer(body.apiKey))
   const [key] = (await pix.list()).data
   assert.equal((await pix.deactivate(key?.id ?? '')).status, 204)
-  await assert.rejects(pix.authenticate(bearer(body.apiKey)), unauthorized)
+  await assert.rejects(async () => pix.authenticate(bearer(body.apiKey)), unauthorized)
   pix.advance(4_999)
   await pix.elsewhere.authenticate(bearer(body.apiKey))
   pix.advance(1)
-  await assert.rejects(pix.elsewhere.authenticate(bearer(body.apiKey)), unauthorized)
+  await assert.rejects(async () => pix.elsewhere.authenticate(bearer(body.apiKey)), unauthorized)
 })
 
 test('[api-keys.6] only the key that is named stops working', async (t) => {
@@ -195,7 +195,7 @@ test('[api-keys.6] only the key that is named stops working', async (t) => {
   const [first, second] = [await pix.generate(), await pix.generate()]
   const firstKey = (await pix.list()).data.find(({ display }) => display === first.body.apiKey.slice(9, 17))
   await pix.deactivate(firstKey?.id ?? '')
-  await assert.rejects(pix.authenticate(bearer(first.body.apiKey)), unauthorized)
+  await assert.rejects(async () => pix.authenticate(bearer(first.body.apiKey)), unauthorized)
   await pix.authenticate(bearer(second.body.apiKey))
 })
 

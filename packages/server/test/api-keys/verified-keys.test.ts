@@ -8,7 +8,7 @@ function clockAt(start: number) {
   return { now: () => time, advance: (ms: number) => (time += ms) }
 }
 
-const hash = (n: number) => Buffer.alloc(32, n)
+const hash = (n: number) => Buffer.alloc(32, n).toString('hex')
 
 /** The key with this hash, and whether it is fresh; `undefined` where there is none. */
 function known(verified: VerifiedKeys, n: number): string | undefined {

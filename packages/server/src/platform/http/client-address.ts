@@ -9,7 +9,8 @@ const ADDRESS_MAX_LENGTH = 45
  * @source rules#audit.6
  */
 export function clientAddress(reported: string | undefined, ofConnection: string | undefined): string {
-  return [reported, ofConnection].find(isAddress) ?? 'unknown'
+  if (isAddress(reported)) return reported
+  return isAddress(ofConnection) ? ofConnection : 'unknown'
 }
 
 function isAddress(text: string | undefined): text is string {

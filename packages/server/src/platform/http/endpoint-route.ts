@@ -67,10 +67,8 @@ export interface RouteDependencies {
  * partner's signature over them → path → query → content type, JSON, shape → whether it came too late → handler.
  * @source rules#http.5, rules#http.14
  */
-export function endpointRoute(
-  { endpoint, handle }: BoundEndpoint,
-  { authenticate, eventLoop, strangers }: RouteDependencies,
-): RouteOptions {
+export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies: RouteDependencies): RouteOptions {
+  const { authenticate, eventLoop, strangers } = dependencies
   const { auth, responses } = endpoint
   const readParams = endpoint.params && compileParamsReader(endpoint.params)
   const readQuery = queryReaderOf(endpoint)
@@ -78,27 +76,28 @@ export function endpointRoute(
   const judgeBearer = bearerJudge(auth, authenticate)
   const changesSomething = endpoint.method !== 'GET' && (auth === 'api-key' || auth === 'admin')
 
-  async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  /** @returns the reply where it goes on by itself; Fastify would wait for it, in vain, where it is over */
+  async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+    request.endpoint = endpoint
     const { id: correlationId, headers, raw } = request
     const remoteAddress = clientAddress(request.ip, raw.socket.remoteAddress)
     const isGone = () => raw.socket.destroyed
     // Before anything else: what comes later, such as the look-up of a token, can last.
     const live = followRequest(eventLoop, isGone, readingOf(raw))
     const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress }
-    const turn = nextTurn()
+    const turn = thisTurn()
     let caller = ANYONE
     if (judgeBearer) {
-      caller = await strangers.judge(request, () => judgeBearer(request, incoming))
+      // What is there at once is not waited for: each wait is a round through the queue of microtasks.
+      const judged = strangers.judge(request, () => judgeBearer(request, incoming))
+      caller = judged instanceof Promise ? await judged : judged
       request.caller = caller
       authenticate.admit?.(incoming, caller)
     }
-    const read = () => bodyOf(endpoint, raw)
-    const rawBody = await (auth === 'partner' ? strangers.read(request, read) : read()).catch((error: unknown) => {
-      if (auth === 'partner') authenticate.onUnreadPartner?.(incoming, error)
-      throw error
-    })
+    const read = auth === 'partner' ? partnerBody(dependencies, request, incoming) : bodyOf(endpoint, raw)
+    const rawBody = read instanceof Promise ? await read : read
     live.arrived()
-    if (judgeBearer && turn.isOver()) {
+    if (judgeBearer && turn.isOver) {
       // Its credential may have been taken away meanwhile.
       caller = await strangers.judge(request, () => judgeBearer(request, incoming))
     }
@@ -114,7 +113,8 @@ export function endpointRoute(
     const context = { ...incoming, caller, live, ageMs: live.ageMs, isGone, rawBody }
     const answer = await handle({ params, query, body, context })
     if (judgeBearer && endpoint.isHeldBack) await strangers.judge(request, () => judgeBearer(request, incoming))
-    return sendAnswer(reply, responses[answer.status]?.contentType, answer)
+    sendAnswer(reply, responses[answer.status]?.contentType, answer)
+    return responses[answer.status]?.isStreamed ? reply : undefined
   }
 
   return {
@@ -126,14 +126,27 @@ export function endpointRoute(
   }
 }
 
+/** Reads the body of whoever is judged by it. */
+function partnerBody(
+  { authenticate, strangers }: RouteDependencies,
+  request: FastifyRequest,
+  incoming: IncomingRequest,
+): Promise<Buffer> {
+  const read = async () => bodyOf(incoming.endpoint, request.raw)
+  return strangers.read(request, read).catch((error: unknown) => {
+    authenticate.onUnreadPartner?.(incoming, error)
+    throw error
+  })
+}
+
 function sendAnswer(
   reply: FastifyReply,
   contentType: string | undefined,
   { status, headers, body }: Awaited<ReturnType<UntypedHandler>>,
-): FastifyReply {
+): void {
   if (contentType) reply.type(contentType)
   if (headers) reply.headers(headers)
-  return reply.code(status).send(body)
+  reply.code(status).send(body)
 }
 
 /** What follows the path of an address, without its question mark: a bank may have to show a secret there. */
@@ -145,20 +158,30 @@ function searchOf({ url = '' }: IncomingMessage): string {
 /** How bearer tokens are judged; `undefined` where none is wanted. */
 function bearerJudge(auth: Endpoint['auth'], authenticate: Authenticators) {
   if (auth !== 'api-key' && auth !== 'admin') return undefined
-  return async ({ raw }: FastifyRequest, incoming: IncomingRequest): Promise<Caller> => {
+  return ({ raw }: FastifyRequest, incoming: IncomingRequest): Caller | Promise<Caller> => {
     // Of two tokens none is the right one: rules#http.6.
-    if (countHeader(raw.rawHeaders, 'authorization') > 1) throw new Refusal('unauthorized')
+    if (countHeader(raw.rawHeaders, 'authorization') > 1) return Promise.reject(new Refusal('unauthorized'))
     return authenticate[auth](incoming)
   }
 }
 
-/** Tells whether this turn of the event loop is over: what was here when it began has been read by then. */
-function nextTurn(): { isOver(): boolean } {
-  let isOver = false
+/** A turn of the event loop; when it is over, what was here when it began has been read. */
+interface Turn {
+  readonly isOver: boolean
+}
+
+let current: Turn | undefined
+
+/** The turn that goes on now: one for all requests that are read in it. */
+function thisTurn(): Turn {
+  if (current) return current
+  const turn = { isOver: false }
+  current = turn
   setImmediate(() => {
-    isOver = true
+    turn.isOver = true
+    current = undefined
   })
-  return { isOver: () => isOver }
+  return turn
 }
 
 const ANYONE: Caller = { credential: 'none', id: 'anyone' }
@@ -175,10 +198,11 @@ function queryReaderOf({ auth, query }: Endpoint): ((query: QueryText) => unknow
 const readNoParameters = compileQueryReader(NOTHING)
 
 function refuseParameters(query: QueryText): undefined {
-  readNoParameters(query)
+  for (const _ in query) return void readNoParameters(query)
+  return undefined
 }
 
-function bodyOf({ body, upload }: Endpoint, request: IncomingMessage): Promise<Buffer> {
+function bodyOf({ body, upload }: Endpoint, request: IncomingMessage): Buffer | Promise<Buffer> {
   if (upload) return readBody(request, upload.maxBytes)
   return body ? readBody(request) : readUnwantedBody(request)
 }

@@ -101,7 +101,8 @@ export interface Caller {
  * @throws Refusal `unauthorized`, or another that keeps the caller out, such as `rate_limited`
  */
 export interface Authenticators {
-  readonly 'api-key': (request: IncomingRequest) => Promise<Caller>
+  /** Answers at once where nothing has to be asked; it never throws but rejects. */
+  readonly 'api-key': (request: IncomingRequest) => Caller | Promise<Caller>
   readonly admin: (request: IncomingRequest) => Promise<Caller>
   readonly partner: (
     request: IncomingRequest & { readonly rawBody: Buffer; readonly search: string },

@@ -69,6 +69,7 @@ export function createHttpServer<const Table extends EndpointTable>(given: HttpS
   const strangers = strangersOf(options, connections)
   const app = createApp(options, connections, strangers)
   app.addHook('onRequest', (request, reply, done) => {
+    request.readAt = performance.now()
     setStandardHeaders(options, reply)
     const fault = transportFault(request.raw)
     if (fault) reply.header('connection', 'close')
@@ -123,7 +124,8 @@ function createApp(options: AppOptions, connections: Connections, strangers: Str
       server.on('timeout', (socket) => void (connections.isAnswering(socket) || socket.destroy()))
       return server.on('request', connections.oneAtATime(handle))
     },
-    trustProxy: trustProxy ? [...trustProxy] : false,
+    // An empty list is believed like any other: whose address it is would be worked out anew each time that it is asked for.
+    trustProxy: trustProxy && trustProxy.length > 0 ? [...trustProxy] : false,
     genReqId: (request) => correlationIdOf(request, ids),
     clientErrorHandler: createClientErrorHandler(connections, ids, reportUnreadable, strangers.unfinished),
     frameworkErrors: (_error, request, reply) => {

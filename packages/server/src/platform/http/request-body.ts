@@ -91,13 +91,16 @@ export function compileJsonReader(schema: TSchema): JsonReader {
 const MISSING: FieldError = { field: '', code: 'required', message: 'the body is required' }
 
 /**
- * Reads what came where no body is taken; of too large a one, no more than that it came.
+ * Reads what came where no body is taken; of too large a one, no more than that it came. What did not come is there at once.
  * @throws Refusal `validation_error`
  * @source rules#http.7
  */
-export async function readUnwantedBody(request: IncomingMessage): Promise<Buffer> {
+export function readUnwantedBody(request: IncomingMessage): Buffer | Promise<Buffer> {
   const { 'transfer-encoding': encoding, 'content-length': length = '0' } = request.headers
-  if (encoding === undefined && length === '0') return NO_BYTES
+  return encoding === undefined && length === '0' ? NO_BYTES : readAnyBody(request)
+}
+
+async function readAnyBody(request: IncomingMessage): Promise<Buffer> {
   try {
     return await readBody(request)
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { Endpoint } from '@pixgate/spec'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { andMore, createHeartbeat, type Heartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
@@ -6,6 +7,10 @@ import type { Caller } from './handler.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     isReported: boolean
+    /** By the monotonic clock, when it was read; 0: it was no request that a route could be looked for. */
+    readAt: number
+    /** Whose route took it; `undefined`: none did, or it was refused before. */
+    endpoint: Endpoint | undefined
     /** Whose token it has; `undefined`: none that is known. */
     caller: Caller | undefined
   }
@@ -42,24 +47,35 @@ export function reportRequests(app: FastifyInstance, observers: RequestObservers
   }
   app.decorateRequest('isReported', false)
   app.decorateRequest('caller', undefined)
+  app.decorateRequest('endpoint', undefined)
+  app.decorateRequest('readAt', 0)
+  // Not by `onResponse`: for that Fastify listens by itself, and stops listening, at each answer.
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (reply.raw.destroyed) report(request, reply)
-    else reply.raw.on('close', () => report(request, reply))
+    const { raw } = reply
+    const end = () => report(request, reply)
+    if (raw.destroyed) end()
+    else raw.on('finish', end).on('close', end)
     done(null, payload)
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    report(request, reply)
-    done()
   })
 }
 
 /** Reports a request: its line in the log, and whoever counts. */
 export function reportRequest(observers: RequestObservers, request: FastifyRequest, reply: FastifyReply): void {
-  logRequest(observers, request, reply)
-  const { endpoint } = request.routeOptions.config
+  // Fastify makes its `routeOptions` anew each time.
+  const endpoint = request.endpoint ?? request.routeOptions.config.endpoint
+  const durationMs = request.readAt ? performance.now() - request.readAt : 0
+  const { statusCode: status } = reply.raw
+  logRequest(observers, request, { endpoint, status, durationMs })
   // Of a route that nobody declared not even the method is one of few.
   const [method, route] = endpoint ? [endpoint.method, endpoint.path] : ['any', 'unknown']
-  observers.onRequest?.(method, route, reply.statusCode, reply.elapsedTime)
+  observers.onRequest?.(method, route, status, durationMs)
+}
+
+/** How a request was answered. */
+interface Answered {
+  readonly endpoint: Endpoint | undefined
+  readonly status: number
+  readonly durationMs: number
 }
 
 /**
@@ -70,19 +86,18 @@ export function reportRequest(observers: RequestObservers, request: FastifyReque
 function logRequest(
   { logger, refusedHeartbeat }: RequestObservers,
   request: FastifyRequest,
-  reply: FastifyReply,
+  { endpoint, status, durationMs }: Answered,
 ): void {
-  const { endpoint } = request.routeOptions.config
   const line = {
     correlationId: request.id,
     method: request.method,
     route: endpoint?.path,
-    status: reply.statusCode,
-    durationMs: Math.round(reply.elapsedTime * 10) / 10,
+    status,
+    durationMs: Math.round(durationMs * 10) / 10,
     ...callerFields(request),
   }
-  if (REFUSED.has(line.status)) {
-    refusedHeartbeat.report(String(line.status), (more) => logger.info(line, `request${andMore(more, 'second')}`))
+  if (REFUSED.has(status)) {
+    refusedHeartbeat.report(String(status), (more) => logger.info(line, `request${andMore(more, 'second')}`))
   } else if (endpoint?.tag === 'Health') logger.debug(line, 'request')
   else logger.info(line, 'request')
 }

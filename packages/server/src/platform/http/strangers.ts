@@ -22,11 +22,11 @@ export interface Strangers {
   watch(server: Server): void
   /**
    * Judges the credentials of a request.
-   * @param judge throws Refusal `unauthorized` where they are wrong
+   * @param judge rejects with Refusal `unauthorized` where they are wrong; it throws nothing
    * @throws Refusal `rate_limited` in its place where too many were wrong, or where they are right and have too many
    * connections · whatever else `judge` throws
    */
-  judge(request: FastifyRequest, judge: () => Promise<Caller>): Promise<Caller>
+  judge(request: FastifyRequest, judge: () => Caller | Promise<Caller>): Caller | Promise<Caller>
   /**
    * Reads a body by which its sender is judged.
    * @throws Refusal `rate_limited` before anything is read · whatever `read` throws
@@ -83,16 +83,23 @@ export function createStrangers({ bounds, pause = realPause, ...options }: Stran
   })
   const proven = createProvenConnections(bounds)
 
-  /** Gives a connection that shows right credentials its place among those that have. */
-  function prove(request: FastifyRequest, caller: Caller): void {
+  /** Gives a connection that shows right credentials its place among those that have. @returns whose they are */
+  function prove(request: FastifyRequest, caller: Caller): Caller {
     const { socket } = request.raw
-    if (caller.isStranger || isProxied(socket)) return
+    // Every request but the first of a connection: a proxy's is never among the proven.
+    if (proven.has(socket) || caller.isStranger || isProxied(socket)) return caller
     if (!proven.prove(socket, caller)) {
       report('crowded', networkOfSocket(socket), caller)
       carriedOut.endBehindCurrent(socket)
       throw new Refusal('rate_limited', { retryAfterSeconds: CROWDED_RETRY_SECONDS })
     }
     connections.release(socket)
+    return caller
+  }
+
+  async function refuse(request: FastifyRequest, error: unknown): Promise<never> {
+    const isWrong = error instanceof Refusal && error.code === 'unauthorized'
+    throw isWrong ? await wrong.refusalOf(request, networkOfRequest(request), error) : error
   }
 
   return {
@@ -101,13 +108,10 @@ export function createStrangers({ bounds, pause = realPause, ...options }: Stran
         connections.accept(socket, isProxied(socket) ? undefined : networkOfSocket(socket))
       })
     },
-    judge: async (request, judge) => {
-      const caller = await judge().catch(async (error: unknown) => {
-        const isWrong = error instanceof Refusal && error.code === 'unauthorized'
-        throw isWrong ? await wrong.refusalOf(request, networkOfRequest(request), error) : error
-      })
-      prove(request, caller)
-      return caller
+    judge: (request, judge) => {
+      const judged = judge()
+      if (!(judged instanceof Promise)) return prove(request, judged)
+      return judged.catch((error: unknown) => refuse(request, error)).then((caller) => prove(request, caller))
     },
     read: async (request, read) => {
       const { socket } = request.raw
