@@ -113,6 +113,21 @@ test('[database.8] once there are some, single operations are found by what name
   }
 })
 
+test('[limits.4] [database.8] whether a Pix key is known is found by what was paid to it', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.rows(MANY_OPERATIONS, [])
+  let asked = ''
+  const noting: Database = {
+    ...database,
+    rows: async ({ text }) => {
+      asked = text
+      return []
+    },
+  }
+  await createReader(noting).recipients([{ pixKey: 'joao@example.com', newForMs: 0 }], 0)
+  assert.match(await planOf(url, asked), /Scan using operation_paid_to on operation/)
+})
+
 /** Indexes that few rows share an entry of. */
 const NAMING = new Set([
   'operation_pkey',
