@@ -101,13 +101,18 @@ const selectAccounts = statement<[], AccountRow>('engine.accounts', ACCOUNTS)
 
 const lockAccounts = statement<[], AccountRow>('engine.lock_accounts', `${ACCOUNTS} ORDER BY id FOR UPDATE`)
 
+/**
+ * Each looked up by its key, whatever the planner knows of the table: joined, a statement planned while there were a few hundred read
+ * them all, and did so until it was planned anew.
+ */
 const selectMovements = statement<
   [directions: readonly string[], ids: readonly string[]],
   { direction: MovementDirection; id: string; operation_id: string; value_cents: bigint }
 >(
   'engine.movements',
   `SELECT m.direction, m.id, m.operation_id, m.value_cents
-     FROM unnest($1::text[], $2::text[]) AS w (direction, id) JOIN movement m USING (direction, id)`,
+     FROM unnest($1::text[], $2::text[]) AS w (direction, id)
+    CROSS JOIN LATERAL (SELECT * FROM movement m WHERE m.direction = w.direction AND m.id = w.id LIMIT 1) m`,
 )
 
 const selectAllowances = statement<

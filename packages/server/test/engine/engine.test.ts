@@ -5,7 +5,7 @@ import { ExclusiveKeyTaken, ExternalIdTaken } from '../../src/engine/duplicates.
 import type { Command } from '../../src/engine/operation.ts'
 import { statement } from '../../src/platform/db/database.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { testDatabase } from '../support/database.ts'
+import { administer, testDatabase } from '../support/database.ts'
 import {
   CREDITED_AND_SUSPENDED,
   cashInRequest,
@@ -313,6 +313,22 @@ test('[engine.10] the database itself refuses a move that no table has', async (
     decide: () => ({ moves: [{ operationId: id, trigger: 'x', to: 'REVERSED' }], outcome: undefined }),
   }
   await assert.rejects(one.engine.execute(wrong), /move not allowed: cash_in from PENDING to REVERSED/)
+})
+
+test('[engine.10] the database itself refuses a journal that is posted again, and takes another of its kind', async (t) => {
+  const { url } = await testDatabase(t)
+  const one = testEngine(t, url)
+  const { id } = await create(one, 'a')
+  await one.cashIns.apply(id, paid('E1'))
+  const again = (reference: string) =>
+    administer(
+      url,
+      `INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, at)
+       SELECT account_id, version + 100, amount_cents, balance_after_cents, operation_id, journal, ${reference}, posting, at
+         FROM entry WHERE operation_id = '${id}' AND version < 100`,
+    )
+  await assert.rejects(again('reference'), /"entry_journal_key"/)
+  await again(`reference || '2'`)
 })
 
 test('[engine.11] a queue that is full refuses, and what waits is carried out', async (t) => {

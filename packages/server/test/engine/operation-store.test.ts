@@ -113,6 +113,29 @@ test('[database.8] once there are some, single operations are found by what name
   }
 })
 
+test('[database.8] what was paid to a Pix key, and movements, are found by their keys on tables that nobody analysed', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.rows(MANY_OPERATIONS, [])
+  await administer(
+    url,
+    `INSERT INTO movement SELECT 'in', n::text, gen_random_uuid(), 1 FROM generate_series(1, 500) n`,
+  )
+  const texts: string[] = []
+  const noting: Database = {
+    ...database,
+    rows: async ({ text }) => {
+      texts.push(text)
+      return []
+    },
+  }
+  const reader = createReader(noting)
+  await reader.recipients([{ pixKey: 'joao@example.com', newForMs: 0 }], 0)
+  await reader.movements([{ direction: 'in', id: '1' }])
+  const [ofKey = '', ofMovement = ''] = texts
+  assert.match(await planOf(url, ofKey), /Scan using operation_paid_to on operation/)
+  assert.match(await planOf(url, ofMovement), /Scan using movement_pkey on movement/)
+})
+
 /** Indexes that few rows share an entry of. */
 const NAMING = new Set([
   'operation_pkey',

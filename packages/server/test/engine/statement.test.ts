@@ -4,6 +4,7 @@ import { Draft } from '../../src/engine/draft.ts'
 import type { CaseStep, Operation } from '../../src/engine/operation.ts'
 import { reasonFact } from '../../src/engine/reason.ts'
 import { writeOf } from '../../src/engine/statement/write.ts'
+import { planOf, testDatabase } from '../support/database.ts'
 import { NO_ALLOWANCES } from '../support/limits.ts'
 import { operationAs } from '../support/operation.ts'
 
@@ -91,4 +92,21 @@ test('[engine.18] a fact that is null is not written, but where a move takes bac
     '{"openRefunds":{"a":{"transactionId":null}}}',
     '{"doubt":null,"openRefunds":{"a":{"transactionId":null}}}',
   ])
+})
+
+test('[engine.2] comparing costs each operation once, not once for each other one of the batch', async (t) => {
+  const { url } = await testDatabase(t)
+  const loaded = {
+    operations: new Map(),
+    accounts: new Map(),
+    controls: new Map(),
+    movements: new Map(),
+    debts: new Map(),
+  }
+  const draft = new Draft({ ...loaded, ...NO_ALLOWANCES }, 0, { uuid: () => OPERATION.id })
+  draft.readVersions.set(OPERATION.id, 1)
+  draft.movedOperations.set(OPERATION.id, OPERATION)
+  const plan = await planOf(url, writeOf(draft, { uuid: () => OPERATION.id }).statement.text)
+  assert.match(plan, /Except/)
+  assert.doesNotMatch(plan, /Join Filter: .*\boc\w*\.version/)
 })
