@@ -221,15 +221,16 @@ export interface NewDelivery {
   readonly dueAt: number
 }
 
+// Who gives no places, as older ones have none yet, holds the feed all the same: else it would be said to be up to date before what is
+// marked here is seen, and what is notified next would have a place before it.
 const recordFanOutStatement = statement<
   [readonly string[], string, readonly string[], readonly string[], readonly string[], readonly string[]]
 >(
   'webhooks.recordFanOut',
   `WITH placed AS (
      UPDATE feed
-        SET last_position = last_position + cardinality($1::uuid[])
-      WHERE NOT is_behind
-     RETURNING last_position - cardinality($1::uuid[]) AS before),
+        SET last_position = last_position + CASE WHEN is_behind THEN 0 ELSE cardinality($1::uuid[]) END
+     RETURNING CASE WHEN NOT is_behind THEN last_position - cardinality($1::uuid[]) END AS before),
    marked AS (
      UPDATE notification n
         SET fanned_out_at = $2, position = (SELECT before FROM placed) + fresh.nth
