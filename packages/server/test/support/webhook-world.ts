@@ -64,6 +64,8 @@ export interface ProcessOptions {
   readonly recordsAfter?: Promise<void>
   readonly logger?: Logger
   readonly encryptionKeys?: EncryptionKeys
+  /** By so much its clock is behind that of the world, in milliseconds. */
+  readonly clockBehindMs?: number
 }
 
 /** One process of the service. */
@@ -154,16 +156,17 @@ export const ENCRYPTION_KEYS: EncryptionKeys = { current: 'test encryption key',
 export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
   const { url, database } = await testDatabase(t)
   let now = Date.parse('2026-11-21T13:00:00Z')
-  const clock = {
+  const worldClock = {
     now: () => now,
     advance: (ms: number) => {
       now += ms
     },
   }
-  const ids = createIds(clock)
+  const ids = createIds(worldClock)
 
   async function createProcess(database: Database, options: ProcessOptions = {}): Promise<WebhookProcess> {
-    const { gate = openGate(), logger = SILENT, encryptionKeys: keys = ENCRYPTION_KEYS } = options
+    const { gate = openGate(), logger = SILENT, encryptionKeys: keys = ENCRYPTION_KEYS, clockBehindMs = 0 } = options
+    const clock = { now: () => now - clockBehindMs }
     const { keyring, secrets, handlers: ofKeys } = await createSigningKeysModule({ database, clock, ids, logger, keys })
     const dispatcher = dispatcherOf(t, gate)
     const lanes = new Lanes()
@@ -201,7 +204,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     ...process,
     url,
     database,
-    clock,
+    clock: worldClock,
     ids,
     anotherProcess: async ({ failing, recordsAfter, ...options } = {}) => {
       const pool = openTestDatabase(url)
@@ -211,7 +214,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     productionHandlers: (resolve) => {
       const gate = publicAddressGate(resolve)
       const { keyring, secrets } = process
-      const parts = { database, clock, ids, logger: SILENT, keyring, secrets, gate }
+      const parts = { database, clock: worldClock, ids, logger: SILENT, keyring, secrets, gate }
       return createWebhookHandlers({ ...parts, dispatcher: dispatcherOf(t, gate), allowPrivate: false })
     },
     notify: async (eventType = 'pix_cash_in', body = `{"event_type":"${eventType}","event":{}}`) => {

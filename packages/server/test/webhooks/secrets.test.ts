@@ -145,6 +145,27 @@ test('[webhook-secrets.2] the overlap is as long as was asked for, and no secret
   )
 })
 
+test('[webhook-secrets.3] what leaked signs nothing, in a process whose clock is behind either, of what is sent again too', async (t) => {
+  const { world, receiver, id, next } = await registered(t)
+  await rotate(world, id, { overlapSeconds: 60 })
+  const behind = await world.anotherProcess({ clockBehindMs: 30_000 })
+  const { secret } = await rotate(world, id, { overlapSeconds: 0 })
+  const received = await next(behind)
+  assert.equal(received.headers['webhook-signature'], signatureWith(secret, received))
+  const { body } = await world.handlers.listWebhookDeliveries({ ...bare, body: undefined, query: {} })
+  const params = { id: body.data[0]?.id ?? '' }
+  await behind.handlers.replayWebhookDelivery({ ...bare, params, body: {} })
+  await behind.replays.processNext()
+  await behind.replays.settled()
+  const [, again = assert.fail()] = receiver.received
+  assert.equal(again.headers['webhook-signature'], signatureWith(secret, again))
+  assert.deepEqual(
+    (await world.secretRows()).map((row) => row.secret === null),
+    [true, true, false],
+    'they are gone',
+  )
+})
+
 test('[webhook-secrets.3] after a leak no secret of before signs anything', async (t) => {
   const { world, id, next } = await registered(t)
   await rotate(world, id)

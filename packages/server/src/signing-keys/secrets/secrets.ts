@@ -16,7 +16,7 @@ export interface ReceiverSecrets {
   list(queries: Queries, subscriptionId: string, nowMs: number): Promise<readonly SigningSecret[]>
   /** The same of several receivers, as they are stored. */
   sealedOf(queries: Queries, subscriptionIds: readonly string[], nowMs: number): Promise<readonly SealedSecret[]>
-  /** None of a receiver's signs any more. */
+  /** None of a receiver's signs any more: they are erased. */
   end(queries: Queries, subscriptionId: string, nowMs: number): Promise<void>
   /** Erases what signs no more. */
   erase(queries: Queries, nowMs: number): Promise<void>
@@ -32,13 +32,13 @@ export function createReceiverSecrets({ ids, sealer }: { ids: Ids; sealer: Seale
     make: async (queries, subscriptionId, nowMs, overlapSeconds) => {
       const signing = await listSecrets(queries, subscriptionId, nowMs)
       const made = makeSecret(sealer, { subscriptionId, id: ids.uuid() })
-      await endSecrets(queries, subscriptionId, endOfOverlap(signing.length, overlapSeconds, nowMs))
+      await endSecrets(queries, subscriptionId, endOfOverlap(signing.length, overlapSeconds, nowMs), nowMs)
       await insertSecret(queries, made, nowMs)
       return made
     },
     list: listSecrets,
     sealedOf,
-    end: endSecrets,
+    end: (queries, subscriptionId, nowMs) => endSecrets(queries, subscriptionId, nowMs, nowMs),
     erase: eraseSecrets,
     open: (sealed) => unsealSecret(sealed, sealer).plain,
     openedHeaders: sealer.headers,

@@ -47,15 +47,22 @@ export async function insertSecret(queries: Queries, sealed: SealedSecret, nowMs
   await queries.rows(insertSecretStatement, [subscriptionId, id, secret, instantParameter(nowMs)])
 }
 
-const endSecretsStatement = statement<[string, string]>(
+// What ends now is erased in the same breath: a process whose clock is behind would else go on signing with it.
+const endSecretsStatement = statement<[subscriptionId: string, expiresAt: string, erasedAt: string | null]>(
   'webhookSecrets.end',
-  `UPDATE webhook_secret SET expires_at = $2
-    WHERE subscription_id = $1 AND secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $2)`,
+  `UPDATE webhook_secret SET expires_at = least(expires_at, $2), erased_at = $3
+    WHERE subscription_id = $1 AND secret IS NOT NULL`,
 )
 
-/** All secrets of a receiver sign no more from then on. */
-export async function endSecrets(queries: Queries, subscriptionId: string, expiresAt: number): Promise<void> {
-  await queries.rows(endSecretsStatement, [subscriptionId, instantParameter(expiresAt)])
+/** All secrets of a receiver sign no more from then on; where that is now, whatever a process believes the time to be. */
+export async function endSecrets(
+  queries: Queries,
+  subscriptionId: string,
+  expiresAt: number,
+  nowMs: number,
+): Promise<void> {
+  const erasedAt = expiresAt <= nowMs ? instantParameter(nowMs) : null
+  await queries.rows(endSecretsStatement, [subscriptionId, instantParameter(expiresAt), erasedAt])
 }
 
 const eraseSecretsStatement = statement<[string]>(

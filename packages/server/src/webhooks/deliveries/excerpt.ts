@@ -34,7 +34,7 @@ export function excerptOf(beginning: Uint8Array, sent: Uint8Array): string | nul
   const decoded = textOf(beginning)
   const hidden = decoded.match(HIDDEN_CHARACTER)?.filter((character) => !/\s/.test(character)).length ?? 0
   if (hidden > decoded.length * UNREADABLE_SHARE) return null
-  const line = decoded.replace(HIDDEN_CHARACTER, ' ').replaceAll(/\s+/g, ' ').trim()
+  const line = unescaped(decoded).replace(HIDDEN_CHARACTER, ' ').replaceAll(/\s+/g, ' ').trim()
   const shown = withoutNames(line, sent)
     .replace(NAMED_SECRET, `$1$2${REMOVED}`)
     .replace(CREDENTIAL, `$1 ${REMOVED}`)
@@ -54,8 +54,23 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** A receiver may answer with what it got. @source rules#events.3 */
+/** A character as JSON may write it; in a text in JSON that is in a text in JSON there are more backslashes. What else has one is a path. */
+const ESCAPED = /\\+(?:u([\da-fA-F]{4})|(["/]))/g
+
+/** What is looked for is found with the escapes of JSON, too: many servers write every letter with an accent so. */
+function unescaped(text: string): string {
+  return text.replace(ESCAPED, (_, code: string | undefined, character: string) =>
+    code === undefined ? character : String.fromCharCode(Number.parseInt(code, 16)),
+  )
+}
+
+/** A receiver may answer with what it got: in either form in which Unicode writes an accent, in capitals or not. @source rules#events.3 */
 function withoutNames(line: string, sent: Uint8Array): string {
   const [, name] = /"payer_name":("(?:[^"\\]|\\.)+")/.exec(Buffer.from(sent).toString()) ?? []
-  return name === undefined ? line : line.replaceAll(String(JSON.parse(name)), REMOVED).replaceAll(name, REMOVED)
+  const plain = String(JSON.parse(name ?? '""'))
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  if (plain === '') return line
+  const literal = plain.normalize().replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
+  return line.normalize().replaceAll(new RegExp(literal, 'giu'), REMOVED)
 }

@@ -47,9 +47,47 @@ test('[webhooks.17] secrets, and what belongs to a person, are left out', () => 
     ['ligue +55 11 98765-4321', 'ligue +***'],
     ['fale com joao@example.com', 'fale com ***'],
     ['obrigado, João "Zé" da Silva!', 'obrigado, ***!'],
-    [SENT.toString(), '{"event_type":"pix_cash_in","event":{"id":"a","payer_name":***}}'],
+    ['obrigado, JOÃO "ZÉ" da silva!', 'obrigado, ***!'],
+    ['obrigado, João "Zé" da Silva!'.normalize('NFD'), 'obrigado, ***!'],
+    [SENT.toString(), '{"event_type":"pix_cash_in","event":{"id":"a","payer_name":"***"}}'],
   ] as const) {
     assert.equal(excerpt(answered), kept)
+  }
+})
+
+/** As PHP and Python write a text in JSON by default: in ASCII, and PHP with the slashes escaped. */
+function escaped(text: string): string {
+  const ascii = JSON.stringify(text).replaceAll(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return ascii.replaceAll('/', '\\/')
+}
+
+test('[webhooks.17] so are they where an answer writes them with the escapes of JSON, once or twice', () => {
+  for (const [answered, kept] of [
+    ['obrigado, João "Zé" da Silva!', 'obrigado, ***!'],
+    [SENT.toString(), '{"event_type":"pix_cash_in","event":{"id":"a","payer_name":"***"}}'],
+    ['{"token":"s3cr3t-value"}', '{"token":"***"}'],
+    ['fale com joão@exemplo.com.br', 'fale com ***'],
+    ['a 💸 that was paid', 'a 💸 that was paid'],
+  ] as const) {
+    assert.equal(excerpt(escaped(answered)), `"${kept}"`)
+    assert.equal(excerpt(escaped(escaped(answered))), `""${kept}""`)
+  }
+  assert.equal(
+    excerpt('{"mail":"joao\\u0040example.com","x":"\\u202e\\u0000hidden\\ud800"}'),
+    '{"mail":"***","x":" hidden "}',
+  )
+})
+
+test('[webhooks.17] a name is found as it is, whatever characters it has', () => {
+  for (const [name, kept] of [
+    ['A. (B) [C] {D} $1 ^|\\ *+?/-', 'got *** here'],
+    [' ', 'got here'],
+  ] as const) {
+    const sent = Buffer.from(JSON.stringify({ event: { payer_name: name } }))
+    assert.equal(excerptOf(Buffer.from(`got ${name} here`), sent), kept)
   }
 })
 
@@ -58,6 +96,7 @@ test('[webhooks.17] what helps to find the fault stays', () => {
     'Internal Server Error at 2026-11-21T13:12:00Z',
     'at 2026-11-21 13:12:00 the token expired',
     'order 0198c0de-7a11-7000-8000-5f1d3c2b1a09 is unknown',
+    String.raw`Class App\Http\FooController not found in C:\new\tax\file.php`,
     'Undefined array key "external_id" in /var/www/html/app/Http/Controllers/PixController.php on line 42',
   ]) {
     assert.equal(excerpt(answered), answered)

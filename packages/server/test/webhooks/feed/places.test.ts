@@ -134,6 +134,28 @@ test('[feed.2] what was fanned out before there was a feed has the first places 
   )
 })
 
+test('[feed.1] [feed.2] what is fanned out while the last of the old ones get places has its own before what comes next', async (t) => {
+  const world = await webhookWorld(t)
+  const other = await world.anotherProcess()
+  const observer = await openHolder(world.url)
+  await administer(world.url, 'UPDATE feed SET is_behind = true')
+  const first = await world.notify()
+  const slow = await held(t, world, 'placed')
+  const placing = other.housekeeping.processNext()
+  await Promise.race([observer.waiting(1), placing])
+  world.clock.advance(1)
+  const second = await world.notify()
+  slow.goOn()
+  await Promise.all([slow.ended, placing])
+  await observer.release()
+  await world.fanOut.processNext()
+  while (await world.housekeeping.processNext());
+  assert.deepEqual(
+    (await eventsIn(world.database)).map(({ id }) => id),
+    [first, second],
+  )
+})
+
 test('[feed.2] so has what a process of the version before fans out beside this one, however much it is', async (t) => {
   const world = await webhookWorld(t)
   await world.notify()

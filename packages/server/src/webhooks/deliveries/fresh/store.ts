@@ -19,8 +19,9 @@ export interface FannedOut extends Claimed {
 }
 
 // Who finds that another process has the oldest notifications waits for it, so that of two the older one, and so the first of two
-// of one operation, never has the later place in the feed. Notifications are locked before the feed, by all who lock both. A
-// receiver that is being removed is waited for, and one that is fanned out to is removed afterwards (FOR SHARE).
+// of one operation, never has the later place in the feed. Notifications are locked before the feed, by all who lock both. Who
+// gives no places, as older ones have none yet, holds the feed all the same: else it would be said to be up to date before what is
+// marked here is seen, and what is notified next would have a place before it. A receiver that is being removed is waited for, and one that is fanned out to is removed afterwards (FOR SHARE).
 //
 // What can be sent at once is claimed as it is made: the row is written once less, and no other statement looks for it. That is in
 // a lane that nothing holds up and in which nothing due waits, as far as it has room; everything else waits for its turn.
@@ -39,10 +40,10 @@ const fanOutStatement = statement<
    numbered AS (SELECT id, event_type, created_at, row_number() OVER (ORDER BY created_at, id) AS nth FROM fresh),
    placed AS (
      UPDATE feed
-        SET last_position = last_position + counted.fresh
+        SET last_position = last_position + CASE WHEN is_behind THEN 0 ELSE counted.fresh END
        FROM (SELECT count(*) AS fresh FROM fresh) AS counted
-      WHERE NOT is_behind AND counted.fresh > 0
-     RETURNING last_position - counted.fresh AS before),
+      WHERE counted.fresh > 0
+     RETURNING CASE WHEN NOT is_behind THEN last_position - counted.fresh END AS before),
    marked AS (
      UPDATE notification n
         SET fanned_out_at = $2, position = (SELECT before FROM placed) + numbered.nth
