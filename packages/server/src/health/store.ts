@@ -68,7 +68,7 @@ const countOperations = statement<[kinds: readonly string[], states: readonly st
       SELECT count(*)::integer AS count, ${AGE}
         FROM (SELECT created_at AS since FROM operation
                WHERE kind = asked.kind AND status BETWEEN asked.state AND asked.state
-               ORDER BY status DESC, created_at
+               ORDER BY status, created_at
                LIMIT $3) AS waiting) AS found`,
 )
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { isCashIn } from '../../src/cash-in/cash-in.ts'
 import { isCashOut } from '../../src/cash-out/cash-out.ts'
-import { createOperationStore } from '../../src/engine/operation-store.ts'
+import { createOperationStore, statusIs } from '../../src/engine/operation-store.ts'
 import { createReader } from '../../src/engine/reader.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { isRefundIn } from '../../src/refund-in/refund-in.ts'
@@ -134,6 +134,27 @@ test('[database.8] what was paid to a Pix key, and movements, are found by their
   const [ofKey = '', ofMovement = ''] = texts
   assert.match(await planOf(url, ofKey), /Scan using operation_paid_to on operation/)
   assert.match(await planOf(url, ofMovement), /Scan using movement_pkey on movement/)
+})
+
+test('[lists.3] a page is read in the order of an index, of all statuses and of one', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.rows(MANY_OPERATIONS, [])
+  await administer(url, 'ANALYZE operation')
+  const texts: string[] = []
+  const noting: Database = {
+    ...database,
+    rows: async ({ text }) => {
+      texts.push(text)
+      return []
+    },
+  }
+  const { list } = createOperationStore(noting, 'cash_in', isCashIn)
+  await list({ skip: 0, limit: 50 })
+  await list({ status: statusIs('PENDING'), skip: 0, limit: 50 })
+  const [all = '', ofOne = ''] = await Promise.all(texts.map((text) => planOf(url, text)))
+  assert.match(all, /Scan Backward using operation_list on operation/)
+  assert.match(ofOne, /Scan Backward using operation_list_by_status on operation/)
+  assert.doesNotMatch(all + ofOne, /Sort/)
 })
 
 /** Indexes that few rows share an entry of. */

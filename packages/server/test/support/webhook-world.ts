@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test'
 import { createWebhook, type EventType, eventTypes, limits } from '@pixgate/spec'
 import { pino } from 'pino'
 import type { Dispatcher } from 'undici'
+import type { Clock } from '../../src/platform/clock.ts'
 import { type Database, instantParameter, type Queries, statement } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import {
@@ -143,7 +144,7 @@ function startsNothing({
   ids,
   secrets,
   signingKeyId,
-}: Pick<WebhookWorld, 'clock' | 'ids' | 'secrets'> & { signingKeyId: string }): ClaimBounds {
+}: Pick<WebhookWorld, 'ids' | 'secrets'> & { clock: Clock; signingKeyId: string }): ClaimBounds {
   const now = clock.now()
   const nothing = { room: [], maxFirsts: 0, maxRetries: 0, leaseEndsAt: now }
   return { claimId: ids.uuid(), signingKeyId, openedHeaders: secrets.openedHeaders, now, ...nothing }
