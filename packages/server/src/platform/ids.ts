@@ -7,9 +7,9 @@ export interface Ids {
   uuid(): string
 }
 
-/** Randomness in one UUID, and in one draw from the operating system: a draw each was a tenth of the edge's time. */
-const RANDOM_BYTES = 8
-const DRAW_BYTES = 512 * RANDOM_BYTES
+/** Randomness in one UUID, in hex digits, and in one draw from the operating system: a draw each was a tenth of the edge's time. */
+const RANDOM_DIGITS = 16
+const DRAW_BYTES = 4_096
 
 /** Ids of one millisecond are counted in twelve bits; what does not fit takes the next one. */
 const SEQUENCE_MAX = 0xfff
@@ -20,7 +20,8 @@ const SEQUENCE_MAX = 0xfff
  * @source rules#ids.1
  */
 export function createIds(clock: Clock): Ids {
-  let drawn = Buffer.alloc(0)
+  let drawn = ''
+  let used = 0
   let latest = 0
   let sequence = 0
 
@@ -36,9 +37,12 @@ export function createIds(clock: Clock): Ids {
 
   return {
     uuid: () => {
-      if (drawn.length === 0) drawn = randomBytes(DRAW_BYTES)
-      const random = drawn.subarray(0, RANDOM_BYTES)
-      drawn = drawn.subarray(RANDOM_BYTES)
+      if (used === drawn.length) {
+        drawn = randomBytes(DRAW_BYTES).toString('hex')
+        used = 0
+      }
+      const random = drawn.slice(used, used + RANDOM_DIGITS)
+      used += RANDOM_DIGITS
       advance()
       return uuidV7(latest, sequence, random)
     },
@@ -46,18 +50,20 @@ export function createIds(clock: Clock): Ids {
 }
 
 /**
- * Builds a UUIDv7 (RFC 9562, method 1).
+ * Builds a UUIDv7 (RFC 9562, method 1), of text alone: by way of bytes it takes three times as long.
  * @param nowMs epoch milliseconds
  * @param sequence its place within the millisecond, twelve bits
- * @param random eight bytes
+ * @param random sixteen hex digits
  */
-export function uuidV7(nowMs: number, sequence: number, random: Uint8Array): string {
-  const bytes = Buffer.alloc(16)
-  bytes.writeUIntBE(nowMs, 0, 6)
-  bytes.writeUInt16BE(sequence, 6)
-  bytes.set(random, 8)
-  return uuidText(bytes, 7)
+export function uuidV7(nowMs: number, sequence: number, random: string): string {
+  const time = nowMs.toString(16).padStart(12, '0')
+  const version = (0x7000 | sequence).toString(16)
+  const variant = VARIANTS.charAt(Number.parseInt(random.charAt(0), 16))
+  return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
 }
+
+/** A hex digit of randomness with the two bits of the variant, `10`, in place of its upper ones. */
+const VARIANTS = '89ab89ab89ab89ab'
 
 /**
  * Writes sixteen bytes as a UUID of the given version, setting version and variant bits.

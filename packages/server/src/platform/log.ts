@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { gatherLines } from './gathered-lines.ts'
 import { withoutFault } from './observer.ts'
 
 export type { Logger } from 'pino'
@@ -39,13 +40,9 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
  * A process's log, in lines of JSON. Writing a line throws nothing: a payment that cannot be logged is a payment all the
  * same.
  * @param format makes of such a line what is written; what would control a terminal is escaped in that
- * @source rules#logs.1, rules#logs.2, rules#logs.4
+ * @source rules#logs.1, rules#logs.2, rules#logs.4, rules#logs.9
  */
-export function createLogger(
-  level: string,
-  destination: DestinationStream = process.stdout,
-  format = (line: string) => line,
-): Logger {
+export function createLogger(level: string, destination: DestinationStream = process.stdout, format = asItIs): Logger {
   // What reads the log may go away: a stream says so by an event, which would end the process.
   if (destination instanceof EventEmitter && destination.listenerCount('error') === 0) destination.on('error', noop)
   const options = {
@@ -54,9 +51,15 @@ export function createLogger(
     timestamp,
     formatters: { level: (label: string) => ({ level: label }), log: redacted },
   }
+  const write = (text: string) => withoutFault(() => destination.write(text.replace(LINE_BREAKING, escaped)))
+  const writeLine = destination === process.stdout ? gatherLines(write) : write
   return pino(options, {
-    write: (line) => withoutFault(() => destination.write(format(line).replace(LINE_BREAKING, escaped))),
+    write: format === asItIs ? writeLine : (line) => withoutFault(() => write(format(line))),
   })
+}
+
+function asItIs(line: string): string {
+  return line
 }
 
 function noop(): void {}

@@ -3,10 +3,13 @@ import test from 'node:test'
 import { createIds, isUuid, uuidText, uuidV7 } from '../../src/platform/ids.ts'
 
 test('[ids.1] an id is a UUIDv7: its instant, its version, its place, its variant, eight random bytes', () => {
-  const ones = Buffer.alloc(8, 0xff)
-  assert.equal(uuidV7(0x0198c0de7a11, 0, Buffer.alloc(8)), '0198c0de-7a11-7000-8000-000000000000')
-  assert.equal(uuidV7(0x0198c0de7a11, 0xabc, ones), '0198c0de-7a11-7abc-bfff-ffffffffffff')
-  assert.deepEqual(ones, Buffer.alloc(8, 0xff), 'the bytes that were given are not changed')
+  assert.equal(uuidV7(0x0198c0de7a11, 0, '0'.repeat(16)), '0198c0de-7a11-7000-8000-000000000000')
+  assert.equal(uuidV7(0x0198c0de7a11, 0xabc, 'f'.repeat(16)), '0198c0de-7a11-7abc-bfff-ffffffffffff')
+  for (const random of ['0123456789abcdef', '4123456789abcdef', '8123456789abcdef', 'c123456789abcdef']) {
+    assert.equal(uuidV7(1, 0xfff, random), '00000000-0001-7fff-8123-456789abcdef', 'two bits tell the variant')
+  }
+  const variants = Array.from({ length: 16 }, (_, digit) => uuidV7(0, 0, digit.toString(16).padEnd(16, '0'))[19])
+  assert.equal(variants.join(''), '89ab89ab89ab89ab')
   assert.match(uuidText(Buffer.alloc(16), 8), /^00000000-0000-8000-8000-000000000000$/)
 })
 

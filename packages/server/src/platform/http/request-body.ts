@@ -31,7 +31,7 @@ export function readBody(request: IncomingMessage, maxBytes: number = limits.bod
     request.on('data', onData)
     request.on('end', () => {
       if (receivedBytes > maxBytes) reject(tooLarge(maxBytes))
-      else resolve(Buffer.concat(chunks))
+      else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
     })
     const onClose = () => {
       if (!request.readableEnded) reject(new Refusal('validation_error', { message: 'the request body ended early' }))
@@ -138,6 +138,8 @@ function refuseOtherThanJson({
   'content-type': type = '',
   'content-encoding': encoding = IDENTITY,
 }: BodyHeaders): void {
+  // As nearly everybody writes it.
+  if (type === 'application/json' && encoding === IDENTITY) return
   if (!JSON_TYPE.test(type)) throw new Refusal('content_type_required')
   if (charsetsOf(type).some((charset) => !UTF_8.includes(charset)))
     refuseEncoding('the charset of a JSON body must be utf-8')

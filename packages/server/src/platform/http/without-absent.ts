@@ -20,11 +20,12 @@ export function withoutAbsent(value: unknown, schema: TSchema): unknown {
 function present(value: unknown, shape: Shape): unknown {
   const { properties, required = [] } = objectOf(shape) ?? {}
   if (!properties || !isRecord(value)) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name, field]) => required.includes(name) || !isAbsent(field))
-      .map(([name, field]) => [name, present(field, properties[name] ?? {})]),
-  )
+  const fields = Object.entries(value)
+  const left = fields.filter(([name, field]) => required.includes(name) || !isAbsent(field))
+  const inner = left.map(([name, field]) => present(field, properties[name] ?? {}))
+  // Most leave nothing out: then no copy is made, at any level.
+  if (left.length === fields.length && left.every(([, field], at) => field === inner[at])) return value
+  return Object.fromEntries(left.map(([name], at) => [name, inner[at]]))
 }
 
 function isAbsent(field: unknown): boolean {
