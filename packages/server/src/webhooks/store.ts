@@ -194,7 +194,8 @@ export interface FreshNotification {
 }
 
 // Who finds that another process has claimed the oldest waits for it, so that of two notifications the older one, and so the first
-// of two of one operation, never has the later place in the feed.
+// of two of one operation, never has the later place in the feed. The engine makes the second of them the younger one, whatever the
+// clocks of two processes say.
 const claimNotificationsStatement = statement<[number], FreshNotification>(
   'webhooks.claimNotifications',
   `SELECT id, event_type AS "eventType", created_at AS "createdAt"
