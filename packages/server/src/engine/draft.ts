@@ -166,6 +166,16 @@ export class Draft implements State {
   }
 
   /**
+   * When its notifications are made, epoch milliseconds: after the last move of each of their operations that was read. Another
+   * process made that, whose clock may be ahead of this one's; of one operation the later notification is the later one for all that.
+   * @source rules#feed.1
+   */
+  notifiedAt(): number {
+    const readAt = this.notifications.map(({ operationId }) => this.#loaded.operations.get(operationId)?.updatedAt ?? 0)
+    return Math.max(this.now, ...readAt.map((updatedAt) => updatedAt + 1))
+  }
+
+  /**
    * Takes a decision in, whole or not at all.
    * @throws AssertionError where the decision breaks an invariant; the draft is then unchanged
    */

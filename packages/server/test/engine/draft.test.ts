@@ -86,6 +86,22 @@ test('[engine.2] several moves of an operation are several moves and one row, th
   assert.deepEqual([...batch.readVersions], [['a', 7]], 'and what is compared is what was read at first')
 })
 
+test('[feed.1] what is notified of an operation is later than its last move, though another process made that by a clock ahead', () => {
+  const notifying = (operationId: string) => ({
+    ...moving(operationId, 'PAID'),
+    notifications: [
+      { operationId, eventType: 'pix_cash_in' as const, status: 'PAID', reference: '', body: Buffer.alloc(0) },
+    ],
+  })
+  const notifiedAt = (updatedAt: number) => {
+    const batch = draft(operation('a', { updatedAt }), operation('b', { updatedAt: NOW + 60_000 }))
+    add(batch, notifying('a'), ['a'])
+    add(batch, moving('b', 'PAID'), ['b'])
+    return batch.notifiedAt() - NOW
+  }
+  assert.deepEqual([NOW - 1, NOW, NOW + 2_000].map(notifiedAt), [0, 1, 2_001])
+})
+
 test('[engine.2] what a batch creates it can also move; all of it is one new row', () => {
   const batch = draft()
   add(batch, creating(operation('a')))

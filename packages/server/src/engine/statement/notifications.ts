@@ -5,17 +5,17 @@ import type { Part } from './part.ts'
 export const notifications: Part = {
   name: 'ntf',
   isWanted: (draft) => draft.notifications.length > 0,
-  sql: ({ draft: { notifications, now }, ids }, p) => `
+  sql: ({ draft, ids }, p) => `
   inserted_notification AS (
     INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at)
-    SELECT n.*, ${p.one('timestamptz', instantOrNull(now))}
+    SELECT n.*, ${p.one('timestamptz', instantOrNull(draft.notifiedAt()))}
       FROM ${p.rows('n', {
-        id: ['uuid', notifications.map(() => ids.uuid())],
-        operation_id: ['uuid', notifications.map(({ operationId }) => operationId)],
-        event_type: ['word', notifications.map(({ eventType }) => eventType)],
-        status: ['word', notifications.map(({ status }) => status)],
-        reference: ['text', notifications.map(({ reference }) => reference)],
-        body: ['bytea', notifications.map(({ body }) => body)],
+        id: ['uuid', draft.notifications.map(() => ids.uuid())],
+        operation_id: ['uuid', draft.notifications.map(({ operationId }) => operationId)],
+        event_type: ['word', draft.notifications.map(({ eventType }) => eventType)],
+        status: ['word', draft.notifications.map(({ status }) => status)],
+        reference: ['text', draft.notifications.map(({ reference }) => reference)],
+        body: ['bytea', draft.notifications.map(({ body }) => body)],
       })}
      WHERE (SELECT yes FROM go)
   )`,

@@ -254,6 +254,23 @@ for (const table of [...APPEND_ONLY, 'inbox', 'inbox_event', 'statement_entry'])
   })
 }
 
+test('[webhooks.24] an order of what was missed is never removed, never looks back, and once it is over stays as it is', async (t) => {
+  const { url } = await testDatabase(t)
+  await query(
+    url,
+    `INSERT INTO subscription (id, url, events, created_at) VALUES (gen_random_uuid(), 'x', '{}', now());
+     INSERT INTO missed_replay (replay_id, subscription_id, since, until, position, due_at)
+     SELECT gen_random_uuid(), id, now(), now(), 7, now() FROM subscription`,
+  )
+  for (const sql of ['DELETE FROM missed_replay', 'TRUNCATE missed_replay']) {
+    await assert.rejects(query(url, sql), /is append-only/, `the owner: ${sql}`)
+    await assert.rejects(asApplication(url, sql), /permission denied/, `the server: ${sql}`)
+  }
+  await assert.rejects(query(url, 'UPDATE missed_replay SET position = 6'), /looks on, never back/)
+  await query(url, 'UPDATE missed_replay SET position = 8, due_at = NULL')
+  await assert.rejects(query(url, 'UPDATE missed_replay SET due_at = now()'), /looks on, never back/)
+})
+
 function asApplication(url: string, sql: string): Promise<unknown> {
   const address = new URL(url)
   address.searchParams.set('options', `-c role=${APPLICATION_ROLE}`)

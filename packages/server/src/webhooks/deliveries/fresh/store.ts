@@ -19,7 +19,8 @@ export interface FannedOut extends Claimed {
 }
 
 // Who finds that another process has the oldest notifications waits for it, so that of two the older one, and so the first of two
-// of one operation, never has the later place in the feed. Notifications are locked before the feed, by all who lock both. Who
+// of one operation, never has the later place in the feed: the engine makes the second of them the younger one, whatever the clocks
+// of two processes say. Notifications are locked before the feed, by all who lock both. Who
 // gives no places, as older ones have none yet, holds the feed all the same: else it would be said to be up to date before what is
 // marked here is seen, and what is notified next would have a place before it. A receiver that is being removed is waited for, and one that is fanned out to is removed afterwards (FOR SHARE).
 //
