@@ -8,4 +8,5 @@ export const {
   format: formatKey,
   modeOf,
   displayOf,
+  length: KEY_LENGTH,
 } = tokenKind(API_KEY_PATTERN, { sandbox: 'pix_test_', production: 'pix_live_' })

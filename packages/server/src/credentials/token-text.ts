@@ -18,6 +18,8 @@ const DISPLAY_LENGTH = 8
 
 /** One kind of keys. */
 export interface TokenKind {
+  /** Of each key; nothing longer or shorter is one. */
+  readonly length: number
   /**
    * Writes a secret as a key.
    * @param secret {@link SECRET_BYTES} random bytes, every one of which counts: 43 base62 characters hold 256 bits
@@ -37,6 +39,7 @@ export interface TokenKind {
 export function tokenKind(pattern: string, prefixes: Readonly<Record<Mode, string>>): TokenKind {
   const shape = new RegExp(pattern)
   return {
+    length: prefixes.sandbox.length + SECRET_LENGTH + CHECKSUM_LENGTH,
     format: (mode, secret) => {
       const unchecked = prefixes[mode] + base62(BigInt(`0x${secret.toString('hex')}`), SECRET_LENGTH)
       return unchecked + checksum(unchecked)

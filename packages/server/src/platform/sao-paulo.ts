@@ -23,8 +23,13 @@ export interface LocalTime {
 
 /** What they show at an instant, epoch milliseconds. */
 export function localTime(instantMs: number): LocalTime {
-  const text = new Date(instantMs + offsetAt(instantMs)).toISOString()
+  const text = new Date(localMs(instantMs)).toISOString()
   return { day: text.slice(0, 10), time: text.slice(11, 19) }
+}
+
+/** The same as if it were UTC, epoch milliseconds. */
+export function localMs(instantMs: number): number {
+  return instantMs + offsetAt(instantMs)
 }
 
 /** The zone's rules are slow to ask, and change at whole hours only: most instants are of the same one. */

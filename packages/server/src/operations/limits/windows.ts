@@ -1,4 +1,5 @@
 import type { AllowanceBound, Span, Used } from '../../engine/allowance.ts'
+import { localMs } from '../../platform/sao-paulo.ts'
 
 /** The windows within which what leaves is bounded, and the buckets in which they are counted. Pure. */
 
@@ -22,7 +23,7 @@ const NIGHT = { fromHour: 20, toHour: 6 } as const
  */
 export function bucketOf(span: Span, instantMs: number): number | null {
   if (span !== 'night') return Math.floor(instantMs / ROLLING[span].bucketMs)
-  const local = saoPauloMs(instantMs)
+  const local = localMs(instantMs)
   const hour = Math.floor((local % DAY_MS) / (60 * 60_000))
   if (hour >= NIGHT.toHour && hour < NIGHT.fromHour) return null
   return Math.floor(local / DAY_MS) - (hour < NIGHT.toHour ? 1 : 0)
@@ -55,23 +56,5 @@ export function freesAt(
 
 function nightEnd(bucket: number): number {
   const local = (bucket + 1) * DAY_MS + NIGHT.toHour * 60 * 60_000
-  return local - (saoPauloMs(local) - local)
-}
-
-const format = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'America/Sao_Paulo',
-  hourCycle: 'h23',
-  year: 'numeric',
-  month: 'numeric',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: 'numeric',
-  second: 'numeric',
-})
-
-/** The time that clocks in São Paulo show, as if it were UTC, epoch milliseconds. */
-function saoPauloMs(instantMs: number): number {
-  const parts = Object.fromEntries(format.formatToParts(instantMs).map(({ type, value }) => [type, Number(value)]))
-  const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = parts
-  return Date.UTC(year, month - 1, day, hour, minute, second)
+  return local - (localMs(local) - local)
 }

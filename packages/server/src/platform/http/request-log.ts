@@ -88,13 +88,17 @@ function logRequest(
   request: FastifyRequest,
   { endpoint, status, durationMs }: Answered,
 ): void {
+  const { caller } = request
+  const isProgram = caller?.credential === 'api-key'
   const line = {
     correlationId: request.id,
     method: request.method,
     route: endpoint?.path,
     status,
     durationMs: Math.round(durationMs * 10) / 10,
-    ...callerFields(request),
+    apiKeyId: isProgram ? caller.id : undefined,
+    operatorId: isProgram ? undefined : caller?.id,
+    address: caller && request.ip,
   }
   if (REFUSED.has(status)) {
     refusedHeartbeat.report(String(status), (more) => logger.info(line, `request${andMore(more, 'second')}`))
@@ -102,10 +106,6 @@ function logRequest(
   else logger.info(line, 'request')
 }
 
-function callerFields({ caller, ip: address }: FastifyRequest): Readonly<Record<string, string>> {
-  if (!caller) return {}
-  return caller.credential === 'api-key' ? { apiKeyId: caller.id, address } : { operatorId: caller.id, address }
-}
 const REFUSED: ReadonlySet<number> = new Set([401, 429])
 
 /** What came on a connection and could not be read as a request. */
