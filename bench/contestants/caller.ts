@@ -18,27 +18,38 @@ const CHARGE_REAIS = 0.1
 
 const REFUND_REAIS = 0.01
 
-/** Whom a notification wakes; and which ones came before anybody waited. */
+/** Whom a notification wakes, by the merchant's own id; and which ones came before anybody waited. */
 const waiting = new Map<string, () => void>()
 const arrived = new Set<string>()
+let arrivedAt = performance.now()
+
+/** Nothing here takes as long: something was lost, and would be waited for without end. */
+const SILENCE_MS = 60_000
 
 const receiver = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => socket.destroy())
   onMessages(socket, (_head, body) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
-    const { id } = JSON.parse(body).event
-    const wake = waiting.get(id)
+    const { external_id: externalId } = JSON.parse(body).event
+    arrivedAt = performance.now()
+    const wake = waiting.get(externalId)
     if (wake) wake()
-    else arrived.add(id)
+    else arrived.add(externalId)
   })
 })
 
-function notified(id: string): Promise<void> {
-  if (arrived.delete(id)) return Promise.resolve()
+async function notified({ externalId }: { readonly externalId: string }): Promise<void> {
+  if (arrived.delete(externalId)) return
   const { promise, resolve } = Promise.withResolvers<void>()
-  waiting.set(id, resolve)
-  return promise.finally(() => waiting.delete(id))
+  waiting.set(externalId, resolve)
+  await promise
+  waiting.delete(externalId)
 }
+
+setInterval(() => {
+  if (waiting.size === 0 || performance.now() - arrivedAt < SILENCE_MS) return
+  throw new Error(`nobody was notified of ${waiting.size} payments, among them ${waiting.keys().next().value}`)
+}, SILENCE_MS / 4)
 
 /** What is noted of a call under way. */
 type Marks = { -readonly [Mark in keyof Seen]?: Seen[Mark] | undefined }
@@ -68,10 +79,10 @@ function callOf(
   const calls: Readonly<Record<Call, (marks: Marks) => Promise<unknown>>> = {
     payout: async (marks) => notified(answered(marks, await createPayout())),
     charge: async (marks) => {
-      const id = answered(marks, await createCharge())
+      const charge = answered(marks, await createCharge())
       marks.paying = epochMs()
-      await post(`/sandbox/cash-in/${id}/pay`, {})
-      await notified(id)
+      await post(`/sandbox/cash-in/${charge.id}/pay`, {})
+      await notified(charge)
     },
     refund: async (marks) => notified(answered(marks, await createRefund())),
     'payout created': createPayout,
@@ -82,11 +93,11 @@ function callOf(
   return calls[call]
 }
 
-function answered(marks: Marks, answer: string): string {
+function answered(marks: Marks, answer: string): { readonly id: string; readonly externalId: string } {
   marks.answered = epochMs()
-  const { id } = JSON.parse(answer)
-  marks.id = id
-  return id
+  const created = JSON.parse(answer)
+  marks.id = created.id
+  return created
 }
 
 function epochMs(): number {
@@ -132,9 +143,10 @@ async function runPaced(load: PacedLoad): Promise<readonly Seen[]> {
   return seen
 }
 
-process.on('message', async (load: CallerLoad | PacedLoad) =>
-  process.send?.(await ('perSecond' in load ? runPaced(load) : run(load))),
-)
+process.on('message', async (load: CallerLoad | PacedLoad) => {
+  arrivedAt = performance.now()
+  process.send?.(await ('perSecond' in load ? runPaced(load) : run(load)))
+})
 process.once('disconnect', () => process.exit())
 receiver.listen(0, '127.0.0.1')
 await once(receiver, 'listening')
