@@ -21,6 +21,21 @@ export interface CallerLoad {
   readonly charges?: readonly string[]
 }
 
+/** A load that comes at an even pace, however long each payment takes: an open loop. */
+export interface PacedLoad extends Omit<CallerLoad, 'callers'> {
+  readonly perSecond: number
+}
+
+/** What a merchant saw of one payment: epoch milliseconds, with fractions. */
+export interface Seen {
+  readonly id: string
+  readonly sent: number
+  readonly answered: number
+  /** A charge: when its payer was told to pay. */
+  readonly paying?: number
+  readonly notified: number
+}
+
 /** The merchant, in a process of its own: callers, and the server that is told of what became of their payments. */
 export interface Callers {
   readonly pid: number
@@ -28,6 +43,8 @@ export interface Callers {
   subscribeTo(service: Process): Promise<void>
   /** @throws Error where the process ends, as it does when a call fails */
   run(load: CallerLoad): Promise<Figures>
+  /** The same at a pace, of payments whose lives are awaited. @returns what was seen of each, in the order of the payments */
+  runPaced(load: PacedLoad): Promise<readonly Seen[]>
 }
 
 /** Starts a merchant's process. */
@@ -42,15 +59,17 @@ export async function startCallers(after: After): Promise<Callers> {
   })
   const heard = async () => (await Promise.race([once(child, 'message'), failed]))[0]
   const receiver: string = await heard()
+  const send = (load: CallerLoad | PacedLoad) => {
+    child.send(load)
+    return heard()
+  }
   return {
     pid: child.pid as number,
     subscribeTo: async ({ send, apiKey }) => {
       const body = JSON.stringify({ url: receiver, events: ['pix_cash_in', 'pix_cash_out', 'pix_cash_in_reversal'] })
       await send({ method: 'POST', path: createWebhook.path, headers: jsonHeaders(apiKey), body })
     },
-    run: (load) => {
-      child.send(load)
-      return heard()
-    },
+    run: send,
+    runPaced: send,
   }
 }

@@ -72,6 +72,7 @@ export const subjects: readonly Subject[] = [
 
 /** A service at which a subject is measured. */
 export interface Living {
+  readonly pixgate: Pixgate
   readonly callers: Callers
   readonly watched: Watched
   loadOf(callers: number): CallerLoad
@@ -97,7 +98,7 @@ export async function startLiving(after: After, subject: Subject, options: Pixga
     ...{ call: subject.call, url, apiKey, callers: count, payments: paymentsOf(subject, count) },
     ...(charges && { charges }),
   })
-  return { callers, watched, loadOf, measure: (count) => measureWarm(callers, watched, loadOf(count)) }
+  return { pixgate, callers, watched, loadOf, measure: (count) => measureWarm(callers, watched, loadOf(count)) }
 }
 
 function paymentsOf({ call }: Subject, callers: number): number {

@@ -21,6 +21,8 @@ export interface Process {
 export interface Pixgate extends Process {
   readonly databaseUrl: string
   readonly postgres: BenchPostgres
+  /** Where the sandbox keeps what is not in the database: the book of its bank. */
+  readonly dataDirectory: string
   /** Signs the bank's events. */
   readonly partnerSecret: string
   /** The service's own, to store what shall be there before, and to look at what became of it. */
@@ -59,10 +61,11 @@ export async function startPixgate(after: After, options: PixgateOptions = {}): 
   const postgres = await openPostgres(after, options.postgres, root)
   const databaseUrl = await postgres.createDatabase(DATABASE)
   const [adminToken, partnerSecret] = [randomSecret(), randomSecret()]
+  const dataDirectory = await temporaryDirectory(after)
   const bank = await (options.bank ?? simulatedBank)(after)
   const environment = {
     DATABASE_URL: databaseUrl,
-    PIXGATE_DATA_DIR: await temporaryDirectory(after),
+    PIXGATE_DATA_DIR: dataDirectory,
     PIXGATE_ADMIN_TOKEN: adminToken,
     PIXGATE_PARTNER_SECRET: partnerSecret,
     PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
@@ -84,7 +87,20 @@ export async function startPixgate(after: After, options: PixgateOptions = {}): 
     return { url: api.url, send: openClient(after, api.url), apiKey, pid: api.pid }
   }
   const { payCharge } = bank
-  return { url, databaseUrl, postgres, send, apiKey, pid, partnerSecret, database, startApi, payCharge, stop }
+  return {
+    url,
+    databaseUrl,
+    postgres,
+    dataDirectory,
+    send,
+    apiKey,
+    pid,
+    partnerSecret,
+    database,
+    startApi,
+    payCharge,
+    stop,
+  }
 }
 
 /** What `npm start` runs there, without npm and a shell in between. */

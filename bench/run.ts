@@ -16,6 +16,7 @@ import { profile } from './profile.ts'
 import { receivers } from './receivers.ts'
 import { refund } from './refund.ts'
 import { keep, print } from './report.ts'
+import { stages } from './stages.ts'
 import { start } from './start.ts'
 import { strangers } from './strangers.ts'
 
@@ -35,6 +36,7 @@ const benchmarks: readonly Benchmark[] = [
   delivered,
   receivers,
   life,
+  stages,
   profile,
   banks,
   exports,

@@ -41,27 +41,37 @@ export function wireHeaders(apiKey: string): string {
 /** Sends a request. @returns the body of the answer @throws Error where it is no success */
 export type WireSend = (request: WireRequest) => Promise<string>
 
-/** Talks to one server over as many connections as there are requests at once. */
+/** Fewer than a server lets one client have. */
+const CONNECTIONS_MAX = 400
+
+/** Talks to one server over as many connections as there are requests at once, up to a bound. */
 export function openWire(url: string): { readonly send: WireSend; close(): void } {
   const { hostname, port } = new URL(url)
   const idle: Connection[] = []
-  const all = new Set<Connection>()
-  const open = () => {
-    const connection = new Connection(connect({ host: hostname, port: Number(port), noDelay: true }))
-    all.add(connection)
+  const lent = new Set<Connection>()
+  const waiting: (() => void)[] = []
+  const borrow = async () => {
+    if (lent.size >= CONNECTIONS_MAX) await new Promise<void>((resolve) => waiting.push(resolve))
+    const last = idle.pop()
+    if (last?.isFresh() === false) last.close()
+    const connection = last?.isFresh()
+      ? last
+      : new Connection(connect({ host: hostname, port: Number(port), noDelay: true }))
+    lent.add(connection)
     return connection
   }
   const send: WireSend = async (request) => {
-    const last = idle.pop()
-    const connection = last?.isFresh() ? last : open()
+    const connection = await borrow()
     const answer = await connection.exchange(request)
+    lent.delete(connection)
     idle.push(connection)
+    waiting.shift()?.()
     return answer
   }
   return {
     send,
     close: () => {
-      for (const connection of all) connection.close()
+      for (const connection of [...idle, ...lent]) connection.close()
     },
   }
 }

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createCashIn, createCashOut, createRefundIn, getCashIn } from '@pixgate/spec'
-import type { Call, CallerLoad } from '../callers.ts'
+import type { Call, CallerLoad, PacedLoad, Seen } from '../callers.ts'
 import { type Figures, figuresOf } from '../measure.ts'
 import { onMessages, openWire, type WireSend, wireHeaders } from '../wire.ts'
 
@@ -17,30 +18,47 @@ const CHARGE_REAIS = 0.1
 
 const REFUND_REAIS = 0.01
 
-/** Whom a notification wakes; and which ones came before anybody waited. */
+/** Whom a notification wakes, by the merchant's own id; and which ones came before anybody waited. */
 const waiting = new Map<string, () => void>()
 const arrived = new Set<string>()
+let arrivedAt = performance.now()
+
+/** Nothing here takes as long: something was lost, and would be waited for without end. */
+const SILENCE_MS = 60_000
 
 const receiver = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => socket.destroy())
   onMessages(socket, (_head, body) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
-    const { id } = JSON.parse(body).event
-    const wake = waiting.get(id)
+    const { external_id: externalId } = JSON.parse(body).event
+    arrivedAt = performance.now()
+    const wake = waiting.get(externalId)
     if (wake) wake()
-    else arrived.add(id)
+    else arrived.add(externalId)
   })
 })
 
-function notified(id: string): Promise<void> {
-  if (arrived.delete(id)) return Promise.resolve()
+async function notified({ externalId }: { readonly externalId: string }): Promise<void> {
+  if (arrived.delete(externalId)) return
   const { promise, resolve } = Promise.withResolvers<void>()
-  waiting.set(id, resolve)
-  return promise.finally(() => waiting.delete(id))
+  waiting.set(externalId, resolve)
+  await promise
+  waiting.delete(externalId)
 }
 
+setInterval(() => {
+  if (waiting.size === 0 || performance.now() - arrivedAt < SILENCE_MS) return
+  throw new Error(`nobody was notified of ${waiting.size} payments, among them ${waiting.keys().next().value}`)
+}, SILENCE_MS / 4)
+
+/** What is noted of a call under way. */
+type Marks = { -readonly [Mark in keyof Seen]?: Seen[Mark] | undefined }
+
 /** @returns does it once a call */
-function callOf({ call, apiKey, charges = [] }: CallerLoad, send: WireSend): () => Promise<unknown> {
+function callOf(
+  { call, apiKey, charges = [] }: CallerLoad | PacedLoad,
+  send: WireSend,
+): (marks: Marks) => Promise<unknown> {
   const headers = wireHeaders(apiKey)
   const post = (path: string, body: object) => send({ method: 'POST', path, headers, body: JSON.stringify(body) })
   let turn = 0
@@ -58,20 +76,32 @@ function callOf({ call, apiKey, charges = [] }: CallerLoad, send: WireSend): () 
     const order = { ...createRefundIn.example, refundValue: REFUND_REAIS, externalId: randomUUID() }
     return post(createRefundIn.path.replace('{id}', nextCharge()), order)
   }
-  const calls: Readonly<Record<Call, () => Promise<unknown>>> = {
-    payout: async () => notified(JSON.parse(await createPayout()).id),
-    charge: async () => {
-      const { id } = JSON.parse(await createCharge())
-      await post(`/sandbox/cash-in/${id}/pay`, {})
-      await notified(id)
+  const calls: Readonly<Record<Call, (marks: Marks) => Promise<unknown>>> = {
+    payout: async (marks) => notified(answered(marks, await createPayout())),
+    charge: async (marks) => {
+      const charge = answered(marks, await createCharge())
+      marks.paying = epochMs()
+      await post(`/sandbox/cash-in/${charge.id}/pay`, {})
+      await notified(charge)
     },
-    refund: async () => notified(JSON.parse(await createRefund()).id),
+    refund: async (marks) => notified(answered(marks, await createRefund())),
     'payout created': createPayout,
     'charge created': createCharge,
     'refund created': createRefund,
     'GET by id': () => send({ method: 'GET', path: getCashIn.path.replace('{id}', nextCharge()), headers }),
   }
   return calls[call]
+}
+
+function answered(marks: Marks, answer: string): { readonly id: string; readonly externalId: string } {
+  marks.answered = epochMs()
+  const created = JSON.parse(answer)
+  marks.id = created.id
+  return created
+}
+
+function epochMs(): number {
+  return performance.timeOrigin + performance.now()
 }
 
 async function run(load: CallerLoad): Promise<Figures> {
@@ -82,7 +112,7 @@ async function run(load: CallerLoad): Promise<Figures> {
   const caller = async () => {
     while (left-- > 0) {
       const from = performance.now()
-      await call()
+      await call({})
       latenciesMs.push(performance.now() - from)
     }
   }
@@ -93,7 +123,30 @@ async function run(load: CallerLoad): Promise<Figures> {
   return figuresOf(latenciesMs, elapsedMs)
 }
 
-process.on('message', async (load: CallerLoad) => process.send?.(await run(load)))
+async function runPaced(load: PacedLoad): Promise<readonly Seen[]> {
+  const wire = openWire(load.url)
+  const call = callOf(load, wire.send)
+  const one = async () => {
+    const marks: Marks = { sent: epochMs() }
+    await call(marks)
+    marks.notified = epochMs()
+    return marks as Seen
+  }
+  const startedAt = performance.now()
+  const under: Promise<Seen>[] = []
+  for (let turn = 0; turn < load.payments; turn++) {
+    await delay(Math.max(0, startedAt + (turn * 1_000) / load.perSecond - performance.now()))
+    under.push(one())
+  }
+  const seen = await Promise.all(under)
+  wire.close()
+  return seen
+}
+
+process.on('message', async (load: CallerLoad | PacedLoad) => {
+  arrivedAt = performance.now()
+  process.send?.(await ('perSecond' in load ? runPaced(load) : run(load)))
+})
 process.once('disconnect', () => process.exit())
 receiver.listen(0, '127.0.0.1')
 await once(receiver, 'listening')
