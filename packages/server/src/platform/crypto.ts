@@ -1,11 +1,11 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 
-/** SHA-256 of text or bytes. */
+/** SHA-256 of text or bytes. By way of hex: a Buffer that `node:crypto` makes costs twice as much as all the rest. */
 export function sha256(data: string | Uint8Array): Buffer {
-  return hash('sha256', data, 'buffer')
+  return Buffer.from(sha256Hex(data), 'hex')
 }
 
-/** The same in hex: without a Buffer around it, it costs a third (0.3 µs). */
+/** The same in hex. */
 export function sha256Hex(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex')
 }
