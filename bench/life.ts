@@ -1,11 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { againstCheckout } from './against.ts'
 import { type After, type Benchmark, type BenchmarkOptions, scoped, type Target } from './benchmark.ts'
-import { type Cost, type Measured, medianCost } from './cost.ts'
+import { type Cost, type Measured, measureCost, medianCost } from './cost.ts'
 import { measureBare, type Subject, startLiving, subjects } from './lives.ts'
 import { inRounds, median } from './measure.ts'
 import { startBareFastify } from './yardstick.ts'
 
 const ROUNDS = 3
+
+/** What a service does by itself is a part of what a payment costs: the larger, the fewer there are in a second. */
+const IDLE_S = 10
+
+const NOBODY_SAW = { perSecond: 0, p50Ms: 0, p95Ms: 0, p99Ms: 0 }
 
 /**
  * What a payment costs, by process: each kind of payment by our own protocol at the simulated bank, as `npm start` runs it, and
@@ -35,6 +41,10 @@ interface Line {
 async function linesOf(after: After, subject: Subject, options: BenchmarkOptions): Promise<Line[]> {
   const bare = await startBareFastify(after)
   const living = await startLiving(after, subject)
+  const idle = await measureCost(living.watched, IDLE_S, async () => {
+    await delay(IDLE_S * 1_000)
+    return NOBODY_SAW
+  })
   const counts = subject.callers.filter((count) => options.callers?.includes(count) ?? true)
   const rounds = await inRounds(options.rounds ?? ROUNDS, async () => {
     const measuredBare = await measureBare(living, subject, bare)
@@ -44,6 +54,7 @@ async function linesOf(after: After, subject: Subject, options: BenchmarkOptions
   })
   return [
     lineOf(`bare ${subject.bare}, 64`, rounds, ({ bare }) => bare),
+    lineOf(`a second without any ${subject.call}`, rounds, () => idle),
     ...counts.map((count, index) =>
       lineOf(`${subject.call}, ${count}`, rounds, ({ byCallers }) => byCallers[index] as Measured),
     ),
