@@ -1,3 +1,4 @@
+import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { StartNew } from './deliveries/delivery.ts'
@@ -12,6 +13,7 @@ export interface Job {
 /** What fan-out works with. */
 export interface FanOutDependencies {
   readonly database: Database
+  readonly clock: Clock
   readonly ids: Ids
   readonly startNew: StartNew
   /** Called after deliveries were added that wait to be claimed. */
@@ -25,10 +27,12 @@ const FAN_OUT_MAX = 500
  * twice, or in several processes at once, changes nothing.
  * @source rules#webhooks.9, failure-modes#NO-9, failure-modes#NO-11
  */
-export function createFanOut({ database, ids, startNew, onDeliveries }: FanOutDependencies): Job {
+export function createFanOut({ database, clock, ids, startNew, onDeliveries }: FanOutDependencies): Job {
   return {
     processNext: async () => {
-      const { notifications, waiting } = await startNew((bounds) => fanOut(database, bounds, FAN_OUT_MAX, ids.uuid()))
+      const { notifications, waiting } = await startNew((bounds) =>
+        fanOut(database, bounds, clock.now, FAN_OUT_MAX, ids.uuid()),
+      )
       if (waiting > 0) onDeliveries()
       return notifications === FAN_OUT_MAX
     },

@@ -56,7 +56,7 @@ export function heldFanOut(
   return database.transaction(async (queries) => {
     await queries.rows(lockFresh, [])
     if (when === 'claimed') await mayGoOn()
-    await fanOut(queries, bounds, 500, bounds.claimId)
+    await fanOut(queries, bounds, () => bounds.now, 500, bounds.claimId)
     if (when === 'placed') await mayGoOn()
   })
 }

@@ -176,7 +176,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     const sending = { ...parts, onAttemptEnded: () => undefined }
     const delivery = createDelivery(sending)
     const boundsOfNothing = () => startsNothing({ ...parts, signingKeyId: keyring.signer().keyId })
-    const fanningOut = { database, ids, onDeliveries: () => undefined }
+    const fanningOut = { database, clock, ids, onDeliveries: () => undefined }
     const fanOut = createFanOut({ ...fanningOut, startNew: (make) => make(boundsOfNothing()) })
     const sendNew = createFanOut({ ...fanningOut, startNew: startingNew(sending, delivery) })
     const replays = createReplaySender({ ...parts, onAttemptEnded: () => undefined })

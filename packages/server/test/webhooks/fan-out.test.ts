@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { pauseLane } from '../../src/webhooks/lanes/store.ts'
+import { openHolder } from '../support/waiting-backends.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { requestContext, webhookWorld } from '../support/webhook-world.ts'
 
@@ -104,3 +105,45 @@ test('[webhooks.14] what is fanned out to a lane that is paused, or asked for ti
     [['PENDING', 0]],
   )
 })
+
+const LOCKED = 'SELECT FROM subscription FOR NO KEY UPDATE'
+
+/** What was changed while a fan-out waited for whoever changed it: what it saw before is no longer so when it goes on. */
+const CHANGED_MEANWHILE = {
+  'a secret that leaked': 'UPDATE webhook_secret SET expires_at = created_at, erased_at = created_at',
+  'a lane that was paused': "UPDATE lane SET state = 'paused', reason = 'requested', version = version + 1",
+  'a lane that asked for time': "UPDATE lane SET held_until = '2026-11-21T13:01:00Z'",
+  'the signing key': `UPDATE signing_key SET state = 'previous' WHERE state = 'current';
+    UPDATE signing_key SET state = 'current' WHERE state = 'next'`,
+}
+
+for (const [what, change] of Object.entries(CHANGED_MEANWHILE)) {
+  test(`[webhook-secrets.3] [webhooks.14] [signing-keys.5] fan-out that waited sends nothing by what was so before: ${what}`, async (t) => {
+    const world = await webhookWorld(t)
+    const receiver = await startReceiver(t)
+    const bare = { params: undefined, query: undefined, context: requestContext }
+    await world.handlers.createWebhook({ ...bare, body: { url: receiver.url, events: ['pix_cash_in'] } })
+    await world.handlers.createSigningKey({ ...bare, body: { reason: 'the tests' } })
+    const { keyId } = world.keyring.signer()
+    await world.notify('pix_cash_in')
+    const holder = await openHolder(world.url)
+    await holder.hold(`${LOCKED}; ${change}`)
+    const sending = world.sendNew.processNext()
+    await holder.waiting(1)
+    await holder.release()
+    await sending
+    await world.delivery.settled()
+    const [sent] = receiver.received
+    if (what === 'a secret that leaked') return assert.equal(sent?.headers['webhook-signature'], undefined)
+    assert.equal(sent, undefined)
+    assert.deepEqual(
+      (await world.deliveries()).map(({ state, attempts }) => [state, attempts]),
+      [['PENDING', 0]],
+      'it waits, and no attempt counts',
+    )
+    if (what !== 'the signing key') return
+    await world.delivery.processNext()
+    await world.delivery.settled()
+    assert.notEqual(receiver.received[0]?.headers['digital-signature-key-id'], keyId)
+  })
+}

@@ -228,3 +228,31 @@ test('[webhooks.25] however many receivers replays hang at, first attempts and r
     ids.map((_, index) => [index < 4 ? 1 : limits.webhookLaneMax, 0]),
   )
 })
+
+test('[webhooks.10] claims of a process follow each other; one that waits for a lock holds up the next for a moment only', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const lanes = new Lanes()
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const begun: string[] = []
+  const claim = (name: string, ended: Promise<void>) =>
+    lanes.exclusively(() => {
+      begun.push(name)
+      return ended
+    })
+  const claims = [claim('first', first.promise), claim('second', second.promise), claim('third', Promise.resolve())]
+  await turns()
+  assert.deepEqual(begun, ['first'])
+  first.resolve()
+  await turns()
+  assert.deepEqual(begun, ['first', 'second'])
+  t.mock.timers.tick(100)
+  await turns()
+  assert.deepEqual(begun, ['first', 'second', 'third'])
+  second.reject(new Error('lock timeout'))
+  await assert.rejects(claims[1] ?? Promise.resolve(), /lock timeout/)
+})
+
+/** Lets promises that are settled run on. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+}

@@ -1,3 +1,4 @@
+import { startTimer } from '../../platform/timer.ts'
 import { type AttemptEnd, type Concurrency, concurrencyAfter, NEW, RECOVERED } from './concurrency.ts'
 import { type LaneAttempt, type LaneFacts, type LaneMove, moveAfter } from './state.ts'
 import { NO_TROUBLE, reasonForProbes, type Trouble, troubleAfter } from './trouble.ts'
@@ -8,6 +9,9 @@ const SLOTS_OF_A_KIND = SLOTS / 2
 
 /** Replays that one process makes at the same time, beside those: they have none of the places that what is due has. @source rules#webhooks.25 */
 const SLOTS_OF_REPLAYS = 64
+
+/** Longer than any claim that waits for nobody. */
+const CLAIMING_MS = 100
 
 /** A lane of which nothing was heard for so long begins anew. */
 const FORGOTTEN_AFTER_MS = 3_600_000
@@ -73,12 +77,22 @@ export class Lanes {
   #firsts = 0
   #retries = 0
   #replays = 0
-  #claiming: Promise<unknown> = Promise.resolve()
+  #claiming: Promise<void> = Promise.resolve()
 
-  /** Claims one after the other, so that what each may start is what those before have left. */
+  /**
+   * Claims one after the other, so that what each may start is what those before have left. One that waits, for a lock of another
+   * process, holds up the next for a moment only: then a lane may get some more than it has room for.
+   */
   exclusively<Claimed>(claim: () => Promise<Claimed>): Promise<Claimed> {
     const claimed = this.#claiming.then(claim)
-    this.#claiming = claimed.catch(() => undefined)
+    this.#claiming = new Promise<void>((resolve) => {
+      const stopTimer = startTimer(CLAIMING_MS, resolve)
+      const end = () => {
+        stopTimer()
+        resolve()
+      }
+      claimed.then(end, end)
+    })
     return claimed
   }
 

@@ -123,10 +123,20 @@ export function replayMany(
     const chosen =
       kind === 'failed'
         ? await chooseFailed(queries, span)
-        : await chooseMissed(queries, { ...span, until: Math.min(until ?? nowMs, receiver.createdAt) }, nowMs)
+        : await chooseMissed(
+            queries,
+            { ...span, until: Math.min(until ?? nowMs, receiver.createdAt + REGISTERED_WITHIN_MS) },
+            nowMs,
+          )
     return { subscriptionId, kind, facts, ...chosen }
   })
 }
+
+/**
+ * What is notified while a receiver is being registered may have been fanned out before anybody saw it. Of what is younger and has a
+ * delivery nothing was missed.
+ */
+const REGISTERED_WITHIN_MS = 15_000
 
 type ChosenMany = Pick<Chosen, 'hasMore' | 'count' | 'add'>
 

@@ -3,7 +3,7 @@ import { instantParameter, type Queries, statement } from '../../platform/db/dat
 
 /** What is ordered to be sent again. */
 
-const lockReplaysStatement = statement<[], never>('webhooks.lockReplays', 'SELECT pg_advisory_xact_lock(7046741003)')
+const lockReplaysStatement = statement<[], never>('webhooks.lockReplays', 'SELECT pg_advisory_xact_lock(7046741004)')
 
 /** Holds off every other order until the transaction ends: of the same one that comes twice at once the second finds the first. */
 export async function lockReplays(queries: Queries): Promise<void> {

@@ -209,3 +209,35 @@ test('[webhooks.24] an order of a receiver that was removed is over; more is cou
   assert.equal(await lookOn(world), 0)
   assert.deepEqual(await world.deliveries(), [])
 })
+
+test('[webhooks.22] what was notified while a receiver was being registered, and sent to nobody, was missed', async (t) => {
+  const world = await webhookWorld(t)
+  const receiver = await startReceiver(t)
+  const id = await world.subscribe(receiver.url)
+  world.clock.advance(2)
+  const unseen = await world.notify()
+  // As a process fans out that does not see the registration yet.
+  await administer(world.url, "UPDATE subscription SET created_at = created_at + interval '1 hour'")
+  await fanOutAll(world)
+  await administer(world.url, "UPDATE subscription SET created_at = created_at - interval '1 hour'")
+  const seen = await world.notify()
+  await fanOutAll(world)
+  world.clock.advance(60_000)
+  assert.equal((await order(world, id)).deliveries, 1)
+  await lookOn(world)
+  assert.deepEqual(await ordered(world), [unseen], `and ${seen} was not`)
+})
+
+test('[webhooks.24] what is found when an order is older than anything is held waits from then on', async (t) => {
+  const { world, id } = await lateReceiver(t, 3)
+  await order(world, id)
+  world.clock.advance(limits.webhookHeldMs + 60_000)
+  await lookOn(world)
+  await world.housekeeping.processNext()
+  assert.equal((await ordered(world)).length, 3)
+  const [{ failed } = { failed: -1 }] = await world.database.rows<[], { failed: number }>(
+    { name: 'test.failed', text: "SELECT count(*)::integer AS failed FROM replay_delivery WHERE state <> 'WAITING'" },
+    [],
+  )
+  assert.equal(failed, 0)
+})

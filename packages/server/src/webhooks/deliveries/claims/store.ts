@@ -58,22 +58,26 @@ export interface ClaimRow extends Omit<Claim, 'lane' | 'secrets'> {
 }
 
 /**
- * Which key is current, and what receivers share with us: all of it must be opened by this process. Parameters 2: now, 5: what the
- * secrets begin with that it opens.
+ * Which key is current, and what receivers share with us at the time that is parameter 2.
+ * @param opened the parameter with what secrets begin with that the process opens
  */
-export const SIGNED_WITH = `signing AS (SELECT id FROM signing_key WHERE state = 'current'),
+export function signedWith(opened: string): string {
+  return `signing AS (SELECT id FROM signing_key WHERE state = 'current'),
    secret AS (
      SELECT subscription_id, array_agg(id ORDER BY created_at DESC, id DESC) AS ids,
             array_agg(secret ORDER BY created_at DESC, id DESC) AS sealed,
-            bool_and(substring(secret FROM 1 FOR 12) = ANY ($5::bytea[])) AS is_opened
+            bool_and(substring(secret FROM 1 FOR 12) = ANY (${opened}::bytea[])) AS is_opened
        FROM webhook_secret
       WHERE secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $2)
       GROUP BY subscription_id)`
+}
 
-/** What is told of a claim `c`, with its notification `n` and its lane `open`. */
+/** What is told of a delivery `c` that was claimed, with its notification `n`. */
 export const CLAIM_COLUMNS = `c.id, c.claim_id AS "claimId", c.attempts AS attempt,
-          c.subscription_id AS "subscriptionId", open.url, c.notification_id AS "notificationId", n.body,
-          open.secret_ids AS "secretIds", open.sealed AS "sealedSecrets",
+          c.subscription_id AS "subscriptionId", c.notification_id AS "notificationId", n.body`
+
+/** What it is sent by, of its lane `open`. */
+export const LANE_COLUMNS = `open.url, open.secret_ids AS "secretIds", open.sealed AS "sealedSecrets",
           open.state = 'degraded' AS "isProbe", open.version AS "laneVersion", open.state AS "laneState",
           open.reason AS "laneReason", open.failures AS "laneFailures", open.failing_since AS "laneFailingSince",
           open.failed_probes AS "laneFailedProbes", open.good_probes AS "laneGoodProbes"`
@@ -119,7 +123,7 @@ const claimDeliveriesStatement = statement<
   { signingKeyId: string } & (ClaimRow | { id: null })
 >(
   'webhooks.claimDeliveries',
-  `WITH ${SIGNED_WITH},
+  `WITH ${signedWith('$5')},
    room AS (
      SELECT * FROM unnest($6::uuid[], $7::integer[], $8::integer[], $12::integer[], $9::integer[])
        AS room (id, under_way, free, retries, version)),
@@ -189,7 +193,7 @@ const claimDeliveriesStatement = statement<
                JOIN claimed c ON c.subscription_id = p.subscription_id
               GROUP BY p.subscription_id, p.drain_since) AS counted
       WHERE l.subscription_id = counted.subscription_id)
-   SELECT signing.id AS "signingKeyId", ${CLAIM_COLUMNS}
+   SELECT signing.id AS "signingKeyId", ${CLAIM_COLUMNS}, ${LANE_COLUMNS}
      FROM signing
      LEFT JOIN (claimed c
                 JOIN open ON open.subscription_id = c.subscription_id

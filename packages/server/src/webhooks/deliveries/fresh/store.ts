@@ -1,4 +1,4 @@
-import { type Queries, statement } from '../../../platform/db/database.ts'
+import { instantParameter, type Queries, statement } from '../../../platform/db/database.ts'
 import {
   CLAIM_COLUMNS,
   type ClaimBounds,
@@ -7,7 +7,8 @@ import {
   type ClaimRow,
   claimParameters,
   claimsOf,
-  SIGNED_WITH,
+  LANE_COLUMNS,
+  signedWith,
 } from '../claims/store.ts'
 
 /** What was fanned out. */
@@ -18,21 +19,24 @@ export interface FannedOut extends Claimed {
   readonly waiting: number
 }
 
+/** A delivery that was claimed as it was made. */
+type MadeRow = Pick<ClaimRow, 'id' | 'claimId' | 'attempt' | 'subscriptionId' | 'notificationId' | 'body'>
+
 // Who finds that another process has the oldest notifications waits for it, so that of two the older one, and so the first of two
 // of one operation, never has the later place in the feed: the engine makes the second of them the younger one, whatever the clocks
-// of two processes say. Notifications are locked before the feed, by all who lock both. Who
-// gives no places, as older ones have none yet, holds the feed all the same: else it would be said to be up to date before what is
-// marked here is seen, and what is notified next would have a place before it. A receiver that is being removed is waited for, and one that is fanned out to is removed afterwards (FOR SHARE).
+// of two processes say. Notifications are locked before the feed, by all who lock both. Who gives no places, as older ones have none
+// yet, holds the feed all the same: else it would be said to be up to date before what is marked here is seen, and what is notified
+// next would have a place before it. A receiver that is being removed is waited for, and one that is fanned out to is removed
+// afterwards (FOR SHARE).
 //
-// What can be sent at once is claimed as it is made: the row is written once less, and no other statement looks for it. That is in
+// What may be sent at once is claimed as it is made: the row is written once less, and no other statement looks for it. That is in
 // a lane that nothing holds up and in which nothing due waits, as far as it has room; everything else waits for its turn.
 const fanOutStatement = statement<
   [...ClaimParameters, max: number, deliveryIds: string],
-  { signingKeyId: string; notifications: number; waiting: number } & (ClaimRow | { id: null })
+  { notifications: number; waiting: number } & (MadeRow | { id: null })
 >(
   'webhooks.fanOut',
-  `WITH ${SIGNED_WITH},
-   fresh AS (
+  `WITH fresh AS (
      SELECT id, event_type, created_at, body FROM notification
       WHERE fanned_out_at IS NULL
       ORDER BY created_at, id
@@ -51,21 +55,22 @@ const fanOutStatement = statement<
        FROM numbered
       WHERE n.id = numbered.id),
    receiver AS (
-     SELECT id, url, events, created_at FROM subscription
+     SELECT id, events, created_at FROM subscription
       WHERE deleted_at IS NULL AND EXISTS (SELECT FROM fresh)
         FOR SHARE),
    room AS (
      SELECT * FROM unnest($6::uuid[], $7::integer[], $8::integer[], $9::integer[]) AS room (id, under_way, free, version)),
    open AS (
-     SELECT l.*, r.url, secret.ids AS secret_ids, secret.sealed, coalesce(room.under_way, 0) AS under_way,
+     SELECT l.subscription_id, coalesce(room.under_way, 0) AS under_way,
             CASE WHEN l.version > coalesce(room.version, 0) THEN 1 ELSE coalesce(room.free, $10::integer) END AS free
        FROM lane l
        JOIN receiver r ON r.id = l.subscription_id
-       JOIN signing ON signing.id = $4
+       JOIN signing_key key ON key.state = 'current' AND key.id = $4
        LEFT JOIN room ON room.id = l.subscription_id
-       LEFT JOIN secret ON secret.subscription_id = l.subscription_id
-      WHERE l.state = 'active' AND l.drain_since IS NULL AND NOT l.is_over
-        AND (l.held_until IS NULL OR l.held_until <= $2) AND coalesce(secret.is_opened, true)
+      WHERE l.state = 'active' AND l.drain_since IS NULL AND NOT l.is_over AND (l.held_until IS NULL OR l.held_until <= $2)
+        AND NOT EXISTS (SELECT FROM webhook_secret
+                         WHERE subscription_id = l.subscription_id AND secret IS NOT NULL
+                           AND substring(secret FROM 1 FOR 12) <> ALL ($5::bytea[]))
         AND NOT EXISTS (SELECT FROM delivery d
                          WHERE d.subscription_id = l.subscription_id AND d.state = 'PENDING' AND least(d.attempts, 1) = 0
                            AND d.next_attempt_at <= $2)),
@@ -88,18 +93,49 @@ const fanOutStatement = statement<
        FROM turns
          ON CONFLICT (notification_id, subscription_id) DO NOTHING
      RETURNING id, notification_id, subscription_id, attempts, claim_id)
-   SELECT signing.id AS "signingKeyId", (SELECT count(*) FROM fresh)::integer AS notifications,
-          (SELECT count(*) FROM made WHERE attempts = 0)::integer AS waiting, ${CLAIM_COLUMNS}
-     FROM signing
-     LEFT JOIN (made c
-                JOIN open ON open.subscription_id = c.subscription_id
-                JOIN fresh n ON n.id = c.notification_id) ON c.attempts = 1
+   SELECT counted.*, ${CLAIM_COLUMNS}
+     FROM (SELECT (SELECT count(*) FROM fresh)::integer AS notifications,
+                  (SELECT count(*) FROM made WHERE attempts = 0)::integer AS waiting) AS counted
+     LEFT JOIN (made c JOIN fresh n ON n.id = c.notification_id) ON c.attempts = 1
     ORDER BY n.created_at, n.id`,
+)
+
+type LaneRow = Omit<ClaimRow, keyof MadeRow>
+
+// What fan-out waited for another process's locks it does not see: a secret that was ended, a key that was replaced, a lane that was
+// paused. This begins when all of that is over.
+const selectOpenStatement = statement<
+  [subscriptionIds: readonly string[], now: string, signingKeyId: string, openedHeaders: readonly Buffer[]],
+  { signingKeyId: string } & (({ subscriptionId: string } & LaneRow) | { subscriptionId: null })
+>(
+  'webhooks.selectOpen',
+  `WITH ${signedWith('$4')},
+   open AS (
+     SELECT l.*, s.url, secret.ids AS secret_ids, secret.sealed
+       FROM lane l
+       JOIN signing ON signing.id = $3
+       JOIN subscription s ON s.id = l.subscription_id AND s.deleted_at IS NULL
+       LEFT JOIN secret ON secret.subscription_id = l.subscription_id
+      WHERE l.subscription_id = ANY ($1::uuid[]) AND l.state = 'active' AND l.drain_since IS NULL AND NOT l.is_over
+        AND (l.held_until IS NULL OR l.held_until <= $2) AND coalesce(secret.is_opened, true))
+   SELECT signing.id AS "signingKeyId", open.subscription_id AS "subscriptionId", ${LANE_COLUMNS}
+     FROM signing
+     LEFT JOIN open ON true`,
+)
+
+const giveBackStatement = statement<[ids: readonly string[], claimId: string]>(
+  'webhooks.giveBack',
+  `UPDATE delivery d
+      SET claim_id = NULL, attempts = 0, next_attempt_at = least(n.created_at, d.created_at)
+     FROM notification n
+    WHERE d.id = ANY ($1::uuid[]) AND d.claim_id = $2 AND n.id = d.notification_id`,
 )
 
 /**
  * Makes a delivery of the next notifications for every receiver that was there before each, marks them as fanned out, and gives
- * them the next places of the feed, in their order; while older ones have none, they wait for theirs behind them.
+ * them the next places of the feed, in their order; while older ones have none, they wait for theirs behind them. What is claimed
+ * may be sent as of a moment after all of that was committed.
+ * @param nowMs the time, epoch milliseconds
  * @param max how many notifications
  * @param deliveryIds a UUID of now, by which the ids of the deliveries are in the order in which they are made
  * @source rules#webhooks.9, rules#feed.1, rules#signing-keys.5, rules#webhook-secrets.4, rules#webhooks.10
@@ -107,12 +143,37 @@ const fanOutStatement = statement<
 export async function fanOut(
   queries: Queries,
   bounds: ClaimBounds,
+  nowMs: () => number,
   max: number,
   deliveryIds: string,
 ): Promise<FannedOut> {
   const rows = await queries.rows(fanOutStatement, [...claimParameters(bounds), max, deliveryIds])
+  const { notifications = 0, waiting = 0 } = rows[0] ?? {}
+  const made = rows.filter((row) => row.id !== null)
+  if (made.length === 0) return { notifications, waiting, signingKeyId: bounds.signingKeyId, claims: [] }
+  const { signingKeyId, lanes } = await selectOpen(queries, bounds, made, nowMs())
+  const [open, held] = partition(made, ({ subscriptionId }) => lanes.has(subscriptionId))
+  if (held.length > 0) await queries.rows(giveBackStatement, [held.map(({ id }) => id), bounds.claimId])
+  const claims = claimsOf(open.map((row) => ({ ...row, ...(lanes.get(row.subscriptionId) as LaneRow) })))
+  return { notifications, waiting: waiting + held.length, signingKeyId, claims }
+}
+
+/** The lanes in which what was made may be sent now, by receiver, and which key is current. */
+async function selectOpen(
+  queries: Queries,
+  { signingKeyId, openedHeaders }: ClaimBounds,
+  made: readonly MadeRow[],
+  nowMs: number,
+): Promise<{ readonly signingKeyId: string; readonly lanes: ReadonlyMap<string, LaneRow> }> {
+  const receivers = [...new Set(made.map(({ subscriptionId }) => subscriptionId))]
+  const parameters = [receivers, instantParameter(nowMs), signingKeyId, openedHeaders] as const
+  const rows = await queries.rows(selectOpenStatement, [...parameters])
   const [first] = rows
   if (first === undefined) throw new Error('no signing key is current')
-  const { signingKeyId, notifications, waiting } = first
-  return { signingKeyId, notifications, waiting, claims: claimsOf(rows) }
+  const open = rows.filter((row) => row.subscriptionId !== null)
+  return { signingKeyId: first.signingKeyId, lanes: new Map(open.map((row) => [row.subscriptionId, row])) }
+}
+
+function partition<Item>(items: readonly Item[], is: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(is), items.filter((item) => !is(item))]
 }

@@ -55,7 +55,8 @@ async function lookOn(queries: Queries, order: MissedReplay, nowMs: number, ids:
   if (order.waiting >= WAITING_MAX) return { ...asBefore, dueAt: nowMs + AGAIN_AFTER_MS }
   const stretch = await selectMissed(queries, order, position, LOOKED_AT_MAX, false)
   const deliveries = stretch.ids.map((notificationId, index) => {
-    return { id: ids.uuid(), notificationId, dueAt: dueAtOf(order.found + index, orderedAt) }
+    // What is found late is not late itself: it is held from now on.
+    return { id: ids.uuid(), notificationId, dueAt: Math.max(nowMs, dueAtOf(order.found + index, orderedAt)) }
   })
   const isOver = stretch.isEnd && !stretch.isMoreToCome && nowMs >= until + COMMITTED_AFTER_MS
   const lookOnAt = stretch.isEnd ? nowMs + AGAIN_AFTER_MS : nowMs
