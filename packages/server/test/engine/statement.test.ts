@@ -59,12 +59,13 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   draft.cases.open({ operationId: retold, kind: 'second_payment', reference: '', facts: {} })
   draft.cases.close('0198c0f0-3f00-7000-8000-1a2b3c4d5e70', id)
   draft.allowances.add({ scope: 'all', span: 'hour', bucket: 1, cents: 1n, bound: { since: 0, maxCents: 1n } })
+  draft.allowances.add({ scope: 'all', span: 'hour', bucket: 2, cents: -1n })
   draft.recipients.set('joao@example.com', { paidCents: 1n, headroomCents: 0n })
   draft.audits.push({ actor: 'admin', action: 'a', subject: 's', address: '::1', facts: {} })
   draft.caseSteps.push(STEP)
   draft.eventOrders.push({ inboxId: id, ordinal: 0, setAsideAt: 0, attributedTo: null })
   const { statement, values } = writeOf(draft, ids)
-  assert.match(statement.name, /^engine\.write\.caprcpnew.*casrtcaudclsstpevt$/)
+  assert.match(statement.name, /^engine\.write\.AOCcaprcpnew.*casrtcaudclsstev$/)
   assert.equal(statement.text.match(/INSERT INTO|UPDATE (?:operation|account|control|allowance|"case")/g)?.length, 16)
   assert.equal(Math.max(...[...statement.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number))), values.length)
 })
@@ -94,19 +95,45 @@ test('[engine.18] a fact that is null is not written, but where a move takes bac
   ])
 })
 
-test('[engine.2] comparing costs each operation once, not once for each other one of the batch', async (t) => {
-  const { url } = await testDatabase(t)
-  const loaded = {
-    operations: new Map(),
-    accounts: new Map(),
-    controls: new Map(),
-    movements: new Map(),
-    debts: new Map(),
-  }
-  const draft = new Draft({ ...loaded, ...NO_ALLOWANCES }, 0, { uuid: () => OPERATION.id })
+const NOTHING_LOADED = {
+  ...{ operations: new Map(), controls: new Map(), movements: new Map(), debts: new Map(), ...NO_ALLOWANCES },
+  accounts: new Map([['settlement', { version: 1n, balanceCents: 0n }]] as const),
+}
+
+/** The statement of a draft that only has what is done to it here. */
+function statementOf(change: (draft: Draft) => void) {
+  const draft = new Draft(NOTHING_LOADED, 0, { uuid: () => OPERATION.id })
+  change(draft)
+  return writeOf(draft, { uuid: () => OPERATION.id }).statement
+}
+
+const moveOne = (draft: Draft) => {
   draft.readVersions.set(OPERATION.id, 1)
   draft.movedOperations.set(OPERATION.id, OPERATION)
-  const plan = await planOf(url, writeOf(draft, { uuid: () => OPERATION.id }).statement.text)
+}
+
+test('[engine.2] comparing costs each operation once, not once for each other one of the batch', async (t) => {
+  const { url } = await testDatabase(t)
+  const plan = await planOf(url, statementOf(moveOne).text)
   assert.match(plan, /Except/)
   assert.doesNotMatch(plan, /Join Filter: .*\boc\w*\.version/)
+})
+
+test('[engine.8] a batch locks the kinds of rows that it has, and each before anything is written', () => {
+  const moves = statementOf(moveOne)
+  assert.equal(moves.name, 'engine.write.Oup')
+  assert.doesNotMatch(moves.text, /FROM (account|control)\b/)
+  const change = { entries: [], delta: 1n, lowest: 0n, exact: false }
+  const credits = statementOf((draft) => draft.accountChanges.set('settlement', change))
+  assert.equal(credits.name, 'engine.write.A')
+  // The account has no floor: nothing but the count looks at it.
+  assert.match(credits.text, /go AS \(\s+SELECT \(SELECT count\(\*\) FROM ac\) = /)
+  const both = statementOf((draft) => {
+    moveOne(draft)
+    draft.accountChanges.set('settlement', change)
+  })
+  assert.match(
+    both.text,
+    /FROM operation\s+WHERE id IN \(SELECT id FROM wanted_operation\) AND \(SELECT count\(\*\) FROM ac\) >= 0/,
+  )
 })

@@ -3,7 +3,7 @@ import type { Part } from './part.ts'
 
 /** Appends to what is kept of operators' decisions. A proposal that has ended since refuses the whole statement. */
 export const caseSteps: Part = {
-  name: 'stp',
+  name: 'st',
   isWanted: (draft) => draft.caseSteps.length > 0,
   sql: ({ draft: { caseSteps: steps, now } }, p) => `
   inserted_case_step AS (

@@ -7,7 +7,7 @@ import type { Part } from './part.ts'
  * @source rules#desk.57
  */
 export const eventOrders: Part = {
-  name: 'evt',
+  name: 'ev',
   isWanted: (draft) => draft.eventOrders.length > 0,
   sql: ({ draft: { eventOrders: orders, now } }, p) => `
   ordered_event AS (

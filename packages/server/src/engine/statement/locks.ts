@@ -6,53 +6,47 @@ import { boundsOf } from './bounds.ts'
 import { jsonOrNull, type Parameters } from './parameters.ts'
 import type { Batch } from './part.ts'
 
-/**
- * Lock and compare. `ac` locks the accounts in id order, `oc` the operations after them, `cc` the controls last, so that
- * no two batches can wait for each other in a circle. `go` holds where every operation and control still has the version
- * its decision saw and every account can bear the batch; deltas commute, so two processes never conflict on an account
- * as such. What was used of allowances is read behind the accounts' locks, which everything that takes of them waits for.
- *
- * Operations are compared as sets, which are hashed: joined, each was held against each other one of the batch, as the planner
- * knows no sizes, and 64 took 0.45 of 3.1 ms.
- * @source rules#engine.5, rules#engine.8
- */
-export function locks(batch: Batch, p: Parameters): string {
-  const { draft } = batch
-  const bounds = boundsOf(draft)
-  return `${wantedRows(draft, p)},
-  ac AS MATERIALIZED (
-    SELECT id, version, balance_cents FROM account
-     WHERE id IN (SELECT id FROM wanted_account) ORDER BY id FOR UPDATE
+/** Rows that a batch locks and compares. */
+interface LockedRows {
+  /** Of these they are locked in this order; the letter is in the statement's name. */
+  readonly letter: 'A' | 'O' | 'C'
+  readonly isWanted: (draft: Draft) => boolean
+  /** What is wanted, locked behind the rows before it. @param before the locked rows before, if there are any */
+  readonly sql: (draft: Draft, p: Parameters, before: string | undefined) => string
+  readonly name: 'ac' | 'oc' | 'cc'
+  /** What holds where nothing is stale. */
+  readonly compare: string
+}
+
+/** `id` and `version` are hashed as sets: joined, each was held against each other one of the batch, as the planner knows no sizes. */
+const operations: LockedRows = {
+  letter: 'O',
+  name: 'oc',
+  // Cases close only of an operation that was compared, or of none.
+  isWanted: ({ readVersions, cases }) => readVersions.size > 0 || cases.closedIds.length > 0,
+  sql: ({ readVersions }, p, before) => `
+  wanted_operation AS (
+    SELECT * FROM ${p.rows('w', {
+      id: ['uuid', [...readVersions.keys()]],
+      version: ['integer', [...readVersions.values()]],
+    })}
   ),
   oc AS MATERIALIZED (
     SELECT id, version FROM operation
-     WHERE id IN (SELECT id FROM wanted_operation) AND (SELECT count(*) FROM ac) >= 0 ORDER BY id FOR UPDATE
-  ),
-  cc AS MATERIALIZED (
-    SELECT name, version, value FROM control
-     WHERE name IN (SELECT name FROM wanted_control) AND (SELECT count(*) FROM oc) >= 0 ORDER BY name FOR UPDATE
-  )${bounds.map((bound) => `,${bound.sql(batch, p)}`).join('')},
-  go AS (
-    SELECT NOT EXISTS (SELECT id, version FROM wanted_operation EXCEPT SELECT id, version FROM oc)
-       AND NOT EXISTS (SELECT FROM wanted_control w JOIN cc USING (name) WHERE cc.version <> w.version)
-       AND NOT EXISTS (
-             SELECT FROM wanted_account w JOIN ac USING (id)
-              WHERE (w.exact AND ac.version <> w.version) OR (w.floored AND ac.balance_cents + w.lowest < 0)
-           )
-${bounds.map(({ name }) => `\n       AND NOT EXISTS (SELECT FROM ${name} WHERE used > headroom)`).join('')} AS yes
-  )`
+     WHERE id IN (SELECT id FROM wanted_operation)${behind(before)} ORDER BY id FOR UPDATE
+  )`,
+  compare: 'NOT EXISTS (SELECT id, version FROM wanted_operation EXCEPT SELECT id, version FROM oc)',
 }
 
-/** What must be as it was seen, and what becomes of accounts and controls. */
-function wantedRows(draft: Draft, p: Parameters): string {
-  const changes = [...draft.accountChanges]
-  const reads = [...draft.readVersions]
-  // Whoever tells of cases of no operation holds it, whatever its version.
-  const held: readonly ControlName[] = draft.cases.areLooseReported ? ['loose_cases'] : []
-  const controls = [...new Set([...draft.readControls, ...held])]
-  const each = <Value>(value: (code: AccountCode, change: AccountChange) => Value) =>
-    changes.map(([code, change]) => value(code, change))
-  return `
+const accountRows: LockedRows = {
+  letter: 'A',
+  name: 'ac',
+  isWanted: ({ accountChanges }) => accountChanges.size > 0,
+  sql: (draft, p, before) => {
+    const changes = [...draft.accountChanges]
+    const each = <Value>(value: (code: AccountCode, change: AccountChange) => Value) =>
+      changes.map(([code, change]) => value(code, change))
+    return `
   wanted_account AS (
     SELECT * FROM ${p.rows('w', {
       id: ['smallint', each(accountId)],
@@ -64,12 +58,27 @@ function wantedRows(draft: Draft, p: Parameters): string {
       added: ['bigint', each((_, { entries }) => entries.length)],
     })}
   ),
-  wanted_operation AS (
-    SELECT * FROM ${p.rows('w', {
-      id: ['uuid', reads.map(([id]) => id)],
-      version: ['integer', reads.map(([, version]) => version)],
-    })}
-  ),
+  ac AS MATERIALIZED (
+    SELECT id, version, balance_cents FROM account
+     WHERE id IN (SELECT id FROM wanted_account)${behind(before)} ORDER BY id FOR UPDATE
+  )`
+  },
+  // All are counted, so that they are locked before anything is written: what is unique is waited for behind them only.
+  compare: `(SELECT count(*) FROM ac) = (SELECT count(*) FROM wanted_account)
+       AND NOT EXISTS (
+             SELECT FROM wanted_account w JOIN ac USING (id)
+              WHERE (w.exact AND ac.version <> w.version) OR (w.floored AND ac.balance_cents + w.lowest < 0)
+           )`,
+}
+
+const controlRows: LockedRows = {
+  letter: 'C',
+  name: 'cc',
+  // What was used is looked at behind them.
+  isWanted: (draft) => controlsOf(draft).length > 0 || boundsOf(draft).length > 0,
+  sql: (draft, p, before) => {
+    const controls = controlsOf(draft)
+    return `
   wanted_control AS (
     SELECT * FROM ${p.rows('w', {
       name: ['text', controls],
@@ -77,5 +86,62 @@ function wantedRows(draft: Draft, p: Parameters): string {
       next: ['bigint', controls.map((name) => draft.changedControls.get(name)?.version ?? null)],
       changed: ['jsonb', controls.map((name) => jsonOrNull(draft.changedControls.get(name)?.value))],
     })}
+  ),
+  cc AS MATERIALIZED (
+    SELECT name, version, value FROM control
+     WHERE name IN (SELECT name FROM wanted_control)${behind(before)} ORDER BY name FOR UPDATE
   )`
+  },
+  compare: 'NOT EXISTS (SELECT FROM wanted_control w JOIN cc USING (name) WHERE cc.version <> w.version)',
+}
+
+/** In the order of their locks, which is the same for everybody. */
+const LOCKED: readonly LockedRows[] = [accountRows, operations, controlRows]
+
+/** The letters of the rows that a batch locks: `A` accounts, `O` operations, `C` controls. */
+export function lockedBy(draft: Draft): string {
+  return wantedOf(draft)
+    .map(({ letter }) => letter)
+    .join('')
+}
+
+/**
+ * Lock and compare. `ac` locks the accounts in id order, `oc` the operations after them, `cc` the controls last, so that
+ * no two batches can wait for each other in a circle. `go` holds where every operation and control still has the version
+ * its decision saw and every account can bear the batch; deltas commute, so two processes never conflict on an account
+ * as such. What was used of allowances is read behind the accounts' locks, which everything that takes of them waits for.
+ *
+ * Kinds of rows of which a batch has none are left out: a lone move's statement is set up and torn down for most of its time.
+ * @source rules#engine.5, rules#engine.8
+ */
+export function locks(batch: Batch, p: Parameters): string {
+  const { draft } = batch
+  const wanted = wantedOf(draft)
+  const bounds = boundsOf(draft)
+  const compared = [
+    ...wanted.map(({ compare }) => compare),
+    ...bounds.map(({ name }) => `NOT EXISTS (SELECT FROM ${name} WHERE used > headroom)`),
+  ]
+  const expressions = [
+    ...wanted.map((rows, index) => rows.sql(draft, p, wanted[index - 1]?.name)),
+    ...bounds.map((bound) => bound.sql(batch, p)),
+    `
+  go AS (
+    SELECT ${compared.join('\n       AND ') || 'true'} AS yes
+  )`,
+  ]
+  return expressions.join(',')
+}
+
+function wantedOf(draft: Draft): readonly LockedRows[] {
+  return LOCKED.filter(({ isWanted }) => isWanted(draft))
+}
+
+/** Whoever tells of cases of no operation holds their control, whatever its version. */
+function controlsOf({ readControls, cases }: Draft): ControlName[] {
+  return [...new Set<ControlName>([...readControls, ...(cases.areLooseReported ? ['loose_cases' as const] : [])])]
+}
+
+function behind(before: string | undefined): string {
+  return before === undefined ? '' : ` AND (SELECT count(*) FROM ${before}) >= 0`
 }

@@ -2,7 +2,7 @@ import type { Part } from './part.ts'
 
 /** Notes on which operation a movement of money was booked. @source rules#ledger.movements */
 export const movements: Part = {
-  name: 'mvt',
+  name: 'mv',
   isWanted: (draft) => draft.movements.size > 0,
   sql: ({ draft }, p) => {
     const movements = [...draft.movements.values()]

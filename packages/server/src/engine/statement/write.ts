@@ -2,7 +2,7 @@ import { type Statement, statement } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Draft } from '../draft.ts'
 import type { ControlName, Document } from '../operation.ts'
-import { allowances } from './allowances.ts'
+import { returnedAllowances, takenAllowances } from './allowances.ts'
 import { audits } from './audits.ts'
 import { boundsOf } from './bounds.ts'
 import { caseSteps } from './case-steps.ts'
@@ -11,7 +11,7 @@ import { controls, controlsOfReported } from './controls.ts'
 import { entries } from './entries.ts'
 import { eventOrders } from './event-orders.ts'
 import { fence } from './fence.ts'
-import { locks } from './locks.ts'
+import { lockedBy, locks } from './locks.ts'
 import { movements } from './movements.ts'
 import { moves } from './moves.ts'
 import { notifications } from './notifications.ts'
@@ -32,7 +32,8 @@ const parts: readonly Part[] = [
   moves,
   movements,
   controls,
-  allowances,
+  takenAllowances,
+  returnedAllowances,
   entries,
   notifications,
   openedCases,
@@ -67,12 +68,18 @@ export interface WriteReply {
   readonly controls: ControlReply[] | null
 }
 
-const REPLY = `
+const ACCOUNTS_REPLY = `(SELECT json_agg(json_build_object('id', id, 'version', version::text, 'balance_cents', balance_cents::text))
+          FROM ac)`
+const CONTROLS_REPLY = `(SELECT json_agg(json_build_object('name', name, 'version', version::text, 'value', value)) FROM cc)`
+
+/** @param locked the kinds of rows that are: there are no others to tell of */
+function replyOf(locked: string): string {
+  return `
 SELECT go.yes AS go, clock_timestamp() AS now,
-       (SELECT json_agg(json_build_object('id', id, 'version', version::text, 'balance_cents', balance_cents::text))
-          FROM ac) AS accounts,
-       (SELECT json_agg(json_build_object('name', name, 'version', version::text, 'value', value)) FROM cc) AS controls
+       ${locked.includes('A') ? ACCOUNTS_REPLY : 'NULL::json'} AS accounts,
+       ${locked.includes('C') ? CONTROLS_REPLY : 'NULL::json'} AS controls
   FROM go`
+}
 
 /** A batch as something to send. */
 export interface Write {
@@ -96,7 +103,8 @@ export function writeOf(draft: Draft, ids: Ids): Write {
     ...wanted.map((part) => part.sql(batch, parameters)),
   ]
   // Without dots, so that all of them together are no longer than a name may be.
-  const name = `engine.write.${[...boundsOf(draft), ...wanted].map((part) => part.name).join('')}`
-  const text = `WITH ${expressions.join(',')}${REPLY}`
+  const locked = lockedBy(draft)
+  const name = `engine.write.${locked}${[...boundsOf(draft), ...wanted].map((part) => part.name).join('')}`
+  const text = `WITH ${expressions.join(',')}${replyOf(locked)}`
   return { batchId: batch.id, statement: statement(name, text), values: parameters.values }
 }
