@@ -47,6 +47,9 @@ const TAKEN = new Map<string, Duplicate>([
 ])
 
 /** Waits between attempts to learn what became of a lost commit. */
+/** Without a reason each abort would make an exception of its own, which costs as much as many a batch. */
+const DONE = new Error('the statement has ended')
+
 const OUTCOME_RETRY_MS = 200
 
 /** Is told what an engine does. Throws nothing. */
@@ -153,7 +156,7 @@ export class Writer {
   async #withTimeout<Result>(work: Promise<Result>): Promise<Result> {
     const done = new AbortController()
     void this.#releaseWaiters(done.signal).catch(() => undefined)
-    return work.finally(() => done.abort())
+    return work.finally(() => done.abort(DONE))
   }
 
   async #releaseWaiters(signal: AbortSignal): Promise<void> {
