@@ -46,10 +46,10 @@ const TAKEN = new Map<string, Duplicate>([
   ['operation_exclusive_key', 'exclusive key taken'],
 ])
 
-/** Waits between attempts to learn what became of a lost commit. */
-/** Without a reason each abort would make an exception of its own, which costs as much as many a batch. */
+/** Without a reason each abort would make an exception of its own. */
 const DONE = new Error('the statement has ended')
 
+/** Waits between attempts to learn what became of a lost commit. */
 const OUTCOME_RETRY_MS = 200
 
 /** Is told what an engine does. Throws nothing. */
