@@ -13,6 +13,7 @@ import {
 } from '../../src/platform/http-client/address-gate.ts'
 import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
+import type { Job } from '../../src/platform/jobs/job.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import type { EncryptionKeys } from '../../src/platform/sealing.ts'
 import {
@@ -23,7 +24,7 @@ import {
 } from '../../src/signing-keys/index.ts'
 import type { ClaimBounds } from '../../src/webhooks/deliveries/claims/store.ts'
 import { createDelivery, startingNew } from '../../src/webhooks/deliveries/delivery.ts'
-import { createFanOut, type Job } from '../../src/webhooks/fan-out.ts'
+import { createFanOut } from '../../src/webhooks/deliveries/fresh/fan-out.ts'
 import { createHousekeeping } from '../../src/webhooks/housekeeping.ts'
 import { Lanes } from '../../src/webhooks/lanes/lanes.ts'
 import { createMissedReplays } from '../../src/webhooks/replays/missed/jobs.ts'

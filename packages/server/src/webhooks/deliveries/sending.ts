@@ -1,8 +1,8 @@
 import { andMore, createHeartbeat, type Heartbeat } from '../../platform/heartbeat.ts'
 import { type Batcher, createBatcher } from '../../platform/jobs/batcher.ts'
+import type { Job } from '../../platform/jobs/job.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Keyring, SealedSecret, Signer } from '../../signing-keys/index.ts'
-import type { Job } from '../fan-out.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { type Signature, signatureOf } from '../signed-headers.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { Database, Queries } from '../../../platform/db/database.ts'
 import type { Ids } from '../../../platform/ids.ts'
-import type { Job } from '../../fan-out.ts'
+import type { Job } from '../../../platform/jobs/job.ts'
 import { dueAtOf } from '../rules.ts'
 import { claimMissedReplay, type FoundMissed, type MissedReplay, recordMissed, selectMissed } from './store.ts'
 

@@ -1,14 +1,9 @@
-import type { Clock } from '../platform/clock.ts'
-import type { Database } from '../platform/db/database.ts'
-import type { Ids } from '../platform/ids.ts'
-import type { StartNew } from './deliveries/delivery.ts'
-import { fanOut } from './deliveries/fresh/store.ts'
-
-/** A job that a worker, or a test, steps. */
-export interface Job {
-  /** @returns whether more may be due right away */
-  processNext(): Promise<boolean>
-}
+import type { Clock } from '../../../platform/clock.ts'
+import type { Database } from '../../../platform/db/database.ts'
+import type { Ids } from '../../../platform/ids.ts'
+import type { Job } from '../../../platform/jobs/job.ts'
+import type { StartNew } from '../delivery.ts'
+import { fanOut } from './store.ts'
 
 /** What fan-out works with. */
 export interface FanOutDependencies {

@@ -1,0 +1,5 @@
+/** A job that a worker, or a test, steps. */
+export interface Job {
+  /** @returns whether more may be due right away */
+  processNext(): Promise<boolean>
+}
