@@ -104,6 +104,9 @@ const ONE_CAUSE = [401, 403, 405, 413, 429]
 /** Whose bodies may say what no schema refuses: a network that is none, an expiry that is over. */
 const JUDGED_BY_MEANING = ['generateApiKey']
 
+/** Which are refused to whoever is not independent of who asked for it, too: 403 has two causes there. */
+const JUDGED_BY_CALLER = ['decideApproval', 'approveCase']
+
 function statusesFor(operation: Operation, flaws: ReadonlySet<Flaw>, isOpen: boolean): readonly number[] {
   const [flaw, status] = ANSWERS.find(([candidate]) => flaws.has(candidate)) ?? []
   // Whether an address is decoded depends on what is found there.
@@ -116,6 +119,7 @@ function statusesFor(operation: Operation, flaws: ReadonlySet<Flaw>, isOpen: boo
   // Where nothing is not found, an unknown id is one of the things that are refused.
   const isRefused = flaw === 'id' && !operation.answers.has(404)
   if (status !== undefined && !isRefused && !(isOpen && (flaw === 'shape' || flaw === 'id'))) return [status]
-  const documented = [...operation.answers.keys()].filter((it) => it < 500 && !ONE_CAUSE.includes(it))
+  const hasOneCause = (it: number) => ONE_CAUSE.includes(it) && !(it === 403 && JUDGED_BY_CALLER.includes(operation.id))
+  const documented = [...operation.answers.keys()].filter((it) => it < 500 && !hasOneCause(it))
   return isOpen || JUDGED_BY_MEANING.includes(operation.id) ? documented : documented.filter((it) => it !== 400)
 }
