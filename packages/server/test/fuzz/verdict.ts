@@ -105,7 +105,7 @@ const ONE_CAUSE = [401, 403, 405, 413, 429]
 const JUDGED_BY_MEANING = ['generateApiKey']
 
 /** Which are refused to whoever is not independent of who asked for it, too: 403 has two causes there. */
-const JUDGED_BY_CALLER = ['decideApproval', 'approveCase']
+const JUDGED_BY_CALLER = ['decideApproval', 'decideCaseProposal']
 
 function statusesFor(operation: Operation, flaws: ReadonlySet<Flaw>, isOpen: boolean): readonly number[] {
   const [flaw, status] = ANSWERS.find(([candidate]) => flaws.has(candidate)) ?? []
