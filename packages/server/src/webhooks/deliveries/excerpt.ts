@@ -55,7 +55,7 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /** A character as JSON may write it; in a text in JSON that is in a text in JSON there are more backslashes. What else has one is a path. */
-const ESCAPED = /\\+(?:u([\da-fA-F]{4})|(["/]))/g
+const ESCAPED = /\\{1,7}(?:u([\da-fA-F]{4})|(["/]))/g
 
 /** What is looked for is found with the escapes of JSON, too: many servers write every letter with an accent so. */
 function unescaped(text: string): string {
