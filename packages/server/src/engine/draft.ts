@@ -166,13 +166,14 @@ export class Draft implements State {
   }
 
   /**
-   * When its notifications are made, epoch milliseconds: after the last move of each of their operations that was read. Another
-   * process made that, whose clock may be ahead of this one's; of one operation the later notification is the later one for all that.
+   * When a notification of an operation is made, epoch milliseconds: now, or after the operation's last move that was read, where
+   * another process made that whose clock is ahead of this one's. Of one operation the later notification is the later one for all
+   * that; those of others keep their time, and so their order.
    * @source rules#feed.1
    */
-  notifiedAt(): number {
-    const readAt = this.notifications.map(({ operationId }) => this.#loaded.operations.get(operationId)?.updatedAt ?? 0)
-    return Math.max(this.now, ...readAt.map((updatedAt) => updatedAt + 1))
+  notifiedAt(operationId: string): number {
+    const readAt = this.#loaded.operations.get(operationId)?.updatedAt ?? 0
+    return readAt > this.now ? readAt + 1 : this.now
   }
 
   /**

@@ -8,15 +8,18 @@ export const notifications: Part = {
   sql: ({ draft, ids }, p) => `
   inserted_notification AS (
     INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at)
-    SELECT n.*, ${p.one('timestamptz', instantOrNull(draft.notifiedAt()))}
-      FROM ${p.rows('n', {
-        id: ['uuid', draft.notifications.map(() => ids.uuid())],
-        operation_id: ['uuid', draft.notifications.map(({ operationId }) => operationId)],
-        event_type: ['word', draft.notifications.map(({ eventType }) => eventType)],
-        status: ['word', draft.notifications.map(({ status }) => status)],
-        reference: ['text', draft.notifications.map(({ reference }) => reference)],
-        body: ['bytea', draft.notifications.map(({ body }) => body)],
-      })}
+    SELECT n.* FROM ${p.rows('n', {
+      id: ['uuid', draft.notifications.map(() => ids.uuid())],
+      operation_id: ['uuid', draft.notifications.map(({ operationId }) => operationId)],
+      event_type: ['word', draft.notifications.map(({ eventType }) => eventType)],
+      status: ['word', draft.notifications.map(({ status }) => status)],
+      reference: ['text', draft.notifications.map(({ reference }) => reference)],
+      body: ['bytea', draft.notifications.map(({ body }) => body)],
+      created_at: [
+        'timestamptz',
+        draft.notifications.map(({ operationId }) => instantOrNull(draft.notifiedAt(operationId))),
+      ],
+    })}
      WHERE (SELECT yes FROM go)
   )`,
 }
