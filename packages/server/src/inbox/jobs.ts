@@ -34,22 +34,28 @@ export interface InboxJobsOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly reports: Pick<InboxReports, 'marked'>
+  /** Marks are written so far apart, milliseconds, by a real clock; 0 where time is simulated. 10 unless given. */
+  readonly marksEveryMs?: number
 }
 
 const BATCH = 256
 
 /** What was applied is marked with what was applied beside it: nothing waits for the mark. */
-const MARKS = { batchMax: 1_024, queueMax: Number.POSITIVE_INFINITY, paceMs: 10 }
+const MARKS = { batchMax: 1_024, queueMax: Number.POSITIVE_INFINITY }
+const MARKS_EVERY_MS = 10
 
 /** Makes the jobs. */
 export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
   const { store, inbound, receivers, cashIns, clock, reports } = options
   const outcomes = createOutcomes(options)
   const applier = new Applier(store, receivers, outcomes)
-  const marks = createBatcher<readonly InboxResult[], void>(async (results) => {
-    await store.mark(onceEach(results.flat()), clock.now())
-    return results.map(() => ({ result: undefined }))
-  }, MARKS)
+  const marks = createBatcher<readonly InboxResult[], void>(
+    async (results) => {
+      await store.mark(onceEach(results.flat()), clock.now())
+      return results.map(() => ({ result: undefined }))
+    },
+    { ...MARKS, paceMs: options.marksEveryMs ?? MARKS_EVERY_MS },
+  )
 
   async function apply(rows: readonly InboxEvent[]): Promise<void> {
     if (rows.length === 0) return

@@ -110,7 +110,7 @@ function createInbox(parts: InboxParts) {
   const receivers = createReceivers(parts)
   const reports = createInboxReports(logger, undefined, { report: nothing } as never)
   const options = { ...parts, store, receivers, reports, inbound, logger }
-  const jobs = createInboxJobs(options)
+  const jobs = createInboxJobs({ ...options, marksEveryMs: 0 })
   const commands = createInboxCommands({ ...options, onStored: (rows) => void jobs.apply(rows).catch(nothing) })
   return { ...commands, processNext: jobs.processNext }
 }
