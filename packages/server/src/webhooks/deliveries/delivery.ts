@@ -17,7 +17,7 @@ import { type OpenSecrets, openingSecrets } from './opened-secrets.ts'
 import { type EndedAttempt, recordAttempts } from './records/store.ts'
 import { type DeliveryObserver, reportAttempt, reportLane } from './reporting.ts'
 import { GONE, heldUntil, isSuccess, isTimeout, nextAttempt, outcomeOf } from './rules.ts'
-import { createSending, LEASE_MS, type Sending } from './sending.ts'
+import { createSending, LEASE_MS, type Receivers, type Sending } from './sending.ts'
 
 /** What delivery works with. */
 export interface DeliveryDependencies {
@@ -58,7 +58,7 @@ export function createDelivery(dependencies: DeliveryDependencies): Sending<Clai
       const bounds = boundsOf(dependencies, signer, max)
       if (bounds.maxFirsts + bounds.maxRetries === 0) return undefined
       const claimed = await claimDeliveries(database, bounds)
-      return { ...claimed, isBehind: isBehind(bounds, claimed.claims) }
+      return { ...claimed, behind: behindIn(bounds, claimed.claims) }
     },
     attempt: (claim, signature) => {
       lanes.started(claim, clock.now())
@@ -116,15 +116,19 @@ async function attempt(
 }
 
 /**
- * Whether more may be due than could be started: in lanes that were full before, or are since. A look for each attempt that ends
- * would be most of what the claims of a busy process cost.
+ * Where more may be due than could be started: in lanes that were full before, or are since. A look for each attempt that ends
+ * would be most of what the claims of a busy process cost, and what is sent to those that are well would wait for looks that are for
+ * those that hang.
  */
-function isBehind({ room, maxFirsts, maxRetries }: ClaimBounds, claims: readonly Claim[]): boolean {
-  if (claims.length >= Math.min(maxFirsts, maxRetries)) return true
-  if (room.some(({ free, freeForRetries }) => Math.min(free, freeForRetries) === 0)) return true
+function behindIn({ room, maxFirsts, maxRetries }: ClaimBounds, claims: readonly Claim[]): Receivers {
+  if (claims.length >= Math.min(maxFirsts, maxRetries)) return 'all'
+  const fullBefore = room.filter(({ free, freeForRetries }) => Math.min(free, freeForRetries) === 0)
   const rooms = new Map(room.map((one) => [one.subscriptionId, one]))
   const started = Map.groupBy(claims, ({ subscriptionId }) => subscriptionId)
-  return [...started].some(([id, ofLane]) => isFull(rooms.get(id) ?? { ...ROOM_OF_NEW, version: 0 }, ofLane))
+  const fullSince = [...started].filter(([id, ofLane]) =>
+    isFull(rooms.get(id) ?? { ...ROOM_OF_NEW, version: 0 }, ofLane),
+  )
+  return new Set([...fullBefore.map(({ subscriptionId }) => subscriptionId), ...fullSince.map(([id]) => id)])
 }
 
 function isFull({ free, freeForRetries, version }: Omit<Room, 'subscriptionId'>, started: readonly Claim[]): boolean {

@@ -6,8 +6,12 @@ import type { Keyring, SealedSecret, Signer } from '../../signing-keys/index.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { type Signature, signatureOf } from '../signed-headers.ts'
 
+/** Some receivers, or all of them. */
+export type Receivers = ReadonlySet<string> | 'all'
+
 /** What every claim has, of whatever kind. */
 export interface SentClaim {
+  readonly subscriptionId: string
   /** Of the delivery. */
   readonly id: string
   readonly notificationId: string
@@ -21,8 +25,8 @@ export interface Claimed<Claim> {
   readonly claims: readonly Claim[]
   /** Which signing key is current. Where that is not the signer's, nothing was claimed. */
   readonly signingKeyId: string
-  /** Whether more may be due that can start when an attempt ends; unless it is said, it may. */
-  readonly isBehind?: boolean
+  /** At which receivers more may be due that can start when an attempt there ends; unless it is said, at all. */
+  readonly behind?: Receivers
 }
 
 /** How attempts of one kind are claimed, made and recorded. */
@@ -78,9 +82,10 @@ class ClaimedAttempts<Claim extends SentClaim, Ended> implements Sending<Claim> 
   readonly #heartbeat: Heartbeat
   /** What is claimed and not recorded: those under way, and those that wait for their record. */
   readonly #unrecorded = new Set<Promise<void>>()
-  /** Whether something that is due may wait for an attempt to end. */
-  #isBehind = true
-  #hasEnded = false
+  /** Where something that is due may wait for an attempt to end. */
+  #behind: Receivers = 'all'
+  /** Where one has ended since the last claim began. */
+  #ended = new Set<string>()
 
   constructor(options: SendingOptions<Claim, Ended>) {
     this.#options = options
@@ -96,12 +101,12 @@ class ClaimedAttempts<Claim extends SentClaim, Ended> implements Sending<Claim> 
 
   async processNext(): Promise<boolean> {
     const { keyId } = this.#options.keyring.signer()
-    this.#hasEnded = false
+    this.#ended = new Set()
     const claimed = await this.starting(this.#options.claim)
-    this.#isBehind = claimed?.isBehind ?? true
+    this.#behind = claimed?.behind ?? 'all'
     if (claimed === undefined) return false
     // What ended meanwhile may have woken nobody.
-    return claimed.signingKeyId !== keyId || (this.#isBehind && this.#hasEnded)
+    return claimed.signingKeyId !== keyId || [...this.#ended].some((receiver) => isAmong(receiver, this.#behind))
   }
 
   starting<Given extends Claimed<Claim> | undefined>(
@@ -127,8 +132,8 @@ class ClaimedAttempts<Claim extends SentClaim, Ended> implements Sending<Claim> 
     const { attempt, report, onAttemptEnded, unrecordedMax } = this.#options
     const recorded = attempt(claim, signature)
       .finally(() => {
-        this.#hasEnded = true
-        if (this.#isBehind) onAttemptEnded()
+        this.#ended.add(claim.subscriptionId)
+        if (isAmong(claim.subscriptionId, this.#behind)) onAttemptEnded()
       })
       .then(async (ended) => {
         await this.#records.submit(ended)
@@ -155,4 +160,8 @@ class ClaimedAttempts<Claim extends SentClaim, Ended> implements Sending<Claim> 
   async settled(): Promise<void> {
     await Promise.all(this.#unrecorded)
   }
+}
+
+function isAmong(receiver: string, receivers: Receivers): boolean {
+  return receivers === 'all' || receivers.has(receiver)
 }
