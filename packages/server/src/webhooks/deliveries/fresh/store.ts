@@ -71,9 +71,11 @@ const fanOutStatement = statement<
         AND NOT EXISTS (SELECT FROM webhook_secret
                          WHERE subscription_id = l.subscription_id AND secret IS NOT NULL
                            AND substring(secret FROM 1 FOR 12) <> ALL ($5::bytea[]))
-        AND NOT EXISTS (SELECT FROM delivery d
-                         WHERE d.subscription_id = l.subscription_id AND d.state = 'PENDING' AND least(d.attempts, 1) = 0
-                           AND d.next_attempt_at <= $2)),
+        -- Looked up for each lane, never joined: that would read the backlogs of all of them.
+        AND (SELECT true FROM delivery d
+              WHERE d.subscription_id = l.subscription_id AND d.state = 'PENDING' AND least(d.attempts, 1) = 0
+                AND d.next_attempt_at <= $2
+              LIMIT 1) IS NULL),
    added AS (
      SELECT (left($13::text, 24) || lpad(to_hex(row_number() OVER (ORDER BY n.nth, r.id)), 4, '0')
               || left(gen_random_uuid()::text, 8))::uuid AS id,
