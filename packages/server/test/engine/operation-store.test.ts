@@ -120,14 +120,7 @@ test('[database.8] what was paid to a Pix key, and movements, are found by their
     url,
     `INSERT INTO movement SELECT 'in', n::text, gen_random_uuid(), 1 FROM generate_series(1, 500) n`,
   )
-  const texts: string[] = []
-  const noting: Database = {
-    ...database,
-    rows: async ({ text }) => {
-      texts.push(text)
-      return []
-    },
-  }
+  const { texts, noting } = notingTexts(database)
   const reader = createReader(noting)
   await reader.recipients([{ pixKey: 'joao@example.com', newForMs: 0 }], 0)
   await reader.movements([{ direction: 'in', id: '1' }])
@@ -140,14 +133,7 @@ test('[lists.3] a page is read in the order of an index, of all statuses and of 
   const { url, database } = await testDatabase(t)
   await database.rows(MANY_OPERATIONS, [])
   await administer(url, 'ANALYZE operation')
-  const texts: string[] = []
-  const noting: Database = {
-    ...database,
-    rows: async ({ text }) => {
-      texts.push(text)
-      return []
-    },
-  }
+  const { texts, noting } = notingTexts(database)
   const { list } = createOperationStore(noting, 'cash_in', isCashIn)
   await list({ skip: 0, limit: 50 })
   await list({ status: statusIs('PENDING'), skip: 0, limit: 50 })
@@ -164,3 +150,16 @@ const NAMING = new Set([
   'operation_transaction_id',
   'operation_end_to_end_id',
 ])
+
+/** A database that is asked nothing: it notes the statements. */
+function notingTexts(database: Database) {
+  const texts: string[] = []
+  const noting: Database = {
+    ...database,
+    rows: async ({ text }) => {
+      texts.push(text)
+      return []
+    },
+  }
+  return { texts, noting }
+}
