@@ -10,7 +10,10 @@ import type { Process } from './pixgate.ts'
 /** What callers do, over and over: one request, or a payment's whole life until its notification arrives. */
 export type Call = `${'payout' | 'charge' | 'refund'}${'' | ' created'}` | 'GET by id'
 
-/** How much is to be called, and by how many at once, each in a closed loop. */
+/**
+ * How much is to be called, and by how many at once, each in a closed loop of requests: a caller goes on when its request is
+ * answered, as a merchant's systems do, and not when the payment's life is over. The load is over when all lives are.
+ */
 export interface CallerLoad {
   readonly call: Call
   readonly url: string

@@ -12,7 +12,7 @@ import { temporaryDirectory } from './postgres.ts'
 /** What lives are measured of, and the service that each is lived at. */
 
 /** How many payments are made at each number of callers: some seconds' worth. */
-const PAYMENTS: Readonly<Record<number, number>> = { 1: 300, 16: 1_500, 64: 4_000, 256: 4_000 }
+const PAYMENTS: Readonly<Record<number, number>> = { 1: 300, 16: 1_500, 64: 8_000, 256: 4_000 }
 
 /** Requests are over so soon that it takes more of them for the kernel to count. */
 const REQUESTS = 20_000

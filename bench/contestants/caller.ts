@@ -54,11 +54,17 @@ setInterval(() => {
 /** What is noted of a call under way. */
 type Marks = { -readonly [Mark in keyof Seen]?: Seen[Mark] | undefined }
 
+/** What a call has become when its last request is answered. */
+interface Answered {
+  /** Settles when the payment is over, where its life is awaited. */
+  readonly over?: Promise<void>
+}
+
 /** @returns does it once a call */
 function callOf(
   { call, apiKey, charges = [] }: CallerLoad | PacedLoad,
   send: WireSend,
-): (marks: Marks) => Promise<unknown> {
+): (marks: Marks) => Promise<Answered> {
   const headers = wireHeaders(apiKey)
   const post = (path: string, body: object) => send({ method: 'POST', path, headers, body: JSON.stringify(body) })
   let turn = 0
@@ -76,19 +82,23 @@ function callOf(
     const order = { ...createRefundIn.example, refundValue: REFUND_REAIS, externalId: randomUUID() }
     return post(createRefundIn.path.replace('{id}', nextCharge()), order)
   }
-  const calls: Readonly<Record<Call, (marks: Marks) => Promise<unknown>>> = {
-    payout: async (marks) => notified(answered(marks, await createPayout())),
+  const once = (request: () => Promise<string>) => async () => {
+    await request()
+    return {}
+  }
+  const calls: Readonly<Record<Call, (marks: Marks) => Promise<Answered>>> = {
+    payout: async (marks) => ({ over: notified(answered(marks, await createPayout())) }),
     charge: async (marks) => {
       const charge = answered(marks, await createCharge())
       marks.paying = epochMs()
       await post(`/sandbox/cash-in/${charge.id}/pay`, {})
-      await notified(charge)
+      return { over: notified(charge) }
     },
-    refund: async (marks) => notified(answered(marks, await createRefund())),
-    'payout created': createPayout,
-    'charge created': createCharge,
-    'refund created': createRefund,
-    'GET by id': () => send({ method: 'GET', path: getCashIn.path.replace('{id}', nextCharge()), headers }),
+    refund: async (marks) => ({ over: notified(answered(marks, await createRefund())) }),
+    'payout created': once(createPayout),
+    'charge created': once(createCharge),
+    'refund created': once(createRefund),
+    'GET by id': once(() => send({ method: 'GET', path: getCashIn.path.replace('{id}', nextCharge()), headers })),
   }
   return calls[call]
 }
@@ -109,15 +119,19 @@ async function run(load: CallerLoad): Promise<Figures> {
   const call = callOf(load, wire.send)
   const latenciesMs: number[] = []
   let left = load.payments
+  const lives: Promise<void>[] = []
   const caller = async () => {
     while (left-- > 0) {
       const from = performance.now()
-      await call({})
-      latenciesMs.push(performance.now() - from)
+      const noteLatency = () => latenciesMs.push(performance.now() - from)
+      const { over } = await call({})
+      if (over === undefined) noteLatency()
+      else lives.push(over.then(() => void noteLatency()))
     }
   }
   const startedAt = performance.now()
   await Promise.all(Array.from({ length: load.callers }, caller))
+  await Promise.all(lives)
   const elapsedMs = performance.now() - startedAt
   wire.close()
   return figuresOf(latenciesMs, elapsedMs)
@@ -128,7 +142,7 @@ async function runPaced(load: PacedLoad): Promise<readonly Seen[]> {
   const call = callOf(load, wire.send)
   const one = async () => {
     const marks: Marks = { sent: epochMs() }
-    await call(marks)
+    await (await call(marks)).over
     marks.notified = epochMs()
     return marks as Seen
   }
