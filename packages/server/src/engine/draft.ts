@@ -13,7 +13,7 @@ import {
 } from './allowance.ts'
 import { BatchCases } from './batch-cases.ts'
 import { Debts } from './debts.ts'
-import { type Account, type Control, type LoadedState, movementKey } from './loaded-state.ts'
+import { type Account, type Control, type LoadedState, movementKey, PRESUMED_NEW } from './loaded-state.ts'
 import type {
   Audit,
   BookedMovement,
@@ -89,6 +89,8 @@ export class Draft implements State {
   readonly now: number
   readonly #loaded: LoadedState
   readonly #identities = new Set<string>()
+  /** Movements that decisions named and that were not looked up. */
+  readonly #presumed = new Set<string>()
   readonly #debts: Debts
   /** Whether cases of no operation were told: what was read of such before may be otherwise. @source rules#desk.51 */
   #areCasesReported = false
@@ -136,7 +138,7 @@ export class Draft implements State {
     const key = movementKey(movement)
     const known = this.#loaded.movements.get(key)
     assert.ok(known !== undefined, `movement ${key} was not read`)
-    return this.movements.get(key) ?? known ?? undefined
+    return this.movements.get(key) ?? (known === PRESUMED_NEW ? undefined : (known ?? undefined))
   }
 
   repaidBy(journals: readonly Journal[]): readonly Journal[] {
@@ -158,6 +160,15 @@ export class Draft implements State {
   /** Whether an operation of this batch has the same external id or idempotency key. */
   isTaken(identity: Identity): boolean {
     return identityKeys(identity).some((key) => this.#identities.has(key))
+  }
+
+  /**
+   * Whether a decision rests on a movement's being booked nowhere although that was only presumed: it is not booked here, so
+   * that the statement would not find it taken.
+   * @source rules#engine.14
+   */
+  get restsOnPresumption(): boolean {
+    return [...this.#presumed].some((key) => !this.movements.has(key))
   }
 
   /** Whether there is anything to write. */
@@ -195,6 +206,9 @@ export class Draft implements State {
     for (const opened of decision.cases ?? []) this.cases.open(opened)
     for (const entry of entries) this.#applyEntry(entry)
     for (const movement of movements) this.movements.set(movementKey(movement), movement)
+    for (const key of (command.movements ?? []).map(movementKey)) {
+      if (this.#loaded.movements.get(key) === PRESUMED_NEW) this.#presumed.add(key)
+    }
     for (const code of decision.exact ?? []) this.#change(code).exact = true
     for (const name of command.controls ?? []) this.readControls.add(name)
     for (const [name, value] of Object.entries(decision.controls ?? {}) as [ControlName, Document][]) {

@@ -16,14 +16,15 @@ export interface Control {
 
 /**
  * What is known before a batch: every operation it reads that exists, every account, every control, for each movement
- * that it may book where it was booked, or `null`, and what was used of the allowances and paid to the keys that it names.
+ * that it may book where it was booked, or `null`, or that it was not looked up, and what was used of the allowances and paid
+ * to the keys that it names.
  */
 export interface LoadedState {
   readonly operations: ReadonlyMap<string, Operation>
   readonly accounts: ReadonlyMap<AccountCode, Account>
   readonly controls: ReadonlyMap<ControlName, Control>
   /** By {@link movementKey}. */
-  readonly movements: ReadonlyMap<string, BookedMovement | null>
+  readonly movements: ReadonlyMap<string, BookedMovement | null | typeof PRESUMED_NEW>
   /** By {@link allowanceKey}. */
   readonly allowances: ReadonlyMap<string, Used>
   /** By their Pix keys. */
@@ -31,6 +32,13 @@ export interface LoadedState {
   /** What the merchant owes, by the operation that made the debt, oldest first. */
   readonly debts: ReadonlyMap<string, bigint>
 }
+
+/**
+ * What was not looked up, as nearly all movements are booked nowhere when they are first told of: whoever books it finds out in
+ * the statement, and what does not book it may not rest on this.
+ * @source rules#engine.14
+ */
+export const PRESUMED_NEW = 'presumed new'
 
 /** Names a movement among all of a batch. */
 export function movementKey({ direction, id }: MovementId): string {

@@ -1,8 +1,8 @@
 import type { DatabaseClock } from '../platform/clock.ts'
 import { type AllowanceName, allowanceKey, type Used } from './allowance.ts'
 import type { Cache } from './cache.ts'
-import type { LoadedState } from './loaded-state.ts'
-import type { Command, Operation } from './operation.ts'
+import { type LoadedState, movementKey, PRESUMED_NEW } from './loaded-state.ts'
+import type { Command, MovementId, Operation } from './operation.ts'
 import type { Reader } from './reader.ts'
 
 /** Loads what commands look at: from the cache, and read where that does not have it. */
@@ -17,9 +17,11 @@ export class Loader {
     this.#cache = cache
   }
 
-  async load(commands: readonly Command<unknown>[]): Promise<LoadedState> {
+  /** @param presumesNew whether movements are not looked up, but presumed to be booked nowhere */
+  async load(commands: readonly Command<unknown>[], presumesNew = false): Promise<LoadedState> {
+    const named = commands.flatMap((command) => command.movements ?? [])
     // First: a movement that was booked since would not be in the operation that has it.
-    const movements = await this.#reader.movements(commands.flatMap((command) => command.movements ?? []))
+    const movements = presumesNew ? presumedNew(named) : await this.#reader.movements(named)
     const operations = await this.#operations(new Set(commands.flatMap(({ reads }) => reads)))
     if (!this.#cache.hasAccounts) await this.#loadAccounts()
     const { accounts, controls } = this.#cache
@@ -69,4 +71,8 @@ export class Loader {
     this.#cache.putAccounts(accounts)
     this.#cache.putControls(await this.#reader.controls())
   }
+}
+
+function presumedNew(movements: readonly MovementId[]): LoadedState['movements'] {
+  return new Map(movements.map((movement) => [movementKey(movement), PRESUMED_NEW]))
 }

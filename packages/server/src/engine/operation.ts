@@ -277,7 +277,7 @@ export interface Command<Outcome> {
   readonly reads: readonly string[]
   /** Controls it looks at or changes. */
   readonly controls?: readonly ControlName[]
-  /** Movements that it may book: looked up afresh for each decision. */
+  /** Movements that it may book, or that it looks at: looked up afresh for each decision, but for those that it books. */
   readonly movements?: readonly MovementId[]
   /** Allowances of which it may take something within a bound. */
   readonly allowances?: readonly AllowanceName[]

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { type AccountCode, accounts } from '@pixgate/spec'
 import fc from 'fast-check'
 import { Draft } from '../../src/engine/draft.ts'
-import type { LoadedState } from '../../src/engine/loaded-state.ts'
+import { type LoadedState, PRESUMED_NEW } from '../../src/engine/loaded-state.ts'
 import type { Command, ControlName, Create, Decision, Journal, Operation } from '../../src/engine/operation.ts'
 import { NO_ALLOWANCES } from '../support/limits.ts'
 import { operationAs } from '../support/operation.ts'
@@ -480,6 +480,22 @@ test('[engine.14] a movement is booked with its journal, and seen by what follow
   add(batch, booking('b', 'cash_in_paid', 'E2'), ['b'])
   assert.deepEqual([...batch.movements.values()], [{ direction: 'in', id: 'E2', operationId: 'b', valueCents: 100n }])
   assert.equal(batch.movement({ direction: 'in', id: 'E2' })?.operationId, 'b')
+})
+
+test('[engine.14] what was presumed of a movement is to be looked up where nothing books it', () => {
+  const movement = { direction: 'in', id: 'E2' } as const
+  const presuming = () => {
+    const movements = new Map([['in E2', PRESUMED_NEW]] as const)
+    return draftKnowing({ operations: [operation('b')], movements }, {})
+  }
+  const naming: Command<unknown> = { reads: ['b'], movements: [movement], decide: () => ({ outcome: undefined }) }
+  const booked = presuming()
+  assert.equal(booked.movement(movement), undefined)
+  booked.add(naming, { outcome: undefined, ...booking('b', 'cash_in_paid', 'E2') })
+  assert.equal(booked.restsOnPresumption, false)
+  const unbooked = presuming()
+  unbooked.add(naming, { outcome: undefined, ...moving('b', 'RECONCILIATION_REQUIRED') })
+  assert.equal(unbooked.restsOnPresumption, true)
 })
 
 test('[ledger.movements] a movement of another operation goes to suspense and nowhere else', () => {
