@@ -38,7 +38,7 @@ function returnedOf({ allowances }: Draft): BucketChange[] {
 function rowsOf(changes: readonly BucketChange[], p: Parameters): string {
   return p.rows('w', {
     scope: ['text', changes.map(({ scope }) => scope)],
-    span: ['word', changes.map(({ span }) => span)],
+    span: ['text', changes.map(({ span }) => span)],
     bucket: ['integer', changes.map(({ bucket }) => bucket)],
     cents: ['bigint', changes.map(({ cents }) => cents)],
   })

@@ -1,4 +1,4 @@
-import { instantOrNull } from './parameters.ts'
+import { instantParameter } from '../../platform/db/database.ts'
 import type { Part } from './part.ts'
 
 /** Appends to the audit trail. */
@@ -8,7 +8,7 @@ export const audits: Part = {
   sql: ({ draft: { audits, now }, ids }, p) => `
   inserted_audit AS (
     INSERT INTO audit (id, at, actor, actor_name, action, subject, address, facts)
-    SELECT a.id, ${p.one('timestamptz', instantOrNull(now))}, a.actor, a.actor_name, a.action, a.subject, a.address, a.facts
+    SELECT a.id, ${p.one('timestamptz', instantParameter(now))}, a.actor, a.actor_name, a.action, a.subject, a.address, a.facts
       FROM ${p.rows('a', {
         id: ['uuid', audits.map(() => ids.uuid())],
         actor: ['text', audits.map(({ actor }) => actor)],

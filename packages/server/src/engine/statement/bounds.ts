@@ -17,7 +17,7 @@ const bounds: readonly Part[] = [
     SELECT w.headroom, allowance_used(w.scope, w.span, w.since) AS used
       FROM ${p.rows('w', {
         scope: ['text', allowances.headrooms.map(({ scope }) => scope)],
-        span: ['word', allowances.headrooms.map(({ span }) => span)],
+        span: ['text', allowances.headrooms.map(({ span }) => span)],
         since: ['integer', allowances.headrooms.map(({ since }) => since)],
         headroom: ['bigint', allowances.headrooms.map(({ cents }) => cents)],
       })}

@@ -1,4 +1,4 @@
-import { instantOrNull } from './parameters.ts'
+import { instantParameter } from '../../platform/db/database.ts'
 import type { Part } from './part.ts'
 
 /** Appends to what is kept of operators' decisions. A proposal that has ended since refuses the whole statement. */
@@ -9,11 +9,11 @@ export const caseSteps: Part = {
   inserted_case_step AS (
     INSERT INTO case_step (id, case_id, step, proposal_id, operator_id, operator_name, content, case_version, amount_cents,
                            idempotency_key, body_hash, answer, at)
-    SELECT s.*, ${p.one('timestamptz', instantOrNull(now))}
+    SELECT s.*, ${p.one('timestamptz', instantParameter(now))}
       FROM ${p.rows('s', {
         id: ['uuid', steps.map(({ id }) => id)],
         case_id: ['uuid', steps.map(({ caseId }) => caseId)],
-        step: ['word', steps.map(({ step }) => step)],
+        step: ['text', steps.map(({ step }) => step)],
         proposal_id: ['uuid', steps.map(({ proposalId }) => proposalId)],
         operator_id: ['text', steps.map(({ operatorId }) => operatorId)],
         operator_name: ['text', steps.map(({ operatorName }) => operatorName)],

@@ -1,5 +1,5 @@
+import { instantParameter } from '../../platform/db/database.ts'
 import { CASE_TIMES, mostCents } from '../case-line.ts'
-import { instantOrNull } from './parameters.ts'
 import type { Part } from './part.ts'
 
 /** Instants in what is told of a case of no operation: the same told with another one is nothing new. @source rules#desk.51 */
@@ -16,14 +16,14 @@ export const openedCases: Part = {
   sql: ({ draft, draft: { cases, now } }, p) => `
   inserted_case AS (
     INSERT INTO "case" (id, operation_id, kind, reference, facts, closed_at, amount_cents, opened_at)
-    SELECT c.*, ${p.one('timestamptz', instantOrNull(now))}
+    SELECT c.*, ${p.one('timestamptz', instantParameter(now))}
       FROM ${p.rows('c', {
         id: ['uuid', cases.opened.map(({ id }) => id)],
         operation_id: ['uuid', cases.opened.map(({ operationId }) => operationId)],
         kind: ['text', cases.opened.map(({ kind }) => kind)],
         reference: ['text', cases.opened.map(({ reference }) => reference)],
         facts: ['jsonb', cases.opened.map(({ facts }) => JSON.stringify(facts))],
-        closed_at: ['timestamptz', cases.opened.map(({ isClosed }) => (isClosed ? instantOrNull(now) : null))],
+        closed_at: ['timestamptz', cases.opened.map(({ isClosed }) => (isClosed ? now : null))],
         amount_cents: [
           'bigint',
           cases.opened.map(({ told, operationId }) => mostCents(told, draft.operation(operationId ?? ''))),
@@ -67,7 +67,7 @@ export const closedCases: Part = {
   isWanted: ({ cases }) => cases.closedIds.length > 0,
   sql: ({ draft: { cases, now } }, p) => `
   closed_case AS (
-    UPDATE "case" SET closed_at = ${p.one('timestamptz', instantOrNull(now))}
+    UPDATE "case" SET closed_at = ${p.one('timestamptz', instantParameter(now))}
      WHERE id = ANY (${p.one('uuid[]', cases.closedIds)}) AND closed_at IS NULL AND (SELECT yes FROM go)
        AND (operation_id IS NULL OR operation_id IN (SELECT id FROM wanted_operation))
   )`,

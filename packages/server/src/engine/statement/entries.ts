@@ -1,6 +1,6 @@
+import { instantParameter } from '../../platform/db/database.ts'
 import { accountId } from '../account-id.ts'
 import type { AccountChange, Draft } from '../draft.ts'
-import { instantOrNull } from './parameters.ts'
 import type { Part } from './part.ts'
 
 /**
@@ -25,14 +25,14 @@ export const entries: Part = {
     INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference,
                        posting, shown, at)
     SELECT e.account_id, ac.version + e.ordinal, e.amount_cents, ac.balance_cents + e.running, e.operation_id,
-           e.journal, e.reference, e.posting, e.shown, ${p.one('timestamptz', instantOrNull(draft.now))}
+           e.journal, e.reference, e.posting, e.shown, ${p.one('timestamptz', instantParameter(draft.now))}
       FROM ${p.rows('e', {
         account_id: ['smallint', entries.map(({ accountId }) => accountId)],
         ordinal: ['bigint', entries.map(({ ordinal }) => ordinal)],
         running: ['bigint', entries.map(({ running }) => running)],
         amount_cents: ['bigint', entries.map(({ amountCents }) => amountCents)],
         operation_id: ['uuid', entries.map(({ operationId }) => operationId)],
-        journal: ['word', entries.map(({ journal }) => journal)],
+        journal: ['text', entries.map(({ journal }) => journal)],
         reference: ['text', entries.map(({ reference }) => reference)],
         posting: ['smallint', entries.map(({ posting }) => posting)],
         shown: ['text', entries.map(({ shown }) => shown)],

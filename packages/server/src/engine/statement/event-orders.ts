@@ -1,4 +1,4 @@
-import { instantOrNull } from './parameters.ts'
+import { instantParameter } from '../../platform/db/database.ts'
 import type { Part } from './part.ts'
 
 /**
@@ -13,12 +13,12 @@ export const eventOrders: Part = {
   ordered_event AS (
     UPDATE inbox_event e
        SET state = CASE e.state WHEN 'CONFLICT' THEN e.state ELSE 'PARKED' END, outcome = 'ORDERED', operation_id = NULL,
-           failures = 0, parkings = 0, due_at = ${p.one('timestamptz', instantOrNull(now))}, processed_at = NULL,
+           failures = 0, parkings = 0, due_at = ${p.one('timestamptz', instantParameter(now))}, processed_at = NULL,
            attributed_to = w.attributed_to
       FROM ${p.rows('w', {
         inbox_id: ['uuid', orders.map(({ inboxId }) => inboxId)],
         ordinal: ['integer', orders.map(({ ordinal }) => ordinal)],
-        set_aside_at: ['timestamptz', orders.map(({ setAsideAt }) => instantOrNull(setAsideAt))],
+        set_aside_at: ['timestamptz', orders.map(({ setAsideAt }) => setAsideAt)],
         attributed_to: ['uuid', orders.map(({ attributedTo }) => attributedTo)],
       })}
      WHERE e.inbox_id = w.inbox_id AND e.ordinal = w.ordinal

@@ -1,4 +1,5 @@
-import { factsText, instantOrNull, jsonOrNull } from './parameters.ts'
+import { instantParameter } from '../../platform/db/database.ts'
+import { factsText, jsonOrNull } from './parameters.ts'
 import type { Part } from './part.ts'
 
 /** Appends to the timelines of operations. */
@@ -8,14 +9,14 @@ export const moves: Part = {
   sql: ({ id: batchId, draft: { moves, now } }, p) => `
   inserted_move AS (
     INSERT INTO move (operation_id, version, kind, trigger, from_status, to_status, facts, evidence, batch_id, at)
-    SELECT m.*, ${p.one('uuid', batchId)}, ${p.one('timestamptz', instantOrNull(now))}
+    SELECT m.*, ${p.one('uuid', batchId)}, ${p.one('timestamptz', instantParameter(now))}
       FROM ${p.rows('m', {
         operation_id: ['uuid', moves.map(({ after }) => after.id)],
         version: ['integer', moves.map(({ after }) => after.version)],
-        kind: ['word', moves.map(({ after }) => after.kind)],
-        trigger: ['word', moves.map(({ trigger }) => trigger)],
-        from_status: ['word', moves.map(({ before }) => before?.status ?? null)],
-        to_status: ['word', moves.map(({ after }) => after.status)],
+        kind: ['text', moves.map(({ after }) => after.kind)],
+        trigger: ['text', moves.map(({ trigger }) => trigger)],
+        from_status: ['text', moves.map(({ before }) => before?.status ?? null)],
+        to_status: ['text', moves.map(({ after }) => after.status)],
         facts: ['jsonb', moves.map(({ facts, before }) => factsText(facts, before))],
         evidence: ['jsonb', moves.map(({ evidence }) => jsonOrNull(evidence))],
       })}

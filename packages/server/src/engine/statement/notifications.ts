@@ -1,4 +1,3 @@
-import { instantOrNull } from './parameters.ts'
 import type { Part } from './part.ts'
 
 /** Inserts the notifications to send. */
@@ -11,14 +10,11 @@ export const notifications: Part = {
     SELECT n.* FROM ${p.rows('n', {
       id: ['uuid', draft.notifications.map(() => ids.uuid())],
       operation_id: ['uuid', draft.notifications.map(({ operationId }) => operationId)],
-      event_type: ['word', draft.notifications.map(({ eventType }) => eventType)],
-      status: ['word', draft.notifications.map(({ status }) => status)],
+      event_type: ['text', draft.notifications.map(({ eventType }) => eventType)],
+      status: ['text', draft.notifications.map(({ status }) => status)],
       reference: ['text', draft.notifications.map(({ reference }) => reference)],
       body: ['bytea', draft.notifications.map(({ body }) => body)],
-      created_at: [
-        'timestamptz',
-        draft.notifications.map(({ operationId }) => instantOrNull(draft.notifiedAt(operationId))),
-      ],
+      created_at: ['timestamptz', draft.notifications.map(({ operationId }) => draft.notifiedAt(operationId))],
     })}
      WHERE (SELECT yes FROM go)
   )`,

@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts'
 import { OPERATION_COLUMNS } from '../operation-row.ts'
-import { type Column, factsText, instantOrNull } from './parameters.ts'
+import { type Column, factsText } from './parameters.ts'
 import type { Part } from './part.ts'
 
 /** Inserts what the batch creates, sorted: unsorted inserts deadlock, and each deadlock freezes the writer a second. */
@@ -31,14 +31,14 @@ export const movedOperations: Part = {
            updated_at = u.updated_at, next_step = u.next_step, changes_at = u.changes_at
       FROM ${p.rows('u', {
         id: ['uuid', moved.map(({ id }) => id)],
-        status: ['word', moved.map(({ status }) => status)],
+        status: ['text', moved.map(({ status }) => status)],
         version: ['integer', moved.map(({ version }) => version)],
-        due_at: ['timestamptz', moved.map(({ dueAt }) => instantOrNull(dueAt))],
+        due_at: ['timestamptz', moved.map(({ dueAt }) => dueAt)],
         transaction_id: ['text', moved.map(({ transactionId }) => transactionId)],
         end_to_end_id: ['text', moved.map(({ endToEndId }) => endToEndId)],
         exclusive_key: ['text', moved.map(({ exclusiveKey }) => exclusiveKey)],
         facts: ['jsonb', moved.map(({ facts }) => factsText(facts))],
-        updated_at: ['timestamptz', moved.map(({ updatedAt }) => instantOrNull(updatedAt))],
+        updated_at: ['timestamptz', moved.map(({ updatedAt }) => updatedAt)],
         ...planColumns(moved),
       })}
      WHERE o.id = u.id AND (SELECT yes FROM go)
@@ -49,8 +49,8 @@ export const movedOperations: Part = {
 /** What is to be done next, as far as it was computed. */
 function planColumns(operations: readonly Operation[]) {
   return {
-    next_step: ['word', operations.map(({ plan }) => plan?.step ?? null)],
-    changes_at: ['timestamptz', operations.map(({ plan }) => instantOrNull(plan?.changesAt ?? null))],
+    next_step: ['text', operations.map(({ plan }) => plan?.step ?? null)],
+    changes_at: ['timestamptz', operations.map(({ plan }) => plan?.changesAt ?? null)],
   } as const satisfies Readonly<Record<string, Column>>
 }
 
@@ -58,9 +58,9 @@ function planColumns(operations: readonly Operation[]) {
 function columnsOf(operations: readonly Operation[]) {
   return {
     id: ['uuid', operations.map(({ id }) => id)],
-    kind: ['word', operations.map(({ kind }) => kind)],
+    kind: ['text', operations.map(({ kind }) => kind)],
     external_id: ['text', operations.map(({ externalId }) => externalId)],
-    status: ['word', operations.map(({ status }) => status)],
+    status: ['text', operations.map(({ status }) => status)],
     version: ['integer', operations.map(({ version }) => version)],
     value_cents: ['bigint', operations.map(({ valueCents }) => valueCents)],
     fee_cents: ['bigint', operations.map(({ feeCents }) => feeCents)],
@@ -68,14 +68,14 @@ function columnsOf(operations: readonly Operation[]) {
     body_hash: ['bytea', operations.map(({ bodyHash }) => bodyHash)],
     idempotency_key: ['text', operations.map(({ idempotencyKey }) => idempotencyKey)],
     exclusive_key: ['text', operations.map(({ exclusiveKey }) => exclusiveKey)],
-    expires_at: ['timestamptz', operations.map(({ expiresAt }) => instantOrNull(expiresAt))],
-    due_at: ['timestamptz', operations.map(({ dueAt }) => instantOrNull(dueAt))],
+    expires_at: ['timestamptz', operations.map(({ expiresAt }) => expiresAt)],
+    due_at: ['timestamptz', operations.map(({ dueAt }) => dueAt)],
     transaction_id: ['text', operations.map(({ transactionId }) => transactionId)],
     end_to_end_id: ['text', operations.map(({ endToEndId }) => endToEndId)],
     detail: ['jsonb', operations.map(({ detail }) => JSON.stringify(detail))],
     facts: ['jsonb', operations.map(({ facts }) => factsText(facts))],
-    created_at: ['timestamptz', operations.map(({ createdAt }) => instantOrNull(createdAt))],
-    updated_at: ['timestamptz', operations.map(({ updatedAt }) => instantOrNull(updatedAt))],
+    created_at: ['timestamptz', operations.map(({ createdAt }) => createdAt)],
+    updated_at: ['timestamptz', operations.map(({ updatedAt }) => updatedAt)],
     ...planColumns(operations),
     idempotency_day: ['integer', operations.map((operation) => idempotencyDay(operation, 0))],
     idempotency_noon_day: ['integer', operations.map((operation) => idempotencyDay(operation, DAY_MS / 2))],

@@ -1,27 +1,12 @@
-import { instantParameter } from '../../platform/db/database.ts'
+import type { Elements } from '../../platform/db/binary-array.ts'
 import type { Document, Operation } from '../operation.ts'
 
 /** Parameters of the engine's statement, and how values are written as such. */
 
-/** Types whose values hold nothing that an array literal would have to quote, and what the database calls them. */
-const UNQUOTED: Readonly<Record<string, string>> = {
-  uuid: 'uuid',
-  smallint: 'smallint',
-  integer: 'integer',
-  bigint: 'bigint',
-  boolean: 'boolean',
-  timestamptz: 'timestamptz',
-  // Of a table: a state, a trigger, a kind.
-  word: 'text',
-}
-
-/** An array as the driver writes it, without looking through each value for what must be escaped where there is nothing. */
-function arrayOf(type: string, values: readonly unknown[]): unknown {
-  return type in UNQUOTED ? `{${values.map((value) => value ?? 'NULL').join(',')}}` : values
-}
-
 /** The type of a column and its values, one for each row. */
-export type Column = readonly [type: string, values: readonly unknown[]]
+export type Column = {
+  [Type in keyof Elements]: readonly [type: Type, values: readonly (Elements[Type] | null)[]]
+}[keyof Elements]
 
 /** Numbers the parameters in the order they are asked for, and collects their values. */
 export class Parameters {
@@ -39,15 +24,10 @@ export class Parameters {
    */
   rows(name: string, columns: Readonly<Record<string, Column>>): string {
     const arrays = Object.values(columns).map(([type, values]) =>
-      this.one(`${UNQUOTED[type] ?? type}[]`, values.some((value) => value !== null) ? arrayOf(type, values) : null),
+      this.one(`${type}[]`, values.some((value) => value !== null) ? values : null),
     )
     return `unnest(${arrays.join(', ')}) AS ${name} (${Object.keys(columns).join(', ')})`
   }
-}
-
-/** An instant, in epoch milliseconds, as a value. */
-export function instantOrNull(epochMs: number | null): string | null {
-  return epochMs === null ? null : instantParameter(epochMs)
 }
 
 /** A document as a value. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import pg from 'pg'
+import { withBinaryArrays } from './array-parameters.ts'
 import { asUnavailable, DatabaseUnavailable, NoLongerWanted } from './errors.ts'
 import { PlanAge } from './plan-age.ts'
 import { createPoolReports, type PoolReportsOptions } from './pool-reports.ts'
@@ -207,7 +208,7 @@ async function send(
   planAgeOf(client).count()
   const startedAt = performance.now()
   const result = await client
-    .query({ name, text, values: [...parameters] })
+    .query({ name, text, values: withBinaryArrays(text, parameters) })
     .catch((error) => {
       throw asUnavailable(error)
     })

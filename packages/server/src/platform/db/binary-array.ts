@@ -1,0 +1,150 @@
+/**
+ * Arrays as parameters, in PostgreSQL's binary format: nothing is escaped here and parsed there, which took a tenth of the
+ * server's time of the engine's statement.
+ * @source PostgreSQL `array_recv` and the `_recv` functions of the elements
+ */
+
+/** What the elements are, by the database's type: an instant in epoch milliseconds, a document as its text. */
+export interface Elements {
+  readonly uuid: string
+  readonly smallint: number
+  readonly integer: number
+  readonly bigint: bigint | number
+  readonly boolean: boolean
+  readonly timestamptz: number
+  readonly text: string
+  readonly jsonb: string
+  readonly bytea: Uint8Array
+}
+
+/** How elements of a type are written. */
+interface Codec<Element> {
+  /** Of the type, as the database knows it. */
+  readonly oid: number
+  bytesOf(element: Element): number
+  /** @throws RangeError · TypeError where it is no value of the type */
+  write(into: Buffer, element: Element, at: number): void
+}
+
+const CODECS: { readonly [Type in keyof Elements]: Codec<Elements[Type]> } = {
+  uuid: { oid: 2950, bytesOf: () => 16, write: writeUuid },
+  smallint: { oid: 21, bytesOf: () => 2, write: (into, element, at) => into.writeInt16BE(whole(element), at) },
+  integer: { oid: 23, bytesOf: () => 4, write: (into, element, at) => into.writeInt32BE(whole(element), at) },
+  bigint: { oid: 20, bytesOf: () => 8, write: writeBigint },
+  boolean: { oid: 16, bytesOf: () => 1, write: writeBoolean },
+  timestamptz: { oid: 1184, bytesOf: () => 8, write: writeInstant },
+  text: { oid: 25, bytesOf: (text) => Buffer.byteLength(text), write: (into, text, at) => into.write(text, at) },
+  jsonb: { oid: 3802, bytesOf: (text) => 1 + Buffer.byteLength(text), write: writeDocument },
+  bytea: { oid: 17, bytesOf, write: (into, element, at) => into.set(element, at) },
+}
+
+/** Whether arrays of a type can be written so. */
+export function isElementType(type: string): type is keyof Elements {
+  return Object.hasOwn(CODECS, type)
+}
+
+/** Dimensions, whether some element is null, the elements' type; then of the one dimension its length and where it begins. */
+const HEADER_BYTES = 20
+/** In front of each element; of one that is null it is -1. */
+const LENGTH_BYTES = 4
+
+/**
+ * An array, to be given as a parameter.
+ * @throws RangeError · TypeError where an element is no value of the type
+ */
+export function binaryArray<Type extends keyof Elements>(
+  type: Type,
+  elements: readonly (Elements[Type] | null | undefined)[],
+): Buffer {
+  const codec: Codec<Elements[Type]> = CODECS[type]
+  let bytes = HEADER_BYTES
+  for (const element of elements) bytes += LENGTH_BYTES + (element == null ? 0 : codec.bytesOf(element))
+  const array = Buffer.allocUnsafe(bytes)
+  array.writeInt32BE(1, 0)
+  array.writeInt32BE(elements.some((element) => element == null) ? 1 : 0, 4)
+  array.writeInt32BE(codec.oid, 8)
+  array.writeInt32BE(elements.length, 12)
+  array.writeInt32BE(1, 16)
+  let at = HEADER_BYTES
+  for (const element of elements) at = writeElement(array, codec, element, at)
+  return array
+}
+
+/** @returns where the next one begins */
+function writeElement<Element>(
+  array: Buffer,
+  codec: Codec<Element>,
+  element: Element | null | undefined,
+  at: number,
+): number {
+  const begin = at + LENGTH_BYTES
+  if (element == null) {
+    array.writeInt32BE(-1, at)
+    return begin
+  }
+  const bytes = codec.bytesOf(element)
+  array.writeInt32BE(bytes, at)
+  codec.write(array, element, begin)
+  return begin + bytes
+}
+
+const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 16) + 1)
+
+/** The value of a digit. @throws TypeError where it is none */
+function digitAt(text: string, index: number): number {
+  const digit = (DIGITS[text.charCodeAt(index)] ?? 0) - 1
+  if (digit < 0) throw new TypeError(`${text} is no UUID`)
+  return digit
+}
+
+const UUID_LENGTH = 36
+const DASH = '-'.charCodeAt(0)
+
+/** Digit by digit: a fifth of what an expression, a replacement and a decoder take. */
+function writeUuid(into: Buffer, element: string, at: number): void {
+  let to = at
+  for (let index = 0; index < UUID_LENGTH; index += 2) {
+    if (to - at === 4 || to - at === 6 || to - at === 8 || to - at === 10) {
+      if (element.charCodeAt(index) !== DASH) throw new TypeError(`${element} is no UUID`)
+      index += 1
+    }
+    into[to] = digitAt(element, index) * 16 + digitAt(element, index + 1)
+    to += 1
+  }
+  if (element.length !== UUID_LENGTH) throw new TypeError(`${element} is no UUID`)
+}
+
+function whole(element: number): number {
+  if (!Number.isInteger(element)) throw new TypeError(`${element} is no whole number`)
+  return element
+}
+
+function writeBigint(into: Buffer, element: bigint | number, at: number): void {
+  into.writeBigInt64BE(typeof element === 'bigint' ? element : BigInt(whole(element)), at)
+}
+
+function writeBoolean(into: Buffer, element: boolean, at: number): void {
+  if (typeof element !== 'boolean') throw new TypeError(`${element} is no boolean`)
+  into.writeUInt8(Number(element), at)
+}
+
+function bytesOf(element: Uint8Array): number {
+  if (!(element instanceof Uint8Array)) throw new TypeError(`${element} is no bytes`)
+  return element.length
+}
+
+/** PostgreSQL counts microseconds from then on. */
+const EPOCH_MS = Date.UTC(2000, 0, 1)
+
+function writeInstant(into: Buffer, epochMs: number, at: number): void {
+  if (!Number.isFinite(epochMs)) throw new TypeError(`${epochMs} is no instant in milliseconds`)
+  into.writeBigInt64BE(BigInt(Math.trunc(epochMs) - EPOCH_MS) * 1_000n, at)
+}
+
+/** The only version of the format that there is. */
+const JSONB_VERSION = 1
+
+function writeDocument(into: Buffer, element: string, at: number): void {
+  into.writeUInt8(JSONB_VERSION, at)
+  into.write(element, at + 1)
+}
