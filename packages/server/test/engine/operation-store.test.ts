@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { isCashIn } from '../../src/cash-in/cash-in.ts'
 import { isCashOut } from '../../src/cash-out/cash-out.ts'
 import { createOperationStore, statusIs } from '../../src/engine/operation-store.ts'
@@ -42,8 +43,7 @@ test('[cash-in.detail.2] a single read starts at once; reads that arrive meanwhi
   const { store, stored, asked } = await storeOf(t, 3)
   const [first = '', ...others] = stored
   const alone = store.get(first)
-  await Promise.resolve()
-  await Promise.resolve()
+  await setImmediate()
   assert.deepEqual(asked, [1])
   const rest = await Promise.all([alone, ...others.map((id) => store.get(id))])
   assert.deepEqual(

@@ -1,8 +1,8 @@
 import { startTimer } from '../timer.ts'
 
 /**
- * Many callers, one at a time at the work: what arrives while a batch runs makes the next one. No timer, so an idle
- * batcher adds no wait.
+ * Many callers, one at a time at the work: what arrives while a batch runs, and in the turn of the event loop in which one
+ * begins, makes the next one. No timer, so an idle batcher adds no wait.
  */
 export interface Batcher<Item, Result> {
   /**
@@ -66,12 +66,14 @@ export function createBatcher<Item, Result>(
 
   async function work(): Promise<void> {
     running = true
-    // Everything submitted in this turn of the event loop goes into the same batch.
-    await Promise.resolve()
     while (queue.length > 0) {
+      // What comes in one turn of the event loop goes into the same batch: else the first of it makes one alone, and the others
+      // wait for that.
+      await endOfTurn()
       if (paceMs > 0 && queue.length < batchMax) await until(startedAt + paceMs)
       current = queue.slice(0, batchMax)
       queue = queue.slice(batchMax)
+      if (current.length === 0) break
       startedAt = performance.now()
       onBatch?.(current.map(({ queuedAt }) => startedAt - queuedAt))
       await settle(current)
@@ -112,6 +114,11 @@ export function createBatcher<Item, Result>(
     },
     drained: () => (running ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
   }
+}
+
+/** When all that can be read now has been. Of what comes alone that is at once. */
+function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** @param dueAt by the monotonic clock */

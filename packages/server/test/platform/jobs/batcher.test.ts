@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { createBatcher, QueueFull, type Settled } from '../../../src/platform/jobs/batcher.ts'
 
 const BOUNDS = { batchMax: 3, queueMax: 5 }
@@ -17,7 +18,7 @@ function gate() {
     },
     /** Lets the batch that runs end, once there is one. */
     endBatch: async () => {
-      while (waiting.length === 0) await Promise.resolve()
+      while (waiting.length === 0) await turn()
       waiting.shift()?.()
     },
   }
@@ -28,17 +29,16 @@ async function runningBatcher() {
   const gated = gate()
   const batcher = createBatcher(gated.run, BOUNDS)
   const running = batcher.submit('running')
-  await Promise.resolve()
-  await Promise.resolve()
+  await turn()
   return { ...gated, batcher, running }
 }
 
-test('[engine.2] what arrives together is one batch; what arrives while it runs is the next, in order', async () => {
+test('[engine.2] what arrives in one turn of the event loop is one batch; what arrives while it runs is the next, in order', async () => {
   const { batches, run, endBatch } = gate()
   const batcher = createBatcher(run, BOUNDS)
-  const first = ['a', 'b'].map((item) => batcher.submit(item))
-  await Promise.resolve()
-  await Promise.resolve()
+  const submitLater = new Promise<Promise<string>>((resolve) => setImmediate(() => resolve(batcher.submit('b'))))
+  const first = [batcher.submit('a'), submitLater.then((later) => later)]
+  await turn()
   const second = ['c', 'd', 'e', 'f'].map((item) => batcher.submit(item))
   assert.equal(batcher.waiting, 4)
   for (let batch = 0; batch < 3; batch++) await endBatch()
@@ -97,6 +97,19 @@ test('[engine.13] all waiters can be released: who waits is dropped, what runs g
   assert.deepEqual(batches, [['running'], ['next']])
 })
 
+test('[engine.13] what is dropped before its batch begins makes none', async () => {
+  const { batches, run, endBatch } = gate()
+  const batcher = createBatcher(run, BOUNDS)
+  const dropped = batcher.submit('dropped')
+  batcher.abandon(new Error('come back later'))
+  await assert.rejects(dropped, /come back later/)
+  await batcher.drained()
+  const next = batcher.submit('next')
+  await endBatch()
+  assert.equal(await next, 'next done')
+  assert.deepEqual(batches, [['next']])
+})
+
 test('[PL-2] drained waits for what runs and what waits, and for nothing where there is nothing', async () => {
   const { run, endBatch } = gate()
   const batcher = createBatcher(run, BOUNDS)
@@ -141,5 +154,6 @@ test('[engine.2] a paced batcher begins no batch before its time, and one that c
 
 /** Lets promises that are settled run on. */
 async function settled(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  await turn()
+  await turn()
 }
