@@ -21,7 +21,7 @@ export class Loader {
   async load(commands: readonly Command<unknown>[], presumesNew = false): Promise<LoadedState> {
     const named = commands.flatMap((command) => command.movements ?? [])
     // First: a movement that was booked since would not be in the operation that has it.
-    const movements = presumesNew ? presumedNew(named) : await this.#reader.movements(named)
+    const movements = await (presumesNew ? presumedNew(named) : this.#reader.movements(named))
     const operations = await this.#operations(new Set(commands.flatMap(({ reads }) => reads)))
     if (!this.#cache.hasAccounts) await this.#loadAccounts()
     const { accounts, controls } = this.#cache

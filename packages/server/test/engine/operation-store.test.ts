@@ -132,6 +132,14 @@ test('[database.8] what was paid to a Pix key, and movements, are found by their
 test('[lists.3] a page is read in the order of an index, of all statuses and of one', async (t) => {
   const { url, database } = await testDatabase(t)
   await database.rows(MANY_OPERATIONS, [])
+  // Were all of one status, either index would do.
+  await administer(
+    url,
+    `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts,
+                            created_at, updated_at)
+     SELECT gen_random_uuid(), kind, status || external_id, status, 1, 100, 0, external_id, '', '{}', '{}', now(), now()
+       FROM (SELECT kind, external_id, unnest(ARRAY['FAILED', 'EXPIRED']) AS status FROM operation) AS more`,
+  )
   await administer(url, 'ANALYZE operation')
   const { texts, noting } = notingTexts(database)
   const { list } = createOperationStore(noting, 'cash_in', isCashIn)

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { CORPUS } from './corpus.ts'
 import { Coverage } from './coverage.ts'
@@ -55,7 +56,7 @@ export async function nightly(
   for (; (results < first.length || !isEnough()) && failed.length < 10; results++) {
     const result = await run(first[results] ?? from + results - first.length, { coverage })
     // A run never lets the event loop turn: whoever watches this process is heard between two.
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     if (result.failure !== undefined) failed.push(result)
     if (results % 1_000 === 999) say(`${results + 1} runs, ${coverage.faultCount} faults, ${failed.length} not held`)
   }

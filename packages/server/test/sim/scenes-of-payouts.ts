@@ -135,6 +135,20 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     },
   },
   {
+    name: 'a payout that the bank had for a day left, an operator says before the bank does',
+    reaches: [
+      'cash_out cash-out.desk.1 DISPATCHED operator.confirmed [not its movement is known, not money of it is in suspense] → CONFIRMED',
+      'cash_out outcome_overdue confirm',
+    ],
+    play: async (stage) => {
+      await stage.paid()
+      const id = await stage.payout({ call: 'accepts', ask: 'has it' })
+      await stage.pass(25 * 60)
+      stage.world.bank.end(stage.orderAtBank(id), true)
+      await stage.decide(id, 'outcome_overdue', 'confirm')
+    },
+  },
+  {
     name: 'a payout that the bank does not know, while it is not known whether it left',
     reaches: [
       'cash_out cash-out.unknown.5 DISPATCHED partner.not_found [no answer for 15 minutes, not the bank has it] → RECONCILIATION_REQUIRED',

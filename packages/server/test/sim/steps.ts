@@ -49,6 +49,12 @@ export class Steps {
 }
 
 /**
+ * Here nothing comes from outside in a turn of the event loop: what waits for the turn's end need not, so that the loop need not
+ * turn.
+ */
+globalThis.setImmediate = ((run: () => void) => run()) as unknown as typeof setImmediate
+
+/**
  * Resolves when all that can go on without a step has come to rest: a tick comes when no promise has anything left to do.
  * Nothing here waits for anything but promises, so the event loop itself need not turn.
  */

@@ -14,18 +14,24 @@ interface Shape {
  * @source rules#http.16
  */
 export function withoutAbsent(value: unknown, schema: TSchema): unknown {
-  return present(value, schema as Shape)
+  // Most leave nothing out: then no copy is made, at any level.
+  return hasAbsent(value, schema as Shape) ? present(value, schema as Shape) : value
+}
+
+function hasAbsent(value: unknown, shape: Shape): boolean {
+  const { properties, required = [] } = objectOf(shape) ?? {}
+  if (!properties || !isRecord(value)) return false
+  return Object.keys(value).some((name) => {
+    const field = value[name]
+    return (isAbsent(field) && !required.includes(name)) || hasAbsent(field, properties[name] ?? {})
+  })
 }
 
 function present(value: unknown, shape: Shape): unknown {
   const { properties, required = [] } = objectOf(shape) ?? {}
   if (!properties || !isRecord(value)) return value
-  const fields = Object.entries(value)
-  const left = fields.filter(([name, field]) => required.includes(name) || !isAbsent(field))
-  const inner = left.map(([name, field]) => present(field, properties[name] ?? {}))
-  // Most leave nothing out: then no copy is made, at any level.
-  if (left.length === fields.length && left.every(([, field], at) => field === inner[at])) return value
-  return Object.fromEntries(left.map(([name], at) => [name, inner[at]]))
+  const left = Object.entries(value).filter(([name, field]) => required.includes(name) || !isAbsent(field))
+  return Object.fromEntries(left.map(([name, field]) => [name, present(field, properties[name] ?? {})]))
 }
 
 function isAbsent(field: unknown): boolean {
