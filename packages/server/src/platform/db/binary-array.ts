@@ -1,7 +1,7 @@
 /**
  * Arrays as parameters, in PostgreSQL's binary format: nothing is escaped here and parsed there, which took a tenth of the
  * server's time of the engine's statement.
- * @source PostgreSQL `array_recv` and the `_recv` functions of the elements
+ * They are what its `array_recv` and the elements' `_recv` read.
  */
 
 /** What the elements are, by the database's type: an instant in epoch milliseconds, a document as its text. */
@@ -23,19 +23,23 @@ interface Codec<Element> {
   readonly oid: number
   bytesOf(element: Element): number
   /** @throws RangeError · TypeError where it is no value of the type */
-  write(into: Buffer, element: Element, at: number): void
+  write(into: Buffer, element: Element, offset: number): void
 }
 
 const CODECS: { readonly [Type in keyof Elements]: Codec<Elements[Type]> } = {
   uuid: { oid: 2950, bytesOf: () => 16, write: writeUuid },
-  smallint: { oid: 21, bytesOf: () => 2, write: (into, element, at) => into.writeInt16BE(whole(element), at) },
-  integer: { oid: 23, bytesOf: () => 4, write: (into, element, at) => into.writeInt32BE(whole(element), at) },
+  smallint: { oid: 21, bytesOf: () => 2, write: (into, element, offset) => into.writeInt16BE(whole(element), offset) },
+  integer: { oid: 23, bytesOf: () => 4, write: (into, element, offset) => into.writeInt32BE(whole(element), offset) },
   bigint: { oid: 20, bytesOf: () => 8, write: writeBigint },
   boolean: { oid: 16, bytesOf: () => 1, write: writeBoolean },
   timestamptz: { oid: 1184, bytesOf: () => 8, write: writeInstant },
-  text: { oid: 25, bytesOf: (text) => Buffer.byteLength(text), write: (into, text, at) => into.write(text, at) },
+  text: {
+    oid: 25,
+    bytesOf: (text) => Buffer.byteLength(text),
+    write: (into, text, offset) => into.write(text, offset),
+  },
   jsonb: { oid: 3802, bytesOf: (text) => 1 + Buffer.byteLength(text), write: writeDocument },
-  bytea: { oid: 17, bytesOf, write: (into, element, at) => into.set(element, at) },
+  bytea: { oid: 17, bytesOf, write: (into, element, offset) => into.set(element, offset) },
 }
 
 /** Whether arrays of a type can be written so. */
@@ -65,8 +69,8 @@ export function binaryArray<Type extends keyof Elements>(
   array.writeInt32BE(codec.oid, 8)
   array.writeInt32BE(elements.length, 12)
   array.writeInt32BE(1, 16)
-  let at = HEADER_BYTES
-  for (const element of elements) at = writeElement(array, codec, element, at)
+  let offset = HEADER_BYTES
+  for (const element of elements) offset = writeElement(array, codec, element, offset)
   return array
 }
 
@@ -75,15 +79,15 @@ function writeElement<Element>(
   array: Buffer,
   codec: Codec<Element>,
   element: Element | null | undefined,
-  at: number,
+  offset: number,
 ): number {
-  const begin = at + LENGTH_BYTES
+  const begin = offset + LENGTH_BYTES
   if (element == null) {
-    array.writeInt32BE(-1, at)
+    array.writeInt32BE(-1, offset)
     return begin
   }
   const bytes = codec.bytesOf(element)
-  array.writeInt32BE(bytes, at)
+  array.writeInt32BE(bytes, offset)
   codec.write(array, element, begin)
   return begin + bytes
 }
@@ -101,10 +105,10 @@ const UUID_LENGTH = 36
 const DASH = '-'.charCodeAt(0)
 
 /** Digit by digit: a fifth of what an expression, a replacement and a decoder take. */
-function writeUuid(into: Buffer, element: string, at: number): void {
-  let to = at
+function writeUuid(into: Buffer, element: string, offset: number): void {
+  let to = offset
   for (let index = 0; index < UUID_LENGTH; index += 2) {
-    if (to - at === 4 || to - at === 6 || to - at === 8 || to - at === 10) {
+    if (to - offset === 4 || to - offset === 6 || to - offset === 8 || to - offset === 10) {
       if (element.charCodeAt(index) !== DASH) throw new TypeError(`${element} is no UUID`)
       index += 1
     }
@@ -119,13 +123,13 @@ function whole(element: number): number {
   return element
 }
 
-function writeBigint(into: Buffer, element: bigint | number, at: number): void {
-  into.writeBigInt64BE(typeof element === 'bigint' ? element : BigInt(whole(element)), at)
+function writeBigint(into: Buffer, element: bigint | number, offset: number): void {
+  into.writeBigInt64BE(typeof element === 'bigint' ? element : BigInt(whole(element)), offset)
 }
 
-function writeBoolean(into: Buffer, element: boolean, at: number): void {
+function writeBoolean(into: Buffer, element: boolean, offset: number): void {
   if (typeof element !== 'boolean') throw new TypeError(`${element} is no boolean`)
-  into.writeUInt8(Number(element), at)
+  into.writeUInt8(Number(element), offset)
 }
 
 function bytesOf(element: Uint8Array): number {
@@ -136,15 +140,15 @@ function bytesOf(element: Uint8Array): number {
 /** PostgreSQL counts microseconds from then on. */
 const EPOCH_MS = Date.UTC(2000, 0, 1)
 
-function writeInstant(into: Buffer, epochMs: number, at: number): void {
+function writeInstant(into: Buffer, epochMs: number, offset: number): void {
   if (!Number.isFinite(epochMs)) throw new TypeError(`${epochMs} is no instant in milliseconds`)
-  into.writeBigInt64BE(BigInt(Math.trunc(epochMs) - EPOCH_MS) * 1_000n, at)
+  into.writeBigInt64BE(BigInt(Math.trunc(epochMs) - EPOCH_MS) * 1_000n, offset)
 }
 
 /** The only version of the format that there is. */
 const JSONB_VERSION = 1
 
-function writeDocument(into: Buffer, element: string, at: number): void {
-  into.writeUInt8(JSONB_VERSION, at)
-  into.write(element, at + 1)
+function writeDocument(into: Buffer, element: string, offset: number): void {
+  into.writeUInt8(JSONB_VERSION, offset)
+  into.write(element, offset + 1)
 }

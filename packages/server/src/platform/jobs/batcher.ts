@@ -67,8 +67,6 @@ export function createBatcher<Item, Result>(
   async function work(): Promise<void> {
     running = true
     while (queue.length > 0) {
-      // What comes in one turn of the event loop goes into the same batch: else the first of it makes one alone, and the others
-      // wait for that.
       await endOfTurn()
       if (paceMs > 0 && queue.length < batchMax) await until(startedAt + paceMs)
       current = queue.slice(0, batchMax)
@@ -116,7 +114,10 @@ export function createBatcher<Item, Result>(
   }
 }
 
-/** When all that can be read now has been. Of what comes alone that is at once. */
+/**
+ * When all that can be read now has been, so that it goes into the same batch: else the first of it makes one alone, and the others
+ * wait for that. Of what comes alone it is at once.
+ */
 function endOfTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
