@@ -42,11 +42,11 @@ const admit = statement<
   [
     operationIds: readonly string[],
     endToEndIds: readonly string[],
-    cents: readonly string[],
+    cents: readonly bigint[],
     max: bigint,
     now: string,
     /** The last instant at which its charge may have been made. */
-    chargedBy: readonly string[],
+    chargedBy: readonly number[],
   ],
   { operation_id: string; end_to_end_id: string; value_cents: bigint }
 >(
@@ -115,10 +115,10 @@ export function createCashInStore(database: Database): CashInStore {
       const rows = await database.rows(admit, [
         credits.map(({ operationId }) => operationId),
         credits.map(({ endToEndId }) => endToEndId),
-        credits.map(({ valueCents }) => String(valueCents)),
+        credits.map(({ valueCents }) => valueCents),
         maxCents,
         instantParameter(nowMs),
-        credits.map(({ occurredAt }) => instantParameter(Math.max(0, occurredAt + limits.paidBeforeChargeMs))),
+        credits.map(({ occurredAt }) => Math.max(0, occurredAt + limits.paidBeforeChargeMs)),
       ])
       return rows.map((row) => ({
         operationId: row.operation_id,

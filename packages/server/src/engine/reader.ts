@@ -125,7 +125,7 @@ const selectAllowances = statement<
 )
 
 const selectRecipients = statement<
-  [pixKeys: readonly string[], paidBefore: readonly string[]],
+  [pixKeys: readonly string[], paidBefore: readonly number[]],
   { pix_key: string; is_known: boolean; paid_cents: bigint }
 >(
   'engine.recipients',
@@ -176,7 +176,7 @@ export function createReader(queries: Queries): Reader {
     },
     recipients: async (wanted, nowMs) => {
       const pixKeys = wanted.map(({ pixKey }) => pixKey)
-      const paidBefore = wanted.map(({ newForMs }) => instantParameter(nowMs - newForMs))
+      const paidBefore = wanted.map(({ newForMs }) => nowMs - newForMs)
       const rows = wanted.length === 0 ? [] : await queries.rows(selectRecipients, [pixKeys, paidBefore])
       return new Map(rows.map((row) => [row.pix_key, { isKnown: row.is_known, paidCents: row.paid_cents }]))
     },

@@ -170,7 +170,7 @@ const mark = statement<
     operationIds: readonly (string | null)[],
     failures: readonly number[],
     parkings: readonly number[],
-    dueAts: readonly (string | null)[],
+    dueAts: readonly (number | null)[],
     now: string,
   ]
 >(
@@ -236,7 +236,7 @@ export function createInboxStore(database: Database): InboxStore {
         results.map(({ operationId }) => operationId),
         results.map(({ failures }) => failures),
         results.map(({ parkings }) => parkings),
-        results.map(({ dueAt }) => (dueAt === null ? null : instantParameter(dueAt))),
+        results.map(({ dueAt }) => dueAt),
         instantParameter(nowMs),
       ])
     },

@@ -22,7 +22,7 @@ const selectSwitch = statement<[], { enabled: boolean }>(
 
 /** Notes a plan, unless the order has moved since. */
 const notePlans = statement<
-  [ids: readonly string[], versions: readonly number[], steps: readonly string[], changesAt: readonly (string | null)[]]
+  [ids: readonly string[], versions: readonly number[], steps: readonly string[], changesAt: readonly (number | null)[]]
 >(
   'order.note_plans',
   `UPDATE operation o SET next_step = p.step, changes_at = p.changes_at
@@ -56,7 +56,7 @@ export function createOrderStore<Order extends Operation>(
       plans.map(({ id }) => id),
       plans.map(({ version }) => version),
       plans.map(({ plan }) => plan.step),
-      plans.map(({ plan }) => (plan.changesAt === null ? null : instantParameter(plan.changesAt))),
+      plans.map(({ plan }) => plan.changesAt),
     ])
     const byId = new Map(plans.map((order) => [order.id, order]))
     return orders.map((order) => byId.get(order.id) ?? order)

@@ -135,7 +135,7 @@ export async function markDeactivated(queries: Queries, id: string, nowMs: numbe
 }
 
 // What somebody else holds is left for the next time: waiting for it might be waiting for each other.
-const markUsedStatement = statement<[ids: readonly string[], at: readonly string[]]>(
+const markUsedStatement = statement<[ids: readonly string[], at: readonly number[]]>(
   'operators.markUsed',
   `WITH used AS (SELECT * FROM unnest($1::uuid[], $2::timestamptz[]) AS u(id, at)),
         free AS (SELECT id FROM operator WHERE id = ANY($1) FOR NO KEY UPDATE SKIP LOCKED)
@@ -146,5 +146,5 @@ const markUsedStatement = statement<[ids: readonly string[], at: readonly string
 
 /** Notes when operators used their tokens, where nothing later is noted. */
 export async function markUsed(queries: Queries, uses: readonly Use[]): Promise<void> {
-  await queries.rows(markUsedStatement, [uses.map(({ id }) => id), uses.map(({ usedAt }) => instantParameter(usedAt))])
+  await queries.rows(markUsedStatement, [uses.map(({ id }) => id), uses.map(({ usedAt }) => usedAt)])
 }

@@ -144,7 +144,7 @@ export class InboxTable {
         outcome: outcomes[at],
         failures: failures[at],
         parkings: parkings[at],
-        due_at: dueAt === null ? null : Date.parse(dueAt),
+        due_at: dueAt,
         processed_at: dueAt === null ? Date.parse(now) : null,
       })
     }
@@ -176,6 +176,6 @@ type Marking = [
   operationIds: readonly (string | null)[],
   failures: readonly number[],
   parkings: readonly number[],
-  dueAts: readonly (string | null)[],
+  dueAts: readonly (number | null)[],
   now: string,
 ]

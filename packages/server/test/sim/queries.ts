@@ -130,20 +130,20 @@ function admitting(tables: Tables, { admitted }: Unverified) {
   return (
     operationIds: readonly string[],
     endToEndIds: readonly string[],
-    cents: readonly string[],
+    cents: readonly bigint[],
     maxCents: bigint,
     _now: string,
-    chargedBy: readonly string[],
+    chargedBy: readonly number[],
   ) =>
     operationIds.flatMap((operation_id, index) => {
-      const [end_to_end_id = '', value = '0', by = ''] = [endToEndIds[index], cents[index], chargedBy[index]]
+      const [end_to_end_id = '', value = 0n, by = 0] = [endToEndIds[index], cents[index], chargedBy[index]]
       const key = `${operation_id} ${end_to_end_id} ${value}`
       const operation = tables.operations.get(operation_id)
       const reported = operation?.facts[REPORTED_PAYMENTS] as Readonly<Record<string, unknown>> | undefined
-      const isVerified = (operation?.createdAt ?? 0) > Date.parse(by) || Object.hasOwn(reported ?? {}, end_to_end_id)
-      if (!admitted.has(key) && (isVerified || BigInt(value) > maxCents)) return []
+      const isVerified = (operation?.createdAt ?? 0) > by || Object.hasOwn(reported ?? {}, end_to_end_id)
+      if (!admitted.has(key) && (isVerified || value > maxCents)) return []
       admitted.add(key)
-      return [{ operation_id, end_to_end_id, value_cents: BigInt(value) }]
+      return [{ operation_id, end_to_end_id, value_cents: value }]
     })
 }
 
