@@ -20,16 +20,37 @@ export function withBinaryArrays(text: string, parameters: readonly unknown[]): 
   const sent = [...parameters]
   for (const [place, type] of arrayTypes(text)) {
     const parameter = sent[place]
-    if (Array.isArray(parameter) && isElementType(type)) sent[place] = binaryOrText(type, parameter)
+    if (Array.isArray(parameter) && isElementType(type)) sent[place] = new ArrayParameter(type, parameter)
   }
   return sent
 }
 
-/** What is no value of the type is the database's to refuse, and an instant as text its to read. */
-function binaryOrText(type: keyof Elements, elements: readonly (string | null)[]): unknown {
-  try {
-    return binaryArray<keyof Elements>(type, elements)
-  } catch {
-    return elements
+/** An array that is written when the driver asks for it, which copies one parameter before it asks for the next. */
+class ArrayParameter {
+  readonly #type: keyof Elements
+  readonly #elements: readonly (string | null)[]
+
+  constructor(type: keyof Elements, elements: readonly (string | null)[]) {
+    this.#type = type
+    this.#elements = elements
   }
+
+  /** What is no value of the type is the database's to refuse, and an instant as text its to read. */
+  toPostgres(): unknown {
+    try {
+      return binaryArray<keyof Elements>(this.#type, this.#elements, roomFor)
+    } catch {
+      return this.#elements
+    }
+  }
+}
+
+/** An array that takes more has a memory of its own. */
+const ROOM_BYTES = 512 * 1_024
+
+/** Written again by each array: memory beside the heap that each batch leaves is not given back for long. */
+const room = Buffer.allocUnsafe(ROOM_BYTES)
+
+function roomFor(bytes: number): Buffer {
+  return bytes > ROOM_BYTES ? Buffer.allocUnsafe(bytes) : room.subarray(0, bytes)
 }

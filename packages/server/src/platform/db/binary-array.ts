@@ -54,16 +54,18 @@ const LENGTH_BYTES = 4
 
 /**
  * An array, to be given as a parameter.
+ * @param allocate gives the memory that it is written to
  * @throws RangeError · TypeError where an element is no value of the type
  */
 export function binaryArray<Type extends keyof Elements>(
   type: Type,
   elements: readonly (Elements[Type] | null | undefined)[],
+  allocate: (bytes: number) => Buffer = Buffer.allocUnsafe,
 ): Buffer {
   const codec: Codec<Elements[Type]> = CODECS[type]
   let bytes = HEADER_BYTES
   for (const element of elements) bytes += LENGTH_BYTES + (element == null ? 0 : codec.bytesOf(element))
-  const array = Buffer.allocUnsafe(bytes)
+  const array = allocate(bytes)
   array.writeInt32BE(1, 0)
   array.writeInt32BE(elements.some((element) => element == null) ? 1 : 0, 4)
   array.writeInt32BE(codec.oid, 8)
