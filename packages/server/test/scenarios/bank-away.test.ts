@@ -51,6 +51,15 @@ async function payable(world: ProcessWorld, placed: readonly Placed[]): Promise<
   }
 }
 
+/** Resolves when the bank has moved money for one of these; time passes meanwhile. */
+async function movedAtTheBank(world: ProcessWorld, placed: readonly Placed[]): Promise<void> {
+  const ids = new Set(placed.map(({ id }) => id))
+  while (!(await world.bank.book()).entries.some(({ reference }) => ids.has(reference))) {
+    await realPause.for(100)
+    await world.advance(5_000)
+  }
+}
+
 /** Claimed, and given back when no attempt had left for half an hour: what the bank never got is no doubt. @source failure-modes#CO-10 */
 const neverSent = (order: Placed) => ({ ...failed('cash_out', order), status: 'RELEASED' })
 
@@ -77,6 +86,8 @@ test('[P8] [CO-22] the bank is away for an hour under load, and back with everyt
     payouts(world, 'half-payout'),
     refunds(world, paidBefore, 'half-refund'),
   ])
+  const [halfCharges, halfPayouts, halfRefunds] = half
+  await movedAtTheBank(world, [...halfPayouts, ...halfRefunds])
   await world.advance(STEP_MS)
   // Now it cannot be reached at all.
   world.links.bank.judge = () => 'cut'
@@ -94,7 +105,6 @@ test('[P8] [CO-22] the bank is away for an hour under load, and back with everyt
 
   world.links.bank.judge = () => 'pass'
   world.links.events.judge = () => 'pass'
-  const [halfCharges, halfPayouts, halfRefunds] = half
   const [awayCharges, awayPayouts, awayRefunds] = away
   await world.advance(STEP_MS)
   await payable(world, [...halfCharges, ...awayCharges])
@@ -110,7 +120,6 @@ test('[P8] [CO-22] the bank is away for an hour under load, and back with everyt
       isSent(order) ? sentRefund(order) : failed('refund_in', order),
     ),
   ]
-  assert.ok(halfRefunds.some(isSent) || halfPayouts.some(isSent), 'of something the answer was lost')
   await assertExactlyOnce(world, ended)
   await assertShown(world, ended)
 })
