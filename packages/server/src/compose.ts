@@ -150,7 +150,7 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
   await endLockHolders(base.databases.work, base.logger)
   await auditLimits({ ...base, database: base.databases.work }, limitsOf(base.config))
   const workers: Workers = new Map()
-  const modules = await buildModules(base, (worker) => workers.get(worker)?.wake())
+  const modules = await buildModules(base, workers)
   // Before anything is sent.
   await modules.identityWatch.look()
   const eventLoop = watchEventLoop((ms) =>
@@ -177,7 +177,10 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
       logger.info('stopping: not ready from now on, and every answer closes its connection')
       modules.auditKeeper.stop()
       modules.closes.stop()
-      await Promise.all([...workers.values()].map((worker) => worker.stop()))
+      const working = [...workers.values()]
+      // What is made from here on is sent by others.
+      workers.clear()
+      await Promise.all(working.map((worker) => worker.stop()))
       await modules.verifier.stop()
       logger.info('stopping: the workers have ended what was under way')
       await Promise.all(all.map((server) => server.close()))
@@ -237,8 +240,8 @@ async function openBase(dependencies: Dependencies, metrics: Metrics, databases:
 
 type Modules = Awaited<ReturnType<typeof buildModules>>
 
-/** @param wake tells a worker that something is due */
-async function buildModules(base: Base, wake: (worker: string) => void) {
+/** @param workers told where something is due, as far as they are there */
+async function buildModules(base: Base, workers: Workers) {
   const { config, databases, metrics } = base
   const signingKeys = await createSigningKeysModule({
     ...base,
@@ -265,7 +268,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const { partner, standing } = openPartner(base, bank)
   const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
   const access = buildAccess(base, onPreviousSecret)
-  const operations = buildOperations(base, { engine, partner, access }, wake)
+  const operations = buildOperations(base, { engine, partner, access }, workers)
   const drifts = createDriftCases({ engine, database: databases.work })
   const evidence = buildEvidence(base, { ...operations, engine, bank, partner, onPreviousSecret })
   return {
@@ -367,9 +370,10 @@ interface OperationsNeeds {
 function buildOperations(
   base: Base,
   { engine, partner, access: { operators, apiKeys } }: OperationsNeeds,
-  wake: (worker: string) => void,
+  workers: Workers,
 ) {
   const { config } = base
+  const wake = (worker: string) => workers.get(worker)?.wake()
   const eventQueries = createEventQueryBudget()
   const onLimitExceeded = createLimitReports(base.logger, base.metrics.onLimitExceeded)
   const shared = { ...base, engine, database: base.databases.api, partner, onLimitExceeded }
@@ -392,6 +396,7 @@ function buildOperations(
     },
     refunds,
     onReserved: () => wake('cash-out'),
+    isSending: () => workers.has('cash-out'),
   })
   const cashIns = createCashInModule({
     ...shared,
@@ -605,6 +610,7 @@ async function processNext(modules: Modules): Promise<void> {
   await inbox.processNext()
   await cashIns.drained()
   await cashIns.processNext()
+  await cashOuts.drained()
   await cashOuts.processNext()
   await refunds.processNext()
   await statements.askAboutCredits()
@@ -614,12 +620,13 @@ async function processNext(modules: Modules): Promise<void> {
 
 /** Once nothing new comes in: finishes what is under way, and closes what is open. */
 async function close({ databases, logger }: Base, modules: Modules): Promise<void> {
-  const { inbox, cashIns, engine, webhooks, bank, logins } = modules
+  const { inbox, cashIns, cashOuts, engine, webhooks, bank, logins } = modules
   await logins.flush().catch((error: unknown) => {
     logger.error({ reason: String(error) }, 'refused log-ins of the last minute could not be told to the audit trail')
   })
   await inbox.drained()
   await cashIns.drained()
+  await cashOuts.drained()
   await engine.drained()
   // Last, so that it sends what the others have notified of.
   await webhooks.stop()

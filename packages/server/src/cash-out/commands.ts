@@ -1,7 +1,9 @@
 import { Refusal } from '@pixgate/spec'
 import { ExclusiveKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Command, Identity } from '../engine/operation.ts'
+import { type Command, type Decision, type Identity, mergeDecisions, type State } from '../engine/operation.ts'
+import type { NewOrder } from '../operations/dispatcher.ts'
+import type { SendClaim } from '../operations/inputs.ts'
 import { askedBy, looksOf } from '../operations/limits/limits.ts'
 import type { OnLimitExceeded } from '../operations/limits/report.ts'
 import { replayedOf } from '../operations/replay.ts'
@@ -22,10 +24,11 @@ import { decideApproval, decideCashOut } from './rules.ts'
 export interface CashOutCommands {
   /**
    * Sets value and fee aside, or finds the payout that the same `Idempotency-Key` made.
+   * @param claim claims it with the same change, where it may be sent
    * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409), and what `decideCreate` refuses
    * @source rules#cash-out.create.2
    */
-  create(request: CashOutRequest): Promise<Created>
+  create(request: CashOutRequest, claim?: SendClaim): Promise<Created>
   /**
    * Looks up what a create would be known by, and judges what is known of it, before the bank is asked about its code.
    * @returns the payout that the same `Idempotency-Key` made
@@ -45,7 +48,7 @@ export interface CashOutCommands {
 }
 
 /** A payout that a request made, now or when it came before. */
-export interface Created {
+export interface Created extends NewOrder<CashOut> {
   readonly cashOut: CashOut
   readonly isReplayed: boolean
 }
@@ -65,19 +68,19 @@ export function createCashOutCommands(
     return repeated(error, request)
   }
   return {
-    create: async (request) => {
+    create: async (request, claim) => {
       try {
-        const cashOut = await engine.execute({
+        const { result, cashOut } = await engine.execute({
           reads: [],
           controls: ['cash_out_switch'],
           ...looksOf(leavingOf(request), terms.limits),
           creates: identityOf(request),
           request: request.live,
-          decide: (state, now) => decideCreate(request, terms, state, now),
+          decide: (state, now) => decideCreated(request, claim, terms, state, now),
         })
-        return { cashOut, isReplayed: false }
+        return { cashOut, isReplayed: false, claimed: result === 'APPLIED' ? cashOut : undefined }
       } catch (error) {
-        return { cashOut: before(error, request), isReplayed: true }
+        return { cashOut: before(error, request), isReplayed: true, claimed: undefined }
       }
     },
     findRepeated: async (request) => {
@@ -104,6 +107,18 @@ export function createCashOutCommands(
     apply: (id, inputs) => engine.execute(commandOf(id, inputs)),
     command: commandOf,
   }
+}
+
+/** @returns what became of the claim: it is ignored where there is none */
+function decideCreated(
+  request: CashOutRequest,
+  claim: SendClaim | undefined,
+  terms: CashOutTerms,
+  state: State,
+  now: number,
+): Decision<CashOutOutcome> {
+  const made = decideCreate(request, terms, state, now)
+  return mergeDecisions(made, decideCashOut(made.outcome, claim ? [claim] : [], state, now))
 }
 
 function commandOf(id: string, inputs: readonly CashOutInput[]): Command<CashOutOutcome | undefined> {

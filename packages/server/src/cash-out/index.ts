@@ -28,6 +28,8 @@ export interface CashOutOptions extends OrderModuleOptions {
   readonly terms: CashOutTerms
   readonly holders: Holders
   readonly refunds: RefusableRefunds
+  /** Whether this process sends payouts; by default it does not. */
+  readonly isSending?: () => boolean
 }
 
 /** Builds the module. */
@@ -36,13 +38,17 @@ export function createCashOutModule(options: CashOutOptions): CashOutModule {
   const { capabilities } = options.partner
   const terms = { ...options.terms, isUnsupported: !capabilities.has('payout') }
   const commands = createCashOutCommands(options.engine, terms, options.onLimitExceeded)
-  const jobs = createCashOutJobs({ ...options, commands, store })
+  const jobs = createCashOutJobs({
+    ...{ ...options, commands, store },
+    bounds: { ...options.bounds, onDue: options.onReserved },
+  })
   return {
     handlers: {
       ...createCashOutHandlers({ ...options, commands, jobs, store }),
       ...createApprovalHandlers({ ...options, commands, jobs, store }),
     },
     processNext: jobs.processNext,
+    drained: jobs.drained,
     apply: async (id, input) => {
       const outcome = await commands.apply(id, [input])
       if (outcome && isDueNow(outcome.cashOut, options.clock)) options.onReserved()

@@ -11,7 +11,13 @@ import type {
   ReportedPayout,
   SettledPayout,
 } from '../banks/port.ts'
-import { createDispatcher, type DispatchBounds, type Dispatcher, type Orders } from '../operations/dispatcher.ts'
+import {
+  createDispatcher,
+  type DispatchBounds,
+  type NewOrderDispatcher,
+  type Orders,
+  type Sends,
+} from '../operations/dispatcher.ts'
 import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/inputs.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type CashOut, type CashOutInput, ERASED_PIX_KEY, type Movement } from './cash-out.ts'
@@ -20,7 +26,7 @@ import { nextStep } from './schedule.ts'
 import type { CashOutStore } from './store.ts'
 
 /** What talks to the partner about payouts. */
-export interface CashOutJobs extends Dispatcher {
+export interface CashOutJobs extends NewOrderDispatcher<CashOut> {
   /**
    * Asks the partner what a QR code asks for; nothing is stored.
    * @param asker the API key or operator that has it: whose codes are not answered waits, and nobody else
@@ -37,13 +43,16 @@ export interface CashOutJobsOptions {
   readonly partner: PayoutPartner & Availability & QrCodeAvailability
   readonly clock: Clock
   readonly bounds: DispatchBounds
+  /** Whether this process sends payouts; by default it does not. */
+  readonly isSending?: () => boolean
 }
 
 /** How soon a client may try again when the partner did not decode a code. */
 const DECODE_RETRY_SECONDS = 5
 
 /** Makes the jobs. */
-export function createCashOutJobs({ commands, store, partner, clock, bounds }: CashOutJobsOptions): CashOutJobs {
+export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
+  const { commands, store, partner, clock, bounds, isSending = () => false } = options
   const canDecode = partner.capabilities.has('payout') && partner.capabilities.has('decode-qr-code')
   const windowMs = partner.capabilities.has('idempotent-payout') ? partner.idempotencyWindowMs : 0
 
@@ -61,8 +70,12 @@ export function createCashOutJobs({ commands, store, partner, clock, bounds }: C
     windowMs,
   }
 
+  const sends: Sends = {
+    wanted: async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0),
+    wantedOfNew: () => (isSending() ? partner.sendsWanted() : 0),
+  }
   return {
-    ...createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds),
+    ...createDispatcher(orders, clock, sends, bounds),
     decode: async (pixCode, asker) => {
       if (!canDecode) throw new Refusal('not_supported_by_bank')
       if (partner.qrCodesWanted(asker) === 0) throw unavailable()

@@ -32,8 +32,8 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
   const { commands, jobs, store, clock, ids, onReserved } = options
 
   async function reserve<Body>(view: (cashOut: CashOut) => Body, request: CashOutRequest) {
-    const { cashOut, isReplayed } = await commands.create(request)
-    if (!isReplayed) onReserved()
+    const { cashOut, isReplayed, claimed } = await jobs.sendNew((claim) => commands.create(request, claim))
+    if (!isReplayed && !claimed) onReserved()
     return created(cashOut, view, isReplayed)
   }
 

@@ -5,7 +5,7 @@ import type { Document, Operation, OperationKind, Step } from '../engine/operati
 import type { Clock } from '../platform/clock.ts'
 import { sleeplessClock } from '../platform/stopwatch.ts'
 import { type Again, isRepeatable, leaseMsFor, SEND_WITHIN_MS, type SendFacts } from './attempts.ts'
-import { isWithoutOutcome, notSentInput, type OrderInput } from './inputs.ts'
+import { isWithoutOutcome, notSentInput, type OrderInput, type SendClaim } from './inputs.ts'
 import { isDueNow } from './schedule.ts'
 import { statusQueryOf } from './status-query.ts'
 
@@ -20,6 +20,36 @@ export interface Dispatcher {
    * @returns whether more may be due right away
    */
   processNext(): Promise<boolean>
+  /** Resolves when no order is being sent that was claimed as it was made. */
+  drained(): Promise<void>
+}
+
+/** A dispatcher that may send an order as soon as it is made. */
+export interface NewOrderDispatcher<Order> extends Dispatcher {
+  /**
+   * Makes an order, and sends it where it was claimed as it was made: that saves a look for it and a change of it.
+   * @param make makes it, claimed where a claim is given and the order lets it
+   * @returns what `make` does, as soon as it has
+   * @source rules#cash-out.work.7
+   */
+  sendNew<Made extends NewOrder<Order>>(make: (claim: SendClaim | undefined) => Promise<Made>): Promise<Made>
+}
+
+/** An order that may have been made. */
+export interface NewOrder<Order> {
+  /** The order, where it was made now, and claimed. */
+  readonly claimed: Order | undefined
+}
+
+/** How many orders may be sent now. */
+export interface Sends {
+  /** Asked before those that are due are claimed; questions are asked in any case. */
+  readonly wanted: () => Promise<number>
+  /**
+   * The same of those that are about to be made: whether sending is stopped is a condition of the claim itself. 0 where this process
+   * sends nothing.
+   */
+  readonly wantedOfNew: () => number
 }
 
 /** An operation that the bank is told to carry out. */
@@ -60,9 +90,14 @@ export interface DispatchBounds {
   readonly eventQueries: EventQueryBudget
   /** A clock that goes on while the process, or its machine, sleeps, milliseconds. */
   readonly monotonic?: () => number
+  /** Called when the worker has something to look at before its time. */
+  readonly onDue?: () => void
 }
 
-/** Orders worked on at the same time: their claims and results are one batch of the engine each. */
+/**
+ * Orders worked on at the same time, of those that are due and of those that were claimed as they were made: their claims and results
+ * are one batch of the engine each.
+ */
 const CONCURRENT = 128
 
 /** An order and what is done about it now. */
@@ -87,41 +122,99 @@ const HINDERED_MAX = 1_000
 const FRESH_MS = 500
 
 /**
- * Makes the worker. `sendsWanted` tells how many orders may be sent now; questions are asked in any case.
+ * Makes the worker.
  * @source rules#cash-out.work
  */
 export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>(
   orders: Orders<Order, Input>,
   clock: Clock,
-  sendsWanted: () => Promise<number>,
+  sends: Sends,
   bounds: DispatchBounds,
-): Dispatcher {
-  const worker = new OrderWorker(orders, clock, sendsWanted, bounds)
-  return { processNext: () => worker.processNext() }
+): NewOrderDispatcher<Order> {
+  const worker = new OrderWorker(orders, clock, sends, bounds)
+  return {
+    processNext: () => worker.processNext(),
+    drained: () => worker.drained(),
+    sendNew: (make) => worker.sendNew(make),
+  }
 }
 
-class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements Dispatcher {
+class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements NewOrderDispatcher<Order> {
   readonly #orders: Orders<Order, Input>
   readonly #clock: Clock
-  readonly #sendsWanted: () => Promise<number>
+  readonly #sends: Sends
   readonly #eventQueries: EventQueryBudget
   readonly #monotonic: () => number
   readonly #leaseMs: number
   /** Orders whose latest try did not leave for a reason of their own. */
   readonly #hindered = new LRUCache<string, true>({ max: HINDERED_MAX })
+  readonly #onDue: () => void
+  /** Orders being made that are claimed with it. */
+  #making = 0
+  /** Those being sent that were. */
+  readonly #sending = new Set<Promise<void>>()
+  /** More were due than could be worked on: what is made now waits for its turn. */
+  #isBehind = false
+  /** Why a new one could not be sent: the worker's next step fails of it, and so it is reported. */
+  #failure: { readonly reason: unknown } | undefined
 
   constructor(
     orders: Orders<Order, Input>,
     clock: Clock,
-    sendsWanted: () => Promise<number>,
-    { callTimeoutMs, eventQueries, monotonic = sleeplessClock() }: DispatchBounds,
+    sends: Sends,
+    { callTimeoutMs, eventQueries, monotonic = sleeplessClock(), onDue = () => undefined }: DispatchBounds,
   ) {
     this.#orders = orders
     this.#clock = clock
-    this.#sendsWanted = sendsWanted
+    this.#sends = sends
     this.#eventQueries = eventQueries
     this.#monotonic = monotonic
     this.#leaseMs = leaseMsFor(callTimeoutMs)
+    this.#onDue = onDue
+  }
+
+  async sendNew<Made extends NewOrder<Order>>(make: (claim: SendClaim | undefined) => Promise<Made>): Promise<Made> {
+    if (!this.#isFreeForNew()) return make(undefined)
+    const elapsedMs = this.#stopwatch()
+    this.#making += 1
+    try {
+      const made = await make({ on: 'send.claimed', leaseMs: this.#leaseMs })
+      if (made.claimed) this.#sendMade(made.claimed, elapsedMs)
+      return made
+    } finally {
+      this.#making -= 1
+    }
+  }
+
+  async drained(): Promise<void> {
+    while (this.#sending.size > 0) await Promise.all(this.#sending)
+  }
+
+  /** While the bank is only tried, as after an outage, nothing new overtakes what has waited. */
+  #isFreeForNew(): boolean {
+    const busy = this.#making + this.#sending.size
+    return busy < CONCURRENT && !this.#isBehind && this.#sends.wantedOfNew() >= CONCURRENT
+  }
+
+  /** Sends in the background: nobody waits for it but a shutdown. */
+  #sendMade(claimed: Order, elapsedMs: () => number): void {
+    const sending = this.#sendClaimed(claimed, elapsedMs)
+      .then(
+        (order) => {
+          if (order && isDueNow(order, this.#clock)) this.#onDue()
+        },
+        (reason: unknown) => {
+          this.#failure = { reason }
+          this.#onDue()
+        },
+      )
+      .finally(() => this.#sending.delete(sending))
+    this.#sending.add(sending)
+  }
+
+  #stopwatch(): () => number {
+    const startedAt = this.#monotonic()
+    return () => this.#monotonic() - startedAt
   }
 
   /** @returns the order as it is then, where anything became of it */
@@ -160,15 +253,18 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements Dis
    * @source failure-modes#CO-20, failure-modes#CO-40
    */
   async #sendNow(order: Order, again?: Again): Promise<Order | undefined> {
-    const startedAt = this.#monotonic()
-    const elapsedMs = () => this.#monotonic() - startedAt
+    const elapsedMs = this.#stopwatch()
     const claimed = await this.#orders.take(order, [
       { on: 'send.claimed', leaseMs: this.#leaseMs, ...(again ? { again } : {}) },
     ])
-    if (!claimed) return undefined
+    return claimed && this.#sendClaimed(claimed, elapsedMs)
+  }
+
+  /** @param elapsedMs since before the claim */
+  async #sendClaimed(claimed: Order, elapsedMs: () => number): Promise<Order | undefined> {
     // A process that does not know yet that its machine slept has written the claim as an old one.
     const isOld = this.#clock.now() - (claimed.facts.lastAttemptAt ?? this.#clock.now()) > SEND_WITHIN_MS
-    const isStopped = elapsedMs() > FRESH_MS && (await this.#sendsWanted()) === 0
+    const isStopped = elapsedMs() > FRESH_MS && (await this.#sends.wanted()) === 0
     const window: SendWindow = { isOver: () => elapsedMs() > SEND_WITHIN_MS }
     const obstacle = isStopped
       ? 'sending was stopped'
@@ -224,8 +320,12 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements Dis
   }
 
   async processNext(): Promise<boolean> {
-    const sends = await this.#sendsWanted()
+    const failure = this.#failure
+    this.#failure = undefined
+    if (failure) throw failure.reason
+    const sends = await this.#sends.wanted()
     const found = await this.#due(sends)
+    this.#isBehind = found.length >= CONCURRENT
     const { works, sendsLeft, isPutOff } = this.#chosen(found, sends)
     let resends = sendsLeft
     const mayResend = () => resends-- > 0

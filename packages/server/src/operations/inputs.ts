@@ -52,9 +52,16 @@ export interface FailureInput {
   readonly isVerified: boolean
 }
 
+/** Who claims an order sends it, within {@link SEND_WITHIN_MS}. */
+export interface SendClaim {
+  readonly on: 'send.claimed'
+  readonly leaseMs: number
+  readonly again?: Again
+}
+
 /** What a worker does with an order, as it saw it. */
 export type WorkInput =
-  | { readonly on: 'send.claimed'; readonly leaseMs: number; readonly again?: Again }
+  | SendClaim
   | { readonly on: 'work.claimed'; readonly leaseMs: number }
   | { readonly on: 'work.done'; readonly isUnanswered?: boolean }
   | { readonly on: 'clock.overdue' }

@@ -5,7 +5,7 @@ import { type CashOutRequest, decideCreate } from '../../src/cash-out/create.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
-import { notifiedStatuses } from '../support/evidence.ts'
+import { movesBy, notifiedStatuses } from '../support/evidence.ts'
 import { limitsOf, MADE_BY } from '../support/limits.ts'
 import { type CashOutFixture, cashOutFixture, type Process, refusalOf } from './fixture.ts'
 import { cashOutAs, cashOutRequest, INPUTS, NOW, stateOf, TERMS } from './situations.ts'
@@ -235,4 +235,38 @@ test('[cash-out.states.11] [cash-out.ended.2] [EV-20] the stories of a payout ad
 test('[cash-out.create.2] an input to a cash-out that does not exist changes nothing', async (t) => {
   const fixture = await cashOutFixture(t)
   assert.equal(await fixture.commands.apply(fixture.ids.uuid(), [INPUTS['work.requested']]), undefined)
+})
+
+const CLAIM = { on: 'send.claimed', leaseMs: 5_500 } as const
+
+test('[cash-out.work.7] a payout can be claimed with the change that makes it: both moves are kept, and no worker finds it due', async (t) => {
+  const fixture = await cashOutFixture(t)
+  const request = cashOutRequest({ id: fixture.ids.uuid(), externalId: 'a' })
+  const { cashOut, claimed } = await fixture.commands.create(request, CLAIM)
+  assert.equal(claimed, cashOut)
+  const { status, version, facts, dueAt } = await fixture.read(request.id)
+  assert.deepEqual([status, version, facts.attempts, dueAt], ['DISPATCHED', 2, 1, facts.leaseEndsAt])
+  assert.deepEqual(await movesBy(fixture.database, 'send.claimed'), { moves: 1n, batches: 1n })
+  await fixture.later(0)
+  assert.deepEqual(fixture.partner.asked, [])
+  await fixture.later(6_000)
+  assert.deepEqual(fixture.partner.asked, ['GET'], 'should its process have died, the bank is asked')
+  await assertBooks(fixture.database)
+})
+
+test('[cash-out.work.7] [cash-out.approval.1] what is to be approved is not claimed as it is made, and of what is refused nothing is', async (t) => {
+  const fixture = await cashOutFixture(t, {}, { approvalFromCents: 30_00n })
+  const request = cashOutRequest({ id: fixture.ids.uuid(), externalId: 'a' })
+  const { cashOut, claimed } = await fixture.commands.create(request, CLAIM)
+  assert.deepEqual([claimed, cashOut.status, (await fixture.read(request.id)).version], [undefined, 'RESERVED', 1])
+  const again = {
+    ...cashOutRequest({ id: fixture.ids.uuid(), externalId: 'b', valueCents: 1_00n }),
+    idempotencyKey: 'k',
+  }
+  await fixture.commands.create(again)
+  const repeated = await fixture.commands.create({ ...again, id: fixture.ids.uuid() }, CLAIM)
+  assert.deepEqual([repeated.isReplayed, repeated.claimed, repeated.cashOut.status], [true, undefined, 'RESERVED'])
+  await switchPayouts(fixture.database, false)
+  const refused = cashOutRequest({ id: fixture.ids.uuid(), externalId: 'c' })
+  assert.equal((await refusalOf(fixture.commands.create(refused, CLAIM))).code, 'cash_out_suspended')
 })

@@ -3,7 +3,13 @@ import test from 'node:test'
 import type { SendWindow } from '../../src/banks/port.ts'
 import type { Step } from '../../src/engine/operation.ts'
 import type { SendFacts } from '../../src/operations/attempts.ts'
-import { type AnyOrder, createDispatcher, type DispatchBounds, type Orders } from '../../src/operations/dispatcher.ts'
+import {
+  type AnyOrder,
+  createDispatcher,
+  type DispatchBounds,
+  type Orders,
+  type Sends,
+} from '../../src/operations/dispatcher.ts'
 import { statusQueryFact } from '../../src/operations/status-query.ts'
 import { cashOutAs } from '../cash-out/situations.ts'
 
@@ -51,7 +57,17 @@ const BOUNDS: DispatchBounds = {
 }
 
 function dispatcher(orders: AnyOrders, sends: number, given: Partial<DispatchBounds> = {}, clock = clockAt()) {
-  return createDispatcher(orders, clock, async () => sends, { ...BOUNDS, ...given })
+  return createDispatcher(
+    orders,
+    clock,
+    sendsOf(() => sends),
+    { ...BOUNDS, ...given },
+  )
+}
+
+/** A process that sends what is made at once, as far as so many may be sent. */
+function sendsOf(wanted: () => number): Sends {
+  return { wanted: async () => wanted(), wantedOfNew: wanted }
 }
 
 function orderOf(id: string, facts: SendFacts = {}): AnyOrder {
@@ -95,7 +111,12 @@ async function sleepsAfterClaim(ms: number, sendsAfterwards = 64) {
       },
     },
   )
-  await createDispatcher(orders, clockAt(), async () => sends, { ...BOUNDS, monotonic: () => now }).processNext()
+  await createDispatcher(
+    orders,
+    clockAt(),
+    sendsOf(() => sends),
+    { ...BOUNDS, monotonic: () => now },
+  ).processNext()
   return { taken, done }
 }
 
@@ -337,6 +358,129 @@ test('[CO-40] [P10] by itself the worker sees that its machine slept', async (t)
     },
   )
   const { monotonic: _, ...bounds } = BOUNDS
-  await createDispatcher(orders, clockAt(), async () => 64, bounds).processNext()
+  await createDispatcher(
+    orders,
+    clockAt(),
+    sendsOf(() => 64),
+    bounds,
+  ).processNext()
   assert.deepEqual(done, ['send.claimed', 'send.not_sent'])
+})
+
+/** Makes orders: the first wants a claim, and `begun` tells what else the dispatcher did by the time it was made. */
+function making(orders: AnyOrders, sends: number, given: Partial<DispatchBounds> = {}) {
+  const sender = dispatcher(orders, sends, given)
+  const claims: (number | undefined)[] = []
+  const make = (id: string) =>
+    sender.sendNew(async (claim) => {
+      claims.push(claim?.leaseMs)
+      return { claimed: claim && orderOf(id) }
+    })
+  return { sender, make, claims }
+}
+
+test('[cash-out.work.7] what is claimed as it is made is sent without another claim, and nobody waits for that but a shutdown', async () => {
+  const bank = Promise.withResolvers<void>()
+  const { orders, done } = scripted({})
+  const slow = {
+    ...orders,
+    send: async (...sent: Parameters<AnyOrders['send']>) => bank.promise.then(() => orders.send(...sent)),
+  }
+  const { sender, make, claims } = making(slow, Number.POSITIVE_INFINITY)
+  await make('a')
+  assert.deepEqual([claims, done], [[5_500], []])
+  const drained = sender.drained()
+  bank.resolve()
+  await drained
+  assert.deepEqual(done, ['send a', 'a answer {"to":"send"}'])
+})
+
+test('[cash-out.work.7] what came to be unclaimed is not sent', async () => {
+  const { orders, done } = scripted({})
+  const { sender } = making(orders, Number.POSITIVE_INFINITY)
+  await sender.sendNew(async () => ({ claimed: undefined }))
+  await sender.drained()
+  assert.deepEqual(done, [])
+})
+
+test('[cash-out.work.7] [partner.6] nothing is claimed as it is made where this process sends nothing, or the bank is only tried', async () => {
+  for (const sends of [0, 1, 127]) {
+    const { make, claims } = making(scripted({}).orders, sends)
+    await make('a')
+    assert.deepEqual(claims, [undefined])
+  }
+})
+
+test('[cash-out.work.7] of those that are made 128 are worked on at once; one that could not be made leaves its place', async () => {
+  const bank = Promise.withResolvers<void>()
+  const { orders } = scripted({}, { send: async () => bank.promise.then(() => []) })
+  const { sender, make, claims } = making(orders, Number.POSITIVE_INFINITY)
+  await assert.rejects(
+    sender.sendNew(() => Promise.reject(new Error('refused'))),
+    { message: 'refused' },
+  )
+  for (let index = 0; index < 129; index++) await make(`order-${index}`)
+  assert.deepEqual([claims.filter(Boolean).length, claims.at(-1)], [128, undefined])
+  bank.resolve()
+  await sender.drained()
+  await make('later')
+  assert.equal(claims.at(-1), 5_500)
+})
+
+test('[cash-out.work.7] while more is due than can be worked on, what is made waits for its turn', async () => {
+  let due = 128
+  const { orders } = scripted(
+    {},
+    { due: async () => Array.from({ length: due }, (_, index) => orderOf(`order-${index}`)) },
+  )
+  const { sender, make, claims } = making(orders, Number.POSITIVE_INFINITY)
+  await sender.processNext()
+  await make('new')
+  due = 127
+  await sender.processNext()
+  await make('newer')
+  assert.deepEqual(claims, [undefined, 5_500])
+})
+
+test('[CO-40] [cash-out.work.7] what took too long to be made is not sent: the time counts from before its claim', async () => {
+  let now = 0
+  const { orders, done } = scripted({})
+  const { sender, make } = making(orders, Number.POSITIVE_INFINITY, { monotonic: () => now })
+  const made = sender.sendNew(async () => {
+    now = 2_001
+    return { claimed: orderOf('slow') }
+  })
+  await Promise.all([made, sender.drained()])
+  await make('next')
+  await sender.drained()
+  assert.deepEqual(
+    done.filter((line) => line.includes('slow')),
+    ['slow send.not_sent {"attempt":0,"reason":"too late after the claim"}'],
+  )
+})
+
+test('[cash-out.work.7] [logs.3] what fails while a new order is sent wakes the worker, whose step tells it; the step after that goes on', async () => {
+  let woken = 0
+  const { orders } = scripted({}, { send: () => Promise.reject(new Error('broken')) })
+  const { sender, make } = making(orders, Number.POSITIVE_INFINITY, { onDue: () => woken++ })
+  await make('a')
+  await sender.drained()
+  assert.equal(woken, 1)
+  await assert.rejects(sender.processNext(), { message: 'broken' })
+  assert.equal(await sender.processNext(), false)
+})
+
+test('[cash-out.work.7] what is wanted at once of a new order when its call has ended wakes the worker', async () => {
+  for (const [dueAt, times] of [
+    [0, 1],
+    [1, 0],
+    [null, 0],
+  ] as const) {
+    let woken = 0
+    const { orders } = scripted({}, { take: async (order) => ({ ...order, dueAt }) })
+    const { sender, make } = making(orders, Number.POSITIVE_INFINITY, { onDue: () => woken++ })
+    await make('a')
+    await sender.drained()
+    assert.equal(woken, times)
+  }
 })

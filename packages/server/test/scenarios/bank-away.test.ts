@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import test from 'node:test'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { assertExactlyOnce, assertShown, failed, paidCharge, sentPayout, sentRefund } from '../support/exactly-once.ts'

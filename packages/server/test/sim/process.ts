@@ -46,6 +46,8 @@ export interface ProcessOptions extends Omit<MemoryEngineOptions, 'logger'> {
   readonly partner: SimulatedPartner
   readonly terms: CashOutTerms
   readonly credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
+  /** Whether it has a hand free for a payout that is being made. */
+  readonly isSending: () => boolean
 }
 
 const nothing = () => undefined
@@ -78,7 +80,11 @@ export function startProcess(given: ProcessOptions): SimulatedProcess {
   const refunds = createRefundInModule(shared)
   const holders = { people: async () => [], keysDeactivatedAt: async () => new Map() }
   // The endpoints of approvals are not called: their command is.
-  const cashOuts = createCashOutModule({ ...shared, terms, holders: holders as never, refunds })
+  const cashOuts = createCashOutModule({
+    ...{ ...shared, terms, refunds },
+    holders: holders as never,
+    isSending: options.isSending,
+  })
   const cashIns = createCashInModule({
     ...shared,
     terms: { merchant: MERCHANT, fee: terms.fee, maxValueCents: terms.maxValueCents },

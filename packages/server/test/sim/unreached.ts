@@ -24,10 +24,6 @@ const UNREACHABLE: readonly (readonly [reason: string, names: readonly string[]]
     ],
   ],
   [
-    'more than the value of a payout is never credited, and no credit of a return is taken back',
-    ['cash_out returned_too_much credit'],
-  ],
-  [
     'the bank’s own book names what it told without an id otherwise, so that no simulated operator can prove it: test/cash-in/desk, test/cash-out/desk, test/refund-in/desk do',
     [
       'cash_in return_unnamed return',

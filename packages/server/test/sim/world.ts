@@ -195,6 +195,7 @@ export class World {
       pause: { for: async () => undefined, jittered: async () => undefined },
       terms: this.terms,
       credits: this.#credits,
+      isSending: () => this.chance.bool(0.5),
       halt: (before) => this.steps.before(name, before),
       commitFault: () => this.#commitFault(),
       onStale: () => this.faults.note('commit stale'),
