@@ -323,21 +323,27 @@ export function mergeDecisions<Outcome>(
   then: Decision<Outcome>,
 ): Decision<Outcome> {
   return {
-    creates: [...(first.creates ?? []), ...(then.creates ?? [])],
-    moves: [...(first.moves ?? []), ...(then.moves ?? [])],
-    journals: [...(first.journals ?? []), ...(then.journals ?? [])],
-    notifications: [...(first.notifications ?? []), ...(then.notifications ?? [])],
-    cases: [...(first.cases ?? []), ...(then.cases ?? [])],
-    closes: [...(first.closes ?? []), ...(then.closes ?? [])],
-    exact: [...(first.exact ?? []), ...(then.exact ?? [])],
+    creates: joined(first.creates, then.creates),
+    moves: joined(first.moves, then.moves),
+    journals: joined(first.journals, then.journals),
+    notifications: joined(first.notifications, then.notifications),
+    cases: joined(first.cases, then.cases),
+    closes: joined(first.closes, then.closes),
+    exact: joined(first.exact, then.exact),
     controls: { ...first.controls, ...then.controls },
-    allowances: [...(first.allowances ?? []), ...(then.allowances ?? [])],
-    recipients: [...(first.recipients ?? []), ...(then.recipients ?? [])],
-    audits: [...(first.audits ?? []), ...(then.audits ?? [])],
-    caseSteps: [...(first.caseSteps ?? []), ...(then.caseSteps ?? [])],
-    eventOrders: [...(first.eventOrders ?? []), ...(then.eventOrders ?? [])],
+    allowances: joined(first.allowances, then.allowances),
+    recipients: joined(first.recipients, then.recipients),
+    audits: joined(first.audits, then.audits),
+    caseSteps: joined(first.caseSteps, then.caseSteps),
+    eventOrders: joined(first.eventOrders, then.eventOrders),
     outcome: then.outcome,
   }
+}
+
+/** Most decisions have most of it in one of the two, or in neither: then no array is made. */
+function joined<Item>(first: readonly Item[] = [], then: readonly Item[] = []): readonly Item[] {
+  if (first.length === 0) return then
+  return then.length === 0 ? first : [...first, ...then]
 }
 
 /** What no two operations of a batch may have in common. */
