@@ -1,9 +1,13 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** Books hold names and documents. */
 const OWNER_ONLY = 0o600
 const OWNER_ONLY_FOLDER = 0o700
+
+/** Groups begin at least so far apart: where many are written, most of what each costs is the writing itself. */
+const APART_MS = 2
 
 /**
  * A file of lines that only grows. Lines reach the disk in groups: while one group is written and synced the next one
@@ -14,6 +18,8 @@ export class Journal {
   #gathering: string[] = []
   #gathered: Promise<void> | undefined
   #writing: Promise<void> = Promise.resolve()
+  /** When the last group began, by the monotonic clock. */
+  #begunAt = Number.NEGATIVE_INFINITY
 
   private constructor(file: FileHandle) {
     this.#file = file
@@ -43,7 +49,10 @@ export class Journal {
    */
   flushed(): Promise<void> {
     if (this.#gathering.length === 0) return this.#writing
-    this.#gathered ??= this.#writing.then(() => {
+    this.#gathered ??= this.#writing.then(async () => {
+      const waitMs = this.#begunAt + APART_MS - performance.now()
+      if (waitMs > 0) await delay(waitMs)
+      this.#begunAt = performance.now()
       this.#gathered = undefined
       this.#writing = this.#write(this.#gathering.splice(0).join(''))
       return this.#writing
