@@ -12,7 +12,7 @@ import type { Queries } from '../../src/platform/db/database.ts'
 import { withSnapshot } from '../../src/platform/db/snapshot.ts'
 import type { Pause } from '../../src/platform/jobs/pause.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { testDatabase } from '../support/database.ts'
+import { administer, planOf, testDatabase } from '../support/database.ts'
 import { type TestEngine, testEngine } from '../support/engine.ts'
 import { decideOperation } from '../support/machine-decisions.ts'
 import { createOperation, type Kind, MACHINES, moveOperation } from '../support/machine-operations.ts'
@@ -561,4 +561,15 @@ test('[ledger.verify.3] machines read JSON, amounts in centavos', () => {
       { account: 'total', debitCents: 12345600, creditCents: 12345600, balanceCents: 0 },
     ],
   })
+})
+
+test('[ledger.verify.1] no check looks through all movements for each that was told', async (t) => {
+  const { url } = await testDatabase(t)
+  await administer(
+    url,
+    `INSERT INTO movement SELECT 'in', n::text, gen_random_uuid(), 1 FROM generate_series(1, 5000) n`,
+  )
+  for (const { name, sql } of checks) {
+    assert.doesNotMatch(await planOf(url, sql), /SubPlan \d+\n *-> {2}Seq Scan on movement/, name)
+  }
 })
