@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { openEntries } from '../../src/bank-statement/entries/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
+import { administer, planOf, testDatabase } from '../support/database.ts'
 import { payment } from '../support/engine.ts'
 import { bookedMovements, caseFacts, cases, payoutSwitch, statementEntries } from '../support/evidence.ts'
 import { pageOf, paymentOf, type StatementFixture, statementFixture } from './fixture.ts'
@@ -267,4 +269,18 @@ test('[statement.4] two entries that share an id are two where their kinds diffe
   await fixture.sweep()
   const kept = (await statementEntries(fixture.database)).map((line) => line.split(' ').slice(0, 2).join(' '))
   assert.deepEqual(kept.toSorted(), ['PAYMENT_RECEIVED E1', 'PAYOUT_RETURNED E1'])
+})
+
+test('[database.8] on a young table what the books know of an entry is looked up by its end-to-end id', async (t) => {
+  const { url } = await testDatabase(t)
+  await administer(
+    url,
+    `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts,
+                            end_to_end_id, created_at, updated_at)
+     SELECT gen_random_uuid(), 'cash_in', n::text, 'PAID', 1, 100, 0, n::text, '', '{}', '{}', n::text, now(), now()
+       FROM generate_series(1, 20000) n`,
+  )
+  const plan = await planOf(url, openEntries('s.direction = $1'))
+  assert.match(plan, /operation_end_to_end_id/)
+  assert.doesNotMatch(plan, /BitmapAnd/, 'and not by its kind')
 })
