@@ -50,7 +50,7 @@ import type { Caller, IncomingRequest } from './platform/http/handler.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { listeningUrl } from './platform/http/listening-url.ts'
 import { createIds, type Ids } from './platform/ids.ts'
-import { type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
+import { createFailureReport, type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
 import { createPreviousSecretReports, type OnPreviousSecret } from './platform/previous-secrets.ts'
 import type { ProcessDependencies } from './process.ts'
@@ -397,6 +397,10 @@ function buildOperations(
     refunds,
     onReserved: () => wake('cash-out'),
     isSending: () => workers.has('cash-out'),
+    onSendFailure: createFailureReport({
+      ...{ name: 'cash-out', logger: base.logger },
+      onFailure: base.metrics.failuresOf('cash-out'),
+    }),
   })
   const cashIns = createCashInModule({
     ...shared,

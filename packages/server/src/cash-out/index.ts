@@ -30,6 +30,8 @@ export interface CashOutOptions extends OrderModuleOptions {
   readonly refunds: RefusableRefunds
   /** Whether this process sends payouts; by default it does not. */
   readonly isSending?: () => boolean
+  /** As {@link DispatchBounds.onFailure}. */
+  readonly onSendFailure?: (reason: unknown) => void
 }
 
 /** Builds the module. */
@@ -40,7 +42,7 @@ export function createCashOutModule(options: CashOutOptions): CashOutModule {
   const commands = createCashOutCommands(options.engine, terms, options.onLimitExceeded)
   const jobs = createCashOutJobs({
     ...{ ...options, commands, store },
-    bounds: { ...options.bounds, onDue: options.onReserved },
+    bounds: { ...options.bounds, onDue: options.onReserved, onFailure: options.onSendFailure },
   })
   return {
     handlers: {

@@ -20,7 +20,7 @@ export interface Dispatcher {
    * @returns whether more may be due right away
    */
   processNext(): Promise<boolean>
-  /** Resolves when no order is being sent that was claimed as it was made. */
+  /** Resolves when no order is being made that is claimed with it, or sent that was. */
   drained(): Promise<void>
 }
 
@@ -92,6 +92,8 @@ export interface DispatchBounds {
   readonly monotonic?: () => number
   /** Called when the worker has something to look at before its time. */
   readonly onDue?: () => void
+  /** Is told why an order that was claimed as it was made could not be sent: it is taken up again when its lease is over. */
+  readonly onFailure?: ((reason: unknown) => void) | undefined
 }
 
 /**
@@ -149,20 +151,17 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   /** Orders whose latest try did not leave for a reason of their own. */
   readonly #hindered = new LRUCache<string, true>({ max: HINDERED_MAX })
   readonly #onDue: () => void
-  /** Orders being made that are claimed with it. */
-  #making = 0
-  /** Those being sent that were. */
-  readonly #sending = new Set<Promise<void>>()
+  readonly #onFailure: (reason: unknown) => void
+  /** Orders being made that are claimed with it, and those being sent that were. */
+  readonly #new = new Set<Promise<void>>()
   /** More were due than could be worked on: what is made now waits for its turn. */
   #isBehind = false
-  /** Why a new one could not be sent: the worker's next step fails of it, and so it is reported. */
-  #failure: { readonly reason: unknown } | undefined
 
   constructor(
     orders: Orders<Order, Input>,
     clock: Clock,
     sends: Sends,
-    { callTimeoutMs, eventQueries, monotonic = sleeplessClock(), onDue = () => undefined }: DispatchBounds,
+    { callTimeoutMs, eventQueries, monotonic = sleeplessClock(), onDue, onFailure }: DispatchBounds,
   ) {
     this.#orders = orders
     this.#clock = clock
@@ -170,46 +169,46 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     this.#eventQueries = eventQueries
     this.#monotonic = monotonic
     this.#leaseMs = leaseMsFor(callTimeoutMs)
-    this.#onDue = onDue
+    this.#onDue = onDue ?? (() => undefined)
+    this.#onFailure = onFailure ?? (() => undefined)
   }
 
   async sendNew<Made extends NewOrder<Order>>(make: (claim: SendClaim | undefined) => Promise<Made>): Promise<Made> {
     if (!this.#isFreeForNew()) return make(undefined)
     const elapsedMs = this.#stopwatch()
-    this.#making += 1
+    const making = Promise.withResolvers<void>()
+    this.#keep(making.promise)
     try {
       const made = await make({ on: 'send.claimed', leaseMs: this.#leaseMs })
-      if (made.claimed) this.#sendMade(made.claimed, elapsedMs)
+      if (made.claimed) this.#keep(this.#sendMade(made.claimed, elapsedMs))
       return made
     } finally {
-      this.#making -= 1
+      making.resolve()
     }
   }
 
   async drained(): Promise<void> {
-    while (this.#sending.size > 0) await Promise.all(this.#sending)
+    while (this.#new.size > 0) await Promise.all(this.#new)
+  }
+
+  #keep(work: Promise<void>): void {
+    const kept = work.finally(() => this.#new.delete(kept))
+    this.#new.add(kept)
   }
 
   /** While the bank is only tried, as after an outage, nothing new overtakes what has waited. */
   #isFreeForNew(): boolean {
-    const busy = this.#making + this.#sending.size
-    return busy < CONCURRENT && !this.#isBehind && this.#sends.wantedOfNew() >= CONCURRENT
+    return this.#new.size < CONCURRENT && !this.#isBehind && this.#sends.wantedOfNew() >= CONCURRENT
   }
 
   /** Sends in the background: nobody waits for it but a shutdown. */
-  #sendMade(claimed: Order, elapsedMs: () => number): void {
-    const sending = this.#sendClaimed(claimed, elapsedMs)
-      .then(
-        (order) => {
-          if (order && isDueNow(order, this.#clock)) this.#onDue()
-        },
-        (reason: unknown) => {
-          this.#failure = { reason }
-          this.#onDue()
-        },
-      )
-      .finally(() => this.#sending.delete(sending))
-    this.#sending.add(sending)
+  async #sendMade(claimed: Order, elapsedMs: () => number): Promise<void> {
+    try {
+      const order = await this.#sendClaimed(claimed, elapsedMs)
+      if (order && isDueNow(order, this.#clock)) this.#onDue()
+    } catch (reason) {
+      this.#onFailure(reason)
+    }
   }
 
   #stopwatch(): () => number {
@@ -320,9 +319,6 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   }
 
   async processNext(): Promise<boolean> {
-    const failure = this.#failure
-    this.#failure = undefined
-    if (failure) throw failure.reason
     const sends = await this.#sends.wanted()
     const found = await this.#due(sends)
     this.#isBehind = found.length >= CONCURRENT

@@ -459,15 +459,32 @@ test('[CO-40] [cash-out.work.7] what took too long to be made is not sent: the t
   )
 })
 
-test('[cash-out.work.7] [logs.3] what fails while a new order is sent wakes the worker, whose step tells it; the step after that goes on', async () => {
-  let woken = 0
-  const { orders } = scripted({}, { send: () => Promise.reject(new Error('broken')) })
-  const { sender, make } = making(orders, Number.POSITIVE_INFINITY, { onDue: () => woken++ })
+test('[cash-out.work.7] [logs.3] what fails while a new order is sent is told, each time, and the worker goes on with what is due', async () => {
+  const told: string[] = []
+  const { orders, done } = scripted({ old: 'ask' }, { send: () => Promise.reject(new Error('broken')) })
+  const { sender, make } = making(orders, Number.POSITIVE_INFINITY, {
+    onFailure: (reason) => told.push(String(reason)),
+  })
   await make('a')
+  await make('b')
   await sender.drained()
-  assert.equal(woken, 1)
-  await assert.rejects(sender.processNext(), { message: 'broken' })
+  assert.deepEqual(told, ['Error: broken', 'Error: broken'])
   assert.equal(await sender.processNext(), false)
+  assert.deepEqual(calls(done), ['ask old'])
+})
+
+test('[cash-out.work.7] [PL-2] a shutdown waits for what is being made, and then for its sending', async () => {
+  const commit = Promise.withResolvers<void>()
+  const { orders, done } = scripted({})
+  const { sender } = making(orders, Number.POSITIVE_INFINITY)
+  const made = sender.sendNew(async () => {
+    await commit.promise
+    return { claimed: orderOf('a') }
+  })
+  const drained = sender.drained().then(() => done.push('drained'))
+  commit.resolve()
+  await Promise.all([made, drained])
+  assert.deepEqual(done, ['send a', 'a answer {"to":"send"}', 'drained'])
 })
 
 test('[cash-out.work.7] what is wanted at once of a new order when its call has ended wakes the worker', async () => {

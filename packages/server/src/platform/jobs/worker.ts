@@ -30,27 +30,15 @@ export interface WorkerOptions {
 /** Starts a worker of that name. */
 export type StartWorker = (options: Pick<WorkerOptions, 'name' | 'processNext' | 'idleMs'>) => Worker
 
-/**
- * Starts a worker. A step that throws is reported and tried again after the idle wait: the work itself is in the database.
- * @source rules#logs.3
- */
-export function startWorker(options: WorkerOptions): Worker {
-  const { name, logger, heartbeat = createHeartbeat() } = options
-  let stopping = false
-  let awake = true
-  let endSleep: () => void = () => undefined
-
-  async function step(): Promise<boolean> {
-    try {
-      return await options.processNext()
-    } catch (error) {
-      options.onFailure?.()
-      report(error)
-      return false
-    }
-  }
-
-  function report(error: unknown): void {
+/** Reports what failed and is tried again: of each reason the first time at once, then now and then. @source rules#logs.3 */
+export function createFailureReport({
+  name,
+  logger,
+  onFailure,
+  heartbeat = createHeartbeat(),
+}: Pick<WorkerOptions, 'name' | 'logger' | 'onFailure' | 'heartbeat'>): (error: unknown) => void {
+  return (error) => {
+    onFailure?.()
     // Of a database that is away its pool has a line, for all workers.
     if (isOfUnavailability(error)) return
     // Our own overload passes; anything else is somebody's to look at.
@@ -59,6 +47,26 @@ export function startWorker(options: WorkerOptions): Worker {
     heartbeat.report(reason, (more) =>
       logger[level]({ worker: name, reason }, `a worker step failed; it is tried again${andMore(more)}`),
     )
+  }
+}
+
+/**
+ * Starts a worker. A step that throws is reported and tried again after the idle wait: the work itself is in the database.
+ * @source rules#logs.3
+ */
+export function startWorker(options: WorkerOptions): Worker {
+  const report = createFailureReport(options)
+  let stopping = false
+  let awake = true
+  let endSleep: () => void = () => undefined
+
+  async function step(): Promise<boolean> {
+    try {
+      return await options.processNext()
+    } catch (error) {
+      report(error)
+      return false
+    }
   }
 
   /** Workers are woken hundreds of times a second: an aborted signal would cost more than many a step. */
