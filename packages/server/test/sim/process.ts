@@ -80,11 +80,25 @@ export function startProcess(given: ProcessOptions): SimulatedProcess {
   const refunds = createRefundInModule(shared)
   const holders = { people: async () => [], keysDeactivatedAt: async () => new Map() }
   // The endpoints of approvals are not called: their command is.
-  const cashOuts = createCashOutModule({
+  let failure: { readonly reason: unknown } | undefined
+  const module = createCashOutModule({
     ...{ ...shared, terms, refunds },
     holders: holders as never,
     isSending: options.isSending,
+    onSendFailure: (reason) => {
+      failure = { reason }
+    },
   })
+  // What nobody foresaw is the run's failure, as that of any other work.
+  const cashOuts = {
+    ...module,
+    processNext: async () => {
+      const failed = failure
+      failure = undefined
+      if (failed) throw failed.reason
+      return module.processNext()
+    },
+  }
   const cashIns = createCashInModule({
     ...shared,
     terms: { merchant: MERCHANT, fee: terms.fee, maxValueCents: terms.maxValueCents },
