@@ -112,15 +112,15 @@ function measureDispatched(bare: Call, pixgate: Pixgate) {
       'bare Fastify beside, 64': await measure(bare, from(64)),
       'cash-out and dispatch, 64': await measure(payout, from(64)),
     }
-    await allNotified(pixgate)
+    await allSent(pixgate)
     return { ...many, 'cash-out and dispatch, 1': await measure(payout, from(1)) }
   })
 }
 
 const LOOK_MS = 200
 
-/** Resolves when every payout has its outcome, and the merchant has been told. */
-async function allNotified({ database }: Pixgate): Promise<void> {
+/** Resolves when every payout has its outcome, and every notification is on its way. */
+async function allSent({ database }: Pixgate): Promise<void> {
   const underWay = `SELECT FROM operation WHERE kind = 'cash_out' AND due_at IS NOT NULL
      UNION ALL SELECT FROM notification WHERE fanned_out_at IS NULL LIMIT 1`
   while ((await database.query(underWay)).rowCount !== 0) await delay(LOOK_MS)

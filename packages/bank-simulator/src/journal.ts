@@ -6,12 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 const OWNER_ONLY = 0o600
 const OWNER_ONLY_FOLDER = 0o700
 
-/** Groups begin at least so far apart: where many are written, most of what each costs is the writing itself. */
+/** Groups begin at least so far apart: a write and a sync cost more than the lines in them. */
 const APART_MS = 2
 
 /**
  * A file of lines that only grows. Lines reach the disk in groups: while one group is written and synced the next one
- * gathers, so that a thousand callers wait for few syncs and a single one for nobody.
+ * gathers, so that a thousand callers wait for few syncs and one that comes alone for nobody.
  */
 export class Journal {
   readonly #file: FileHandle

@@ -178,7 +178,7 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
       modules.auditKeeper.stop()
       modules.closes.stop()
       const working = [...workers.values()]
-      // What is made from here on is sent by others.
+      // Payouts that are made from here on are left to the workers of others, or of the next start.
       workers.clear()
       await Promise.all(working.map((worker) => worker.stop()))
       await modules.verifier.stop()
@@ -240,7 +240,7 @@ async function openBase(dependencies: Dependencies, metrics: Metrics, databases:
 
 type Modules = Awaited<ReturnType<typeof buildModules>>
 
-/** @param workers told where something is due, as far as they are there */
+/** @param workers those that are there are woken, and what they do is done here */
 async function buildModules(base: Base, workers: Workers) {
   const { config, databases, metrics } = base
   const signingKeys = await createSigningKeysModule({
@@ -396,11 +396,13 @@ function buildOperations(
     },
     refunds,
     onReserved: () => wake('cash-out'),
-    isSending: () => workers.has('cash-out'),
-    onSendFailure: createFailureReport({
-      ...{ name: 'cash-out', logger: base.logger },
-      onFailure: base.metrics.failuresOf('cash-out'),
-    }),
+    sending: {
+      isHere: () => workers.has('cash-out'),
+      onFailure: createFailureReport({
+        ...{ name: 'cash-out', logger: base.logger },
+        onFailure: base.metrics.failuresOf('cash-out'),
+      }),
+    },
   })
   const cashIns = createCashInModule({
     ...shared,

@@ -1,4 +1,5 @@
 import type { Availability, PayoutPartner, QrCodeAvailability } from '../banks/port.ts'
+import type { NewOrderDispatcher, SendingNew } from '../operations/dispatcher.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
 import { isDueNow } from '../operations/schedule.ts'
 import {
@@ -7,7 +8,7 @@ import {
   type Holders,
   type RefusableRefunds,
 } from './approval-routes.ts'
-import { bookedMovement, bookedReturn, type CashOutInput, type CashOutOutcome } from './cash-out.ts'
+import { bookedMovement, bookedReturn, type CashOut, type CashOutInput, type CashOutOutcome } from './cash-out.ts'
 import { createCashOutCommands } from './commands.ts'
 import type { CashOutTerms } from './create.ts'
 import { createCashOutJobs } from './jobs.ts'
@@ -18,7 +19,9 @@ export type { CashOutInput } from './cash-out.ts'
 export { cashOutDecider } from './desk.ts'
 
 /** Cash-outs: their endpoints, their work, and what other modules may do with them. */
-export interface CashOutModule extends OrderModule<CashOutInput, CashOutOutcome> {
+export interface CashOutModule
+  extends OrderModule<CashOutInput, CashOutOutcome>,
+    Pick<NewOrderDispatcher<CashOut>, 'drained'> {
   readonly handlers: CashOutHandlers & ApprovalHandlers
 }
 
@@ -28,10 +31,8 @@ export interface CashOutOptions extends OrderModuleOptions {
   readonly terms: CashOutTerms
   readonly holders: Holders
   readonly refunds: RefusableRefunds
-  /** Whether this process sends payouts; by default it does not. */
-  readonly isSending?: () => boolean
-  /** As {@link DispatchBounds.onFailure}. */
-  readonly onSendFailure?: (reason: unknown) => void
+  /** Whether this process sends payouts, and who is told where one that it has just made could not be sent; by default it sends none. */
+  readonly sending?: Pick<SendingNew, 'onFailure'> & { readonly isHere: () => boolean }
 }
 
 /** Builds the module. */
@@ -40,10 +41,13 @@ export function createCashOutModule(options: CashOutOptions): CashOutModule {
   const { capabilities } = options.partner
   const terms = { ...options.terms, isUnsupported: !capabilities.has('payout') }
   const commands = createCashOutCommands(options.engine, terms, options.onLimitExceeded)
-  const jobs = createCashOutJobs({
-    ...{ ...options, commands, store },
-    bounds: { ...options.bounds, onDue: options.onReserved, onFailure: options.onSendFailure },
-  })
+  const { sending, partner, onReserved } = options
+  const sendingNew = sending && {
+    wanted: () => (sending.isHere() ? partner.sendsWanted() : 0),
+    onDue: onReserved,
+    onFailure: sending.onFailure,
+  }
+  const jobs = createCashOutJobs({ ...options, commands, store, sendingNew })
   return {
     handlers: {
       ...createCashOutHandlers({ ...options, commands, jobs, store }),

@@ -16,7 +16,7 @@ import {
   type DispatchBounds,
   type NewOrderDispatcher,
   type Orders,
-  type Sends,
+  type SendingNew,
 } from '../operations/dispatcher.ts'
 import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/inputs.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -43,8 +43,8 @@ export interface CashOutJobsOptions {
   readonly partner: PayoutPartner & Availability & QrCodeAvailability
   readonly clock: Clock
   readonly bounds: DispatchBounds
-  /** Whether this process sends payouts; by default it does not. */
-  readonly isSending?: () => boolean
+  /** By default no payout is claimed as it is made. */
+  readonly sendingNew?: SendingNew | undefined
 }
 
 /** How soon a client may try again when the partner did not decode a code. */
@@ -52,7 +52,7 @@ const DECODE_RETRY_SECONDS = 5
 
 /** Makes the jobs. */
 export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
-  const { commands, store, partner, clock, bounds, isSending = () => false } = options
+  const { commands, store, partner, clock, bounds, sendingNew } = options
   const canDecode = partner.capabilities.has('payout') && partner.capabilities.has('decode-qr-code')
   const windowMs = partner.capabilities.has('idempotent-payout') ? partner.idempotencyWindowMs : 0
 
@@ -70,12 +70,9 @@ export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
     windowMs,
   }
 
-  const sends: Sends = {
-    wanted: async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0),
-    wantedOfNew: () => (isSending() ? partner.sendsWanted() : 0),
-  }
+  const sendsWanted = async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0)
   return {
-    ...createDispatcher(orders, clock, sends, bounds),
+    ...createDispatcher(orders, clock, sendsWanted, bounds, sendingNew),
     decode: async (pixCode, asker) => {
       if (!canDecode) throw new Refusal('not_supported_by_bank')
       if (partner.qrCodesWanted(asker) === 0) throw unavailable()

@@ -20,8 +20,6 @@ export interface Dispatcher {
    * @returns whether more may be due right away
    */
   processNext(): Promise<boolean>
-  /** Resolves when no order is being made that is claimed with it, or sent that was. */
-  drained(): Promise<void>
 }
 
 /** A dispatcher that may send an order as soon as it is made. */
@@ -33,6 +31,8 @@ export interface NewOrderDispatcher<Order> extends Dispatcher {
    * @source rules#cash-out.work.7
    */
   sendNew<Made extends NewOrder<Order>>(make: (claim: SendClaim | undefined) => Promise<Made>): Promise<Made>
+  /** Resolves when no order is being made that is claimed with it, or sent that was. */
+  drained(): Promise<void>
 }
 
 /** An order that may have been made. */
@@ -41,16 +41,17 @@ export interface NewOrder<Order> {
   readonly claimed: Order | undefined
 }
 
-/** How many orders may be sent now. */
-export interface Sends {
-  /** Asked before those that are due are claimed; questions are asked in any case. */
-  readonly wanted: () => Promise<number>
-  /**
-   * The same of those that are about to be made: whether sending is stopped is a condition of the claim itself. 0 where this process
-   * sends nothing.
-   */
-  readonly wantedOfNew: () => number
+/** How orders are sent as soon as they are made. */
+export interface SendingNew {
+  /** How many may be sent, 0 where this process sends nothing. Whether sending is stopped is a condition of the claim itself. */
+  readonly wanted: () => number
+  /** Called when the worker has something to look at before its time. */
+  readonly onDue: () => void
+  /** Is told why an order could not be sent: it is taken up again when its lease is over. */
+  readonly onFailure: (reason: unknown) => void
 }
+
+const NOTHING_NEW: SendingNew = { wanted: () => 0, onDue: () => undefined, onFailure: () => undefined }
 
 /** An operation that the bank is told to carry out. */
 export type AnyOrder = Operation<OperationKind, Document, SendFacts>
@@ -90,16 +91,9 @@ export interface DispatchBounds {
   readonly eventQueries: EventQueryBudget
   /** A clock that goes on while the process, or its machine, sleeps, milliseconds. */
   readonly monotonic?: () => number
-  /** Called when the worker has something to look at before its time. */
-  readonly onDue?: () => void
-  /** Is told why an order that was claimed as it was made could not be sent: it is taken up again when its lease is over. */
-  readonly onFailure?: ((reason: unknown) => void) | undefined
 }
 
-/**
- * Orders worked on at the same time, of those that are due and of those that were claimed as they were made: their claims and results
- * are one batch of the engine each.
- */
+/** Due orders worked on at the same time, whose claims and results are one batch of the engine each; and as many new ones beside them. */
 const CONCURRENT = 128
 
 /** An order and what is done about it now. */
@@ -124,34 +118,35 @@ const HINDERED_MAX = 1_000
 const FRESH_MS = 500
 
 /**
- * Makes the worker.
+ * Makes the worker. `sendsWanted` tells how many orders may be sent now; questions are asked in any case.
+ * @param sendingNew by default no order is claimed as it is made
  * @source rules#cash-out.work
  */
 export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>(
   orders: Orders<Order, Input>,
   clock: Clock,
-  sends: Sends,
+  sendsWanted: () => Promise<number>,
   bounds: DispatchBounds,
+  sendingNew = NOTHING_NEW,
 ): NewOrderDispatcher<Order> {
-  const worker = new OrderWorker(orders, clock, sends, bounds)
+  const worker = new OrderWorker(orders, clock, sendsWanted, bounds, sendingNew)
   return {
     processNext: () => worker.processNext(),
-    drained: () => worker.drained(),
     sendNew: (make) => worker.sendNew(make),
+    drained: () => worker.drained(),
   }
 }
 
 class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements NewOrderDispatcher<Order> {
   readonly #orders: Orders<Order, Input>
   readonly #clock: Clock
-  readonly #sends: Sends
+  readonly #sendsWanted: () => Promise<number>
   readonly #eventQueries: EventQueryBudget
   readonly #monotonic: () => number
   readonly #leaseMs: number
   /** Orders whose latest try did not leave for a reason of their own. */
   readonly #hindered = new LRUCache<string, true>({ max: HINDERED_MAX })
-  readonly #onDue: () => void
-  readonly #onFailure: (reason: unknown) => void
+  readonly #sendingNew: SendingNew
   /** Orders being made that are claimed with it, and those being sent that were. */
   readonly #new = new Set<Promise<void>>()
   /** More were due than could be worked on: what is made now waits for its turn. */
@@ -160,17 +155,17 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   constructor(
     orders: Orders<Order, Input>,
     clock: Clock,
-    sends: Sends,
-    { callTimeoutMs, eventQueries, monotonic = sleeplessClock(), onDue, onFailure }: DispatchBounds,
+    sendsWanted: () => Promise<number>,
+    { callTimeoutMs, eventQueries, monotonic = sleeplessClock() }: DispatchBounds,
+    sendingNew: SendingNew,
   ) {
     this.#orders = orders
     this.#clock = clock
-    this.#sends = sends
+    this.#sendsWanted = sendsWanted
     this.#eventQueries = eventQueries
     this.#monotonic = monotonic
     this.#leaseMs = leaseMsFor(callTimeoutMs)
-    this.#onDue = onDue ?? (() => undefined)
-    this.#onFailure = onFailure ?? (() => undefined)
+    this.#sendingNew = sendingNew
   }
 
   async sendNew<Made extends NewOrder<Order>>(make: (claim: SendClaim | undefined) => Promise<Made>): Promise<Made> {
@@ -198,16 +193,16 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
 
   /** While the bank is only tried, as after an outage, nothing new overtakes what has waited. */
   #isFreeForNew(): boolean {
-    return this.#new.size < CONCURRENT && !this.#isBehind && this.#sends.wantedOfNew() >= CONCURRENT
+    return this.#new.size < CONCURRENT && !this.#isBehind && this.#sendingNew.wanted() >= CONCURRENT
   }
 
   /** Sends in the background: nobody waits for it but a shutdown. */
   async #sendMade(claimed: Order, elapsedMs: () => number): Promise<void> {
     try {
       const order = await this.#sendClaimed(claimed, elapsedMs)
-      if (order && isDueNow(order, this.#clock)) this.#onDue()
+      if (order && isDueNow(order, this.#clock)) this.#sendingNew.onDue()
     } catch (reason) {
-      this.#onFailure(reason)
+      this.#sendingNew.onFailure(reason)
     }
   }
 
@@ -263,7 +258,7 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   async #sendClaimed(claimed: Order, elapsedMs: () => number): Promise<Order | undefined> {
     // A process that does not know yet that its machine slept has written the claim as an old one.
     const isOld = this.#clock.now() - (claimed.facts.lastAttemptAt ?? this.#clock.now()) > SEND_WITHIN_MS
-    const isStopped = elapsedMs() > FRESH_MS && (await this.#sends.wanted()) === 0
+    const isStopped = elapsedMs() > FRESH_MS && (await this.#sendsWanted()) === 0
     const window: SendWindow = { isOver: () => elapsedMs() > SEND_WITHIN_MS }
     const obstacle = isStopped
       ? 'sending was stopped'
@@ -319,7 +314,7 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   }
 
   async processNext(): Promise<boolean> {
-    const sends = await this.#sends.wanted()
+    const sends = await this.#sendsWanted()
     const found = await this.#due(sends)
     this.#isBehind = found.length >= CONCURRENT
     const { works, sendsLeft, isPutOff } = this.#chosen(found, sends)

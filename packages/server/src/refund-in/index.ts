@@ -59,7 +59,6 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
   return {
     handlers: createRefundInHandlers({ ...options, commands, store }),
     processNext: jobs.processNext,
-    drained: jobs.drained,
     apply: async (id, input) => {
       const outcome = await commands.apply(id, [input])
       if (outcome && isDueNow(outcome.refund, options.clock)) options.onReserved()

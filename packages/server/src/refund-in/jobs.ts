@@ -42,8 +42,7 @@ export function createRefundInJobs({ commands, store, partner, clock, bounds }: 
     ask: async (refund) => inputsOfAsking(refund, await partner.getRefund(refund.id, termsOf(refund)), windowMs, clock),
     windowMs,
   }
-  const wanted = async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0)
-  return createDispatcher(orders, clock, { wanted, wantedOfNew: () => 0 }, bounds)
+  return createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds)
 }
 
 /** What the answer to a try means. @source failure-modes#P5 */

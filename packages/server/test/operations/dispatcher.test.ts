@@ -8,7 +8,7 @@ import {
   createDispatcher,
   type DispatchBounds,
   type Orders,
-  type Sends,
+  type SendingNew,
 } from '../../src/operations/dispatcher.ts'
 import { statusQueryFact } from '../../src/operations/status-query.ts'
 import { cashOutAs } from '../cash-out/situations.ts'
@@ -57,17 +57,7 @@ const BOUNDS: DispatchBounds = {
 }
 
 function dispatcher(orders: AnyOrders, sends: number, given: Partial<DispatchBounds> = {}, clock = clockAt()) {
-  return createDispatcher(
-    orders,
-    clock,
-    sendsOf(() => sends),
-    { ...BOUNDS, ...given },
-  )
-}
-
-/** A process that sends what is made at once, as far as so many may be sent. */
-function sendsOf(wanted: () => number): Sends {
-  return { wanted: async () => wanted(), wantedOfNew: wanted }
+  return createDispatcher(orders, clock, async () => sends, { ...BOUNDS, ...given })
 }
 
 function orderOf(id: string, facts: SendFacts = {}): AnyOrder {
@@ -111,12 +101,7 @@ async function sleepsAfterClaim(ms: number, sendsAfterwards = 64) {
       },
     },
   )
-  await createDispatcher(
-    orders,
-    clockAt(),
-    sendsOf(() => sends),
-    { ...BOUNDS, monotonic: () => now },
-  ).processNext()
+  await createDispatcher(orders, clockAt(), async () => sends, { ...BOUNDS, monotonic: () => now }).processNext()
   return { taken, done }
 }
 
@@ -358,18 +343,14 @@ test('[CO-40] [P10] by itself the worker sees that its machine slept', async (t)
     },
   )
   const { monotonic: _, ...bounds } = BOUNDS
-  await createDispatcher(
-    orders,
-    clockAt(),
-    sendsOf(() => 64),
-    bounds,
-  ).processNext()
+  await createDispatcher(orders, clockAt(), async () => 64, bounds).processNext()
   assert.deepEqual(done, ['send.claimed', 'send.not_sent'])
 })
 
-/** Makes orders: the first wants a claim, and `begun` tells what else the dispatcher did by the time it was made. */
-function making(orders: AnyOrders, sends: number, given: Partial<DispatchBounds> = {}) {
-  const sender = dispatcher(orders, sends, given)
+/** A dispatcher where orders are made, of which so many may be sent, and what each of them was given to be claimed with. */
+function making(orders: AnyOrders, wanted: number, given: Partial<SendingNew> = {}, bounds = BOUNDS) {
+  const sendingNew = { wanted: () => wanted, onDue: () => undefined, onFailure: () => undefined, ...given }
+  const sender = createDispatcher(orders, clockAt(), async () => wanted, bounds, sendingNew)
   const claims: (number | undefined)[] = []
   const make = (id: string) =>
     sender.sendNew(async (claim) => {
@@ -445,7 +426,7 @@ test('[cash-out.work.7] while more is due than can be worked on, what is made wa
 test('[CO-40] [cash-out.work.7] what took too long to be made is not sent: the time counts from before its claim', async () => {
   let now = 0
   const { orders, done } = scripted({})
-  const { sender, make } = making(orders, Number.POSITIVE_INFINITY, { monotonic: () => now })
+  const { sender, make } = making(orders, Number.POSITIVE_INFINITY, {}, { ...BOUNDS, monotonic: () => now })
   const made = sender.sendNew(async () => {
     now = 2_001
     return { claimed: orderOf('slow') }

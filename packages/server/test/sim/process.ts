@@ -79,24 +79,26 @@ export function startProcess(given: ProcessOptions): SimulatedProcess {
   }
   const refunds = createRefundInModule(shared)
   const holders = { people: async () => [], keysDeactivatedAt: async () => new Map() }
-  // The endpoints of approvals are not called: their command is.
   let failure: { readonly reason: unknown } | undefined
-  const module = createCashOutModule({
-    ...{ ...shared, terms, refunds },
+  const onFailure = (reason: unknown) => {
+    failure = { reason }
+  }
+  // The endpoints of approvals are not called: their command is.
+  const payouts = createCashOutModule({
+    ...shared,
+    terms,
     holders: holders as never,
-    isSending: options.isSending,
-    onSendFailure: (reason) => {
-      failure = { reason }
-    },
+    refunds,
+    sending: { isHere: options.isSending, onFailure },
   })
-  // What nobody foresaw is the run's failure, as that of any other work.
   const cashOuts = {
-    ...module,
+    ...payouts,
+    // The driver knows of its own tasks alone, and judges what they end with: why a new payout could not be sent is what the next does.
     processNext: async () => {
       const failed = failure
       failure = undefined
       if (failed) throw failed.reason
-      return module.processNext()
+      return payouts.processNext()
     },
   }
   const cashIns = createCashInModule({

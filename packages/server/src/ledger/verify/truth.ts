@@ -125,8 +125,7 @@ export const truthChecks: readonly Check[] = [
           JOIN operation o ON o.id = m.operation_id
          WHERE NOT t.is_counted_elsewhere AND m.operation_id <> t.operation_id
             -- What names no payment of ours may be anything; the bank was asked.
-            -- Only of what names one, and by the key: of all that was told, each held against every movement, it took a core for an
-            -- hour of a million events.
+            -- Only of what names one, and by the key: each of all that was told was held against every movement, 57 s of 30,000.
             OR t.returned_payment IS NOT NULL AND t.returned_payment <> o.end_to_end_id
                AND EXISTS (SELECT FROM movement p
                             WHERE p.direction IN ('in', 'out') AND p.id = t.returned_payment AND p.operation_id <> m.operation_id)

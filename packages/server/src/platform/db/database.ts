@@ -159,7 +159,7 @@ async function withClient<Result>(pool: pg.Pool, work: (client: pg.PoolClient) =
   let broken = false
   try {
     // Here, as nothing may come between the beginning of a transaction and what it says of itself.
-    if (planAgeOf(client).isOver(performance.now())) await discardPlans(client)
+    if (planAgeOf(client).isOver()) await discardPlans(client)
     return await work(client)
   } catch (error) {
     broken = error instanceof DatabaseUnavailable
@@ -195,7 +195,7 @@ const onSlowOf = new WeakMap<pg.ClientBase, (statement: string, ms: number) => v
 const planAges = new WeakMap<pg.ClientBase, PlanAge>()
 
 function planAgeOf(client: pg.ClientBase): PlanAge {
-  const age = planAges.get(client) ?? new PlanAge(performance.now())
+  const age = planAges.get(client) ?? new PlanAge()
   planAges.set(client, age)
   return age
 }
