@@ -34,7 +34,7 @@ export interface InboxJobsOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly reports: Pick<InboxReports, 'marked'>
-  /** Marks are written so far apart, milliseconds, by a real clock; 0 where time is simulated. 25 unless given. */
+  /** Marks are written so far apart, milliseconds, by a real clock; 0 where time is simulated. 50 unless given. */
   readonly marksEveryMs?: number
 }
 
@@ -42,7 +42,7 @@ const BATCH = 256
 
 /** What was applied is marked with what was applied beside it: nothing waits for the mark. */
 const MARKS = { batchMax: 1_024, queueMax: Number.POSITIVE_INFINITY }
-const MARKS_EVERY_MS = 25
+const MARKS_EVERY_MS = 50
 
 /** Makes the jobs. */
 export function createInboxJobs(options: InboxJobsOptions): InboxJobs {

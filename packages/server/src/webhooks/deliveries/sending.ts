@@ -63,8 +63,8 @@ export interface Sending<Claim> extends Job {
 /** Longer than any attempt: what a process that died had claimed is claimed by another after this. */
 export const LEASE_MS = 30_000
 
-/** Nobody waits for a record. */
-const RECORDS = { batchMax: 256, paceMs: 10 }
+/** Nobody waits for a record, and each statement takes processor time from what somebody waits for. */
+const RECORDS = { batchMax: 256, paceMs: 50 }
 
 /**
  * Makes a job that claims attempts in one short statement, makes them with no transaction open, and records them in batches in
