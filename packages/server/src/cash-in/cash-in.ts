@@ -104,6 +104,11 @@ export function isCashIn(operation: Operation | undefined): operation is CashIn 
   return operation?.kind === 'cash_in'
 }
 
+/** All that is booked on the word of events alone, and counts, may be together at most so much. @source rules#cash-in.credits.3 */
+export interface UnverifiedBound {
+  readonly maxCents: bigint
+}
+
 /** What can happen to a cash-in after its creation. */
 export type CashInInput =
   | { readonly on: 'work.requested' }
@@ -150,8 +155,11 @@ export type CashInInput =
       readonly isContradicted?: true
       /** It was booked on another operation. */
       readonly isBookedElsewhere?: boolean
-      /** Only an event tells it, to be verified with the bank (`first`) or to be counted as unverified. */
-      readonly unverified?: 'first' | 'counted'
+      /**
+       * Only an event tells it: to be verified with the bank (`first`), or to be booked and counted as long as what counts is together at
+       * most so much. `counted` is what the state makes of the latter where there is room: see {@link UnverifiedBound}.
+       */
+      readonly unverified?: 'first' | 'counted' | UnverifiedBound
     }
   | FailureInput
 

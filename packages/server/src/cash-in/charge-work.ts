@@ -6,7 +6,7 @@ import type {
   NotSent,
   Unknown,
 } from '../banks/port.ts'
-import type { Document } from '../engine/operation.ts'
+import type { Document, UnverifiedCredit } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
@@ -16,7 +16,7 @@ import type { CashInCommands } from './commands.ts'
 import { type CreditAnswer, creditAnswer, creditBeforeAsking } from './credit-answer.ts'
 import { answerEvidence, inputsOf, type ReturnOfPayment, returnsIn } from './inputs.ts'
 import { awaitsReturns, hasReturnStep } from './returns.ts'
-import type { CashInStore, UnverifiedCredit } from './store.ts'
+import type { CashInStore } from './store.ts'
 
 /** What is done about money of a payment that went back, where refunds are known. */
 export interface ReturnsOfCashIns {

@@ -1,9 +1,17 @@
-import { limits, Refusal } from '@pixgate/spec'
+import { type JournalTemplate, journals, limits, Refusal } from '@pixgate/spec'
 import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Command, State } from '../engine/operation.ts'
+import type { Command, Decision, State } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type CashIn, type CashInInput, type CashInOutcome, isCashIn, movementOf, statusAt } from './cash-in.ts'
+import {
+  type CashIn,
+  type CashInInput,
+  type CashInOutcome,
+  isCashIn,
+  movementOf,
+  statusAt,
+  type UnverifiedBound,
+} from './cash-in.ts'
 import { type CashInRequest, type CashInTerms, decideCreate } from './create.ts'
 import { decideCashIn } from './rules.ts'
 
@@ -57,18 +65,45 @@ function commandOf(id: string, input: CashInInput): Command<CashInOutcome | unde
   return {
     reads: [id],
     movements: input.on === 'partner.confirmed' ? [movementOf(input.payment)] : [],
+    looksAtUnverified: boundOf(input) !== undefined,
     decide: (state, now) => {
       const cashIn = state.operation(id)
-      return isCashIn(cashIn) ? decideCashIn(cashIn, withOwner(cashIn, input, state), now) : { outcome: undefined }
+      if (!isCashIn(cashIn)) return { outcome: undefined }
+      return counting(id, input, decideCashIn(cashIn, asTheStateTells(cashIn, input, state), now))
     },
   }
 }
 
-/** What of an input the state alone can tell: whether another operation has its payment. */
-function withOwner({ id }: CashIn, input: CashInInput, state: State): CashInInput {
+/**
+ * What of an input the state alone can tell: whether another operation has its payment, and whether that may be booked unverified. Nobody
+ * else says that it may.
+ */
+function asTheStateTells({ id }: CashIn, input: CashInInput, state: State): CashInInput {
   if (input.on !== 'partner.confirmed') return input
   const booked = state.movement(movementOf(input.payment))
-  return { ...input, isBookedElsewhere: booked !== undefined && booked.operationId !== id }
+  const told = { ...input, isBookedElsewhere: booked !== undefined && booked.operationId !== id }
+  if (input.unverified === undefined) return told
+  const bound = boundOf(input)
+  const hasRoom = bound !== undefined && state.unverifiedCents() + input.payment.valueCents <= bound.maxCents
+  return { ...told, unverified: hasRoom ? 'counted' : 'first' }
+}
+
+function boundOf(input: CashInInput): UnverifiedBound | undefined {
+  if (input.on !== 'partner.confirmed') return undefined
+  return typeof input.unverified === 'object' ? input.unverified : undefined
+}
+
+/** A payment that is booked on the word of an event is counted with it; one that is not takes nothing. @source rules#cash-in.credits.3 */
+function counting<Outcome>(operationId: string, input: CashInInput, decision: Decision<Outcome>): Decision<Outcome> {
+  const bound = boundOf(input)
+  if (bound === undefined || input.on !== 'partner.confirmed') return decision
+  const { endToEndId, valueCents } = input.payment
+  const isBooked = decision.journals?.some(({ kind, reference }) => {
+    const { movement }: JournalTemplate = journals[kind]
+    return movement === 'in' && reference === endToEndId
+  })
+  if (!isBooked) return decision
+  return { ...decision, unverifiedCredits: [{ operationId, endToEndId, valueCents, maxCents: bound.maxCents }] }
 }
 
 /** A client whose 201 was lost finds its charge in `existing`. @source rules#external-id.2 */

@@ -1,8 +1,7 @@
 import type { ChargeQueryAnswer } from '../banks/port.ts'
-import type { Document } from '../engine/operation.ts'
+import type { Document, UnverifiedCredit } from '../engine/operation.ts'
 import { bookedAmount, type CashIn } from './cash-in.ts'
 import { answerEvidence } from './inputs.ts'
-import type { UnverifiedCredit } from './store.ts'
 
 /** What the bank's answer about a charge means for a payment that was credited on the word of an event. Pure. */
 

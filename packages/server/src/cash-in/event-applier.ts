@@ -3,7 +3,6 @@ import type { Logger } from '../platform/log.ts'
 import type { CashIn, CashInInput, CashInOutcome } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
 import type { CashInJobs } from './jobs.ts'
-import type { UnverifiedCredits } from './unverified-credits.ts'
 
 /** Applying what only an event tells of a cash-in. */
 export interface EventApplier {
@@ -16,11 +15,19 @@ export interface EventApplier {
   drained(): Promise<void>
 }
 
+/** From when on credits are verified. */
+export interface CreditTerms {
+  /** A credit of at least this is always verified; 0: every one. */
+  readonly verifyFromCents: bigint
+  /** Unverified credits that the statement has not confirmed are together at most this. */
+  readonly unverifiedMaxCents: bigint
+}
+
 /** What is needed for it. */
 export interface EventApplierOptions {
   readonly commands: Pick<CashInCommands, 'apply'>
   readonly jobs: Pick<CashInJobs, 'askNow'>
-  readonly credits: UnverifiedCredits
+  readonly credits: CreditTerms
   readonly clock: Clock
   readonly logger: Logger
   /** Whether the bank can be asked about a charge. */
@@ -42,10 +49,11 @@ export function createEventApplier({
 
   async function applied(id: string, input: CashInInput): Promise<CashInOutcome | undefined> {
     if (input.on !== 'partner.confirmed' || !options.canAsk) return commands.apply(id, input)
-    const { endToEndId, valueCents, occurredAt } = input.payment
-    const credit = { operationId: id, endToEndId, valueCents, occurredAt }
-    const isAdmitted = !options.isAlwaysVerified && (await credits.admit(credit))
-    return commands.apply(id, { ...input, unverified: isAdmitted ? 'counted' : 'first' })
+    const isVerified = options.isAlwaysVerified || input.payment.valueCents >= credits.verifyFromCents
+    return commands.apply(id, {
+      ...input,
+      unverified: isVerified ? 'first' : { maxCents: credits.unverifiedMaxCents },
+    })
   }
 
   /** Where it fails, or this process dies, a worker finds it due. */

@@ -117,7 +117,7 @@ function isToBeVerified(given: Given): boolean {
   const { cashIn, input } = given
   if (input.on !== 'partner.confirmed' || input.unverified === undefined) return false
   const hasMany = Object.keys(cashIn.facts.payments ?? {}).length >= limits.reportedPaymentsMax
-  return input.unverified === 'first' || hasMany || isOlder(given) || isUnconfirmed(given)
+  return input.unverified !== 'counted' || hasMany || isOlder(given) || isUnconfirmed(given)
 }
 
 function reportedCount({ facts }: CashIn): number {

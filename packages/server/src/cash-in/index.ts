@@ -6,11 +6,10 @@ import type { Ids } from '../platform/ids.ts'
 import { bookedAmount, bookedReturn, type CashInInput, type CashInOutcome } from './cash-in.ts'
 import { createCashInCommands } from './commands.ts'
 import type { CashInTerms } from './create.ts'
-import { createEventApplier } from './event-applier.ts'
+import { type CreditTerms, createEventApplier } from './event-applier.ts'
 import { type CashInJobs, type CashInJobsOptions, createCashInJobs } from './jobs.ts'
 import { type CashInHandlers, createCashInHandlers } from './routes.ts'
 import { createCashInStore } from './store.ts'
-import { type CreditTerms, createUnverifiedCredits } from './unverified-credits.ts'
 
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
 export {
@@ -38,7 +37,6 @@ export {
   returnsAnswered,
 } from './returns.ts'
 export { decideCashIn } from './rules.ts'
-export type { UnverifiedCredit } from './store.ts'
 
 /** Cash-ins: their endpoints, their work, and what other modules may do with them. */
 export interface CashInModule
@@ -87,7 +85,6 @@ export function createCashInModule(options: CashInOptions): CashInModule {
     jobs,
     canAsk,
     isAlwaysVerified: partner.capabilities.has('verify-every-credit'),
-    credits: createUnverifiedCredits(store, clock, options.credits),
   })
   return {
     handlers: createCashInHandlers({ commands, jobs, store, clock, ids }),

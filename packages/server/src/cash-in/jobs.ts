@@ -1,11 +1,10 @@
 import pLimit from 'p-limit'
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
-import type { Document } from '../engine/operation.ts'
+import type { Document, UnverifiedCredit } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
 import { type CashIn, isKnownAtBank, isOver } from './cash-in.ts'
 import { ChargeWork, type ChargeWorkOptions, LEASE_MS } from './charge-work.ts'
 import type { CreditAnswer } from './credit-answer.ts'
-import type { UnverifiedCredit } from './store.ts'
 
 /**
  * What talks to the partner about charges: within a create, and afterwards whenever work is due. Nothing here holds a

@@ -29,9 +29,6 @@ export type ReportedFacts = {
 
 const NONE: Readonly<Record<string, ReportedPayment>> = {}
 
-/** The name of the fact in which they are. */
-export const REPORTED_PAYMENTS: keyof ReportedFacts = 'toldPayments'
-
 /** Payments that only events reported so far, by end-to-end id. */
 export function reportedPayments({ toldPayments }: ReportedFacts): Readonly<Record<string, ReportedPayment>> {
   return toldPayments ?? NONE

@@ -17,7 +17,10 @@ export class Loader {
     this.#cache = cache
   }
 
-  /** @param presumesNew whether movements are not looked up, but presumed to be booked nowhere */
+  /**
+   * @param presumesNew whether movements are not looked up, but presumed to be booked nowhere, and what counts as unverified is presumed
+   *   to leave room, as long as it has
+   */
   async load(commands: readonly Command<unknown>[], presumesNew = false): Promise<LoadedState> {
     const named = commands.flatMap((command) => command.movements ?? [])
     // First: a movement that was booked since would not be in the operation that has it.
@@ -31,8 +34,11 @@ export class Loader {
       commands.flatMap((command) => command.recipients ?? []),
       this.#clock.now(),
     )
+    const unverifiedCents = commands.some(({ looksAtUnverified }) => looksAtUnverified)
+      ? await this.#unverifiedCents(presumesNew)
+      : undefined
     const debts = isOwed ? await this.#reader.debts() : new Map()
-    return { operations, accounts, controls, movements, allowances, recipients, debts }
+    return { operations, accounts, controls, movements, allowances, recipients, unverifiedCents, debts }
   }
 
   /** The same, believing nothing. */
@@ -63,6 +69,11 @@ export class Loader {
     const missing = names.filter((name) => this.#cache.used(name) === undefined)
     if (missing.length > 0) this.#cache.putAllowances(await this.#reader.allowances(missing))
     return new Map(names.map((name) => [allowanceKey(name), this.#cache.used(name) ?? new Map()]))
+  }
+
+  /** Where there was no room the last time, whoever presumes it decides everything twice. */
+  #unverifiedCents(presumesRoom: boolean): Promise<bigint> | bigint {
+    return presumesRoom && this.#cache.hasUnverifiedRoom ? 0n : this.#reader.unverifiedCents()
   }
 
   async #loadAccounts(): Promise<void> {

@@ -40,6 +40,8 @@ export interface Reader {
   movements(wanted: readonly MovementId[]): Promise<Map<string, BookedMovement | null>>
   /** What was used of each of these allowances. By {@link allowanceKey}. */
   allowances(wanted: readonly AllowanceName[]): Promise<Map<string, Used>>
+  /** What was booked on the word of events alone and counts, centavos. */
+  unverifiedCents(): Promise<bigint>
   /** What was paid to each of these Pix keys. */
   recipients(wanted: readonly RecipientName[], nowMs: number): Promise<Map<string, Recipient>>
 }
@@ -139,6 +141,14 @@ const selectRecipients = statement<
      ) k`,
 )
 
+const UNVERIFIED = 'SELECT cents FROM unverified_total'
+
+type UnverifiedRow = { readonly cents: bigint }
+
+const selectUnverified = statement<[], UnverifiedRow>('engine.unverified', UNVERIFIED)
+
+const lockUnverified = statement<[], UnverifiedRow>('engine.lock_unverified', `${UNVERIFIED} FOR UPDATE`)
+
 /** Reads that lock nothing. */
 export function createReader(queries: Queries): Reader {
   return {
@@ -174,6 +184,7 @@ export function createReader(queries: Queries): Reader {
       const byKey = Map.groupBy(rows, allowanceKey)
       return new Map(wanted.map((name) => [allowanceKey(name), usedOf(byKey.get(allowanceKey(name)) ?? [])]))
     },
+    unverifiedCents: async () => centsOf(await queries.rows(selectUnverified, [])),
     recipients: async (wanted, nowMs) => {
       const pixKeys = wanted.map(({ pixKey }) => pixKey)
       const paidBefore = wanted.map(({ newForMs }) => nowMs - newForMs)
@@ -183,7 +194,7 @@ export function createReader(queries: Queries): Reader {
   }
 }
 
-/** Reads that lock what they read until the transaction ends: accounts, then operations, then controls. */
+/** Reads that lock what they read until the transaction ends: accounts, then operations, then controls, then what counts as unverified. */
 export function createLockingReader(
   queries: Queries,
 ): Omit<Reader, 'byIdempotencyKeys' | 'byExternalIds' | 'byExclusiveKeys'> {
@@ -197,7 +208,13 @@ export function createLockingReader(
       return reader.operations(ids)
     },
     controls: async () => controlsOf(await queries.rows(lockControls, [])),
+    unverifiedCents: async () => centsOf(await queries.rows(lockUnverified, [])),
   }
+}
+
+function centsOf([row]: readonly UnverifiedRow[]): bigint {
+  if (row === undefined) throw new Error('the total of unverified credits is missing')
+  return row.cents
 }
 
 function usedOf(rows: readonly { bucket: number; used_cents: bigint }[]): Used {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { ChargeQueryAnswer } from '../../src/banks/port.ts'
 import type { CashIn } from '../../src/cash-in/cash-in.ts'
-import { createCashInStore } from '../../src/cash-in/store.ts'
 import { decideSwitch } from '../../src/operator/switch.ts'
 import { charge, NOT_FOUND, PIX_CODE, TIMEOUT, UNREACHABLE } from '../cash-in/fixture.ts'
+import { counted } from '../support/counted-credits.ts'
 import { payment } from '../support/engine.ts'
 import { audit, caseFacts, cases, payoutSwitch, unverifiedTotal } from '../support/evidence.ts'
 import { type FixtureOptions, pageOf, paymentOf, type StatementFixture, statementFixture } from './fixture.ts'
@@ -18,12 +18,8 @@ function opened(t: TestContext, given: FixtureOptions = {}): Promise<StatementFi
   return statementFixture(t, undefined, { canAsk: true, stands: true, ...given })
 }
 
-/** Admits a payment of which only an event told, without booking it. */
-async function admit({ database, clock }: StatementFixture, { id }: CashIn, endToEndId: string, valueCents: bigint) {
-  const credit = { operationId: id, endToEndId, valueCents, occurredAt: clock.now() }
-  const bounds = { maxCents: 1_000_000_000n, nowMs: clock.now() }
-  assert.equal((await createCashInStore(database).admitUnverified([credit], bounds)).length, 1)
-}
+/** Any that an event tells is booked on its word. */
+const UNVERIFIED = { maxCents: 1_000_000_000n }
 
 /** A charge that was credited on the word of an event; `made`: what the bank said when it made it. */
 async function forge(
@@ -34,9 +30,13 @@ async function forge(
 ): Promise<CashIn> {
   const charge = await fixture.charge(valueCents)
   if (made) await fixture.apply(charge.id, { on: 'charge.accepted', ...made })
-  await admit(fixture, charge, endToEndId, valueCents)
   const told = payment({ endToEndId, valueCents, occurredAt: fixture.clock.now() })
-  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: told, transactionId: 'tx', unverified: 'counted' })
+  await fixture.apply(charge.id, {
+    on: 'partner.confirmed',
+    payment: told,
+    transactionId: 'tx',
+    unverified: UNVERIFIED,
+  })
   return charge
 }
 
@@ -180,15 +180,14 @@ test('[trip-wire.9] what is in suspense, or not booked yet, is not asked about',
   fixture.bank.charge = () => NOT_FOUND
   const charge = await forge(fixture, 'E1', 50_00n)
   const second = payment({ endToEndId: 'E2', valueCents: 50_00n, occurredAt: fixture.clock.now() })
-  await admit(fixture, charge, 'E2', 50_00n)
   await fixture.apply(charge.id, {
     on: 'partner.confirmed',
     payment: second,
     transactionId: 'tx',
-    unverified: 'counted',
+    unverified: UNVERIFIED,
   })
   const unbooked = await fixture.charge()
-  await admit(fixture, unbooked, 'E3', 100_00n)
+  await counted(fixture, unbooked.id, 'E3', 100_00n)
   await later(fixture, 10)
   await later(fixture, 30)
   assert.deepEqual(fixture.bank.askedCharges, [charge.id, charge.id])
@@ -288,7 +287,7 @@ test('[trip-wire.10] a bank that does not answer is asked about the 16 largest i
 test('[trip-wire.10] [PL-54] what was counted and is not booked is not asked about, and delays no question', async (t) => {
   const fixture = await opened(t)
   const flooded = await fixture.charge(1n)
-  for (let index = 0; index < 60; index += 1) await admit(fixture, flooded, `O${index}`, BigInt(90_000 + index))
+  for (let index = 0; index < 60; index += 1) await counted(fixture, flooded.id, `O${index}`, BigInt(90_000 + index))
   fixture.clock.advance(SECOND)
   const { id } = await forge(fixture, 'E1', 50_00n)
   fixture.bank.charge = () => NOT_FOUND

@@ -20,14 +20,13 @@ function denyingBank(fixture: StatementFixture) {
 /** A credit that an event made up. */
 async function forge(fixture: StatementFixture, endToEndId: string) {
   const { id } = await fixture.charge()
-  await administer(
-    fixture.url,
-    `INSERT INTO unverified_credit (operation_id, end_to_end_id, value_cents, admitted_at)
-     VALUES ('${id}', '${endToEndId}', 10000, to_timestamp(${fixture.clock.now() / SECOND}));
-     UPDATE unverified_total SET cents = cents + 10000`,
-  )
   const told = payment({ endToEndId, occurredAt: fixture.clock.now() })
-  await fixture.apply(id, { on: 'partner.confirmed', payment: told, transactionId: 'tx', unverified: 'counted' })
+  await fixture.apply(id, {
+    on: 'partner.confirmed',
+    payment: told,
+    transactionId: 'tx',
+    unverified: { maxCents: 1_000_000n },
+  })
 }
 
 async function later({ clock, statements }: StatementFixture, seconds: number) {

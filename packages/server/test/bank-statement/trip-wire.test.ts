@@ -38,7 +38,11 @@ async function lift({ engine, database }: StatementFixture): Promise<void> {
 async function forge(fixture: StatementFixture, endToEndId: string) {
   const charge = await fixture.charge()
   const occurredAt = fixture.clock.now()
-  const told = { payment: payment({ endToEndId, occurredAt }), transactionId: 'tx', unverified: 'counted' } as const
+  const told = {
+    payment: payment({ endToEndId, occurredAt }),
+    transactionId: 'tx',
+    unverified: { maxCents: 1_000_000n },
+  } as const
   await fixture.apply(charge.id, { on: 'partner.confirmed', ...told })
   return charge
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createTripWireStore } from '../../src/bank-statement/trip-wire/store.ts'
+import type { CashIn, UnverifiedBound } from '../../src/cash-in/cash-in.ts'
 import { reportedPayments } from '../../src/cash-in/reported.ts'
-import { createCashInStore } from '../../src/cash-in/store.ts'
-import { createUnverifiedCredits } from '../../src/cash-in/unverified-credits.ts'
 import { unconfirmed } from '../../src/ledger/verify/store.ts'
 import { tamperedWorld } from '../bank-statement/tampering-bank.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
-import { testEngine } from '../support/engine.ts'
+import { counted } from '../support/counted-credits.ts'
+import { administer, testDatabase } from '../support/database.ts'
+import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { cases, cashIns, inbox, notifiedStatuses, unverifiedTotal } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
@@ -144,32 +144,32 @@ test('[cash-in.states.14] [CI-17] a payment dated before its charge is a contrad
   await pix.assertBooksAgree()
 })
 
-const TERMS = { verifyFromCents: 1_000n, unverifiedMaxCents: 10_000n }
+/** What may be booked on the word of events alone in the tests below. */
+const MAX_CENTS = 10_000n
 
-/** Counts as several processes have them, on one database. */
-async function counts(t: TestContext, processes: number, terms = TERMS) {
+/** Processes with an engine each, on one database; and charges, of which events tell. */
+async function processes(t: TestContext, count: number) {
   const { url, database } = await testDatabase(t)
-  const { ids, clock } = testEngine(t, url)
+  const [first, ...others] = Array.from({ length: count }, () => testEngine(t, url))
+  assert.ok(first)
+  const { clock, ids, cashIns } = first
+  const all = [first, ...others]
   return {
-    ...{ database, clock, ids, wire: createTripWireStore(database) },
-    credits: Array.from({ length: processes }, () => {
-      const connection = openTestDatabase(url, 4)
-      t.after(() => connection.close())
-      return createUnverifiedCredits(createCashInStore(connection), clock, terms)
-    }),
-    credit: (valueCents: bigint) => {
-      const occurredAt = clock.now()
-      return { operationId: ids.uuid(), endToEndId: ids.uuid(), valueCents, occurredAt }
+    ...{ url, database, clock, wire: createTripWireStore(database) },
+    charge: async (valueCents: bigint) => {
+      const id = ids.uuid()
+      return (await cashIns.create(cashInRequest({ id, externalId: id, valueCents }))).cashIn
+    },
+    /** An event tells one of them that a charge was paid; resolves to what the charge is then. */
+    tell: async (process: number, { id, valueCents }: CashIn, unverified: Unverified = { maxCents: MAX_CENTS }) => {
+      const told = payment({ endToEndId: `E${id}`, valueCents, occurredAt: clock.now() })
+      const input = { on: 'partner.confirmed', payment: told, transactionId: 'tx', unverified } as const
+      return (await all[process]?.cashIns.apply(id, input))?.cashIn.status
     },
   }
 }
 
-test('[cash-in.credits.2] exactly the threshold is verified, and one centavo less is not; what is verified is not counted', async (t) => {
-  const { credits, credit, database } = await counts(t, 1)
-  assert.equal(await credits[0]?.admit(credit(1_000n)), false)
-  assert.equal(await credits[0]?.admit(credit(999n)), true)
-  assert.deepEqual(await unverifiedTotal(database), { cents: 999n, sum: 999n })
-})
+type Unverified = UnverifiedBound | 'counted' | 'first'
 
 test('[cash-in.credits.3] what is verified whatever its amount takes nothing of the bound', async (t) => {
   const pix = await world(t, {}, STEPPED)
@@ -178,9 +178,6 @@ test('[cash-in.credits.3] what is verified whatever its amount takes nothing of 
     new Date(Date.parse(made.generateTime) + ms).toISOString()
   const endToEndId = 'E99999010202611221315ABCDEFGHIJK'
   await postUnconfirmedEvent(pix, old, { endToEndId, occurredAt: at(old, -300_001) })
-  const again = { operationId: old.id, endToEndId, valueCents: 1_000n, occurredAt: Date.parse(old.generateTime) }
-  const bounds = { maxCents: 10_000n, nowMs: pix.clock.now() }
-  assert.deepEqual(await createCashInStore(pix.database).admitUnverified([again], bounds), [], 'to be confirmed')
   await postUnconfirmedEvent(pix, charge, { occurredAt: at(charge, 400_000) })
   assert.deepEqual(await unverifiedTotal(pix.database), { cents: 0n, sum: 0n })
   await postUnconfirmedEvent(pix, charge, { occurredAt: at(charge, -299_000) })
@@ -188,30 +185,84 @@ test('[cash-in.credits.3] what is verified whatever its amount takes nothing of 
 })
 
 test('[cash-in.credits.3] many small credits in parallel from two processes are never more than the bound, to the centavo', async (t) => {
-  const { credits, credit, database } = await counts(t, 2)
-  const admitted = await Promise.all(
-    Array.from({ length: 400 }, (_, index) => credits[index % 2]?.admit(credit(BigInt(1 + ((index * 37) % 99))))),
-  )
+  const { charge, tell, database } = await processes(t, 2)
+  const values = Array.from({ length: 400 }, (_, index) => BigInt(1 + ((index * 37) % 99)))
+  const charges = await Promise.all(values.map(charge))
+  const statuses = await Promise.all(charges.map((one, index) => tell(index % 2, one)))
+  const booked = charges.filter((_, index) => statuses[index] === 'PAID')
   const { cents = 0n, sum } = (await unverifiedTotal(database)) ?? {}
   assert.equal(cents, sum)
-  assert.ok(cents <= TERMS.unverifiedMaxCents && cents > TERMS.unverifiedMaxCents - 99n, String(cents))
-  assert.ok(admitted.some((isAdmitted) => isAdmitted === false))
-  const rest = TERMS.unverifiedMaxCents - cents
-  assert.equal(await credits[0]?.admit(credit(rest + 1n)), false)
-  if (rest > 0n) assert.equal(await credits[1]?.admit(credit(rest)), true)
+  assert.equal(
+    booked.reduce((total, { valueCents }) => total + valueCents, 0n),
+    cents,
+  )
+  assert.ok(cents <= MAX_CENTS && cents > MAX_CENTS - 99n, String(cents))
+  const rest = MAX_CENTS - cents
+  assert.equal(await tell(0, await charge(rest + 1n)), 'PENDING')
+  if (rest > 0n) assert.equal(await tell(1, await charge(rest)), 'PAID')
+  await assertBooks(database)
+})
+
+test('[cash-in.credits.3] what comes together is booked as far as it fits, in its order', async (t) => {
+  const { charge, tell, database } = await processes(t, 1)
+  const charges = [await charge(6_000n), await charge(5_000n), await charge(4_000n)]
+  assert.deepEqual(await Promise.all(charges.map((one) => tell(0, one))), ['PAID', 'PENDING', 'PAID'])
+  assert.deepEqual(await unverifiedTotal(database), { cents: 10_000n, sum: 10_000n })
 })
 
 test('[cash-in.credits.3] the same credit again, at either process and at the same time, is counted once', async (t) => {
-  const { credits, credit, database } = await counts(t, 2)
-  const one = credit(600n)
-  await Promise.all(credits.flatMap((process) => [process.admit(one), process.admit(one)]))
-  assert.equal(await credits[1]?.admit(one), true)
+  const { charge, tell, database } = await processes(t, 2)
+  const one = await charge(600n)
+  await Promise.all([0, 0, 1, 1].map((process) => tell(process, one)))
+  assert.equal(await tell(1, one), 'PAID')
   assert.deepEqual(await unverifiedTotal(database), { cents: 600n, sum: 600n })
 })
 
-test('[cash-in.credits.3] an event that never booked what it was counted for counts half an hour, at most', async (t) => {
-  const { credits, credit, database, wire, clock } = await counts(t, 1)
-  await credits[0]?.admit(credit(600n))
+test('[cash-in.credits.3] where nothing fits each is verified, at every process, until something counts no longer', async (t) => {
+  const { charge, tell, database, url } = await processes(t, 2)
+  assert.equal(await tell(0, await charge(9_999n)), 'PAID')
+  for (const process of [0, 1, 1, 0]) assert.equal(await tell(process, await charge(2n)), 'PENDING')
+  assert.deepEqual(await unverifiedTotal(database), { cents: 9_999n, sum: 9_999n })
+  await administer(url, 'UPDATE unverified_credit SET settled_at = now(); UPDATE unverified_total SET cents = 0')
+  for (const process of [1, 0]) assert.equal(await tell(process, await charge(5_000n)), 'PAID')
+  assert.deepEqual(await unverifiedTotal(database), { cents: 10_000n, sum: 10_000n })
+})
+
+test('[cash-in.credits.3] what was to be verified before is verified when it is told again, and takes nothing of the bound', async (t) => {
+  const { charge, tell, database } = await processes(t, 1)
+  const one = await charge(600n)
+  assert.equal(await tell(0, one, 'first'), 'PENDING')
+  assert.equal(await tell(0, one), 'PENDING')
+  assert.deepEqual(await unverifiedTotal(database), { cents: 0n, sum: 0n })
+})
+
+test('[cash-in.credits.3] nobody but what counts says that a payment may be booked unverified', async (t) => {
+  const { charge, tell, database } = await processes(t, 1)
+  assert.equal(await tell(0, await charge(1n), 'counted'), 'PENDING')
+  assert.deepEqual(await unverifiedTotal(database), { cents: 0n, sum: 0n })
+})
+
+test('[cash-in.credits.3] a payment that goes to suspense on the word of an event counts', async (t) => {
+  const { charge, tell, database } = await processes(t, 1)
+  const one = await charge(600n)
+  assert.equal(await tell(0, { ...one, valueCents: 700n }), 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await unverifiedTotal(database), { cents: 700n, sum: 700n })
+})
+
+test('[cash-in.credits.3] what a process of the version before counted and did not book is booked, and counts once; what ceased to count counts again', async (t) => {
+  const gateway = await processes(t, 1)
+  const [known, ceased] = [await gateway.charge(600n), await gateway.charge(700n)]
+  await counted(gateway, known.id, `E${known.id}`, 600n)
+  await counted(gateway, ceased.id, `E${ceased.id}`, 700n, true)
+  assert.deepEqual(await unverifiedTotal(gateway.database), { cents: 600n, sum: 600n })
+  for (const one of [known, ceased]) assert.equal(await gateway.tell(0, one), 'PAID')
+  assert.deepEqual(await unverifiedTotal(gateway.database), { cents: 1_300n, sum: 1_300n })
+})
+
+test('[cash-in.credits.3] what a process of the version before counted and nobody booked counts half an hour, at most', async (t) => {
+  const gateway = await processes(t, 1)
+  const { wire, clock, database } = gateway
+  await counted(gateway, (await gateway.charge(600n)).id, 'E1', 600n)
   await wire.confirmCredits(clock.now() + 29 * 60_000)
   assert.deepEqual(await unverifiedTotal(database), { cents: 600n, sum: 600n })
   await wire.confirmCredits(clock.now() + 31 * 60_000)

@@ -5,10 +5,11 @@ import type { CashInInput } from '../../src/cash-in/cash-in.ts'
 import { createEventApplier } from '../../src/cash-in/event-applier.ts'
 import { cashInAs, confirmed, INPUTS, NOW } from './situations.ts'
 
-/** How a payment that an event tells is handed on, by whether the bank can be asked, demands it, and credits are left. */
-async function handedOn(given: { canAsk?: boolean; isAlwaysVerified?: boolean; isAdmitted?: boolean }) {
-  const taken: (CashInInput & { readonly unverified?: string })[] = []
-  const noted: string[] = []
+const CREDITS = { verifyFromCents: 100_00n, unverifiedMaxCents: 1_000_00n }
+
+/** How a payment that an event tells is handed on, by its value, and whether the bank can be asked and demands it. */
+async function handedOn(given: { canAsk?: boolean; isAlwaysVerified?: boolean; valueCents?: bigint }) {
+  const taken: CashInInput[] = []
   const events = createEventApplier({
     commands: {
       apply: async (_id, input) => {
@@ -17,30 +18,25 @@ async function handedOn(given: { canAsk?: boolean; isAlwaysVerified?: boolean; i
       },
     },
     jobs: { askNow: async () => undefined },
-    credits: {
-      admit: async () => {
-        noted.push('admitted')
-        return given.isAdmitted ?? true
-      },
-    },
+    credits: CREDITS,
     clock: { now: () => NOW },
     logger: pino({ level: 'silent' }),
     canAsk: given.canAsk ?? true,
     isAlwaysVerified: given.isAlwaysVerified ?? false,
   })
-  await events.apply('id', confirmed())
-  await events.apply('id', INPUTS['work.requested'])
-  return { unverified: taken[0]?.unverified, noted }
+  await events.apply('id', confirmed({ valueCents: given.valueCents ?? 99_99n }))
+  const [input] = taken
+  return input?.on === 'partner.confirmed' ? input.unverified : assert.fail()
 }
 
-test('[cash-in.credits.2] [cash-in.credits.3] a credit within the unverified limit is counted before it is decided; else it is verified', async () => {
-  assert.deepEqual(await handedOn({}), { unverified: 'counted', noted: ['admitted'] })
-  assert.deepEqual(await handedOn({ isAdmitted: false }), { unverified: 'first', noted: ['admitted'] })
+test('[cash-in.credits.2] [cash-in.credits.3] exactly the threshold is verified, and one centavo less may be booked within the bound', async () => {
+  assert.deepEqual(await handedOn({}), { maxCents: 1_000_00n })
+  assert.deepEqual(await handedOn({ valueCents: 100_00n }), 'first')
 })
 
 test('[cash-in.credits.2] a bank may require that every payment is verified; where it cannot be asked its event is enough', async () => {
-  assert.deepEqual(await handedOn({ isAlwaysVerified: true }), { unverified: 'first', noted: [] })
-  assert.deepEqual(await handedOn({ canAsk: false, isAlwaysVerified: true }), { unverified: undefined, noted: [] })
+  assert.deepEqual(await handedOn({ isAlwaysVerified: true }), 'first')
+  assert.deepEqual(await handedOn({ canAsk: false, isAlwaysVerified: true }), undefined)
 })
 
 test('[cash-in.work.5] a status query that an event requests is made at once, unless one is in flight; a failed query stops nothing', async () => {
@@ -59,7 +55,7 @@ test('[cash-in.work.5] a status query that an event requests is made at once, un
           throw new Error('the bank cannot be reached')
         },
       },
-      credits: { admit: async () => false },
+      credits: CREDITS,
       clock: { now: () => NOW },
       logger: pino({ level: 'silent' }),
       canAsk: true,

@@ -162,6 +162,7 @@ export class Driver {
     )
     await process.statement.match(now, async () => true)
     await process.statement.findGaps(now, 0)
+    statement.confirmCredits()
   }
 
   #isDue(work: Work): boolean {

@@ -1,4 +1,3 @@
-import { REPORTED_PAYMENTS } from '../../src/cash-in/reported.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import type { OperationRow } from '../../src/engine/operation-row.ts'
 import type { Database } from '../../src/platform/db/database.ts'
@@ -13,11 +12,6 @@ import type { Tables } from './tables.ts'
 // biome-ignore lint/suspicious/noExplicitAny: each statement has types of its own, which its store declares.
 type Answers = Readonly<Record<string, (...parameters: any[]) => readonly object[]>>
 
-/** What credits of which only events told are together, and were counted by. */
-interface Unverified {
-  readonly admitted: Set<string>
-}
-
 /** A database of which only these statements are known. */
 export function createQueries(tables: Tables, inbox: InboxTable): Database {
   const answers: Answers = {
@@ -26,7 +20,6 @@ export function createQueries(tables: Tables, inbox: InboxTable): Database {
     'order.note_plans': () => [],
     ...operationAnswers(tables),
     ...refundAnswers(tables),
-    'cash_in.admit_unverified': admitting(tables, { admitted: new Set() }),
     ...inbox.answers,
   }
   return {
@@ -123,28 +116,6 @@ function refundAnswers(tables: Tables): Answers {
         )
         .map(({ id }) => ({ id })),
   }
-}
-
-/** The sum of what is counted is small here: a credit fits where it is not to be verified for another reason. */
-function admitting(tables: Tables, { admitted }: Unverified) {
-  return (
-    operationIds: readonly string[],
-    endToEndIds: readonly string[],
-    cents: readonly bigint[],
-    maxCents: bigint,
-    _now: string,
-    chargedBy: readonly number[],
-  ) =>
-    operationIds.flatMap((operation_id, index) => {
-      const [end_to_end_id = '', value = 0n, by = 0] = [endToEndIds[index], cents[index], chargedBy[index]]
-      const key = `${operation_id} ${end_to_end_id} ${value}`
-      const operation = tables.operations.get(operation_id)
-      const reported = operation?.facts[REPORTED_PAYMENTS] as Readonly<Record<string, unknown>> | undefined
-      const isVerified = (operation?.createdAt ?? 0) > by || Object.hasOwn(reported ?? {}, end_to_end_id)
-      if (!admitted.has(key) && (isVerified || value > maxCents)) return []
-      admitted.add(key)
-      return [{ operation_id, end_to_end_id, value_cents: value }]
-    })
 }
 
 /** An operation as a row of its table. */

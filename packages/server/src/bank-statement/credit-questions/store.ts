@@ -1,4 +1,4 @@
-import type { UnverifiedCredit } from '../../cash-in/index.ts'
+import type { UnverifiedCredit } from '../../engine/operation.ts'
 import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
 
 /** All SQL of the questions about credits. */

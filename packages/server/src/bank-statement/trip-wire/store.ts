@@ -162,14 +162,14 @@ const selectLeft = statement<[from: string, to: string], { cents: bigint }>(
             (SELECT version FROM account WHERE code = 'settlement'))`,
 )
 
-/** Not booked within this: the event was about something else. */
+/** Counted by a process of the version before, which counts before it books, and not booked within this: it never will be. */
 const BOOKED_WITHIN = '30 minutes'
 
-/** Whoever admits waits for it. What is read in the next statement has all that was admitted before. */
+/** Whoever counts one waits for it. What is read in the next statement has all that was counted before. */
 const lockTotal = statement<[]>('trip_wire.lock_total', 'SELECT FROM unverified_total FOR UPDATE')
 
 /**
- * Under the same lock as admitting. The total is added up anew: were it carried on, one that is wrong would stay so, and one that is
+ * Under the same lock as counting. The total is added up anew: were it carried on, one that is wrong would stay so, and one that is
  * less than its credits would end every reading. @source rules#cash-in.credits.3
  */
 const confirmCredits = statement<[now: string]>(
