@@ -162,7 +162,10 @@ const selectLeft = statement<[from: string, to: string], { cents: bigint }>(
             (SELECT version FROM account WHERE code = 'settlement'))`,
 )
 
-/** Counted by a process of the version before, which counts before it books, and not booked within this: it never will be. */
+/**
+ * What is not booked under its own operation within this never will be: the movement is another operation's, or a process of the version
+ * before, which counts before it books, counted it. @source rules#cash-in.credits.3
+ */
 const BOOKED_WITHIN = '30 minutes'
 
 /** Whoever counts one waits for it. What is read in the next statement has all that was counted before. */

@@ -3,7 +3,7 @@ import type { Part } from './part.ts'
 
 /** Appends to the audit trail. */
 export const audits: Part = {
-  name: 'aud',
+  name: 'au',
   isWanted: (draft) => draft.audits.length > 0,
   sql: ({ draft: { audits, now }, ids }, p) => `
   inserted_audit AS (

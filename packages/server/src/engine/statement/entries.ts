@@ -10,7 +10,7 @@ import type { Part } from './part.ts'
  * speed); locking keeps 0.93 to 0.98 of it.
  */
 export const entries: Part = {
-  name: 'ent',
+  name: 'en',
   isWanted: ({ accountChanges }) => [...accountChanges.values()].some((change) => change.entries.length > 0),
   sql: ({ draft }, p) => {
     const entries = entriesOf(draft)

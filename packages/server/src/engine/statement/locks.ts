@@ -102,7 +102,7 @@ const unverifiedTotal: LockedRows = {
   isWanted: ({ unverifiedCredits }) => unverifiedCredits.length > 0,
   sql: ({ unverifiedCredits }, p, before) => `
   ut AS MATERIALIZED (
-    SELECT cents, ${p.one('bigint', headroomOf(unverifiedCredits))}::bigint AS headroom FROM unverified_total
+    SELECT cents, ${p.one('bigint', headroomOf(unverifiedCredits))} AS headroom FROM unverified_total
      WHERE true${behind(before)} FOR UPDATE
   )`,
   compare: 'EXISTS (SELECT FROM ut WHERE cents <= headroom)',

@@ -2,7 +2,7 @@ import type { Part } from './part.ts'
 
 /** Inserts the notifications to send. */
 export const notifications: Part = {
-  name: 'ntf',
+  name: 'nt',
   isWanted: (draft) => draft.notifications.length > 0,
   sql: ({ draft, ids }, p) => `
   inserted_notification AS (

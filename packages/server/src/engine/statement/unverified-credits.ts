@@ -7,7 +7,7 @@ import type { Part } from './part.ts'
  * @source rules#cash-in.credits.3
  */
 export const unverifiedCredits: Part = {
-  name: 'unv',
+  name: 'un',
   isWanted: (draft) => draft.unverifiedCredits.length > 0,
   sql: ({ draft: { unverifiedCredits: credits, now } }, p) => `
   counted_credit AS (
