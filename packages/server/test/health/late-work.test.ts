@@ -17,13 +17,14 @@ const SENTENCE = 'what was due more than a minute ago has not been taken up'
 
 /** Each kind of work that a worker would do, with no worker to do it. */
 async function workOfEveryKind(pix: World): Promise<void> {
-  await pix.balance(10_000)
-  await pix.cashOut({ value: 10 })
-  await pix.charge('20.00')
-  // What is stored is applied at once; what matches nothing waits.
+  // What is stored is applied at once; what matches nothing waits, and is noted to: before anything else is there to be done.
   const nobody = { id: '0198c0de-7a11-7000-8000-000000000001', valueCents: 1_000, providerTransactionId: 'nobody' }
   const occurredAt = new Date(pix.clock.now()).toISOString()
   assert.equal(await postEvent(pix, paidEvent(nobody, { occurredAt })), 200)
+  await pix.work()
+  await pix.balance(10_000)
+  await pix.cashOut({ value: 10 })
+  await pix.charge('20.00')
 }
 
 /** Moves all that is due, or waits, back in time; what is append-only too. */
