@@ -11,6 +11,7 @@ import { administer, testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { cases, cashIns, inbox, notifiedStatuses, unverifiedTotal } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
+import { openHolder } from '../support/waiting-backends.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
 const STEPPED = { isStepped: true }
@@ -265,6 +266,45 @@ test('[cash-in.credits.3] what a process of the version before counted and nobod
   await counted(gateway, (await gateway.charge(600n)).id, 'E1', 600n)
   await wire.confirmCredits(clock.now() + 29 * 60_000)
   assert.deepEqual(await unverifiedTotal(database), { cents: 600n, sum: 600n })
+  await wire.confirmCredits(clock.now() + 31 * 60_000)
+  assert.deepEqual(await unverifiedTotal(database), { cents: 0n, sum: 0n })
+})
+
+test('[cash-in.credits.3] while it is looked for what counts no longer, payments are booked and counted', async (t) => {
+  const { charge, tell, wire, clock, url, database } = await processes(t, 1)
+  const one = await charge(600n)
+  const holder = await openHolder(url)
+  await holder.hold('LOCK TABLE statement_gap')
+  const confirming = wire.confirmCredits(clock.now())
+  await holder.waiting(1)
+  assert.equal(await tell(0, one), 'PAID')
+  await holder.release()
+  await confirming
+  assert.deepEqual(await unverifiedTotal(database), { cents: 600n, sum: 600n })
+})
+
+test('[cash-in.credits.3] what has come to count again by the time the sum is held goes on counting', async (t) => {
+  const gateway = await processes(t, 1)
+  const { wire, clock, url, database } = gateway
+  await counted(gateway, (await gateway.charge(600n)).id, 'E1', 600n)
+  const holder = await openHolder(url)
+  await holder.hold('SELECT FROM unverified_total FOR UPDATE')
+  const confirming = wire.confirmCredits(clock.now() + 31 * 60_000)
+  await holder.waiting(1)
+  await administer(url, `UPDATE unverified_credit SET admitted_at = admitted_at + interval '31 minutes'`)
+  await holder.release()
+  await confirming
+  assert.deepEqual(await unverifiedTotal(database), { cents: 600n, sum: 600n })
+})
+
+test('[cash-in.credits.3] however many count no longer, one look finds them all', async (t) => {
+  const { wire, clock, url, database } = await processes(t, 1)
+  await administer(
+    url,
+    `INSERT INTO unverified_credit (operation_id, end_to_end_id, value_cents, admitted_at)
+     SELECT gen_random_uuid(), 'E' || n, 1, to_timestamp(${clock.now()} / 1000.0) FROM generate_series(1, 2500) n;
+     UPDATE unverified_total SET cents = 2500`,
+  )
   await wire.confirmCredits(clock.now() + 31 * 60_000)
   assert.deepEqual(await unverifiedTotal(database), { cents: 0n, sum: 0n })
 })

@@ -168,18 +168,8 @@ const selectLeft = statement<[from: string, to: string], { cents: bigint }>(
  */
 const BOOKED_WITHIN = '30 minutes'
 
-/** Whoever counts one waits for it. What is read in the next statement has all that was counted before. */
-const lockTotal = statement<[]>('trip_wire.lock_total', 'SELECT FROM unverified_total FOR UPDATE')
-
-/**
- * Under the same lock as counting. The total is added up anew: were it carried on, one that is wrong would stay so, and one that is
- * less than its credits would end every reading. @source rules#cash-in.credits.3
- */
-const confirmCredits = statement<[now: string]>(
-  'trip_wire.confirm_credits',
-  `WITH confirmed AS (
-     UPDATE unverified_credit u SET settled_at = $1
-      WHERE u.settled_at IS NULL
+/** Which credits count no longer, by what stands beside them; `$1` is now. @source rules#cash-in.credits.3 */
+const COUNTS_NO_LONGER = `u.settled_at IS NULL
         AND (EXISTS (SELECT FROM statement_entry s
                       WHERE s.direction = 'in' AND s.kind = 'PAYMENT_RECEIVED' AND s.id = u.end_to_end_id
                         AND s.outcome = 'MATCHED' AND s.operation_id = u.operation_id AND s.value_cents = u.value_cents)
@@ -194,7 +184,36 @@ const confirmCredits = statement<[now: string]>(
                            AND c.reference = 'in ' || u.end_to_end_id AND c.closed_at IS NOT NULL)
              OR u.admitted_at < $1::timestamptz - interval '${BOOKED_WITHIN}'
                 AND NOT EXISTS (SELECT FROM movement m
-                                 WHERE m.direction = 'in' AND m.id = u.end_to_end_id AND m.operation_id = u.operation_id))
+                                 WHERE m.direction = 'in' AND m.id = u.end_to_end_id AND m.operation_id = u.operation_id))`
+
+interface CreditRow {
+  readonly operation_id: string
+  readonly end_to_end_id: string
+  readonly value_cents: bigint
+}
+
+type CreditKeys = [operationIds: readonly string[], endToEndIds: readonly string[], cents: readonly string[]]
+
+/** Looked for while the total is free: there may be many that count still, and whoever books one would wait for all of them. */
+const selectSettled = statement<[now: string, limit: number], CreditRow>(
+  'trip_wire.settled_credits',
+  `SELECT operation_id, end_to_end_id, value_cents FROM unverified_credit u WHERE ${COUNTS_NO_LONGER} LIMIT $2`,
+)
+
+/** Whoever counts one waits for it. What is read in the next statement has all that was counted before. */
+const lockTotal = statement<[]>('trip_wire.lock_total', 'SELECT FROM unverified_total FOR UPDATE')
+
+/**
+ * Under the same lock as counting, which may have counted one again since it was found. The total is added up anew: were it carried on,
+ * one that is wrong would stay so, and one that is less than its credits would end every reading. @source rules#cash-in.credits.3
+ */
+const confirmCredits = statement<[now: string, ...CreditKeys]>(
+  'trip_wire.confirm_credits',
+  `WITH confirmed AS (
+     UPDATE unverified_credit u SET settled_at = $1
+       FROM unnest($2::uuid[], $3::text[], $4::bigint[]) AS f (operation_id, end_to_end_id, value_cents)
+      WHERE u.operation_id = f.operation_id AND u.end_to_end_id = f.end_to_end_id AND u.value_cents = f.value_cents
+        AND ${COUNTS_NO_LONGER}
      RETURNING u.value_cents, u.end_to_end_id
    ), closed AS (
      UPDATE "case" c SET closed_at = $1 FROM confirmed f
@@ -206,6 +225,9 @@ const confirmCredits = statement<[now: string]>(
           (SELECT coalesce(sum(value_cents), 0) AS cents FROM confirmed) c
     WHERE u.cents <> t.cents - c.cents`,
 )
+
+/** So many are confirmed while the total is held once. */
+const CONFIRMED_AT_ONCE = 1_000
 
 /** Movements that a payout or a refund had at the bank are booked here within this. */
 const BOOKED_AFTER_MS = 60_000
@@ -280,10 +302,25 @@ function balances(database: Database): Pick<TripWireStore, OfBalances> {
 function credits(database: Database): Pick<TripWireStore, 'confirmCredits'> {
   return {
     confirmCredits: async (nowMs) => {
-      await database.transaction(async (queries) => {
-        await queries.rows(lockTotal, [])
-        await queries.rows(confirmCredits, [instantParameter(nowMs)])
-      })
+      const now = instantParameter(nowMs)
+      let found: CreditRow[]
+      do {
+        found = await database.rows(selectSettled, [now, CONFIRMED_AT_ONCE])
+        const keys = keysOf(found)
+        // Also where none was found: the total is put right.
+        await database.transaction(async (queries) => {
+          await queries.rows(lockTotal, [])
+          await queries.rows(confirmCredits, [now, ...keys])
+        })
+      } while (found.length === CONFIRMED_AT_ONCE)
     },
   }
+}
+
+function keysOf(rows: readonly CreditRow[]): CreditKeys {
+  return [
+    rows.map(({ operation_id }) => operation_id),
+    rows.map(({ end_to_end_id }) => end_to_end_id),
+    rows.map(({ value_cents }) => String(value_cents)),
+  ]
 }
