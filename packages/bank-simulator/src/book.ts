@@ -43,6 +43,11 @@ export class Book extends Records {
     return this.#journal.flushed()
   }
 
+  /** Sees to it that what was booked so far survives before long: for what nobody waits to be told. */
+  durableSoon(): void {
+    this.#journal.flushSoon()
+  }
+
   /** Hands over every event the service has not taken yet: those of the past now, and each new one when it is booked. */
   onEvent(listener: (event: BankEvent) => void): void {
     this.#listener = listener

@@ -9,6 +9,9 @@ const OWNER_ONLY_FOLDER = 0o700
 /** Groups begin at least so far apart: a write and a sync cost more than the lines in them. */
 const APART_MS = 2
 
+/** What nobody waits for begins to be written so long after it, at the latest. */
+const UNWAITED_MS = 50
+
 /**
  * A file of lines that only grows. Lines reach the disk in groups: while one group is written and synced the next one
  * gathers, so that a thousand callers wait for few syncs and one that comes alone for nobody.
@@ -20,6 +23,7 @@ export class Journal {
   #writing: Promise<void> = Promise.resolve()
   /** When the last group began, by the monotonic clock. */
   #begunAt = Number.NEGATIVE_INFINITY
+  #soon: NodeJS.Timeout | undefined
 
   private constructor(file: FileHandle) {
     this.#file = file
@@ -60,8 +64,18 @@ export class Journal {
     return this.#gathered
   }
 
+  /** Sees to it that what was appended so far reaches the disk: in the next group, or in one of its own in a moment. */
+  flushSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined
+      // Whoever waits for something is told that the disk refuses it.
+      this.flushed().catch(() => undefined)
+    }, UNWAITED_MS)
+  }
+
   /** Writes what is left and closes the file. */
   async close(): Promise<void> {
+    clearTimeout(this.#soon)
     await this.flushed().finally(() => this.#file.close())
   }
 

@@ -119,7 +119,8 @@ export class EventSender {
       )
     }
     book.record({ fact: 'event delivered', at: clock.now(), eventId: event.body.eventId })
-    await book.durable()
+    // Were it lost it would be sent again.
+    book.durableSoon()
   }
 
   async #deliverCopy({ endpoint, body }: BankEvent, delayMs: number, isShuffled: boolean): Promise<void> {

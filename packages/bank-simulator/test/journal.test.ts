@@ -38,6 +38,24 @@ test('[partner-protocol] what was flushed is in the file; what comes meanwhile f
   await journal.close()
 })
 
+test('[partner-protocol] what nobody waits for is in the file with the next that somebody waits for, or in a moment', async (t) => {
+  const path = join(await bankDirectory(t), 'lines')
+  const { journal } = await Journal.open(path)
+  const text = () => readFile(path, 'utf8')
+  journal.append('one')
+  journal.flushSoon()
+  journal.append('two')
+  await journal.flushed()
+  assert.equal(await text(), 'one\ntwo\n')
+  journal.append('three')
+  journal.flushSoon()
+  while (!(await text()).endsWith('three\n'));
+  journal.append('four')
+  journal.flushSoon()
+  await journal.close()
+  assert.equal(await text(), 'one\ntwo\nthree\nfour\n')
+})
+
 test('[partner-protocol] a torn last line is cut off, and the book goes on after it', async (t) => {
   const path = join(await bankDirectory(t), 'lines')
   const { journal } = await Journal.open(path)

@@ -113,7 +113,8 @@ export class CallbackSender {
       )
     }
     book.record({ fact: 'notice delivered', at: clock.now(), noticeId: notice.id })
-    await book.durable()
+    // Were it lost it would be sent again.
+    book.durableSoon()
   }
 
   /** The first who waits sends for all who came meanwhile. */
