@@ -261,6 +261,7 @@ async function buildModules(base: Base, workers: Workers) {
   const engine = createEngine({
     ...base,
     database: databases.engine,
+    foreseenFrom: databases.work,
     observer: { ...metrics.engine, ...base.writes },
     onNotifications: () => webhooks.wake(),
   })

@@ -1,9 +1,11 @@
 import { Refusal } from '@pixgate/spec'
+import type { Database } from '../platform/db/database.ts'
 import { DatabaseUnavailable } from '../platform/db/errors.ts'
 import { createBatcher, QueueFull } from '../platform/jobs/batcher.ts'
 import { Batch, Contended } from './batch.ts'
 import { Cache } from './cache.ts'
 import { Duplicates } from './duplicates.ts'
+import { createForesight } from './foresee.ts'
 import { Loader } from './loader.ts'
 import type { Command } from './operation.ts'
 import { Planner } from './planner.ts'
@@ -24,6 +26,8 @@ export interface Engine {
    * @throws Refusal overloaded: the queue is full, the database does not answer, or the command's request has lapsed
    */
   execute<Outcome>(command: Command<Outcome>): Promise<Outcome>
+  /** Reads operations that commands are about to look at, so that these need not wait for it. Nothing depends on it. */
+  foresee(ids: readonly string[]): Promise<void>
   /** How many commands wait. */
   readonly waiting: number
   /** Resolves when nothing waits and nothing runs. */
@@ -33,6 +37,8 @@ export interface Engine {
 /** What an engine needs. */
 export interface EngineOptions extends Omit<WriterOptions, 'onOutcomeUnknown'> {
   readonly bounds?: EngineBounds
+  /** Where what is foreseen is read: on no connection that a batch, or what is urgent, could wait for. The same database unless given. */
+  readonly foreseenFrom?: Database
 }
 
 /** How much an engine holds. @source rules#engine.11 */
@@ -58,6 +64,7 @@ export function createEngine(options: EngineOptions): Engine {
   const urgent = createLane(options, { ...bounds, cachedOperations: 1 })
   return {
     execute: (command) => (command.isUrgent ? urgent : ordinary).execute(command),
+    foresee: (ids) => ordinary.foresee(ids),
     get waiting() {
       return ordinary.waiting + urgent.waiting
     },
@@ -95,6 +102,7 @@ function createLane(options: EngineOptions, bounds: EngineBounds): Engine {
         unheard.add(command)
         throw asOverload(error)
       }) as Promise<Outcome>,
+    foresee: createForesight(createReader(options.foreseenFrom ?? options.database), cache),
     get waiting() {
       return batcher.waiting
     },

@@ -2,6 +2,7 @@ import type { BankEvent, Inbound } from '../banks/inbound.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
+import { isUuid } from '../platform/ids.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { Logger } from '../platform/log.ts'
 import { Applier } from './applier.ts'
@@ -46,7 +47,7 @@ const MARKS_EVERY_MS = 50
 
 /** Makes the jobs. */
 export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
-  const { store, inbound, receivers, cashIns, clock, reports } = options
+  const { store, inbound, receivers, cashIns, engine, clock, reports } = options
   const outcomes = createOutcomes(options)
   const applier = new Applier(store, receivers, outcomes)
   const marks = createBatcher<readonly InboxResult[], void>(
@@ -59,10 +60,8 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
 
   async function apply(rows: readonly InboxEvent[]): Promise<void> {
     if (rows.length === 0) return
-    const meanings = await meaningsOf(
-      rows.map(({ event }) => event),
-      receivers,
-    )
+    const events = rows.map(({ event }) => event)
+    const [meanings] = await Promise.all([meaningsOf(events, receivers), engine.foresee(events.flatMap(namedIds))])
     const results = await Promise.all(
       rows.map((row) =>
         applier.result(row, meanings.get(row.event) ?? NOTHING).catch((error) => outcomes.failed(row, error)),
@@ -92,6 +91,12 @@ function onceEach(results: readonly InboxResult[]): readonly InboxResult[] {
     if (!once.has(key) || result.dueAt === null) once.set(key, result)
   }
   return [...once.values()]
+}
+
+/** Our id, where an event names it: that is the operation that it means, but for an event that errs. */
+function namedIds(event: BankEvent): string[] {
+  const externalId = namingOf(event)?.references.externalId?.toLowerCase()
+  return externalId !== undefined && isUuid(externalId) ? [externalId] : []
 }
 
 /** One read for all events about a kind of operation. */

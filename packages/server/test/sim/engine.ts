@@ -4,6 +4,7 @@ import { Cache } from '../../src/engine/cache.ts'
 import type { Draft } from '../../src/engine/draft.ts'
 import { Duplicates } from '../../src/engine/duplicates.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import { createForesight } from '../../src/engine/foresee.ts'
 import { type LoadedState, movementKey } from '../../src/engine/loaded-state.ts'
 import { Loader } from '../../src/engine/loader.ts'
 import { type Command, identityKeys, type Operation } from '../../src/engine/operation.ts'
@@ -63,6 +64,7 @@ export function createMemoryEngine(options: MemoryEngineOptions): Engine {
           error instanceof QueueFull || error instanceof DatabaseUnavailable || error instanceof Contended
         throw isPassing ? new Refusal('overloaded', { retryAfterSeconds: 1, cause: error }) : error
       }) as Promise<Outcome>,
+    foresee: createForesight(reader, cache),
     get waiting() {
       return batcher.waiting
     },
