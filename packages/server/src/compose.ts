@@ -261,7 +261,7 @@ async function buildModules(base: Base, workers: Workers) {
   const engine = createEngine({
     ...base,
     database: databases.engine,
-    foreseenFrom: databases.work,
+    foreseenFrom: databases.inbox,
     observer: { ...metrics.engine, ...base.writes },
     onNotifications: () => webhooks.wake(),
   })

@@ -5,6 +5,12 @@ import { type LoadedState, movementKey, PRESUMED_NEW } from './loaded-state.ts'
 import type { Command, MovementId, Operation } from './operation.ts'
 import type { Reader } from './reader.ts'
 
+interface Belief {
+  readonly presumesNew: boolean
+  /** Operations are taken from the cache, where it has them. */
+  readonly believesCache: boolean
+}
+
 /** Loads what commands look at: from the cache, and read where that does not have it. */
 export class Loader {
   readonly #clock: DatabaseClock
@@ -21,11 +27,22 @@ export class Loader {
    * @param presumesNew whether movements are not looked up, but presumed to be booked nowhere, and what counts as unverified is presumed
    *   to leave room, as long as it has
    */
-  async load(commands: readonly Command<unknown>[], presumesNew = false): Promise<LoadedState> {
+  load(commands: readonly Command<unknown>[], presumesNew = false): Promise<LoadedState> {
+    return this.#load(commands, { presumesNew, believesCache: true })
+  }
+
+  /** The same, believing nothing. */
+  async loadAnew(commands: readonly Command<unknown>[]): Promise<LoadedState> {
+    this.#cache.dropAllowances()
+    await this.#loadAccounts()
+    return this.#load(commands, { presumesNew: false, believesCache: false })
+  }
+
+  async #load(commands: readonly Command<unknown>[], { presumesNew, believesCache }: Belief): Promise<LoadedState> {
     const named = commands.flatMap((command) => command.movements ?? [])
     // First: a movement that was booked since would not be in the operation that has it.
     const movements = await (presumesNew ? presumedNew(named) : this.#reader.movements(named))
-    const operations = await this.#operations(new Set(commands.flatMap(({ reads }) => reads)))
+    const operations = await this.#operations(new Set(commands.flatMap(({ reads }) => reads)), believesCache)
     if (!this.#cache.hasAccounts) await this.#loadAccounts()
     const { accounts, controls } = this.#cache
     const isOwed = (accounts.get('receivable')?.balanceCents ?? 0n) < 0n
@@ -41,19 +58,11 @@ export class Loader {
     return { operations, accounts, controls, movements, allowances, recipients, unverifiedCents, debts }
   }
 
-  /** The same, believing nothing. */
-  async loadAnew(commands: readonly Command<unknown>[]): Promise<LoadedState> {
-    for (const id of commands.flatMap(({ reads }) => reads)) this.#cache.drop(id)
-    this.#cache.dropAllowances()
-    await this.#loadAccounts()
-    return this.load(commands)
-  }
-
-  async #operations(ids: ReadonlySet<string>): Promise<Map<string, Operation>> {
+  async #operations(ids: ReadonlySet<string>, believesCache: boolean): Promise<Map<string, Operation>> {
     const operations = new Map<string, Operation>()
     const missing: string[] = []
     for (const id of ids) {
-      const cached = this.#cache.operation(id)
+      const cached = believesCache ? this.#cache.operation(id) : undefined
       if (cached) operations.set(id, cached)
       else missing.push(id)
     }

@@ -93,7 +93,7 @@ function onceEach(results: readonly InboxResult[]): readonly InboxResult[] {
   return [...once.values()]
 }
 
-/** Our id, where an event names it: that is the operation that it means, but for an event that errs. */
+/** The id of ours that an event names, where it names one: most often it is of the operation that it means. */
 function namedIds(event: BankEvent): string[] {
   const externalId = namingOf(event)?.references.externalId?.toLowerCase()
   return externalId !== undefined && isUuid(externalId) ? [externalId] : []

@@ -12,8 +12,32 @@ import { openTestDatabase, testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, TERMS, testEngine } from '../support/engine.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
 
+interface Given {
+  /** What is foreseen is read from what this makes of the database. */
+  readonly foreseenFrom?: (database: Database) => Database
+  /** Called before each of the engine's statements. */
+  readonly before?: (statement: string) => Promise<void>
+}
+
+const same = (database: Database) => database
+
+/** A database of which the first answer is held, as on a network that is slow. */
+function heldDatabase() {
+  const [reading, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const foreseenFrom = (database: Database): Database => ({
+    ...database,
+    rows: async (query, ...rest) => {
+      const rows = await database.rows(query, ...rest)
+      reading.resolve()
+      await held.promise
+      return rows
+    },
+  })
+  return { foreseenFrom, reading: reading.promise, release: held.resolve }
+}
+
 /** A charge of another process, and an engine whose reads of operations are told apart. */
-async function another(t: TestContext, foreseenFrom: (database: Database) => Database = (database) => database) {
+async function another(t: TestContext, { foreseenFrom = same, before = async () => undefined }: Given = {}) {
   const { url, database: evidence } = await testDatabase(t)
   const maker = testEngine(t, url)
   const { cashIn } = await maker.cashIns.create(cashInRequest({ id: maker.ids.uuid(), externalId: 'a' }))
@@ -22,8 +46,9 @@ async function another(t: TestContext, foreseenFrom: (database: Database) => Dat
   const reads = { own: 0, foreseen: 0 }
   const counting = (from: Database, by: keyof typeof reads): Database => ({
     ...from,
-    rows: (query, ...rest) => {
+    rows: async (query, ...rest) => {
       if (query.name === 'engine.operations') reads[by] += 1
+      await before(query.name)
       return from.rows(query, ...rest)
     },
   })
@@ -59,34 +84,44 @@ test('[engine.12] what another process moved since it was foreseen is decided by
 })
 
 test('[engine.12] what is known already is not replaced by what was read before it', async (t) => {
-  const [reading, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const slow = (database: Database): Database => ({
-    ...database,
-    rows: async (query, ...rest) => {
-      const rows = await database.rows(query, ...rest)
-      reading.resolve()
-      await held.promise
-      return rows
-    },
-  })
-  const { id, cashIns, engine, reads } = await another(t, slow)
+  const { foreseenFrom, reading, release } = heldDatabase()
+  const { id, cashIns, engine, reads } = await another(t, { foreseenFrom })
   const foreseen = engine.foresee([id])
-  await reading.promise
+  await reading
   assert.equal((await pay(cashIns, id))?.cashIn.status, 'PAID')
-  held.resolve()
+  release()
   await foreseen
   assert.equal((await pay(cashIns, id, 'E2'))?.cashIn.status, 'PAID')
   assert.deepEqual(reads, { own: 1, foreseen: 1 })
 })
 
+test('[engine.4] [engine.12] what changes nothing is answered by the latest rows, also where older ones are foreseen meanwhile', async (t) => {
+  const { foreseenFrom, reading, release } = heldDatabase()
+  let foreseen: Promise<void> | undefined
+  let looks = 0
+  const before = async (name: string) => {
+    if (name !== 'engine.accounts') return
+    looks += 1
+    // The second time everything is read anew, as the first decision changed nothing.
+    if (looks === 2) await Promise.resolve(release()).then(() => foreseen)
+  }
+  const { id, maker, cashIns, engine, evidence } = await another(t, { foreseenFrom, before })
+  foreseen = engine.foresee([id])
+  await reading
+  await pay(maker.cashIns, id)
+  const outcome = await pay(cashIns, id)
+  assert.deepEqual([outcome?.result, outcome?.cashIn.status, looks], ['IGNORED', 'PAID', 2])
+  await assertBooks(evidence)
+})
+
 test('[engine.12] what cannot be foreseen is read when it is looked at', async (t) => {
-  const failing = (database: Database): Database => ({
+  const foreseenFrom = (database: Database): Database => ({
     ...database,
     rows: async () => {
       throw new DatabaseUnavailable('no connection', false)
     },
   })
-  const { id, cashIns, engine, reads } = await another(t, failing)
+  const { id, cashIns, engine, reads } = await another(t, { foreseenFrom })
   await engine.foresee([id])
   assert.equal((await pay(cashIns, id))?.cashIn.status, 'PAID')
   assert.deepEqual(reads, { own: 1, foreseen: 1 })
