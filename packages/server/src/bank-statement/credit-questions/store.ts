@@ -1,5 +1,6 @@
 import type { UnverifiedCredit } from '../../engine/operation.ts'
 import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
+import { type CreditKeys, KEYS, keysOf, SAME } from '../unverified-credits.ts'
 
 /** All SQL of the questions about credits. */
 export interface CreditQuestionStore {
@@ -80,14 +81,9 @@ const claim = statement<
              p.asked_at AS asked_before_at`,
 )
 
-type KeyParameters = [operationIds: readonly string[], endToEndIds: readonly string[], cents: readonly string[]]
+const KEYED = `FROM ${KEYS} WHERE ${SAME}`
 
-const SAME = 'u.operation_id = r.operation_id AND u.end_to_end_id = r.end_to_end_id AND u.value_cents = r.value_cents'
-
-const KEYED = `FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS r (operation_id, end_to_end_id, value_cents)
-    WHERE ${SAME}`
-
-const putBack = statement<[...KeyParameters, claimedAt: string, askedBefore: readonly (string | null)[]]>(
+const putBack = statement<[...CreditKeys, claimedAt: string, askedBefore: readonly (string | null)[]]>(
   'credit_questions.put_back',
   `UPDATE unverified_credit u SET asked_at = r.asked_at
      FROM unnest($1::uuid[], $2::text[], $3::bigint[], $5::timestamptz[])
@@ -95,12 +91,12 @@ const putBack = statement<[...KeyParameters, claimedAt: string, askedBefore: rea
     WHERE ${SAME} AND u.asked_at = $4`,
 )
 
-const noteDenied = statement<[...KeyParameters, now: string]>(
+const noteDenied = statement<[...CreditKeys, now: string]>(
   'credit_questions.denied',
   `UPDATE unverified_credit u SET denied_at = $4 ${KEYED} AND u.denied_at IS NULL`,
 )
 
-const end = statement<[...KeyParameters, now: string]>(
+const end = statement<[...CreditKeys, now: string]>(
   'credit_questions.end',
   `UPDATE unverified_credit u SET asking_ended_at = $4 ${KEYED} AND u.asking_ended_at IS NULL`,
 )
@@ -134,12 +130,4 @@ export function createCreditQuestionStore(database: Database): CreditQuestionSto
       if (credits.length > 0) await database.rows(end, [...keysOf(credits), instantParameter(nowMs)])
     },
   }
-}
-
-function keysOf(credits: readonly UnverifiedCredit[]): KeyParameters {
-  return [
-    credits.map(({ operationId }) => operationId),
-    credits.map(({ endToEndId }) => endToEndId),
-    credits.map(({ valueCents }) => String(valueCents)),
-  ]
 }

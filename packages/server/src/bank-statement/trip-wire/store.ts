@@ -1,6 +1,8 @@
 import type { LooseCase } from '@pixgate/spec'
 import type { BankBalance } from '../../banks/port.ts'
+import type { UnverifiedCredit } from '../../engine/operation.ts'
 import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
+import { type CreditKeys, KEYS, keysOf, SAME } from '../unverified-credits.ts'
 import type { Shortfall } from './shortfall.ts'
 
 /** All SQL of the trip wire. */
@@ -168,66 +170,72 @@ const selectLeft = statement<[from: string, to: string], { cents: bigint }>(
  */
 const BOOKED_WITHIN = '30 minutes'
 
-/** Which credits count no longer, by what stands beside them; `$1` is now. @source rules#cash-in.credits.3 */
-const COUNTS_NO_LONGER = `u.settled_at IS NULL
-        AND (EXISTS (SELECT FROM statement_entry s
-                      WHERE s.direction = 'in' AND s.kind = 'PAYMENT_RECEIVED' AND s.id = u.end_to_end_id
-                        AND s.outcome = 'MATCHED' AND s.operation_id = u.operation_id AND s.value_cents = u.value_cents)
-             OR EXISTS (SELECT FROM "case" c JOIN statement_gap g ON c.reference = g.direction || ' ' || g.id
-                         WHERE g.direction = 'in' AND g.id = u.end_to_end_id AND g.filled_at IS NULL
-                           AND c.operation_id IS NULL AND c.kind = 'statement_missing' AND c.closed_at IS NOT NULL)
-             OR EXISTS (SELECT FROM "case" c
-                         WHERE c.operation_id IS NULL AND c.kind = 'statement_differs'
-                           AND c.reference = 'PAYMENT_RECEIVED ' || u.end_to_end_id AND c.closed_at IS NOT NULL)
-             OR EXISTS (SELECT FROM "case" c
-                         WHERE c.operation_id IS NULL AND c.kind = '${CREDIT_DENIED}'
-                           AND c.reference = 'in ' || u.end_to_end_id AND c.closed_at IS NOT NULL)
-             OR u.admitted_at < $1::timestamptz - interval '${BOOKED_WITHIN}'
-                AND NOT EXISTS (SELECT FROM movement m
-                                 WHERE m.direction = 'in' AND m.id = u.end_to_end_id AND m.operation_id = u.operation_id))`
-
-interface CreditRow {
-  readonly operation_id: string
-  readonly end_to_end_id: string
-  readonly value_cents: bigint
+/**
+ * Whether a credit that counts is to be settled, by what stands beside it. That is looked up for each, never joined or hashed: few are
+ * looked at, and there are millions of movements and entries.
+ * @param now the parameter
+ * @source rules#cash-in.credits.3
+ */
+function isToSettle(now: string): string {
+  const closed = (kind: string, reference: string) => `
+             OR (SELECT true FROM "case" c
+                  WHERE c.operation_id IS NULL AND c.kind = '${kind}' AND c.reference = ${reference} AND c.closed_at IS NOT NULL
+                  LIMIT 1)`
+  return `u.settled_at IS NULL
+        AND ((SELECT true FROM statement_entry s
+               WHERE s.direction = 'in' AND s.kind = 'PAYMENT_RECEIVED' AND s.id = u.end_to_end_id
+                 AND s.outcome = 'MATCHED' AND s.operation_id = u.operation_id AND s.value_cents = u.value_cents
+               LIMIT 1)
+             OR (SELECT true FROM statement_gap g JOIN "case" c ON c.reference = g.direction || ' ' || g.id
+                  WHERE g.direction = 'in' AND g.id = u.end_to_end_id AND g.filled_at IS NULL
+                    AND c.operation_id IS NULL AND c.kind = 'statement_missing' AND c.closed_at IS NOT NULL
+                  LIMIT 1)${closed('statement_differs', "'PAYMENT_RECEIVED ' || u.end_to_end_id")}${closed(CREDIT_DENIED, "'in ' || u.end_to_end_id")}
+             OR u.admitted_at < ${now}::timestamptz - interval '${BOOKED_WITHIN}'
+                AND (SELECT true FROM movement m
+                      WHERE m.direction = 'in' AND m.id = u.end_to_end_id AND m.operation_id = u.operation_id
+                      LIMIT 1) IS NULL)`
 }
 
-type CreditKeys = [operationIds: readonly string[], endToEndIds: readonly string[], cents: readonly string[]]
-
-/** Looked for while the total is free: there may be many that count still, and whoever books one would wait for all of them. */
-const selectSettled = statement<[now: string, limit: number], CreditRow>(
-  'trip_wire.settled_credits',
-  `SELECT operation_id, end_to_end_id, value_cents FROM unverified_credit u WHERE ${COUNTS_NO_LONGER} LIMIT $2`,
+/** Looked for while the total is free: there may be many that go on counting, and whoever books one would wait for all of them. */
+const selectToSettle = statement<
+  [now: string, limit: number],
+  { operation_id: string; end_to_end_id: string; value_cents: bigint }
+>(
+  'trip_wire.credits_to_settle',
+  `SELECT operation_id, end_to_end_id, value_cents FROM unverified_credit u WHERE ${isToSettle('$1')} LIMIT $2`,
 )
 
 /** Whoever counts one waits for it. What is read in the next statement has all that was counted before. */
 const lockTotal = statement<[]>('trip_wire.lock_total', 'SELECT FROM unverified_total FOR UPDATE')
 
 /**
- * Under the same lock as counting, which may have counted one again since it was found. The total is added up anew: were it carried on,
- * one that is wrong would stay so, and one that is less than its credits would end every reading. @source rules#cash-in.credits.3
+ * Under the same lock as counting. What was found is looked at again, by its key: it may have been booked meanwhile, or settled by another
+ * process and counted anew. The total is added up anew: were it carried on, one that is wrong would stay so, and one that is less than
+ * its credits would end every reading. @source rules#cash-in.credits.3
  */
-const confirmCredits = statement<[now: string, ...CreditKeys]>(
-  'trip_wire.confirm_credits',
-  `WITH confirmed AS (
-     UPDATE unverified_credit u SET settled_at = $1
-       FROM unnest($2::uuid[], $3::text[], $4::bigint[]) AS f (operation_id, end_to_end_id, value_cents)
-      WHERE u.operation_id = f.operation_id AND u.end_to_end_id = f.end_to_end_id AND u.value_cents = f.value_cents
-        AND ${COUNTS_NO_LONGER}
+const settleCredits = statement<[...CreditKeys, now: string]>(
+  'trip_wire.settle_credits',
+  `WITH found AS MATERIALIZED (
+     SELECT u.operation_id, u.end_to_end_id, u.value_cents
+       FROM ${KEYS}
+      CROSS JOIN LATERAL (SELECT * FROM unverified_credit u WHERE ${SAME} LIMIT 1) AS u
+      WHERE ${isToSettle('$4')}
+   ), settled AS (
+     UPDATE unverified_credit u SET settled_at = $4 FROM found r WHERE ${SAME}
      RETURNING u.value_cents, u.end_to_end_id
    ), closed AS (
-     UPDATE "case" c SET closed_at = $1 FROM confirmed f
-      WHERE c.operation_id IS NULL AND c.kind = '${CREDIT_DENIED}' AND c.reference = 'in ' || f.end_to_end_id
+     UPDATE "case" c SET closed_at = $4 FROM settled s
+      WHERE c.operation_id IS NULL AND c.kind = '${CREDIT_DENIED}' AND c.reference = 'in ' || s.end_to_end_id
         AND c.closed_at IS NULL
    )
-   UPDATE unverified_total u SET cents = t.cents - c.cents
+   UPDATE unverified_total u SET cents = t.cents - s.cents
      FROM (SELECT coalesce(sum(value_cents), 0) AS cents FROM unverified_credit WHERE settled_at IS NULL) t,
-          (SELECT coalesce(sum(value_cents), 0) AS cents FROM confirmed) c
-    WHERE u.cents <> t.cents - c.cents`,
+          (SELECT coalesce(sum(value_cents), 0) AS cents FROM settled) s
+    WHERE u.cents <> t.cents - s.cents`,
 )
 
-/** So many are confirmed while the total is held once. */
-const CONFIRMED_AT_ONCE = 1_000
+/** So many are settled while the total is held once. */
+const SETTLED_AT_ONCE = 1_000
 
 /** Movements that a payout or a refund had at the bank are booked here within this. */
 const BOOKED_AFTER_MS = 60_000
@@ -303,24 +311,21 @@ function credits(database: Database): Pick<TripWireStore, 'confirmCredits'> {
   return {
     confirmCredits: async (nowMs) => {
       const now = instantParameter(nowMs)
-      let found: CreditRow[]
+      let found: UnverifiedCredit[]
       do {
-        found = await database.rows(selectSettled, [now, CONFIRMED_AT_ONCE])
+        const rows = await database.rows(selectToSettle, [now, SETTLED_AT_ONCE])
+        found = rows.map((row) => ({
+          operationId: row.operation_id,
+          endToEndId: row.end_to_end_id,
+          valueCents: row.value_cents,
+        }))
         const keys = keysOf(found)
         // Also where none was found: the total is put right.
         await database.transaction(async (queries) => {
           await queries.rows(lockTotal, [])
-          await queries.rows(confirmCredits, [now, ...keys])
+          await queries.rows(settleCredits, [...keys, now])
         })
-      } while (found.length === CONFIRMED_AT_ONCE)
+      } while (found.length === SETTLED_AT_ONCE)
     },
   }
-}
-
-function keysOf(rows: readonly CreditRow[]): CreditKeys {
-  return [
-    rows.map(({ operation_id }) => operation_id),
-    rows.map(({ end_to_end_id }) => end_to_end_id),
-    rows.map(({ value_cents }) => String(value_cents)),
-  ]
 }
