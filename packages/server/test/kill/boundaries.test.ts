@@ -312,17 +312,9 @@ const WAITING: readonly Boundary[] = [
 /** The notification is delivered. */
 const DELIVERED: readonly Boundary[] = [
   {
-    name: '[NO-11] [NO-1] killed when the delivery was made and claimed, before it was read by what it may be sent',
+    name: '[NO-11] [NO-1] killed when the delivery was made and claimed, before it knew',
     link: 'database',
-    request: 'webhooks.selectOpen',
-    lost: 'request',
-    reached: 'delivery claimed',
-    missing: 'received',
-  },
-  {
-    name: '[NO-1] killed when that was read, before it knew',
-    link: 'database',
-    request: 'webhooks.selectOpen',
+    request: 'webhooks.fanOut',
     lost: 'response',
     reached: 'delivery claimed',
     missing: 'received',

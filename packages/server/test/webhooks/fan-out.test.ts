@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { pauseLane } from '../../src/webhooks/lanes/store.ts'
+import { positionsIn } from '../support/feed.ts'
 import { openHolder } from '../support/waiting-backends.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { requestContext, webhookWorld } from '../support/webhook-world.ts'
@@ -105,6 +106,46 @@ test('[webhooks.14] what is fanned out to a lane that is paused, or asked for ti
     [['PENDING', 0]],
   )
 })
+
+test('[webhooks.9] what no other process holds is fanned out, claimed and sent by one statement', async (t) => {
+  const world = await webhookWorld(t)
+  const alone = await world.anotherProcess({ failing: 'webhooks.fanOutInTurn' })
+  const receiver = await startReceiver(t)
+  await alone.subscribe(receiver.url)
+  const id = await world.notify()
+  await alone.sendNew.processNext()
+  await alone.delivery.settled()
+  assert.deepEqual(
+    receiver.received.map(({ headers }) => headers['webhook-id']),
+    [id],
+  )
+  assert.deepEqual(await positionsIn(world.database), [1])
+})
+
+for (const held of [
+  'SELECT FROM notification WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1 FOR UPDATE',
+  'SELECT FROM feed FOR UPDATE',
+  'SELECT FROM subscription ORDER BY created_at LIMIT 1 FOR NO KEY UPDATE',
+]) {
+  test(`[webhooks.9] [feed.1] while another process holds a part of it nothing is fanned out, and then all of it: ${held}`, async (t) => {
+    const world = await webhookWorld(t)
+    for (const path of ['one', 'two']) await world.subscribe(`http://127.0.0.1:9/${path}`)
+    for (let count = 0; count < 3; count++) {
+      await world.notify()
+      world.clock.advance(1)
+    }
+    const holder = await openHolder(world.url)
+    await holder.hold(held)
+    const fanningOut = world.fanOut.processNext()
+    await holder.waiting(1)
+    assert.deepEqual(await world.deliveries(), [])
+    assert.deepEqual(await positionsIn(world.database), [])
+    await holder.release()
+    await fanningOut
+    assert.equal((await world.deliveries()).length, 6)
+    assert.deepEqual(await positionsIn(world.database), [1, 2, 3])
+  })
+}
 
 const LOCKED = 'SELECT FROM subscription FOR NO KEY UPDATE'
 

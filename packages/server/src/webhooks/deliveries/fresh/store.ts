@@ -1,6 +1,7 @@
 import { instantParameter, type Queries, statement } from '../../../platform/db/database.ts'
 import {
   CLAIM_COLUMNS,
+  type Claim,
   type ClaimBounds,
   type Claimed,
   type ClaimParameters,
@@ -19,34 +20,59 @@ export interface FannedOut extends Claimed {
   readonly waiting: number
 }
 
-/** A delivery that was claimed as it was made. */
-type MadeRow = Pick<ClaimRow, 'id' | 'claimId' | 'attempt' | 'subscriptionId' | 'notificationId' | 'body'>
+/** What was fanned out, in each row; with a delivery that was claimed as it was made. */
+type FannedOutRow = {
+  readonly notifications: number
+  readonly waiting: number
+  /** Another process holds what it takes; nothing was done. */
+  readonly isHeld: boolean
+} & (ClaimRow | { readonly id: null })
 
-// Who finds that another process has the oldest notifications waits for it, so that of two the older one, and so the first of two
-// of one operation, never has the later place in the feed: the engine makes the second of them the younger one, whatever the clocks
-// of two processes say. Notifications are locked before the feed, by all who lock both. Who gives no places, as older ones have none
-// yet, holds the feed all the same: else it would be said to be up to date before what is marked here is seen, and what is notified
-// next would have a place before it. A receiver that is being removed is waited for, and one that is fanned out to is removed
-// afterwards (FOR SHARE).
-//
-// What may be sent at once is claimed as it is made: the row is written once less, and no other statement looks for it. That is in
-// a lane that nothing holds up and in which nothing due waits, as far as it has room; everything else waits for its turn.
-const fanOutStatement = statement<
-  [...ClaimParameters, max: number, deliveryIds: string],
-  { notifications: number; waiting: number } & (MadeRow | { id: null })
->(
-  'webhooks.fanOut',
-  `WITH fresh AS (
+type FanOutParameters = [...ClaimParameters, max: number, deliveryIds: string]
+
+/**
+ * Whoever finds that another process has the oldest notifications waits for it, so that of two the older one, and so the first of two
+ * of one operation, never has the later place in the feed: the engine makes the second of them the younger one, whatever the clocks
+ * of two processes say. Notifications are locked before the feed, by all who lock both. Who gives no places, as older ones have none
+ * yet, holds the feed all the same: else it would be said to be up to date before what is marked here is seen, and what is notified
+ * next would have a place before it. A receiver that is being removed is waited for, and one that is fanned out to is removed
+ * afterwards (FOR SHARE).
+ *
+ * What may be sent at once is claimed as it is made: the row is written once less, and no other statement looks for it. That is in
+ * a lane that nothing holds up and in which nothing due waits, as far as it has room; everything else waits for its turn.
+ *
+ * @param ifHeld what is done where another process holds one of these rows. Who waits for nobody is as quick as a claim, and what is
+ *   claimed may be sent by what was seen of its lane.
+ */
+function fanOutText(ifHeld: 'nothing' | 'wait'): string {
+  const orSkip = ifHeld === 'wait' ? '' : ' SKIP LOCKED'
+  const hasAll = `
+     SELECT NOT EXISTS (SELECT id FROM seen EXCEPT SELECT id FROM fresh)
+            AND (NOT EXISTS (SELECT FROM seen)
+                 OR EXISTS (SELECT FROM held_feed)
+                    AND NOT EXISTS (SELECT id FROM subscription WHERE deleted_at IS NULL EXCEPT SELECT id FROM receiver)) AS yes`
+  return `WITH ${signedWith('$5')},
+   seen AS (SELECT id FROM notification WHERE fanned_out_at IS NULL ORDER BY created_at, id LIMIT $12),
+   fresh AS (
      SELECT id, event_type, created_at, body FROM notification
       WHERE fanned_out_at IS NULL
       ORDER BY created_at, id
       LIMIT $12
-        FOR UPDATE),
-   numbered AS (SELECT id, event_type, created_at, row_number() OVER (ORDER BY created_at, id) AS nth FROM fresh),
+        FOR UPDATE${orSkip}),
+   receiver AS (
+     SELECT id, url, events, created_at FROM subscription
+      WHERE deleted_at IS NULL AND EXISTS (SELECT FROM fresh)
+        FOR SHARE${orSkip}),
+   held_feed AS (SELECT FROM feed WHERE EXISTS (SELECT FROM fresh) FOR UPDATE${orSkip}),
+   go AS (${ifHeld === 'wait' ? 'SELECT true AS yes' : hasAll}),
+   numbered AS (
+     SELECT id, event_type, created_at, row_number() OVER (ORDER BY created_at, id) AS nth
+       FROM fresh
+      WHERE (SELECT yes FROM go)),
    placed AS (
      UPDATE feed
         SET last_position = last_position + CASE WHEN is_behind THEN 0 ELSE counted.fresh END
-       FROM (SELECT count(*) AS fresh FROM fresh) AS counted
+       FROM (SELECT count(*) AS fresh FROM numbered) AS counted
       WHERE counted.fresh > 0
      RETURNING CASE WHEN NOT is_behind THEN last_position - counted.fresh END AS before),
    marked AS (
@@ -54,23 +80,18 @@ const fanOutStatement = statement<
         SET fanned_out_at = $2, position = (SELECT before FROM placed) + numbered.nth
        FROM numbered
       WHERE n.id = numbered.id),
-   receiver AS (
-     SELECT id, events, created_at FROM subscription
-      WHERE deleted_at IS NULL AND EXISTS (SELECT FROM fresh)
-        FOR SHARE),
    room AS (
      SELECT * FROM unnest($6::uuid[], $7::integer[], $8::integer[], $9::integer[]) AS room (id, under_way, free, version)),
    open AS (
-     SELECT l.subscription_id, coalesce(room.under_way, 0) AS under_way,
+     SELECT l.*, r.url, secret.ids AS secret_ids, secret.sealed, coalesce(room.under_way, 0) AS under_way,
             CASE WHEN l.version > coalesce(room.version, 0) THEN 1 ELSE coalesce(room.free, $10::integer) END AS free
        FROM lane l
        JOIN receiver r ON r.id = l.subscription_id
-       JOIN signing_key key ON key.state = 'current' AND key.id = $4
+       JOIN signing ON signing.id = $4
        LEFT JOIN room ON room.id = l.subscription_id
+       LEFT JOIN secret ON secret.subscription_id = l.subscription_id
       WHERE l.state = 'active' AND l.drain_since IS NULL AND NOT l.is_over AND (l.held_until IS NULL OR l.held_until <= $2)
-        AND NOT EXISTS (SELECT FROM webhook_secret
-                         WHERE subscription_id = l.subscription_id AND secret IS NOT NULL
-                           AND substring(secret FROM 1 FOR 12) <> ALL ($5::bytea[]))
+        AND coalesce(secret.is_opened, true)
         -- Looked up for each lane, never joined: that would read the backlogs of all of them.
         AND (SELECT true FROM delivery d
               WHERE d.subscription_id = l.subscription_id AND d.state = 'PENDING' AND least(d.attempts, 1) = 0
@@ -95,14 +116,22 @@ const fanOutStatement = statement<
        FROM turns
          ON CONFLICT (notification_id, subscription_id) DO NOTHING
      RETURNING id, notification_id, subscription_id, attempts, claim_id)
-   SELECT counted.*, ${CLAIM_COLUMNS}
-     FROM (SELECT (SELECT count(*) FROM fresh)::integer AS notifications,
-                  (SELECT count(*) FROM made WHERE attempts = 0)::integer AS waiting) AS counted
-     LEFT JOIN (made c JOIN fresh n ON n.id = c.notification_id) ON c.attempts = 1
-    ORDER BY n.created_at, n.id`,
-)
+   SELECT counted.*, ${CLAIM_COLUMNS}, ${LANE_COLUMNS}
+     FROM (SELECT (SELECT count(*) FROM numbered)::integer AS notifications,
+                  (SELECT count(*) FROM made WHERE attempts = 0)::integer AS waiting,
+                  NOT (SELECT yes FROM go) AS "isHeld") AS counted
+     LEFT JOIN (made c
+                JOIN fresh n ON n.id = c.notification_id
+                JOIN open ON open.subscription_id = c.subscription_id) ON c.attempts = 1
+    ORDER BY n.created_at, n.id`
+}
 
-type LaneRow = Omit<ClaimRow, keyof MadeRow>
+const fanOutAtOnce = statement<FanOutParameters, FannedOutRow>('webhooks.fanOut', fanOutText('nothing'))
+
+const fanOutInTurn = statement<FanOutParameters, FannedOutRow>('webhooks.fanOutInTurn', fanOutText('wait'))
+
+/** What a claim has of its lane. */
+type LaneRow = Omit<ClaimRow, 'id' | 'claimId' | 'attempt' | 'subscriptionId' | 'notificationId' | 'body'>
 
 // What fan-out waited for another process's locks it does not see: a secret that was ended, a key that was replaced, a lane that was
 // paused. This begins when all of that is over.
@@ -136,7 +165,7 @@ const giveBackStatement = statement<[ids: readonly string[], claimId: string]>(
 /**
  * Makes a delivery of the next notifications for every receiver that was there before each, marks them as fanned out, and gives
  * them the next places of the feed, in their order; while older ones have none, they wait for theirs behind them. What is claimed
- * may be sent as of a moment after all of that was committed.
+ * may be sent as of a moment after all others were waited for.
  * @param nowMs the time, epoch milliseconds
  * @param max how many notifications
  * @param deliveryIds a UUID of now, by which the ids of the deliveries are in the order in which they are made
@@ -149,22 +178,35 @@ export async function fanOut(
   max: number,
   deliveryIds: string,
 ): Promise<FannedOut> {
-  const rows = await queries.rows(fanOutStatement, [...claimParameters(bounds), max, deliveryIds])
-  const { notifications = 0, waiting = 0 } = rows[0] ?? {}
+  const parameters: FanOutParameters = [...claimParameters(bounds), max, deliveryIds]
+  const atOnce = await queries.rows(fanOutAtOnce, parameters)
+  if (!atOnce[0]?.isHeld) return fannedOut(atOnce, bounds.signingKeyId, claimsOf(atOnce))
+  const rows = await queries.rows(fanOutInTurn, parameters)
   const made = rows.filter((row) => row.id !== null)
-  if (made.length === 0) return { notifications, waiting, signingKeyId: bounds.signingKeyId, claims: [] }
+  if (made.length === 0) return fannedOut(rows, bounds.signingKeyId, [])
   const { signingKeyId, lanes } = await selectOpen(queries, bounds, made, nowMs())
   const [open, held] = partition(made, ({ subscriptionId }) => lanes.has(subscriptionId))
   if (held.length > 0) await queries.rows(giveBackStatement, [held.map(({ id }) => id), bounds.claimId])
   const claims = claimsOf(open.map((row) => ({ ...row, ...(lanes.get(row.subscriptionId) as LaneRow) })))
-  return { notifications, waiting: waiting + held.length, signingKeyId, claims }
+  return fannedOut(rows, signingKeyId, claims, held.length)
+}
+
+/** @param heldBack how many of those that were claimed wait all the same */
+function fannedOut(
+  rows: readonly FannedOutRow[],
+  signingKeyId: string,
+  claims: readonly Claim[],
+  heldBack = 0,
+): FannedOut {
+  const { notifications = 0, waiting = 0 } = rows[0] ?? {}
+  return { notifications, waiting: waiting + heldBack, signingKeyId, claims }
 }
 
 /** The lanes in which what was made may be sent now, by receiver, and which key is current. */
 async function selectOpen(
   queries: Queries,
   { signingKeyId, openedHeaders }: ClaimBounds,
-  made: readonly MadeRow[],
+  made: readonly ClaimRow[],
   nowMs: number,
 ): Promise<{ readonly signingKeyId: string; readonly lanes: ReadonlyMap<string, LaneRow> }> {
   const receivers = [...new Set(made.map(({ subscriptionId }) => subscriptionId))]
