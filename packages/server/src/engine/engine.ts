@@ -37,7 +37,7 @@ export interface Engine {
 /** What an engine needs. */
 export interface EngineOptions extends Omit<WriterOptions, 'onOutcomeUnknown'> {
   readonly bounds?: EngineBounds
-  /** Where what is foreseen is read; of its own database a batch, or what is urgent, could wait for a connection meanwhile. */
+  /** Where what is foreseen is read: with few connections to `database`, batches would wait for these. `database` unless given. */
   readonly foreseenFrom?: Database
 }
 

@@ -177,9 +177,10 @@ const BOOKED_WITHIN = '30 minutes'
  * @source rules#cash-in.credits.3
  */
 function isToSettle(now: string): string {
-  const closed = (kind: string, reference: string) => `
-             OR (SELECT true FROM "case" c
-                  WHERE c.operation_id IS NULL AND c.kind = '${kind}' AND c.reference = ${reference} AND c.closed_at IS NOT NULL
+  const isClosed = (kind: string, reference: string) =>
+    `(SELECT true FROM "case" c
+                  WHERE c.operation_id IS NULL AND c.kind = '${kind}' AND c.reference = '${reference} ' || u.end_to_end_id
+                    AND c.closed_at IS NOT NULL
                   LIMIT 1)`
   return `u.settled_at IS NULL
         AND ((SELECT true FROM statement_entry s
@@ -189,7 +190,9 @@ function isToSettle(now: string): string {
              OR (SELECT true FROM statement_gap g JOIN "case" c ON c.reference = g.direction || ' ' || g.id
                   WHERE g.direction = 'in' AND g.id = u.end_to_end_id AND g.filled_at IS NULL
                     AND c.operation_id IS NULL AND c.kind = 'statement_missing' AND c.closed_at IS NOT NULL
-                  LIMIT 1)${closed('statement_differs', "'PAYMENT_RECEIVED ' || u.end_to_end_id")}${closed(CREDIT_DENIED, "'in ' || u.end_to_end_id")}
+                  LIMIT 1)
+             OR ${isClosed('statement_differs', 'PAYMENT_RECEIVED')}
+             OR ${isClosed(CREDIT_DENIED, 'in')}
              OR u.admitted_at < ${now}::timestamptz - interval '${BOOKED_WITHIN}'
                 AND (SELECT true FROM movement m
                       WHERE m.direction = 'in' AND m.id = u.end_to_end_id AND m.operation_id = u.operation_id
