@@ -312,7 +312,16 @@ const WAITING: readonly Boundary[] = [
 /** The notification is delivered. */
 const DELIVERED: readonly Boundary[] = [
   {
-    name: '[NO-11] [NO-1] killed after the delivery was made and claimed, before the notification arrived',
+    name: '[NO-11] [NO-1] killed when the delivery was made and claimed, before it knew',
+    link: 'database',
+    request: 'webhooks.fanOut',
+    lost: 'response',
+    answer: 'http://',
+    reached: 'delivery claimed',
+    missing: 'received',
+  },
+  {
+    name: '[NO-1] killed after the delivery was claimed, before the notification arrived',
     link: 'receiver',
     request: 'POST /pix',
     lost: 'request',

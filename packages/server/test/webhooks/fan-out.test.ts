@@ -122,6 +122,22 @@ test('[webhooks.9] what no other process holds is fanned out, claimed and sent b
   assert.deepEqual(await positionsIn(world.database), [1])
 })
 
+test('[webhooks.14] what is so many that fanning it out takes a while is sent by what is so afterwards', async (t) => {
+  const world = await webhookWorld(t)
+  const quick = await world.anotherProcess({ failing: 'webhooks.selectOpen' })
+  await world.subscribe('http://127.0.0.1:9/')
+  await world.notifyMany(32)
+  await quick.fanOut.processNext()
+  assert.equal((await world.deliveries()).length, 32)
+  const receiver = await startReceiver(t)
+  await world.subscribe(receiver.url)
+  world.clock.advance(1)
+  await world.notifyMany(33)
+  await assert.rejects(quick.sendNew.processNext(), /selectOpen/)
+  await quick.delivery.settled()
+  assert.deepEqual(receiver.received, [])
+})
+
 for (const held of [
   'SELECT FROM notification WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1 FOR UPDATE',
   'SELECT FROM feed FOR UPDATE',
@@ -134,12 +150,18 @@ for (const held of [
       await world.notify()
       world.clock.advance(1)
     }
+    const atOnce = await world.anotherProcess({ failing: 'webhooks.fanOutInTurn' })
     const holder = await openHolder(world.url)
     await holder.hold(held)
-    const fanningOut = world.fanOut.processNext()
-    await holder.waiting(1)
+    await assert.rejects(
+      atOnce.fanOut.processNext(),
+      /fanOutInTurn/,
+      'it waited for nobody, and has to wait for its turn',
+    )
     assert.deepEqual(await world.deliveries(), [])
     assert.deepEqual(await positionsIn(world.database), [])
+    const fanningOut = Promise.allSettled([world.fanOut.processNext()])
+    await holder.waiting(1)
     await holder.release()
     await fanningOut
     assert.equal((await world.deliveries()).length, 6)

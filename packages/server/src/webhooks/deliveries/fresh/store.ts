@@ -33,7 +33,7 @@ type FanOutParameters = [...ClaimParameters, max: number, deliveryIds: string]
 /**
  * Whoever finds that another process has the oldest notifications waits for it, so that of two the older one, and so the first of two
  * of one operation, never has the later place in the feed: the engine makes the second of them the younger one, whatever the clocks
- * of two processes say. Notifications are locked before the feed, by all who lock both. Who gives no places, as older ones have none
+ * of two processes say. Notifications are locked before the feed by all who wait for both. Who gives no places, as older ones have none
  * yet, holds the feed all the same: else it would be said to be up to date before what is marked here is seen, and what is notified
  * next would have a place before it. A receiver that is being removed is waited for, and one that is fanned out to is removed
  * afterwards (FOR SHARE).
@@ -41,21 +41,23 @@ type FanOutParameters = [...ClaimParameters, max: number, deliveryIds: string]
  * What may be sent at once is claimed as it is made: the row is written once less, and no other statement looks for it. That is in
  * a lane that nothing holds up and in which nothing due waits, as far as it has room; everything else waits for its turn.
  *
- * @param ifHeld what is done where another process holds one of these rows. Who waits for nobody is as quick as a claim, and what is
- *   claimed may be sent by what was seen of its lane.
+ * @param ifHeld what is done where another process holds one of these rows. Who waits for nobody locks the feed first, so that of two
+ *   one has all and the other nothing; it is as quick as a claim, and sees of lanes, secrets and keys what a claim sees.
  */
 function fanOutText(ifHeld: 'nothing' | 'wait'): string {
-  const orSkip = ifHeld === 'wait' ? '' : ' SKIP LOCKED'
+  const waits = ifHeld === 'wait'
+  const orSkip = waits ? '' : ' SKIP LOCKED'
+  const before = `
+   seen AS (SELECT id FROM notification WHERE fanned_out_at IS NULL ORDER BY created_at, id LIMIT $12),
+   held_feed AS (SELECT FROM feed WHERE EXISTS (SELECT FROM seen) FOR UPDATE SKIP LOCKED),`
   const hasAll = `
      SELECT NOT EXISTS (SELECT id FROM seen EXCEPT SELECT id FROM fresh)
             AND (NOT EXISTS (SELECT FROM seen)
-                 OR EXISTS (SELECT FROM held_feed)
-                    AND NOT EXISTS (SELECT id FROM subscription WHERE deleted_at IS NULL EXCEPT SELECT id FROM receiver)) AS yes`
-  return `WITH ${signedWith('$5')},
-   seen AS (SELECT id FROM notification WHERE fanned_out_at IS NULL ORDER BY created_at, id LIMIT $12),
+                 OR NOT EXISTS (SELECT id FROM subscription WHERE deleted_at IS NULL EXCEPT SELECT id FROM receiver)) AS yes`
+  return `WITH ${signedWith('$5')},${waits ? '' : before}
    fresh AS (
      SELECT id, event_type, created_at, body FROM notification
-      WHERE fanned_out_at IS NULL
+      WHERE fanned_out_at IS NULL${waits ? '' : ' AND EXISTS (SELECT FROM held_feed)'}
       ORDER BY created_at, id
       LIMIT $12
         FOR UPDATE${orSkip}),
@@ -63,8 +65,7 @@ function fanOutText(ifHeld: 'nothing' | 'wait'): string {
      SELECT id, url, events, created_at FROM subscription
       WHERE deleted_at IS NULL AND EXISTS (SELECT FROM fresh)
         FOR SHARE${orSkip}),
-   held_feed AS (SELECT FROM feed WHERE EXISTS (SELECT FROM fresh) FOR UPDATE${orSkip}),
-   go AS (${ifHeld === 'wait' ? 'SELECT true AS yes' : hasAll}),
+   go AS (${waits ? 'SELECT true AS yes' : hasAll}),
    numbered AS (
      SELECT id, event_type, created_at, row_number() OVER (ORDER BY created_at, id) AS nth
        FROM fresh
@@ -162,10 +163,13 @@ const giveBackStatement = statement<[ids: readonly string[], claimId: string]>(
     WHERE d.id = ANY ($1::uuid[]) AND d.claim_id = $2 AND n.id = d.notification_id`,
 )
 
+/** A statement that fans out more notifications takes so long that what it saw of lanes is looked at again. */
+const QUICK_MAX = 32
+
 /**
  * Makes a delivery of the next notifications for every receiver that was there before each, marks them as fanned out, and gives
  * them the next places of the feed, in their order; while older ones have none, they wait for theirs behind them. What is claimed
- * may be sent as of a moment after all others were waited for.
+ * may be sent as of a moment after others were waited for.
  * @param nowMs the time, epoch milliseconds
  * @param max how many notifications
  * @param deliveryIds a UUID of now, by which the ids of the deliveries are in the order in which they are made
@@ -180,10 +184,11 @@ export async function fanOut(
 ): Promise<FannedOut> {
   const parameters: FanOutParameters = [...claimParameters(bounds), max, deliveryIds]
   const atOnce = await queries.rows(fanOutAtOnce, parameters)
-  if (!atOnce[0]?.isHeld) return fannedOut(atOnce, bounds.signingKeyId, claimsOf(atOnce))
-  const rows = await queries.rows(fanOutInTurn, parameters)
+  const isHeld = atOnce[0]?.isHeld ?? false
+  const rows = isHeld ? await queries.rows(fanOutInTurn, parameters) : atOnce
   const made = rows.filter((row) => row.id !== null)
-  if (made.length === 0) return fannedOut(rows, bounds.signingKeyId, [])
+  const isQuick = !isHeld && (rows[0]?.notifications ?? 0) <= QUICK_MAX
+  if (isQuick || made.length === 0) return fannedOut(rows, bounds.signingKeyId, claimsOf(made))
   const { signingKeyId, lanes } = await selectOpen(queries, bounds, made, nowMs())
   const [open, held] = partition(made, ({ subscriptionId }) => lanes.has(subscriptionId))
   if (held.length > 0) await queries.rows(giveBackStatement, [held.map(({ id }) => id), bounds.claimId])
