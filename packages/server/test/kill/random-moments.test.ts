@@ -59,7 +59,7 @@ const moment: fc.Arbitrary<Moment> = fc.noBias(
 )
 
 /** Ends a run in which something is waited for in vain. */
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 
 const moments = fc.array(moment, { minLength: KILLS, maxLength: KILLS })
 
