@@ -176,10 +176,7 @@ export function createOperationStore<Op extends Operation>(
         references.map(({ endToEndId }) => endToEndId),
         [kind],
       ])
-      const byOrdinal = Map.groupBy(
-        rows.filter((row) => row.kind === kind),
-        ({ ordinal }) => ordinal,
-      )
+      const byOrdinal = Map.groupBy(rows, ({ ordinal }) => ordinal)
       return references.map((_, index) => (byOrdinal.get(index + 1) ?? []).map(matchOf))
     },
   }
@@ -214,7 +211,10 @@ function pageQuery(kind: OperationKind, { after, skip, limit, ...filter }: Opera
   }
 }
 
-/** Finds, for each set of references, what one of them names, whatever its kind. */
+/**
+ * Finds, for each set of references, what one of them names. The kind is looked at behind a fence (OFFSET 0), so that no plan reads all
+ * operations of it; refunds have the end-to-end id of their charge, and may be many.
+ */
 function matchesOf(kind: OperationKind) {
   return statement<
     [
@@ -226,7 +226,7 @@ function matchesOf(kind: OperationKind) {
     MatchRow
   >(
     `${kind}.match`,
-    `SELECT r.ordinal::integer, o.*
+    `SELECT r.ordinal::integer, o.id, o.by, o.of, o.origin
        FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
               AS r (transaction_id, external_id, end_to_end_id, ordinal)
       CROSS JOIN LATERAL (
@@ -247,7 +247,9 @@ function matchesOf(kind: OperationKind) {
          UNION ALL
          SELECT id, kind, 'id', detail ->> 'cashInId', detail ->> 'origin' FROM operation
           WHERE id = CASE WHEN r.external_id ~ '${UUID_TEXT}' THEN r.external_id::uuid END
+         OFFSET 0
        ) o
+      WHERE o.kind = ANY ($4::text[])
       ORDER BY r.ordinal, o.id`,
     { isKeyed: true },
   )
@@ -259,7 +261,6 @@ const PAYMENTS: Partial<Record<OperationKind, MovementDirection>> = { cash_in: '
 interface MatchRow {
   readonly ordinal: number
   readonly id: string
-  readonly kind: OperationKind
   readonly by: Match['by']
   readonly of: string | null
   readonly origin: string | null
