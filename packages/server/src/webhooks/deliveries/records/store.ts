@@ -120,18 +120,18 @@ const recordAttemptsStatement = statement<
        FROM theirs t
       WHERE l.subscription_id = t.subscription_id
      RETURNING l.subscription_id, l.state, l.reason, t.moves AND t.state <> t.state_before AS is_moved),
+   -- With what becomes of each: joined once more, each was held against each other one, as the planner knows no sizes.
    ours AS (
-     SELECT d.id
+     SELECT ended.*
        FROM delivery d
        JOIN ended ON ended.id = d.id AND ended.claim_id = d.claim_id
       ORDER BY d.id
         FOR UPDATE OF d),
    done AS (
      UPDATE delivery d
-        SET state = ended.state, next_attempt_at = ended.next_attempt_at, claim_id = NULL, last_outcome = ended.outcome,
-            finished_at = CASE WHEN ended.state <> 'PENDING' THEN ended.ended_at END
+        SET state = ours.state, next_attempt_at = ours.next_attempt_at, claim_id = NULL, last_outcome = ours.outcome,
+            finished_at = CASE WHEN ours.state <> 'PENDING' THEN ours.ended_at END
        FROM ours
-       JOIN ended ON ended.id = ours.id
       WHERE d.id = ours.id)
    SELECT kept.subscription_id AS "subscriptionId", kept.state, kept.reason, s.url
      FROM kept
