@@ -8,8 +8,8 @@ export interface Signature {
 }
 
 /** Signs the bytes of a notification with the signing key; the same ones need it once. */
-export async function signatureOf(bytes: Uint8Array, { keyId, sign }: Signer): Promise<Signature> {
-  return { text: await sign(bytes), keyId }
+export function signatureOf(bytes: Uint8Array, { keyId, sign }: Signer): Signature {
+  return { text: sign(bytes), keyId }
 }
 
 /** What the headers of a notification are made of. */

@@ -68,7 +68,7 @@ async function sendTest(
   const body = Buffer.from(JSON.stringify({ event_type: TEST_EVENT_TYPE, event }))
   const sent = { url: receiver.url, notificationId, body }
   const opened = openingSecrets(secrets, logger)(await secrets.sealedOf(database, [webhookId], startedAt))
-  const request = requestOf(sent, await signatureOf(body, keyring.signer()), opened, startedAt)
+  const request = requestOf(sent, signatureOf(body, keyring.signer()), opened, startedAt)
   const { answer, times, beginning } = await post(dispatcher, {
     ...request,
     headers: { ...request.headers, 'webhook-test': 'true' },

@@ -19,7 +19,7 @@ test('[webhooks.8] the first start makes an ECDSA P-256 key whose id anyone can 
   assert.equal(signer.keyId, createHash('sha256').update(spki).digest('base64url').slice(0, 16))
 
   const bytes = Buffer.from('bytes')
-  const signature = Buffer.from(await signer.sign(bytes), 'base64')
+  const signature = Buffer.from(signer.sign(bytes), 'base64')
   assert.equal(signature[0], 0x30)
   assert.ok(verify('sha256', bytes, publicKey, signature))
   assert.ok(!verify('sha256', Buffer.from('bytez'), publicKey, signature))

@@ -23,8 +23,8 @@ const keyring = await openKeyring({
 })
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const kept = { word, pem: privateKey.export({ format: 'pem', type: 'pkcs8' }) }
-for (let count = 0; count < 100; count++) await keyring.signer().sign(Buffer.from(`notification ${count}`))
+for (let count = 0; count < 100; count++) keyring.signer().sign(Buffer.from(`notification ${count}`))
 for await (const chunk of getHeapSnapshot()) process.stdout.write(chunk)
-await keyring.signer().sign(Buffer.from('it signs still'))
+keyring.signer().sign(Buffer.from('it signs still'))
 await database.close()
 process.stdout.write(`\n${JSON.stringify(kept.pem)}`)

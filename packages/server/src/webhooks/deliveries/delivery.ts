@@ -104,11 +104,11 @@ function boundsOf(
 async function attempt(
   { clock, random, dispatcher, lanes }: DeliveryDependencies,
   claim: Claim,
-  signature: Promise<Signature>,
+  signature: Signature,
   openSecrets: OpenSecrets,
 ): Promise<EndedAttempt> {
   const startedAt = clock.now()
-  const exchange = await post(dispatcher, requestOf(claim, await signature, openSecrets(claim.secrets), startedAt))
+  const exchange = await post(dispatcher, requestOf(claim, signature, openSecrets(claim.secrets), startedAt))
   const { answer } = exchange
   const ended = endedAttempt(claim, exchange, startedAt, clock.now(), random())
   const move = lanes.ended(claim, laneAttempt(claim, answer, ended.endedAt), isTimeout(answer))

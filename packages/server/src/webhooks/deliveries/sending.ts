@@ -40,7 +40,7 @@ export interface SendingOptions<Claim, Ended> {
   /** Claims what may start now, so many at most; undefined where nothing may. */
   readonly claim: (signer: Signer, max: number) => Promise<Claimed<Claim> | undefined>
   /** Makes an attempt. It has its place until this resolves; from then on another may start. */
-  readonly attempt: (claim: Claim, signature: Promise<Signature>) => Promise<Ended>
+  readonly attempt: (claim: Claim, signature: Signature) => Promise<Ended>
   readonly record: (ended: readonly Ended[]) => Promise<void>
   /** Of an attempt that was recorded. */
   readonly report: (claim: Claim, ended: Ended) => void
@@ -118,7 +118,7 @@ class ClaimedAttempts<Claim extends SentClaim, Ended> implements Sending<Claim> 
       const claimed = await claim(signer, unrecordedMax - this.#unrecorded.size)
       if (claimed === undefined) return claimed
       if (claimed.signingKeyId !== signer.keyId) await keyring.refresh()
-      const signatures = new Map<string, Promise<Signature>>()
+      const signatures = new Map<string, Signature>()
       for (const one of claimed.claims) {
         const signature = signatures.get(one.notificationId) ?? signatureOf(one.body, signer)
         signatures.set(one.notificationId, signature)
@@ -128,7 +128,7 @@ class ClaimedAttempts<Claim extends SentClaim, Ended> implements Sending<Claim> 
     })
   }
 
-  #start(claim: Claim, signature: Promise<Signature>): void {
+  #start(claim: Claim, signature: Signature): void {
     const { attempt, report, onAttemptEnded, unrecordedMax } = this.#options
     const recorded = attempt(claim, signature)
       .finally(() => {

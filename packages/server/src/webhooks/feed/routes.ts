@@ -94,15 +94,13 @@ function cursorOf({ cursor: text }: Query): FeedCursor | undefined {
 async function signed({ events, signingKeyId }: FeedPage, keyring: Keyring) {
   if (keyring.signer().keyId !== signingKeyId) await keyring.refresh()
   const signer = keyring.signer()
-  return Promise.all(
-    events.map(async (event: FeedRow) => ({
-      position: Number(event.position),
-      id: event.id,
-      type: event.eventType,
-      createdAt: new Date(event.createdAt).toISOString(),
-      body: event.body.toString('utf8'),
-      signature: await signer.sign(event.body),
-      signatureKeyId: signer.keyId,
-    })),
-  )
+  return events.map((event: FeedRow) => ({
+    position: Number(event.position),
+    id: event.id,
+    type: event.eventType,
+    createdAt: new Date(event.createdAt).toISOString(),
+    body: event.body.toString('utf8'),
+    signature: signer.sign(event.body),
+    signatureKeyId: signer.keyId,
+  }))
 }

@@ -79,12 +79,12 @@ async function claim({ database, clock, ids, secrets, lanes }: ReplaySenderDepen
 async function attempt(
   { clock, random, dispatcher }: ReplaySenderDependencies,
   claimed: ReplayClaim & SentClaim,
-  signature: Promise<Signature>,
+  signature: Signature,
   openSecrets: OpenSecrets,
   place: ReplayPlace,
 ): Promise<EndedReplay> {
   const startedAt = clock.now()
-  const request = requestOf(claimed, await signature, openSecrets(claimed.secrets), startedAt)
+  const request = requestOf(claimed, signature, openSecrets(claimed.secrets), startedAt)
   const headers = { ...request.headers, 'webhook-replay': claimed.replayId }
   const exchange = await post(dispatcher, { ...request, headers })
   const { answer } = exchange
