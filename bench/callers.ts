@@ -42,6 +42,8 @@ export interface Seen {
 /** The merchant, in a process of its own: callers, and the server that is told of what became of their payments. */
 export interface Callers {
   readonly pid: number
+  /** The URL at which it is notified. */
+  readonly receiver: string
   /** Has a service tell it of everything. */
   subscribeTo(service: Process): Promise<void>
   /** @throws Error where the process ends, as it does when a call fails */
@@ -68,6 +70,7 @@ export async function startCallers(after: After): Promise<Callers> {
   }
   return {
     pid: child.pid as number,
+    receiver,
     subscribeTo: async ({ send, apiKey }) => {
       const body = JSON.stringify({ url: receiver, events: ['pix_cash_in', 'pix_cash_out', 'pix_cash_in_reversal'] })
       await send({ method: 'POST', path: createWebhook.path, headers: jsonHeaders(apiKey), body })

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { againstCheckout } from './against.ts'
 import { type After, type Benchmark, type BenchmarkOptions, scoped, type Target } from './benchmark.ts'
 import { type Cost, type Measured, measureCost, medianCost } from './cost.ts'
-import { measureBare, type Subject, startLiving, subjects } from './lives.ts'
+import { type Subject, startLiving, subjects } from './lives.ts'
 import { inRounds, median } from './measure.ts'
 import { startBareFastify } from './yardstick.ts'
 
@@ -41,19 +41,24 @@ interface Line {
 async function linesOf(after: After, subject: Subject, options: BenchmarkOptions): Promise<Line[]> {
   const bare = await startBareFastify(after)
   const living = await startLiving(after, subject)
+  const exchanges = await subject.exchanges?.(after, living.callers)
   const idle = await measureCost(living.watched, IDLE_S, async () => {
     await delay(IDLE_S * 1_000)
     return NOBODY_SAW
   })
   const counts = subject.callers.filter((count) => options.callers?.includes(count) ?? true)
   const rounds = await inRounds(options.rounds ?? ROUNDS, async () => {
-    const measuredBare = await measureBare(living, subject, bare)
+    const measuredBare = await living.measureAt(bare, subject.bare)
+    const ofExchanges = exchanges && (await living.measureAt(exchanges, subject.call))
     const byCallers: Measured[] = []
     for (const count of counts) byCallers.push(await living.measure(count))
-    return { bare: measuredBare, byCallers }
+    return { bare: measuredBare, exchanges: ofExchanges, byCallers }
   })
   return [
     lineOf(`bare ${subject.bare}, 64`, rounds, ({ bare }) => bare),
+    ...(exchanges
+      ? [lineOf(`exchanges of a ${subject.call} alone, 64`, rounds, (round) => round.exchanges as Measured)]
+      : []),
     lineOf(`a second without any ${subject.call}`, rounds, () => idle),
     ...counts.map((count, index) =>
       lineOf(`${subject.call}, ${count}`, rounds, ({ byCallers }) => byCallers[index] as Measured),
@@ -63,6 +68,7 @@ async function linesOf(after: After, subject: Subject, options: BenchmarkOptions
 
 interface Round {
   readonly bare: Measured
+  readonly exchanges: Measured | undefined
   readonly byCallers: readonly Measured[]
 }
 

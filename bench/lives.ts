@@ -4,10 +4,12 @@ import type { After } from './benchmark.ts'
 import { type Call, type CallerLoad, type Callers, startCallers } from './callers.ts'
 import { storeCharges } from './charges.ts'
 import { bankPidOf, type Measured, measureCost, WATCHED, type Watched, watchDatabase } from './cost.ts'
+import { startExchanges } from './exchanges.ts'
 import { paidCharges } from './paid-charges.ts'
 import { fund } from './payouts.ts'
 import { type Pixgate, type PixgateOptions, startPixgate } from './pixgate.ts'
 import { temporaryDirectory } from './postgres.ts'
+import type { ServerProcess } from './server-process.ts'
 
 /** What lives are measured of, and the service that each is lived at. */
 
@@ -44,6 +46,8 @@ export interface Subject {
   readonly callers: readonly number[]
   /** Whether only a process that answers requests is there. */
   readonly isApi?: boolean
+  /** Starts what has the exchanges over HTTP alone. */
+  readonly exchanges?: (after: After, callers: Callers) => Promise<ServerProcess>
   /** @returns ids of charges, where the call is about some */
   prepare(pixgate: Pixgate, callers: Callers): Promise<readonly string[] | undefined>
 }
@@ -58,7 +62,13 @@ async function funded(pixgate: Pixgate, callers: Callers): Promise<undefined> {
 
 /** All of them. */
 export const subjects: readonly Subject[] = [
-  { call: 'payout', bare: 'payout created', callers: LIFE_CALLERS, prepare: funded },
+  {
+    call: 'payout',
+    bare: 'payout created',
+    callers: LIFE_CALLERS,
+    exchanges: startExchanges,
+    prepare: funded,
+  },
   { call: 'charge', bare: 'charge created', callers: LIFE_CALLERS, prepare: async () => undefined },
   { call: 'refund', bare: 'refund created', callers: LIFE_CALLERS, prepare: paidCharges },
   { call: 'payout created', bare: 'payout created', callers: [64], isApi: true, prepare: funded },
@@ -78,6 +88,8 @@ export interface Living {
   loadOf(callers: number): CallerLoad
   /** Makes so many of its payments at once as callers, after others that are not counted. */
   measure(callers: number): Promise<Measured>
+  /** The same at another server. @param call that it answers */
+  measureAt(server: Pick<ServerProcess, 'url' | 'pid'>, call: Call): Promise<Measured>
 }
 
 /** Starts a service for a subject. */
@@ -98,21 +110,18 @@ export async function startLiving(after: After, subject: Subject, options: Pixga
     ...{ call: subject.call, url, apiKey, callers: count, payments: paymentsOf(subject, count) },
     ...(charges && { charges }),
   })
-  return { pixgate, callers, watched, loadOf, measure: (count) => measureWarm(callers, watched, loadOf(count)) }
+  return {
+    ...{ pixgate, callers, watched, loadOf },
+    measure: (count) => measureWarm(callers, watched, loadOf(count)),
+    measureAt: (server, call) => {
+      const load = { ...loadOf(64), call, url: server.url, payments: REQUESTS }
+      return measureWarm(callers, { serverPid: server.pid, clientPid: callers.pid }, load)
+    },
+  }
 }
 
 function paymentsOf({ call }: Subject, callers: number): number {
   return call === 'payout created' || call === 'GET by id' ? REQUESTS : (PAYMENTS[callers] ?? callers * 20)
-}
-
-/** The bare server's answers to a subject's requests, by the same callers: the unit of all that is measured. */
-export function measureBare(
-  { callers, loadOf }: Living,
-  { bare }: Subject,
-  server: { readonly url: string; readonly pid: number },
-): Promise<Measured> {
-  const load = { ...loadOf(64), call: bare, url: server.url, payments: REQUESTS }
-  return measureWarm(callers, { serverPid: server.pid, clientPid: callers.pid }, load)
 }
 
 async function measureWarm(callers: Callers, watched: Watched, load: CallerLoad): Promise<Measured> {
