@@ -113,6 +113,20 @@ test('[database.8] once there are some, single operations are found by what name
   }
 })
 
+test('[database.8] a charge with the end-to-end id of a movement is found by that id, not among all charges', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.rows(MANY_OPERATIONS, [])
+  const more = `INSERT INTO operation SELECT (jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(),
+    'external_id', n || '-' || o.external_id))).* FROM operation o, generate_series(1, 5) n`
+  await administer(url, more)
+  const { texts, noting } = notingTexts(database)
+  await createOperationStore(noting, 'cash_in', isCashIn).match([])
+  const [text = ''] = texts
+  const plan = await planOf(url, text)
+  assert.doesNotMatch(plan, /Index Cond: \(kind = o_1.kind\)/)
+  assert.equal(plan.match(/Index Cond: \(end_to_end_id = /g)?.length, 2, plan)
+})
+
 test('[database.8] what was paid to a Pix key, and movements, are found by their keys on tables that nobody analysed', async (t) => {
   const { url, database } = await testDatabase(t)
   await database.rows(MANY_OPERATIONS, [])
