@@ -212,8 +212,8 @@ function pageQuery(kind: OperationKind, { after, skip, limit, ...filter }: Opera
 }
 
 /**
- * Finds, for each set of references, what one of them names. The kind is looked at behind a fence (OFFSET 0): an index that begins with it
- * looks as good as the one of the reference where nobody has analysed the table, and would read all operations of the kind. Refunds have
+ * Finds, for each set of references, what one of them names. The kind is looked at afterwards (IS TRUE): where nobody has analysed the
+ * table an index that begins with it looks as good as the one of the reference, and would read all operations of the kind. Refunds have
  * the end-to-end id of their charge, and may be many.
  */
 function matchesOf(kind: OperationKind) {
@@ -241,17 +241,16 @@ function matchesOf(kind: OperationKind) {
            FROM movement m JOIN operation o ON o.id = m.operation_id
           WHERE m.direction = '${PAYMENTS[kind] ?? ''}' AND m.id = r.end_to_end_id
             -- What an operator attributed to another operation is that one's.
-            AND NOT EXISTS (SELECT FROM (SELECT id, kind FROM operation WHERE end_to_end_id = m.id OFFSET 0) AS c
-                             WHERE c.kind = o.kind AND c.id <> o.id)
+            AND NOT EXISTS (SELECT FROM operation c
+                             WHERE c.end_to_end_id = m.id AND (c.kind = o.kind) IS TRUE AND c.id <> o.id)
          UNION ALL
          SELECT id, kind, 'externalId', detail ->> 'cashInId', detail ->> 'origin'
            FROM operation WHERE kind = ANY ($4::text[]) AND external_id = r.external_id
          UNION ALL
          SELECT id, kind, 'id', detail ->> 'cashInId', detail ->> 'origin' FROM operation
           WHERE id = CASE WHEN r.external_id ~ '${UUID_TEXT}' THEN r.external_id::uuid END
-         OFFSET 0
        ) o
-      WHERE o.kind = ANY ($4::text[])
+      WHERE (o.kind = ANY ($4::text[])) IS TRUE
       ORDER BY r.ordinal, o.id`,
     { isKeyed: true },
   )
