@@ -69,7 +69,7 @@ export async function openKeyring({ database, clock, sealer, logger }: KeyringDe
   }
 }
 
-/** The key as it is: among options, even where these say what is the default, it is taken apart for each signature, which costs as much again. */
+/** The key as it is: among options, even where these say what is the default, a signature takes nearly twice as long (measured). */
 function signature(bytes: Uint8Array, key: KeyObject): string {
   return sign('sha256', bytes, key).toString('base64')
 }
