@@ -163,7 +163,6 @@ test('[production.8] a start on a Node.js whose time is over by the database’s
 
 test('[partner.12] a process tells at its start, and measures, that our certificate for the bank expires', async (t) => {
   const certificate = certificateOf(t, 'gateway.example')
-  if (certificate === undefined) return t.skip('openssl is not on this machine')
   const { url, log } = await startWorkerProcess(t, {
     PIXGATE_WORKER_PORT: '0',
     PIXGATE_PARTNER_CLIENT_CERTIFICATE_FILE: certificate.path,

@@ -83,7 +83,6 @@ for (const [title, make, code] of [
 ] as const) {
   test(`[production.6] a bank, a receiver and a database with a certificate ${title} are sent nothing, whatever the environment says`, async (t) => {
     const certificate = make(t)
-    if (certificate === undefined) return t.skip('openssl is not on this machine')
     const [server, database] = [await httpsServer(t, certificate), await postgres(t, certificate)]
     const isTrusted = code !== 'DEPTH_ZERO_SELF_SIGNED_CERT'
     const environment = { ...UNVERIFIED, ...(isTrusted && { NODE_EXTRA_CA_CERTS: certificate.path }) }
@@ -99,7 +98,6 @@ for (const [title, make, code] of [
 
 test('[production.6] a bank or a receiver that knows nothing newer than TLS 1.1 is sent nothing', async (t) => {
   const certificate = certificateOf(t, 'localhost')
-  if (certificate === undefined) return t.skip('openssl is not on this machine')
   const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
   const server = await httpsServer(t, certificate, old)
   const outcomes = await callsOut({ ...UNVERIFIED, NODE_EXTRA_CA_CERTS: certificate.path }, server.url)
@@ -110,7 +108,6 @@ test('[production.6] a bank or a receiver that knows nothing newer than TLS 1.1 
 
 test('[production.6] [partner.3] a bank that wants a certificate of ours reads nothing, and no call counts as answered', async (t) => {
   const certificate = certificateOf(t, 'localhost')
-  if (certificate === undefined) return t.skip('openssl is not on this machine')
   const trusting = { NODE_EXTRA_CA_CERTS: certificate.path }
   // In TLS 1.3 it refuses after our side of the handshake is done: then nobody can tell what it has read.
   for (const [version, outcome] of [
@@ -126,7 +123,6 @@ test('[production.6] [partner.3] a bank that wants a certificate of ours reads n
 
 test('[partner.11] a bank that wants a certificate of ours reads the calls that come with it, and none of another or without one', async (t) => {
   const [ours, others] = [authorityOf(t, 'ours.example'), authorityOf(t, 'others.example')]
-  if (ours === undefined || others === undefined) return t.skip('openssl is not on this machine')
   const [client, stranger] = [ours.issue('gateway.example'), others.issue('gateway.example')]
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const bounds = { minVersion: version, maxVersion: version, requestCert: true, rejectUnauthorized: true } as const
@@ -143,7 +139,6 @@ test('[partner.11] a bank that wants a certificate of ours reads the calls that 
 
 test('[partner.11] the authorities that are named for the bank are trusted for it alone, and no other is: not those of NODE_EXTRA_CA_CERTS', async (t) => {
   const [pinned, other] = [authorityOf(t, 'pinned.example'), authorityOf(t, 'other.example')]
-  if (pinned === undefined || other === undefined) return t.skip('openssl is not on this machine')
   const environment = { PIXGATE_PARTNER_CA_BUNDLE_FILE: pinned.path, NODE_EXTRA_CA_CERTS: other.path }
   const ofPinned = await httpsServer(t, pinned.issue('localhost'))
   const { bank, receiver } = await callsOut(environment, ofPinned.url)
@@ -156,7 +151,6 @@ test('[partner.11] the authorities that are named for the bank are trusted for i
 
 test('[partner.11] of a pinned authority a certificate of another name is refused all the same', async (t) => {
   const pinned = authorityOf(t, 'pinned.example')
-  if (pinned === undefined) return t.skip('openssl is not on this machine')
   const server = await httpsServer(t, pinned.issue('elsewhere.example'))
   const { bank } = await callsOut({ ...UNVERIFIED, PIXGATE_PARTNER_CA_BUNDLE_FILE: pinned.path }, server.url)
   assert.deepEqual([bank, server.requests()], ['not sent: ERR_TLS_CERT_ALTNAME_INVALID', 0])
@@ -164,7 +158,6 @@ test('[partner.11] of a pinned authority a certificate of another name is refuse
 
 test('[production.6] an authority that NODE_EXTRA_CA_CERTS names is trusted', async (t) => {
   const certificate = certificateOf(t, 'localhost')
-  if (certificate === undefined) return t.skip('openssl is not on this machine')
   const [server, database] = [await httpsServer(t, certificate), await postgres(t, certificate)]
   const outcomes = await callsOut({ NODE_EXTRA_CA_CERTS: certificate.path }, server.url, database.url)
   assert.deepEqual([outcomes.bank, outcomes.receiver], ['200', '200'])
@@ -173,7 +166,6 @@ test('[production.6] an authority that NODE_EXTRA_CA_CERTS names is trusted', as
 
 test('[production.6] a database that wants a certificate of ours gets the one that its address names', async (t) => {
   const certificate = certificateOf(t, 'localhost')
-  if (certificate === undefined) return t.skip('openssl is not on this machine')
   const database = await postgres(t, certificate)
   const query = `sslrootcert=${certificate.path}&sslcert=${certificate.path}&sslkey=${certificate.path.replace(/cert$/, 'key')}`
   await callsOut(UNVERIFIED, 'https://127.0.0.1:9', `${database.url}&${query}`)
@@ -182,7 +174,6 @@ test('[production.6] a database that wants a certificate of ours gets the one th
 
 test('[production.6] no proxy of the environment is used', async (t) => {
   const certificate = certificateOf(t, 'localhost')
-  if (certificate === undefined) return t.skip('openssl is not on this machine')
   const server = await httpsServer(t, certificate)
   let connections = 0
   const proxy = `http://127.0.0.1:${await listening(

@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import forge from 'node-forge'
+import { wallNow } from './wall-clock.ts'
 
 /** A key and its certificate, both as text and as files. */
 export interface Certificate {
@@ -19,49 +21,65 @@ export interface Authority extends Certificate {
   issue(name: string): Certificate
 }
 
-/** One of a machine of this name, signed by itself, which goes with the test; `undefined` without openssl. */
-export function certificateOf(t: TestContext, name: string): Certificate | undefined {
-  return made(t, [`req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 2 -subj /CN=${name}`])
+/** One of a machine of this name, signed by itself, which goes with the test. */
+export function certificateOf(t: TestContext, name: string): Certificate {
+  return kept(t, signedPair({ name, ...goodFor(2) }))
 }
 
-/** One of localhost that was good for a day in 2020; `undefined` without openssl. */
-export function endedCertificate(t: TestContext): Certificate | undefined {
-  return made(t, [
-    'req -new -newkey rsa:2048 -nodes -keyout key -out request -subj /CN=localhost',
-    'ca -batch -selfsign -config config -keyfile key -in request -out cert -notext -startdate 200101000000Z -enddate 200102000000Z',
-  ])
+/** One of localhost that was good for a day in 2020. */
+export function endedCertificate(t: TestContext): Certificate {
+  const validity = { notBefore: new Date('2020-01-01'), notAfter: new Date('2020-01-02') }
+  return kept(t, signedPair({ name: 'localhost', ...validity }))
 }
 
-/** An authority; `undefined` without openssl. */
-export function authorityOf(t: TestContext, name: string): Authority | undefined {
+/** An authority, which goes with the test. */
+export function authorityOf(t: TestContext, name: string): Authority {
   const authority = certificateOf(t, name)
-  if (authority === undefined) return undefined
-  return {
-    ...authority,
-    issue: (subject) => {
-      const issued = made(t, [
-        `req -new -newkey rsa:2048 -nodes -keyout key -out request -subj /CN=${subject}`,
-        `x509 -req -in request -CA ${authority.path} -CAkey ${authority.keyPath} -CAcreateserial -days 2 -out cert`,
-      ])
-      if (issued === undefined) throw new Error('openssl made an authority, and no certificate of it')
-      return issued
-    },
-  }
+  const issuer = { name, key: authority.key }
+  return { ...authority, issue: (subject) => kept(t, signedPair({ name: subject, issuer, ...goodFor(2) })) }
 }
 
-const CONFIG =
-  '[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\ndefault_md=sha256\nrand_serial=yes\npolicy=p\n[p]\ncommonName=supplied\n'
+const DAY_MS = 86_400_000
 
-function made(t: TestContext, steps: readonly string[]): Certificate | undefined {
-  const cwd = mkdtempSync(join(tmpdir(), 'pixgate-certificate-'))
-  t.after(() => rmSync(cwd, { recursive: true }))
-  writeFileSync(join(cwd, 'config'), CONFIG)
-  writeFileSync(join(cwd, 'index'), '')
-  try {
-    for (const step of steps) execFileSync('openssl', step.split(' '), { cwd, stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
-  const [key, cert] = ['key', 'cert'].map((name) => readFileSync(join(cwd, name), 'utf8')) as [string, string]
-  return { key, cert, path: join(cwd, 'cert'), keyPath: join(cwd, 'key') }
+/** From a day ago, as clocks differ, until so many days from now. */
+function goodFor(days: number) {
+  return { notBefore: new Date(wallNow() - DAY_MS), notAfter: new Date(wallNow() + days * DAY_MS) }
+}
+
+/** What a certificate is to say. */
+interface CertificateOrder {
+  readonly name: string
+  readonly notBefore: Date
+  readonly notAfter: Date
+  /** Absent: it is signed by itself, and may sign others. */
+  readonly issuer?: { readonly name: string; readonly key: string }
+}
+
+/** Makes a key and its certificate, both PEM. */
+function signedPair({ name, notBefore, notAfter, issuer }: CertificateOrder): Pick<Certificate, 'key' | 'cert'> {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2_048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  const certificate = forge.pki.createCertificate()
+  certificate.publicKey = forge.pki.publicKeyFromPem(publicKey)
+  // Below 80, so that it is no negative number.
+  certificate.serialNumber = `4f${randomBytes(15).toString('hex')}`
+  certificate.validity.notBefore = notBefore
+  certificate.validity.notAfter = notAfter
+  certificate.setSubject([{ name: 'commonName', value: name }])
+  certificate.setIssuer([{ name: 'commonName', value: issuer?.name ?? name }])
+  certificate.setExtensions([{ name: 'basicConstraints', cA: issuer === undefined, critical: true }])
+  certificate.sign(forge.pki.privateKeyFromPem(issuer?.key ?? privateKey), forge.md.sha256.create())
+  return { key: privateKey, cert: forge.pki.certificateToPem(certificate) }
+}
+
+function kept(t: TestContext, pair: Pick<Certificate, 'key' | 'cert'>): Certificate {
+  const folder = mkdtempSync(join(tmpdir(), 'pixgate-certificate-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const [path, keyPath] = [join(folder, 'cert'), join(folder, 'key')]
+  writeFileSync(path, pair.cert)
+  writeFileSync(keyPath, pair.key)
+  return { ...pair, path, keyPath }
 }

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type AddressGate, openGate, publicAddressGate } from '../../../src/platform/http-client/address-gate.ts'
 import { createGuardedAgent } from '../../../src/platform/http-client/guarded-agent.ts'
 import { type Answer, post } from '../../../src/platform/http-client/post.ts'
+import { certificateOf } from '../../support/certificates.ts'
 
 const BODY = Buffer.from('{"event_type":"pix_cash_in"}')
 
@@ -259,8 +256,7 @@ test('[webhooks.5] a connection is kept and used again', async (t) => {
 })
 
 test('[webhooks.1] TLS 1.2 at least, and only with a certificate that verifies for the name', async (t) => {
-  const certificate = makeCertificate(t)
-  if (certificate === undefined) return t.skip('openssl is not on this machine')
+  const certificate = certificateOf(t, 'receiver.example')
   const port = await listen(
     t,
     createTlsServer(certificate, (_, response) => response.end()),
@@ -342,18 +338,4 @@ async function listenCanary(t: TestContext) {
     socket.resume()
   })
   return { port: await listen(t, server), connections: () => connections, bytesOfFirst: () => first.promise }
-}
-
-function makeCertificate(t: TestContext): { key: string; cert: string } | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'pixgate-tls-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const subject = ['-subj', '/CN=receiver.example', '-addext', 'subjectAltName=DNS:receiver.example']
-  const keys = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key]
-  try {
-    execFileSync('openssl', ['req', '-x509', ...keys, '-out', cert, '-days', '2', ...subject], { stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
 }
