@@ -237,14 +237,19 @@ const insertGaps = statement<
               (SELECT o.version FROM entry o WHERE o.account_id = a.id AND o.at < $3 ORDER BY o.version DESC LIMIT 1),
               0) AS checked
        FROM account a, statement_mark k WHERE a.code = 'settlement'
+   ), young AS (
+     SELECT coalesce(
+              (SELECT y.version FROM entry y
+                WHERE y.account_id = s.id AND y.version > s.checked AND y.at > $2 ORDER BY y.version LIMIT 1),
+              ${Number.MAX_SAFE_INTEGER}) AS version
+       FROM settlement s
    ), fresh AS (
      SELECT e.version, e.operation_id, e.reference, e.journal, e.at,
             CASE WHEN e.amount_cents < 0 THEN 'in' ELSE 'out' END AS direction
-       FROM settlement s JOIN entry e ON e.account_id = s.id AND e.version > s.checked
-      WHERE e.version < coalesce(
-              (SELECT y.version FROM entry y
-                WHERE y.account_id = s.id AND y.version > s.checked AND y.at > $2 ORDER BY y.version LIMIT 1),
-              ${Number.MAX_SAFE_INTEGER})
+       FROM entry e
+      -- Each a value that is known before, so that not even a plan for tables that nobody has analysed finds it for each entry.
+      WHERE e.account_id = (SELECT id FROM settlement) AND e.version > (SELECT checked FROM settlement)
+        AND e.version < (SELECT version FROM young)
       ORDER BY e.version LIMIT $4
    ), checked AS (
      UPDATE statement_mark SET checked_version = (SELECT max(version) FROM fresh) WHERE EXISTS (SELECT FROM fresh)

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openEntries } from '../../src/bank-statement/entries/store.ts'
+import { createStatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
-import { administer, planOf, testDatabase } from '../support/database.ts'
+import { administer, notingTexts, planOf, testDatabase } from '../support/database.ts'
 import { payment } from '../support/engine.ts'
 import { bookedMovements, caseFacts, cases, payoutSwitch, statementEntries } from '../support/evidence.ts'
 import { pageOf, paymentOf, type StatementFixture, statementFixture } from './fixture.ts'
@@ -283,4 +284,13 @@ test('[database.8] on a young table what the books know of an entry is looked up
   const plan = await planOf(url, openEntries('s.direction = $1'))
   assert.match(plan, /operation_end_to_end_id/)
   assert.doesNotMatch(plan, /BitmapAnd/, 'and not by its kind')
+})
+
+test('[database.8] on tables that nobody analysed our books are gone through once for what the bank lacks', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const { texts, noting } = notingTexts(database)
+  await createStatementStore(noting).noteGaps(0, 0, 0)
+  const [text = ''] = texts
+  const byKnownValues = /Index Scan using entry_pkey on entry e .*\n *Index Cond: \(\(account_id = \(InitPlan \d/
+  assert.match(await planOf(url, text), byKnownValues, 'nothing is looked up anew for each entry')
 })

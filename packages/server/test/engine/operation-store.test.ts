@@ -7,7 +7,7 @@ import { createOperationStore, statusIs } from '../../src/engine/operation-store
 import { createReader } from '../../src/engine/reader.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { isRefundIn } from '../../src/refund-in/refund-in.ts'
-import { administer, MANY_OPERATIONS, planOf, testDatabase } from '../support/database.ts'
+import { administer, MANY_OPERATIONS, notingTexts, planOf, testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 
 /** A store, what it stores, and how many ids each of its statements asked for. */
@@ -172,16 +172,3 @@ const NAMING = new Set([
   'operation_transaction_id',
   'operation_end_to_end_id',
 ])
-
-/** A database that is asked nothing: it notes the statements. */
-function notingTexts(database: Database) {
-  const texts: string[] = []
-  const noting: Database = {
-    ...database,
-    rows: async ({ text }) => {
-      texts.push(text)
-      return []
-    },
-  }
-  return { texts, noting }
-}

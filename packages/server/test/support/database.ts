@@ -82,6 +82,19 @@ export async function planOf(url: string, text: string): Promise<string> {
   }
 }
 
+/** A database that is asked nothing: it notes the statements. */
+export function notingTexts(database: Database) {
+  const texts: string[] = []
+  const noting: Database = {
+    ...database,
+    rows: async ({ text }) => {
+      texts.push(text)
+      return []
+    },
+  }
+  return { texts, noting }
+}
+
 /** Makes a table of operations large at once, as only its size matters. */
 export const MANY_OPERATIONS = statement<[]>(
   'test.many_operations',
