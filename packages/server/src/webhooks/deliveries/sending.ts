@@ -118,13 +118,23 @@ class ClaimedAttempts<Claim extends SentClaim, Ended> implements Sending<Claim> 
       const claimed = await claim(signer, unrecordedMax - this.#unrecorded.size)
       if (claimed === undefined) return claimed
       if (claimed.signingKeyId !== signer.keyId) await keyring.refresh()
-      const signatures = new Map<string, Signature>()
-      for (const one of claimed.claims) {
+      for (const [one, signature] of this.#signed(claimed.claims, signer)) this.#start(one, signature)
+      return claimed
+    })
+  }
+
+  /** All before the first of them is started, so that no attempt's time holds another's signature. */
+  #signed(claims: readonly Claim[], signer: Signer): (readonly [Claim, Signature])[] {
+    const signatures = new Map<string, Signature>()
+    return claims.flatMap((one) => {
+      try {
         const signature = signatures.get(one.notificationId) ?? signatureOf(one.body, signer)
         signatures.set(one.notificationId, signature)
-        this.#start(one, signature)
+        return [[one, signature] as const]
+      } catch (error) {
+        this.#reportUnrecorded(one, String(error))
+        return []
       }
-      return claimed
     })
   }
 
