@@ -128,17 +128,18 @@ const countReceivers = statement<[states: readonly string[]], Count>(
 )
 
 /**
- * By `inbox_event_due`, `notification_to_fan_out`, `delivery_due` and `operation_due_by_kind`. A payout that the operator
- * holds back by the switch is not late, nor is what a lane holds that is not well.
+ * By `inbox_event_due`, `notification_to_fan_out`, `delivery_due` and `operation_due_by_kind`, which `clock_timestamp()` could
+ * not be searched in: it is another one for each row. A payout that the operator holds back by the switch is not late, nor is
+ * what a lane holds that is not well.
  */
 const countLate = statement<[kinds: readonly string[], lateSeconds: number, limit: number], Count>(
   'health.late',
   `SELECT kind, '' AS state, least(count(*), $3)::integer AS count, ${AGE}
      FROM ((SELECT 'event' AS kind, due_at AS since FROM inbox_event
-             WHERE due_at < clock_timestamp() - make_interval(secs => $2) ORDER BY due_at LIMIT $3)
+             WHERE due_at < now() - make_interval(secs => $2) ORDER BY due_at LIMIT $3)
            UNION ALL
            (SELECT 'notification', created_at FROM notification
-             WHERE fanned_out_at IS NULL AND created_at < clock_timestamp() - make_interval(secs => $2)
+             WHERE fanned_out_at IS NULL AND created_at < now() - make_interval(secs => $2)
              ORDER BY created_at LIMIT $3)
            UNION ALL
            SELECT 'delivery', pending.next_attempt_at
@@ -148,7 +149,7 @@ const countLate = statement<[kinds: readonly string[], lateSeconds: number, limi
             CROSS JOIN LATERAL (
               SELECT next_attempt_at FROM delivery
                WHERE state = 'PENDING' AND subscription_id = s.id AND least(attempts, 1) = tried.once
-                 AND next_attempt_at < clock_timestamp() - make_interval(secs => $2)
+                 AND next_attempt_at < now() - make_interval(secs => $2)
                ORDER BY next_attempt_at LIMIT $3) AS pending
             WHERE s.deleted_at IS NULL AND l.state = 'active' AND l.drain_since IS NULL
            UNION ALL
@@ -156,7 +157,7 @@ const countLate = statement<[kinds: readonly string[], lateSeconds: number, limi
              FROM unnest($1::text[]) AS asked (kind)
             CROSS JOIN LATERAL (
               SELECT due_at FROM operation
-               WHERE kind = asked.kind AND due_at < clock_timestamp() - make_interval(secs => $2)
+               WHERE kind = asked.kind AND due_at < now() - make_interval(secs => $2)
                  AND NOT (kind = 'cash_out' AND status = 'RESERVED'
                           AND NOT (SELECT (value ->> 'enabled')::boolean FROM control WHERE name = 'cash_out_switch'))
                ORDER BY due_at LIMIT $3) AS waiting) AS late

@@ -8,7 +8,7 @@ import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Stop } from '../../src/process.ts'
 import { start } from '../../src/start.ts'
 import { capturedLog } from '../support/captured-log.ts'
-import { administer } from '../support/database.ts'
+import { administer, notingTexts, planOf, testDatabase } from '../support/database.ts'
 import { scrape } from '../support/metrics.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ENVIRONMENT, type World, world } from '../support/world.ts'
@@ -185,3 +185,19 @@ test('[metrics.3] the oldest is found, however many fresh ones of another receiv
 function late(kind: string): Count {
   return { kind, state: '', count: 1, oldestSeconds: 61 }
 }
+
+test('[database.8] what is late is found by when it was due, not among all that is or ever was to be done', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await administer(
+    url,
+    `INSERT INTO inbox_event (inbox_id, ordinal, dedupe_key, content_hash, state)
+     SELECT gen_random_uuid(), 0, n::text, '', 'DONE' FROM generate_series(1, 10000) n`,
+  )
+  const { texts, noting } = notingTexts(database)
+  await createHealthStore(noting).late()
+  const [text = ''] = texts
+  const plan = await planOf(url, text)
+  for (const index of ['inbox_event_due', 'notification_to_fan_out', 'delivery_due', 'operation_due_by_kind']) {
+    assert.match(plan, new RegExp(`(using|on) ${index}.*\\n *Index Cond: .* < \\(`))
+  }
+})
