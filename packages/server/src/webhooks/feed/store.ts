@@ -114,7 +114,8 @@ const selectPartStatement = statement<
   `WITH bounds AS (
      SELECT feed.last_position AS last, coalesce(erased.position, 0) AS erased, erased.id AS erased_id,
             coalesce($1::bigint, erased.position, 0) AS after
-       FROM feed
+       -- It has one row. Not analysed, it is taken for hundreds, for which all notifications would be read.
+       FROM (SELECT last_position FROM feed LIMIT 1) AS feed
        LEFT JOIN LATERAL (
          SELECT position, id FROM notification WHERE erased_at IS NOT NULL AND position IS NOT NULL
           ORDER BY position DESC LIMIT 1) AS erased ON true),

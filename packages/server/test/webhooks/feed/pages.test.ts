@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
-import { LOOKED_AT_MAX } from '../../../src/webhooks/feed/store.ts'
+import { LOOKED_AT_MAX, selectPart } from '../../../src/webhooks/feed/store.ts'
+import { administer, notingTexts, planOf, testDatabase } from '../../support/database.ts'
 import { eraseEvents, feedOf, foreignCursor } from '../../support/feed.ts'
 import { webhookWorld } from '../../support/webhook-world.ts'
 
@@ -115,4 +116,18 @@ test('[feed.3] without a limit a page has as many events as any list', async (t)
   await world.fanOut.processNext()
   const { data, pagination } = await feedOf(world, world).read()
   assert.deepEqual([data.length, pagination.limit], [limits.pageLimitDefault, limits.pageLimitDefault])
+})
+
+test('[database.8] on tables that nobody analysed a page reads the notifications of its places, and no other', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await administer(
+    url,
+    `INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at)
+     SELECT gen_random_uuid(), gen_random_uuid(), 'pix_cash_in', 'PAID', '', repeat('b', 500)::bytea, now()
+       FROM generate_series(1, 10000) n`,
+  )
+  const { texts, noting } = notingTexts(database)
+  await assert.rejects(selectPart(noting, { after: null, eventType: null, limit: 100 }), /no signing key is current/)
+  const [text = ''] = texts
+  assert.doesNotMatch(await planOf(url, text), /Seq Scan on notification/)
 })
