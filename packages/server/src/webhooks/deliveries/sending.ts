@@ -50,9 +50,16 @@ export interface SendingOptions<Claim, Ended> {
 
 /** A job that sends. */
 export interface Sending<Claim> extends Job {
-  /** Starts what is due and may start now; does not wait for it to end. */
+  /**
+   * Starts what is due and may start now; does not wait for it to end.
+   * @throws Error where something cannot be signed, once the others are started
+   */
   processNext(): Promise<boolean>
-  /** Starts what is claimed in another way; does not wait for it to end. @param claim as {@link SendingOptions.claim} */
+  /**
+   * Starts what is claimed in another way; does not wait for it to end.
+   * @param claim as {@link SendingOptions.claim}
+   * @throws Error as {@link Sending.processNext}
+   */
   starting<Given extends Claimed<Claim> | undefined>(
     claim: (signer: Signer, max: number) => Promise<Given>,
   ): Promise<Given>
@@ -118,23 +125,10 @@ class ClaimedAttempts<Claim extends SentClaim, Ended> implements Sending<Claim> 
       const claimed = await claim(signer, unrecordedMax - this.#unrecorded.size)
       if (claimed === undefined) return claimed
       if (claimed.signingKeyId !== signer.keyId) await keyring.refresh()
-      for (const [one, signature] of this.#signed(claimed.claims, signer)) this.#start(one, signature)
+      const { signed, failure } = signAll(claimed.claims, signer)
+      for (const [one, signature] of signed) this.#start(one, signature)
+      if (failure !== undefined) throw failure
       return claimed
-    })
-  }
-
-  /** All before the first of them is started, so that no attempt's time holds another's signature. */
-  #signed(claims: readonly Claim[], signer: Signer): (readonly [Claim, Signature])[] {
-    const signatures = new Map<string, Signature>()
-    return claims.flatMap((one) => {
-      try {
-        const signature = signatures.get(one.notificationId) ?? signatureOf(one.body, signer)
-        signatures.set(one.notificationId, signature)
-        return [[one, signature] as const]
-      } catch (error) {
-        this.#reportUnrecorded(one, String(error))
-        return []
-      }
     })
   }
 
@@ -170,6 +164,26 @@ class ClaimedAttempts<Claim extends SentClaim, Ended> implements Sending<Claim> 
   async settled(): Promise<void> {
     await Promise.all(this.#unrecorded)
   }
+}
+
+/**
+ * Signs all before the first of them is started, so that no attempt's time holds another's signature. What cannot be signed holds up
+ * no other; it is claimed again when its lease ends.
+ */
+function signAll<Claim extends SentClaim>(claims: readonly Claim[], signer: Signer) {
+  const signatures = new Map<string, Signature>()
+  const signed: (readonly [Claim, Signature])[] = []
+  let failure: Error | undefined
+  for (const one of claims) {
+    try {
+      const signature = signatures.get(one.notificationId) ?? signatureOf(one.body, signer)
+      signatures.set(one.notificationId, signature)
+      signed.push([one, signature])
+    } catch (cause) {
+      failure ??= new Error(`the notification ${one.notificationId} cannot be signed: ${String(cause)}`, { cause })
+    }
+  }
+  return { signed, failure }
 }
 
 function isAmong(receiver: string, receivers: Receivers): boolean {
