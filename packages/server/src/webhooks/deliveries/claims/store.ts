@@ -46,8 +46,8 @@ export interface ClaimBounds {
 
 /** A claim as its row has it. */
 export interface ClaimRow extends Omit<Claim, 'lane' | 'secrets'> {
-  readonly secretIds: readonly string[] | null
-  readonly sealedSecrets: readonly Buffer[] | null
+  /** The newest first, with the sealed bytes in Base64. */
+  readonly sealedSecrets: readonly { readonly id: string; readonly secret: string }[] | null
   readonly laneVersion: number
   readonly laneState: LaneState
   readonly laneReason: LaneReason | null
@@ -64,8 +64,9 @@ export interface ClaimRow extends Omit<Claim, 'lane' | 'secrets'> {
 export function signedWith(opened: string): string {
   return `signing AS (SELECT id FROM signing_key WHERE state = 'current'),
    secret AS (
-     SELECT subscription_id, array_agg(id ORDER BY created_at DESC, id DESC) AS ids,
-            array_agg(secret ORDER BY created_at DESC, id DESC) AS sealed,
+     SELECT subscription_id,
+            -- Every claim has it, and the driver reads arrays a letter at a time.
+            json_agg(json_build_object('id', id, 'secret', encode(secret, 'base64')) ORDER BY created_at DESC, id DESC) AS sealed,
             bool_and(substring(secret FROM 1 FOR 12) = ANY (${opened}::bytea[])) AS is_opened
        FROM webhook_secret
       WHERE secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $2)
@@ -77,7 +78,7 @@ export const CLAIM_COLUMNS = `c.id, c.claim_id AS "claimId", c.attempts AS attem
           c.subscription_id AS "subscriptionId", c.notification_id AS "notificationId", n.body`
 
 /** What it is sent by, of its lane `open`. */
-export const LANE_COLUMNS = `open.url, open.secret_ids AS "secretIds", open.sealed AS "sealedSecrets",
+export const LANE_COLUMNS = `open.url, open.sealed AS "sealedSecrets",
           open.state = 'degraded' AS "isProbe", open.version AS "laneVersion", open.state AS "laneState",
           open.reason AS "laneReason", open.failures AS "laneFailures", open.failing_since AS "laneFailingSince",
           open.failed_probes AS "laneFailedProbes", open.good_probes AS "laneGoodProbes"`
@@ -144,7 +145,7 @@ const claimDeliveriesStatement = statement<
        FROM paced p
       CROSS JOIN LATERAL (SELECT least(extract(epoch FROM $2 - p.drain_since) / 10, 20) AS tens) AS t),
    open AS (
-     SELECT ready.*, s.url, secret.ids AS secret_ids, secret.sealed, coalesce(room.under_way, 0) AS under_way,
+     SELECT ready.*, s.url, secret.sealed, coalesce(room.under_way, 0) AS under_way,
             CASE WHEN ready.state = 'degraded' THEN 1
                  WHEN ready.version > coalesce(room.version, 0) THEN least(1, ready.bound)
                  ELSE least(coalesce(room.free, $10::integer), ready.bound) END AS free,
@@ -222,21 +223,17 @@ export function claimsOf(rows: readonly (ClaimRow | { readonly id: null })[]): C
   return rows.filter((row) => row.id !== null).map(claimOf)
 }
 
-function claimOf({ secretIds, sealedSecrets, ...ofLane }: ClaimRow): Claim {
+function claimOf({ sealedSecrets, ...ofLane }: ClaimRow): Claim {
   const { laneVersion, laneState, laneReason, laneFailures, laneFailingSince, ...row } = ofLane
   const { laneFailedProbes: failedProbes, laneGoodProbes: goodProbes, ...claim } = row
   const lane = { version: laneVersion, state: laneState, reason: laneReason, failedProbes, goodProbes }
   return {
     ...claim,
-    secrets: secretsOf(claim.subscriptionId, secretIds, sealedSecrets),
+    secrets: secretsOf(claim.subscriptionId, sealedSecrets),
     lane: { ...lane, failures: laneFailures, failingSince: laneFailingSince },
   }
 }
 
-function secretsOf(
-  subscriptionId: string,
-  ids: ClaimRow['secretIds'],
-  sealed: ClaimRow['sealedSecrets'],
-): SealedSecret[] {
-  return (sealed ?? []).map((secret, index) => ({ subscriptionId, id: ids?.[index] ?? '', secret }))
+function secretsOf(subscriptionId: string, sealed: ClaimRow['sealedSecrets']): SealedSecret[] {
+  return (sealed ?? []).map(({ id, secret }) => ({ subscriptionId, id, secret: Buffer.from(secret, 'base64') }))
 }

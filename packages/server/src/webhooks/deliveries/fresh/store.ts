@@ -84,7 +84,7 @@ function fanOutText(ifHeld: 'nothing' | 'wait'): string {
    room AS (
      SELECT * FROM unnest($6::uuid[], $7::integer[], $8::integer[], $9::integer[]) AS room (id, under_way, free, version)),
    open AS (
-     SELECT l.*, r.url, secret.ids AS secret_ids, secret.sealed, coalesce(room.under_way, 0) AS under_way,
+     SELECT l.*, r.url, secret.sealed, coalesce(room.under_way, 0) AS under_way,
             CASE WHEN l.version > coalesce(room.version, 0) THEN 1 ELSE coalesce(room.free, $10::integer) END AS free
        FROM lane l
        JOIN receiver r ON r.id = l.subscription_id
@@ -143,7 +143,7 @@ const selectOpenStatement = statement<
   'webhooks.selectOpen',
   `WITH ${signedWith('$4')},
    open AS (
-     SELECT l.*, s.url, secret.ids AS secret_ids, secret.sealed
+     SELECT l.*, s.url, secret.sealed
        FROM lane l
        JOIN signing ON signing.id = $3
        JOIN subscription s ON s.id = l.subscription_id AND s.deleted_at IS NULL
