@@ -53,24 +53,6 @@ test('[webhooks.8] openssl verifies a captured delivery, by the bytes that came 
   const [received] = receiver.received
   assert.ok(received)
 
-  const folder = mkdtempSync(join(tmpdir(), 'pixgate-signature-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const [key, signature, body] = ['key.pem', 'signature', 'body'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ]
-  writeFileSync(key, world.keyring.signer().publicPem)
-  writeFileSync(signature, signatureOf(received))
-  writeFileSync(body, received.body)
-  try {
-    execFileSync('openssl', ['version'])
-  } catch {
-    return t.skip('openssl is not on this machine')
-  }
-  const verdict = execFileSync('openssl', ['dgst', '-sha256', '-verify', key, '-signature', signature, body])
-  assert.equal(verdict.toString(), 'Verified OK\n')
-
   const { publicPem } = world.keyring.signer()
   for (const written of [
     JSON.stringify(JSON.parse(received.body.toString()), null, 1),
@@ -80,6 +62,24 @@ test('[webhooks.8] openssl verifies a captured delivery, by the bytes that came 
     const isVerified: boolean = verify('sha256', Buffer.from(written), publicPem, signatureOf(received))
     assert.equal(isVerified, false, 'what a receiver wrote anew is not what was signed')
   }
+
+  const folder = mkdtempSync(join(tmpdir(), 'pixgate-signature-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const [key, signature, body] = ['key.pem', 'signature', 'body'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  writeFileSync(key, publicPem)
+  writeFileSync(signature, signatureOf(received))
+  writeFileSync(body, received.body)
+  try {
+    execFileSync('openssl', ['version'])
+  } catch {
+    return t.skip('openssl is not on this machine')
+  }
+  const verdict = execFileSync('openssl', ['dgst', '-sha256', '-verify', key, '-signature', signature, body])
+  assert.equal(verdict.toString(), 'Verified OK\n')
 })
 
 test('[webhooks.6] [NO-5] a failing receiver is tried on schedule, with the same bytes, until it answers', async (t) => {
