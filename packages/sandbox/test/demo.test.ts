@@ -9,6 +9,7 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { decodeQR } from 'qr/decode.js'
+import { PROGRAM_ENVIRONMENT } from '../../server/test/support/program-environment.ts'
 import { ADMIN_TOKEN, world } from '../../server/test/support/world.ts'
 import { banner } from '../src/banner.ts'
 
@@ -87,7 +88,7 @@ async function runDemo(t: TestContext, environment: Record<string, string>, ...p
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-demo-test-'))
   t.after(() => rm(directory, { recursive: true }))
   const child = spawn(process.execPath, [DEMO, ...parameters], {
-    env: { PIXGATE_DATA_DIR: directory, ...environment },
+    env: { ...PROGRAM_ENVIRONMENT, PIXGATE_DATA_DIR: directory, ...environment },
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

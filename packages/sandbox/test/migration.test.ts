@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { PROGRAM_ENVIRONMENT } from '../../server/test/support/program-environment.ts'
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -15,7 +16,7 @@ test('[database.11] the sandbox’s migration makes and migrates its own databas
   chmodSync(directory, 0o711)
   const migrate = (environment: Record<string, string>) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, 'migrate'], {
-      env: { PATH: process.env.PATH, PIXGATE_DATA_DIR: directory, ...environment },
+      env: { ...PROGRAM_ENVIRONMENT, PIXGATE_DATA_DIR: directory, ...environment },
       cwd: tmpdir(),
       encoding: 'utf8',
     })

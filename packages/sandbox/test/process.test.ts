@@ -11,6 +11,7 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { handedOut } from '../../server/test/banks/api-pix/certificates.ts'
 import { testPort } from '../../server/test/support/port.ts'
+import { PROGRAM_ENVIRONMENT } from '../../server/test/support/program-environment.ts'
 import type { Answer } from '../../server/test/support/world.ts'
 import { type Account, accountForNewCluster, canEnter } from '../src/postgres/account.ts'
 
@@ -73,6 +74,7 @@ function startSandbox(
   const child = spawn('/bin/sh', ['-c', `umask ${umask}; exec "$@"`, 'sh', process.execPath, ...options, PROGRAM], {
     ...account,
     env: {
+      ...PROGRAM_ENVIRONMENT,
       PORT: String(port),
       PIXGATE_SIMULATOR_PORT: '0',
       PIXGATE_DATA_DIR: directory,
@@ -261,7 +263,7 @@ test('[PL-1] an unexpected error is logged and ends the process at once; the nex
 
 /** Runs the doctor on a data directory. */
 async function doctor(directory: string, environment: Readonly<Record<string, string>>) {
-  const env = { PIXGATE_DATA_DIR: directory, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN, ...environment }
+  const env = { ...PROGRAM_ENVIRONMENT, PIXGATE_DATA_DIR: directory, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN, ...environment }
   const child = spawn(process.execPath, [DOCTOR], { env, cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] })
   const output = (await child.stdout.toArray()).join('')
   return { status: child.exitCode ?? (await once(child, 'exit'))[0], lines: output.trimEnd().split('\n') }

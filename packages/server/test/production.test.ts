@@ -9,6 +9,7 @@ import { readConfig } from '../src/config.ts'
 import { runtimeFaults } from '../src/platform/runtime-faults.ts'
 import type { Environment } from '../src/platform/variables.ts'
 import { CANARY, configFaults, faultyVariables, PRODUCTION } from './support/environment.ts'
+import { PROGRAM_ENVIRONMENT } from './support/program-environment.ts'
 
 const faultsOf = (environment: Environment) => configFaults(readConfig, { ...PRODUCTION, ...environment })
 const faulty = (environment: Environment) => faultyVariables(readConfig, { ...PRODUCTION, ...environment })
@@ -162,7 +163,7 @@ const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 /** Starts the server so that only this is wrong with it, and returns what it says of that. */
 function refusal(flags: readonly string[], environment: Environment): string {
   const { status, stderr } = spawnSync(process.execPath, [...flags, PROGRAM, 'api'], {
-    env: { ...PRODUCTION, ...environment } as NodeJS.ProcessEnv,
+    env: { ...PROGRAM_ENVIRONMENT, ...PRODUCTION, ...environment } as NodeJS.ProcessEnv,
     cwd: tmpdir(),
     encoding: 'utf8',
   })

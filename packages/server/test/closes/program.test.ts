@@ -7,6 +7,7 @@ import { ROOT } from '../../../../scripts/check/repository.ts'
 import { dayAfter } from '../../src/platform/sao-paulo.ts'
 import { administer } from '../support/database.ts'
 import { as, login } from '../support/logins.ts'
+import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
 import { ENCRYPTION_KEY } from '../support/world.ts'
 import { readCsv } from './csv-reading.ts'
 import { closeWorld } from './fixture.ts'
@@ -25,7 +26,7 @@ interface Ended {
 for (const [name, program] of Object.entries(PROGRAMS)) {
   const run = (env: Record<string, string>, ...parameters: string[]): Promise<Ended> =>
     new Promise((resolve) => {
-      const options = { cwd: tmpdir(), env: { PATH: process.env.PATH, ...env } }
+      const options = { cwd: tmpdir(), env: { ...PROGRAM_ENVIRONMENT, ...env } }
       execFile(process.execPath, [...program, ...parameters], options, (error, stdout, stderr) =>
         resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
       )

@@ -26,6 +26,7 @@ import { authorityOf, certificateOf, endedCertificate } from '../support/certifi
 import { administer, testDatabase } from '../support/database.ts'
 import { as, login, serverLogin } from '../support/logins.ts'
 import { emptyDatabase } from '../support/migrations.ts'
+import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
 import { signerOf } from '../support/signing-keys.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
 import { wallNow } from '../support/wall-clock.ts'
@@ -75,7 +76,7 @@ async function wrong(
 
 /** Runs the program of the server alone. */
 function doctor(environment: Record<string, string>): Promise<{ status: number; output: string }> {
-  const options = { env: environment, cwd: tmpdir(), encoding: 'utf8' } as const
+  const options = { env: { ...PROGRAM_ENVIRONMENT, ...environment }, cwd: tmpdir(), encoding: 'utf8' } as const
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [PROGRAM], options, (_, stdout, stderr) =>
       resolve({ status: child.exitCode ?? -1, output: stdout + stderr }),

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { testDatabase } from '../support/database.ts'
 import { as, serverLogin } from '../support/logins.ts'
 import { testPort } from '../support/port.ts'
+import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
 
 /** Whichever program starts it. */
 const PROGRAMS = {
@@ -102,7 +103,13 @@ async function startProduction(t: TestContext, program: URL, databaseUrl: string
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-production-'))
   const port = await testPort()
   const child = spawn(process.execPath, [fileURLToPath(program)], {
-    env: { ...CONFIGURED, PORT: String(port), DATABASE_URL: databaseUrl, PIXGATE_DATA_DIR: directory },
+    env: {
+      ...PROGRAM_ENVIRONMENT,
+      ...CONFIGURED,
+      PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      PIXGATE_DATA_DIR: directory,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const gone = once(child, 'close')

@@ -6,6 +6,7 @@ import { realPause } from '../../src/platform/jobs/pause.ts'
 import { audit, caseFacts, cases, creditsDenied, statementMark } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ask, type ProcessWorld, processWorld } from '../support/process-world.ts'
+import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
 import { ADMIN_TOKEN } from '../support/world.ts'
 
 /** Somebody has the secret of the bank's events and an API key: what a penetration test made nine million reais of. */
@@ -43,7 +44,7 @@ function payOut({ url, apiKey }: ProcessWorld, externalId: string) {
 }
 
 function verifyLedger(databaseUrl: string): Promise<{ readonly status: number; readonly report: string }> {
-  const env = { PATH: process.env.PATH ?? '', DATABASE_URL: databaseUrl }
+  const env = { ...PROGRAM_ENVIRONMENT, DATABASE_URL: databaseUrl }
   return new Promise((resolve) => {
     execFile(process.execPath, [VERIFY], { env }, (error, stdout, stderr) =>
       resolve({ status: error ? Number(error.code) : 0, report: stdout + stderr }),

@@ -14,6 +14,7 @@ import { insertNextKey } from '../../src/signing-keys/store.ts'
 import { insertSubscription } from '../../src/webhooks/store.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer, testDatabase } from '../support/database.ts'
+import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
 import { sealedBefore } from '../support/sealed-before.ts'
 import { auditOfKeys, setPrivateKey, signerOf, signingKeyRows } from '../support/signing-keys.ts'
 import { wallNow } from '../support/wall-clock.ts'
@@ -208,7 +209,7 @@ const PROGRAM = fileURLToPath(new URL('../../bin/pixgate.mjs', import.meta.url))
 
 /** Runs the program of an installation. */
 function run(environment: Record<string, string>): Promise<{ status: number; output: string }> {
-  const options = { env: environment, cwd: tmpdir(), encoding: 'utf8' } as const
+  const options = { env: { ...PROGRAM_ENVIRONMENT, ...environment }, cwd: tmpdir(), encoding: 'utf8' } as const
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [PROGRAM, 'rewrap-keys'], options, (_, stdout, stderr) =>
       resolve({ status: child.exitCode ?? -1, output: stdout + stderr }),

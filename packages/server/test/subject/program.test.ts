@@ -5,6 +5,7 @@ import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { administer, testDatabase } from '../support/database.ts'
 import { audit } from '../support/evidence.ts'
+import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../bin/pixgate.mjs', import.meta.url))
 const DOCUMENT = '111.444.777-35'
@@ -12,9 +13,8 @@ const ORDER = ['--by', 'ana', '--reason', 'request 17 of the subject']
 
 /** Runs the program as an installation does, with no variable but these. */
 async function exportSubject(databaseUrl: string, input: string, ...parameters: string[]) {
-  const { PATH = '' } = process.env
   const child = spawn(process.execPath, [PROGRAM, 'export-subject', ...parameters], {
-    env: { PATH, DATABASE_URL: databaseUrl },
+    env: { ...PROGRAM_ENVIRONMENT, DATABASE_URL: databaseUrl },
   })
   child.stdin.on('error', () => undefined).end(input)
   const code = new Promise((resolve) => child.on('close', resolve))

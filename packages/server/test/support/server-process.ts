@@ -1,13 +1,13 @@
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { ServingRole } from '../../src/process.ts'
+import { NODE_COMPILE_CACHE } from './program-environment.ts'
 import { shiftedClockEnvironment } from './shifted-clock.ts'
 
 /** A program as a process of its own, which can be killed. */
@@ -36,9 +36,6 @@ const SERVER = fileURLToPath(new URL('shifted-main.ts', import.meta.url))
 const BANK = fileURLToPath(new URL('shifted-bank.ts', import.meta.url))
 
 const COMPLAINT = /"level":"(?:warn|error|fatal)"/
-
-/** Node's own place for it; halves the time of a start. */
-const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
 
 type Environment = Readonly<Record<string, string>>
 

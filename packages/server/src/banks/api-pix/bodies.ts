@@ -1,6 +1,5 @@
-import { Ajv } from 'ajv'
 import { type Static, type TSchema, Type } from 'typebox'
-import { formats } from '../../platform/http/formats.ts'
+import { bodyTest as testOf } from '../body-test.ts'
 import { AMOUNT } from './money.ts'
 
 /**
@@ -8,12 +7,9 @@ import { AMOUNT } from './money.ts'
  * is left alone, and lengths are not judged, as money moved whatever a text is like.
  */
 
-const ajv = new Ajv({ formats })
-
 /** Makes the test for a shape. */
 export function bodyTest<Shape extends TSchema>(shape: Shape): (json: unknown) => json is Static<Shape> {
-  const validate = ajv.compile(shape)
-  return (json): json is Static<Shape> => validate(json)
+  return testOf<Static<Shape>>(shape)
 }
 
 /** An amount, as text. */

@@ -15,21 +15,18 @@ import {
   partnerRefund,
   partnerStatement,
 } from '@pixgate/spec'
-import { Ajv } from 'ajv'
-import { formats } from '../../../platform/http/formats.ts'
+import { bodyTest } from '../../body-test.ts'
 
 /** Which JSON is a body of the partner protocol. */
 
-const ajv = new Ajv({ formats })
-
 /** Whether a bank tells a charge. */
-export const isCharge = ajv.compile<PartnerCharge>(partnerCharge)
+export const isCharge = bodyTest<PartnerCharge>(partnerCharge)
 
 /** A payout as a bank tells it, which may name the key that it paid. */
 export type PayoutBody = PartnerPayout & { readonly recipient?: { readonly pixKey?: string } }
 
 /** Whether a bank tells a payout. */
-export const isPayout = ajv.compile<PayoutBody>({
+export const isPayout = bodyTest<PayoutBody>({
   allOf: [
     partnerPayout,
     object({ recipient: object({ pixKey: { type: 'string', maxLength: limits.pixKeyMaxLength } }) }),
@@ -37,22 +34,22 @@ export const isPayout = ajv.compile<PayoutBody>({
 })
 
 /** Whether a bank tells a refund. */
-export const isRefund = ajv.compile<PartnerRefund>(partnerRefund)
+export const isRefund = bodyTest<PartnerRefund>(partnerRefund)
 
 /** Whether a bank tells what a QR code asks for. */
-export const isQrCode = ajv.compile<PartnerQrCode>(partnerQrCode)
+export const isQrCode = bodyTest<PartnerQrCode>(partnerQrCode)
 
 /** Whether a bank tells a page of its statement. */
-export const isStatement = ajv.compile<PartnerStatement>(partnerStatement)
+export const isStatement = bodyTest<PartnerStatement>(partnerStatement)
 
 /** Whether a bank tells a balance. */
-export const isBalance = ajv.compile<PartnerBalance>(partnerBalance)
+export const isBalance = bodyTest<PartnerBalance>(partnerBalance)
 
 /** Whether a bank tells why not. */
-export const isError = ajv.compile<PartnerError>(partnerError)
+export const isError = bodyTest<PartnerError>(partnerError)
 
 /** Whether a bank says that a charge is cancelled. */
-export const isCancellation = ajv.compile({
+export const isCancellation = bodyTest({
   type: 'object',
   properties: { status: { const: 'CANCELLED' } },
   required: ['status'],
