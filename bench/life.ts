@@ -4,6 +4,7 @@ import { type After, type Benchmark, type BenchmarkOptions, scoped, type Target 
 import { type Cost, type Measured, measureCost, medianCost } from './cost.ts'
 import { type Subject, startLiving, subjects } from './lives.ts'
 import { inRounds, median } from './measure.ts'
+import { measureRows } from './rows.ts'
 import { startBareFastify } from './yardstick.ts'
 
 const ROUNDS = 3
@@ -54,11 +55,13 @@ async function linesOf(after: After, subject: Subject, options: BenchmarkOptions
     for (const count of counts) byCallers.push(await living.measure(count))
     return { bare: measuredBare, exchanges: ofExchanges, byCallers }
   })
+  const rows = subject.hasRows && (await measureRows(living))
   return [
     lineOf(`bare ${subject.bare}, 64`, rounds, ({ bare }) => bare),
     ...(exchanges
       ? [lineOf(`exchanges of a ${subject.call} alone, 64`, rounds, (round) => round.exchanges as Measured)]
       : []),
+    ...(rows ? [lineOf(`rows of a ${subject.call} alone`, rounds, () => rows)] : []),
     lineOf(`a second without any ${subject.call}`, rounds, () => idle),
     ...counts.map((count, index) =>
       lineOf(`${subject.call}, ${count}`, rounds, ({ byCallers }) => byCallers[index] as Measured),

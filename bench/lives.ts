@@ -48,6 +48,8 @@ export interface Subject {
   readonly isApi?: boolean
   /** Starts what has the exchanges over HTTP alone. */
   readonly exchanges?: (after: After, callers: Callers) => Promise<ServerProcess>
+  /** Whether its rows are written once more, alone. */
+  readonly hasRows?: boolean
   /** @returns ids of charges, where the call is about some */
   prepare(pixgate: Pixgate, callers: Callers): Promise<readonly string[] | undefined>
 }
@@ -67,6 +69,7 @@ export const subjects: readonly Subject[] = [
     bare: 'payout created',
     callers: LIFE_CALLERS,
     exchanges: startExchanges,
+    hasRows: true,
     prepare: funded,
   },
   { call: 'charge', bare: 'charge created', callers: LIFE_CALLERS, prepare: async () => undefined },
