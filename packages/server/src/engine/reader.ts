@@ -186,9 +186,9 @@ export function createReader(queries: Queries): Reader {
     },
     unverifiedCents: async () => centsOf(await queries.rows(selectUnverified, [])),
     recipients: async (wanted, nowMs) => {
-      const pixKeys = wanted.map(({ pixKey }) => pixKey)
-      const paidBefore = wanted.map(({ newForMs }) => nowMs - newForMs)
-      const rows = wanted.length === 0 ? [] : await queries.rows(selectRecipients, [pixKeys, paidBefore])
+      const paidBefore = new Map(wanted.map(({ pixKey, newForMs }) => [pixKey, nowMs - newForMs]))
+      const parameters = [[...paidBefore.keys()], [...paidBefore.values()]] as const
+      const rows = wanted.length === 0 ? [] : await queries.rows(selectRecipients, [...parameters])
       return new Map(rows.map((row) => [row.pix_key, { isKnown: row.is_known, paidCents: row.paid_cents }]))
     },
   }

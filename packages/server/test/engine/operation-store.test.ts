@@ -143,6 +143,27 @@ test('[database.8] what was paid to a Pix key, and movements, are found by their
   assert.match(await planOf(url, ofMovement), /Scan using movement_pkey on movement/)
 })
 
+test('what was paid to a Pix key is looked up once for a batch, however many payouts of it go there', async (t) => {
+  const { database } = await testDatabase(t)
+  const asked: unknown[] = []
+  const noting: Database = {
+    ...database,
+    rows: async (query, values) => {
+      asked.push(values)
+      return database.rows(query, values)
+    },
+  }
+  const wanted = ['joao@example.com', 'ana@example.com', 'joao@example.com'].map((pixKey) => ({ pixKey, newForMs: 5 }))
+  const recipients = await createReader(noting).recipients(wanted, 1_005)
+  assert.deepEqual(asked, [
+    [
+      ['joao@example.com', 'ana@example.com'],
+      [1_000, 1_000],
+    ],
+  ])
+  assert.deepEqual([...recipients.keys()], ['joao@example.com', 'ana@example.com'])
+})
+
 test('[lists.3] a page is read in the order of an index, of all statuses and of one', async (t) => {
   const { url, database } = await testDatabase(t)
   await database.rows(MANY_OPERATIONS, [])
