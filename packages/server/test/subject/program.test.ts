@@ -11,7 +11,7 @@ const PROGRAM = fileURLToPath(new URL('../../bin/pixgate.mjs', import.meta.url))
 const DOCUMENT = '111.444.777-35'
 const ORDER = ['--by', 'ana', '--reason', 'request 17 of the subject']
 
-/** Runs the program as an installation does, with no variable but these. */
+/** Runs the program as an installation does, with the address of its database and no other setting. */
 async function exportSubject(databaseUrl: string, input: string, ...parameters: string[]) {
   const child = spawn(process.execPath, [PROGRAM, 'export-subject', ...parameters], {
     env: { ...PROGRAM_ENVIRONMENT, DATABASE_URL: databaseUrl },

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { ServingRole } from '../../src/process.ts'
-import { NODE_COMPILE_CACHE } from './program-environment.ts'
+import { PROGRAM_ENVIRONMENT } from './program-environment.ts'
 import { shiftedClockEnvironment } from './shifted-clock.ts'
 
 /** A program as a process of its own, which can be killed. */
@@ -42,7 +42,7 @@ type Environment = Readonly<Record<string, string>>
 type Child = ChildProcessByStdio<null, Readable, Readable>
 
 /**
- * Starts the server, with nothing in its environment but what is given.
+ * Starts the server, with no settings in its environment but those given.
  * @param aheadMs how far its clock is put forward
  */
 export function startServerProcess(environment: Environment, aheadMs = 0, role: ServingRole = 'all'): KillableProcess {
@@ -65,7 +65,7 @@ export function spawnProgram(
   readiness: string,
 ): KillableProcess {
   const child = spawn(process.execPath, [program, ...parameters], {
-    env: { ...environment, ...shiftedClockEnvironment, NODE_COMPILE_CACHE },
+    env: { ...PROGRAM_ENVIRONMENT, ...environment, ...shiftedClockEnvironment },
     // Where there is no `.env`.
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
