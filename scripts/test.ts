@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -18,9 +16,6 @@ const GLOBAL_SETUP = 'packages/server/test/support/database-cluster.ts'
 
 /** Loaded before every process of the tests: shifts its clock. */
 const SHIFTED_CLOCK = fileURLToPath(new URL('../packages/server/test/support/shifted-clock.ts', import.meta.url))
-
-/** Where Node.js keeps what it compiled, its own place for it: each of 300 files is a process that loads much the same. */
-const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
 
 const CLOCK = /^--clock=(-?\d+)$/
 
@@ -42,7 +37,6 @@ if (files.length === 0) {
   const child = spawn(process.execPath, ['--test', '--test-concurrency=2', ...setup, ...options, ...files.sort()], {
     stdio: 'inherit',
     env: {
-      NODE_COMPILE_CACHE,
       ...process.env,
       ...(given.includes(EVERY_PIECE) && { PIXGATE_TEST_EVERY_PIECE: '1' }),
       ...(clockDays && { PIXGATE_TEST_CLOCK_DAYS: clockDays, NODE_OPTIONS: `--import=${SHIFTED_CLOCK}` }),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { freePort, type Logger } from '@pixgate/server'
@@ -45,6 +46,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       PIXGATE_SIMULATOR_EXIT_WITH_PARENT: '1',
       PIXGATE_PARTNER_TOKEN: options.partnerToken,
       PIXGATE_PARTNER_SECRET: options.partnerSecret,
+      ...compileCache(),
     },
   })
   const exited = once(child, 'exit')
@@ -66,4 +68,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       await exited
     },
   }
+}
+
+/** Where Node.js keeps what it compiled: the same place as for this process, if there is one. */
+function compileCache(): { readonly NODE_COMPILE_CACHE?: string } {
+  const ofThisVersion = getCompileCacheDir()
+  return ofThisVersion === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisVersion) }
 }
