@@ -3,7 +3,7 @@ import { againstCheckout } from './against.ts'
 import { type After, type Benchmark, type BenchmarkOptions, scoped, type Target } from './benchmark.ts'
 import { type Cost, type Measured, measureCost, medianCost } from './cost.ts'
 import { type Subject, startLiving, subjects } from './lives.ts'
-import { inRounds, median } from './measure.ts'
+import { inRounds, median, NOBODY_SAW } from './measure.ts'
 import { measureRows } from './rows.ts'
 import { startBareFastify } from './yardstick.ts'
 
@@ -11,8 +11,6 @@ const ROUNDS = 3
 
 /** What a service does by itself is a part of what a payment costs: the larger, the fewer there are in a second. */
 const IDLE_S = 10
-
-const NOBODY_SAW = { perSecond: 0, p50Ms: 0, p95Ms: 0, p99Ms: 0 }
 
 /**
  * What a payment costs, by process: each kind of payment by our own protocol at the simulated bank, as `npm start` runs it, and

@@ -14,6 +14,9 @@ export interface Figures {
   readonly p99Ms: number
 }
 
+/** The figures of what no caller waits for. */
+export const NOBODY_SAW: Figures = { perSecond: 0, p50Ms: 0, p95Ms: 0, p99Ms: 0 }
+
 /** Puts a load on `call`. Calls that end within the measured time count; one that fails ends the measurement. */
 export async function measure(call: () => Promise<unknown>, load: Load): Promise<Figures> {
   const countsFrom = performance.now() + load.warmUpMs

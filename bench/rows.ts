@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { type Measured, measureCost } from './cost.ts'
 import type { Living } from './lives.ts'
+import { NOBODY_SAW } from './measure.ts'
 
 /**
  * What the rows of payouts cost PostgreSQL alone: those of payouts that were lived are written once more, into tables with the same
@@ -117,7 +118,7 @@ export async function measureRows({ pixgate, watched }: Living): Promise<Measure
     return await measureCost(watched, PAYOUTS, async () => {
       const startedAt = performance.now()
       await writeAll(client, texts, ids.slice(WARM_UP))
-      return { perSecond: (PAYOUTS * 1_000) / (performance.now() - startedAt), p50Ms: 0, p95Ms: 0, p99Ms: 0 }
+      return { ...NOBODY_SAW, perSecond: (PAYOUTS * 1_000) / (performance.now() - startedAt) }
     })
   } finally {
     client.release()
@@ -143,7 +144,7 @@ async function prepare(client: pg.ClientBase): Promise<readonly string[]> {
   })
 }
 
-const OPTIONS = `SELECT array_to_string(reloptions, ', ') AS text FROM pg_class WHERE oid = $1::regclass`
+const OPTIONS = `SELECT coalesce(array_to_string(reloptions, ', '), '') AS text FROM pg_class WHERE oid = $1::regclass`
 const COLUMNS = `SELECT attname AS text FROM pg_attribute
                   WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
 
