@@ -1,49 +1,166 @@
-import { spawn } from 'node:child_process'
-import { existsSync, globSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { globalSetup, globalTeardown } from '../packages/server/test/support/database-cluster.ts'
+import { EVERYTHING, NOT_EXERCISED } from './test-run/exercised.ts'
+import { type Failure, killAll, type Outcome, runGroups } from './test-run/run.ts'
 
 /**
- * `npm test`: every test, two files at a time.
+ * `npm test` runs the tests of every rule and story. `npm run test:deep` (`--deep`) runs the drills: crashes, kills, chaos,
+ * simulation, fuzzing, deployment.
  *
- * Words after `--` choose the files whose path contains one of them; options are node's own:
- * `npm test -- money cash-in --test-name-pattern=fees`. `--clock=400` runs them 400 days from now,
- * `--every-piece` lets a process die at every piece of bytes in place of some.
+ * Words choose the files whose path contains one of them: `npm test -- money cash-in --test-name-pattern=fees`. Drills
+ * print their seed; `--seed` repeats one, and `--minutes` runs a sample that the seed chooses.
  */
-const TESTS = ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts']
+const { values: options, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: {
+    deep: { type: 'boolean', default: false },
+    /** Only tests whose name matches. */
+    'test-name-pattern': { type: 'string' },
+    /** Runs that many days from now. */
+    clock: { type: 'string' },
+    /** Crash drills lose every piece of bytes, instead of some. */
+    'every-piece': { type: 'boolean', default: false },
+    /** Starts no drill after so many minutes. */
+    minutes: { type: 'string' },
+    /** A number; derived from the commit where absent. */
+    seed: { type: 'string' },
+  },
+})
 
-/** Runs once before and after all tests: starts the database they share and tells its address by the environment. */
-const GLOBAL_SETUP = 'packages/server/test/support/database-cluster.ts'
+const TESTS = options.deep
+  ? ['packages/*/test/**/*.deep.ts', 'scripts/test/**/*.deep.ts']
+  : ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts']
+
+/** So many files, neighbours in the order of their paths, share a process. */
+const GROUP_SIZE = 10
 
 /** Loaded before every process of the tests: shifts its clock. */
 const SHIFTED_CLOCK = fileURLToPath(new URL('../packages/server/test/support/shifted-clock.ts', import.meta.url))
 
-const CLOCK = /^--clock=(-?\d+)$/
+const SILENCE_MS = options.deep ? 30 * 60_000 : 3 * 60_000
 
-const EVERY_PIECE = '--every-piece'
+const seed = options.seed === undefined ? seedOfCommit() : Number(options.seed)
+const startedAt = performance.now()
+const files = globSync(TESTS)
+  .sort()
+  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
 
-const given = process.argv.slice(2)
-const clockDays = given.map((argument) => CLOCK.exec(argument)?.[1]).find((days) => days !== undefined)
-const options = given.filter(
-  (argument) => argument.startsWith('-') && argument !== EVERY_PIECE && !CLOCK.test(argument),
-)
-const words = given.filter((argument) => !argument.startsWith('-'))
-const files = globSync(TESTS).filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
+async function main(): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, killAll)
+  if (options.deep) console.log(`seed ${seed}`)
+  if (options.clock !== undefined) {
+    process.env.PIXGATE_TEST_CLOCK_DAYS = options.clock
+    process.env.NODE_OPTIONS = `--import=${SHIFTED_CLOCK}`
+  }
+  await globalSetup()
+  try {
+    const outcome = await runGroups(options.deep ? shuffled(files).map((file) => [file]) : grouped(files), {
+      environment: {
+        ...process.env,
+        PIXGATE_TEST_SEED: String(seed),
+        ...(options['every-piece'] && { PIXGATE_TEST_EVERY_PIECE: '1' }),
+      },
+      namePattern: options['test-name-pattern'],
+      silenceMs: SILENCE_MS,
+      mayStart: () => options.minutes === undefined || elapsedMs() < Number(options.minutes) * 60_000,
+      onFailure: sayFailure,
+      onFiles: sayProgress,
+    })
+    saySummary(outcome)
+    const unused = words.length === 0 && !options.deep && !options['test-name-pattern'] ? notExercised(outcome) : []
+    if (outcome.failures.length > 0 || unused.length > 0) process.exitCode = 1
+  } finally {
+    killAll()
+    await globalTeardown()
+  }
+}
+
+function elapsedMs(): number {
+  return performance.now() - startedAt
+}
+
+function grouped(all: readonly string[]): readonly (readonly string[])[] {
+  return Array.from({ length: Math.ceil(all.length / GROUP_SIZE) }, (_, index) =>
+    all.slice(index * GROUP_SIZE, (index + 1) * GROUP_SIZE),
+  )
+}
+
+/** A sample within `--minutes` begins somewhere else for each seed. */
+function shuffled(all: readonly string[]): readonly string[] {
+  if (options.minutes === undefined) return all
+  const order = new Map(all.map((file) => [file, hashOf(`${seed} ${file}`)]))
+  return all.toSorted((one, other) => (order.get(one) ?? 0) - (order.get(other) ?? 0))
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  return [...text].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 0x01000193) >>> 0, 0x811c9dc5)
+}
+
+function seedOfCommit(): number {
+  try {
+    return Number.parseInt(
+      execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { encoding: 'utf8' }).slice(0, 7),
+      16,
+    )
+  } catch {
+    return 1
+  }
+}
+
+let saidAt = 0
+
+function sayProgress(done: number): void {
+  const line = `${done} of ${files.length} files, ${Math.round(elapsedMs() / 1_000)} s`
+  if (process.stdout.isTTY) process.stdout.write(`\r${line} `)
+  else if (elapsedMs() - saidAt > 15_000) {
+    console.log(line)
+    saidAt = elapsedMs()
+  }
+}
+
+function sayFailure({ file, name, text }: Failure): void {
+  console.log(`\n✖ ${name}\n  ${file}\n${text.replaceAll(/^/gm, '  ')}`)
+  if (options.deep) console.log(`  Repeat: npm run test:deep -- ${file} --seed=${seed}`)
+}
+
+const SLOWEST = 10
+
+function seconds(ms: number): string {
+  return (ms / 1_000).toFixed(1).padStart(6)
+}
+
+function saySummary({ passed, failures, skipped, files: durations, notes }: Outcome): void {
+  const slowest = [...durations].toSorted(([, one], [, other]) => other.durationMs - one.durationMs)
+  console.log(`\n${durations.size} of ${files.length} files in ${Math.round(elapsedMs() / 1_000)} s. The slowest:`)
+  for (const [file, { durationMs, cpuMs }] of options.deep ? slowest : slowest.slice(0, SLOWEST)) {
+    console.log(`${seconds(durationMs)} s, CPU ${seconds(cpuMs)} s  ${file}`)
+  }
+  if (options.deep) for (const { file, text } of notes) console.log(`  ${file}: ${text}`)
+  for (const { name, reason } of skipped) console.log(`skipped: ${name}: ${reason}`)
+  if (failures.length > 1) {
+    console.log('\nFailed:')
+    for (const { file, name } of failures) console.log(`✖ ${file}: ${name}`)
+  }
+  console.log(`\n${passed} passed, ${failures.length} failed, ${skipped.length} skipped`)
+}
+
+/** What no test used, though it must be; also what is said not to be used, and is. */
+function notExercised({ exercised }: Outcome): readonly string[] {
+  const missing = EVERYTHING.filter((name) => !exercised.has(name) && !NOT_EXERCISED.has(name))
+  const listed = [...NOT_EXERCISED].filter((name) => exercised.has(name) || !EVERYTHING.includes(name))
+  if (missing.length > 0) console.log(`Not exercised by any test:\n  ${missing.join('\n  ')}`)
+  if (listed.length > 0)
+    console.log(`Exercised, or unknown, and still listed in exercised.ts:\n  ${listed.join('\n  ')}`)
+  return [...missing, ...listed]
+}
 
 if (files.length === 0) {
-  console.error(`No test file has ${words.join(' or ')} in its path.`)
+  console.error(`No ${options.deep ? 'drill' : 'test'} has ${words.join(' or ')} in its path.`)
   process.exitCode = 1
 } else {
-  const setup = existsSync(GLOBAL_SETUP) ? [`--test-global-setup=${GLOBAL_SETUP}`] : []
-  const child = spawn(process.execPath, ['--test', '--test-concurrency=2', ...setup, ...options, ...files.sort()], {
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      ...(given.includes(EVERY_PIECE) && { PIXGATE_TEST_EVERY_PIECE: '1' }),
-      ...(clockDays && { PIXGATE_TEST_CLOCK_DAYS: clockDays, NODE_OPTIONS: `--import=${SHIFTED_CLOCK}` }),
-    },
-  })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
-  child.on('exit', (code) => {
-    process.exitCode = code ?? 1
-  })
+  await main()
 }

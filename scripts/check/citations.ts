@@ -92,7 +92,7 @@ export function proofProblems(text: string, tests: readonly SourceFile[]): strin
   return failureModesIn(text)
     .filter((row) => row.text.endsWith('|'))
     .flatMap(({ id, text: row }) => {
-      const linked = [...row.matchAll(/\(\.\.\/(packages\/[^)]+\.test\.ts)\)/g)].map(([, path = '']) => path)
+      const linked = [...row.matchAll(/\(\.\.\/(packages\/[^)]+\.(?:test|deep)\.ts)\)/g)].map(([, path = '']) => path)
       return [
         ...linked.filter((path) => !isNamed(id, path)).map((path) => `[${id}] links ${path}, which does not name it`),
         ...(linked.length === 0 ? [`[${id}] must link a test that is named by it`] : []),

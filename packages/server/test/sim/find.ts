@@ -30,7 +30,7 @@ export async function refindCorpus(faults: number, say: Say): Promise<boolean> {
   const names = [...new Coverage().names].filter((name) => !staged.has(name))
   const gone = names.filter((name) => Object.hasOwn(CORPUS, name) && !kept.has(name))
   say(`${kept.size} entries are reached by their seeds, ${gone.length} are no more`)
-  const lacking = faults > 0 ? lackingOf((await inTwo(faults)).coverage) : []
+  const lacking = faults > 0 ? lackingOf((await inTwo(faults, 1)).coverage) : []
   const wanted = [...new Set([...gone, ...lacking])]
   const found = await findSeeds(wanted, ROUNDS, say)
   const entries = names.flatMap((name) => {

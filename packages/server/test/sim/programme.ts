@@ -64,9 +64,9 @@ export async function nightly(
   return { coverage, results, failed }
 }
 
-/** Where the two processes of {@link inTwo} begin, after the corpus, and where it goes on. */
-const BEGINNINGS = [1, 100_001] as const
-const GOING_ON = 200_001
+/** Distances from the first seed of {@link inTwo} at which its two processes begin, and where it goes on. */
+const BEGINNINGS = [0, 100_000] as const
+const GOING_ON = 200_000
 
 /** Plays every scene. @returns what they reach @throws Error as {@link played} does */
 export async function playScenes(): Promise<Coverage> {
@@ -79,12 +79,12 @@ export async function playScenes(): Promise<Coverage> {
  * Plays the scenes; runs the corpus, then so many faults with those of the corpus, in two processes; while something is not reached
  * that has to be, at most a third of them more.
  */
-export async function inTwo(faults: number): Promise<Many> {
+export async function inTwo(faults: number, firstSeed: number): Promise<Many> {
   const seeds = corpusSeeds()
   const halves = await Promise.all(
-    BEGINNINGS.map((from, place) =>
+    BEGINNINGS.map((distance, place) =>
       halfOf(
-        from,
+        firstSeed + distance,
         faults / BEGINNINGS.length,
         seeds.filter((_, index) => index % BEGINNINGS.length === place),
       ),
@@ -95,18 +95,18 @@ export async function inTwo(faults: number): Promise<Many> {
   const failed = halves.flatMap((half) => half.failed)
   const results = halves.reduce((sum, half) => sum + half.results, 0)
   const all = { coverage, results, failed }
-  return failed.length === 0 && lackingOf(coverage).length > 0 ? goneOn(all, faults / 3) : all
+  return failed.length === 0 && lackingOf(coverage).length > 0 ? goneOn(all, faults / 3, firstSeed + GOING_ON) : all
 }
 
 /** Seed after seed until nothing is lacking, or there were as many faults more. */
-async function goneOn(all: Many, faults: number): Promise<Many> {
+async function goneOn(all: Many, faults: number, from: number): Promise<Many> {
   const { coverage } = all
   const failed = [...all.failed]
   const until = coverage.faultCount + faults
   const end = coverage.watch()
   let results = 0
   for (; lackingOf(coverage).length > 0 && coverage.faultCount < until && failed.length === 0; results++) {
-    const result = await run(GOING_ON + results, { coverage })
+    const result = await run(from + results, { coverage })
     if (result.failure !== undefined) failed.push(result)
   }
   end()

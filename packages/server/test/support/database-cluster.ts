@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
@@ -48,6 +48,7 @@ export async function globalSetup(): Promise<void> {
   template.pathname = `/${TEMPLATE}`
   if (shiftedClockSql) await administer(template.href, shiftedClockSql)
   await migrate(template.href, [cashIn, cashOut, refundIn, adjustment])
+  await administer(template.href, await readFile(new URL('./template.sql', import.meta.url), 'utf8'))
   process.env.PIXGATE_TEST_DATABASE_URL = cluster.url
 }
 

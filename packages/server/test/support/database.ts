@@ -15,23 +15,58 @@ export interface TestDatabase {
   readonly database: Database
 }
 
-/** Clones the template; the clone goes with the test. */
+/** Databases of earlier tests of this process, emptied. */
+const spare: string[] = []
+
+/**
+ * A database for this test alone: one that an earlier test of this process gave back, or a clone of the template. It is
+ * emptied when the test ends, or dropped where the test changed more than rows.
+ */
 export async function testDatabase(t: TestContext): Promise<TestDatabase> {
-  const cluster = process.env.PIXGATE_TEST_DATABASE_URL
-  if (cluster === undefined) throw new Error('no database cluster: run the tests with `npm test`')
-  const name = `test_${randomBytes(8).toString('hex')}`
-  // Copying files would flush each, in two checkpoints that flush what all other tests have written.
-  await administer(cluster, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY wal_log`)
-  // Of a database's rights a clone has none: as the migrations leave them.
-  await administer(cluster, `REVOKE TEMPORARY ON DATABASE ${name} FROM PUBLIC`)
-  const url = new URL(cluster)
+  const name = spare.pop() ?? (await cloneTemplate())
+  const url = new URL(clusterUrl())
   url.pathname = `/${name}`
   const database = openTestDatabase(url.href)
   t.after(async () => {
     await database.close()
-    await administer(cluster, `DROP DATABASE ${name} WITH (FORCE)`)
+    if (await emptied(url.href)) spare.push(name)
+    else await administer(clusterUrl(), `DROP DATABASE ${name} WITH (FORCE)`)
   })
   return { url: url.href, database }
+}
+
+/** Address of the cluster that the test run shares. */
+function clusterUrl(): string {
+  const url = process.env.PIXGATE_TEST_DATABASE_URL
+  if (url === undefined) throw new Error('no database cluster: run the tests with `npm test`')
+  return url
+}
+
+async function cloneTemplate(): Promise<string> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  // The default strategy flushes each copied file, in two checkpoints that also flush the writes of all other tests.
+  await administer(clusterUrl(), `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY wal_log`)
+  // CREATE DATABASE copies no rights of the database itself.
+  await administer(clusterUrl(), `REVOKE TEMPORARY ON DATABASE ${name} FROM PUBLIC`)
+  return name
+}
+
+/** Gives a database back the rows of the template. @returns false where it has to be dropped */
+async function emptied(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  try {
+    await client.connect()
+    await client.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+                         WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+    const { rows } = await client.query('SELECT template.restore_rows() AS "isRestored"')
+    return rows[0].isRestored
+  } catch (error) {
+    // The test left a database that accepts no connections.
+    if (error instanceof pg.DatabaseError) return false
+    throw error
+  } finally {
+    await client.end()
+  }
 }
 
 /** Tests queue thousands of statements for a few connections, on machines that have other work. */

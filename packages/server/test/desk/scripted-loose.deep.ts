@@ -293,7 +293,7 @@ const SCENARIOS: readonly LooseScenario[] = [
   { kind: 'close_differs', arrange: unexplainedClose, decisions: { close: asItIs } },
 ]
 
-/** It takes two cases of the kind: `loose/clearing.test.ts`. */
+/** It takes two cases of the kind: `loose/clearing.deep.ts`. */
 const MADE_ELSEWHERE: Partial<Record<LooseCase, readonly LooseDecision[]>> = { in_clearing: ['close'] }
 
 function withoutOf({ lacking = [] }: LooseScenario): string {

@@ -1,0 +1,4 @@
+import { crashes } from './drill.ts'
+import { scenarios, unreportedFailures } from './scenarios.ts'
+
+crashes('efi', [...scenarios, ...unreportedFailures], 60)

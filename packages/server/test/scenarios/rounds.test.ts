@@ -1,0 +1,3 @@
+import { races } from './rounds.ts'
+
+races(0, 10)

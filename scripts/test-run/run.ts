@@ -1,0 +1,145 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Order, Report } from './worker.ts'
+
+/** Runs groups of test files, each group in a process of its own, two at a time. */
+
+const CONCURRENCY = 2
+
+/** How the processes are started. */
+export interface RunOptions {
+  readonly environment: NodeJS.ProcessEnv
+  readonly namePattern?: string | undefined
+  /** A process is killed when it has reported nothing for so long. */
+  readonly silenceMs: number
+  /** Called before each group; `false`: neither it nor the rest is run. */
+  readonly mayStart: (files: readonly string[]) => boolean
+  readonly onFailure: (failure: Failure) => void
+  readonly onFiles: (done: number) => void
+}
+
+/** A test that failed, or a file that was not run to its end. */
+export interface Failure {
+  readonly file: string
+  readonly name: string
+  readonly text: string
+}
+
+/** What all groups came to. */
+export interface Outcome {
+  passed: number
+  readonly failures: Failure[]
+  readonly skipped: { readonly file: string; readonly name: string; readonly reason: string }[]
+  /** What the tests of each file took, in milliseconds; the CPU time is that of their own process. */
+  readonly files: Map<string, { durationMs: number; cpuMs: number }>
+  readonly notes: { readonly file: string; readonly text: string }[]
+  readonly exercised: Set<string>
+}
+
+const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url))
+
+/** The processes that run, so that they can be ended with the parent. */
+const running = new Set<ChildProcess>()
+
+let isStopped = false
+
+/** Ends all test processes; no other is started. */
+export function killAll(): void {
+  isStopped = true
+  for (const child of running) child.kill('SIGTERM')
+}
+
+/** Runs all groups in their order. */
+export async function runGroups(groups: readonly (readonly string[])[], options: RunOptions): Promise<Outcome> {
+  const outcome: Outcome = {
+    passed: 0,
+    failures: [],
+    skipped: [],
+    files: new Map(),
+    notes: [],
+    exercised: new Set(),
+  }
+  const waiting = [...groups]
+  const work = async () => {
+    for (;;) {
+      const files = waiting.shift()
+      if (!files || isStopped || !options.mayStart(files)) return
+      await runGroup(files, options, outcome)
+      for (const file of files) outcome.files.set(file, outcome.files.get(file) ?? { durationMs: 0, cpuMs: 0 })
+      options.onFiles(outcome.files.size)
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  return outcome
+}
+
+/** Keeps the last output of a process, which is shown only when it fails. */
+const OUTPUT_CHARS = 4_000
+
+async function runGroup(files: readonly string[], options: RunOptions, outcome: Outcome): Promise<void> {
+  const child = fork(WORKER, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: options.environment, execArgv: [] })
+  running.add(child)
+  let output = ''
+  const keep = (bytes: Buffer) => {
+    output = (output + bytes).slice(-OUTPUT_CHARS)
+  }
+  child.stdout?.on('data', keep)
+  child.stderr?.on('data', keep)
+
+  let [isDone, at, killed] = [false, { file: files[0] ?? '', name: '' }, '']
+  const watch = () =>
+    setTimeout(() => {
+      killed = `, killed after ${options.silenceMs / 60_000} minutes without a report`
+      child.kill('SIGKILL')
+    }, options.silenceMs)
+  let watchdog = watch()
+  child.on('message', (report: Report) => {
+    clearTimeout(watchdog)
+    watchdog = watch()
+    if (report.kind === 'started') at = { file: relative(report.file), name: report.name }
+    isDone ||= report.kind === 'done'
+    take(report, options, outcome)
+  })
+  child.send({ files, ...(options.namePattern !== undefined && { namePattern: options.namePattern }) } satisfies Order)
+
+  const ending = await new Promise<string>((resolve) =>
+    child.once('close', (code, signal) => resolve(`${signal ?? code}`)),
+  )
+  clearTimeout(watchdog)
+  running.delete(child)
+  if (isDone) return
+  const text = `the process of ${files.join(', ')} ended with ${ending}${killed}\n${output}`
+  const failure = { ...at, text }
+  outcome.failures.push(failure)
+  options.onFailure(failure)
+}
+
+function take(report: Report, options: RunOptions, outcome: Outcome): void {
+  if (report.kind === 'started') return
+  if (report.kind === 'done') {
+    for (const name of report.exercised) outcome.exercised.add(name)
+    return
+  }
+  const file = relative(report.file)
+  if (report.kind === 'note') {
+    outcome.notes.push({ file, text: report.text })
+    return
+  }
+  const { name, durationMs, text = '' } = report
+  const taken = outcome.files.get(file) ?? { durationMs: 0, cpuMs: 0 }
+  outcome.files.set(file, taken)
+  taken.cpuMs += report.cpuMs
+  if (report.isTopLevel) taken.durationMs += durationMs
+  if (report.outcome === 'passed') outcome.passed += 1
+  else if (report.outcome === 'skipped') outcome.skipped.push({ file, name, reason: text })
+  else if (!report.isParent) {
+    outcome.failures.push({ file, name, text })
+    options.onFailure({ file, name, text })
+  }
+}
+
+const HERE = `${process.cwd()}/`
+
+function relative(file: string): string {
+  return file.startsWith(HERE) ? file.slice(HERE.length) : file
+}
