@@ -22,7 +22,7 @@ export async function testDatabase(t: TestContext): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   // Copying files would flush each, in two checkpoints that flush what all other tests have written.
   await administer(cluster, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY wal_log`)
-  // Of a database's rights a clone has none: as the migrations leave them.
+  // A clone does not inherit the rights of a database: set as the schema sets them.
   await administer(cluster, `REVOKE TEMPORARY ON DATABASE ${name} FROM PUBLIC`)
   const url = new URL(cluster)
   url.pathname = `/${name}`
@@ -121,3 +121,13 @@ const selectCaseReferences = statement<[], { reference: string }>(
   'test.case_references',
   'SELECT reference FROM "case" ORDER BY opened_at, id',
 )
+
+const selectInboxKeys = statement<[], { key: string }>(
+  'test.inbox_keys',
+  'SELECT dedupe_key AS key FROM inbox_event ORDER BY inbox_id, ordinal',
+)
+
+/** The key of every event of the bank, in the order of their callbacks' ids. */
+export async function inboxKeys(database: Database): Promise<string[]> {
+  return (await database.rows(selectInboxKeys, [])).map(({ key }) => key)
+}
