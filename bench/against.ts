@@ -11,7 +11,7 @@ const SUBJECTS = ['payout', 'charge']
 const CALLERS = [64]
 
 /**
- * The same lives at another checkout and here, side by side: each with its own `npm start`, migrations and PostgreSQL, under the
+ * The same lives at another checkout and here, side by side: each with its own `npm start`, schema and PostgreSQL, under the
  * same settings, in rounds by turns. Rates of a busy machine are worth nothing but as ratios within a round.
  * @param root of the other checkout
  */

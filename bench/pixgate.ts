@@ -39,7 +39,7 @@ export interface Pixgate extends Process {
 export interface PixgateOptions {
   /** The bank that it is connected to; by default the simulated one by our own protocol. */
   readonly bank?: OpenBank
-  /** The checkout that is run, with its own migrations; by default this one. */
+  /** The checkout that is run, with its own schema; by default this one. */
   readonly root?: string
   /** What it is told besides. */
   readonly settings?: Readonly<Record<string, string>>

@@ -42,7 +42,8 @@ for manifest in packages/*/package.json; do
 done
 cp -R packages/brcode/src "$new/packages/brcode"
 cp -R packages/spec/src "$new/packages/spec"
-cp -R packages/server/bin packages/server/src packages/server/migrations "$new/packages/server"
+cp -R packages/server/bin packages/server/src packages/server/schema "$new/packages/server"
+[ ! -d packages/server/migrations ] || cp -R packages/server/migrations "$new/packages/server"
 cp deploy/pixgate "$new/bin"
 
 cd "$new"

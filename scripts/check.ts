@@ -7,7 +7,6 @@ import { imports } from './check/imports.ts'
 import { links } from './check/links.ts'
 import { lint } from './check/lint.ts'
 import { lockFile } from './check/lock-file.ts'
-import { migrations } from './check/migrations.ts'
 import { openapi } from './check/openapi.ts'
 import { places } from './check/places.ts'
 import { rules } from './check/rules.ts'
@@ -34,7 +33,6 @@ const checks: readonly Check[] = [
   timeAndChance,
   fileNames,
   places,
-  migrations,
   secrets,
   words,
   rules,

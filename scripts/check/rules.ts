@@ -25,7 +25,7 @@ export type Machines = Readonly<
 export const RULES = 'docs/rules.md'
 
 /** Where rules are cited. */
-export const CODE = /^packages\/[^/]+\/(?:src\/.*\.tsx?|migrations\/.*\.sql)$/
+export const CODE = /^packages\/[^/]+\/(?:src\/.*\.tsx?|(?:schema|migrations)\/.*\.sql)$/
 
 /** Where rules are proven. */
 export const TESTS = /^packages\/[^/]+\/test\/.*\.tsx?$/

@@ -5,7 +5,6 @@ import type { GeneratedDocument } from './document.ts'
 import { errorsDocuments } from './errors.ts'
 import { eventSchemaDocuments } from './event-schemas.ts'
 import { ledgerDocument } from './ledger.ts'
-import { migrationHashes } from './migrations.ts'
 import { openApi } from './openapi.ts'
 import { signatureVectors } from './signature-vectors.ts'
 import { statesDocument } from './states.ts'
@@ -26,6 +25,5 @@ export function documents(): GeneratedDocument[] {
     llmsDocument(),
     configurationDocument(),
     environmentExample(),
-    migrationHashes(),
   ]
 }

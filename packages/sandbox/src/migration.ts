@@ -9,7 +9,7 @@ import { isProduction } from '@pixgate/server/config'
 import { fileVariable } from '@pixgate/server/variables'
 import { readSandboxConfig, type SandboxConfig } from './config.ts'
 import { openLog } from './log.ts'
-import { startDatabase } from './start.ts'
+import { namingDataDirectory, startDatabase } from './start.ts'
 
 /** What `npm run migrate` runs: the server's migration, or that of the sandbox's own database where none is configured. */
 export const sandboxMigration: Program<'migrate', MigrationConfig | SandboxConfig> = {
@@ -23,6 +23,6 @@ export const sandboxMigration: Program<'migrate', MigrationConfig | SandboxConfi
   start: async (_, config, { logger }, stops) => {
     if ('login' in config) return migrateDatabase(config.login, logger)
     const url = await startDatabase(config.dataDirectory, logger, stops)
-    await migrateDatabase({ url, variable: 'DATABASE_URL' }, logger)
+    await migrateDatabase({ url, variable: 'DATABASE_URL' }, logger).catch(namingDataDirectory(config.dataDirectory))
   },
 }

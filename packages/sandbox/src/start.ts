@@ -5,11 +5,13 @@ import {
   type ProcessDependencies,
   prepareDatabase,
   reserveAddress,
+  SchemaError,
   type Serving,
   type ServingRole,
   StartupError,
   type Stop,
   serve,
+  unreleasedDatabase,
   urlOf,
 } from '@pixgate/server'
 import { type ConfiguredBank, configOf, pixgate, pixgateBankConfig } from '@pixgate/server/config'
@@ -36,7 +38,8 @@ export async function startSandbox(
   const secrets = await secretsOf(config)
   const databaseUrl = given.DATABASE_URL ?? (await startDatabase(dataDirectory, logger, stops))
   const { PIXGATE_MODE: mode, PIXGATE_MIGRATION_URL: migrationUrl } = given
-  await prepareDatabase({ mode, databaseUrl, migrationUrl }, logger)
+  const preparing = prepareDatabase({ mode, databaseUrl, migrationUrl }, logger)
+  await (given.DATABASE_URL === undefined ? preparing.catch(namingDataDirectory(dataDirectory)) : preparing)
 
   const address = await reserveAddress(role, { host: given.HOST, port: given.PORT })
   const url = urlOf(address)
@@ -107,6 +110,14 @@ export async function startDatabase(dataDirectory: string, logger: Logger, stops
   })
   stops.push(() => postgres.stop())
   return postgres.url
+}
+
+/** Names the data directory in the refusal of its database, where an unreleased version made that. */
+export function namingDataDirectory(dataDirectory: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof SchemaError && error.code === 'UNRELEASED_DATABASE')) throw error
+    throw unreleasedDatabase(`To begin anew, remove the data directory ${dataDirectory} and start again.`)
+  }
 }
 
 async function startBank(

@@ -40,7 +40,7 @@ export function migrateDatabase(login: DatabaseLogin, logger: Logger): Promise<v
   return explained(login, async () => {
     refuseFaults(await checkDatabase(login.url))
     const applied = await migrate(login.url, MACHINES, { logger })
-    if (applied.length > 0) logger.info({ migrations: applied }, 'the schema was brought up to date')
+    if (applied.length > 0) logger.info({ applied }, 'the schema was brought up to date')
   })
 }
 

@@ -100,7 +100,8 @@ export async function runProcess<R extends Role, Config>(
     if (role === 'migrate') await shutDown(0)
   } catch (error) {
     const reason = startupMessage(error)
-    logger.fatal({ reason }, START_REFUSED)
+    const code = error instanceof StartupError ? error.code : undefined
+    logger.fatal({ ...(code && { code }), reason }, START_REFUSED)
     process.stderr.write(`\npixgate: ${reason}\n\n`)
     await shutDown(1)
   }

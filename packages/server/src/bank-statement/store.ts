@@ -42,8 +42,8 @@ export interface StatementStore extends EntryMarking {
   /** Tariffs that were kept under the references that these bear. */
   keptTariffs(entries: readonly StatementEntry[]): Promise<NamedTariff[]>
   /**
-   * Lets tariffs of the last day be looked at again that name a payout of ours and are not booked: a process of the version
-   * before settles such, in whatever order the two are put in service.
+   * Reopens tariffs of the last day that were kept and name a payout of ours after all.
+   * @source rules#statement.4
    */
   reopenTariffs(nowMs: number): Promise<void>
   /** Entries of a direction that are neither settled nor a case, the largest first, so many after the one given. */
@@ -139,7 +139,7 @@ const selectOldest = statement<[], { created_at: number }>(
   'SELECT created_at FROM operation ORDER BY id LIMIT 1',
 )
 
-/** A version before settles a tariff without booking it. @source rules#statement.4 */
+/** A kept tariff is looked at again for so long. @source rules#statement.4 */
 const REOPENED_FOR = '1 day'
 
 const insertEntries = statement<[...EntryParameters, now: string]>(

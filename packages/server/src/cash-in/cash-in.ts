@@ -61,8 +61,7 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts {
   /** What refunds under way have set aside, centavos. */
   readonly refundsOpenCents?: number
   /**
-   * Refunds that a return may be, by their ids: those under way, and while one is awaited some that failed. One that a
-   * process of the version before took is only in `refundsOpenCents`.
+   * Refunds that a return may be, by their ids: those under way, and while one is awaited some that failed.
    */
   readonly openRefunds?: Readonly<Record<string, OpenRefund>>
   /** Returns of which it is not known yet whose they are: return id → what was told. */

@@ -2,7 +2,6 @@ import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/op
 import { createOrderStore, type OrderStore } from '../operations/store.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 import { type CashOut, isCashOut } from './cash-out.ts'
-import { planOf } from './schedule.ts'
 
 /** Reading cash-outs. */
 export interface CashOutStore extends OrderStore<CashOut> {
@@ -22,7 +21,7 @@ const selectAwaiting = statement<[after: string | null, limit: number], Operatio
 /** Makes the store of a database. */
 export function createCashOutStore(database: Database): CashOutStore {
   return {
-    ...createOrderStore(database, 'cash_out', isCashOut, planOf),
+    ...createOrderStore(database, 'cash_out', isCashOut),
     awaitingApproval: async (after, limit) =>
       operationsOf(await database.rows(selectAwaiting, [after ?? null, limit]), isCashOut),
   }

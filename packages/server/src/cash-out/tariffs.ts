@@ -7,7 +7,7 @@ export function isTariffBooked(facts: CashOutFacts, tariffId: string): boolean {
   return (tariffId === '' ? facts.tariffCents : facts.moreTariffs?.[tariffId]) !== undefined
 }
 
-/** What is known once it is booked. The first stands where a process of the version before looks for the only one. */
+/** Facts of a booked tariff. The first, which has no id of its own, stands apart. */
 export function tariffFacts(facts: CashOutFacts, { tariffId, tariffCents }: TariffInput): CashOutFacts {
   const cents = Number(tariffCents)
   return tariffId === '' ? { tariffCents: cents } : { moreTariffs: { ...facts.moreTariffs, [tariffId]: cents } }

@@ -171,9 +171,7 @@ async function answered(
 }
 
 function replayed({ answer }: Pick<StoredStep, 'answer'>): Answered {
-  const { whySecondPerson = null, ...said } = answer as unknown as Omit<Decided, 'whySecondPerson'> & Partial<Decided>
-  // An answer of the version before says no reason.
-  return { answer: { ...said, whySecondPerson }, isReplayed: true }
+  return { answer: answer as unknown as Decided, isReplayed: true }
 }
 
 /**

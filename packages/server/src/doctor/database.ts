@@ -77,9 +77,9 @@ async function examineContents(
 }
 
 function examineSchema(missing: readonly string[], migratedBy: MigratedBy): Finding {
-  if (missing.length === 0) return good('migrations', 'all are applied')
-  if (migratedBy === 'migrate') return bad('migrations', schemaFault(missing))
-  return good('migrations', `the next start applies ${missing.join(', ')}`)
+  if (missing.length === 0) return good('schema', 'is up to date')
+  if (migratedBy === 'migrate') return bad('schema', schemaFault(missing))
+  return good('schema', `the next start applies ${missing.join(', ')}`)
 }
 
 const READ_ONLY = 'the database can only be read: it is a standby, or default_transaction_read_only is on'

@@ -1,9 +1,10 @@
 import { APPLICATION_ROLE } from '../platform/db/database.ts'
+import { SCHEMA } from '../platform/db/migrate.ts'
 import type { Permissions } from './store.ts'
 
 /**
- * What a start could not do as this user, a sentence for each.
- * @param pending the migrations that the start would apply
+ * Rights that a start needs and this user lacks, a sentence for each.
+ * @param pending the names of what the start would apply
  * @source rules#doctor.2
  */
 export function permissionFaults(may: Permissions, pending: readonly string[]): string[] {
@@ -18,19 +19,17 @@ export function permissionFaults(may: Permissions, pending: readonly string[]): 
   return ofRole === undefined ? faults : [...faults, ofRole]
 }
 
-/** The first migration makes the role; that and a later one grant it. */
+/** The schema makes the role and grants it. */
 function roleFault(may: Permissions, pending: readonly string[]): string | undefined {
   const grant = `GRANT ${APPLICATION_ROLE} TO "${may.user}"`
   const mayNot = `DATABASE_URL: the user "${may.user}" may not`
   if (may.isRoleThere) {
-    const isGranted = may.maySetRole || (may.mayGrantRole && pending.some((name) => GRANTING.test(name)))
+    const isGranted = may.maySetRole || (may.mayGrantRole && pending.includes(SCHEMA))
     return isGranted ? undefined : `${mayNot} work as ${APPLICATION_ROLE}: ${grant}`
   }
-  if (!pending.some((name) => name.startsWith('0001-'))) {
+  if (!pending.includes(SCHEMA)) {
     return `the role ${APPLICATION_ROLE} is missing: CREATE ROLE ${APPLICATION_ROLE} NOLOGIN; ${grant}`
   }
   if (may.mayCreateRoles) return undefined
   return `${mayNot} create the role ${APPLICATION_ROLE}, as which the service works: ALTER ROLE "${may.user}" CREATEROLE`
 }
-
-const GRANTING = /^(?:0001|0010)-/

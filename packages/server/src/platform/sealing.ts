@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { hmacSha256 } from './crypto.ts'
 
 /** Secrets at rest, sealed with AES-256-GCM under a key that is derived from what the operator configured. */
 
@@ -19,19 +18,17 @@ export interface Place {
   readonly column: string
 }
 
-/** A value that was opened, and by what. */
+/** A value that was opened, and the key that opened it. */
 export interface Opened {
   readonly plain: Buffer
   readonly by: keyof EncryptionKeys
-  /** Whether it was bound to its place; the format before was not. */
-  readonly isBound: boolean
 }
 
 /** Seals and opens. */
 export interface Sealer {
   /** Seals with the current key, for one place. Never the same bytes twice. */
   seal(plain: Uint8Array, place: Place): Buffer
-  /** What everything begins with that one of the configured keys sealed in the present format. */
+  /** Beginnings of everything that one of the configured keys sealed. */
   readonly headers: readonly Buffer[]
   /** @throws NotOpened */
   open(sealed: Uint8Array, place: Place): Opened
@@ -51,10 +48,7 @@ export class NotOpened extends Error {
   }
 }
 
-/**
- * What a sealed value begins with: letters, and the version of the format. A value of the format before, which begins with
- * chance, is taken for one of this only where the id of a configured key follows as well: 96 bits.
- */
+/** Beginning of a sealed value: letters, and the version of the format. */
 const FORMAT = Buffer.from('PXG\x02', 'latin1')
 const KEY_ID_BYTES = 8
 const HEADER_BYTES = FORMAT.length + KEY_ID_BYTES
@@ -78,7 +72,8 @@ export function createSealer({ current, previous }: EncryptionKeys): Sealer {
     seal: (plain, place) => seal(keys[0], plain, place),
     open: (sealed, place) => {
       const key = keys.find(({ header }) => header.equals(sealed.subarray(0, HEADER_BYTES)))
-      return key === undefined ? openBefore(keys, sealed) : open(key, sealed, place)
+      if (key === undefined) throw new NotOpened('another_key')
+      return open(key, sealed, place)
     },
   }
 }
@@ -89,8 +84,6 @@ interface Key {
   /** What everything that it seals begins with. */
   readonly header: Buffer
   readonly key: Buffer
-  /** The same text as the format before derived a key from it. */
-  readonly keyBefore: Buffer
 }
 
 /** HKDF, as the text is no guessable one: production demands it, and the sandbox makes 256 random bits. */
@@ -100,7 +93,6 @@ function keyOf(by: Key['by'], text: string): Key {
     by,
     header: Buffer.concat([FORMAT, derive('id', KEY_ID_BYTES)]),
     key: derive('AES-256-GCM', 32),
-    keyBefore: hmacSha256(text, Buffer.from('pixgate sealing key')),
   }
 }
 
@@ -120,24 +112,12 @@ function open({ by, header, key }: Key, sealed: Uint8Array, place: Place): Opene
   const parts = { nonce: body.subarray(0, NONCE_BYTES), ciphertext: body.subarray(NONCE_BYTES, end) }
   const plain = decrypt(key, { ...parts, tag: body.subarray(end) }, boundTo(header, place))
   if (plain === undefined) throw new NotOpened('changed')
-  return { plain, by, isBound: true }
+  return { plain, by }
 }
 
 /** What the tag covers besides the ciphertext; no two places have the same. */
 function boundTo(header: Buffer, { table, row, column }: Place): Buffer {
   return Buffer.concat([header, Buffer.from(JSON.stringify([table, row, column]))])
-}
-
-/** The format before was a nonce, the tag and the ciphertext, under another derivation, bound to nothing. */
-function openBefore(keys: readonly Key[], sealed: Uint8Array): Opened {
-  const nonce = sealed.subarray(0, NONCE_BYTES)
-  const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
-  const ciphertext = sealed.subarray(NONCE_BYTES + TAG_BYTES)
-  for (const { by, keyBefore } of keys) {
-    const plain = decrypt(keyBefore, { nonce, tag, ciphertext }, Buffer.alloc(0))
-    if (plain !== undefined) return { plain, by, isBound: false }
-  }
-  throw new NotOpened('another_key')
 }
 
 interface Encrypted {

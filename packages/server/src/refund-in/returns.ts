@@ -48,8 +48,7 @@ export interface ReturnOutcome {
 /**
  * Decides a return that names no refund of ours. While one of ours may be it, nothing is booked and those are asked about
  * at once; else the bank made it by itself.
- * @param found refunds that it may be, as a store found them; the cash-in knows neither those that failed nor those that a
- *   process of the version before took
+ * @param found refunds that it may be, as a store found them; the cash-in does not know those that failed
  * @source rules#cash-in.returns.1, rules#refund-in.returns.3, failure-modes#RF-12
  */
 export function decideReturn(

@@ -3,7 +3,6 @@ import { createOperationStore } from '../engine/operation-store.ts'
 import { createOrderStore, type OrderStore } from '../operations/store.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 import { type BankReturn, isRefundIn, type RefundIn } from './refund-in.ts'
-import { planOf } from './schedule.ts'
 
 /** All SQL of refunds. */
 export interface RefundInStore extends OrderStore<RefundIn> {
@@ -41,7 +40,7 @@ const selectExplaining = statement<[cashInId: string, valueCents: bigint], { id:
 export function createRefundInStore(database: Database): RefundInStore {
   const charges = createOperationStore(database, 'cash_in', isCashIn)
   return {
-    ...createOrderStore(database, 'refund_in', isRefundIn, planOf),
+    ...createOrderStore(database, 'refund_in', isRefundIn),
     explaining: async (cashInId, valueCents) =>
       (await database.rows(selectExplaining, [cashInId, valueCents])).map(({ id }) => id),
     holders: async (cashInId, returned) => {

@@ -36,9 +36,6 @@ export async function sealingAdvice(queries: Queries, keys: EncryptionKeys): Pro
     ...damaged,
     ...(isNeeded ? [`PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed still, by ${count(isByPrevious)} ${REWRAP}`] : []),
     ...(keys.previous !== undefined && !isNeeded ? [SET_FOR_NOTHING] : []),
-    ...(opened.some(isUnbound)
-      ? [`the format before, which is bound to no row, has ${count(isUnbound)} ${REWRAP}`]
-      : []),
   ]
 }
 
@@ -46,10 +43,6 @@ const REWRAP = 'sealed secrets: run rewrap-keys'
 
 const SET_FOR_NOTHING =
   'PIXGATE_ENCRYPTION_KEY_PREVIOUS is set for nothing: all that is sealed opens without it; remove it'
-
-function isUnbound({ isBound }: Opened): boolean {
-  return !isBound
-}
 
 /** What became of a sealed value. */
 export interface Rewrapped {
@@ -80,15 +73,15 @@ export async function rewrapKeys({ database, clock, ids, keys }: RewrapDependenc
   for (const value of await sealedValues(database)) {
     const what = `${value.kind} ${value.id}`
     try {
-      const { plain, by, isBound } = value.open(sealer)
-      if (by === 'current' && isBound) {
+      const { plain, by } = value.open(sealer)
+      if (by === 'current') {
         results.push({ what, outcome: 'current_already' })
         continue
       }
       const isStillThere = await database.transaction(async (queries) => {
         if (!(await value.reseal(queries, plain, sealer))) return false
         const row = { id: ids.uuid(), at: clock.now(), action: `${value.kind}.rewrapped`, subject: value.id }
-        await insertAudit(queries, { ...row, ...PROGRAM, facts: { openedBy: by, wasBound: isBound } })
+        await insertAudit(queries, { ...row, ...PROGRAM, facts: { openedBy: by } })
         return true
       })
       results.push({ what, outcome: isStillThere ? 'rewrapped' : 'gone' })

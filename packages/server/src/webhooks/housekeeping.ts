@@ -4,7 +4,6 @@ import type { Database } from '../platform/db/database.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import type { Logger } from '../platform/log.ts'
 import type { ReceiverSecrets } from '../signing-keys/index.ts'
-import { placeLate } from './feed/placing.ts'
 import { sweepReplays } from './replays/store.ts'
 import { endHeld, sweepRemoved } from './store.ts'
 
@@ -21,9 +20,8 @@ const SWEPT_AT_ONCE = 500
 
 /**
  * Ends what is not sent any more, a few hundred at a time: what was pending for receivers that were removed, and what was held
- * for longer than it is kept, and replays of either. Gives places in the feed to what has none, and erases the secrets that sign no
- * more.
- * @source rules#webhooks.3, rules#webhooks.14, rules#webhooks.23, rules#feed.2, rules#webhook-secrets.3
+ * for longer than it is kept, and replays of either. Erases the secrets that sign no more.
+ * @source rules#webhooks.3, rules#webhooks.14, rules#webhooks.23, rules#webhook-secrets.3
  */
 export function createHousekeeping({ database, clock, logger, secrets }: HousekeepingDependencies): Job {
   return {
@@ -35,9 +33,8 @@ export function createHousekeeping({ database, clock, logger, secrets }: Houseke
       for (const { subscriptionId, count } of ended) {
         logger.error({ webhookId: subscriptionId, count }, 'deliveries were held for too long and are given up')
       }
-      const isMoreLate = await placeLate(database)
       const isMoreReplays = (await sweepReplays(database, now, SWEPT_AT_ONCE)) === SWEPT_AT_ONCE
-      return isMore || isMoreReplays || isMoreLate || ended.length > 0
+      return isMore || isMoreReplays || ended.length > 0
     },
   }
 }

@@ -2,39 +2,11 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import pg from 'pg'
 import { insertAudit } from '../../src/audit/store.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
-import { MACHINES } from '../../src/prepare-database.ts'
 import { OPERATOR, operatedProcess } from '../operator/fixture.ts'
-import { administer, openTestDatabase } from '../support/database.ts'
+import { administer } from '../support/database.ts'
 import { as, serverLogin } from '../support/logins.ts'
-import { databaseAt } from '../support/migrations.ts'
 import { openHolder } from '../support/waiting-backends.ts'
 import { AT, faultsOf, rowId, trailOf } from './fixture.ts'
-
-test('[audit.1] rows of before the chain have their places in the order of their times, and old processes need not know', async (t) => {
-  const url = await databaseAt(t, 11)
-  const rows = [
-    [3, '2026-11-21 12:00:00.000001+00'],
-    [1, '2026-11-21 12:00:00.000002+00'],
-    [2, '2026-11-21 12:00:00.000002+00'],
-  ] as const
-  const insert = (row: number, at: string) =>
-    `INSERT INTO audit (id, at, actor, action, subject, address, facts)
-     VALUES ('${rowId(row)}', '${at}', 'admin', 'a', 's', '::1', '{"b": 1.10, "a": "é"}')`
-  for (const [row, at] of rows) await administer(url, insert(row, at))
-  await migrate(url, MACHINES)
-  const database = openTestDatabase(url)
-  t.after(() => database.close())
-  await database.rows({ name: 'test.old', text: insert(4, '2026-11-21 11:00:00+00') }, [])
-  const places = await database.rows<[], { id: string }>(
-    { name: 'test.places', text: 'SELECT audit_id::text AS id FROM audit_chain ORDER BY seq' },
-    [],
-  )
-  assert.deepEqual(
-    places.map(({ id }) => id),
-    [3, 1, 2, 4].map(rowId),
-  )
-})
 
 /** A session of whoever stole the server's login. */
 async function thief(t: TestContext, url: string): Promise<pg.Client> {

@@ -6,7 +6,6 @@ import { verifyAudit } from '../../src/audit/verify.ts'
 import { withSnapshot } from '../../src/platform/db/snapshot.ts'
 import { testDatabase } from '../support/database.ts'
 import { as, serverLogin } from '../support/logins.ts'
-import { databaseAt, migrateBy } from '../support/migrations.ts'
 
 /** A database, and whoever has stolen the login of a server, or the owner's. */
 async function stolen(t: TestContext) {
@@ -111,31 +110,6 @@ test('[audit.9] [audit.2] where somebody switched that off, the verification nam
   ])
 })
 
-test('[audit.9] what was there before it had to be told is told by the migration', async (t) => {
-  const url = await databaseAt(t, 17)
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const [admin, apiKey] = [randomUUID(), randomUUID()]
-  try {
-    await client.query(`${operator(admin)}; ${key(apiKey)}; UPDATE operator SET deactivated_at = now()`)
-    await client.query('UPDATE api_key SET deactivated_at = now()')
-    await migrateBy(url, 18, 19)
-    const { rows } = await client.query('SELECT actor, action, subject FROM audit ORDER BY action')
-    assert.deepEqual(rows, [
-      { actor: 'migration', action: 'api_key.deactivated', subject: apiKey },
-      { actor: 'migration', action: 'api_key.generated', subject: apiKey },
-      { actor: 'migration', action: 'operator.created', subject: admin },
-      { actor: 'migration', action: 'operator.deactivated', subject: admin },
-    ])
-    const { rows: told } = await client.query(
-      'SELECT is_told(o) AND is_told(k) AS yes, count(*) OVER () AS rows FROM operator o, api_key k',
-    )
-    assert.deepEqual(told, [{ yes: true, rows: '1' }])
-  } finally {
-    await client.end()
-  }
-})
-
 test('[audit.10] a case of the bank’s statement begins open, and who closes it stands in the trail', async (t) => {
   const { thief } = await stolen(t)
   const kinds = [
@@ -143,6 +117,7 @@ test('[audit.10] a case of the bank’s statement begins open, and who closes it
     'statement_unexplained',
     'statement_differs',
     'statement_short',
+    'statement_unaccounted',
     'bank_balance_short',
     'credit_denied',
   ]

@@ -64,12 +64,12 @@ const TAMPERINGS: readonly (readonly [what: string, sql: string, says: RegExp])[
   ],
   [
     'a row inserted past the chain',
-    `INSERT INTO audit SELECT '${rowId(98)}', at, actor, action, subject, address, facts, actor_name FROM audit WHERE id = '${rowId(4)}'`,
+    `INSERT INTO audit (id, at, actor, action, subject, address, facts, actor_name) SELECT '${rowId(98)}', at, actor, action, subject, address, facts, actor_name FROM audit WHERE id = '${rowId(4)}'`,
     /^a row \S+98 has no place in the trail/,
   ],
   [
     'a row inserted in the middle, with a hash',
-    `INSERT INTO audit SELECT '${rowId(98)}', at, actor, action, subject, address, facts, actor_name FROM audit WHERE id = '${rowId(4)}'; UPDATE audit_chain SET seq = -seq WHERE seq > 4; UPDATE audit_chain SET seq = 1 - seq WHERE seq < 0; INSERT INTO audit_chain SELECT 5, a.id, audit_hash(c.hash, 5, a) FROM audit a, audit_chain c WHERE a.id = '${rowId(98)}' AND c.seq = 4; UPDATE audit_head SET seq = 9`,
+    `INSERT INTO audit (id, at, actor, action, subject, address, facts, actor_name) SELECT '${rowId(98)}', at, actor, action, subject, address, facts, actor_name FROM audit WHERE id = '${rowId(4)}'; UPDATE audit_chain SET seq = -seq WHERE seq > 4; UPDATE audit_chain SET seq = 1 - seq WHERE seq < 0; INSERT INTO audit_chain SELECT 5, a.id, audit_hash(c.hash, 5, a) FROM audit a, audit_chain c WHERE a.id = '${rowId(98)}' AND c.seq = 4; UPDATE audit_head SET seq = 9`,
     /^6 was changed/,
   ],
   [
@@ -118,7 +118,7 @@ const REWRITES: readonly (readonly [what: string, sql: string, says: RegExp])[] 
   ],
   [
     'a row inserted in the middle and everything chained anew',
-    `INSERT INTO audit SELECT '${rowId(98)}', at, actor, action, subject, address, facts, actor_name FROM audit WHERE id = '${rowId(2)}'; ${RECHAIN}`,
+    `INSERT INTO audit (id, at, actor, action, subject, address, facts, actor_name) SELECT '${rowId(98)}', at, actor, action, subject, address, facts, actor_name FROM audit WHERE id = '${rowId(2)}'; ${RECHAIN}`,
     /^6 has another hash than was signed/,
   ],
   [

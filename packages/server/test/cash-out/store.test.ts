@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
 import { createCashOutStore } from '../../src/cash-out/store.ts'
-import { statement } from '../../src/platform/db/database.ts'
-import { administer } from '../support/database.ts'
 import { cashOutFixture } from './fixture.ts'
 import { confirmed, INPUTS, returned } from './situations.ts'
 
@@ -16,11 +14,6 @@ const AT = { occurredAt: 1_700_000_000_000 }
 const CLAIMED = INPUTS['send.claimed']
 const UNSENT = INPUTS['send.not_sent']
 const UNKNOWN = INPUTS['send.unknown']
-
-const STEPS = statement<[], { next_step: string | null }>(
-  'test.steps',
-  'SELECT next_step FROM cash_out ORDER BY external_id',
-)
 
 type Happened = Readonly<Record<string, readonly (CashOutInput | typeof QUARTER)[]>>
 
@@ -84,16 +77,4 @@ test('[CO-24] [P8] what waits to be sent leaves room for questions, however old 
   const { due } = await storeFixture(t, { first: [], second: [], unknown: [CLAIMED, UNKNOWN] })
   assert.deepEqual(await due(MINUTE, true, 1), ['first'])
   assert.deepEqual(await due(MINUTE, false, 1), ['unknown'])
-})
-
-test('[cash-out.work.6] [DB-43] what a process of the version before moved gets its next step computed by the worker that finds it due', async (t) => {
-  const { due, database, databaseUrl } = await storeFixture(t, { reserved: [], tried: [CLAIMED, UNKNOWN] })
-  const plans = async () => (await database.rows(STEPS, [])).map(({ next_step }) => next_step)
-  assert.deepEqual(await plans(), ['send', 'ask'])
-  // As one that knows no steps does: it says nothing when it connects.
-  await administer(databaseUrl, 'UPDATE operation SET version = version + 1')
-  assert.deepEqual(await plans(), [null, null])
-  assert.deepEqual(await due(10 * MINUTE, false), ['tried'])
-  assert.deepEqual(await plans(), ['send', 'ask'])
-  assert.deepEqual(await due(DAY, false), ['reserved', 'tried'])
 })

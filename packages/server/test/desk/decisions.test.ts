@@ -207,8 +207,8 @@ test('[desk.46] what closes a case of an operation and moves nothing counts with
   const { id, chargeId } = await pix.paidTwice('10.00')
   await administer(
     pix.databaseUrl,
-    `INSERT INTO "case" (id, operation_id, kind, reference, facts, opened_at)
-     SELECT gen_random_uuid(), operation_id, 'payment_restated', 'E1', '{"valueCents": 1000}', now() FROM "case" WHERE id = '${id}'`,
+    `INSERT INTO "case" (id, operation_id, kind, reference, facts, amount_cents, opened_at)
+     SELECT gen_random_uuid(), operation_id, 'payment_restated', 'E1', '{"valueCents": 1000}', 1000, now() FROM "case" WHERE id = '${id}'`,
   )
   const { data } = await pix.read(`?kind=payment_restated&operation_id=${chargeId}`)
   const closed = await pix.decide(data[0].id, 'close')

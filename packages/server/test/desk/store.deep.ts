@@ -100,8 +100,8 @@ test('[desk.30] a page of open cases is one walk along an index, whatever is clo
   const pix = await desk(t)
   const fill = statement(
     'test.fill',
-    `INSERT INTO "case" (id, kind, reference, facts, opened_at, closed_at)
-     SELECT gen_random_uuid(), 'unmatched_event', n::text, '{"valueCents": 5}', now(), CASE WHEN n % 100 > 0 THEN now() END
+    `INSERT INTO "case" (id, kind, reference, facts, amount_cents, opened_at, closed_at)
+     SELECT gen_random_uuid(), 'unmatched_event', n::text, '{"valueCents": 5}', 5, now(), CASE WHEN n % 100 > 0 THEN now() END
        FROM generate_series(1, 20000) n`,
   )
   await pix.database.rows(fill, [])
@@ -194,8 +194,8 @@ test('[desk.32] what is not there is 404, a case about no operation has no timel
   }
   const insert = statement(
     'test.loose',
-    `INSERT INTO "case" (id, kind, reference, facts, opened_at)
-     VALUES ('0198c0f2-3f00-7000-8000-7a8b9c0d1e2f', 'statement_short', 'x', '{"valueCents": 7}', now())`,
+    `INSERT INTO "case" (id, kind, reference, facts, amount_cents, opened_at)
+     VALUES ('0198c0f2-3f00-7000-8000-7a8b9c0d1e2f', 'statement_short', 'x', '{"valueCents": 7}', 7, now())`,
   )
   await pix.database.rows(insert, [])
   const found = await pix.read('/0198c0f2-3f00-7000-8000-7a8b9c0d1e2f')

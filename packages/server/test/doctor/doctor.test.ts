@@ -24,8 +24,8 @@ import { readVariables } from '../../src/platform/variables.ts'
 import { migrateDatabase } from '../../src/prepare-database.ts'
 import { authorityOf, certificateOf, endedCertificate } from '../support/certificates.ts'
 import { administer, testDatabase } from '../support/database.ts'
+import { emptyDatabase } from '../support/empty-database.ts'
 import { as, login, serverLogin } from '../support/logins.ts'
-import { emptyDatabase } from '../support/migrations.ts'
 import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
 import { signerOf } from '../support/signing-keys.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
@@ -104,7 +104,7 @@ test('[doctor.1] where all is well there is a ✔ for everything and the status 
   assert.equal(configuration, '✔ configuration     is complete, in sandbox mode')
   assert.match(answers ?? '', /^✔ database {10}PostgreSQL \d+\.\d+\b.* answers, and keeps what it commits$/)
   assert.deepEqual(others, [
-    '✔ migrations        all are applied',
+    '✔ schema            is up to date',
     "✔ clock             this machine's agrees with the database's",
     '✔ bank              answers, and takes our credentials',
     "✔ clock             the bank's agrees with ours",
@@ -150,7 +150,7 @@ test('[doctor.1] where anything is wrong there is a ✘, the status is 1, and no
   })
 })
 
-test('[doctor.2] the database is examined as a start would, and pending migrations are no fault', async (t) => {
+test('[doctor.2] the database is examined as a start would, and a schema that the start makes is no fault', async (t) => {
   const { url } = await testDatabase(t)
   const examine = async (of: string) => {
     const clock = createDatabaseClock()
@@ -160,12 +160,12 @@ test('[doctor.2] the database is examined as a start would, and pending migratio
   await administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`)
   assert.match((await examine(url))[0] ?? '', /^✘ database +PostgreSQL runs with synchronous_commit = off;/)
   await administer(url, `INSERT INTO schema_migration (version, name, hash) VALUES (9999, '9999-future.sql', 'x')`)
-  assert.match((await examine(url)).join(), /^✘ database +the database has migration 9999-future\.sql.*newer Pixgate/)
+  assert.match((await examine(url)).join(), /^✘ database +the database has migration 9999-future\.sql/)
 
   const empty = await emptyDatabase(t)
   const [answers, migrations, ...others] = await examine(empty)
   assert.match(answers ?? '', /^✔/)
-  assert.match(migrations ?? '', /^✔ migrations {2}the next start applies 0001-foundation\.sql, /)
+  assert.match(migrations ?? '', /^✔ schema {4}the next start applies schema$/)
   assert.equal(others.length, 1)
   await administer(empty, 'CREATE TABLE nothing_was_changed ()')
 })
@@ -272,7 +272,7 @@ test('[doctor.2] [database.10] [database.11] in production a login that can do t
   assert.deepEqual(others, [])
   await administer(url, "DELETE FROM allowed_move WHERE to_status = 'PAID'")
   assert.deepEqual(await wrong(server, undefined, 'migrate'), [
-    'migrations: the schema is not up to date (moves): run pixgate migrate with PIXGATE_MIGRATION_URL, then start again',
+    'schema: the schema is not up to date (moves): run pixgate migrate with PIXGATE_MIGRATION_URL, then start again',
   ])
   assert.deepEqual(await wrong(server, undefined, 'start as another user'), [], 'the start of a sandbox applies them')
 })
@@ -289,7 +289,7 @@ const MAY_ALL: Permissions = {
 }
 
 test('[doctor.2] whether the role that the service works as can be made, granted and used', () => {
-  const faults = (may: Partial<Permissions>, pending: readonly string[] = ['0001-foundation.sql']) =>
+  const faults = (may: Partial<Permissions>, pending: readonly string[] = ['schema']) =>
     permissionFaults({ ...MAY_ALL, ...may }, pending)
   const none = { isRoleThere: false, maySetRole: false, mayGrantRole: false }
   const create =
@@ -301,12 +301,11 @@ test('[doctor.2] whether the role that the service works as can be made, granted
   assert.deepEqual(faults({ ...none, mayCreateRoles: false }), [create])
   assert.deepEqual(faults(none, []), [missing])
   assert.deepEqual(faults({ maySetRole: false }), [])
-  assert.deepEqual(faults({ maySetRole: false }, ['0010-owner-sets-role.sql']), [])
   assert.deepEqual(faults({ maySetRole: false }, []), [set])
   assert.deepEqual(faults({ maySetRole: false, mayGrantRole: false }), [set])
   const owns = 'DATABASE_URL: the user "pix" may not change the tables that are there: they must belong to it'
   assert.deepEqual(faults({ ownsTables: false }, []), [])
-  assert.deepEqual(faults({ ownsTables: false }, ['0010-owner-sets-role.sql']), [owns])
+  assert.deepEqual(faults({ ownsTables: false }, ['0001-made-up.sql']), [owns])
 })
 
 test('[doctor.2] a database that can only be read is a ✘', async (t) => {

@@ -218,3 +218,13 @@ test('[engine.14] what books a movement looks for it only once it is taken', asy
   assert.equal(looks, 1)
   await assertBooks(database)
 })
+
+test('[engine.21] accounts that a later version has added are nothing to a process of this one', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await administer(url, "INSERT INTO account (id, code) VALUES (99, 'of_a_later_version')")
+  const { cashIns, ids } = testEngine(t, url)
+  const id = ids.uuid()
+  await cashIns.create(cashInRequest({ id, externalId: 'a' }))
+  await cashIns.apply(id, { on: 'partner.confirmed', payment: payment({ endToEndId: 'E1' }), transactionId: 'tx' })
+  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
+})

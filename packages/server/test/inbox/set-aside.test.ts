@@ -3,8 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { createInboxStore, type InboxResult, type NewEvent } from '../../src/inbox/store.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createIds } from '../../src/platform/ids.ts'
-import { testDatabase } from '../support/database.ts'
-import { inboxKeys, insertAsBefore, markAsBefore } from '../support/inbox-before.ts'
+import { inboxKeys, testDatabase } from '../support/database.ts'
 
 const AT = Date.parse('2026-11-21T13:15:00.000Z')
 const ids = createIds({ now: () => AT })
@@ -60,23 +59,4 @@ test('[partner-inbox.7] [EV-31] a contradiction that became a case gives up its 
   await store.mark([ended(second, 'CONFLICT', 'CASE_OPENED')], AT)
   await store.insertConflicts([row('second')], AT, AT)
   assert.equal(await stored(), 3)
-})
-
-test('[DB-11] [EV-32] a process of the version before goes on storing and quarantining, and shadows nothing either', async (t) => {
-  const { database, store } = await inboxOf(t)
-  const before = (given: NewEvent) => insertAsBefore(database, given)
-  const [first, second, third] = [row('first'), row('second'), row('third')]
-  assert.equal(await before(first), 1)
-  assert.equal(await before(second), 0)
-  await markAsBefore(database, first.callback.id, 'QUARANTINED')
-  assert.equal(await before(second), 1, 'it stores what is told rightly')
-  assert.equal((await store.insert([third], AT, AT)).length, 0, 'and the two versions share one key')
-  await markAsBefore(database, second.callback.id, 'QUARANTINED')
-  assert.equal((await store.insert([third], AT, AT)).length, 1)
-  const keys = (await inboxKeys(database)).map((key) => JSON.parse(key))
-  assert.deepEqual(keys, [
-    ['set aside', first.callback.id, KEY],
-    ['set aside', second.callback.id, KEY],
-    JSON.parse(KEY),
-  ])
 })

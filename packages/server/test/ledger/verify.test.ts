@@ -236,8 +236,8 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
     ['orphans'],
   ],
   [
-    `INSERT INTO delivery_attempt (delivery_id, attempt, outcome, started_at, ended_at)
-     VALUES (gen_random_uuid(), 1, 'x', now(), now())`,
+    `INSERT INTO delivery_attempt (delivery_id, attempt, subscription_id, outcome, started_at, ended_at)
+     VALUES (gen_random_uuid(), 1, gen_random_uuid(), 'x', now(), now())`,
     ['orphans'],
   ],
   // What lacks its time was only a reason to ask the bank.

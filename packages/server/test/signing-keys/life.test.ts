@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type ErrorCode, Refusal } from '@pixgate/spec'
-import { migrate } from '../../src/platform/db/migrate.ts'
-import { createSealer } from '../../src/platform/sealing.ts'
 import { KNOWN_EVERYWHERE_MS } from '../../src/signing-keys/rules.ts'
-import { generateKey } from '../../src/signing-keys/signing-key.ts'
-import { findKey } from '../../src/signing-keys/store.ts'
-import { administer, openTestDatabase } from '../support/database.ts'
+import { administer } from '../support/database.ts'
 import { ALIVE, lapsing } from '../support/live-request.ts'
-import { databaseAt } from '../support/migrations.ts'
-import { auditOfKeys, signerOf, signingKeyRows } from '../support/signing-keys.ts'
-import { ENCRYPTION_KEYS, requestContext, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
+import { auditOfKeys, signingKeyRows } from '../support/signing-keys.ts'
+import { requestContext, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
 const context = { ...requestContext, caller: { credential: 'admin', id: 'admin' } } as const
 const rest = { params: undefined, query: undefined }
@@ -187,24 +182,4 @@ test('[signing-keys.1] the database itself lets no key sign again, nor two be cu
   await assert.rejects(asServer('UPDATE signing_key SET private_key = NULL'), /permission denied/)
   await asServer(`SELECT reseal_signing_key(id, private_key, 'garbage') FROM signing_key`)
   assert.ok(!(await signingKeyRows(database)).some(({ privateKey }) => privateKey?.equals(Buffer.from('garbage'))))
-})
-
-test('[signing-keys.1] a key of the version before signs on after the migration, and is rotated like any other', async (t) => {
-  const url = await databaseAt(t, 10)
-  const key = generateKey(createSealer(ENCRYPTION_KEYS))
-  const hex = (bytes: Buffer) => `'\\x${bytes.toString('hex')}'::bytea`
-  await administer(
-    url,
-    `INSERT INTO signing_key (id, public_pem, private_key, state, created_at) VALUES
-       ('${key.id}', '${key.publicPem}', ${hex(key.privateKey)}, 'current', '2026-01-01T00:00:00Z'),
-       ('retired-by-hand_', 'x', 'x', 'retired', '2025-01-01T00:00:00Z')`,
-  )
-  await migrate(url, [])
-  const database = openTestDatabase(url)
-  t.after(() => database.close())
-  assert.equal((await signerOf(database, ENCRYPTION_KEYS)).keyId, key.id)
-  const [retired, current] = await signingKeyRows(database)
-  assert.deepEqual([retired?.state, retired?.privateKey], ['retired', null])
-  assert.equal(current?.state, 'current')
-  assert.equal((await findKey(database, key.id))?.promotedAt, Date.parse('2026-01-01T00:00:00Z'))
 })

@@ -15,7 +15,6 @@ import { insertSubscription } from '../../src/webhooks/store.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
-import { sealedBefore } from '../support/sealed-before.ts'
 import { auditOfKeys, setPrivateKey, signerOf, signingKeyRows } from '../support/signing-keys.ts'
 import { wallNow } from '../support/wall-clock.ts'
 
@@ -39,39 +38,30 @@ async function sealedWithOld(t: TestContext) {
   return { url, database, current, next, rewrap }
 }
 
-/** Puts a private half into the format before. */
-async function unbind({ url, database, current }: Awaited<ReturnType<typeof sealedWithOld>>): Promise<void> {
-  const [row] = await signingKeyRows(database)
-  const { plain } = createSealer(old).open(row?.privateKey ?? assert.fail(), placeOf(current))
-  await setPrivateKey(url, current, sealedBefore(OLD, plain))
-}
-
 test('[encryption.3] everything is sealed anew, and the previous key is needed no more', async (t) => {
   const sealed = await sealedWithOld(t)
   const { database, current, rewrap } = sealed
-  await unbind(sealed)
   const signer = await signerOf(database, both)
   assert.deepEqual(await rewrap(both), ['rewrapped', 'rewrapped'])
   const after = await signerOf(database, present)
   assert.deepEqual([after.keyId, after.publicPem], [current, signer.publicPem])
   await assert.rejects(signerOf(database, old), { name: 'SigningKeyUnreadable' })
   for (const { id, privateKey } of await signingKeyRows(database)) {
-    assert.equal(createSealer(present).open(privateKey ?? assert.fail(), placeOf(id)).isBound, true)
+    assert.equal(createSealer(present).open(privateKey ?? assert.fail(), placeOf(id)).by, 'current')
   }
 })
 
 test('[encryption.3] what was sealed anew is not touched again, and each value leaves a row in the audit trail', async (t) => {
   const sealed = await sealedWithOld(t)
   const { database, current, next, rewrap } = sealed
-  await unbind(sealed)
   await rewrap(both)
   const rows = await signingKeyRows(database)
   assert.deepEqual(await rewrap(both), ['current_already', 'current_already'])
   assert.deepEqual(await signingKeyRows(database), rows)
   const by = { actor: 'rewrap-keys', address: hostname(), action: 'signing_key.rewrapped' }
   assert.deepEqual(await auditOfKeys(database), [
-    { ...by, subject: current, facts: { openedBy: 'previous', wasBound: false } },
-    { ...by, subject: next, facts: { openedBy: 'previous', wasBound: true } },
+    { ...by, subject: current, facts: { openedBy: 'previous' } },
+    { ...by, subject: next, facts: { openedBy: 'previous' } },
   ])
 })
 
@@ -119,7 +109,6 @@ test('[encryption.3] a key that signs no more meanwhile is not brought back', as
 test('[encryption.4] a start says which encryption key is needed still, and which is set for nothing', async (t) => {
   const sealed = await sealedWithOld(t)
   const { database, rewrap } = sealed
-  await unbind(sealed)
   const said = async (keys: EncryptionKeys) => {
     const { logger, lines } = capturedLog()
     await createSigningKeysModule({ database, clock, ids, logger, keys })
@@ -127,7 +116,6 @@ test('[encryption.4] a start says which encryption key is needed still, and whic
   }
   assert.deepEqual(await said(both), [
     'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed still, by 2 of 2 sealed secrets: run rewrap-keys',
-    'warn: the format before, which is bound to no row, has 1 of 2 sealed secrets: run rewrap-keys',
   ])
   await rewrap(both)
   assert.deepEqual(await said(both), [

@@ -46,7 +46,7 @@ async function cloneTemplate(): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`
   // The default strategy flushes each copied file, in two checkpoints that also flush the writes of all other tests.
   await administer(clusterUrl(), `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY wal_log`)
-  // CREATE DATABASE copies no rights of the database itself.
+  // A clone does not inherit the rights of a database: set as the schema sets them.
   await administer(clusterUrl(), `REVOKE TEMPORARY ON DATABASE ${name} FROM PUBLIC`)
   return name
 }
@@ -156,3 +156,13 @@ const selectCaseReferences = statement<[], { reference: string }>(
   'test.case_references',
   'SELECT reference FROM "case" ORDER BY opened_at, id',
 )
+
+const selectInboxKeys = statement<[], { key: string }>(
+  'test.inbox_keys',
+  'SELECT dedupe_key AS key FROM inbox_event ORDER BY inbox_id, ordinal',
+)
+
+/** The key of every event of the bank, in the order of their callbacks' ids. */
+export async function inboxKeys(database: Database): Promise<string[]> {
+  return (await database.rows(selectInboxKeys, [])).map(({ key }) => key)
+}

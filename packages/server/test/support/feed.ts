@@ -1,5 +1,5 @@
 import type { EventType } from '@pixgate/spec'
-import { type Database, instantParameter, statement } from '../../src/platform/db/database.ts'
+import { type Database, statement } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { ClaimBounds } from '../../src/webhooks/deliveries/claims/store.ts'
 import { fanOut } from '../../src/webhooks/deliveries/fresh/store.ts'
@@ -59,16 +59,6 @@ export function heldFanOut(
     await fanOut(queries, bounds, () => bounds.now, 500, bounds.claimId)
     if (when === 'placed') await mayGoOn()
   })
-}
-
-const fanOutUnplaced = statement<[string], { id: string }>(
-  'test.fan_out_unplaced',
-  'UPDATE notification SET fanned_out_at = $1 WHERE fanned_out_at IS NULL RETURNING id',
-)
-
-/** Fans out as a process of the version before the feed does: without places. */
-export async function fanOutWithoutPlaces(database: Database, nowMs: number): Promise<void> {
-  await database.rows(fanOutUnplaced, [instantParameter(nowMs)])
 }
 
 /** Adds an event to the feed of which only its place is left. */

@@ -165,8 +165,8 @@ const selectLeft = statement<[from: string, to: string], { cents: bigint }>(
 )
 
 /**
- * What is not booked under its own operation within this never will be: the movement is another operation's, or a process of the version
- * before, which counts before it books, counted it. @source rules#cash-in.credits.3
+ * A credit that is not booked under its own operation within this never will be: the movement is another operation's.
+ * @source rules#cash-in.credits.3
  */
 const BOOKED_WITHIN = '30 minutes'
 

@@ -2,8 +2,8 @@ import { instantParameter } from '../../platform/db/database.ts'
 import type { Part } from './part.ts'
 
 /**
- * Counts what is booked on the word of events alone, behind the locked total. What a process of the version before has counted already,
- * and not booked, counts once; what ceased to count meanwhile counts again.
+ * Counts credits on the word of events alone, behind the locked total. A credit that is counted already counts once; one that ceased
+ * to count counts again.
  * @source rules#cash-in.credits.3
  */
 export const unverifiedCredits: Part = {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import type { Machine } from '@pixgate/spec'
 import type pg from 'pg'
 import type { Logger } from '../log.ts'
@@ -10,39 +9,69 @@ import { type Queries, statement } from './database.ts'
 import { VerifiedClient } from './verified-client.ts'
 
 /**
- * Migrations: plain SQL, forward only, all that are pending in one transaction, safe when several processes start at once.
+ * The schema: the files of `schema/` make an empty database, and the migrations of `migrations/` bring it forward. All that is
+ * missing is applied in one transaction, safely when several processes start at once.
  */
 
-const FOLDER = fileURLToPath(new URL('../../../migrations/', import.meta.url))
+const PACKAGE = new URL('../../../', import.meta.url)
 
 /** Any number all processes agree on. */
 const LOCK = 7_046_741_001
 
+/** The name under which the files of `schema/` are recorded as one, with version 0. */
+export const SCHEMA = 'schema'
+
+/**
+ * Why a database cannot be used. `UNRELEASED_DATABASE`: it was made by other files of `schema/` than these.
+ * `NEWER_DATABASE`: it has a migration that this version does not have. `EDITED_MIGRATION`: a migration was edited after it
+ * was applied.
+ */
+export type SchemaFault = 'UNRELEASED_DATABASE' | 'NEWER_DATABASE' | 'EDITED_MIGRATION'
+
 /** The database's schema is not one this version can work with. The message says what to do. */
 export class SchemaError extends StartupError {
   override readonly name = 'SchemaError'
+  override readonly code: SchemaFault
+
+  constructor(code: SchemaFault, message: string) {
+    super(message)
+    this.code = code
+  }
 }
 
-interface Migration {
+/**
+ * The refusal of a database of an unreleased version.
+ * @param remedy a sentence: how to begin anew there
+ * @source rules#database.15
+ */
+export function unreleasedDatabase(remedy: string): SchemaError {
+  const fact = 'the database was made by an unreleased version of Pixgate, and this version cannot use it.'
+  return new SchemaError('UNRELEASED_DATABASE', `${fact} Nothing was deleted or changed. ${remedy}`)
+}
+
+/** SQL that is applied once, as a whole. */
+export interface Migration {
+  /** 0: the files of `schema/`. */
   readonly version: number
   readonly name: string
   readonly sql: string
-  readonly hash: string
 }
 
-/** Who is told of a wait, and by which timers. */
+/** The log of a wait and its timers. */
 export interface MigrateOptions {
   readonly logger?: Logger
   /** Calls back once, after a while. @returns calls it off */
   readonly start?: (ms: number, run: () => void) => () => void
+  /** By default the package's own. */
+  readonly migrations?: readonly Migration[]
 }
 
 /**
  * Brings the schema up to date and writes the machines' moves into the database's guard. Waits for as long as another
  * process does, which may take as long as its migrations.
  * @param url as a role that may create tables and roles
- * @returns the names of the migrations applied
- * @throws SchemaError where the schema is newer than this version or a landed migration was edited
+ * @returns the names of what was applied: {@link SCHEMA}, and migrations
+ * @throws SchemaError
  * @source failure-modes#DB-11
  */
 export async function migrate(
@@ -50,13 +79,13 @@ export async function migrate(
   machines: readonly Machine[],
   options: MigrateOptions = {},
 ): Promise<string[]> {
-  const migrations = await readMigrations()
+  const migrations = options.migrations ?? (await readMigrations())
   const client = new VerifiedClient({
     connectionString: url,
     application_name: 'pixgate migrate',
     connectionTimeoutMillis: 5_000,
   })
-  // Whoever waits for an answer is told; without a listener the error would also end the process.
+  // The pending query rejects; without a listener the error would also end the process.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -70,7 +99,7 @@ export async function migrate(
       await client.query('INSERT INTO schema_migration (version, name, hash) VALUES ($1, $2, $3)', [
         migration.version,
         migration.name,
-        migration.hash,
+        hashOf(migration),
       ])
       applied.push(migration.name)
     }
@@ -109,61 +138,85 @@ const selectApplied = statement<[], Applied>(
   'SELECT version, name, hash FROM schema_migration ORDER BY version',
 )
 
-/**
- * The names of the migrations that the next start applies; all of them where there is no schema yet. Changes nothing.
- * @throws SchemaError as {@link migrate} would
- */
-async function pendingMigrations(queries: Queries): Promise<string[]> {
-  const [{ isThere } = { isThere: false }] = await queries.rows(selectIsThere, [])
-  const applied = isThere ? await queries.rows(selectApplied, []) : []
-  return pending(await readMigrations(), applied).map(({ name }) => name)
-}
-
 const selectMoves = statement<[], Move>(
   'migrate.moves',
   'SELECT kind, from_status AS "from", to_status AS "to" FROM allowed_move',
 )
 
 /**
- * What a migration would still do: the names of what it would apply, and `moves` where the guard does not know a move of
+ * What {@link migrate} would still do: the names of what it would apply, and `moves` where the guard does not know a move of
  * the machines. Empty where the schema is up to date. Changes nothing.
  * @throws SchemaError as {@link migrate} would
  * @source rules#database.11
  */
-export async function missingFromSchema(queries: Queries, machines: readonly Machine[]): Promise<string[]> {
-  const names = await pendingMigrations(queries)
+export async function missingFromSchema(
+  queries: Queries,
+  machines: readonly Machine[],
+  migrations?: readonly Migration[],
+): Promise<string[]> {
+  const [{ isThere } = { isThere: false }] = await queries.rows(selectIsThere, [])
+  const applied = isThere ? await queries.rows(selectApplied, []) : []
+  const names = pending(migrations ?? (await readMigrations()), applied).map(({ name }) => name)
   if (names.length > 0) return names
   const key = ({ kind, from, to }: Move) => `${kind} ${from} ${to}`
   const known = new Set((await queries.rows(selectMoves, [])).map(key))
   return movesOf(machines).every((move) => known.has(key(move))) ? [] : ['moves']
 }
 
-async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort()
-  return Promise.all(
-    names.map(async (name) => {
-      const sql = await readFile(FOLDER + name, 'utf8')
-      return { version: Number.parseInt(name, 10), name, sql, hash: createHash('sha256').update(sql).digest('hex') }
-    }),
-  )
+/** The files of `schema/` as one, then the migrations, in order. There may be no folder of migrations. */
+export async function readMigrations(): Promise<Migration[]> {
+  const schema = await readFolder('schema/')
+  const migrations = await readFolder('migrations/').catch(noneWithoutFolder)
+  return [
+    { version: 0, name: SCHEMA, sql: schema.map(({ sql }) => sql).join('\n') },
+    ...migrations.map(({ name, sql }) => ({ version: Number.parseInt(name, 10), name, sql })),
+  ]
 }
 
-type Applied = Pick<Migration, 'version' | 'name' | 'hash'>
+/** The SQL files of a folder by their names. */
+async function readFolder(path: string): Promise<Omit<Migration, 'version'>[]> {
+  const folder = new URL(path, PACKAGE)
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(names.map(async (name) => ({ name, sql: await readFile(new URL(name, folder), 'utf8') })))
+}
+
+function noneWithoutFolder(error: NodeJS.ErrnoException): [] {
+  if (error.code === 'ENOENT') return []
+  throw error
+}
+
+function hashOf({ sql }: Migration): string {
+  return createHash('sha256').update(sql).digest('hex')
+}
+
+interface Applied extends Pick<Migration, 'version' | 'name'> {
+  readonly hash: string
+}
 
 async function readApplied(client: pg.Client): Promise<Applied[]> {
   return (await client.query<Applied>(selectApplied.text)).rows
 }
 
+const BEGIN_ANEW =
+  'To begin anew, create an empty database and set its address; for the database of a sandbox, stop it and remove its data directory (PIXGATE_DATA_DIR, by default .pixgate).'
+
 function pending(migrations: readonly Migration[], applied: readonly Applied[]): Migration[] {
+  const hashes = new Map(migrations.map((migration) => [migration.version, hashOf(migration)]))
+  if (applied.length > 0 && !applied.some(({ version, hash }) => version === 0 && hash === hashes.get(0))) {
+    throw unreleasedDatabase(BEGIN_ANEW)
+  }
   for (const { version, name, hash } of applied) {
-    const known = migrations.find((migration) => migration.version === version)
-    if (!known) {
+    if (!hashes.has(version)) {
       throw new SchemaError(
-        `the database has migration ${name}, which this version does not know: it was written by a newer Pixgate. Start that version instead.`,
+        'NEWER_DATABASE',
+        `the database has migration ${name}, which this version does not have: it was migrated by a newer Pixgate. Start that version instead.`,
       )
     }
-    if (known.hash !== hash) {
-      throw new SchemaError(`migration ${name} was edited after it was applied. Restore the file; add a new migration.`)
+    if (hashes.get(version) !== hash) {
+      throw new SchemaError(
+        'EDITED_MIGRATION',
+        `migration ${name} was edited after it was applied. Restore the file; add a new migration.`,
+      )
     }
   }
   return migrations.filter(({ version }) => !applied.some((done) => done.version === version))
@@ -180,7 +233,7 @@ function movesOf(machines: readonly Machine[]): Move[] {
   return machines.flatMap(({ resource, rows }) => rows.map(({ from, to }) => ({ kind: resource, from, to })))
 }
 
-/** Moves are only ever added: a process of the version before may still make the old ones. @source rules#engine.10 */
+/** Moves are only ever added: a process that is still running may make those of its own version. @source rules#engine.10 */
 async function writeAllowedMoves(client: pg.Client, machines: readonly Machine[]): Promise<void> {
   const moves = movesOf(machines)
   await client.query(

@@ -1,6 +1,6 @@
 import { VerifiedClient } from './verified-client.ts'
 
-/** Below this the SQL of the migrations does not run. */
+/** Oldest version that the SQL of the schema runs on. */
 const OLDEST_VERSION = 150_000
 
 /** Settings without which a commit is no promise, and the values that keep it. */

@@ -14,10 +14,6 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   client_connection_check_interval: '1000',
   default_transaction_isolation: 'read committed',
   TimeZone: 'UTC',
-  // The engine does; for who does not the database notes them. @source failure-modes#DB-40
-  'pixgate.notes_movements': 'yes',
-  // So does it what is to be done next. @source failure-modes#DB-43
-  'pixgate.computes_steps': 'yes',
   // What a plan is thought to cost, on a table that was never analysed, is too rough to compile statements by.
   jit: 'off',
 }

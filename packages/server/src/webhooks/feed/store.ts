@@ -3,63 +3,12 @@ import { type Queries, statement } from '../../platform/db/database.ts'
 
 /** All SQL of the feed, but for what gives places while notifications are fanned out. */
 
-// The order makes the planner read the index, whatever it believes of a column that is new.
-const selectBehindStatement = statement<[], { isBehind: boolean }>(
-  'feed.selectBehind',
-  `SELECT is_behind OR (SELECT true FROM notification WHERE position IS NULL AND fanned_out_at IS NOT NULL
-                         ORDER BY created_at, id LIMIT 1) IS NOT NULL AS "isBehind"
-     FROM feed`,
-)
-
-/** Whether something may have been fanned out without a place in the feed. */
-export async function isBehind(queries: Queries): Promise<boolean> {
-  return (await queries.rows(selectBehindStatement, []))[0]?.isBehind === true
-}
-
-const lockFeedStatement = statement<[], never>('feed.lock', 'SELECT FROM feed FOR UPDATE')
-
-/** Until the transaction ends, nobody else gives places. */
-export async function lockFeed(queries: Queries): Promise<void> {
-  await queries.rows(lockFeedStatement, [])
-}
-
-const placeNextStatement = statement<[number], { count: number }>(
-  'feed.placeNext',
-  `WITH late AS (
-     SELECT id, row_number() OVER (ORDER BY created_at, id) AS nth
-       FROM (SELECT id, created_at
-               FROM notification
-              WHERE position IS NULL AND fanned_out_at IS NOT NULL
-              ORDER BY created_at, id
-              LIMIT $1) AS next),
-   moved AS (
-     UPDATE feed
-        SET last_position = last_position + counted.late, is_behind = counted.late = $1
-       FROM (SELECT count(*) AS late FROM late) AS counted
-     RETURNING last_position - counted.late AS before),
-   placed AS (
-     UPDATE notification n
-        SET position = moved.before + late.nth
-       FROM late
-      CROSS JOIN moved
-      WHERE n.id = late.id)
-   SELECT count(*)::integer AS count FROM late`,
-)
-
-/**
- * Gives the next places to what was fanned out without one, the oldest first. The feed must be locked.
- * @returns how many
- */
-export async function placeNext(queries: Queries, max: number): Promise<number> {
-  return (await queries.rows(placeNextStatement, [max]))[0]?.count ?? 0
-}
-
 const selectEndStatement = statement<[], { last: bigint }>('feed.selectEnd', 'SELECT last_position AS last FROM feed')
 
 /** The place that was given last; 0 where none was. */
 export async function endOfFeed(queries: Queries): Promise<bigint> {
   const [end] = await queries.rows(selectEndStatement, [])
-  if (end === undefined) throw new Error('the feed has a row')
+  if (end === undefined) throw new Error('feed row is missing')
   return end.last
 }
 

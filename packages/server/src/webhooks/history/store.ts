@@ -125,7 +125,7 @@ export async function selectDelivery(queries: Queries, id: string): Promise<Deli
   return (await queries.rows(selectDeliveryStatement, [id]))[0]
 }
 
-/** An attempt as it was kept. Of the version before the times are `null`. */
+/** An attempt as it was kept. */
 export interface AttemptRow {
   readonly attempt: number
   readonly startedAt: number

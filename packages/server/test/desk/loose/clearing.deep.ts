@@ -4,9 +4,7 @@ import type { StatementEntry } from '../../../src/banks/port.ts'
 import { verify } from '../../../src/ledger/verify/store.ts'
 import { withSnapshot } from '../../../src/platform/db/snapshot.ts'
 import { assertBooks, balances } from '../../support/books.ts'
-import { administer, openTestDatabase } from '../../support/database.ts'
-import { openCaseIdsOf } from '../../support/evidence.ts'
-import { databaseAt, migrateBy } from '../../support/migrations.ts'
+import { administer } from '../../support/database.ts'
 import { desk } from '../fixture.ts'
 
 /** Money in clearing leaves it, or is cancelled by other money in clearing: it never stays there without a case. */
@@ -155,28 +153,4 @@ test('[desk.55] [ledger.verify.1] what is in clearing under a case that is close
     [['clearing', 2]],
     'that they come to nothing together excuses neither',
   )
-})
-
-test('[desk.55] what was closed in clearing before without a booking is open again after the migration', async (t) => {
-  const url = await databaseAt(t, 45)
-  const booked = (id: string, about: string, cents: number, version: number) =>
-    `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts, created_at, updated_at)
-     VALUES ('${id}', 'adjustment', '${id}', 'CLEARING_ADDED', 1, ${Math.abs(cents)}, 0, 'x', '', '{"about": "${about}"}', '{}', now(), now());
-     INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, at)
-     VALUES (10, ${version}, ${cents}, 0, '${id}', 'clearing_added', '', 1, now());`
-  const closed = (id: string, about: string) =>
-    `INSERT INTO "case" (id, kind, reference, facts, opened_at, closed_at) VALUES ('${id}', 'in_clearing', '${about}', '{}', now(), now());`
-  const [held, settled] = ['0198c0de-7a11-7000-8000-00000000000a', '0198c0de-7a11-7000-8000-00000000000b']
-  await administer(
-    url,
-    `SET session_replication_role = replica;
-     ${booked('0198c0de-7a11-7000-8000-000000000001', 'difference a', 100, 1)}
-     ${booked('0198c0de-7a11-7000-8000-000000000002', 'difference b', 100, 2)}
-     ${booked('0198c0de-7a11-7000-8000-000000000003', 'difference b', -100, 3)}
-     ${closed(held, 'difference a')} ${closed(settled, 'difference b')}`,
-  )
-  await migrateBy(url, 46, 46)
-  const database = openTestDatabase(url)
-  t.after(() => database.close())
-  assert.deepEqual(await openCaseIdsOf(database, 'in_clearing'), [held])
 })

@@ -18,7 +18,6 @@ const CALLED_BY_SERVER = [
   'is_told(api_key)',
   'is_told(operator)',
   'json_or_null(bytea)',
-  'note_movements(bigint[])',
   'paid_to(text)',
   'reseal_signing_key(text,bytea,bytea)',
   'reseal_webhook_secret(uuid,uuid,bytea,bytea)',

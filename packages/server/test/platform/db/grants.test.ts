@@ -5,7 +5,7 @@ import { cashIn, cashOut, refundIn } from '@pixgate/spec'
 import pg from 'pg'
 import { migrate } from '../../../src/platform/db/migrate.ts'
 import { administer } from '../../support/database.ts'
-import { emptyDatabase } from '../../support/migrations.ts'
+import { emptyDatabase } from '../../support/empty-database.ts'
 
 const MACHINES = [cashIn, cashOut, refundIn]
 

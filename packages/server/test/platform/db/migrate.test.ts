@@ -4,10 +4,17 @@ import test from 'node:test'
 import { cashIn, cashOut, machine, refundIn } from '@pixgate/spec'
 import pg from 'pg'
 import { APPLICATION_ROLE } from '../../../src/platform/db/database.ts'
-import { migrate, SchemaError } from '../../../src/platform/db/migrate.ts'
+import {
+  type Migration,
+  migrate,
+  missingFromSchema,
+  readMigrations,
+  SCHEMA,
+  type SchemaFault,
+} from '../../../src/platform/db/migrate.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { administer, openTestDatabase, testDatabase } from '../../support/database.ts'
-import { databaseAt, emptyDatabase } from '../../support/migrations.ts'
+import { emptyDatabase } from '../../support/empty-database.ts'
 import { openHolder } from '../../support/waiting-backends.ts'
 
 const MACHINES = [cashIn, cashOut, refundIn]
@@ -30,14 +37,43 @@ const tables = async (url: string) =>
     )
   ).map(({ name }) => name)
 
-test('[DB-11] of many processes that start at the same moment one migrates and all go on', async (t) => {
+/** The schema and made-up migrations. */
+async function withMigrations(...sqls: readonly string[]): Promise<Migration[]> {
+  const migrations = sqls.map((sql, index) => ({ version: index + 1, name: `000${index + 1}-made-up.sql`, sql }))
+  return [...(await readMigrations()), ...migrations]
+}
+
+/** All that a refused process could have changed. */
+async function contentsOf(url: string) {
+  const rows = (table: string) => query(url, `SELECT * FROM "${table}" ORDER BY 1`)
+  return Object.fromEntries(await Promise.all((await tables(url)).map(async (table) => [table, await rows(table)])))
+}
+
+test('[DB-11] of many processes that start at the same moment one makes the schema and all go on', async (t) => {
   const url = await emptyDatabase(t)
   const applied = await Promise.all(Array.from({ length: 8 }, () => migrate(url, MACHINES)))
-  const [first, ...others] = applied.filter((names) => names.length > 0)
-  assert.deepEqual(others, [])
-  assert.ok(first?.includes('0001-foundation.sql'))
+  assert.deepEqual(
+    applied.filter((names) => names.length > 0),
+    [[SCHEMA]],
+  )
   assert.deepEqual(await migrate(url, MACHINES), [])
   assert.ok((await tables(url)).includes('operation'))
+})
+
+test('[DB-11] migrations are applied once, in their order, to a new database and to one that has the schema', async (t) => {
+  const migrations = await withMigrations(
+    'CREATE TABLE made_up (b integer)',
+    'ALTER TABLE made_up ADD COLUMN a integer',
+  )
+  const names = ['0001-made-up.sql', '0002-made-up.sql']
+  const empty = await emptyDatabase(t)
+  assert.deepEqual(await migrate(empty, MACHINES, { migrations }), [SCHEMA, ...names])
+  assert.deepEqual(await migrate(empty, MACHINES, { migrations }), [])
+  const { url, database } = await testDatabase(t)
+  assert.deepEqual(await missingFromSchema(database, MACHINES, migrations), names)
+  assert.deepEqual(await migrate(url, MACHINES, { migrations }), names)
+  assert.deepEqual(await missingFromSchema(database, MACHINES, migrations), [])
+  assert.ok((await tables(url)).includes('made_up'))
 })
 
 test('[DB-11] [database.9] who waits for another process to migrate says so after two seconds, then each minute, until it is over', async (t) => {
@@ -78,100 +114,63 @@ test('[DB-11] [database.9] who waits for another process to migrate says so afte
   )
 })
 
-test('[DB-11] a schema of a newer version is refused, and says so', async (t) => {
-  const url = await emptyDatabase(t)
-  await migrate(url, MACHINES)
-  await administer(url, `INSERT INTO schema_migration (version, name, hash) VALUES (9999, '9999-future.sql', 'x')`)
-  await assert.rejects(migrate(url, MACHINES), (error) => {
-    assert.ok(error instanceof SchemaError)
-    assert.match(error.message, /9999-future\.sql.*newer Pixgate/)
-    return true
-  })
-})
-
-test('[DB-11] a migration that was edited after it landed is refused, by name', async (t) => {
-  const url = await emptyDatabase(t)
-  await migrate(url, MACHINES)
-  await administer(url, `UPDATE schema_migration SET hash = 'another' WHERE version = 1`)
-  await assert.rejects(migrate(url, MACHINES), (error) => {
-    assert.ok(error instanceof SchemaError)
-    assert.match(error.message, /0001-foundation\.sql was edited/)
-    return true
-  })
-})
-
-test('[DB-11] a migration that fails leaves nothing behind', async (t) => {
-  const url = await emptyDatabase(t)
-  await administer(url, 'CREATE TABLE audit (mine integer)')
-  await assert.rejects(migrate(url, MACHINES), /relation "audit" already exists/)
-  assert.deepEqual(await tables(url), ['audit'])
-  await administer(url, 'DROP TABLE audit')
-  assert.ok((await migrate(url, MACHINES)).length > 0)
-})
-
-/** Books a paid charge in the columns that the first version had. */
-function paidCharge(id: string, endToEndId: string, place: number): string {
-  const entry = (account: number, version: number, cents: number, posting: number) =>
-    `(${account}, ${version}, ${cents}, ${cents}, '${id}', 'cash_in_paid', '${endToEndId}', ${posting}, NULL, now())`
-  return `
-    INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail,
-                           facts, created_at, updated_at)
-    VALUES ('${id}', 'cash_in', 'charge ${place}', 'PAID', 1, 1000, 0, 'c', '', '{}', '{}', now(), now());
-    INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, shown, at)
-    VALUES ${entry(1, place, 1_000, 0)}, ${entry(3, place, -1_000, 2)};`
+/** Both ways of looking refuse a database with that code, and change nothing there. */
+async function assertRefused(url: string, code: SchemaFault, migrations?: readonly Migration[]): Promise<void> {
+  const before = await contentsOf(url)
+  const database = openTestDatabase(url)
+  try {
+    await assert.rejects(migrate(url, MACHINES, { ...(migrations && { migrations }) }), { name: 'SchemaError', code })
+    await assert.rejects(missingFromSchema(database, MACHINES, migrations), { name: 'SchemaError', code })
+  } finally {
+    await database.close()
+  }
+  assert.deepEqual(await contentsOf(url), before)
 }
 
-test('[DB-11] [ledger.movements] of what was booked before every movement is found once; what was booked twice is a case', async (t) => {
-  const url = await databaseAt(t, 2)
-  const [first, second, other] = [1, 2, 3].map((digit) => `0198c0de-7a11-7000-8000-00000000000${digit}`) as [
-    string,
-    string,
-    string,
-  ]
-  await administer(url, paidCharge(first, 'E1', 1) + paidCharge(second, 'E1', 2) + paidCharge(other, 'E2', 3))
-  const entries = await query(url, 'SELECT * FROM entry ORDER BY account_id, version')
-  assert.ok((await migrate(url, MACHINES)).includes('0003-fences-and-movements.sql'))
-  assert.deepEqual(await query(url, 'SELECT * FROM entry ORDER BY account_id, version'), entries)
-  assert.deepEqual(await query(url, 'SELECT direction, id, operation_id, value_cents::int FROM movement ORDER BY id'), [
-    { direction: 'in', id: 'E1', operation_id: first, value_cents: 1_000 },
-    { direction: 'in', id: 'E2', operation_id: other, value_cents: 1_000 },
-  ])
-  const facts = { direction: 'in', valueCents: 1_000, journal: 'cash_in_paid', bookedOn: first }
-  assert.deepEqual(
-    await query(url, 'SELECT operation_id, kind, reference, facts FROM "case" WHERE closed_at IS NULL'),
-    [{ operation_id: second, kind: 'movement_elsewhere', reference: 'E1', facts }],
-  )
+test('[DB-11] a database of a newer version is refused', async (t) => {
+  const { url } = await testDatabase(t)
+  await migrate(url, MACHINES, { migrations: await withMigrations('CREATE TABLE made_up (b integer)') })
+  await assertRefused(url, 'NEWER_DATABASE')
 })
 
-test('[DB-11] [partner-inbox.3] [EV-31] what was set aside before gives up its key; what is applied, or waits, keeps it', async (t) => {
-  const url = await databaseAt(t, 3)
-  const ends = [
-    ['QUARANTINED', 'over', true],
-    ['PARKED', 'CASE_OPENED', true],
-    ['CONFLICT', 'CASE_OPENED', true],
-    ['DONE', 'APPLIED', true],
-    ['CONFLICT', 'APPLIED', true],
-    ['PARKED', 'too early', false],
-  ] as const
-  for (const [index, [state, outcome, isProcessed]] of ends.entries()) {
-    const at = isProcessed ? 'now(), NULL' : 'NULL, now()'
-    await administer(
-      url,
-      `INSERT INTO inbox (id, endpoint, dedupe_key, body, body_hash, state, outcome, received_at, processed_at, due_at)
-       VALUES (gen_random_uuid(), 'cash-in', '["${index}"]', '', '', '${state}', '${outcome}', now(), ${at})`,
-    )
-  }
-  await migrate(url, MACHINES)
-  const rows = await query<{ id: string; state: string; outcome: string; key: string }>(
+test('[DB-11] a migration that was edited after it was applied is refused', async (t) => {
+  const { url } = await testDatabase(t)
+  await migrate(url, MACHINES, { migrations: await withMigrations('CREATE TABLE made_up (b integer)') })
+  await assertRefused(url, 'EDITED_MIGRATION', await withMigrations('CREATE TABLE made_up (b bigint)'))
+})
+
+test('[DB-11] [database.15] a database that other files of the schema made is refused, and keeps all it has', async (t) => {
+  const url = await emptyDatabase(t)
+  const [schema, ...migrations] = await readMigrations()
+  assert.ok(schema)
+  await migrate(url, MACHINES, { migrations: [{ ...schema, sql: `${schema.sql}\n-- edited since` }, ...migrations] })
+  await assertRefused(url, 'UNRELEASED_DATABASE')
+})
+
+test('[DB-11] [database.15] a database of numbered migrations, from before there was a schema, is refused, and keeps all it has', async (t) => {
+  const url = await emptyDatabase(t)
+  await administer(
     url,
-    'SELECT id, state, outcome, dedupe_key AS key FROM inbox ORDER BY received_at',
+    `CREATE TABLE schema_migration (version integer PRIMARY KEY, name text NOT NULL, hash text NOT NULL,
+                                    applied_at timestamptz NOT NULL DEFAULT now());
+     INSERT INTO schema_migration (version, name, hash) VALUES (1, '0001-foundation.sql', 'x');
+     CREATE TABLE operation (id integer);
+     INSERT INTO operation VALUES (7);
+     GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${APPLICATION_ROLE}`,
   )
-  const freed = (id: string, index: number) => ['set aside', id, `["${index}"]`]
-  assert.deepEqual(
-    rows.map(({ key }) => JSON.parse(key)),
-    rows.map(({ id }, index) => (index < 3 ? freed(id, index) : [`${index}`])),
-  )
-  await assert.rejects(administer(url, `UPDATE inbox SET dedupe_key = 'x'`), /never changed/)
+  await assertRefused(url, 'UNRELEASED_DATABASE')
+})
+
+test('[DB-11] a schema or a migration that fails leaves nothing behind', async (t) => {
+  const url = await emptyDatabase(t)
+  await administer(url, 'CREATE TABLE audit (mine integer)')
+  await assert.rejects(migrate(url, MACHINES), { code: '42P07' })
+  assert.deepEqual(await tables(url), ['audit'])
+  await administer(url, 'DROP TABLE audit')
+  const migrations = await withMigrations('CREATE TABLE made_up (b integer)', 'CREATE TABLE made_up (b integer)')
+  await assert.rejects(migrate(url, MACHINES, { migrations }), { code: '42P07' })
+  assert.deepEqual(await tables(url), [])
+  assert.deepEqual(await migrate(url, MACHINES), [SCHEMA])
 })
 
 test('[engine.10] the guard knows every move of the tables; a later version only adds to them', async (t) => {
@@ -279,7 +278,7 @@ function asApplication(url: string, sql: string): Promise<unknown> {
 
 test('[engine.10] what the partner said is kept as it was said, whatever becomes of it', async (t) => {
   const { url } = await testDatabase(t)
-  for (const column of ['id', 'endpoint', 'dedupe_key', 'body', 'body_hash', 'is_proven', 'received_at']) {
+  for (const column of ['id', 'endpoint', 'body', 'is_proven', 'received_at']) {
     const sql = `UPDATE inbox SET ${column} = ${column}`
     await assert.rejects(query(url, sql), /never changed/, column)
     await assert.rejects(asApplication(url, sql), /permission denied/, column)
@@ -289,9 +288,7 @@ test('[engine.10] what the partner said is kept as it was said, whatever becomes
     await assert.rejects(query(url, sql), /never changed/, column)
     await assert.rejects(asApplication(url, sql), /permission denied/, column)
   }
-  for (const table of ['inbox', 'inbox_event']) {
-    await asApplication(url, `UPDATE ${table} SET state = 'DONE', outcome = 'x', due_at = NULL`)
-  }
+  await asApplication(url, `UPDATE inbox_event SET state = 'DONE', outcome = 'x', due_at = NULL`)
 })
 
 test('[engine.10] [statement.4] what the statement said is kept as it was said, whatever becomes of it', async (t) => {

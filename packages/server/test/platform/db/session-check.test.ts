@@ -27,7 +27,6 @@ test('[database.14] where what is asked for is dropped the start is refused, wit
   assert.match(refused.message, /lock_timeout is 0/)
   assert.match(refused.message, /SET statement_timeout = '5000';/)
   assert.match(refused.message, new RegExp(`ALTER ROLE "${login}" SET lock_timeout = '2000';`))
-  assert.match(refused.message, new RegExp(`ALTER ROLE "${login}" SET pixgate.notes_movements = 'yes';`))
   assert.match(refused.message, new RegExp(`ALTER ROLE "${login}" SET role = '${APPLICATION_ROLE}';`))
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { administer, openTestDatabase } from '../../support/database.ts'
-import { eventsIn, fanOutWithoutPlaces, heldFanOut, positionsIn } from '../../support/feed.ts'
+import { eventsIn, heldFanOut, positionsIn } from '../../support/feed.ts'
 import { openHolder } from '../../support/waiting-backends.ts'
 import { type WebhookWorld, webhookWorld } from '../../support/webhook-world.ts'
 
@@ -111,59 +111,4 @@ test('[feed.1] nothing but the next place is ever given, and none is changed, by
     await assert.rejects(administer(world.url, change), { code: '42501' }, change)
   }
   await administer(world.url, 'UPDATE notification SET fanned_out_at = now()')
-})
-
-test('[feed.2] what was fanned out before there was a feed has the first places in its order, and delays no delivery', async (t) => {
-  const world = await webhookWorld(t)
-  const old = [await world.notify()]
-  world.clock.advance(1)
-  old.push(await world.notify())
-  await fanOutWithoutPlaces(world.database, world.clock.now())
-  await administer(world.url, 'UPDATE feed SET is_behind = true')
-  await world.subscribe('http://127.0.0.1:9/')
-  const fresh = await world.notify()
-  await world.fanOut.processNext()
-  assert.equal((await world.deliveries()).length, 1, 'it is delivered at once')
-  assert.deepEqual(await positionsIn(world.database), [], 'it waits for its place behind the old ones')
-  await world.housekeeping.processNext()
-  const last = await world.notify()
-  await world.fanOut.processNext()
-  assert.deepEqual(
-    (await eventsIn(world.database)).map(({ id }) => id),
-    [...old, fresh, last],
-  )
-})
-
-test('[feed.1] [feed.2] what is fanned out while the last of the old ones get places has its own before what comes next', async (t) => {
-  const world = await webhookWorld(t)
-  const other = await world.anotherProcess()
-  const observer = await openHolder(world.url)
-  await administer(world.url, 'UPDATE feed SET is_behind = true')
-  const first = await world.notify()
-  const slow = await held(t, world, 'placed')
-  const placing = other.housekeeping.processNext()
-  await Promise.race([observer.waiting(1), placing])
-  world.clock.advance(1)
-  const second = await world.notify()
-  slow.goOn()
-  await Promise.all([slow.ended, placing])
-  await observer.release()
-  await world.fanOut.processNext()
-  while (await world.housekeeping.processNext());
-  assert.deepEqual(
-    (await eventsIn(world.database)).map(({ id }) => id),
-    [first, second],
-  )
-})
-
-test('[feed.2] so has what a process of the version before fans out beside this one, however much it is', async (t) => {
-  const world = await webhookWorld(t)
-  await world.notify()
-  await world.fanOut.processNext()
-  await world.notifyMany(4_001)
-  await fanOutWithoutPlaces(world.database, world.clock.now())
-  assert.equal(await world.housekeeping.processNext(), true)
-  assert.equal(await world.housekeeping.processNext(), true)
-  assert.equal(await world.housekeeping.processNext(), false)
-  assert.deepEqual(await positionsIn(world.database), upTo(4_002))
 })

@@ -33,9 +33,7 @@ type FanOutParameters = [...ClaimParameters, max: number, deliveryIds: string]
 /**
  * Whoever finds that another process has the oldest notifications waits for it, so that of two the older one, and so the first of two
  * of one operation, never has the later place in the feed: the engine makes the second of them the younger one, whatever the clocks
- * of two processes say. Notifications are locked before the feed by all who wait for both. Who gives no places, as older ones have none
- * yet, holds the feed all the same: else it would be said to be up to date before what is marked here is seen, and what is notified
- * next would have a place before it. A receiver that is being removed is waited for, and one that is fanned out to is removed
+ * of two processes say. Notifications are locked before the feed by all who wait for both. A receiver that is being removed is waited for, and one that is fanned out to is removed
  * afterwards (FOR SHARE).
  *
  * What may be sent at once is claimed as it is made: the row is written once less, and no other statement looks for it. That is in
@@ -72,10 +70,10 @@ function fanOutText(ifHeld: 'nothing' | 'wait'): string {
       WHERE (SELECT yes FROM go)),
    placed AS (
      UPDATE feed
-        SET last_position = last_position + CASE WHEN is_behind THEN 0 ELSE counted.fresh END
+        SET last_position = last_position + counted.fresh
        FROM (SELECT count(*) AS fresh FROM numbered) AS counted
       WHERE counted.fresh > 0
-     RETURNING CASE WHEN NOT is_behind THEN last_position - counted.fresh END AS before),
+     RETURNING last_position - counted.fresh AS before),
    marked AS (
      UPDATE notification n
         SET fanned_out_at = $2, position = (SELECT before FROM placed) + numbered.nth
@@ -168,7 +166,7 @@ const QUICK_MAX = 32
 
 /**
  * Makes a delivery of the next notifications for every receiver that was there before each, marks them as fanned out, and gives
- * them the next places of the feed, in their order; while older ones have none, they wait for theirs behind them. What is claimed
+ * them the next places of the feed, in their order. What is claimed
  * may be sent as of a moment after others were waited for.
  * @param nowMs the time, epoch milliseconds
  * @param max how many notifications

@@ -60,9 +60,7 @@ const selectMissedStatement = statement<
       CROSS JOIN feed
       WHERE s.id = $1)
    SELECT greatest(stretch.reached, $4::bigint) AS reached, stretch.reached >= stretch.last AS "isEnd",
-          EXISTS (SELECT FROM notification WHERE fanned_out_at IS NULL AND created_at < $3)
-          OR EXISTS (SELECT FROM notification
-                      WHERE position IS NULL AND fanned_out_at IS NOT NULL AND created_at < $3) AS "isMoreToCome",
+          EXISTS (SELECT FROM notification WHERE fanned_out_at IS NULL AND created_at < $3) AS "isMoreToCome",
           missed.id
      FROM stretch
      LEFT JOIN LATERAL (

@@ -1,0 +1,281 @@
+-- Operators, API keys, the audit trail with its chain and signed heads, and the identity of this database.
+
+-- A person who operates the service. A token is shown once; the hash opens nothing.
+CREATE TABLE operator (
+  id             uuid PRIMARY KEY,
+  name           text NOT NULL,
+  role           text NOT NULL CHECK (role IN ('viewer', 'operator', 'approver', 'admin')),
+  -- SHA-256 of the token.
+  hash           bytea NOT NULL UNIQUE,
+  -- The first characters after the prefix, to tell tokens apart. They are never enough to use one.
+  display        text NOT NULL,
+  -- NULL: the administrative token.
+  created_by     uuid REFERENCES operator (id),
+  created_at     timestamptz NOT NULL,
+  last_used_at   timestamptz,
+  deactivated_at timestamptz
+);
+GRANT SELECT ON operator TO pixgate_app;
+GRANT INSERT (id, name, role, hash, display, created_by, created_at) ON operator TO pixgate_app;
+GRANT UPDATE (last_used_at, deactivated_at) ON operator TO pixgate_app;
+
+-- A key of the merchant's servers.
+CREATE TABLE api_key (
+  id                      uuid PRIMARY KEY,
+  name                    text,
+  -- SHA-256 of the key.
+  hash                    bytea NOT NULL UNIQUE,
+  -- The first characters after the prefix, to tell keys apart. They are never enough to use one.
+  display                 text NOT NULL,
+  scopes                  text[] NOT NULL DEFAULT '{read,charge,payout,refund,webhook}',
+  -- Networks that it may be used from. NULL: any.
+  cidrs                   text[],
+  -- NULL: never.
+  expires_at              timestamptz,
+  -- Caps on payouts and refunds of this key, centavos. NULL: it has no cap of its own.
+  cap_payment_cents       bigint CHECK (cap_payment_cents > 0),
+  cap_hour_cents          bigint CHECK (cap_hour_cents > 0),
+  cap_day_cents           bigint CHECK (cap_day_cents > 0),
+  cap_night_cents         bigint CHECK (cap_night_cents > 0),
+  cap_new_recipient_cents bigint CHECK (cap_new_recipient_cents > 0),
+  -- NULL: the administrative token.
+  created_by              uuid REFERENCES operator (id),
+  created_at              timestamptz NOT NULL,
+  last_used_at            timestamptz,
+  deactivated_at          timestamptz,
+  CHECK (cardinality(scopes) > 0 AND scopes <@ '{read,charge,payout,refund,webhook}')
+);
+GRANT SELECT, INSERT, UPDATE (last_used_at, deactivated_at) ON api_key TO pixgate_app;
+
+CREATE FUNCTION refuse_reactivation() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  RAISE EXCEPTION 'what was deactivated stays so' USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER deactivated_for_ever BEFORE UPDATE OF deactivated_at ON operator FOR EACH ROW
+  WHEN (OLD.deactivated_at IS NOT NULL AND NEW.deactivated_at IS DISTINCT FROM OLD.deactivated_at)
+  EXECUTE FUNCTION refuse_reactivation();
+CREATE TRIGGER deactivated_for_ever BEFORE UPDATE OF deactivated_at ON api_key FOR EACH ROW
+  WHEN (OLD.deactivated_at IS NOT NULL AND NEW.deactivated_at IS DISTINCT FROM OLD.deactivated_at)
+  EXECUTE FUNCTION refuse_reactivation();
+
+-- A deactivation changes the control `holders`, which approvals compare: an approval counts by the keys and tokens that are active
+-- when it is written.
+CREATE FUNCTION count_holders() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  UPDATE control SET version = version + 1 WHERE name = 'holders';
+  RETURN NULL;
+END $$;
+CREATE TRIGGER holders AFTER UPDATE OF deactivated_at ON operator FOR EACH STATEMENT EXECUTE FUNCTION count_holders();
+CREATE TRIGGER holders AFTER UPDATE OF deactivated_at ON api_key FOR EACH STATEMENT EXECUTE FUNCTION count_holders();
+
+-- The audit trail.
+CREATE TABLE audit (
+  id         uuid PRIMARY KEY,
+  at         timestamptz NOT NULL,
+  actor      text NOT NULL,
+  actor_name text,
+  action     text NOT NULL,
+  subject    text NOT NULL,
+  -- Network address of the actor. Empty: none.
+  address    text NOT NULL,
+  -- JSON object.
+  facts      jsonb NOT NULL
+);
+GRANT SELECT, INSERT ON audit TO pixgate_app;
+-- The last login of an actor from an address.
+CREATE INDEX audit_login ON audit (actor, address, at) WHERE action = 'operator.logged_in';
+-- The limits with which a process started last.
+CREATE INDEX audit_limits ON audit (at, id) WHERE action = 'limits.configured';
+-- Rows about an operator or a key, for is_told().
+CREATE INDEX audit_of_credential ON audit (lower(subject))
+  WHERE action IN ('operator.created', 'operator.deactivated', 'api_key.generated', 'api_key.deactivated');
+CREATE INDEX audit_all_deactivated ON audit (id) WHERE action = 'api_key.all_deactivated';
+-- Differences for which the trip wire has suspended payouts.
+CREATE INDEX audit_trip ON audit USING gin ((facts -> 'cases')) WHERE actor = 'trip-wire';
+-- Closes, against removal of the last ones.
+CREATE INDEX audit_day_closed ON audit (id) WHERE action = 'day.closed';
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
+
+-- The place of each row of the trail, and a hash over the row and the hash before. A row that is changed, removed, inserted or
+-- moved changes all later hashes, and contradicts every head that was signed or noted elsewhere.
+CREATE TABLE audit_chain (
+  -- From 1, without a gap.
+  seq      bigint PRIMARY KEY,
+  audit_id uuid NOT NULL UNIQUE,
+  hash     bytea NOT NULL CHECK (octet_length(hash) = 32)
+);
+GRANT SELECT ON audit_chain TO pixgate_app;
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_chain
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
+
+-- The last place and hash: one row, which a writer of the chain locks.
+CREATE TABLE audit_head (
+  is_head boolean PRIMARY KEY DEFAULT true CHECK (is_head),
+  seq     bigint NOT NULL,
+  hash    bytea NOT NULL
+);
+INSERT INTO audit_head (seq, hash) VALUES (0, decode(repeat('00', 32), 'hex'));
+GRANT SELECT ON audit_head TO pixgate_app;
+
+-- A text as bytes with its length in four bytes before, -1 for NULL: no two rows have the same bytes.
+CREATE FUNCTION audit_field(value text) RETURNS bytea LANGUAGE sql IMMUTABLE
+  SET search_path = public, pg_temp
+  AS $$ SELECT coalesce(int4send(octet_length(convert_to(value, 'UTF8'))) || convert_to(value, 'UTF8'), '\xffffffff') $$;
+
+CREATE FUNCTION audit_hash(before bytea, place bigint, entry public.audit) RETURNS bytea LANGUAGE sql IMMUTABLE
+  SET search_path = public, pg_temp
+  AS $$
+  SELECT sha256(before || int8send(place)
+    || public.audit_field(entry.id::text)
+    || public.audit_field(((extract(epoch FROM entry.at) * 1000000)::bigint)::text)
+    || public.audit_field(entry.actor) || public.audit_field(entry.actor_name) || public.audit_field(entry.action)
+    || public.audit_field(entry.subject) || public.audit_field(entry.address) || public.audit_field(entry.facts::text))
+$$;
+
+-- Runs as the owner, so that no writer of rows chooses places or hashes.
+CREATE FUNCTION chain_audit() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path = public, pg_temp
+  AS $$
+DECLARE
+  head public.audit_head;
+BEGIN
+  IF TG_RELID <> 'public.audit'::regclass THEN
+    RAISE EXCEPTION 'only rows of the audit trail are chained' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  SELECT * INTO STRICT head FROM public.audit_head FOR UPDATE;
+  head.seq := head.seq + 1;
+  head.hash := public.audit_hash(head.hash, head.seq, NEW);
+  INSERT INTO public.audit_chain (seq, audit_id, hash) VALUES (head.seq, NEW.id, head.hash);
+  UPDATE public.audit_head SET seq = head.seq, hash = head.hash;
+  RETURN NULL;
+END $$;
+-- Deferred to the commit, when a transaction holds all its other locks: the holder of the head waits for no other lock, so no two
+-- transactions wait for each other.
+CREATE CONSTRAINT TRIGGER chained AFTER INSERT ON audit DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION chain_audit();
+
+-- Heads, signed with a key that the database never sees.
+CREATE TABLE audit_anchor (
+  seq    bigint NOT NULL,
+  hash   bytea NOT NULL,
+  at     timestamptz NOT NULL,
+  key_id text NOT NULL,
+  mac    bytea NOT NULL,
+  PRIMARY KEY (seq, mac)
+);
+GRANT SELECT, INSERT ON audit_anchor TO pixgate_app;
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_anchor
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
+
+-- A signed head is one of the trail. A false one would accuse the trail of having been rewritten, for good.
+-- @source rules#audit.3
+CREATE FUNCTION refuse_strange_anchor() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM audit_chain c WHERE c.seq = NEW.seq AND c.hash = NEW.hash) THEN
+    RAISE EXCEPTION 'the audit trail has no such head' USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER is_head BEFORE INSERT ON audit_anchor FOR EACH ROW EXECUTE FUNCTION refuse_strange_anchor();
+
+-- Operators and API keys are changed with a row of the trail in the same transaction, or not at all: also with the login of a
+-- server or of the owner. is_told() compares a row with the trail.
+-- @source rules#audit.9
+CREATE FUNCTION is_told(told operator) RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
+  SELECT EXISTS (SELECT FROM audit a
+                  WHERE lower(a.subject) = told.id::text AND a.action = 'operator.created'
+                    AND a.facts ->> 'name' = told.name AND a.facts ->> 'role' = told.role
+                    AND a.facts ->> 'display' = told.display)
+     AND (told.deactivated_at IS NULL
+          OR EXISTS (SELECT FROM audit a WHERE lower(a.subject) = told.id::text AND a.action = 'operator.deactivated'))
+$$;
+
+-- A row without scopes names all of them; one without networks or caps names none.
+CREATE FUNCTION is_told(told api_key) RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
+  SELECT EXISTS (SELECT FROM audit a
+                  WHERE lower(a.subject) = told.id::text AND a.action = 'api_key.generated'
+                    AND a.facts ->> 'display' = told.display
+                    AND coalesce(a.facts -> 'scopes', '["read", "charge", "payout", "refund", "webhook"]')
+                        = to_jsonb(told.scopes)
+                    AND coalesce(a.facts -> 'cidrs', 'null') = coalesce(to_jsonb(told.cidrs), 'null')
+                    AND coalesce(a.facts #> '{caps,paymentCents}', 'null') = coalesce(to_jsonb(told.cap_payment_cents), 'null')
+                    AND coalesce(a.facts #> '{caps,hourCents}', 'null') = coalesce(to_jsonb(told.cap_hour_cents), 'null')
+                    AND coalesce(a.facts #> '{caps,dayCents}', 'null') = coalesce(to_jsonb(told.cap_day_cents), 'null')
+                    AND coalesce(a.facts #> '{caps,nightCents}', 'null') = coalesce(to_jsonb(told.cap_night_cents), 'null'))
+     AND (told.deactivated_at IS NULL
+          OR EXISTS (SELECT FROM audit a WHERE lower(a.subject) = told.id::text AND a.action = 'api_key.deactivated')
+          OR EXISTS (SELECT FROM audit a
+                      WHERE a.action = 'api_key.all_deactivated' AND a.facts -> 'keys' ? told.id::text))
+$$;
+
+-- Runs as the owner: at the commit its caller may work as a role that cannot read the trail.
+CREATE FUNCTION refuse_untold() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+  -- All keys at once are one row that lists them. Searching it for each key would take longer than a commit may; that the row was
+  -- added in this transaction is enough here, and the verification reads the list.
+  IF TG_TABLE_NAME = 'api_key' AND TG_OP = 'UPDATE'
+     AND EXISTS (SELECT FROM audit a
+                  WHERE a.action = 'api_key.all_deactivated' AND a.xmin = pg_current_xact_id()::xid)
+    THEN RETURN NULL;
+  END IF;
+  IF is_told(NEW) THEN RETURN NULL; END IF;
+  RAISE EXCEPTION '% % is made or deactivated with a row of the audit trail, or not at all', TG_TABLE_NAME, NEW.id
+    USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE CONSTRAINT TRIGGER told AFTER INSERT OR UPDATE OF deactivated_at ON operator DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION refuse_untold();
+CREATE CONSTRAINT TRIGGER told AFTER INSERT OR UPDATE OF deactivated_at ON api_key DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION refuse_untold();
+
+-- A row of the trip wire is true only where payouts are suspended by it at the commit: it decides for which differences payouts
+-- were suspended, and the login of a server could write it beforehand.
+-- @source rules#trip-wire.5
+CREATE FUNCTION refuse_false_trip() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM control
+                  WHERE name = 'cash_out_switch' AND value ->> 'enabled' = 'false' AND value ->> 'by' = 'trip-wire') THEN
+    RAISE EXCEPTION 'the trip wire has suspended nothing' USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER trip_is_true AFTER INSERT ON audit DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.actor = 'trip-wire') EXECUTE FUNCTION refuse_false_trip();
+
+-- Deactivates every admin where all their tokens are lost. Only the owner of the database may call it.
+-- @source rules#operators.9
+CREATE FUNCTION deactivate_all_admins(by_whom text, reason text) RETURNS integer
+  LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+  deactivated integer;
+BEGIN
+  IF coalesce(btrim(by_whom), '') = '' OR coalesce(btrim(reason), '') = '' THEN
+    RAISE EXCEPTION 'say who you are and why: SELECT deactivate_all_admins(''Ana Souza'', ''both tokens are lost'')'
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  WITH lost AS (
+    UPDATE operator SET deactivated_at = clock_timestamp()
+     WHERE role = 'admin' AND deactivated_at IS NULL
+    RETURNING id, name, role, deactivated_at
+  )
+  INSERT INTO audit (id, at, actor, actor_name, action, subject, address, facts)
+  SELECT gen_random_uuid(), deactivated_at, 'database ' || session_user, by_whom, 'operator.deactivated', id::text,
+         coalesce(host(inet_client_addr()), ''), jsonb_build_object('name', name, 'role', role, 'reason', reason)
+    FROM lost;
+  GET DIAGNOSTICS deactivated = ROW_COUNT;
+  RETURN deactivated;
+END $$;
+
+-- The identity of this database when a process looked last: one row. Restored from a backup or a dump, or promoted from a standby,
+-- it is another database and may lack the last commits.
+-- @source rules#restored.1
+CREATE TABLE database_identity (
+  singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+  -- NULL: not known, or not to be found out here.
+  cluster   text,
+  tables    text,
+  timeline  text,
+  noted_at  timestamptz
+);
+INSERT INTO database_identity DEFAULT VALUES;
+GRANT SELECT, UPDATE (cluster, tables, timeline, noted_at) ON database_identity TO pixgate_app;
