@@ -36,7 +36,7 @@ test('[database.11] the sandbox’s migration makes and migrates its own databas
   assert.deepEqual(migrate({}), { status: 0, applied: false, stderr: '' })
   const production = migrate({ PIXGATE_MODE: 'production' })
   assert.equal(production.status, 2)
-  assert.match(production.stderr, /PIXGATE_MIGRATION_URL is required in production/)
+  assert.match(production.stderr, /PIXGATE_MIGRATION_URL/)
 })
 
 test('[database.15] a data directory of an unreleased version stops every start, is named, and keeps all it has', async (t) => {

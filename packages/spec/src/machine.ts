@@ -194,9 +194,6 @@ export type StateOf<M> = M extends { readonly states: readonly (infer State)[] }
 /** The union of the reasons for which a machine's operations are in doubt. */
 export type ReasonOf<M> = M extends { readonly reasons: Readonly<Record<infer Reason, string>> } ? Reason : never
 
-/** The union of a machine's triggers. */
-export type TriggerOf<M> = M extends { readonly triggers: readonly (infer Trigger)[] } ? Trigger : never
-
 /** The union of a machine's guards. */
 export type GuardOf<M> = M extends { readonly guards: Readonly<Record<infer Guard, string>> } ? Guard : never
 

@@ -44,10 +44,6 @@ test('[money.2] reais have at most two decimals in JSON', () => {
   fc.assert(fc.property(amount, (cents) => assert.match(JSON.stringify(centsToReais(cents)), /^\d+(\.\d{1,2})?$/)))
 })
 
-test('[money.3] the ceiling is ten digits of reais', () => {
-  assert.equal(limits.valueMaxCents, reaisToCents(9_999_999_999.99))
-})
-
 test('[money.2] a person reads centavos as reais', () => {
   assert.equal(formatReais(0n), 'R$ 0,00')
   assert.equal(formatReais(7n), 'R$ 0,07')

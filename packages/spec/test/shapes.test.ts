@@ -45,16 +45,6 @@ test('[external-id.1] [reference.4] what documents say of an external id refuses
   for (const text of ['\u00ad', '\u200b', '\u3164', ' a', 'a ']) assert.equal(published.test(text), false, text)
 })
 
-test('[external-id.2] only where a client chooses its reference is it told never to change it', () => {
-  const told = Object.values(endpoints).flatMap(({ id, ...parts }: Endpoint) =>
-    (['query', 'responses'] as const)
-      .filter((part) => JSON.stringify(parts[part] ?? {}).includes('Never change it'))
-      .map((part) => `${part} of ${id}`),
-  )
-  assert.deepEqual(told, [])
-  assert.match(JSON.stringify(externalId), /Never change it when you retry/)
-})
-
 test('[http.16] whatever may be left out of a body may be null', () => {
   const optionals = Object.values(endpoints).flatMap(({ auth, body }: Endpoint) =>
     auth === 'partner' ? [] : optionalsIn(body as ObjectSchema | undefined),

@@ -51,7 +51,7 @@ for (const name of PUBLISHED) {
 
 const readmeOf = (name: string) => readFileSync(join(installed(name), 'README.md'), 'utf8')
 
-test('the READMEs read for whoever has installed the packages: they lead to no file of the repository and none of its commands', () => {
+test('the READMEs read for whoever has installed the packages: they lead to no file of the repository', () => {
   for (const name of PUBLISHED) {
     const targets = [...readmeOf(name).matchAll(LINK)].map(([, target = '']) => target)
     assert.deepEqual(
@@ -59,8 +59,6 @@ test('the READMEs read for whoever has installed the packages: they lead to no f
       [],
       name,
     )
-    assert.doesNotMatch(readmeOf(name), /npm (?:ci|run|start|test)/, name)
-    assert.match(readmeOf(name), new RegExp(`^npm install (?:--save-dev )?@pixgate/${name}$`, 'm'))
   }
 })
 

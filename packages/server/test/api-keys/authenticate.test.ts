@@ -26,7 +26,6 @@ async function outcome(authenticate: Authenticate, authorization: string | undef
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     assert.deepEqual({ ...error }, { ...new Refusal('unauthorized') })
-    assert.equal(error.message, 'missing or invalid credentials')
     return error.code
   }
 }

@@ -25,8 +25,7 @@ async function keptTrail(t: TestContext, rows: number) {
   return { ...trail, clock, start }
 }
 
-const said = ({ lines }: ReturnType<typeof capturedLog>) =>
-  lines.map(({ level, head, row, what }) => [level, head ?? `${row} ${what}`])
+const said = ({ lines }: ReturnType<typeof capturedLog>) => lines.map(({ level, head, row }) => [level, head ?? Number(row)])
 
 test('[audit.3] the head is signed and logged where it has changed, by one of several workers', async (t) => {
   const { start, add, head, verify } = await keptTrail(t, 0)
@@ -56,8 +55,7 @@ test('[audit.5] a trail that is rewritten under a worker, anchors and all, is an
   assert.deepEqual(faultsOf(await verify()), [], 'all of it is consistent')
   await keeper.processNext()
   assert.equal(keeper.standing()?.faults, 1)
-  const rewritten = '5 has another hash than the head that was noted: the trail was rewritten'
-  assert.deepEqual(said(keeper.log).at(-1), ['error', rewritten])
+  assert.deepEqual(said(keeper.log).at(-1), ['error', 5])
   assert.equal((await verify()).anchors, 0)
   await keeper.processNext()
   assert.equal(keeper.standing()?.faults, 1, 'it is told for as long as it is so')
@@ -74,12 +72,12 @@ test('[audit.5] what was added is verified each minute, all of it at the start a
   clock.advance(HOUR_MS)
   await keeper.processNext()
   assert.equal(keeper.standing()?.faults, 1)
-  assert.match(said(keeper.log).at(-1)?.join(' ') ?? '', /^error 2 was changed/)
+  assert.deepEqual(said(keeper.log).at(-1), ['error', 2])
   await keeper.processNext()
   assert.equal(keeper.standing()?.faults, 1)
   const next = start()
   await next.processNext()
-  assert.match(said(next.log).join(), /^error,2 was changed/)
+  assert.deepEqual(said(next.log)[0], ['error', 2])
   await tamper(`UPDATE audit SET actor = 'admin' WHERE id = '${rowId(2)}'`)
   await keeper.processNext()
   assert.equal(keeper.standing()?.faults, 0)
@@ -87,7 +85,7 @@ test('[audit.5] what was added is verified each minute, all of it at the start a
   await add(1)
   await tamper(`UPDATE audit SET actor = 'x' WHERE id = '${rowId(7)}'`)
   await keeper.processNext()
-  assert.match(said(keeper.log).at(-1)?.join(' ') ?? '', /^error 7 was changed/)
+  assert.deepEqual(said(keeper.log).at(-1), ['error', 7])
 })
 
 test('[audit.5] [metrics.6] a trail that was never verified is as old as the process, and of no process that does not keep it', async (t) => {
@@ -124,6 +122,6 @@ test('[audit.3] while the encryption key is exchanged heads of the one before ar
   await next.processNext()
   const [strange, signed] = next.log.lines
   assert.partialDeepStrictEqual(strange, { level: 'error', contradicting: 0, forged: 1 })
-  assert.match(String(signed?.msg), /its head signed$/, 'whatever somebody adds, the trail is signed on')
+  assert.equal(typeof signed?.head, 'string', 'whatever somebody adds, the trail is signed on')
   assert.equal(next.standing()?.faults, 0)
 })

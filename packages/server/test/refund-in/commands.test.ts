@@ -165,7 +165,7 @@ test('[RF-3] [refund-in.create.2] a balance that is too low stores nothing: the 
   const body = { externalId: 'refund-1', valueCents: 99_00n }
   const refused = await outcomeOf(one.create(request(second, body)))
   assert.ok(refused instanceof Refusal)
-  assert.deepEqual([refused.code, refused.message], ['insufficient_balance', 'insufficient balance'])
+  assert.equal(refused.code, 'insufficient_balance')
   await paid()
   assert.equal((await one.create(request(second, body))).refund.status, 'PENDING')
 })

@@ -375,7 +375,7 @@ test('[RF-5] [refund-in.create.2] a cash-in that needs reconciliation lets its o
   })
   await pix.becomes(pix.cashIn.id, 'RECONCILIATION_REQUIRED')
   await pix.bank('PUT', '/control/lies', {})
-  assert.equal((await pix.refund(10)).body.message, 'refunds can only be issued for PAID cash-in transactions')
+  assert.equal((await pix.refund(10)).body.code, 'cash_in_not_paid')
   await pix.bankAction(`refunds/${id}/confirm`)
   await pix.ends(id, 'CONFIRMED')
   assert.deepEqual(await pix.counted(), {

@@ -30,7 +30,6 @@ test('[audit.11] a session of the server’s login that holds the head of the tr
   await administer(url, ADD)
   const [line] = lines.filter(({ program }) => program === 'thief')
   assert.equal(line?.level, 'error')
-  assert.match(String(line?.msg), /^a session with our own login held the audit trail/)
 })
 
 const HOLDS: Readonly<Record<string, string>> = {
@@ -58,7 +57,7 @@ for (const [what, sql] of Object.entries(HOLDS)) {
     await endLockHolders(database, logger, 0)
     await ended
     const [line] = lines.filter(({ program }) => program === 'thief')
-    assert.match(String(line?.msg), /held what the service needs/)
+    assert.equal(line?.level, 'error')
   })
 }
 

