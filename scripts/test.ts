@@ -23,7 +23,7 @@ const { values: options, positionals: words } = parseArgs({
     clock: { type: 'string' },
     /** Crash drills lose every piece of bytes, instead of some. */
     'every-piece': { type: 'boolean', default: false },
-    /** Starts no drill after so many minutes. */
+    /** Runs drills in an order that the seed chooses, for so many minutes. */
     minutes: { type: 'string' },
     /** A number; derived from the commit where absent. */
     seed: { type: 'string' },
@@ -49,7 +49,12 @@ const files = globSync(TESTS)
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
 
 async function main(): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, killAll)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      process.exitCode = 1
+      killAll()
+    })
+  }
   if (options.deep) console.log(`seed ${seed}`)
   if (options.clock !== undefined) {
     process.env.PIXGATE_TEST_CLOCK_DAYS = options.clock
@@ -65,7 +70,7 @@ async function main(): Promise<void> {
       },
       namePattern: options['test-name-pattern'],
       silenceMs: SILENCE_MS,
-      mayStart: () => options.minutes === undefined || elapsedMs() < Number(options.minutes) * 60_000,
+      stopAfterMs: options.minutes === undefined ? undefined : Number(options.minutes) * 60_000 - elapsedMs(),
       onFailure: sayFailure,
       onFiles: sayProgress,
     })
@@ -88,7 +93,7 @@ function grouped(all: readonly string[]): readonly (readonly string[])[] {
   )
 }
 
-/** A sample within `--minutes` begins somewhere else for each seed. */
+/** The order of a sample: another one for each seed. */
 function shuffled(all: readonly string[]): readonly string[] {
   if (options.minutes === undefined) return all
   const order = new Map(all.map((file) => [file, hashOf(`${seed} ${file}`)]))
@@ -133,13 +138,14 @@ function seconds(ms: number): string {
   return (ms / 1_000).toFixed(1).padStart(6)
 }
 
-function saySummary({ passed, failures, skipped, files: durations, notes }: Outcome): void {
+function saySummary({ passed, failures, skipped, files: durations, notes, unfinished }: Outcome): void {
   const slowest = [...durations].toSorted(([, one], [, other]) => other.durationMs - one.durationMs)
-  console.log(`\n${durations.size} of ${files.length} files in ${Math.round(elapsedMs() / 1_000)} s. The slowest:`)
+  console.log(`\n${files.length - unfinished.length} of ${files.length} files in ${Math.round(elapsedMs() / 1_000)} s. The slowest:`)
   for (const [file, { durationMs, cpuMs }] of options.deep ? slowest : slowest.slice(0, SLOWEST)) {
     console.log(`${seconds(durationMs)} s, CPU ${seconds(cpuMs)} s  ${file}`)
   }
   if (options.deep) for (const { file, text } of notes) console.log(`  ${file}: ${text}`)
+  for (const file of unfinished) console.log(`stopped, not judged: ${file}`)
   for (const { name, reason } of skipped) console.log(`skipped: ${name}: ${reason}`)
   if (failures.length > 1) {
     console.log('\nFailed:')

@@ -68,7 +68,8 @@ const table: readonly Unit[] = [
 ]
 
 /** Where the SQL tag may be used: the stores, the engine, the platform's database and jobs, and what supports tests. */
-const MAY_USE_SQL = /\/(?:engine|platform\/db|platform\/jobs|test\/support)\/|\/(?:store(?:\.test)?|compose|main)\.ts$/
+const MAY_USE_SQL =
+  /\/(?:engine|platform\/db|platform\/jobs|test\/support)\/|\/(?:store(?:\.(?:test|deep))?|compose|main)\.ts$/
 
 /** `import … from '…'`, `import '…'`, `export … from '…'` and `import('…')`; before `from` stands what is imported. */
 const IMPORT = /^(?:import|export)\b(?:([^'";]*?)\bfrom)?\s*'([^']+)'|\bimport\(\s*'([^']+)'/gm

@@ -12,8 +12,8 @@ export interface RunOptions {
   readonly namePattern?: string | undefined
   /** A process is killed when it has reported nothing for so long. */
   readonly silenceMs: number
-  /** Called before each group; `false`: neither it nor the rest is run. */
-  readonly mayStart: (files: readonly string[]) => boolean
+  /** Stops all processes then; the files they were at are `unfinished`. */
+  readonly stopAfterMs?: number | undefined
   readonly onFailure: (failure: Failure) => void
   readonly onFiles: (done: number) => void
 }
@@ -34,6 +34,8 @@ export interface Outcome {
   readonly files: Map<string, { durationMs: number; cpuMs: number }>
   readonly notes: { readonly file: string; readonly text: string }[]
   readonly exercised: Set<string>
+  /** Files that were stopped when the time was up. */
+  readonly unfinished: string[]
 }
 
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url))
@@ -58,18 +60,22 @@ export async function runGroups(groups: readonly (readonly string[])[], options:
     files: new Map(),
     notes: [],
     exercised: new Set(),
+    unfinished: [],
   }
   const waiting = [...groups]
+  let done = 0
   const work = async () => {
     for (;;) {
       const files = waiting.shift()
-      if (!files || isStopped || !options.mayStart(files)) return
+      if (!files || isStopped) return
       await runGroup(files, options, outcome)
-      for (const file of files) outcome.files.set(file, outcome.files.get(file) ?? { durationMs: 0, cpuMs: 0 })
-      options.onFiles(outcome.files.size)
+      done += files.length
+      options.onFiles(done)
     }
   }
+  const timer = options.stopAfterMs === undefined ? undefined : setTimeout(killAll, options.stopAfterMs)
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  clearTimeout(timer)
   return outcome
 }
 
@@ -98,7 +104,7 @@ async function runGroup(files: readonly string[], options: RunOptions, outcome: 
     watchdog = watch()
     if (report.kind === 'started') at = { file: relative(report.file), name: report.name }
     isDone ||= report.kind === 'done'
-    take(report, options, outcome)
+    record(report, options, outcome)
   })
   child.send({ files, ...(options.namePattern !== undefined && { namePattern: options.namePattern }) } satisfies Order)
 
@@ -108,13 +114,17 @@ async function runGroup(files: readonly string[], options: RunOptions, outcome: 
   clearTimeout(watchdog)
   running.delete(child)
   if (isDone) return
+  if (isStopped) {
+    outcome.unfinished.push(...files)
+    return
+  }
   const text = `the process of ${files.join(', ')} ended with ${ending}${killed}\n${output}`
   const failure = { ...at, text }
   outcome.failures.push(failure)
   options.onFailure(failure)
 }
 
-function take(report: Report, options: RunOptions, outcome: Outcome): void {
+function record(report: Report, options: RunOptions, outcome: Outcome): void {
   if (report.kind === 'started') return
   if (report.kind === 'done') {
     for (const name of report.exercised) outcome.exercised.add(name)

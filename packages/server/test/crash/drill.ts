@@ -1,5 +1,5 @@
 import { suite, test } from 'node:test'
-import { SEED } from '../support/seed.ts'
+import { rotated, SEED } from '../support/seed.ts'
 import type { BankOptions } from './bank.ts'
 import { crashAt, type Scenario } from './crash.ts'
 import { crashWorld } from './world.ts'
@@ -20,7 +20,7 @@ export function crashes(
   const step = process.env.PIXGATE_TEST_EVERY_PIECE === '1' ? 1 : oneIn
   let runs = 0
   suite(`[P1] [P2] [P4] at ${connector}: a process dies anywhere`, () => {
-    for (const scenario of scenarios) {
+    for (const scenario of rotated(scenarios)) {
       for (const isBeside of [false, true]) {
         const who = isBeside ? 'another works beside it' : 'another takes over'
         const first = 1 + ((SEED + runs * STRIDE) % step)

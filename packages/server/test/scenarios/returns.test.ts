@@ -192,9 +192,10 @@ async function silent(t: TestContext, reais: number, refundIn: 'lost-response' |
   assert.ok(sent)
   const returned = refundIn === 'manual' ? await pix.takenBack(reais * 100) : sent
   await pix.postReturn(returned)
-  await pix.pass(14, 60_000)
+  // Each step waits for real timeouts of the bank, so there are few of them.
+  await pix.pass(2, 7 * 60_000)
   assert.deepEqual((await balances(pix.database)).settlement, -10_000n, 'not yet')
-  await pix.pass(3, 60_000)
+  await pix.pass(2, 90_000)
   assert.deepEqual((await cases(pix.database)).toSorted(), ['result_missing', 'return_unexplained'])
   const [{ refundIds } = {}] = (await caseFacts(pix.database, 'return_unexplained')) as { refundIds?: string[] }[]
   assert.deepEqual(refundIds, [id])

@@ -1,3 +1,14 @@
-import { races } from './rounds.ts'
+import test from 'node:test'
+import { createOneOperation, refundOnePayment, repeatPayoutOfAll, spendOneBalance } from './rounds.ts'
 
-races(0, 10)
+test('[engine.5] [CO-5] in 40 rounds one balance is spent to the centavo and never twice', (t) =>
+  spendOneBalance(t, 1, 40))
+
+test('[refund-in.create.2] [RF-2] in 30 rounds no more goes back of a payment than came in', (t) =>
+  refundOnePayment(t, 2, 30))
+
+test('[external-id.2] [idempotency.2] in 20 rounds one external id makes one operation', (t) =>
+  createOneOperation(t, 3, 20))
+
+test('[engine.4] in 10 rounds, a repeated payout of the whole balance gets 409 with `existing`', (t) =>
+  repeatPayoutOfAll(t, 4, 10))

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import type { TestContext } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { buildStaticBrCode } from '@pixgate/brcode'
 import { type Chance, chanceOf } from '../fuzz/chance.ts'
@@ -12,145 +12,139 @@ import type { Answer } from '../support/world.ts'
  * In the end the reserved money is sent, and the bank's book agrees.
  */
 
-const LONG = { timeout: 180_000 }
+/** Payouts that compete for one balance: it is spent to the centavo and never twice. */
+export async function spendOneBalance(t: TestContext, seed: number, rounds: number): Promise<void> {
+  const chance = chanceOf(seed)
+  const pix = await twoGateways(t, { PIXGATE_FEE_CASH_OUT_CENTS: String(FEE_CENTS) })
+  let [available, reserved, sent, refusals] = [0, 0, 0, 0]
+  for (let round = 0; round < rounds; round++) {
+    if (round % 2 === 0) {
+      const paid = 1_00 + chance.below(100_00)
+      await pix.paid(paid)
+      available += paid
+    }
+    const values = around(available - FEE_CENTS, 8 + chance.below(9), chance)
+    const answers = await pix.race(values.map((cents, index) => cashOut(`payout-${round}-${index}`, cents)))
 
-/** Declares the races: 10 times as many rounds as `rounds` in all. */
-export function races(seed: number, rounds: number): void {
-  test('[engine.5] [CO-5] in many rounds one balance is spent to the centavo and never twice', LONG, async (t) => {
-    const chance = chanceOf(seed + 1)
-    const pix = await twoGateways(t, { PIXGATE_FEE_CASH_OUT_CENTS: String(FEE_CENTS) })
-    let [available, reserved, sent, refusals] = [0, 0, 0, 0]
-    for (let round = 0; round < 4 * rounds; round++) {
-      if (round % 2 === 0) {
-        const paid = 1_00 + chance.below(100_00)
-        await pix.paid(paid)
-        available += paid
-      }
-      const values = around(available - FEE_CENTS, 8 + chance.below(9), chance)
-      const answers = await pix.race(values.map((cents, index) => cashOut(`payout-${round}-${index}`, cents)))
+    const { accepted, refused } = sorted(values, answers, ['insufficient_balance'])
+    const spent = sum(accepted) + accepted.length * FEE_CENTS
+    available -= spent
+    reserved += spent
+    sent += accepted.length
+    refusals += refused.length
+    await assertMoney(pix, available, reserved)
+    for (const { cents } of refused) assert.ok(cents + FEE_CENTS > available, `${cents} would have fitted all the time`)
+  }
+  assert.ok(sent > rounds && refusals > rounds, 'the balance was no matter of dispute')
+  await assertBooks(pix.database)
 
-      const { accepted, refused } = sorted(values, answers, ['insufficient_balance'])
-      const spent = sum(accepted) + accepted.length * FEE_CENTS
+  await pix.settle()
+  assert.equal(pix.bank.book.payouts.size, sent)
+  assert.equal((await balances(pix.database)).fees, BigInt(sent * FEE_CENTS))
+}
+
+/** Refunds that compete for one payment: no more goes back than came in. */
+export async function refundOnePayment(t: TestContext, seed: number, rounds: number): Promise<void> {
+  const chance = chanceOf(seed)
+  const pix = await twoGateways(t)
+  const values = Array.from({ length: rounds }, () => 1_00 + chance.below(50_00))
+  const ids: string[] = []
+  const refunded: number[] = []
+  const refusals = { refund_exceeds_available: 0, insufficient_balance: 0 }
+  let [available, reserved, sent] = [0, 0, 0]
+  for (const [round, valueCents] of values.entries()) {
+    if (round % 3 === 0) {
+      const next = values.slice(round, round + 3)
+      ids.push(...(await pix.paid(...next)))
+      available += sum(next)
+    }
+    if (round % 3 === 2) {
+      // The merchant has spent a part of what would have to go back.
+      const spent = available - chance.below(valueCents)
+      await pix.send(cashOut(`payout-${round}`, spent))
       available -= spent
       reserved += spent
-      sent += accepted.length
-      refusals += refused.length
-      await assertMoney(pix, available, reserved)
-      for (const { cents } of refused)
-        assert.ok(cents + FEE_CENTS > available, `${cents} would have fitted all the time`)
     }
-    assert.ok(sent > 4 * rounds && refusals > 4 * rounds, 'the balance was no matter of dispute')
-    await assertBooks(pix.database)
+    const id = ids[round] as string
+    const limit = Math.min(valueCents, available)
+    const asked = around(limit, 8 + chance.below(5), chance)
+    const answers = await pix.race(asked.map((cents, index) => refund(id, `refund-${round}-${index}`, cents)))
 
-    await pix.settle()
-    assert.equal(pix.bank.book.payouts.size, sent)
-    assert.equal((await balances(pix.database)).fees, BigInt(sent * FEE_CENTS))
-  })
-
-  test('[refund-in.create.2] [RF-2] in many rounds no more goes back of a payment than came in', LONG, async (t) => {
-    const chance = chanceOf(seed + 2)
-    const pix = await twoGateways(t)
-    const values = Array.from({ length: 3 * rounds }, () => 1_00 + chance.below(50_00))
-    const ids: string[] = []
-    const refunded: number[] = []
-    const refusals = { refund_exceeds_available: 0, insufficient_balance: 0 }
-    let [available, reserved, sent] = [0, 0, 0]
-    for (const [round, valueCents] of values.entries()) {
-      if (round % 3 === 0) {
-        const next = values.slice(round, round + 3)
-        ids.push(...(await pix.paid(...next)))
-        available += sum(next)
-      }
-      if (round % 3 === 2) {
-        // The merchant has spent a part of what would have to go back.
-        const spent = available - chance.below(valueCents)
-        await pix.send(cashOut(`payout-${round}`, spent))
-        available -= spent
-        reserved += spent
-      }
-      const id = ids[round] as string
-      const limit = Math.min(valueCents, available)
-      const asked = around(limit, 8 + chance.below(5), chance)
-      const answers = await pix.race(asked.map((cents, index) => refund(id, `refund-${round}-${index}`, cents)))
-
-      const reasons = limit < valueCents ? Object.keys(refusals) : ['refund_exceeds_available']
-      const { accepted, refused } = sorted(asked, answers, reasons)
-      refunded.push(sum(accepted))
-      available -= sum(accepted)
-      reserved += sum(accepted)
-      sent += accepted.length
-      const refundableCents = valueCents - sum(accepted)
-      for (const { cents, code } of refused) {
-        const left = code === 'insufficient_balance' ? available : refundableCents
-        assert.ok(cents > left, `${cents} would have fitted all the time: ${code}`)
-        refusals[code as keyof typeof refusals] += 1
-      }
-      const detail = await pix.send({ path: `/api/pix/cash-in/${id}` })
-      assert.deepEqual([detail.refundedCents, detail.refundableCents], [0, refundableCents])
-      await assertMoney(pix, available, reserved)
+    const reasons = limit < valueCents ? Object.keys(refusals) : ['refund_exceeds_available']
+    const { accepted, refused } = sorted(asked, answers, reasons)
+    refunded.push(sum(accepted))
+    available -= sum(accepted)
+    reserved += sum(accepted)
+    sent += accepted.length
+    const refundableCents = valueCents - sum(accepted)
+    for (const { cents, code } of refused) {
+      const left = code === 'insufficient_balance' ? available : refundableCents
+      assert.ok(cents > left, `${cents} would have fitted all the time: ${code}`)
+      refusals[code as keyof typeof refusals] += 1
     }
-    const disputes = [sent, refusals.refund_exceeds_available, refusals.insufficient_balance]
-    assert.ok(Math.min(...disputes) > rounds, 'too little was a matter of dispute')
-    await assertBooks(pix.database)
+    const detail = await pix.send({ path: `/api/pix/cash-in/${id}` })
+    assert.deepEqual([detail.refundedCents, detail.refundableCents], [0, refundableCents])
+    await assertMoney(pix, available, reserved)
+  }
+  const disputes = [sent, refusals.refund_exceeds_available, refusals.insufficient_balance]
+  assert.ok(Math.min(...disputes) > rounds, 'too little was a matter of dispute')
+  await assertBooks(pix.database)
 
-    await pix.settle()
-    assert.equal(pix.bank.book.refunds.size, sent)
-    const details = await Promise.all(ids.map((id) => pix.send({ path: `/api/pix/cash-in/${id}` })))
-    assert.deepEqual(
-      details.map(({ refundedCents, refundableCents }) => [refundedCents, refundableCents]),
-      values.map((valueCents, round) => [refunded[round], valueCents - (refunded[round] as number)]),
-    )
-  })
-
-  test('[external-id.2] [idempotency.2] in many rounds one external id makes one operation', LONG, async (t) => {
-    const chance = chanceOf(seed + 3)
-    const pix = await twoGateways(t)
-    const cashInIds = await pix.paid(...Array.from({ length: 2 * rounds }, () => 2_02))
-    /** Each with a rival of the same external id; a refund leaves too little for another one. */
-    const creates: ((externalId: string, cashInId: string) => readonly [Request, Request])[] = [
-      (externalId) => [cashOut(externalId, 1_00), cashOut(externalId, 1_01)],
-      (externalId) => [byCode(externalId, 1_00), byCode(externalId, 1_01)],
-      (externalId) => [cashOut(externalId, 1_00), byCode(externalId, 1_00)],
-      (externalId, cashInId) => [refund(cashInId, externalId, 2_02), refund(cashInId, externalId, 2_01)],
-    ]
-    let reserved = 0
-    for (const [round, cashInId] of cashInIds.entries()) {
-      const create = creates[round % creates.length] as (typeof creates)[number]
-      const variants = create(`order-${round}`, cashInId)
-      const headers = chance.bool(0.5) ? { 'idempotency-key': `key-${round}` } : {}
-      const count = 6 + chance.below(5)
-      const requests = Array.from({ length: count }, () => ({ ...variants[chance.bool(0.3) ? 1 : 0], headers }))
-
-      const { valueCents } = assertOne(requests, await pix.race(requests))
-      reserved += valueCents
-      assert.equal((await balances(pix.database)).reserved, BigInt(reserved))
-    }
-    await assertBooks(pix.database)
-
-    await pix.settle()
-    assert.equal(pix.bank.book.payouts.size + pix.bank.book.refunds.size, 2 * rounds)
-  })
-
-  test(
-    '[engine.4] in many rounds, a repeated payout of the whole balance gets 409 with `existing`',
-    LONG,
-    async (t) => {
-      const chance = chanceOf(seed + 4)
-      const pix = await twoGateways(t)
-      for (let round = 0; round < rounds; round++) {
-        const cents = 1_00 + chance.below(50_00)
-        await pix.paid(cents)
-        const count = 6 + chance.below(5)
-        const requests = Array.from({ length: count }, () => cashOut(`payout-${round}`, cents))
-        assertOne(requests, await pix.race(requests))
-        assert.equal((await balances(pix.database)).available, undefined)
-      }
-      await assertBooks(pix.database)
-
-      await pix.settle()
-      assert.equal(pix.bank.book.payouts.size, rounds)
-    },
+  await pix.settle()
+  assert.equal(pix.bank.book.refunds.size, sent)
+  const details = await Promise.all(ids.map((id) => pix.send({ path: `/api/pix/cash-in/${id}` })))
+  assert.deepEqual(
+    details.map(({ refundedCents, refundableCents }) => [refundedCents, refundableCents]),
+    values.map((valueCents, round) => [refunded[round], valueCents - (refunded[round] as number)]),
   )
+}
+
+/** Requests with one external id: one operation is made. */
+export async function createOneOperation(t: TestContext, seed: number, rounds: number): Promise<void> {
+  const chance = chanceOf(seed)
+  const pix = await twoGateways(t)
+  const cashInIds = await pix.paid(...Array.from({ length: rounds }, () => 2_02))
+  /** Each with a rival of the same external id; a refund leaves too little for another one. */
+  const creates: ((externalId: string, cashInId: string) => readonly [Request, Request])[] = [
+    (externalId) => [cashOut(externalId, 1_00), cashOut(externalId, 1_01)],
+    (externalId) => [byCode(externalId, 1_00), byCode(externalId, 1_01)],
+    (externalId) => [cashOut(externalId, 1_00), byCode(externalId, 1_00)],
+    (externalId, cashInId) => [refund(cashInId, externalId, 2_02), refund(cashInId, externalId, 2_01)],
+  ]
+  let reserved = 0
+  for (const [round, cashInId] of cashInIds.entries()) {
+    const create = creates[round % creates.length] as (typeof creates)[number]
+    const variants = create(`order-${round}`, cashInId)
+    const headers = chance.bool(0.5) ? { 'idempotency-key': `key-${round}` } : {}
+    const count = 6 + chance.below(5)
+    const requests = Array.from({ length: count }, () => ({ ...variants[chance.bool(0.3) ? 1 : 0], headers }))
+
+    const { valueCents } = assertOne(requests, await pix.race(requests))
+    reserved += valueCents
+    assert.equal((await balances(pix.database)).reserved, BigInt(reserved))
+  }
+  await assertBooks(pix.database)
+
+  await pix.settle()
+  assert.equal(pix.bank.book.payouts.size + pix.bank.book.refunds.size, rounds)
+}
+
+/** Repetitions of a payout of the whole balance: 409 with `existing`. */
+export async function repeatPayoutOfAll(t: TestContext, seed: number, rounds: number): Promise<void> {
+  const chance = chanceOf(seed)
+  const pix = await twoGateways(t)
+  for (let round = 0; round < rounds; round++) {
+    const cents = 1_00 + chance.below(50_00)
+    await pix.paid(cents)
+    const count = 6 + chance.below(5)
+    const requests = Array.from({ length: count }, () => cashOut(`payout-${round}`, cents))
+    assertOne(requests, await pix.race(requests))
+    assert.equal((await balances(pix.database)).available, undefined)
+  }
+  await assertBooks(pix.database)
+
+  await pix.settle()
+  assert.equal(pix.bank.book.payouts.size, rounds)
 }
 
 /** The fee of each cash-out, where there is one. */

@@ -104,6 +104,9 @@ export const ENVIRONMENT = {
   PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
 } as const
 
+/** Between two looks at something that is awaited: the service needs the processor, too. */
+const GLANCE_MS = 3
+
 /** In what a world differs from the ordinary one. */
 export interface WorldOptions {
   /** No workers, and a clock that stands: due work is done by {@link World.later} and by nothing else. */
@@ -249,6 +252,7 @@ export async function world(
     for (;;) {
       const detail = await read(id)
       if (detail.status === status) return detail
+      await realPause.for(GLANCE_MS)
     }
   }
   const bankAction: World['bankAction'] = (path, body) => answered(bank('POST', `/control/${path}`, body), 202)
@@ -298,6 +302,7 @@ export async function world(
         if (options.isStepped) await service.processNext()
         const body = await get(path)
         if (holds(body)) return body
+        if (!options.isStepped) await realPause.for(GLANCE_MS)
       }
     },
     read,
