@@ -25,7 +25,8 @@ async function keptTrail(t: TestContext, rows: number) {
   return { ...trail, clock, start }
 }
 
-const said = ({ lines }: ReturnType<typeof capturedLog>) => lines.map(({ level, head, row }) => [level, head ?? Number(row)])
+const said = ({ lines }: ReturnType<typeof capturedLog>) =>
+  lines.map(({ level, head, row }) => [level, head ?? Number(row)])
 
 test('[audit.3] the head is signed and logged where it has changed, by one of several workers', async (t) => {
   const { start, add, head, verify } = await keptTrail(t, 0)
