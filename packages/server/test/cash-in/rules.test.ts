@@ -159,7 +159,7 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
   { rule: 'cash-in.failed.1', from: ['FAILED'], input: INPUTS['charge.accepted'], to: 'same', opens: 'charge_after_end', ids: { transactionId: 'tx' }, learns: CHARGED, dueAt: NOW, evidence: { transactionId: 'tx' } },
   { rule: 'cash-in.failed.1', from: ['FAILED'], before: { dueAt: NOW + 50_000 }, input: INPUTS['charge.accepted'], to: 'same', opens: 'charge_after_end', ids: { transactionId: 'tx' }, learns: CHARGED, dueAt: NOW + 50_000, evidence: { transactionId: 'tx' } },
   { rule: 'cash-in.states.2', from: ['PENDING', 'EXPIRED', 'FAILED', CONFLICT], before: { transactionId: 'tx', facts: CHARGED }, input: INPUTS['charge.accepted'], to: 'ignored' },
-  { rule: 'cash-in.states.6', from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], before: { transactionId: 'tx' }, input: OTHER_REFERENCE, to: CONFLICT, opens: 'charge_contradicted', evidence: { reason: 'another transactionId for the same charge' } },
+  { rule: 'cash-in.states.6', from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], before: { transactionId: 'tx', facts: CHARGED }, input: OTHER_REFERENCE, to: CONFLICT, opens: 'charge_contradicted', evidence: { reason: 'another transactionId for the same charge' } },
   { rule: 'cash-in.states.16', from: ['EXPIRED', 'PAID', 'FAILED', NO_ANSWER, CONFLICT], before: { transactionId: 'tx' }, input: OTHER_REFERENCE, to: 'ignored' },
   { rule: 'cash-in.states.3', from: ['PENDING'], input: INPUTS['charge.rejected'], to: 'FAILED', emits: 'pix_cash_in', learns: REFUSED },
   { rule: 'cash-in.unknown.2', from: UNANSWERED, input: INPUTS['charge.rejected'], to: 'FAILED', emits: 'pix_cash_in', learns: REFUSED },

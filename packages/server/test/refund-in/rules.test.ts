@@ -125,12 +125,12 @@ const ROWS: readonly RefundRow[] = [
 
   // An outcome is missing.
   { rule: 'refund-in.unknown.1', from: ['PENDING'], input: INPUTS['send.unknown'], to: 'same', learns: { questions: 1, unknownSince: NOW } },
-  { rule: 'refund-in.unknown.1', from: ['PENDING:no_answer'], input: INPUTS['send.unknown'], to: 'same', learns: { questions: 21 } },
+  { rule: 'refund-in.unknown.1', from: ['PENDING:no_answer'], input: INPUTS['send.unknown'], to: 'same', learns: { questions: 3 } },
   { rule: 'refund-in.unknown.4', from: ['PENDING'], before: { facts: LONG_UNKNOWN }, input: INPUTS['send.unknown'], to: 'PENDING:no_answer', opens: 'result_missing', learns: { questions: 18 } },
   { rule: 'refund-in.unknown.4', from: ['PENDING'], before: { facts: LONG_UNKNOWN }, input: INPUTS['partner.not_found'], to: 'PENDING:no_answer', opens: 'result_missing', learns: { questions: 18, ...ABSENT } },
   { rule: 'refund-in.unknown.6', from: OPEN, before: { facts: { ...LONG_UNKNOWN, isAccepted: true } }, input: INPUTS['send.unknown'], to: 'ignored' },
   { rule: 'refund-in.unknown.7', from: ['PENDING'], input: INPUTS['partner.not_found'], to: 'same', learns: { questions: 1, unknownSince: NOW, ...ABSENT } },
-  { rule: 'refund-in.unknown.7', from: ['PENDING:no_answer'], input: INPUTS['partner.not_found'], to: 'same', learns: { questions: 21, ...ABSENT } },
+  { rule: 'refund-in.unknown.7', from: ['PENDING:no_answer'], input: INPUTS['partner.not_found'], to: 'same', learns: { questions: 3, ...ABSENT } },
   { rule: 'refund-in.states.10', from: OPEN, before: { facts: HAD }, input: INPUTS['clock.overdue'], to: 'same', opens: 'outcome_overdue', learns: { isOverdue: true }, dueAt: NOW },
 
   // The amount is given back, or a failure frees nothing.
@@ -242,7 +242,7 @@ function assertCounted(
 function at(place: Place, given: Partial<RefundIn> = {}): RefundIn {
   const refund = refundAs(statusOf(place), given)
   const reason = reasonIn(place)
-  const missing = { unknownSince: NOW - 1_000_000, questions: 20 }
+  const missing = { unknownSince: NOW - 1_000_000, questions: 2 }
   const facts = {
     ...(place === 'UNSENT' || reason === 'not_dispatched' ? {} : refundAs(statusOf(place)).facts),
     ...(reason === null ? {} : reasonFact(reason)),
