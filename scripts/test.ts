@@ -25,6 +25,8 @@ const { values: options, positionals: words } = parseArgs({
     'every-piece': { type: 'boolean', default: false },
     /** Runs drills in an order that the seed chooses, for so many minutes. */
     minutes: { type: 'string' },
+    /** How many of the slowest files are listed. */
+    slowest: { type: 'string', default: '10' },
     /** A number; derived from the commit where absent. */
     seed: { type: 'string' },
   },
@@ -132,16 +134,16 @@ function sayFailure({ file, name, text }: Failure): void {
   if (options.deep) console.log(`  Repeat: npm run test:deep -- ${file} --seed=${seed}`)
 }
 
-const SLOWEST = 10
-
 function seconds(ms: number): string {
   return (ms / 1_000).toFixed(1).padStart(6)
 }
 
 function saySummary({ passed, failures, skipped, files: durations, notes, unfinished }: Outcome): void {
   const slowest = [...durations].toSorted(([, one], [, other]) => other.durationMs - one.durationMs)
-  console.log(`\n${files.length - unfinished.length} of ${files.length} files in ${Math.round(elapsedMs() / 1_000)} s. The slowest:`)
-  for (const [file, { durationMs, cpuMs }] of options.deep ? slowest : slowest.slice(0, SLOWEST)) {
+  console.log(
+    `\n${files.length - unfinished.length} of ${files.length} files in ${Math.round(elapsedMs() / 1_000)} s. The slowest:`,
+  )
+  for (const [file, { durationMs, cpuMs }] of options.deep ? slowest : slowest.slice(0, Number(options.slowest))) {
     console.log(`${seconds(durationMs)} s, CPU ${seconds(cpuMs)} s  ${file}`)
   }
   if (options.deep) for (const { file, text } of notes) console.log(`  ${file}: ${text}`)

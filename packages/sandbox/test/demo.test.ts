@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import test, { type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { execFile } from 'node:child_process'
+import test from 'node:test'
 import { promisify } from 'node:util'
 import { decodeQR } from 'qr/decode.js'
-import { PROGRAM_ENVIRONMENT } from '../../server/test/support/program-environment.ts'
 import { ADMIN_TOKEN, world } from '../../server/test/support/world.ts'
 import { banner } from '../src/banner.ts'
-
-const DEMO = fileURLToPath(new URL('../../../examples/demo.ts', import.meta.url))
+import { runDemo } from './run-demo.ts'
 
 test('[sandbox.1] [webhooks.8] the demo starts a sandbox, receives a payment, and exits with 0', async (t) => {
   const { exitCode, stdout, stderr } = await runDemo(t, {})
@@ -29,21 +21,6 @@ test('[webhooks.3] the demo on a running sandbox leaves no webhook behind', asyn
   assert.equal(exitCode, 0, stdout + stderr)
   assert.match(stdout, /CASH_IN R\$\s42,50, FEE -R\$\s0,99/)
   assert.deepEqual((await pix.call('GET', '/webhook')).body, before)
-})
-
-test('[config.5] [sandbox.20] [api-pix.13] the demo goes over mTLS, tokens and callbacks to a bank that is Efí', async (t) => {
-  const { exitCode, stdout, stderr } = await runDemo(t, {}, '--bank', 'efi')
-  assert.equal(exitCode, 0, stdout + stderr)
-  for (const line of [/✔ TLS /, /✔ webhook +the bank reached/, /✔ Payout +CONFIRMED/, /✔ QR payout +CONFIRMED/]) {
-    assert.match(stdout, line)
-  }
-})
-
-test('[config.5] [api-pix.13] the demo says what a bank of the standard does not do, and does the rest', async (t) => {
-  const { exitCode, stdout, stderr } = await runDemo(t, {}, '--bank', 'api-pix')
-  assert.equal(exitCode, 0, stdout + stderr)
-  assert.match(stdout, /✔ Payout +refused with 422 not_supported_by_bank/)
-  assert.match(stdout, /✔ Refund /)
 })
 
 test('[config.5] the demo names the banks that it knows', async (t) => {
@@ -82,20 +59,6 @@ test('[operators.8] where operators have a port of their own, the banner shows i
   const settings = { PIXGATE_URL: url, PIXGATE_OPERATOR_PORT: port, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN }
   assert.equal((await runDemo(t, settings)).exitCode, 0)
 })
-
-/** Runs it where no sandbox was started before, so that it looks at none but those it is told of. */
-async function runDemo(t: TestContext, environment: Record<string, string>, ...parameters: readonly string[]) {
-  const directory = await mkdtemp(join(tmpdir(), 'pixgate-demo-test-'))
-  t.after(() => rm(directory, { recursive: true }))
-  const child = spawn(process.execPath, [DEMO, ...parameters], {
-    env: { ...PROGRAM_ENVIRONMENT, PIXGATE_DATA_DIR: directory, ...environment },
-    cwd: directory,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  t.after(() => child.kill())
-  const [stdout, stderr, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  return { exitCode, stdout, stderr }
-}
 
 const PIXELS_PER_MODULE = 4
 
