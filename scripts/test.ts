@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { globalSetup, globalTeardown } from '../packages/server/test/support/database-cluster.ts'
@@ -70,6 +71,8 @@ async function main(): Promise<void> {
         PIXGATE_TEST_SEED: String(seed),
         ...(options['every-piece'] && { PIXGATE_TEST_EVERY_PIECE: '1' }),
       },
+      // Stories wait for a bank now and then; another one can use the processor meanwhile. Drills use more than one themselves.
+      concurrency: options.deep ? 2 : availableParallelism() + 1,
       namePattern: options['test-name-pattern'],
       silenceMs: SILENCE_MS,
       stopAfterMs: options.minutes === undefined ? undefined : Number(options.minutes) * 60_000 - elapsedMs(),

@@ -2,13 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Order, Report } from './worker.ts'
 
-/** Runs groups of test files, each group in a process of its own, two at a time. */
-
-const CONCURRENCY = 2
+/** Runs groups of test files, each group in a process of its own. */
 
 /** How the processes are started. */
 export interface RunOptions {
   readonly environment: NodeJS.ProcessEnv
+  /** Processes at a time. */
+  readonly concurrency: number
   readonly namePattern?: string | undefined
   /** A process is killed when it has reported nothing for so long. */
   readonly silenceMs: number
@@ -74,7 +74,7 @@ export async function runGroups(groups: readonly (readonly string[])[], options:
     }
   }
   const timer = options.stopAfterMs === undefined ? undefined : setTimeout(killAll, options.stopAfterMs)
-  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  await Promise.all(Array.from({ length: options.concurrency }, work))
   clearTimeout(timer)
   return outcome
 }

@@ -45,7 +45,7 @@ async function work({ files, namePattern }: Order): Promise<void> {
     concurrency: 1,
     ...(namePattern !== undefined && { testNamePatterns: new RegExp(namePattern) }),
   })
-  tests.on('test:start', ({ name, file, nesting }) => {
+  tests.on('test:dequeue', ({ name, file, nesting }) => {
     if (nesting === 0) report({ kind: 'started', file: file ?? '', name })
   })
   for (const type of ['test:pass', 'test:fail'] as const) {

@@ -9,7 +9,7 @@ import { plainId } from '../../src/banks/api-pix/ids.ts'
 import type { Environment } from '../../src/platform/variables.ts'
 import { bookAt } from '../support/bank-book.ts'
 import { ask, type BankBook } from '../support/process-world.ts'
-import { standardBank } from '../support/standard-bank.ts'
+import { certificatesDirectory, standardBank } from '../support/standard-bank.ts'
 import type { SteppedClock } from '../support/stepped-clock.ts'
 import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
 import { type Answer, PARTNER_SECRET, PARTNER_TOKEN } from '../support/world.ts'
@@ -62,7 +62,7 @@ export async function startBank(t: TestContext, clock: SteppedClock, options: Ba
   const { url, port, apiPix, stop } = await startSimulator({
     ...{ port: 0, dataDirectory: directory, token: PARTNER_TOKEN, secret: PARTNER_SECRET },
     ...(standard
-      ? { apiPix: { ...standard.listening, certificatesDirectory: directory } }
+      ? { apiPix: { ...standard.listening, certificatesDirectory: await certificatesDirectory() } }
       : { eventsUrl: through(events) }),
     clock: { now: clock.now, sleep },
     warn: () => undefined,

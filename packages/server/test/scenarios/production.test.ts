@@ -46,10 +46,11 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     const databaseUrl = as(url, await serverLogin(t))
     const { port, directory, stop } = await startProduction(t, program, databaseUrl)
     const call = async (method: string, path: string, token: string) => {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${token}` },
-      })
+      const ask = () =>
+        fetch(`http://127.0.0.1:${port}${path}`, { method, headers: { authorization: `Bearer ${token}` } })
+      let response = await ask()
+      // A busy machine's database takes more than its second to connect.
+      while (response.status === 503) response = await ask()
       return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
     }
     const { body: made } = await call('POST', '/api-key/generate', SECRETS.PIXGATE_ADMIN_TOKEN)

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { ApiPix, Exchange } from '@pixgate/bank-simulator'
+import { certificatesIn } from '../../../bank-simulator/src/api-pix/certificates.ts'
 import { record } from '../../../bank-simulator/test/support/api-pix-recording.ts'
 import { faultsOf } from '../../../bank-simulator/test/support/api-pix-schemas.ts'
 import { CALLBACK_PATH, SECRET_PARAMETER } from '../../src/banks/api-pix/inbound.ts'
@@ -21,6 +26,21 @@ const CALLBACK_SECRET = 'callback-secret-of-the-tests-0123456789'
 
 /** What the bank is started with besides its port and where its certificates are. */
 export const LISTENING = { passphrase: PASSPHRASE, client: CLIENT, keys: [PIX_KEY] } as const
+
+let certificates: Promise<string> | undefined
+
+/** A directory with the bank's certificates, which all worlds of this process share: their keys took half a second of each. */
+export function certificatesDirectory(): Promise<string> {
+  certificates ??= makeCertificates()
+  return certificates
+}
+
+async function makeCertificates(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'pixgate-certificates-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+  await certificatesIn(directory, PASSPHRASE)
+  return directory
+}
 
 /** On a machine that is busy with other tests the bank may answer too late: then it is examined again, so often at most. */
 const LATE = 'does not answer'

@@ -23,7 +23,7 @@ import { testDatabase } from './database.ts'
 import { declaredHeaders } from './declared-headers.ts'
 import { testPort } from './port.ts'
 import { startOurReceiver } from './published-events.ts'
-import { standardBank } from './standard-bank.ts'
+import { certificatesDirectory, standardBank } from './standard-bank.ts'
 import { type SteppedClock, steppedClock } from './stepped-clock.ts'
 import type { Receiver } from './webhook-receiver.ts'
 
@@ -104,8 +104,17 @@ export const ENVIRONMENT = {
   PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
 } as const
 
-/** Between two looks at something that is awaited: the service needs the processor, too. */
+/** Between two looks: the service needs the processor, too. */
 const GLANCE_MS = 3
+
+/** Reads until it holds. */
+async function poll<T>(read: () => Promise<T>, holds: (found: T) => boolean): Promise<T> {
+  for (;;) {
+    const found = await read()
+    if (holds(found)) return found
+    await realPause.for(GLANCE_MS)
+  }
+}
 
 /** In what a world differs from the ordinary one. */
 export interface WorldOptions {
@@ -203,7 +212,9 @@ export async function world(
   const simulator = await startSimulator({
     ...BANK_PROOFS,
     dataDirectory: directory,
-    ...(standard ? { apiPix: { ...standard.listening, certificatesDirectory: directory } } : { eventsUrl: url }),
+    ...(standard
+      ? { apiPix: { ...standard.listening, certificatesDirectory: await certificatesDirectory() } }
+      : { eventsUrl: url }),
     clock: options.bankClock ?? { now: clock.now, sleep: realPause.for },
   })
   started.push(simulator.stop)
@@ -248,13 +259,11 @@ export async function world(
   await created(() => call('POST', '/webhook', webhook))
   const get: World['get'] = (path) => answered(call('GET', path), 200)
   const read: World['read'] = async (id) => (await call('GET', `/api/pix/cash-in/${id}`)).body
-  const becomes: World['becomes'] = async (id, status) => {
-    for (;;) {
-      const detail = await read(id)
-      if (detail.status === status) return detail
-      await realPause.for(GLANCE_MS)
-    }
-  }
+  const becomes: World['becomes'] = (id, status) =>
+    poll(
+      () => read(id),
+      (detail) => detail.status === status,
+    )
   const bankAction: World['bankAction'] = (path, body) => answered(bank('POST', `/control/${path}`, body), 202)
   let [charges, payouts] = [0, 0]
   const charge: World['charge'] = (value, more = {}) => {
@@ -297,14 +306,11 @@ export async function world(
       await answered(bank('PUT', '/control/behavior', change), 200)
     },
     get,
-    until: async (path, holds) => {
-      for (;;) {
+    until: (path, holds) =>
+      poll(async () => {
         if (options.isStepped) await service.processNext()
-        const body = await get(path)
-        if (holds(body)) return body
-        if (!options.isStepped) await realPause.for(GLANCE_MS)
-      }
-    },
+        return get(path)
+      }, holds),
     read,
     becomes,
     work: () => service.processNext(),
