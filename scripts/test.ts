@@ -122,9 +122,10 @@ function seedOfCommit(): number {
   }
 }
 
-let saidAt = 0
+let [finished, saidAt] = [0, 0]
 
 function sayProgress(done: number): void {
+  finished = done
   const line = `${done} of ${files.length} files, ${Math.round(elapsedMs() / 1_000)} s`
   if (process.stdout.isTTY) process.stdout.write(`\r${line} `)
   else if (elapsedMs() - saidAt > 15_000) {
@@ -145,7 +146,7 @@ function seconds(ms: number): string {
 function saySummary({ passed, failures, skipped, files: durations, notes, unfinished }: Outcome): void {
   const slowest = [...durations].toSorted(([, one], [, other]) => other.durationMs - one.durationMs)
   console.log(
-    `\n${files.length - unfinished.length} of ${files.length} files in ${Math.round(elapsedMs() / 1_000)} s. The slowest:`,
+    `\n${finished - unfinished.length} of ${files.length} files in ${Math.round(elapsedMs() / 1_000)} s. The slowest:`,
   )
   for (const [file, { durationMs, cpuMs }] of options.deep ? slowest : slowest.slice(0, Number(options.slowest))) {
     console.log(`${seconds(durationMs)} s, CPU ${seconds(cpuMs)} s  ${file}`)
