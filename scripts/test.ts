@@ -38,7 +38,7 @@ const TESTS = options.deep
   : ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts']
 
 /** So many files share a process. */
-const GROUP_SIZE = 10
+const GROUP_SIZE = 12
 
 /** Loaded before every process of the tests: shifts its clock. */
 const SHIFTED_CLOCK = fileURLToPath(new URL('../packages/server/test/support/shifted-clock.ts', import.meta.url))
