@@ -72,7 +72,7 @@ async function main(): Promise<void> {
         ...(options['every-piece'] && { PIXGATE_TEST_EVERY_PIECE: '1' }),
       },
       // Stories wait for a bank now and then; another one can use the processor meanwhile. Drills use more than one themselves.
-      concurrency: options.deep ? 2 : availableParallelism() + 1,
+      concurrency: options.deep ? 2 : availableParallelism() + 2,
       namePattern: options['test-name-pattern'],
       silenceMs: SILENCE_MS,
       stopAfterMs: options.minutes === undefined ? undefined : Number(options.minutes) * 60_000 - elapsedMs(),
