@@ -5,7 +5,7 @@ import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import { startEmbeddedPostgres } from '../../../sandbox/src/postgres/embedded-postgres.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { administer, TEMPLATE } from './database.ts'
-import { SHIFTED_SEARCH_PATH, shiftedClockSql } from './shifted-clock.ts'
+import { SHIFTED_SEARCH_PATH, shiftedClockSql, shiftedFunctionsSql } from './shifted-clock.ts'
 
 /**
  * One PostgreSQL for the whole test run, with a migrated template that each test file clones (see database.ts). The
@@ -50,6 +50,7 @@ export async function globalSetup(): Promise<void> {
   template.pathname = `/${TEMPLATE}`
   if (shiftedClockSql) await administer(template.href, shiftedClockSql)
   await migrate(template.href, [cashIn, cashOut, refundIn, adjustment])
+  if (shiftedClockSql) await administer(template.href, shiftedFunctionsSql)
   await administer(template.href, await readFile(new URL('./template.sql', import.meta.url), 'utf8'))
   process.env.PIXGATE_TEST_DATABASE_URL = cluster.url
 }

@@ -26,11 +26,19 @@ export const shiftedClockSql =
     ? undefined
     : [
         'CREATE SCHEMA shifted_clock; GRANT USAGE ON SCHEMA shifted_clock TO PUBLIC',
-        ...['clock_timestamp', 'transaction_timestamp', 'now'].map(
+        ...['clock_timestamp', 'statement_timestamp', 'transaction_timestamp', 'now'].map(
           (name) => `CREATE FUNCTION shifted_clock.${name}() RETURNS timestamptz LANGUAGE sql STABLE
                      AS 'SELECT pg_catalog.${name}() + interval ''${shiftMs} milliseconds'''`,
         ),
       ].join(';')
+
+/** Lets the functions of a migrated database, which have a search path of their own, see that clock. */
+export const shiftedFunctionsSql = `DO $$ DECLARE function regprocedure; BEGIN
+  FOR function IN SELECT oid::regprocedure FROM pg_proc
+                   WHERE pronamespace = 'public'::regnamespace AND proconfig::text LIKE '%search_path%' LOOP
+    EXECUTE format('ALTER FUNCTION %s SET search_path = ${SHIFTED_SEARCH_PATH}, pg_temp', function);
+  END LOOP;
+END $$`
 
 if (shiftMs !== 0) {
   const Wall = globalThis.Date

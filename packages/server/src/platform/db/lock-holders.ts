@@ -45,7 +45,7 @@ const endHolders = statement<[heldMs: number], EndedSession>(
       WHERE a.usename = session_user AND a.pid <> pg_backend_pid()
         AND (h.is_head OR NOT pg_has_role(session_user, (SELECT owner FROM head), 'MEMBER'))
         AND a.wait_event IS DISTINCT FROM 'SyncRep'
-        AND clock_timestamp() - coalesce(a.xact_start, CASE WHEN h.is_advisory THEN a.backend_start END)
+        AND pg_catalog.clock_timestamp() - coalesce(a.xact_start, CASE WHEN h.is_advisory THEN a.backend_start END)
             > $1::double precision * interval '1 millisecond')
    SELECT pid, address, program, held FROM holder WHERE pg_terminate_backend(pid)`,
 )
