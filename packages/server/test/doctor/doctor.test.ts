@@ -28,6 +28,7 @@ import { emptyDatabase } from '../support/empty-database.ts'
 import { as, login, serverLogin } from '../support/logins.ts'
 import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
 import { signerOf } from '../support/signing-keys.ts'
+import { NOT_SHIFTED } from '../support/shifted-clock.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import { ENVIRONMENT } from '../support/world.ts'
@@ -84,7 +85,7 @@ function doctor(environment: Record<string, string>): Promise<{ status: number; 
   })
 }
 
-test('[doctor.1] where all is well there is a ✔ for everything and the status is 0', async (t) => {
+test('[doctor.1] where all is well there is a ✔ for everything and the status is 0', NOT_SHIFTED, async (t) => {
   const { url: databaseUrl, database } = await testDatabase(t)
   const receiver = await listening(t, net.createServer())
   await database.rows(
@@ -237,7 +238,7 @@ test('[doctor.7] [partner.12] the certificates are those of the connection and o
 
 const startOn = (url: string) => migrateDatabase({ url, variable: 'DATABASE_URL' }, pino({ level: 'silent' }))
 
-test('[doctor.2] a login that may not do what the start does is a ✘, and the start is refused', async (t) => {
+test('[doctor.2] a login that may not do what the start does is a ✘, and the start is refused', NOT_SHIFTED, async (t) => {
   const { url } = await testDatabase(t)
   const empty = await emptyDatabase(t)
   const reader = await login(t, 'IN ROLE pg_read_all_data')
@@ -350,7 +351,7 @@ test('[encryption.4] the doctor says whether the previous encryption key is need
   assert.deepEqual(await keyLines(undefined, old), [''])
 })
 
-test('[doctor.1] what nobody foresaw is a ✘ of its check, and the others are made', async (t) => {
+test('[doctor.1] what nobody foresaw is a ✘ of its check, and the others are made', NOT_SHIFTED, async (t) => {
   const { url } = await testDatabase(t)
   await administer(url, 'ALTER TABLE subscription RENAME TO mislaid')
   const bank = await bankThat(t)

@@ -17,6 +17,9 @@ export const shiftedClockEnvironment: Readonly<Record<string, string>> =
         PIXGATE_TEST_CLOCK_DAYS: process.env.PIXGATE_TEST_CLOCK_DAYS ?? '',
       }
 
+/** For tests that compare the clocks of programs, or of HTTP, which are never shifted. */
+export const NOT_SHIFTED = shiftMs === 0 ? {} : { skip: 'it compares clocks that are not shifted' }
+
 /** Where the database finds its shifted clock: looked at before the system's own functions, and never created in. */
 export const SHIFTED_SEARCH_PATH = 'public, shifted_clock, pg_catalog'
 
