@@ -29,8 +29,6 @@ CREATE INDEX case_list_closed_by_kind ON "case" (kind, closed_at DESC, id DESC) 
 CREATE INDEX case_event_open ON "case" (reference)
   WHERE operation_id IS NULL AND closed_at IS NULL
     AND kind IN ('unmatched_event', 'disputed_event', 'quarantined_event');
--- Open cases of an imported file.
-CREATE INDEX case_of_import_open ON "case" ((facts ->> 'importId')) WHERE closed_at IS NULL AND operation_id IS NULL;
 
 -- The amount that a report of the bank names, without sign. NULL: it names none.
 CREATE FUNCTION reported_cents(facts jsonb) RETURNS bigint LANGUAGE sql IMMUTABLE

@@ -4,7 +4,7 @@ import { createAuditKeeper, KEPT_EVERY_MS } from './audit/keeper.ts'
 import { auditLimits } from './audit/limits.ts'
 import { auditLogins } from './audit/logins.ts'
 import { createBalanceHandlers } from './balance/index.ts'
-import { createStatementModule, MATCH_EVERY_MS } from './bank-statement/index.ts'
+import { createStatementModule } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createCertificateWatch } from './banks/certificate-watch.ts'
@@ -529,7 +529,6 @@ function handlersOf(base: Base, modules: Modules) {
     }),
     ...modules.operators.handlers,
     ...modules.closes.handlers,
-    ...modules.statements.handlers,
   }
 }
 
@@ -556,8 +555,6 @@ function startWorkers(base: Base, modules: Modules, workers: Workers): void {
   auditKeeper.begin()
   workers.set('audit', start({ name: 'audit', idleMs: KEPT_EVERY_MS, processNext: auditKeeper.processNext }))
   workers.set('daily-close', start({ name: 'daily-close', idleMs: CLOSE_EVERY_MS, processNext: closes.processNext }))
-  const processImports = statements.matchImports
-  workers.set('imports', start({ name: 'imports', idleMs: MATCH_EVERY_MS, processNext: processImports }))
   webhooks.start(start)
   verifier.start()
 }
@@ -621,7 +618,6 @@ async function processNext(modules: Modules): Promise<void> {
   await cashOuts.processNext()
   await refunds.processNext()
   await statements.askAboutCredits()
-  await statements.matchImports()
   while (await statements.processNext());
 }
 

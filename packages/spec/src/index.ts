@@ -18,7 +18,6 @@ import {
   exportCloseOfx,
   exportLedger,
   getClose,
-  importStatement,
   listCloses,
   verifyClose,
 } from './closes.ts'
@@ -155,7 +154,6 @@ const businessEndpoints = {
   exportCloseCsv,
   exportCloseOfx,
   exportLedger,
-  importStatement,
   receiveCashInEvent,
   receiveCashOutEvent,
 } as const

@@ -105,11 +105,6 @@ export const looseCases = {
       close: CLOSE,
     },
   },
-  import_differs: {
-    meaning:
-      'A statement that an operator imported differs in more movements than may be cases at once. This one stands for the others. Nothing was booked.',
-    decisions: { close: 'Close it: no further movement of this file becomes a case. No money is booked.' },
-  },
   statement_unaccounted: {
     meaning:
       'The entries of a window of the bank’s statement do not account for the change of its balance. Nothing was booked.',
@@ -145,13 +140,6 @@ export const looseCases = {
     decisions: { close: CLOSE },
   },
 } as const satisfies Readonly<Record<string, LooseCaseKind>>
-
-/**
- * What the reference of a case ends with that only a file tells of, before the amount in the file: such a case is one of its own, so
- * that no file silences or closes what the bank's own statement tells.
- * @source rules#import.6
- */
-export const IN_A_FILE = ' in a file '
 
 /** A kind of case that has no operation. */
 export type LooseCase = keyof typeof looseCases

@@ -287,7 +287,7 @@ function isDocument(value: Json | undefined): value is Document {
 }
 
 /** What an operator decided is undone by an operator, never in silence. @source rules#desk.56 */
-export function contradictedBy({ about, cents }: Contradicted): Difference {
+function contradictedBy({ about, cents }: Contradicted): Difference {
   const reason = 'the statement has what was decided to be missing'
   const direction = cents < 0n ? 'in' : 'out'
   const facts = { reason, direction, valueCents: Number(cents < 0n ? -cents : cents) }
@@ -322,7 +322,7 @@ function factsOf({
 }
 
 /** The same of what our books have, where they have it. */
-export function bookedFacts({ booked }: OpenEntry): Document {
+function bookedFacts({ booked }: OpenEntry): Document {
   return booked ? { booked: { operationId: booked.operationId, valueCents: Number(booked.valueCents) } } : {}
 }
 

@@ -9,9 +9,6 @@ import { createCreditQuestionStore } from './credit-questions/store.ts'
 import { createEntryDesk, type EntryDesk } from './desk/desk.ts'
 import { createEntryStore } from './desk/store.ts'
 import { createDifferences } from './differences.ts'
-import { createStatementImports, MATCH_EVERY_MS, type StatementImports } from './import/imports.ts'
-import { createImportHandlers, type ImportHandlers } from './import/routes.ts'
-import { createImportStore } from './import/store.ts'
 import { createStatementJobs, type StatementJobs } from './jobs.ts'
 import { createReceivers, type Subjects } from './receivers.ts'
 import { createReportedBalances } from './reported-balances/balances.ts'
@@ -24,15 +21,10 @@ import { createTripWireStore, type TripWireStore } from './trip-wire/store.ts'
 import { createTripWire, type TripWire } from './trip-wire/wire.ts'
 import { createUnaccounted } from './unaccounted.ts'
 
-export { MATCH_EVERY_MS }
-
 /** The bank's statement: read, kept, and held against our books; and what is asked before it can be believed. */
 export interface StatementModule extends StatementJobs {
   /** Asks the bank about credits of which only events told: one look. @source rules#trip-wire.9 */
   readonly askAboutCredits: CreditQuestions['processNext']
-  /** Judges what operators imported and nothing has settled: one look. @source rules#import.3 */
-  readonly matchImports: StatementImports['processNext']
-  readonly handlers: ImportHandlers
   /** What an operator decides of entries that the books do not have. */
   readonly desk: EntryDesk
 }
@@ -67,23 +59,12 @@ export function createStatementModule(options: StatementOptions): StatementModul
     wireStore,
     tripWire,
   })
-  const receivers = createReceivers(options)
-  const entries = createEntryStore(database)
-  const imports = createStatementImports({
-    ...options,
-    store: createImportStore(database),
-    decided: entries,
-    receivers,
-    tripWire,
-  })
   return {
     processNext: partner.capabilities.has('statement')
       ? createReading(options, wireStore, tripWire).processNext
       : nothingDue,
-    desk: createEntryDesk({ store: entries, receivers }),
+    desk: createEntryDesk({ store: createEntryStore(database), receivers: createReceivers(options) }),
     askAboutCredits: partner.capabilities.has('query-charge') ? questions.processNext : nothingDue,
-    matchImports: imports.processNext,
-    handlers: createImportHandlers(imports),
   }
 }
 

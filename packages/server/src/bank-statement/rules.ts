@@ -111,8 +111,6 @@ export interface OpenEntry extends StatementEntry {
    * @source rules#statement.10
    */
   readonly isComeAndGone: boolean
-  /** The file that has it; only of what a file tells. */
-  readonly importId?: string
 }
 
 /** An operation that an entry could be of. */

@@ -6,7 +6,6 @@ import {
   type EntryKey,
   type EntryMarking,
   type EntryParameters,
-  type EntryTable,
   entryParameters,
   MISSING,
   markingOf,
@@ -98,9 +97,6 @@ export interface Gap {
   readonly valueCents: bigint
   readonly missedAt: number
 }
-
-/** The bank's own statement, as it was read. */
-const ENTRIES: EntryTable = { table: 'statement_entry', name: 'statement' }
 
 const claim = statement<
   [leaseId: string, now: string, until: string],
@@ -370,7 +366,7 @@ function entriesOf(database: Database): Omit<StatementStore, OfMark | OfGaps> {
       return (await database.rows(selectReported, [direction, movementId, kind, limit])).map(openEntryOf)
     },
     oldestUnreportedAt: async () => (await database.rows(selectOldestUnreported, []))[0]?.at ?? null,
-    ...markingOf(database, ENTRIES),
+    ...markingOf(database),
   }
 }
 

@@ -7,7 +7,7 @@ export interface Figures {
   readonly accounts: readonly AccountFigures[]
   readonly journals: readonly JournalFigures[]
   /** What the bank had when the day was over; `null`: nobody said. */
-  readonly bank: { readonly closingCents: bigint; readonly source: 'statement' | 'import' } | null
+  readonly bank: { readonly closingCents: bigint } | null
   /** What the bank has by then and our books have later, less what is the other way round. */
   readonly timing: Tally
   /** What the bank's statement has and is of no operation: tariffs, and payments that came and went. */
@@ -71,7 +71,7 @@ export interface CloseContent {
   readonly status: CloseStatus
   readonly accounts: readonly { account: AccountCode; openingCents: number; closingCents: number }[]
   readonly journals: readonly { journal: string; count: number; accounts: readonly AccountSum[] }[]
-  readonly bank: { closingCents: number; source: 'statement' | 'import' } | null
+  readonly bank: { closingCents: number } | null
   /** What our books say the bank has: `settlement`, with its sign changed. */
   readonly booksCents: number
   readonly differenceCents: number | null
@@ -149,7 +149,7 @@ export function contentOf(
       count,
       accounts: sums.map(({ account, cents }) => ({ account, cents: Number(cents) })),
     })),
-    bank: bank && { closingCents: Number(bank.closingCents), source: bank.source },
+    bank: bank && { closingCents: Number(bank.closingCents) },
     booksCents: Number(booksCents),
     differenceCents: numberOrNull(differenceCents),
     timing: { count: timing.count, cents: Number(timing.cents) },

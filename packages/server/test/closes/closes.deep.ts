@@ -52,7 +52,7 @@ test('[close.1] [close.3] a close has balances, movements by kind and what the b
     { account: 'available', cents: 125_50 },
     { account: 'settlement', cents: -125_50 },
   ])
-  assert.deepEqual(first.bank, { closingCents: 90_00, source: 'statement' })
+  assert.deepEqual(first.bank, { closingCents: 90_00 })
   assert.deepEqual([first.booksCents, first.differenceCents, first.unexplainedCents], [90_00, 0, 0])
 
   const second = await pix.close(await pix.endDay())

@@ -3,7 +3,6 @@ import test from 'node:test'
 import { type LooseCase, type LooseDecision, looseCases } from '@pixgate/spec'
 import type { StatementEntry, StatementPage } from '../../src/banks/port.ts'
 import { createDriftCases } from '../../src/desk/loose/index.ts'
-import { bring, fileOf } from '../closes/statement-file.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { type Circumstances, decideLooseAs, type LooseScenario, type LooseWorld } from '../support/scripted-loose.ts'
 
@@ -123,17 +122,6 @@ async function unexplainedClose(pix: LooseWorld): Promise<undefined> {
   pix.statement.tell = less(-300n, 'both')
   await pix.endDay()
   await showing(pix)
-}
-
-/** Somebody imports another account's statement. */
-async function strangersFile(pix: LooseWorld): Promise<undefined> {
-  await pix.balance(10_00)
-  const day = await pix.endDay()
-  const rows = Array.from({ length: 30 }, (_, at) => {
-    return { kind: 'PAYMENT_RECEIVED', direction: 'in', value: '1,00', endToEndId: `E-strange-${at}` }
-  })
-  assert.equal((await bring(pix, fileOf(day, '30,00', rows))).status, 200)
-  await pix.minutes(7)
 }
 
 /** What the bank tells of its balances is less by so much. */
@@ -284,12 +272,6 @@ const SCENARIOS: readonly LooseScenario[] = [
     decisions: { attribute: to, replay: asItIs, dismiss: asItIs },
   },
   { kind: 'ledger_drift', arrange: drifted, decisions: { close: asItIs } },
-  {
-    kind: 'import_differs',
-    lacking: ['statement', 'balance'],
-    arrange: strangersFile,
-    decisions: { close: asItIs },
-  },
   { kind: 'close_differs', arrange: unexplainedClose, decisions: { close: asItIs } },
 ]
 

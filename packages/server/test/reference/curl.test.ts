@@ -162,7 +162,6 @@ async function closes({ run, variables }: Shell, pix: World): Promise<void> {
   variables.CLOSE_ID = (await run('listCloses')).data[0].id
   for (const id of ['getClose', 'verifyClose', 'exportCloseCsv', 'exportCloseOfx', 'exportLedger'] as const)
     await run(id)
-  await run('importStatement')
 }
 
 /** When the bank's statement has been read past the end of a day. */

@@ -41,7 +41,6 @@ const SUBJECTS: Readonly<Record<LooseCase, readonly CaseSubject[]>> = {
     { is: 'decided', booked },
     { is: 'decided', booked: [] },
   ],
-  import_differs: [NOTHING],
   statement_unaccounted: [NOTHING],
   statement_short: [NOTHING],
   bank_balance_short: [NOTHING],
