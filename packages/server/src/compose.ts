@@ -10,6 +10,7 @@ import { withBreaker } from './banks/breaker.ts'
 import { createCertificateWatch } from './banks/certificate-watch.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import { BANK_CALLS, withinCapabilities } from './banks/lacking.ts'
+import type { BalancePartner } from './banks/port.ts'
 import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting.ts'
 import { createStandingLog, watchBank } from './banks/watch.ts'
 import { cashInDecider, createCashInModule } from './cash-in/index.ts'
@@ -298,10 +299,9 @@ async function buildModules(base: Base, workers: Workers) {
   }
 }
 
-function buildCloses(base: Base, engine: Engine, { capabilities }: Pick<Bank, 'capabilities'>) {
+function buildCloses(base: Base, engine: Engine, partner: BalancePartner) {
   const { config, databases } = base
-  const bank = { isStatementRead: capabilities.has('statement'), isBalanceReported: capabilities.has('balance') }
-  return createClosesModule({ ...base, ...config, ...bank, engine, database: databases.work })
+  return createClosesModule({ ...base, ...config, engine, partner, database: databases.work })
 }
 
 /** What reads the bank's own word is built on. */

@@ -110,14 +110,6 @@ export const looseCases = {
       'The entries of a window of the bank’s statement do not account for the change of its balance. Nothing was booked.',
     decisions: { close: CLOSE },
   },
-  statement_short: {
-    meaning: 'The bank’s statement has less than all that it ever showed. Nothing was booked.',
-    decisions: { close: CLOSE },
-  },
-  bank_balance_short: {
-    meaning: 'The bank’s balance is less than its statement explains. Nothing was booked.',
-    decisions: { close: CLOSE },
-  },
   unmatched_event: {
     meaning: 'An event of the bank names nothing that is known here, after all its tries. It was applied to nothing.',
     decisions: EVENT,

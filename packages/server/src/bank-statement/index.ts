@@ -1,4 +1,4 @@
-import type { BalancePartner, StatementPartner } from '../banks/port.ts'
+import type { StatementPartner } from '../banks/port.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
@@ -11,12 +11,7 @@ import { createEntryStore } from './desk/store.ts'
 import { createDifferences } from './differences.ts'
 import { createStatementJobs, type StatementJobs } from './jobs.ts'
 import { createReceivers, type Subjects } from './receivers.ts'
-import { createReportedBalances } from './reported-balances/balances.ts'
-import { createReportedBalanceStore } from './reported-balances/store.ts'
 import { createStatementStore } from './store.ts'
-import { createListedLooks } from './trip-wire/listed/looks.ts'
-import { createListedStore } from './trip-wire/listed/store.ts'
-import { createShortfalls } from './trip-wire/shortfalls.ts'
 import { createTripWireStore, type TripWireStore } from './trip-wire/store.ts'
 import { createTripWire, type TripWire } from './trip-wire/wire.ts'
 import { createUnaccounted } from './unaccounted.ts'
@@ -33,7 +28,7 @@ export interface StatementModule extends StatementJobs {
 export interface StatementOptions extends Subjects {
   readonly engine: Engine
   readonly database: Database
-  readonly partner: StatementPartner & Partial<Pick<BalancePartner, 'readBalance'>>
+  readonly partner: StatementPartner
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
@@ -72,11 +67,7 @@ function createReading(options: StatementOptions, wireStore: TripWireStore, trip
   const store = createStatementStore(options.database)
   const entries = createEntryStore(options.database)
   const differences = createDifferences({ ...options, store, entries, tripWire, receivers: createReceivers(options) })
-  const listed = createListedStore(options.database)
-  const listedLooks = createListedLooks({ ...options, store: wireStore, listed, tripWire })
-  const reportedBalances = createReportedBalances({ ...options, store: createReportedBalanceStore(options.database) })
-  const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire, listedLooks, reportedBalances })
   const { confirmCredits } = wireStore
   const unaccounted = createUnaccounted({ tripWire })
-  return createStatementJobs({ ...options, store, differences, shortfalls, unaccounted, confirmCredits })
+  return createStatementJobs({ ...options, store, differences, unaccounted, confirmCredits })
 }

@@ -6,7 +6,6 @@ import type { Logger } from '../platform/log.ts'
 import type { Differences } from './differences.ts'
 import { firstFrom, markAfter, type Window, WindowTotal, windowAt } from './rules.ts'
 import type { FinishedReading, Mark, StatementStore } from './store.ts'
-import type { Shortfalls } from './trip-wire/shortfalls.ts'
 import type { Unaccounted } from './unaccounted.ts'
 
 /** Reading the bank's statement: a page at a time, with no transaction open while the bank is called. */
@@ -24,7 +23,6 @@ export interface StatementJobsOptions {
   readonly store: StatementStore
   readonly partner: StatementPartner
   readonly differences: Differences
-  readonly shortfalls: Shortfalls
   readonly unaccounted: Unaccounted
   /** No longer counts unverified credits that the statement has. @source rules#cash-in.credits.3 */
   readonly confirmCredits: (nowMs: number) => Promise<void>
@@ -56,7 +54,7 @@ interface Reading {
 
 /** Makes the jobs. */
 export function createStatementJobs(options: StatementJobsOptions): StatementJobs {
-  const { store, partner, differences, shortfalls, unaccounted, clock, ids } = options
+  const { store, partner, differences, unaccounted, clock, ids } = options
   let underWay: Reading | undefined
 
   async function begin(): Promise<Reading | undefined> {
@@ -93,10 +91,7 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
       return broken(reading, 'its entries do not account for its balances')
     const isOfThePast = window.to < startedAt
     // Else what our books have since then is in windows that are yet to be read. First, as there may be much to match.
-    if (!isOfThePast) {
-      await differences.findGaps(startedAt, readFrom)
-      await shortfalls.look(startedAt, page.balances?.closingCents, () => isOurs(reading))
-    }
+    if (!isOfThePast) await differences.findGaps(startedAt, readFrom)
     const waiting = await differences.match(clock.now(), matching(options, reading))
     await options.confirmCredits(clock.now())
     // A window of the past is followed by the next one at once, unless something in it has to wait.
@@ -104,7 +99,7 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     return (await store.finish(reading.leaseId, finishOf(reading, waiting, isMore))) && isMore
   }
 
-  /** What was read before it broke off counts all the same; only the mark stays where it is. @source rules#statement.3 */
+  /** What was read before it broke off counts all the same; only the mark stays where it is. @source rules#statement.3, rules#trip-wire.8 */
   async function broken(reading: Reading, reason: string): Promise<boolean> {
     tellBroken(options.logger, reading, reason)
     await differences.match(clock.now(), matching(options, reading))

@@ -71,18 +71,8 @@ export interface StatementPartner extends Capable {
    * anything else.
    */
   readonly returnsWithinMs?: number
-  /** What is known of a statement that is made of lists, and tells no balances; absent where it tells them. */
-  readonly listing?: StatementListing
   /** Reads a page of a window. Reading changes nothing at the bank. */
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
-}
-
-/** How far a list of movements is behind the account. */
-export interface StatementListing {
-  /** How long after it happened money that left may be missing from every list. */
-  readonly debitsWithinMs: number
-  /** What the bank may keep of what comes in, as a tariff that is in no list: at most so much in a thousand. */
-  readonly tariffPerMille: number
 }
 
 /** What the bank holds for us, whatever its statement says. */
@@ -138,8 +128,7 @@ interface OrderPartner extends Capable {
  * What a bank may lack, or, in `verify-every-credit`, demand: that no payment is booked on the word of its events. Without
  * `charge`, `payout`, `refund` or `decode-qr-code` what needs it is refused at its creation. Without `idempotent-…` an
  * unknown result is never sent again: it could make two payable codes (failure-modes#CI-6) or pay twice. A charge that cannot
- * be cancelled ends at the bank by itself. `balance` promises besides that the two balances of a page of the statement, where it has
- * them, are the account's, and not only such that its entries account for them.
+ * be cancelled ends at the bank by itself.
  * @source rules#partner.10
  */
 export type PartnerCapability =

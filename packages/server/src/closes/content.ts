@@ -6,8 +6,11 @@ import type { AccountCode } from '@pixgate/spec'
 export interface Figures {
   readonly accounts: readonly AccountFigures[]
   readonly journals: readonly JournalFigures[]
-  /** What the bank had when the day was over; `null`: nobody said. */
-  readonly bank: { readonly closingCents: bigint } | null
+  /**
+   * What the bank had when the day was over, by a balance of its own, and what it may have taken off that for orders under way or as
+   * blocked; `null`: no balance says.
+   */
+  readonly bank: { readonly closingCents: bigint; readonly setAsideCents: bigint } | null
   /** What the bank has by then and our books have later, less what is the other way round. */
   readonly timing: Tally
   /** What the bank's statement has and is of no operation: tariffs, and payments that came and went. */
@@ -128,10 +131,11 @@ export function contentOf(
   const { accounts, journals, bank, timing, kept, differences, openCases } = figures
   const settlement = accounts.find(({ account }) => account === 'settlement')
   const booksCents = -(settlement?.closingCents ?? 0n)
-  const differenceCents = bank === null ? null : bank.closingCents - booksCents
   const explaining = differences.filter(({ isOpen }) => isOpen)
   const explainedCents = explaining.reduce((sum, { cents }) => sum + cents, 0n)
-  const unexplained = differenceCents === null ? null : differenceCents - timing.cents - kept.cents - explainedCents
+  const expectedCents = booksCents + timing.cents + kept.cents + explainedCents
+  const closingCents = bank && closingOf(bank, [expectedCents, expectedCents + BigInt(carriedCents)])
+  const unexplained = closingCents === null ? null : closingCents - expectedCents
   const unexplainedCents = numberOrNull(unexplained)
   const isNews = unexplainedCents !== null && unexplainedCents !== 0 && unexplainedCents !== carriedCents
   const content = {
@@ -149,9 +153,9 @@ export function contentOf(
       count,
       accounts: sums.map(({ account, cents }) => ({ account, cents: Number(cents) })),
     })),
-    bank: bank && { closingCents: Number(bank.closingCents) },
+    bank: closingCents === null ? null : { closingCents: Number(closingCents) },
     booksCents: Number(booksCents),
-    differenceCents: numberOrNull(differenceCents),
+    differenceCents: closingCents === null ? null : Number(closingCents - booksCents),
     timing: { count: timing.count, cents: Number(timing.cents) },
     kept: { count: kept.count, cents: Number(kept.cents) },
     explained: {
@@ -175,6 +179,23 @@ export function contentOf(
     changed: [],
   }
   return same === undefined ? content : { ...content, changed: changesOf(same.content, content) }
+}
+
+/**
+ * What the bank had. Of what is set aside it may have taken all off, a part or nothing: what leaves nothing new unexplained is taken, else what
+ * is nearest to that.
+ * @param expected with nothing unexplained, and with what was unexplained before
+ * @returns `null`: a part may explain the rest
+ * @source rules#close.12
+ */
+function closingOf(
+  { closingCents: least, setAsideCents }: NonNullable<Figures['bank']>,
+  expected: readonly bigint[],
+): bigint | null {
+  const most = least + setAsideCents
+  if (least === most || expected.includes(least)) return least
+  if (expected.includes(most) || expected.every((cents) => cents > most)) return most
+  return expected.every((cents) => cents < least) ? least : null
 }
 
 function statusOf(unexplained: bigint | null, explaining: number): CloseStatus {

@@ -4,7 +4,6 @@ import { pino } from 'pino'
 import { createStatementModule, type StatementModule } from '../../src/bank-statement/index.ts'
 import { createTripWireStore, type TripWireStore } from '../../src/bank-statement/trip-wire/store.ts'
 import type {
-  BalanceAnswer,
   ChargeQueryAnswer,
   StatementAnswer,
   StatementEntry,
@@ -31,9 +30,6 @@ import { type SteppedClock, steppedClock } from '../support/stepped-clock.ts'
 export interface ScriptedStatement extends StatementPartner {
   readonly asked: StatementQuery[]
   answer: (query: StatementQuery) => StatementAnswer | Promise<StatementAnswer>
-  /** What it says of the balance; only a bank that was made with one is asked. */
-  balance: () => BalanceAnswer
-  readBalance(): Promise<BalanceAnswer>
   /** The charges that it was asked about, in order. */
   readonly askedCharges: string[]
   /** What it says of a charge; only a bank that was made to be asked is. */
@@ -75,7 +71,6 @@ const SILENT = pino({ level: 'silent' })
 /** In what it differs from the ordinary one. */
 export interface FixtureOptions {
   readonly isAccountShared?: boolean
-  readonly hasBalance?: boolean
   /** The bank can be asked about a charge. */
   readonly canAsk?: boolean
   /** The clock moves only when it is put forward. */
@@ -167,22 +162,16 @@ const NO_CHARGES = {
 
 const UNSAID = { kind: 'UNKNOWN', reason: 'nobody said', httpStatus: undefined } as const
 
-/** A bank without entries, and, where it has a balance, one that nobody tells. */
-function scriptedStatement({ hasBalance = false, canAsk = false }: FixtureOptions): ScriptedStatement {
+/** A bank without entries. */
+function scriptedStatement({ canAsk = false }: FixtureOptions): ScriptedStatement {
   const bank: ScriptedStatement = {
-    capabilities: new Set([
-      'statement',
-      ...(hasBalance ? (['balance'] as const) : []),
-      ...(canAsk ? (['query-charge'] as const) : []),
-    ]),
+    capabilities: new Set(['statement', ...(canAsk ? (['query-charge'] as const) : [])]),
     asked: [],
     answer: () => pageOf([]),
     readStatement: async (query) => {
       bank.asked.push(query)
       return bank.answer(query)
     },
-    balance: () => UNSAID,
-    readBalance: async () => bank.balance(),
     askedCharges: [],
     charge: () => UNSAID,
     getCharge: async (id) => {

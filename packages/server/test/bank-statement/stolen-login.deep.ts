@@ -103,16 +103,3 @@ test('[cash-in.credits.3] [ledger.verify.1] a sum of unverified credits that som
   assert.equal((await unverifiedTotal(fixture.database))?.cents, 100_00n)
   assert.deepEqual(await names(), [])
 })
-
-test('[audit.10] by how much the bank may lack money, and since when, is nobody’s to change untold', async (t) => {
-  const fixture = await statementFixture(t)
-  const stolen = as(fixture.url, await serverLogin(t))
-  await assert.rejects(
-    administer(stolen, 'UPDATE statement_mark SET entries_cents = entries_cents - 30000'),
-    /permission denied/,
-  )
-  await administer(stolen, `UPDATE bank_shortfall SET short_since = '2030-01-01' WHERE name = 'balance'`)
-  const [row] = await audit(fixture.database)
-  assert.equal(row?.action, 'bank_shortfall.noted')
-  assert.match(row?.actor ?? '', /^database login_/)
-})

@@ -115,22 +115,19 @@ async function drifted({ service, database }: LooseWorld): Promise<undefined> {
   await createDriftCases({ engine: service.engine, database }).report({ drifts: [drift] })
 }
 
-/** A day of which the bank tells more than its list comes to. */
+/** A day of which the bank tells a balance that is too low. */
 async function unexplainedClose(pix: LooseWorld): Promise<undefined> {
   await pix.balance(10_00)
   await pix.endDay()
-  pix.statement.tell = less(-300n, 'both')
+  await pix.bank('PUT', '/control/lies', { perThousand: { balanceShort: 1_000 } })
   await pix.endDay()
-  await showing(pix)
+  await pix.bank('PUT', '/control/lies', { perThousand: {} })
 }
 
-/** What the bank tells of its balances is less by so much. */
-const less = (cents: bigint, which: 'both' | 'closing') => (page: StatementPage) => ({
+/** What the bank tells of its closing balance is less by so much. */
+const less = (cents: bigint) => (page: StatementPage) => ({
   ...page,
-  balances: page.balances && {
-    openingCents: page.balances.openingCents - (which === 'both' ? cents : 0n),
-    closingCents: page.balances.closingCents - cents,
-  },
+  balances: page.balances && { ...page.balances, closingCents: page.balances.closingCents - cents },
 })
 
 const SCENARIOS: readonly LooseScenario[] = [
@@ -216,35 +213,12 @@ const SCENARIOS: readonly LooseScenario[] = [
     kind: 'statement_unaccounted',
     arrange: async (pix) => {
       await pix.minutes(2)
-      pix.statement.tell = less(-1n, 'closing')
+      pix.statement.tell = less(-1n)
       await pix.minutes(18)
       await showing(pix)
       return undefined
     },
     decisions: { close: asItIs },
-  },
-  {
-    kind: 'statement_short',
-    arrange: async (pix) => {
-      await pix.balance(10_00)
-      await pix.minutes(3)
-      pix.statement.tell = less(400n, 'both')
-      await pix.minutes(12)
-      await showing(pix)
-      return undefined
-    },
-    decisions: { close: asItIs },
-  },
-  {
-    kind: 'bank_balance_short',
-    arrange: async (pix) => {
-      await pix.balance(900_00)
-      await pix.minutes(12)
-      await pix.bank('PUT', '/control/lies', { perThousand: { balanceShort: 1_000 } })
-      await pix.minutes(12)
-      return undefined
-    },
-    decisions: { close: () => ({ before: (pix) => pix.bank('PUT', '/control/lies', { perThousand: {} }) }) },
   },
   // The statement, or the bank's answer, would tell first.
   {

@@ -19,7 +19,6 @@ export function openEfiBank(config: ApiPixConfig, clock: Clock): Bank {
       heldBack: (call) => link.heldBack(call),
       now: () => clock.now(),
       paysQrCodes: config.paysQrCodes ?? false,
-      tariffPerMille: config.tariffPerMille ?? 0,
     }),
   )
 }

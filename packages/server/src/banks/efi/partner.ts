@@ -5,7 +5,6 @@ import { type Refused, settleRefusal } from '../api-pix/classify.ts'
 import type { Exchange, Order } from '../api-pix/exchange.ts'
 import { centsOf } from '../api-pix/money.ts'
 import { type ApiPixOptions, createApiPixPartner } from '../api-pix/partner.ts'
-import { RETURNS_WITHIN_MS } from '../api-pix/statement.ts'
 import type { Outcome } from '../link.ts'
 import type { PatientLink } from '../patient-link.ts'
 import type {
@@ -32,8 +31,6 @@ export interface EfiOptions extends Omit<ApiPixOptions, 'lists'> {
   readonly now: () => number
   /** Payouts by QR code are taken, though the bank is told no amount with them. */
   readonly paysQrCodes: boolean
-  /** As in {@link StatementListing}. */
-  readonly tariffPerMille: number
 }
 
 /**
@@ -44,7 +41,7 @@ const READ_WITHIN_MS = 1_500
 
 /** Efí: the Central Bank's API Pix, and beside it endpoints of its own that send money. @source rules#efi */
 export function createEfiPartner(options: EfiOptions): Partner {
-  const { sending, heldBack, now, paysQrCodes, tariffPerMille, ...standard } = options
+  const { sending, heldBack, now, paysQrCodes, ...standard } = options
   const partner = createApiPixPartner({ ...standard, lists: SENT_LISTS })
   const { pixKey } = standard.merchant
 
@@ -74,7 +71,6 @@ export function createEfiPartner(options: EfiOptions): Partner {
   return {
     ...partner,
     returnsWithinMs: SENT_WITHIN_MS,
-    listing: { debitsWithinMs: RETURNS_WITHIN_MS, tariffPerMille },
     capabilities: new Set([
       ...partner.capabilities,
       'payout',

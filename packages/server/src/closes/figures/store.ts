@@ -1,6 +1,7 @@
 import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
 import type { DayBounds } from '../../platform/sao-paulo.ts'
+import { bankAt } from '../balance/store.ts'
 import type { DifferenceFigures, Figures, JournalFigures, OpenCase, Tally } from '../content.ts'
 import { LISTED_MAX } from '../content.ts'
 import { BEFORE_KNOWN, DIRECTION } from './directions.ts'
@@ -40,25 +41,6 @@ const selectJournals = statement<
 )
 
 const SIGNED = `CASE s.direction WHEN 'in' THEN s.value_cents ELSE -s.value_cents END`
-
-/**
- * The first balance after the day that the bank told, `r`: where its list came to the same, the list was whole, and what came to it
- * since counts; else what was told counts, less what moved after the day.
- */
-const REPORTED = `(SELECT * FROM reported_balance WHERE day_end >= $1 ORDER BY day_end, is_listed DESC LIMIT 1) r`
-
-/** What the bank's statement says it had. */
-const selectBank = statement<[to: string], { cents: string }>(
-  'closes.bank',
-  `SELECT (CASE WHEN r.is_listed
-                THEN b.base_cents + m.entries_cents
-                     - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s WHERE s.occurred_at >= $1), 0)
-                ELSE r.cents
-                     - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s
-                                  WHERE s.occurred_at >= $1 AND s.occurred_at < r.day_end), 0) END)::text AS cents
-     FROM ${REPORTED}, bank_shortfall b, statement_mark m
-    WHERE b.name = 'statement' AND m.matched_until >= $1`,
-)
 
 /** The account that stands for the bank. */
 const SETTLEMENT = `(SELECT id FROM account WHERE code = 'settlement')`
@@ -141,14 +123,7 @@ const IS_HELD = `EXISTS (SELECT FROM "case" c JOIN entry e ON e.operation_id = c
                           WHERE c.kind = 'return_unexplained' AND c.reference = s.id AND ${STOOD}
                             AND s.direction = 'out' AND e.journal = 'return_held' AND e.at < $1)`
 
-/** Since when the bank lacks what a case of the trip wire tells of. */
-const SINCE = `(c.facts ->> 'since')::timestamptz`
-
-/**
- * Of what the statement has otherwise, or at all, of what it has not, of what two operations have, and of what the bank told less
- * than its list comes to: as far as it was so when the day ended. A balance that is short of the statement explains nothing of the
- * difference, and keeps the day from being balanced.
- */
+/** Of what the statement has otherwise, or at all, of what it has not, and of what two operations have: as it was when the day ended. */
 const selectDifferences = statement<[to: string], DifferenceRow>(
   'closes.differences',
   `WITH found AS (
@@ -179,13 +154,6 @@ const selectDifferences = statement<[to: string], DifferenceRow>(
                    AND e.at < $1
       WHERE c.kind = 'movement_elsewhere' AND ${STOOD}
       GROUP BY c.id
-     UNION ALL
-     SELECT c.kind, c.reference, -(c.facts ->> 'valueCents')::bigint, NULL
-       FROM ${REPORTED} JOIN "case" c ON c.kind = 'statement_short' AND ${SINCE} <= r.reported_at AND ${STOOD}
-      WHERE NOT r.is_listed
-     UNION ALL
-     SELECT c.kind, c.reference, 0, NULL
-       FROM "case" c WHERE c.kind = 'bank_balance_short' AND ${SINCE} < $1 AND ${STOOD}
    )
    SELECT f.kind, f.reference, f.cents::text AS cents, c.id::text AS "caseId",
           -- What has no case will have one.
@@ -193,7 +161,7 @@ const selectDifferences = statement<[to: string], DifferenceRow>(
      FROM found f
      LEFT JOIN "case" c ON c.operation_id IS NOT DISTINCT FROM f.operation_id AND c.kind = f.kind
                        AND c.reference = f.reference
-    WHERE f.cents <> 0 OR f.kind = 'bank_balance_short'
+    WHERE f.cents <> 0
     ORDER BY abs(f.cents) DESC, f.kind, f.reference`,
 )
 
@@ -213,7 +181,7 @@ export async function readFigures(queries: Queries, { from, to }: DayBounds): Pr
   const [start, end] = [instantParameter(from), instantParameter(to)]
   const accounts = await queries.rows(selectAccounts, [start, end])
   const journals = await queries.rows(selectJournals, [start, end])
-  const [bank] = await queries.rows(selectBank, [end])
+  const bank = await bankAt(queries, end)
   const later = tallyOf(await queries.rows(selectLater, [end]))
   const earlier = tallyOf(await queries.rows(selectEarlier, [end]))
   const kept = tallyOf(await queries.rows(selectKept, [end]))
@@ -226,7 +194,7 @@ export async function readFigures(queries: Queries, { from, to }: DayBounds): Pr
       closingCents: BigInt(closing),
     })),
     journals: journalsOf(journals),
-    bank: bank?.cents == null ? null : { closingCents: BigInt(bank.cents) },
+    bank,
     timing: { count: later.count + earlier.count, cents: later.cents + earlier.cents },
     kept,
     differences: differences.map(differenceOf),

@@ -60,7 +60,7 @@ export async function verify(queries: Queries): Promise<Verification> {
   return { at: now, faults: drifts.reduce((sum, { count }) => sum + count, 0), drifts }
 }
 
-/** What our books believe, and the bank's statement or balance, as far as they were read, do not confirm. */
+/** What our books believe, and the bank's statement, as far as it was read, does not confirm. */
 export interface Unconfirmed {
   /** When the statement was last read whole, epoch milliseconds; `null`: never, so that nothing is known. */
   readonly readAt: number | null
@@ -97,10 +97,6 @@ const selectUnconfirmed = statement<[], { what: string; total: string; count: st
             'statement_unexplained', s.kind || ' ' || s.id
        FROM statement_entry s
       WHERE s.direction = 'out' AND s.settled_at IS NULL AND s.reported_at IS NOT NULL
-     UNION ALL
-     SELECT CASE name WHEN 'statement' THEN 'the statement is short of what it showed' ELSE 'the balance is below the statement' END,
-            accepted_cents, NULL, NULL
-       FROM bank_shortfall WHERE accepted_cents > 0
    )
    SELECT concat(cents, ': ', what) AS what, (sum(cents) OVER ())::text AS total, (count(*) OVER ())::text AS count
      FROM found f
