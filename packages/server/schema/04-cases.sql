@@ -54,8 +54,7 @@ BEGIN
 END $$;
 CREATE TRIGGER begins_open BEFORE INSERT ON "case" FOR EACH ROW
   WHEN (NEW.closed_at IS NOT NULL
-        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs', 'statement_unaccounted',
-                        'credit_denied'))
+        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs', 'credit_denied'))
   EXECUTE FUNCTION refuse_closed_case();
 
 -- The end of such a case is written to the audit trail by the database, so that no process can leave it out.
@@ -68,8 +67,7 @@ BEGIN
 END $$;
 CREATE TRIGGER closing_told AFTER UPDATE OF closed_at ON "case" FOR EACH ROW
   WHEN (OLD.closed_at IS NULL AND NEW.closed_at IS NOT NULL
-        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs', 'statement_unaccounted',
-                        'credit_denied'))
+        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs', 'credit_denied'))
   EXECUTE FUNCTION tell_closed_case();
 
 -- Steps of operators towards a decision about a case: decisions, proposals, approvals and withdrawals.

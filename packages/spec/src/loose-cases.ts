@@ -105,11 +105,6 @@ export const looseCases = {
       close: CLOSE,
     },
   },
-  statement_unaccounted: {
-    meaning:
-      'The entries of a window of the bank’s statement do not account for the change of its balance. Nothing was booked.',
-    decisions: { close: CLOSE },
-  },
   unmatched_event: {
     meaning: 'An event of the bank names nothing that is known here, after all its tries. It was applied to nothing.',
     decisions: EVENT,

@@ -14,7 +14,6 @@ import { createReceivers, type Subjects } from './receivers.ts'
 import { createStatementStore } from './store.ts'
 import { createTripWireStore, type TripWireStore } from './trip-wire/store.ts'
 import { createTripWire, type TripWire } from './trip-wire/wire.ts'
-import { createUnaccounted } from './unaccounted.ts'
 
 /** The bank's statement: read, kept, and held against our books; and what is asked before it can be believed. */
 export interface StatementModule extends StatementJobs {
@@ -68,6 +67,5 @@ function createReading(options: StatementOptions, wireStore: TripWireStore, trip
   const entries = createEntryStore(options.database)
   const differences = createDifferences({ ...options, store, entries, tripWire, receivers: createReceivers(options) })
   const { confirmCredits } = wireStore
-  const unaccounted = createUnaccounted({ tripWire })
-  return createStatementJobs({ ...options, store, differences, unaccounted, confirmCredits })
+  return createStatementJobs({ ...options, store, differences, confirmCredits })
 }

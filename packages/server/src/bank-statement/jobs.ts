@@ -4,9 +4,8 @@ import type { Clock } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Differences } from './differences.ts'
-import { firstFrom, markAfter, type Window, WindowTotal, windowAt } from './rules.ts'
+import { firstFrom, markAfter, type Window, windowAt } from './rules.ts'
 import type { FinishedReading, Mark, StatementStore } from './store.ts'
-import type { Unaccounted } from './unaccounted.ts'
 
 /** Reading the bank's statement: a page at a time, with no transaction open while the bank is called. */
 export interface StatementJobs {
@@ -23,7 +22,6 @@ export interface StatementJobsOptions {
   readonly store: StatementStore
   readonly partner: StatementPartner
   readonly differences: Differences
-  readonly unaccounted: Unaccounted
   /** No longer counts unverified credits that the statement has. @source rules#cash-in.credits.3 */
   readonly confirmCredits: (nowMs: number) => Promise<void>
   readonly clock: Clock
@@ -47,14 +45,13 @@ interface Reading {
   readonly readFrom: number
   readonly mark: Mark
   readonly window: Window
-  readonly total: WindowTotal
   readonly cursors: Set<string>
   cursor: string | null
 }
 
 /** Makes the jobs. */
 export function createStatementJobs(options: StatementJobsOptions): StatementJobs {
-  const { store, partner, differences, unaccounted, clock, ids } = options
+  const { store, partner, differences, clock, ids } = options
   let underWay: Reading | undefined
 
   async function begin(): Promise<Reading | undefined> {
@@ -65,7 +62,7 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     const readFrom = mark.readFrom ?? firstFrom(startedAt, await store.oldestOperationAt())
     if (mark.readFrom === null) await store.readFrom(leaseId, readFrom)
     const window = windowAt(startedAt, readFrom, mark.matchedUntil)
-    return { leaseId, startedAt, readFrom, mark, window, total: new WindowTotal(), cursors: new Set(), cursor: null }
+    return { leaseId, startedAt, readFrom, mark, window, cursors: new Set(), cursor: null }
   }
 
   const isOurs = ({ leaseId }: Reading) => store.extend(leaseId, clock.now() + LEASE_MS)
@@ -75,9 +72,9 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     const answer = await partner.readStatement({ ...reading.window, cursor: reading.cursor })
     if (answer.kind !== 'READ') return broken(reading, answer.reason)
     const { page } = answer
-    reading.total.add(await differences.keep(newsOf(page, reading), clock.now()))
+    await differences.keep(newsOf(page, reading), clock.now())
     if (!(await isOurs(reading))) return false
-    if (page.nextCursor === null) return ended(reading, page)
+    if (page.nextCursor === null) return ended(reading)
     // Otherwise a bank that goes round in circles would be read for ever.
     if (reading.cursors.has(page.nextCursor)) return broken(reading, 'the same cursor twice')
     reading.cursors.add(page.nextCursor)
@@ -85,10 +82,8 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     return reading
   }
 
-  async function ended(reading: Reading, page: StatementPage): Promise<boolean> {
+  async function ended(reading: Reading): Promise<boolean> {
     const { startedAt, readFrom, window } = reading
-    if (!(await unaccounted.isWhole(reading, page)))
-      return broken(reading, 'its entries do not account for its balances')
     const isOfThePast = window.to < startedAt
     // Else what our books have since then is in windows that are yet to be read. First, as there may be much to match.
     if (!isOfThePast) await differences.findGaps(startedAt, readFrom)

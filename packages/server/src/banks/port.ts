@@ -359,18 +359,10 @@ export interface StatementQuery {
 /** A page of a window. */
 export interface StatementPage {
   readonly entries: readonly StatementEntry[]
-  /** Of the whole window, whichever page it is; `null`: the bank lists movements, and no balances with them. */
-  readonly balances: StatementBalances | null
   /** `null` on the last page. */
   readonly nextCursor: string | null
   /** It is of a list that reaches further back than the window: what moved before we began to read is no news. */
   readonly looksBack?: boolean
-}
-
-/** The account at the two ends of a window, centavos. */
-export interface StatementBalances {
-  readonly openingCents: bigint
-  readonly closingCents: bigint
 }
 
 /** Money that moved on our account, as the bank's statement tells it. */

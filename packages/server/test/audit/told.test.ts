@@ -116,7 +116,6 @@ test('[audit.10] a case of the bank’s statement begins open, and who closes it
     'statement_missing',
     'statement_unexplained',
     'statement_differs',
-    'statement_unaccounted',
     'credit_denied',
   ]
   const insert = (kind: string, closed: string) =>

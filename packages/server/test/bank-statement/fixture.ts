@@ -192,15 +192,7 @@ export function paymentOf(
   return { kind: 'PAYMENT_RECEIVED', direction: 'in', ...movement, ...given }
 }
 
-/** A page with these entries, on balances that these entries, or those of the whole window, account for. */
-export function pageOf(
-  entries: readonly StatementEntry[],
-  nextCursor: string | null = null,
-  all: readonly StatementEntry[] = entries,
-): StatementAnswer {
-  const closingCents = all.reduce(
-    (sum, { direction, valueCents }) => (direction === 'in' ? sum + valueCents : sum - valueCents),
-    0n,
-  )
-  return { kind: 'READ', page: { entries, balances: { openingCents: 0n, closingCents }, nextCursor } }
+/** A page with these entries. */
+export function pageOf(entries: readonly StatementEntry[], nextCursor: string | null = null): StatementAnswer {
+  return { kind: 'READ', page: { entries, nextCursor } }
 }

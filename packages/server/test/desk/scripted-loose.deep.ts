@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type LooseCase, type LooseDecision, looseCases } from '@pixgate/spec'
-import type { StatementEntry, StatementPage } from '../../src/banks/port.ts'
 import { createDriftCases } from '../../src/desk/loose/index.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { type Circumstances, decideLooseAs, type LooseScenario, type LooseWorld } from '../support/scripted-loose.ts'
@@ -40,26 +39,19 @@ async function debited(pix: LooseWorld): Promise<undefined> {
 /** The bank tells so much more of what came in, or less. */
 function otherwise(moreCents: bigint) {
   return async (pix: LooseWorld): Promise<undefined> => {
-    pix.statement.tell = (page) =>
-      withEntries(
-        page,
-        page.entries.map((entry) => ({ ...entry, valueCents: entry.valueCents + moreCents })),
-      )
+    pix.statement.tell = (page) => ({
+      ...page,
+      entries: page.entries.map((entry) => ({ ...entry, valueCents: entry.valueCents + moreCents })),
+    })
     await pix.balance(10_00)
     await pix.minutes(8)
   }
 }
 
-function withEntries(page: StatementPage, entries: readonly StatementEntry[]): StatementPage {
-  const cents = entries.reduce((sum, one) => sum + (one.direction === 'in' ? one.valueCents : -one.valueCents), 0n)
-  const openingCents = page.balances?.openingCents ?? 0n
-  return { ...page, entries, balances: { openingCents, closingCents: openingCents + cents } }
-}
-
 /** The statement leaves out what we were told was paid. */
 async function hidden(pix: LooseWorld): Promise<undefined> {
   await pix.minutes(2)
-  pix.statement.tell = (page) => withEntries(page, [])
+  pix.statement.tell = (page) => ({ ...page, entries: [] })
   await pix.balance(10_00)
   await pix.minutes(10)
 }
@@ -123,12 +115,6 @@ async function unexplainedClose(pix: LooseWorld): Promise<undefined> {
   await pix.endDay()
   await pix.bank('PUT', '/control/lies', { perThousand: {} })
 }
-
-/** What the bank tells of its closing balance is less by so much. */
-const less = (cents: bigint) => (page: StatementPage) => ({
-  ...page,
-  balances: page.balances && { ...page.balances, closingCents: page.balances.closingCents - cents },
-})
 
 const SCENARIOS: readonly LooseScenario[] = [
   {
@@ -208,17 +194,6 @@ const SCENARIOS: readonly LooseScenario[] = [
     },
     // Closed as explained, what was decided stays.
     decisions: { revert: asItIs, close: () => ({ moreCents: -1000n }) },
-  },
-  {
-    kind: 'statement_unaccounted',
-    arrange: async (pix) => {
-      await pix.minutes(2)
-      pix.statement.tell = less(-1n)
-      await pix.minutes(18)
-      await showing(pix)
-      return undefined
-    },
-    decisions: { close: asItIs },
   },
   // The statement, or the bank's answer, would tell first.
   {

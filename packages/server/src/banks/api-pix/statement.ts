@@ -53,7 +53,7 @@ const RETURNED: StatementList = {
 }
 
 /**
- * Reads the statement: the lists in turn, a page at a time. The bank tells no balances with them.
+ * Reads the statement: the lists in turn, a page at a time.
  * @param bankNow epoch milliseconds, by the bank's clock
  * @param lists besides those of what came in
  * @source rules#api-pix.9
@@ -94,7 +94,6 @@ export function createStatementReader(
       kind: 'READ',
       page: {
         entries: read.entries,
-        balances: null,
         nextCursor: after(list, page, read.isLast),
         looksBack: list.windowAt !== undefined,
       },

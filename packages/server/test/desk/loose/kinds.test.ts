@@ -41,7 +41,6 @@ const SUBJECTS: Readonly<Record<LooseCase, readonly CaseSubject[]>> = {
     { is: 'decided', booked },
     { is: 'decided', booked: [] },
   ],
-  statement_unaccounted: [NOTHING],
   unmatched_event: [EVENT, { ...EVENT, body: null }, { ...EVENT, setAsideAt: null }, { ...EVENT, isReadable: false }],
   disputed_event: [EVENT],
   quarantined_event: [EVENT, { ...EVENT, isReadable: false }],
