@@ -52,7 +52,7 @@ export interface CloserOptions {
   readonly ids: Ids
   readonly logger: Logger
   readonly encryptionKeys: EncryptionKeys
-  /** A day waits for its statement, where it has one, and for its balance, for a while. */
+  /** A day waits for the bank's statement and balance, where it has them. */
   readonly partner: BalancePartner
 }
 
@@ -64,7 +64,7 @@ const LOOK_BACK_EVERY_MS = 3_600_000
 /** So many days are looked at again. */
 const LOOK_BACK_DAYS = 7
 
-/** So long a day waits for a balance that it can be held against, since its end or, if it was missed, since the first balance after it. */
+/** Longest wait for a comparable balance: after the end of the day or, for a missed day, after the first balance since. */
 const BALANCE_WAIT_MS = 3_600_000
 
 const SIGNED_AT_ONCE = 100
@@ -110,7 +110,7 @@ export function createCloser(options: CloserOptions): Closer {
   }
 }
 
-/** Makes what reads the bank's balance, at most once a minute, where the bank has one and a statement to hold it against. */
+/** Reads and stores the bank's balance, at most once a minute. Without a statement there is nothing to compare it with. */
 function createBalanceReader({ database, clock, partner }: CloserOptions): () => Promise<void> {
   let readAt = Number.NEGATIVE_INFINITY
   return async () => {
@@ -126,7 +126,7 @@ function hasBalance({ capabilities }: BalancePartner): boolean {
   return capabilities.has('statement') && capabilities.has('balance')
 }
 
-/** Whether a day that ended at this instant still waits for a balance. @source rules#close.4 */
+/** Whether a day still waits for a balance. @param dayEnd epoch milliseconds @source rules#close.4 */
 async function waitsForBalance({ partner, database, clock }: CloserOptions, dayEnd: number): Promise<boolean> {
   if (!hasBalance(partner)) return false
   return clock.now() < ((await firstBalanceAt(database, dayEnd)) ?? dayEnd) + BALANCE_WAIT_MS
@@ -160,7 +160,7 @@ async function makeClose(options: CloserOptions, day: string, signal: AbortSigna
   })
   if (made === undefined) return false
   const { close, content } = made
-  // Orders under way may explain the balances that were read by now.
+  // Orders under way may explain the difference of every balance so far.
   if (content.bank === null && (await waitsForBalance(options, boundsOf(day).to))) return false
   // First: whoever dies in between opens it again, under the same reference.
   if (content.caseReference !== null) {

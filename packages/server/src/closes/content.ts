@@ -6,10 +6,7 @@ import type { AccountCode } from '@pixgate/spec'
 export interface Figures {
   readonly accounts: readonly AccountFigures[]
   readonly journals: readonly JournalFigures[]
-  /**
-   * What the bank had when the day was over, by a balance of its own, and what it may have taken off that for orders under way or as
-   * blocked; `null`: no balance says.
-   */
+  /** The bank's balance at the end of the day, and what the bank may have deducted from it; `null`: unknown. */
   readonly bank: { readonly closingCents: bigint; readonly setAsideCents: bigint } | null
   /** What the bank has by then and our books have later, less what is the other way round. */
   readonly timing: Tally
@@ -182,10 +179,9 @@ export function contentOf(
 }
 
 /**
- * What the bank had. Of what is set aside it may have taken all off, a part or nothing: what leaves nothing new unexplained is taken, else what
- * is nearest to that.
- * @param expected with nothing unexplained, and with what was unexplained before
- * @returns `null`: a part may explain the rest
+ * The bank's balance at the end of the day. The bank may have deducted all, part or none of what is set aside, so the balance is a range.
+ * @param expected the balance with nothing unexplained, and with what was unexplained before
+ * @returns the end of the range that is expected, else the end nearer to it; `null`: what is expected lies inside the range
  * @source rules#close.12
  */
 function closingOf(

@@ -3,7 +3,7 @@ import type { BankBalance } from '../../banks/port.ts'
 import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
 import type { Figures } from '../content.ts'
 
-/** All SQL of the bank's balance, which is read for the close of a day. */
+/** SQL for the bank's balance, which is read for the close of a day. */
 
 const selectReserved = statement<[], { cents: string }>(
   'closes.reserved',
@@ -21,12 +21,12 @@ const insertBalance = statement<
 
 const SKEW = `interval '${limits.statementClockSkewMs} ms'`
 
-/** It has what was booked in the very millisecond that the bank says. */
+/** End of what a balance includes: `as_of` counts whole. */
 const AFTER = `b.as_of + interval '1 ms'`
 
 /**
- * Balances `b` since the end of a day that the statement reaches. Where the bank does not say as of when a balance is, what moves within
- * the difference of the clocks may be in it or not: nothing may move then.
+ * Comparable balances `b` since the end of a day: the statement is read and matched up to each. Without `as_of` a movement near the
+ * reading may or may not be included, so there must be none within the clock skew.
  */
 const COMPARABLE = `bank_balance b, statement_mark m
     WHERE coalesce(b.as_of, b.read_at) >= $1 AND m.matched_until >= coalesce(${AFTER}, b.read_at + ${SKEW})
@@ -39,13 +39,12 @@ const selectIsKnown = statement<[dayEnd: string], { known: boolean }>(
   `SELECT EXISTS (SELECT FROM ${COMPARABLE}) AS known`,
 )
 
-/** When the first balance since the end of a day was read. */
 const selectFirst = statement<[dayEnd: string], { at: string | null }>(
   'closes.first_balance',
   `SELECT ((extract(epoch FROM min(read_at)) * 1000)::bigint)::text AS at FROM bank_balance WHERE read_at >= $1`,
 )
 
-/** The first balance with nothing set aside, else the first one, less what the statement has between the end of the day and then. */
+/** Prefers a balance with nothing set aside, then the first. Subtracts the movements between the end of the day and the balance. */
 const selectClosing = statement<[dayEnd: string], { cents: string; setAside: string }>(
   'closes.bank',
   `SELECT (b.available_cents
@@ -57,14 +56,14 @@ const selectClosing = statement<[dayEnd: string], { cents: string; setAside: str
     ORDER BY b.set_aside_cents <> 0, b.read_at LIMIT 1`,
 )
 
-/** What is set aside for orders under way, centavos. */
+/** Money reserved for orders under way, centavos. */
 export async function reservedNow(queries: Queries): Promise<bigint> {
   return BigInt((await queries.rows(selectReserved, []))[0]?.cents ?? 0)
 }
 
 /**
- * Keeps a balance.
- * @param reservedCents what was set aside before it was read: with what is now, the most that the bank may have taken off
+ * Stores a balance with the most that the bank may have deducted from it.
+ * @param reservedCents reserved before the reading; what is reserved now counts where it is more
  */
 export async function keepBalance(
   queries: Queries,
@@ -76,18 +75,18 @@ export async function keepBalance(
   await queries.rows(insertBalance, [...instants, availableCents, blockedCents, reservedCents])
 }
 
-/** Whether a balance is known that the close of a day can be held against. @param dayEnd epoch milliseconds */
+/** Whether there is a comparable balance since the end of a day. @param dayEnd epoch milliseconds */
 export async function isBalanceKnown(queries: Queries, dayEnd: number): Promise<boolean> {
   return (await queries.rows(selectIsKnown, [instantParameter(dayEnd)]))[0]?.known ?? false
 }
 
-/** When the first balance since the end of a day was read, epoch milliseconds; `undefined`: none was. */
+/** Time of the first balance since the end of a day, epoch milliseconds; `undefined`: none yet. */
 export async function firstBalanceAt(queries: Queries, dayEnd: number): Promise<number | undefined> {
   const [row] = await queries.rows(selectFirst, [instantParameter(dayEnd)])
   return row?.at == null ? undefined : Number(row.at)
 }
 
-/** What the bank had at the end of a day; `null`: no balance says. @param dayEnd as in SQL @source rules#close.11 */
+/** The bank's balance at the end of a day; `null`: unknown. @param dayEnd an instant for SQL @source rules#close.11 */
 export async function bankAt(queries: Queries, dayEnd: string): Promise<Figures['bank']> {
   const [row] = await queries.rows(selectClosing, [dayEnd])
   return row === undefined ? null : { closingCents: BigInt(row.cents), setAsideCents: BigInt(row.setAside) }
