@@ -42,8 +42,7 @@ test('[statement.3] [PL-13] a process that dies between pages: another reads the
   const fixture = await statementFixture(t)
   const [first, second] = [await fixture.charge(), await fixture.charge()]
   const entries = [paymentOf(first, 'E1'), paymentOf(second, 'E2')]
-  fixture.bank.answer = ({ cursor }) =>
-    cursor === null ? pageOf(entries.slice(0, 1), '1') : pageOf(entries.slice(1))
+  fixture.bank.answer = ({ cursor }) => (cursor === null ? pageOf(entries.slice(0, 1), '1') : pageOf(entries.slice(1)))
   assert.equal(await fixture.statements.processNext(), true)
   assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 OPEN'])
   assert.equal(await fixture.others.processNext(), false)

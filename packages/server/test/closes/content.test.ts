@@ -17,12 +17,10 @@ const NOTHING: Figures = {
 /** Of books that have 100, and a balance. @param carriedCents what was unexplained before */
 function said(closingCents: bigint, setAsideCents: bigint, carriedCents = 0) {
   const figures = { ...NOTHING, bank: { closingCents, setAsideCents } }
-  const { bank, unexplainedCents, status } = contentOf(
-    '2026-11-22',
-    { from: 0, to: 86_400_000 },
-    figures,
-    { same: undefined, carriedCents },
-  )
+  const { bank, unexplainedCents, status } = contentOf('2026-11-22', { from: 0, to: 86_400_000 }, figures, {
+    same: undefined,
+    carriedCents,
+  })
   return [bank?.closingCents ?? null, unexplainedCents, status]
 }
 

@@ -106,12 +106,12 @@ export const peoplesScenarios: readonly Scenario[] = [
     prepare: async (world, n) => {
       await paid(world, n)
       const day = await ended(world)
-      // The first balance that the bank told lacks a centavo.
+      // The first balance lacks more than any before.
       const [readAt, asOf] = [boundsOf(day).to - 1, boundsOf(day).to].map((at) => new Date(at).toISOString())
       await administer(
         world.databaseUrl,
         `INSERT INTO bank_balance (read_at, as_of, available_cents, set_aside_cents)
-         SELECT '${readAt}', '${asOf}', -balance_cents - 1, 0 FROM account WHERE code = 'settlement'`,
+         SELECT '${readAt}', '${asOf}', -balance_cents - ${n + 1}, 0 FROM account WHERE code = 'settlement'`,
       )
       return day
     },
