@@ -67,10 +67,6 @@ const table: readonly Unit[] = [
   { unit: 'console', level: '–', mayImport: ['sdk', 'spec'] },
 ]
 
-/** Where the SQL tag may be used: the stores, the engine, the platform's database and jobs, and what supports tests. */
-const MAY_USE_SQL =
-  /\/(?:engine|platform\/db|platform\/jobs|test\/support)\/|\/(?:store(?:\.(?:test|deep))?|compose|main)\.ts$/
-
 /** `import … from '…'`, `import '…'`, `export … from '…'` and `import('…')`; before `from` stands what is imported. */
 const IMPORT = /^(?:import|export)\b(?:([^'";]*?)\bfrom)?\s*'([^']+)'|\bimport\(\s*'([^']+)'/gm
 
@@ -92,9 +88,6 @@ export const imports: Check = {
 }
 
 function problemOf(path: string, target: string, names: string): string | undefined {
-  if (/\bstatement\b/.test(names) && target.includes('/platform/db/') && !MAY_USE_SQL.test(path)) {
-    return 'SQL belongs in a store'
-  }
   if (/^packages\/[^/]+\/test\//.test(path)) return undefined
 
   const [from, to] = [unitOf(path), unitOf(target)]

@@ -29,8 +29,6 @@ CREATE INDEX case_list_closed_by_kind ON "case" (kind, closed_at DESC, id DESC) 
 CREATE INDEX case_event_open ON "case" (reference)
   WHERE operation_id IS NULL AND closed_at IS NULL
     AND kind IN ('unmatched_event', 'disputed_event', 'quarantined_event');
--- Open cases of an imported file.
-CREATE INDEX case_of_import_open ON "case" ((facts ->> 'importId')) WHERE closed_at IS NULL AND operation_id IS NULL;
 
 -- The amount that a report of the bank names, without sign. NULL: it names none.
 CREATE FUNCTION reported_cents(facts jsonb) RETURNS bigint LANGUAGE sql IMMUTABLE
@@ -56,8 +54,7 @@ BEGIN
 END $$;
 CREATE TRIGGER begins_open BEFORE INSERT ON "case" FOR EACH ROW
   WHEN (NEW.closed_at IS NOT NULL
-        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs', 'statement_short',
-                        'statement_unaccounted', 'bank_balance_short', 'credit_denied'))
+        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs'))
   EXECUTE FUNCTION refuse_closed_case();
 
 -- The end of such a case is written to the audit trail by the database, so that no process can leave it out.
@@ -70,8 +67,7 @@ BEGIN
 END $$;
 CREATE TRIGGER closing_told AFTER UPDATE OF closed_at ON "case" FOR EACH ROW
   WHEN (OLD.closed_at IS NULL AND NEW.closed_at IS NOT NULL
-        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs', 'statement_short',
-                        'statement_unaccounted', 'bank_balance_short', 'credit_denied'))
+        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs'))
   EXECUTE FUNCTION tell_closed_case();
 
 -- Steps of operators towards a decision about a case: decisions, proposals, approvals and withdrawals.

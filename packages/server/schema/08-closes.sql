@@ -1,5 +1,19 @@
 -- Daily closes: rows that are never rewritten, chained to each other and to the audit trail, and signed.
 
+-- The bank's balance, read each minute from the end of a day until the day is closed.
+CREATE TABLE bank_balance (
+  -- By our clock.
+  read_at         timestamptz PRIMARY KEY,
+  -- By the bank's clock. NULL: it did not say.
+  as_of           timestamptz,
+  available_cents bigint NOT NULL,
+  -- The most that the bank may have taken off: reserved here for orders under way, and blocked by the bank.
+  set_aside_cents bigint NOT NULL
+);
+GRANT SELECT, INSERT ON bank_balance TO pixgate_app;
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON bank_balance
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
+
 CREATE TABLE daily_close (
   -- From 1, without a gap: the order of the chain. It is not the order of the days where a day was closed anew.
   seq           bigint PRIMARY KEY CHECK (seq > 0),

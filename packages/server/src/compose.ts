@@ -4,12 +4,13 @@ import { createAuditKeeper, KEPT_EVERY_MS } from './audit/keeper.ts'
 import { auditLimits } from './audit/limits.ts'
 import { auditLogins } from './audit/logins.ts'
 import { createBalanceHandlers } from './balance/index.ts'
-import { createStatementModule, MATCH_EVERY_MS } from './bank-statement/index.ts'
+import { createStatementModule } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createCertificateWatch } from './banks/certificate-watch.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
-import { BANK_CALLS, withinCapabilities } from './banks/lacking.ts'
+import { BANK_CALLS, faultInProduction, withinCapabilities } from './banks/lacking.ts'
+import type { BalancePartner } from './banks/port.ts'
 import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting.ts'
 import { createStandingLog, watchBank } from './banks/watch.ts'
 import { cashInDecider, createCashInModule } from './cash-in/index.ts'
@@ -53,6 +54,7 @@ import { createIds, type Ids } from './platform/ids.ts'
 import { createFailureReport, type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
 import { createPreviousSecretReports, type OnPreviousSecret } from './platform/previous-secrets.ts'
+import { StartupError } from './platform/startup-error.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
 import { createRefundInModule, refundInDecider } from './refund-in/index.ts'
@@ -266,6 +268,8 @@ async function buildModules(base: Base, workers: Workers) {
     onNotifications: () => webhooks.wake(),
   })
   const bank = base.bank ?? config.bank.open(base.clock)
+  const fault = config.mode === 'production' ? faultInProduction(bank) : undefined
+  if (fault !== undefined) throw new StartupError(fault)
   const { partner, standing } = openPartner(base, bank)
   const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
   const access = buildAccess(base, onPreviousSecret)
@@ -298,10 +302,9 @@ async function buildModules(base: Base, workers: Workers) {
   }
 }
 
-function buildCloses(base: Base, engine: Engine, { capabilities }: Pick<Bank, 'capabilities'>) {
+function buildCloses(base: Base, engine: Engine, partner: BalancePartner) {
   const { config, databases } = base
-  const bank = { isStatementRead: capabilities.has('statement'), isBalanceReported: capabilities.has('balance') }
-  return createClosesModule({ ...base, ...config, ...bank, engine, database: databases.work })
+  return createClosesModule({ ...base, ...config, engine, partner, database: databases.work })
 }
 
 /** What reads the bank's own word is built on. */
@@ -529,7 +532,6 @@ function handlersOf(base: Base, modules: Modules) {
     }),
     ...modules.operators.handlers,
     ...modules.closes.handlers,
-    ...modules.statements.handlers,
   }
 }
 
@@ -542,7 +544,6 @@ function startWorkers(base: Base, modules: Modules, workers: Workers): void {
     'cash-in': cashIns.processNext,
     'partner-inbox': inbox.processNext,
     statement: statements.processNext,
-    'credit-questions': statements.askAboutCredits,
   }
   const start = starting(base)
   const processForget = () => forgetPast(base.databases.work).then(() => false)
@@ -556,8 +557,6 @@ function startWorkers(base: Base, modules: Modules, workers: Workers): void {
   auditKeeper.begin()
   workers.set('audit', start({ name: 'audit', idleMs: KEPT_EVERY_MS, processNext: auditKeeper.processNext }))
   workers.set('daily-close', start({ name: 'daily-close', idleMs: CLOSE_EVERY_MS, processNext: closes.processNext }))
-  const processImports = statements.matchImports
-  workers.set('imports', start({ name: 'imports', idleMs: MATCH_EVERY_MS, processNext: processImports }))
   webhooks.start(start)
   verifier.start()
 }
@@ -620,8 +619,6 @@ async function processNext(modules: Modules): Promise<void> {
   await cashOuts.drained()
   await cashOuts.processNext()
   await refunds.processNext()
-  await statements.askAboutCredits()
-  await statements.matchImports()
   while (await statements.processNext());
 }
 
@@ -642,7 +639,7 @@ async function close({ databases, logger }: Base, modules: Modules): Promise<voi
   await closeDatabases(databases)
 }
 
-/** What bounds the money that leaves, and what is booked unverified. */
+/** What bounds the money that leaves. */
 function limitsOf(config: Config) {
   const { limits, approvalFromCents, deskApprovalFromCents, maxValueCents, credits } = config
   const { caps, newRecipientMs } = limits

@@ -207,14 +207,11 @@ export const serviceVariables = variables({
   },
   PIXGATE_VERIFY_CREDITS_FROM_CENTS: {
     shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
+    productionShape: Type.Literal(0, { description: '0: in production every payment is queried' }),
     default: '100000',
+    productionDefault: '0',
     description:
-      'A payment of at least this that an event of the bank tells is verified with the bank before it is booked. 0: every one.',
-  },
-  PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: {
-    shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
-    description:
-      "What may be booked on the word of events alone until the bank's statement has it, by all processes together; beyond it every payment is verified. Unset: ten times the variable before.",
+      'In the sandbox a payment below this is booked on the word of a signed event; from this on, and always in production, the bank is queried before a payment is booked. 0: every one.',
   },
   PIXGATE_BANK_ACCOUNT_SHARED: {
     shape: flag(),
@@ -319,8 +316,8 @@ export interface Config {
   /** From which amount on it takes two people to decide a case. */
   readonly deskApprovalFromCents: number
   readonly maxValueCents: bigint
-  /** From when on credits that events tell are verified. */
-  readonly credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
+  /** From when on the bank is queried before a payment that an event tells is booked. */
+  readonly credits: { readonly verifyFromCents: bigint }
   /** Others pay from the account at the bank too. @source rules#trip-wire.2 */
   readonly isBankAccountShared: boolean
   /** 0: none. */
@@ -473,9 +470,8 @@ function plainHttp({ HOST, PIXGATE_TRUST_PROXY, PIXGATE_ALLOW_PLAIN_HTTP }: Envi
 const PLAIN_HTTP =
   'HOST may be reached by others, in plain HTTP: name the proxy that ends TLS in PIXGATE_TRUST_PROXY, or set PIXGATE_ALLOW_PLAIN_HTTP to true where only a network of your own leads there'
 
-/** Makes the configuration of what was read, and of the bank. @source rules#cash-in.credits.2, rules#cash-in.credits.3 */
+/** Makes the configuration of what was read, and of the bank. @source rules#cash-in.credits.2 */
 export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
-  const verifyFromCents = BigInt(values.PIXGATE_VERIFY_CREDITS_FROM_CENTS)
   return Object.freeze({
     host: values.HOST,
     port: values.PORT,
@@ -503,10 +499,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     approvalFromCents: capOf(values.PIXGATE_APPROVAL_FROM_CENTS),
     deskApprovalFromCents: values.PIXGATE_DESK_APPROVAL_FROM_CENTS,
     maxValueCents: BigInt(values.PIXGATE_MAX_VALUE_CENTS),
-    credits: {
-      verifyFromCents,
-      unverifiedMaxCents: centsOrNull(values.PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS) ?? verifyFromCents * 10n,
-    },
+    credits: { verifyFromCents: BigInt(values.PIXGATE_VERIFY_CREDITS_FROM_CENTS) },
     isBankAccountShared: values.PIXGATE_BANK_ACCOUNT_SHARED,
     rateLimitPerMinute: values.PIXGATE_RATE_LIMIT_PER_MINUTE,
     webhookAllowPrivate: values.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
@@ -536,10 +529,6 @@ function limitsOf(values: ServiceValues): Config['limits'] {
 
 function capOf(value: number | 'none'): bigint | null {
   return value === 'none' ? null : BigInt(value)
-}
-
-function centsOrNull(cents: number | undefined): bigint | null {
-  return cents === undefined ? null : BigInt(cents)
 }
 
 /** The shape of a database's address in production. */

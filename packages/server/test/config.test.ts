@@ -388,12 +388,16 @@ test('[config.1] whatever has a secret’s name is a secret', () => {
   }
 })
 
-test('[cash-in.credits.3] what may be credited unverified is ten times what is always verified, unless it is set', () => {
-  assert.deepEqual(readConfig(ALONE).credits, { verifyFromCents: 1_000_00n, unverifiedMaxCents: 10_000_00n })
-  const from = { ...ALONE, PIXGATE_VERIFY_CREDITS_FROM_CENTS: '500' }
-  assert.equal(readConfig(from).credits.unverifiedMaxCents, 50_00n)
-  const set = { ...from, PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: '7' }
-  assert.equal(readConfig(set).credits.unverifiedMaxCents, 7n)
+test('[cash-in.credits.2] from R$ 1.000,00 on payments are queried in the sandbox, and every one in production', () => {
+  assert.deepEqual(readConfig(ALONE).credits, { verifyFromCents: 1_000_00n })
+  assert.deepEqual(readConfig({ ...ALONE, PIXGATE_VERIFY_CREDITS_FROM_CENTS: '1' }).credits, { verifyFromCents: 1n })
+  assert.deepEqual(readConfig(PRODUCTION).credits, { verifyFromCents: 0n })
+  for (const PIXGATE_VERIFY_CREDITS_FROM_CENTS of ['1', '100000']) {
+    assert.throws(
+      () => readConfig({ ...PRODUCTION, PIXGATE_VERIFY_CREDITS_FROM_CENTS }),
+      /PIXGATE_VERIFY_CREDITS_FROM_CENTS/,
+    )
+  }
 })
 
 test('[config.7] an unknown PIXGATE_ variable is refused with the nearest known name, with all other faults', () => {

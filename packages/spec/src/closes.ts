@@ -1,13 +1,9 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
-import { limits } from './limits.ts'
-import { CURSOR, cents, cursorList, instant, int64, nullable, pageLimit, text, utcDay, uuid } from './shapes.ts'
+import { CURSOR, cents, cursorList, instant, int64, nullable, pageLimit, utcDay, uuid } from './shapes.ts'
 
-/**
- * The daily close of America/Sao_Paulo, what a finance department takes of it, and the bank's statement as an operator brings it
- * in a file.
- */
+/** The daily close of America/Sao_Paulo, and what a finance department takes of it. */
 
 const DAY = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
 
@@ -84,12 +80,7 @@ const close = Type.Object(
       ),
       { maxItems: 200 },
     ),
-    bank: nullable(
-      Type.Object(
-        { closingCents: cents('What the bank had'), source: Type.Enum(['statement', 'import']) },
-        { title: 'CloseBank' },
-      ),
-    ),
+    bank: nullable(Type.Object({ closingCents: cents('What the bank had') }, { title: 'CloseBank' })),
     booksCents: cents('What our books say that the bank had: `settlement` with its sign changed'),
     timing: tally,
     kept: tally,
@@ -176,7 +167,7 @@ const CLOSE_EXAMPLE = {
       ],
     },
   ],
-  bank: { closingCents: 15000, source: 'statement' },
+  bank: { closingCents: 15000 },
   booksCents: 15000,
   timing: NOTHING,
   kept: NOTHING,
@@ -290,7 +281,7 @@ export const exportCloseCsv = endpoint({
       description: 'The file',
       contentType: 'text/csv; charset=utf-8',
       schema: Type.String({ title: 'CloseCsv' }),
-      example: 'day;version;line;name;account;count;amount;text\r\n2026-11-22;1;BANK;;;;150,00;statement\r\n',
+      example: 'day;version;line;name;account;count;amount;text\r\n2026-11-22;1;BANK;;;;150,00;\r\n',
     },
   },
   errors: ['not_found'],
@@ -357,64 +348,4 @@ export const exportLedger = endpoint({
     },
   },
   errors: ['validation_error'],
-})
-
-const IMPORT_EXAMPLE = [
-  'day;time;kind;direction;value;end_to_end_id;return_id;reference',
-  '2026-01-22;00:00:00;OPENING_BALANCE;;1000,00;;;',
-  '2026-01-22;10:15:02;PAYMENT_RECEIVED;in;150,00;E9999901020260122131502aB3dE5fG7;;0198c0de-7a11-7000-8000-5f1d3c2b1a09',
-  '2026-01-22;23:59:59;CLOSING_BALANCE;;1150,00;;;',
-  '',
-].join('\n')
-
-/** @source rules#import.1 */
-export const importStatement = endpoint({
-  id: 'importStatement',
-  method: 'POST',
-  path: '/operator/statement-imports',
-  auth: 'admin',
-  role: 'operator',
-  tag: 'Operator',
-  summary: 'Compare a statement of the bank, as CSV, with the books',
-  description:
-    'Every row is checked, and one that is wrong refuses the file, as do more than 100,000 lines or 366 days. Then each is matched with the ledger. A file is not the bank’s word: it books nothing; the bank is asked, and what it does not confirm is a case. The same file twice is one import.',
-  upload: { title: 'StatementFile', contentType: 'text/csv', maxBytes: limits.importMaxBytes },
-  example: IMPORT_EXAMPLE,
-  responses: {
-    200: {
-      description: 'What became of its rows so far',
-      schema: Type.Object(
-        {
-          id: uuid,
-          firstDay: day,
-          lastDay: day,
-          openingCents: cents(),
-          closingCents: cents(),
-          rows: count,
-          matched: { ...count, description: 'The ledger has them' },
-          different: { ...count, description: 'The ledger, or another statement, has them otherwise' },
-          onlyTheirs: { ...count, description: 'The ledger has them not, or not yet' },
-          onlyOurs: { ...count, description: 'The ledger has them in these days, and no statement has' },
-          importedAt: instant,
-          importedBy: text(limits.nameMaxLength),
-        },
-        { title: 'StatementImport' },
-      ),
-      example: {
-        id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f',
-        firstDay: '2026-01-22',
-        lastDay: '2026-01-22',
-        openingCents: 100000,
-        closingCents: 115000,
-        rows: 1,
-        matched: 1,
-        different: 0,
-        onlyTheirs: 0,
-        onlyOurs: 0,
-        importedAt: '2026-01-23T13:00:00.000Z',
-        importedBy: 'Ana Souza',
-      },
-    },
-  },
-  errors: [],
 })

@@ -37,14 +37,6 @@ type Access =
 /** Everything the edge and the documentation know of one endpoint. */
 export type Endpoint = EndpointDefinition & Access
 
-/** A file that a request is. */
-export interface Upload {
-  /** Its name in the OpenAPI document. */
-  readonly title: string
-  readonly contentType: string
-  readonly maxBytes: number
-}
-
 interface EndpointDefinition {
   /** Its operationId and the name of its handler. */
   readonly id: string
@@ -59,8 +51,6 @@ interface EndpointDefinition {
   /** Request headers of its own, by name, for the documentation; the handler reads them. */
   readonly headers?: Readonly<Record<string, TSchema>>
   readonly body?: TSchema
-  /** Instead of a JSON body: a file, whose handler reads its bytes. @source rules#import.1 */
-  readonly upload?: Upload
   /** Example of a request body. */
   readonly example?: unknown
   readonly responses: Readonly<Record<number, EndpointResponse>>
@@ -100,8 +90,7 @@ export function errorsOf(definition: Endpoint): readonly ErrorCode[] {
   return [
     ...new Set<ErrorCode>([
       'validation_error',
-      ...(definition.body || definition.upload ? (['body_too_large'] as const) : []),
-      ...(definition.upload ? (['content_type_required'] as const) : []),
+      ...(definition.body ? (['body_too_large'] as const) : []),
       ...(definition.body && definition.auth !== 'partner'
         ? (['malformed_json', 'content_type_required'] as const)
         : []),

@@ -13,15 +13,7 @@ import {
   listIncomingTransactionsShort,
 } from './cash-in/index.ts'
 import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out/index.ts'
-import {
-  exportCloseCsv,
-  exportCloseOfx,
-  exportLedger,
-  getClose,
-  importStatement,
-  listCloses,
-  verifyClose,
-} from './closes.ts'
+import { exportCloseCsv, exportCloseOfx, exportLedger, getClose, listCloses, verifyClose } from './closes.ts'
 import { decideCase, decideCaseProposal, getCase, withdrawCaseProposal } from './desk.ts'
 import { listEvents } from './events-feed.ts'
 import { getHealth, getMetrics, getReadiness } from './health.ts'
@@ -155,7 +147,6 @@ const businessEndpoints = {
   exportCloseCsv,
   exportCloseOfx,
   exportLedger,
-  importStatement,
   receiveCashInEvent,
   receiveCashOutEvent,
 } as const

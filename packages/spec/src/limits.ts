@@ -152,8 +152,6 @@ export const limits = {
   signingKeysPublishedMax: 3,
   signingKeysListMax: 100,
   bodyMaxBytes: 65_536,
-  /** A statement that an operator imports is at most so long. @source rules#import.1 */
-  importMaxBytes: 4_194_304,
   /** A deactivated API key stops working everywhere within this. @source rules#api-keys.4 */
   apiKeyCacheMs: 5_000,
   /** Text of an address with its prefix. */

@@ -71,11 +71,6 @@ export const looseCases = {
     meaning: 'The books have a movement that the bank’s statement does not have. It stays booked.',
     decisions: LACKING,
   },
-  credit_denied: {
-    meaning:
-      'A payment was credited on the word of an event, and the bank, asked twice, does not have it. It stays booked.',
-    decisions: LACKING,
-  },
   statement_differs: {
     meaning:
       'The bank’s statement has a movement otherwise than the books, or told it otherwise before. The books stay as they were.',
@@ -105,22 +100,9 @@ export const looseCases = {
       close: CLOSE,
     },
   },
-  import_differs: {
+  statement_unreadable: {
     meaning:
-      'A statement that an operator imported differs in more movements than may be cases at once. This one stands for the others. Nothing was booked.',
-    decisions: { close: 'Close it: no further movement of this file becomes a case. No money is booked.' },
-  },
-  statement_unaccounted: {
-    meaning:
-      'The entries of a window of the bank’s statement do not account for the change of its balance. Nothing was booked.',
-    decisions: { close: CLOSE },
-  },
-  statement_short: {
-    meaning: 'The bank’s statement has less than all that it ever showed. Nothing was booked.',
-    decisions: { close: CLOSE },
-  },
-  bank_balance_short: {
-    meaning: 'The bank’s balance is less than its statement explains. Nothing was booked.',
+      'The bank’s statement has an item that cannot be read. The others are read; its window is read again every hour. Nothing was booked.',
     decisions: { close: CLOSE },
   },
   unmatched_event: {
@@ -145,13 +127,6 @@ export const looseCases = {
     decisions: { close: CLOSE },
   },
 } as const satisfies Readonly<Record<string, LooseCaseKind>>
-
-/**
- * What the reference of a case ends with that only a file tells of, before the amount in the file: such a case is one of its own, so
- * that no file silences or closes what the bank's own statement tells.
- * @source rules#import.6
- */
-export const IN_A_FILE = ' in a file '
 
 /** A kind of case that has no operation. */
 export type LooseCase = keyof typeof looseCases

@@ -54,16 +54,6 @@ const refused: readonly (readonly [path: string, code: string, problem: RegExp])
   [`${server}/cash-in/commands.ts`, "import { send } from '../banks/port.ts'", /only jobs\.ts/],
   [`${server}/cash-in/commands.ts`, "import type { Partner } from '../banks/port.ts'", /only jobs\.ts/],
   [`${server}/cash-in/rules.ts`, "import { type Payment, send } from '../banks/port.ts'", /only jobs\.ts/],
-  [
-    `${server}/cash-in/commands.ts`,
-    "import { type Statement, statement } from '../platform/db/database.ts'",
-    /SQL belongs in a store/,
-  ],
-  [
-    'packages/server/test/cash-in.test.ts',
-    "import { statement } from '../../src/platform/db/database.ts'",
-    /SQL belongs in a store/,
-  ],
   [`${server}/cash-in/view.ts`, "import { load } from '../compose.ts'", /may not import server\/compose\.ts/],
   [`${server}/cash-in/view.ts`, "const { a } = await import('../webhooks/index.ts')", /may not import server/],
   [`${server}/cash-in/view.ts`, "import '../webhooks/index.ts'", /may not import server/],

@@ -9,12 +9,12 @@ import type { Receivers } from './receivers.ts'
 import { judge, keyOf, type OpenEntry, type Verdict } from './rules.ts'
 import type { Gap, Retold, StatementStore } from './store.ts'
 import { withTariffNames } from './tariff-names.ts'
-import type { Difference, TripWire } from './trip-wire/wire.ts'
+import type { Difference, TripWire } from './trip-wire.ts'
 
 /** What is done about the differences between the bank's statement and our books. Doing it twice changes nothing more. */
 export interface Differences {
-  /** Keeps the entries of a page. @returns them, each tariff under the name that it is kept by @source rules#statement.4 */
-  keep(entries: readonly StatementEntry[], nowMs: number): Promise<StatementEntry[]>
+  /** Keeps the entries of a page, each tariff under a name of its own. @source rules#statement.4 */
+  keep(entries: readonly StatementEntry[], nowMs: number): Promise<void>
   /**
    * Judges entries that are not settled and does what follows: of either direction so many, the largest first, and of those
    * that are cases already some in turn. What was left for the next reading waits.
@@ -79,7 +79,7 @@ class StatementDifferences implements Differences {
     this.#returnsWithinMs = partner.returnsWithinMs ?? 0
   }
 
-  async keep(told: readonly StatementEntry[], nowMs: number): Promise<StatementEntry[]> {
+  async keep(told: readonly StatementEntry[], nowMs: number): Promise<void> {
     const entries = withTariffNames(told, await this.#store.keptTariffs(told))
     const retold = await this.#store.keep(entries, nowMs)
     const keys = retold.map(({ entry }) => keyOf(entry))
@@ -90,7 +90,6 @@ class StatementDifferences implements Differences {
         return retoldDifference(one, { decided: decided.get(key), open: open.get(key) })
       }),
     )
-    return entries
   }
 
   async match(nowMs: number, isOurs: () => Promise<boolean>): Promise<number[]> {
@@ -287,7 +286,7 @@ function isDocument(value: Json | undefined): value is Document {
 }
 
 /** What an operator decided is undone by an operator, never in silence. @source rules#desk.56 */
-export function contradictedBy({ about, cents }: Contradicted): Difference {
+function contradictedBy({ about, cents }: Contradicted): Difference {
   const reason = 'the statement has what was decided to be missing'
   const direction = cents < 0n ? 'in' : 'out'
   const facts = { reason, direction, valueCents: Number(cents < 0n ? -cents : cents) }
@@ -322,7 +321,7 @@ function factsOf({
 }
 
 /** The same of what our books have, where they have it. */
-export function bookedFacts({ booked }: OpenEntry): Document {
+function bookedFacts({ booked }: OpenEntry): Document {
   return booked ? { booked: { operationId: booked.operationId, valueCents: Number(booked.valueCents) } } : {}
 }
 

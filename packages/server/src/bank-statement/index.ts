@@ -1,38 +1,20 @@
-import type { BalancePartner, StatementPartner } from '../banks/port.ts'
+import type { StatementPartner } from '../banks/port.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import { type CreditQuestions, createCreditQuestions } from './credit-questions/questions.ts'
-import { createCreditQuestionStore } from './credit-questions/store.ts'
 import { createEntryDesk, type EntryDesk } from './desk/desk.ts'
 import { createEntryStore } from './desk/store.ts'
 import { createDifferences } from './differences.ts'
-import { createStatementImports, MATCH_EVERY_MS, type StatementImports } from './import/imports.ts'
-import { createImportHandlers, type ImportHandlers } from './import/routes.ts'
-import { createImportStore } from './import/store.ts'
 import { createStatementJobs, type StatementJobs } from './jobs.ts'
 import { createReceivers, type Subjects } from './receivers.ts'
-import { createReportedBalances } from './reported-balances/balances.ts'
-import { createReportedBalanceStore } from './reported-balances/store.ts'
 import { createStatementStore } from './store.ts'
-import { createListedLooks } from './trip-wire/listed/looks.ts'
-import { createListedStore } from './trip-wire/listed/store.ts'
-import { createShortfalls } from './trip-wire/shortfalls.ts'
-import { createTripWireStore, type TripWireStore } from './trip-wire/store.ts'
-import { createTripWire, type TripWire } from './trip-wire/wire.ts'
-import { createUnaccounted } from './unaccounted.ts'
+import { createTripWire } from './trip-wire.ts'
+import { createUnreadableItems } from './unreadable.ts'
 
-export { MATCH_EVERY_MS }
-
-/** The bank's statement: read, kept, and held against our books; and what is asked before it can be believed. */
+/** The bank's statement: read, kept, and held against our books. */
 export interface StatementModule extends StatementJobs {
-  /** Asks the bank about credits of which only events told: one look. @source rules#trip-wire.9 */
-  readonly askAboutCredits: CreditQuestions['processNext']
-  /** Judges what operators imported and nothing has settled: one look. @source rules#import.3 */
-  readonly matchImports: StatementImports['processNext']
-  readonly handlers: ImportHandlers
   /** What an operator decides of entries that the books do not have. */
   readonly desk: EntryDesk
 }
@@ -41,7 +23,7 @@ export interface StatementModule extends StatementJobs {
 export interface StatementOptions extends Subjects {
   readonly engine: Engine
   readonly database: Database
-  readonly partner: StatementPartner & Partial<Pick<BalancePartner, 'readBalance'>>
+  readonly partner: StatementPartner
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
@@ -51,51 +33,23 @@ export interface StatementOptions extends Subjects {
   readonly onTrip?: () => void
 }
 
-const nothingDue = async () => false
-
 /**
- * Builds the module. Where the bank has no statement, or cannot be asked about a charge, nothing of that is ever due.
- * @source rules#statement.1, rules#trip-wire.9
+ * Builds the module. Where the bank has no statement, nothing of that is ever due.
+ * @source rules#statement.1
  */
 export function createStatementModule(options: StatementOptions): StatementModule {
-  const { database, partner } = options
-  const wireStore = createTripWireStore(database)
-  const tripWire = createTripWire({ ...options, store: wireStore })
-  const questions = createCreditQuestions({
-    ...options,
-    store: createCreditQuestionStore(database),
-    wireStore,
-    tripWire,
-  })
+  const entries = createEntryStore(options.database)
   const receivers = createReceivers(options)
-  const entries = createEntryStore(database)
-  const imports = createStatementImports({
+  const tripWire = createTripWire(options)
+  const store = createStatementStore(options.database)
+  const jobs = createStatementJobs({
     ...options,
-    store: createImportStore(database),
-    decided: entries,
-    receivers,
-    tripWire,
+    store,
+    differences: createDifferences({ ...options, store, entries, tripWire, receivers }),
+    unreadable: createUnreadableItems({ ...options, report: tripWire.report }),
   })
   return {
-    processNext: partner.capabilities.has('statement')
-      ? createReading(options, wireStore, tripWire).processNext
-      : nothingDue,
+    processNext: options.partner.capabilities.has('statement') ? jobs.processNext : async () => false,
     desk: createEntryDesk({ store: entries, receivers }),
-    askAboutCredits: partner.capabilities.has('query-charge') ? questions.processNext : nothingDue,
-    matchImports: imports.processNext,
-    handlers: createImportHandlers(imports),
   }
-}
-
-function createReading(options: StatementOptions, wireStore: TripWireStore, tripWire: TripWire): StatementJobs {
-  const store = createStatementStore(options.database)
-  const entries = createEntryStore(options.database)
-  const differences = createDifferences({ ...options, store, entries, tripWire, receivers: createReceivers(options) })
-  const listed = createListedStore(options.database)
-  const listedLooks = createListedLooks({ ...options, store: wireStore, listed, tripWire })
-  const reportedBalances = createReportedBalances({ ...options, store: createReportedBalanceStore(options.database) })
-  const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire, listedLooks, reportedBalances })
-  const { confirmCredits } = wireStore
-  const unaccounted = createUnaccounted({ tripWire })
-  return createStatementJobs({ ...options, store, differences, shortfalls, unaccounted, confirmCredits })
 }

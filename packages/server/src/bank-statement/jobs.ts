@@ -4,10 +4,9 @@ import type { Clock } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Differences } from './differences.ts'
-import { firstFrom, markAfter, type Window, WindowTotal, windowAt } from './rules.ts'
+import { firstFrom, markAfter, type Window, windowAt } from './rules.ts'
 import type { FinishedReading, Mark, StatementStore } from './store.ts'
-import type { Shortfalls } from './trip-wire/shortfalls.ts'
-import type { Unaccounted } from './unaccounted.ts'
+import type { UnreadableItems } from './unreadable.ts'
 
 /** Reading the bank's statement: a page at a time, with no transaction open while the bank is called. */
 export interface StatementJobs {
@@ -24,10 +23,7 @@ export interface StatementJobsOptions {
   readonly store: StatementStore
   readonly partner: StatementPartner
   readonly differences: Differences
-  readonly shortfalls: Shortfalls
-  readonly unaccounted: Unaccounted
-  /** No longer counts unverified credits that the statement has. @source rules#cash-in.credits.3 */
-  readonly confirmCredits: (nowMs: number) => Promise<void>
+  readonly unreadable: UnreadableItems
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
@@ -39,6 +35,9 @@ const LEASE_MS = 60_000
 /** Entries are matched for so long in one reading; then what is left waits for the next one, and the wire does not. */
 const MATCH_MS = 30_000
 
+/** Pages of a window that is read again for an item that cannot be read. */
+const PAGES_AGAIN_MAX = 100
+
 /** A bank whose statement could not be read for so long is an error. */
 const BLIND_MS = 900_000
 
@@ -49,26 +48,15 @@ interface Reading {
   readonly readFrom: number
   readonly mark: Mark
   readonly window: Window
-  readonly total: WindowTotal
   readonly cursors: Set<string>
+  readonly pages: StatementPage[]
   cursor: string | null
 }
 
 /** Makes the jobs. */
 export function createStatementJobs(options: StatementJobsOptions): StatementJobs {
-  const { store, partner, differences, shortfalls, unaccounted, clock, ids } = options
+  const { store, partner, differences, unreadable, clock } = options
   let underWay: Reading | undefined
-
-  async function begin(): Promise<Reading | undefined> {
-    const startedAt = clock.now()
-    const leaseId = ids.uuid()
-    const mark = await store.claim(leaseId, startedAt, startedAt + LEASE_MS)
-    if (!mark) return undefined
-    const readFrom = mark.readFrom ?? firstFrom(startedAt, await store.oldestOperationAt())
-    if (mark.readFrom === null) await store.readFrom(leaseId, readFrom)
-    const window = windowAt(startedAt, readFrom, mark.matchedUntil)
-    return { leaseId, startedAt, readFrom, mark, window, total: new WindowTotal(), cursors: new Set(), cursor: null }
-  }
 
   const isOurs = ({ leaseId }: Reading) => store.extend(leaseId, clock.now() + LEASE_MS)
 
@@ -77,9 +65,11 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     const answer = await partner.readStatement({ ...reading.window, cursor: reading.cursor })
     if (answer.kind !== 'READ') return broken(reading, answer.reason)
     const { page } = answer
-    reading.total.add(await differences.keep(newsOf(page, reading), clock.now()))
+    await differences.keep(newsOf(page, reading), clock.now())
+    reading.pages.push({ ...page, entries: [] })
+    await unreadable.report(page, reading.window)
     if (!(await isOurs(reading))) return false
-    if (page.nextCursor === null) return ended(reading, page)
+    if (page.nextCursor === null) return ended(reading)
     // Otherwise a bank that goes round in circles would be read for ever.
     if (reading.cursors.has(page.nextCursor)) return broken(reading, 'the same cursor twice')
     reading.cursors.add(page.nextCursor)
@@ -87,24 +77,20 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     return reading
   }
 
-  async function ended(reading: Reading, page: StatementPage): Promise<boolean> {
+  async function ended(reading: Reading): Promise<boolean> {
     const { startedAt, readFrom, window } = reading
-    if (!(await unaccounted.isWhole(reading, page)))
-      return broken(reading, 'its entries do not account for its balances')
     const isOfThePast = window.to < startedAt
     // Else what our books have since then is in windows that are yet to be read. First, as there may be much to match.
-    if (!isOfThePast) {
-      await differences.findGaps(startedAt, readFrom)
-      await shortfalls.look(startedAt, page.balances?.closingCents, () => isOurs(reading))
-    }
+    if (!isOfThePast) await differences.findGaps(startedAt, readFrom)
+    await unreadable.ended(window, reading.pages)
+    if (!isOfThePast) await readAgain(options, reading, () => isOurs(reading))
     const waiting = await differences.match(clock.now(), matching(options, reading))
-    await options.confirmCredits(clock.now())
     // A window of the past is followed by the next one at once, unless something in it has to wait.
     const isMore = isOfThePast && waiting.length === 0
-    return (await store.finish(reading.leaseId, finishOf(reading, waiting, isMore))) && isMore
+    return (await store.finish(reading.leaseId, finishOf(options, reading, waiting, isMore))) && isMore
   }
 
-  /** What was read before it broke off counts all the same; only the mark stays where it is. @source rules#statement.3 */
+  /** What was read before it broke off counts all the same; only the mark stays where it is. @source rules#statement.3, rules#trip-wire.8 */
   async function broken(reading: Reading, reason: string): Promise<boolean> {
     tellBroken(options.logger, reading, reason)
     await differences.match(clock.now(), matching(options, reading))
@@ -114,7 +100,7 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
 
   return {
     processNext: async () => {
-      const reading = underWay ?? (await begin())
+      const reading = underWay ?? (await begin(options))
       underWay = undefined
       if (!reading) return false
       const next = await step(reading)
@@ -122,6 +108,39 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
       underWay = next
       return true
     },
+  }
+}
+
+async function begin({ store, partner, clock, ids }: StatementJobsOptions): Promise<Reading | undefined> {
+  const startedAt = clock.now()
+  const leaseId = ids.uuid()
+  const mark = await store.claim(leaseId, startedAt, startedAt + LEASE_MS)
+  if (!mark) return undefined
+  const readFrom = mark.readFrom ?? firstFrom(startedAt, await store.oldestOperationAt())
+  if (mark.readFrom === null) await store.readFrom(leaseId, readFrom)
+  if (mark.stampOffsetMs !== null) partner.stamps?.assume(mark.stampOffsetMs)
+  const window = windowAt(startedAt, readFrom, mark.matchedUntil)
+  return { leaseId, startedAt, readFrom, mark, window, cursors: new Set(), pages: [], cursor: null }
+}
+
+/** Reads the windows of items that could not be read once more. */
+async function readAgain(
+  { partner, differences, unreadable, clock }: StatementJobsOptions,
+  reading: Reading,
+  isOurs: () => Promise<boolean>,
+): Promise<void> {
+  for (const window of await unreadable.dueWindows()) {
+    const pages: StatementPage[] = []
+    for (let cursor: string | null = null; pages.length < PAGES_AGAIN_MAX && (await isOurs()); ) {
+      const answer = await partner.readStatement({ ...window, cursor })
+      if (answer.kind !== 'READ') break
+      await differences.keep(newsOf(answer.page, reading), clock.now())
+      pages.push({ ...answer.page, entries: [] })
+      cursor = answer.page.nextCursor
+      if (cursor !== null) continue
+      await unreadable.ended(window, pages)
+      break
+    }
   }
 }
 
@@ -136,10 +155,15 @@ function matching({ store, clock }: StatementJobsOptions, { leaseId }: Reading):
   return async () => clock.now() < until && store.extend(leaseId, clock.now() + LEASE_MS)
 }
 
-function finishOf({ startedAt, mark, window }: Reading, waiting: readonly number[], isMore: boolean): FinishedReading {
+function finishOf(
+  { partner }: StatementJobsOptions,
+  { startedAt, mark, window }: Reading,
+  waiting: readonly number[],
+  isMore: boolean,
+): FinishedReading {
   const matchedUntil = markAfter(window, mark.matchedUntil, waiting, startedAt)
   const dueAt = isMore ? startedAt : startedAt + limits.statementReadEveryMs
-  return { matchedUntil, readAt: startedAt, dueAt }
+  return { matchedUntil, readAt: startedAt, dueAt, stampOffsetMs: partner.stamps?.offsetMs() }
 }
 
 function tellBroken(logger: Logger, { startedAt, mark, window }: Reading, reason: string): void {

@@ -25,7 +25,7 @@ export type Receivers = Readonly<Record<StatementEntry['kind'], Receiver>>
 
 /** The modules whose operations entries are of. */
 export interface Subjects {
-  readonly cashIns: Pick<CashInModule, 'apply' | 'command' | 'askAboutCredit'>
+  readonly cashIns: Pick<CashInModule, 'apply' | 'command'>
   readonly cashOuts: Pick<CashOutModule, 'apply' | 'command'>
   readonly refunds: Pick<RefundInModule, 'apply' | 'command' | 'applyReturn' | 'returnCommand'>
 }

@@ -2,7 +2,7 @@ import { limits } from '@pixgate/spec'
 import type { StatementEntry } from '../banks/port.ts'
 import type { OperationKind } from '../engine/operation.ts'
 
-/** Which window of the statement is read, whether it was read whole, and what an entry means to our books. Pure. */
+/** Which window of the statement is read, and what an entry means to our books. Pure. */
 
 /** A window by the bank's time of booking, epoch milliseconds: `from` inclusive, `to` exclusive. */
 export interface Window {
@@ -56,33 +56,6 @@ export function keyOf({ kind, movementId }: Pick<StatementEntry, 'kind' | 'movem
   return `${kind} ${movementId}`
 }
 
-/** What the entries of a window add to the account, centavos; one that was told twice counts once. */
-export class WindowTotal {
-  readonly #cents = new Map<string, bigint>()
-
-  add(entries: readonly StatementEntry[]): void {
-    for (const entry of entries) {
-      this.#cents.set(keyOf(entry), entry.direction === 'in' ? entry.valueCents : -entry.valueCents)
-    }
-  }
-
-  /** What they add. */
-  get cents(): bigint {
-    return [...this.#cents.values()].reduce((sum, cents) => sum + cents, 0n)
-  }
-
-  /** Whether the entries account for the change of the balance: only then none was left out. @source rules#statement.3 */
-  accountsFor({
-    openingCents,
-    closingCents,
-  }: {
-    readonly openingCents: bigint
-    readonly closingCents: bigint
-  }): boolean {
-    return this.cents === closingCents - openingCents
-  }
-}
-
 /** An entry that is not settled, with what our books know of it. */
 export interface OpenEntry extends StatementEntry {
   readonly seenAt: number
@@ -111,8 +84,6 @@ export interface OpenEntry extends StatementEntry {
    * @source rules#statement.10
    */
   readonly isComeAndGone: boolean
-  /** The file that has it; only of what a file tells. */
-  readonly importId?: string
 }
 
 /** An operation that an entry could be of. */

@@ -6,7 +6,6 @@ import {
   type EntryKey,
   type EntryMarking,
   type EntryParameters,
-  type EntryTable,
   entryParameters,
   MISSING,
   markingOf,
@@ -17,7 +16,6 @@ import {
 } from './entries/store.ts'
 import type { OpenEntry } from './rules.ts'
 import type { NamedTariff } from './tariff-names.ts'
-import { CREDIT_DENIED, isTripped } from './trip-wire/store.ts'
 
 /** All SQL of the statement. What the bank said is only ever added; what became of it is noted beside it. */
 export interface StatementStore extends EntryMarking {
@@ -75,6 +73,8 @@ export interface Mark {
   readonly readFrom: number | null
   readonly matchedUntil: number | null
   readonly readAt: number | null
+  /** Of the bank's stamps; `null`: never measured. */
+  readonly stampOffsetMs: number | null
 }
 
 /** How a reading ended that was whole. */
@@ -82,6 +82,8 @@ export interface FinishedReading {
   readonly matchedUntil: number
   readonly readAt: number
   readonly dueAt: number
+  /** Of the bank's stamps; `undefined`: this process knows none. */
+  readonly stampOffsetMs: number | undefined
 }
 
 /** What the statement says now, and said before under the same key. */
@@ -99,17 +101,19 @@ export interface Gap {
   readonly missedAt: number
 }
 
-/** The bank's own statement, as it was read. */
-const ENTRIES: EntryTable = { table: 'statement_entry', name: 'statement' }
-
 const claim = statement<
   [leaseId: string, now: string, until: string],
-  { read_from: number | null; matched_until: number | null; read_at: number | null }
+  {
+    read_from: number | null
+    matched_until: number | null
+    read_at: number | null
+    stamp_offset_ms: number | null
+  }
 >(
   'statement.claim',
   `UPDATE statement_mark SET lease_id = $1, lease_until = $3
     WHERE due_at <= $2 AND (lease_until IS NULL OR lease_until <= $2)
-   RETURNING read_from, matched_until, read_at`,
+   RETURNING read_from, matched_until, read_at, stamp_offset_ms`,
 )
 
 const extend = statement<[leaseId: string, until: string], { held: boolean }>(
@@ -127,9 +131,13 @@ const readFrom = statement<[leaseId: string, from: string]>(
   'UPDATE statement_mark SET read_from = $2 WHERE lease_id = $1 AND read_from IS NULL',
 )
 
-const finish = statement<[leaseId: string, matchedUntil: string, readAt: string, dueAt: string], { held: boolean }>(
+const finish = statement<
+  [leaseId: string, matchedUntil: string, readAt: string, dueAt: string, stampOffsetMs: number | null],
+  { held: boolean }
+>(
   'statement.finish',
-  `UPDATE statement_mark SET lease_id = NULL, lease_until = NULL, matched_until = $2, read_at = $3, due_at = $4
+  `UPDATE statement_mark SET lease_id = NULL, lease_until = NULL, matched_until = $2, read_at = $3, due_at = $4,
+          stamp_offset_ms = coalesce($5, stamp_offset_ms)
     WHERE lease_id = $1 RETURNING true AS held`,
 )
 
@@ -290,9 +298,7 @@ const selectGaps = statement<
              FROM statement_gap o
             WHERE filled_at IS NULL AND reported_at IS NULL
               -- Of a payment the id begins with E, of what went back of it with D.
-              AND missed_at < CASE WHEN o.id LIKE 'D%' THEN $2::timestamptz ELSE $1 END
-              -- The same difference, for which the wire has suspended.
-              AND NOT ${isTripped(`'${CREDIT_DENIED} ' || o.direction || ' ' || o.id`)}) g
+              AND missed_at < CASE WHEN o.id LIKE 'D%' THEN $2::timestamptz ELSE $1 END) g
     WHERE place <= $3 ORDER BY direction, place`,
 )
 
@@ -317,7 +323,9 @@ function marks(database: Database): Pick<StatementStore, OfMark> {
   return {
     claim: async (leaseId, nowMs, until) => {
       const [row] = await database.rows(claim, [leaseId, instantParameter(nowMs), instantParameter(until)])
-      return row && { readFrom: row.read_from, matchedUntil: row.matched_until, readAt: row.read_at }
+      if (!row) return undefined
+      const { read_from, matched_until, read_at, stamp_offset_ms } = row
+      return { readFrom: read_from, matchedUntil: matched_until, readAt: read_at, stampOffsetMs: stamp_offset_ms }
     },
     extend: async (leaseId, until) => (await database.rows(extend, [leaseId, instantParameter(until)])).length > 0,
     giveUp: async (leaseId, dueAt) => {
@@ -326,9 +334,9 @@ function marks(database: Database): Pick<StatementStore, OfMark> {
     readFrom: async (leaseId, from) => {
       await database.rows(readFrom, [leaseId, instantParameter(from)])
     },
-    finish: async (leaseId, { matchedUntil, readAt, dueAt }) => {
+    finish: async (leaseId, { matchedUntil, readAt, dueAt, stampOffsetMs = null }) => {
       const instants = [matchedUntil, readAt, dueAt].map(instantParameter) as [string, string, string]
-      return (await database.rows(finish, [leaseId, ...instants])).length > 0
+      return (await database.rows(finish, [leaseId, ...instants, stampOffsetMs])).length > 0
     },
     oldestOperationAt: async () => (await database.rows(selectOldest, []))[0]?.created_at ?? null,
   }
@@ -370,7 +378,7 @@ function entriesOf(database: Database): Omit<StatementStore, OfMark | OfGaps> {
       return (await database.rows(selectReported, [direction, movementId, kind, limit])).map(openEntryOf)
     },
     oldestUnreportedAt: async () => (await database.rows(selectOldestUnreported, []))[0]?.at ?? null,
-    ...markingOf(database, ENTRIES),
+    ...markingOf(database),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Partner } from './port.ts'
 
 /** The calls of a bank, by the names of {@link Partner}. */
-export type BankCall = Exclude<keyof Partner, 'capabilities' | 'idempotencyWindowMs' | 'returnsWithinMs' | 'listing'>
+export type BankCall = Exclude<keyof Partner, 'capabilities' | 'idempotencyWindowMs' | 'returnsWithinMs' | 'stamps'>
 
 /** What is looked at in an answer of any call. */
 export interface AnyAnswer {
@@ -29,7 +29,7 @@ export function aroundCalls(
     capabilities: partner.capabilities,
     idempotencyWindowMs: partner.idempotencyWindowMs,
     ...(partner.returnsWithinMs !== undefined && { returnsWithinMs: partner.returnsWithinMs }),
-    ...(partner.listing && { listing: partner.listing }),
+    ...(partner.stamps && { stamps: partner.stamps }),
     createCharge: around('createCharge', (...call) => partner.createCharge(...call)),
     getCharge: around('getCharge', (...call) => partner.getCharge(...call)),
     cancelCharge: around('cancelCharge', (...call) => partner.cancelCharge(...call)),

@@ -25,7 +25,6 @@ export function withBreaker(
     capabilities: partner.capabilities,
     idempotencyWindowMs: partner.idempotencyWindowMs,
     ...(partner.returnsWithinMs !== undefined && { returnsWithinMs: partner.returnsWithinMs }),
-    ...(partner.listing && { listing: partner.listing }),
     sendsWanted: () => breaker.sendsWanted(clock.now()),
     chargesWanted: () => breaker.chargesWanted(clock.now()),
     qrCodesWanted: (asker) => breaker.qrCodesWanted(asker, clock.now()),

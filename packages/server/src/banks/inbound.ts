@@ -16,6 +16,11 @@ export interface Inbound {
    * @param route the name of the route that took it
    */
   parse(route: string, body: Buffer): readonly BankEvent[]
+  /**
+   * The part of a callback that `parse` leaves out because it cannot be read; absent where it leaves nothing out.
+   * @returns in words for people, without a value of it; `undefined`: all was read
+   */
+  unread?(body: Buffer): string | undefined
 }
 
 /** Where a bank calls. */

@@ -47,3 +47,13 @@ export function withinCapabilities(partner: Partner): Partner {
   const missing = BANK_CALLS.filter((name) => !partner.capabilities.has(NEEDED[name]))
   return { ...partner, ...Object.fromEntries(missing.map((name) => [name, lacking[name]])) }
 }
+
+/**
+ * Every payment is queried before it is booked.
+ * @returns why production does not start with a bank; `undefined`: it does
+ * @source rules#cash-in.credits.2
+ */
+export function faultInProduction({ capabilities }: Pick<Partner, 'capabilities'>): string | undefined {
+  if (capabilities.has('query-charge')) return undefined
+  return 'PIXGATE_BANK: charges cannot be queried at this bank, which production needs; choose another connector'
+}

@@ -44,6 +44,8 @@ export type Outcome =
       readonly kind: 'answered'
       readonly httpStatus: number
       readonly json: unknown
+      /** The `Date` of the answer, epoch milliseconds; absent where it has none. */
+      readonly dateMs?: number
       /** How long a 429 or 503 asks us to wait, milliseconds; absent where it does not. */
       readonly retryAfterMs?: number
     }
@@ -180,7 +182,7 @@ function send(
     let hasGivenUp = false
     let started: Dispatcher.DispatchController | undefined
     let httpStatus = 0
-    let wait: { readonly retryAfterMs?: number } = {}
+    let told: { readonly dateMs?: number; readonly retryAfterMs?: number } = {}
     const chunks: Buffer[] = []
 
     function settle(outcome: Outcome): void {
@@ -208,12 +210,12 @@ function send(
         httpStatus = statusCode
         const dateMs = Date.parse(String(headers.date))
         if (!Number.isNaN(dateMs)) onDate?.(dateMs)
-        wait = waitIn(statusCode, headers, dateMs)
+        told = { ...(!Number.isNaN(dateMs) && { dateMs }), ...waitIn(statusCode, headers, dateMs) }
       },
       onResponseData: (_, chunk) => {
         chunks.push(chunk)
       },
-      onResponseEnd: () => settle({ kind: 'answered', httpStatus, json: readJson(Buffer.concat(chunks)), ...wait }),
+      onResponseEnd: () => settle({ kind: 'answered', httpStatus, json: readJson(Buffer.concat(chunks)), ...told }),
       onResponseError: (_, error: NodeJS.ErrnoException) => fail(error.code ?? error.name),
     })
   })

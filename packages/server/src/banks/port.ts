@@ -71,18 +71,18 @@ export interface StatementPartner extends Capable {
    * anything else.
    */
   readonly returnsWithinMs?: number
-  /** What is known of a statement that is made of lists, and tells no balances; absent where it tells them. */
-  readonly listing?: StatementListing
+  /** How far the bank's stamps are from true time; absent where they cannot be off. */
+  readonly stamps?: StampOffset
   /** Reads a page of a window. Reading changes nothing at the bank. */
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
 }
 
-/** How far a list of movements is behind the account. */
-export interface StatementListing {
-  /** How long after it happened money that left may be missing from every list. */
-  readonly debitsWithinMs: number
-  /** What the bank may keep of what comes in, as a tariff that is in no list: at most so much in a thousand. */
-  readonly tariffPerMille: number
+/** The offset of a bank's stamps, milliseconds: kept with the statement, for the next process. */
+export interface StampOffset {
+  /** As last measured; `undefined`: not yet, nor assumed. */
+  offsetMs(): number | undefined
+  /** Takes what was kept; what this process measured stays. */
+  assume(offsetMs: number): void
 }
 
 /** What the bank holds for us, whatever its statement says. */
@@ -138,8 +138,7 @@ interface OrderPartner extends Capable {
  * What a bank may lack, or, in `verify-every-credit`, demand: that no payment is booked on the word of its events. Without
  * `charge`, `payout`, `refund` or `decode-qr-code` what needs it is refused at its creation. Without `idempotent-…` an
  * unknown result is never sent again: it could make two payable codes (failure-modes#CI-6) or pay twice. A charge that cannot
- * be cancelled ends at the bank by itself. `balance` promises besides that the two balances of a page of the statement, where it has
- * them, are the account's, and not only such that its entries account for them.
+ * be cancelled ends at the bank by itself.
  * @source rules#partner.10
  */
 export type PartnerCapability =
@@ -163,6 +162,8 @@ export interface ChargeTerms {
   readonly valueCents: bigint
   /** Epoch milliseconds. */
   readonly expiresAt: number
+  /** {@link Charge.stampOffsetMs} of when it was made, where that was measured. */
+  readonly stampOffsetMs?: number
 }
 
 /** A charge as we ask for it. The same operation always asks for the same, but for when it does. */
@@ -172,6 +173,8 @@ export interface ChargeRequest extends ChargeTerms {
    * those that are left now. Epoch milliseconds.
    */
   readonly askedAt: number
+  /** An earlier attempt may have made the charge: the bank's stamp of its creation need not be of now. */
+  readonly isRepeated?: boolean
   readonly description?: string
   readonly payer?: { readonly name: string; readonly document: string }
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
@@ -192,6 +195,11 @@ export interface Charge<Status extends ChargeStatus = ChargeStatus> extends Char
   readonly pixCode: string | undefined
   /** At least one where the status is `PAID`. Any other may have some too: money beats the status word. */
   readonly payments: readonly Payment[]
+  /**
+   * How far the bank's stamps are from true time, milliseconds, in the answer that made the charge; absent in any other. All
+   * times that a connector tells are true: this is taken off.
+   */
+  readonly stampOffsetMs?: number
 }
 
 /** Money that arrived for a charge. */
@@ -201,6 +209,8 @@ export interface Payment {
   /** The bank's word, epoch milliseconds. */
   readonly occurredAt: number
   readonly payer: Party
+  /** When the bank made the charge that it is told with, by the same clock of the bank; absent where it does not tell. */
+  readonly chargedAt?: number
   /** What went back of it; absent where the bank does not tell. */
   readonly returns?: readonly PaymentReturn[]
 }
@@ -370,18 +380,24 @@ export interface StatementQuery {
 /** A page of a window. */
 export interface StatementPage {
   readonly entries: readonly StatementEntry[]
-  /** Of the whole window, whichever page it is; `null`: the bank lists movements, and no balances with them. */
-  readonly balances: StatementBalances | null
   /** `null` on the last page. */
   readonly nextCursor: string | null
+  /** The list that the page is of, where the statement is made of several. */
+  readonly list?: string
+  /** What stands on the page and cannot be read. */
+  readonly unreadable?: readonly UnreadableItem[]
   /** It is of a list that reaches further back than the window: what moved before we began to read is no news. */
   readonly looksBack?: boolean
 }
 
-/** The account at the two ends of a window, centavos. */
-export interface StatementBalances {
-  readonly openingCents: bigint
-  readonly closingCents: bigint
+/** An item of a statement that cannot be read. */
+export interface UnreadableItem {
+  /** The list that it stands in. */
+  readonly list: string
+  /** The item, as JSON. */
+  readonly json: string
+  /** The member that is missing or wrong, as a JSON pointer. */
+  readonly member: string
 }
 
 /** Money that moved on our account, as the bank's statement tells it. */

@@ -49,15 +49,17 @@ export function createChargeCalls(partner: ChargePartner & ChargeAvailability): 
   }
 }
 
-function termsOf({ valueCents, expiresAt, createdAt }: CashIn): ChargeTerms {
-  return { valueCents, expiresAt: expiresAt ?? createdAt }
+function termsOf({ valueCents, expiresAt, createdAt, facts: { stampOffsetMs } }: CashIn): ChargeTerms {
+  return { valueCents, expiresAt: expiresAt ?? createdAt, ...(stampOffsetMs !== undefined && { stampOffsetMs }) }
 }
 
 function requestOf(cashIn: CashIn, askedAt: number): ChargeRequest {
   const { description, payer, merchant } = cashIn.detail
+  const { lastAttemptAt, unsent } = cashIn.facts
   return {
     ...termsOf(cashIn),
     askedAt,
+    isRepeated: lastAttemptAt !== undefined && unsent !== 'claimed',
     merchant,
     ...(description === null ? {} : { description }),
     ...(payer === null ? {} : { payer: { name: payer.fullName, document: payer.document } }),

@@ -21,6 +21,8 @@ export interface CashInDetail extends Document {
 /** What became known since. */
 export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts {
   readonly pixCode?: string
+  /** How far the bank's stamps were from true time when it made the charge, milliseconds; absent: not at all, or not measured. */
+  readonly stampOffsetMs?: number
   /** Every payment that was booked: end-to-end id → centavos. */
   readonly payments?: Readonly<Record<string, number>>
   /** Epoch milliseconds, the partner's word. */
@@ -51,8 +53,6 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts {
   /** When it expired, where nobody sweeps the bank's statement for late money, and when the bank last answered since. */
   readonly expiredAt?: number
   readonly answeredAt?: number
-  /** Credited on an event's word alone. */
-  readonly isUnverified?: boolean
   /** Cases of these kinds are open until what they wait for comes. */
   readonly isEndCaseOpen?: boolean
   readonly isPaymentCaseOpen?: boolean
@@ -103,11 +103,6 @@ export function isCashIn(operation: Operation | undefined): operation is CashIn 
   return operation?.kind === 'cash_in'
 }
 
-/** All that is booked on the word of events alone, and counts, may be together at most so much. @source rules#cash-in.credits.3 */
-export interface UnverifiedBound {
-  readonly maxCents: bigint
-}
-
 /** What can happen to a cash-in after its creation. */
 export type CashInInput =
   | { readonly on: 'work.requested' }
@@ -136,6 +131,8 @@ export type CashInInput =
       readonly transactionId: string
       /** Absent where it has ended, and the bank tells no code that could be shown. */
       readonly pixCode?: string
+      /** As measured in the answer that made the charge. */
+      readonly stampOffsetMs?: number
     }
   | { readonly on: 'charge.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
   | { readonly on: 'charge.unknown' | 'charge.contradicted'; readonly reason: string }
@@ -154,11 +151,8 @@ export type CashInInput =
       readonly isContradicted?: true
       /** It was booked on another operation. */
       readonly isBookedElsewhere?: boolean
-      /**
-       * Only an event tells it: to be verified with the bank (`first`), or to be booked and counted as long as what counts is together at
-       * most so much. `counted` is what the state makes of the latter where there is room: see {@link UnverifiedBound}.
-       */
-      readonly unverified?: 'first' | 'counted' | UnverifiedBound
+      /** Only an event tells it: the bank is queried before it is booked, or, in the sandbox, it is booked at once. */
+      readonly unverified?: 'query' | 'book'
     }
   | FailureInput
 

@@ -6,14 +6,13 @@ import type {
   NotSent,
   Unknown,
 } from '../banks/port.ts'
-import type { Document, UnverifiedCredit } from '../engine/operation.ts'
+import type { Document } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import { BREAKER_OPEN, CANNOT_ASK, type ChargeCalls, createChargeCalls } from './calls.ts'
 import { type CashIn, isKnownAtBank, isOver } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
-import { type CreditAnswer, creditAnswer, creditBeforeAsking } from './credit-answer.ts'
 import { answerEvidence, inputsOf, type ReturnOfPayment, returnsIn } from './inputs.ts'
 import { awaitsReturns, hasReturnStep } from './returns.ts'
 import type { CashInStore } from './store.ts'
@@ -209,16 +208,6 @@ export class ChargeWork {
   /** What the partner has under an id, as evidence. */
   async atPartner(id: string): Promise<Document> {
     return answerEvidence(await this.#calls.askAbout(id))
-  }
-
-  /**
-   * Asks whether the partner has a payment that was credited on the word of an event. Nothing is booked or taken back by it.
-   * @source rules#trip-wire.9
-   */
-  async askAboutCredit(credit: UnverifiedCredit): Promise<CreditAnswer> {
-    const cashIn = await this.#options.store.get(credit.operationId)
-    if (!cashIn) return { is: 'OPEN' }
-    return creditBeforeAsking(cashIn, credit) ?? creditAnswer(cashIn, credit, await this.#calls.ask(cashIn))
   }
 
   /** The partner's references that its answers told since this was last called. */

@@ -1,7 +1,7 @@
-import { type JournalTemplate, journals, limits, Refusal } from '@pixgate/spec'
+import { limits, Refusal } from '@pixgate/spec'
 import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Command, CountedCredit, Decision, State, UnverifiedCredit } from '../engine/operation.ts'
+import type { Command, State } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type CashIn, type CashInInput, type CashInOutcome, isCashIn, movementOf, statusAt } from './cash-in.ts'
 import { type CashInRequest, type CashInTerms, decideCreate } from './create.ts'
@@ -54,51 +54,23 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
 }
 
 function commandOf(id: string, input: CashInInput): Command<CashInOutcome | undefined> {
-  const credit = unverifiedCredit(id, input)
   return {
     reads: [id],
     movements: input.on === 'partner.confirmed' ? [movementOf(input.payment)] : [],
-    looksAtUnverified: credit !== undefined,
     decide: (state, now) => {
       const cashIn = state.operation(id)
-      if (!isCashIn(cashIn)) return { outcome: undefined }
-      const decision = decideCashIn(cashIn, asTheStateTells(cashIn, input, credit, state), now)
-      return credit && isBooked(credit, decision) ? { ...decision, unverifiedCredits: [credit] } : decision
+      return isCashIn(cashIn)
+        ? decideCashIn(cashIn, asTheStateTells(cashIn, input, state), now)
+        : { outcome: undefined }
     },
   }
 }
 
-/** What an input would credit on the word of an event; `undefined` where it would nothing, or is verified first. */
-function unverifiedCredit(operationId: string, input: CashInInput): CountedCredit | undefined {
-  if (input.on !== 'partner.confirmed' || typeof input.unverified !== 'object') return undefined
-  const { endToEndId, valueCents } = input.payment
-  return { operationId, endToEndId, valueCents, maxCents: input.unverified.maxCents }
-}
-
-/**
- * What of an input the state alone can tell: whether another operation has its payment, and whether that may be booked unverified. Nobody
- * else says that it may.
- */
-function asTheStateTells(
-  { id }: CashIn,
-  input: CashInInput,
-  credit: CountedCredit | undefined,
-  state: State,
-): CashInInput {
+/** The state alone tells whether another operation has the payment. */
+function asTheStateTells({ id }: CashIn, input: CashInInput, state: State): CashInInput {
   if (input.on !== 'partner.confirmed') return input
   const booked = state.movement(movementOf(input.payment))
-  const told = { ...input, isBookedElsewhere: booked !== undefined && booked.operationId !== id }
-  if (input.unverified === undefined) return told
-  const hasRoom = credit !== undefined && state.unverifiedCents() + credit.valueCents <= credit.maxCents
-  return { ...told, unverified: hasRoom ? 'counted' : 'first' }
-}
-
-/** Whether a decision books the money, also where that goes to suspense: what it does not book takes nothing of the bound. */
-function isBooked({ endToEndId }: UnverifiedCredit, { journals: posted = [] }: Decision<unknown>): boolean {
-  return posted.some(({ kind, reference }) => {
-    const { movement }: JournalTemplate = journals[kind]
-    return movement === 'in' && reference === endToEndId
-  })
+  return { ...input, isBookedElsewhere: booked !== undefined && booked.operationId !== id }
 }
 
 /** A client whose 201 was lost finds its charge in `existing`. @source rules#external-id.2 */

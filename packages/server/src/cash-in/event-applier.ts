@@ -15,12 +15,10 @@ export interface EventApplier {
   drained(): Promise<void>
 }
 
-/** From when on credits are verified. */
+/** Which payments are queried at the bank before they are booked. */
 export interface CreditTerms {
-  /** A credit of at least this is always verified; 0: every one. */
+  /** Those of at least this, centavos; 0, as always in production: every one. */
   readonly verifyFromCents: bigint
-  /** Unverified credits that the statement has not confirmed are together at most this. */
-  readonly unverifiedMaxCents: bigint
 }
 
 /** What is needed for it. */
@@ -49,11 +47,8 @@ export function createEventApplier({
 
   async function applied(id: string, input: CashInInput): Promise<CashInOutcome | undefined> {
     if (input.on !== 'partner.confirmed' || !options.canAsk) return commands.apply(id, input)
-    const isVerified = options.isAlwaysVerified || input.payment.valueCents >= credits.verifyFromCents
-    return commands.apply(id, {
-      ...input,
-      unverified: isVerified ? 'first' : { maxCents: credits.unverifiedMaxCents },
-    })
+    const isQueried = options.isAlwaysVerified || input.payment.valueCents >= credits.verifyFromCents
+    return commands.apply(id, { ...input, unverified: isQueried ? 'query' : 'book' })
   }
 
   /** Where it fails, or this process dies, a worker finds it due. */

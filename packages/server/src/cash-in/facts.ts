@@ -114,6 +114,7 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
         transactionId: input.transactionId,
         facts: {
           ...(input.pixCode === undefined ? {} : { pixCode: input.pixCode }),
+          ...(input.stampOffsetMs ? { stampOffsetMs: input.stampOffsetMs } : {}),
           ...found(cashIn.facts),
           ...(row.to === 'PENDING' ? ANSWERED : {}),
         },
@@ -199,7 +200,7 @@ function failure({ errorCode, errorMessage }: { readonly errorCode: string; read
 
 function factsAfterPayment(
   cashIn: CashIn,
-  { payment, transactionId, unverified }: Extract<CashInInput, { on: 'partner.confirmed' }>,
+  { payment, transactionId }: Extract<CashInInput, { on: 'partner.confirmed' }>,
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
@@ -222,7 +223,6 @@ function factsAfterPayment(
         payerName: name ?? null,
         payerDocument: document ?? null,
         payerIspb: ispb ?? null,
-        ...(unverified ? { isUnverified: true } : {}),
         ...settled,
         ...ANSWERED,
       },

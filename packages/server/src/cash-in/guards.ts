@@ -117,7 +117,7 @@ function isToBeVerified(given: Given): boolean {
   const { cashIn, input } = given
   if (input.on !== 'partner.confirmed' || input.unverified === undefined) return false
   const hasMany = Object.keys(cashIn.facts.payments ?? {}).length >= limits.reportedPaymentsMax
-  return input.unverified !== 'counted' || hasMany || isOlder(given) || isUnconfirmed(given)
+  return input.unverified === 'query' || hasMany || isOlder(given) || isUnconfirmed(given)
 }
 
 function reportedCount({ facts }: CashIn): number {
@@ -144,7 +144,9 @@ function isUnconfirmed({ cashIn: { facts }, input }: Given): boolean {
   return input.on === 'partner.confirmed' && own(reportedPayments(facts), input.payment.endToEndId) !== undefined
 }
 
-/** @source rules#cash-in.states.14 */
+/** Two stamps of the bank are compared with each other, whatever its clock is like. @source rules#cash-in.states.14 */
 function isOlder({ cashIn: { createdAt }, input }: Given): boolean {
-  return input.on === 'partner.confirmed' && input.payment.occurredAt < createdAt - limits.paidBeforeChargeMs
+  if (input.on !== 'partner.confirmed') return false
+  const { occurredAt, chargedAt = createdAt } = input.payment
+  return occurredAt < chargedAt - limits.paidBeforeChargeMs
 }

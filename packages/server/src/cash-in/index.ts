@@ -21,7 +21,6 @@ export {
   returnedPayment,
   unnamedLike,
 } from './cash-in.ts'
-export type { CreditAnswer } from './credit-answer.ts'
 export { cashInDecider } from './desk.ts'
 export { uncreditedPayment } from './guards.ts'
 export { reportedPayments } from './reported.ts'
@@ -39,8 +38,7 @@ export {
 export { decideCashIn } from './rules.ts'
 
 /** Cash-ins: their endpoints, their work, and what other modules may do with them. */
-export interface CashInModule
-  extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'askAboutCredit' | 'drainNewReferences'> {
+export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'drainNewReferences'> {
   readonly handlers: CashInHandlers
   /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
@@ -90,7 +88,6 @@ export function createCashInModule(options: CashInOptions): CashInModule {
     handlers: createCashInHandlers({ commands, jobs, store, clock, ids }),
     processNext: jobs.processNext,
     atPartner: jobs.atPartner,
-    askAboutCredit: jobs.askAboutCredit,
     drainNewReferences: jobs.drainNewReferences,
     apply: commands.apply,
     command: commands.command,

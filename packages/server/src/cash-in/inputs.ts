@@ -95,13 +95,18 @@ function isCharged({ facts }: CashIn): boolean {
 }
 
 function chargeInputs(cashIn: CashIn, charge: Charge): CashInInput[] {
-  const { transactionId, status, payments } = charge
+  const { transactionId, status, payments, stampOffsetMs } = charge
   const pixCode = charge.pixCode !== undefined && isBrCode(charge.pixCode) ? charge.pixCode : undefined
   // Nobody pays by the code of what has ended.
   if (status === 'ACTIVE' && pixCode === undefined)
     return contradictionInputs(cashIn, charge, 'pixCode is not a valid BR Code')
   return [
-    { on: 'charge.accepted', transactionId, ...(pixCode !== undefined && { pixCode }) },
+    {
+      on: 'charge.accepted',
+      transactionId,
+      ...(pixCode !== undefined && { pixCode }),
+      ...(stampOffsetMs !== undefined && { stampOffsetMs }),
+    },
     ...payments.map((payment) => ({ on: 'partner.confirmed', payment, transactionId }) as const),
   ]
 }

@@ -1,10 +1,10 @@
 import pLimit from 'p-limit'
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
-import type { Document, UnverifiedCredit } from '../engine/operation.ts'
+import type { Document } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
 import { type CashIn, isKnownAtBank, isOver } from './cash-in.ts'
 import { ChargeWork, type ChargeWorkOptions, LEASE_MS } from './charge-work.ts'
-import type { CreditAnswer } from './credit-answer.ts'
+import { reportedPayments } from './reported.ts'
 
 /**
  * What talks to the partner about charges: within a create, and afterwards whenever work is due. Nothing here holds a
@@ -32,8 +32,6 @@ export interface CashInJobs {
   askNow(cashIn: CashIn): Promise<void>
   /** What the partner has under an id that is no cash-in's, as evidence. @source failure-modes#EV-7 */
   atPartner(id: string): Promise<Document>
-  /** Asks whether the partner has what was credited on the word of an event. @source rules#trip-wire.9 */
-  askAboutCredit(credit: UnverifiedCredit): Promise<CreditAnswer>
   /** The partner's references that its answers told since this was last called. @source failure-modes#EV-7 */
   drainNewReferences(): string[]
   /** Resolves when no charge that was begun and not awaited is being asked for. */
@@ -90,8 +88,9 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
       await Promise.all(claimed.map((cashIn) => limit(() => charges.work(cashIn))))
       return due.length === BATCH && claimed.length > 0
     },
-    askNow: async ({ id }) => {
-      if (eventQueries.take(1, clock.now()) === 0) return
+    askNow: async (cashIn) => {
+      if (isCounted(cashIn) && eventQueries.take(1, clock.now()) === 0) return
+      const { id } = cashIn
       // Claimed in its turn, so that no lease runs while it waits.
       await limit(async () => {
         const claimed = await claim(id)
@@ -99,7 +98,6 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
       })
     },
     atPartner: (id) => limit(() => charges.atPartner(id)),
-    askAboutCredit: (credit) => charges.askAboutCredit(credit),
     drainNewReferences: () => charges.drainNewReferences(),
   }
 }
@@ -110,7 +108,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
  */
 function workable(due: readonly CashIn[], { partner, eventQueries, clock }: CashInJobsOptions): readonly CashIn[] {
   const nowMs = clock.now()
-  const asked = due.filter(({ facts }) => facts.eventQueries != null)
+  const asked = due.filter(isCounted)
   const unmade = due.filter((cashIn) => isUnmade(cashIn, nowMs) && !asked.includes(cashIn))
   const others = due.filter((cashIn) => !asked.includes(cashIn) && !unmade.includes(cashIn))
   return [
@@ -118,6 +116,15 @@ function workable(due: readonly CashIn[], { partner, eventQueries, clock }: Cash
     ...unmade.slice(0, Math.min(partner.chargesWanted(), unmade.length)),
     ...asked.slice(0, eventQueries.take(asked.length, nowMs)),
   ]
+}
+
+/**
+ * Whether a query counts against the budget of events. One for a payment that a signed event reported of a pending charge does
+ * not: of each charge one is in flight and one wanted, whatever events name.
+ */
+function isCounted({ status, facts }: CashIn): boolean {
+  const isReported = status === 'PENDING' && Object.keys(reportedPayments(facts)).length > 0
+  return facts.eventQueries != null && !isReported
 }
 
 /** Nothing of it is known to have reached the bank, and it can still be made. */

@@ -20,8 +20,9 @@ const EXPIRY_SAFETY_MS = 2_000
 /** Waits after status queries in a row that left something open; the last one repeated. @source rules#cash-in.work.6 */
 const INCONCLUSIVE_DELAYS_MS = [60_000, 120_000, 300_000, 900_000, 3_600_000] as const
 
-/** Waits before an event's news is asked about again. @source rules#cash-in.work.5 */
-const EVENT_QUERY_DELAYS_MS = [1_000, 5_000, 15_000] as const
+/** Waits before an event's news is asked about again, and before a reported payment is. @source rules#cash-in.work.5, rules#cash-in.credits.2 */
+const EVENT_QUERY_DELAYS_MS: readonly number[] = [1_000, 5_000, 15_000]
+const PAYMENT_QUERY_DELAYS_MS: readonly number[] = [...EVENT_QUERY_DELAYS_MS, 30_000, 60_000]
 
 /** How long after the expiry a bank without a statement is asked for late money. @source rules#cash-in.expired.4 */
 const LATE_QUERIES_AFTER_MS = [300_000, 3_600_000, 86_400_000] as const
@@ -31,7 +32,7 @@ const REPORTED_PAYMENT_QUERIED_MS = 86_400_000
 
 /** When a worker must look at a cash-in that nobody is asking about: see the table in rules#cash-in.work. */
 export function restingDueAt(cashIn: CashIn, nowMs: number): number | null {
-  const paymentAt = isAskedForPayment(cashIn, nowMs) ? nowMs + inconclusiveDelayMs(cashIn.facts) : null
+  const paymentAt = isAskedForPayment(cashIn, nowMs) ? paymentQueryAt(cashIn, nowMs) : null
   return earliest(earliest(dueByState(cashIn, nowMs), paymentAt), returnsAfterPause(cashIn, nowMs))
 }
 
@@ -72,6 +73,14 @@ function lateQueryAt({ expiredAt, answeredAt }: CashInFacts): number | null {
 /** Whether an event told a payment that the bank is still to confirm. @source rules#cash-in.credits.4 */
 function isAskedForPayment({ facts }: CashIn, nowMs: number): boolean {
   return Object.values(reportedPayments(facts)).some(({ since }) => nowMs - since < REPORTED_PAYMENT_QUERIED_MS)
+}
+
+/** As any status query that leaves something open, and when its case is due. @source rules#cash-in.credits.4 */
+function paymentQueryAt({ facts }: CashIn, nowMs: number): number {
+  const againAt = nowMs + inconclusiveDelayMs(facts)
+  const reportedAt = Object.values(reportedPayments(facts)).map(({ since }) => since)
+  const caseAt = Math.min(...reportedAt) + limits.unknownResultEscalationMs
+  return facts.isPaymentCaseOpen === true || caseAt <= nowMs ? againAt : Math.min(againAt, caseAt)
 }
 
 function inconclusiveDelayMs({ inconclusive = 0 }: CashInFacts): number {
@@ -120,8 +129,9 @@ export interface Ended {
  */
 export function afterQuery(cashIn: CashIn, { isAnswered, hasOutcome }: QueryEnd, nowMs: number): Ended {
   const { eventQueries = null, inconclusive = 0, expiredAt, isQuestionWanted } = cashIn.facts
-  const isNewsOpen = !hasOutcome || isAskedForPayment(cashIn, nowMs)
-  const repeatMs = eventQueries !== null && isNewsOpen ? EVENT_QUERY_DELAYS_MS[eventQueries] : undefined
+  const isAboutPayment = isAskedForPayment(cashIn, nowMs)
+  const delaysMs = isAboutPayment ? PAYMENT_QUERY_DELAYS_MS : EVENT_QUERY_DELAYS_MS
+  const repeatMs = eventQueries !== null && (!hasOutcome || isAboutPayment) ? delaysMs[eventQueries] : undefined
   const inconclusiveNow = isAnswered && !isUnsettled(cashIn, nowMs) ? 0 : inconclusive + 1
   const isAskedAgain = isQuestionWanted || eventQueries === null
   const facts: CashInFacts = {

@@ -1,4 +1,5 @@
 import { limits } from '@pixgate/spec'
+import type { BalancePartner } from '../banks/port.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Case } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -9,6 +10,7 @@ import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import { boundsOf, dayAfter, dayOf } from '../platform/sao-paulo.ts'
 import type { EncryptionKeys } from '../platform/sealing.ts'
+import { firstBalanceAt, isBalanceKnown, keepBalance, reservedNow } from './balance/store.ts'
 import { closeKeys, hashOfClose, NO_CLOSE, proofOf } from './chain.ts'
 import { type CloseContent, contentOf } from './content.ts'
 import { readFigures } from './figures/store.ts'
@@ -20,7 +22,6 @@ import {
   firstEntryAt,
   insertClose,
   insertSignature,
-  isBalanceReported,
   lastClose,
   readHead,
   signaturesOf,
@@ -51,10 +52,8 @@ export interface CloserOptions {
   readonly ids: Ids
   readonly logger: Logger
   readonly encryptionKeys: EncryptionKeys
-  /** Whether the bank's statement is read: then a day waits for it. */
-  readonly isStatementRead: boolean
-  /** Whether the bank tells a balance: then a day waits for that too, for a while. */
-  readonly isBalanceReported: boolean
+  /** A day waits for the bank's statement and balance, where it has them. */
+  readonly partner: BalancePartner
 }
 
 /** How often a worker that has nothing to do looks. */
@@ -65,7 +64,7 @@ const LOOK_BACK_EVERY_MS = 3_600_000
 /** So many days are looked at again. */
 const LOOK_BACK_DAYS = 7
 
-/** So long a day waits for a balance that its list can be held against. */
+/** Longest wait for a comparable balance: after the end of the day or, for a missed day, after the first balance since. */
 const BALANCE_WAIT_MS = 3_600_000
 
 const SIGNED_AT_ONCE = 100
@@ -75,6 +74,7 @@ export function createCloser(options: CloserOptions): Closer {
   const { database, clock } = options
   const stopping = new AbortController()
   const { signal } = stopping
+  const readBalance = createBalanceReader(options)
   let lookedBackAt = Number.NEGATIVE_INFINITY
 
   const make = (day: string) => makeClose(options, day, signal)
@@ -87,7 +87,7 @@ export function createCloser(options: CloserOptions): Closer {
   }
 
   async function step(): Promise<boolean> {
-    const day = await nextDay(options)
+    const day = await nextDay(options, readBalance)
     if (day === undefined) {
       await signAnew(options)
       return lookBack()
@@ -110,20 +110,45 @@ export function createCloser(options: CloserOptions): Closer {
   }
 }
 
+/** Reads and stores the bank's balance, at most once a minute. Without a statement there is nothing to compare it with. */
+function createBalanceReader({ database, clock, partner }: CloserOptions): () => Promise<void> {
+  let readAt = Number.NEGATIVE_INFINITY
+  return async () => {
+    if (!hasBalance(partner) || clock.now() - readAt < CLOSE_EVERY_MS) return
+    readAt = clock.now()
+    const reservedCents = await reservedNow(database)
+    const answer = await partner.readBalance()
+    if (answer.kind === 'READ') await keepBalance(database, answer.balance, reservedCents, clock.now())
+  }
+}
+
+function hasBalance({ capabilities }: BalancePartner): boolean {
+  return capabilities.has('statement') && capabilities.has('balance')
+}
+
+/** Whether a day still waits for a balance. @param dayEnd epoch milliseconds @source rules#close.4 */
+async function waitsForBalance({ partner, database, clock }: CloserOptions, dayEnd: number): Promise<boolean> {
+  if (!hasBalance(partner)) return false
+  return clock.now() < ((await firstBalanceAt(database, dayEnd)) ?? dayEnd) + BALANCE_WAIT_MS
+}
+
 /** The first day that is not closed, where it is over and everything of it is known. @source rules#close.1, rules#close.4 */
-async function nextDay({ database, clock, ...bank }: CloserOptions): Promise<string | undefined> {
+async function nextDay(options: CloserOptions, readBalance: () => Promise<void>): Promise<string | undefined> {
+  const { database, clock, partner } = options
   const [last] = await closedDays(database, 1)
   const firstAt = last === undefined ? await firstEntryAt(database) : undefined
   if (last === undefined && firstAt === undefined) return undefined
   const day = last === undefined ? dayOf(firstAt ?? 0) : dayAfter(last)
   const { to } = boundsOf(day)
+  if (clock.now() < to) return undefined
+  await readBalance()
   const knownFrom = to + limits.statementClockSkewMs
   if (clock.now() < knownFrom) return undefined
-  if (!bank.isStatementRead) return day
+  if (!partner.capabilities.has('statement')) return day
   const readUntil = await statementReadUntil(database)
   if (readUntil === undefined || readUntil < knownFrom) return undefined
-  const waits = bank.isBalanceReported && clock.now() < to + BALANCE_WAIT_MS
-  return waits && !(await isBalanceReported(database, to)) ? undefined : day
+  const isReady = (await isBalanceKnown(database, to)) || !(await waitsForBalance(options, to))
+  return isReady ? day : undefined
 }
 
 /** @returns whether a close was made: not where the day is closed as it is, nor where another process was first */
@@ -135,6 +160,8 @@ async function makeClose(options: CloserOptions, day: string, signal: AbortSigna
   })
   if (made === undefined) return false
   const { close, content } = made
+  // Orders under way may explain the difference of every balance so far.
+  if (content.bank === null && (await waitsForBalance(options, boundsOf(day).to))) return false
   // First: whoever dies in between opens it again, under the same reference.
   if (content.caseReference !== null) {
     const reference = content.caseReference

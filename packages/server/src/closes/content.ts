@@ -6,8 +6,8 @@ import type { AccountCode } from '@pixgate/spec'
 export interface Figures {
   readonly accounts: readonly AccountFigures[]
   readonly journals: readonly JournalFigures[]
-  /** What the bank had when the day was over; `null`: nobody said. */
-  readonly bank: { readonly closingCents: bigint; readonly source: 'statement' | 'import' } | null
+  /** The bank's balance at the end of the day, and what the bank may have deducted from it; `null`: unknown. */
+  readonly bank: { readonly closingCents: bigint; readonly setAsideCents: bigint } | null
   /** What the bank has by then and our books have later, less what is the other way round. */
   readonly timing: Tally
   /** What the bank's statement has and is of no operation: tariffs, and payments that came and went. */
@@ -71,7 +71,7 @@ export interface CloseContent {
   readonly status: CloseStatus
   readonly accounts: readonly { account: AccountCode; openingCents: number; closingCents: number }[]
   readonly journals: readonly { journal: string; count: number; accounts: readonly AccountSum[] }[]
-  readonly bank: { closingCents: number; source: 'statement' | 'import' } | null
+  readonly bank: { closingCents: number } | null
   /** What our books say the bank has: `settlement`, with its sign changed. */
   readonly booksCents: number
   readonly differenceCents: number | null
@@ -128,10 +128,11 @@ export function contentOf(
   const { accounts, journals, bank, timing, kept, differences, openCases } = figures
   const settlement = accounts.find(({ account }) => account === 'settlement')
   const booksCents = -(settlement?.closingCents ?? 0n)
-  const differenceCents = bank === null ? null : bank.closingCents - booksCents
   const explaining = differences.filter(({ isOpen }) => isOpen)
   const explainedCents = explaining.reduce((sum, { cents }) => sum + cents, 0n)
-  const unexplained = differenceCents === null ? null : differenceCents - timing.cents - kept.cents - explainedCents
+  const expectedCents = booksCents + timing.cents + kept.cents + explainedCents
+  const closingCents = bank && closingOf(bank, [expectedCents, expectedCents + BigInt(carriedCents)])
+  const unexplained = closingCents === null ? null : closingCents - expectedCents
   const unexplainedCents = numberOrNull(unexplained)
   const isNews = unexplainedCents !== null && unexplainedCents !== 0 && unexplainedCents !== carriedCents
   const content = {
@@ -149,9 +150,9 @@ export function contentOf(
       count,
       accounts: sums.map(({ account, cents }) => ({ account, cents: Number(cents) })),
     })),
-    bank: bank && { closingCents: Number(bank.closingCents), source: bank.source },
+    bank: closingCents === null ? null : { closingCents: Number(closingCents) },
     booksCents: Number(booksCents),
-    differenceCents: numberOrNull(differenceCents),
+    differenceCents: closingCents === null ? null : Number(closingCents - booksCents),
     timing: { count: timing.count, cents: Number(timing.cents) },
     kept: { count: kept.count, cents: Number(kept.cents) },
     explained: {
@@ -175,6 +176,22 @@ export function contentOf(
     changed: [],
   }
   return same === undefined ? content : { ...content, changed: changesOf(same.content, content) }
+}
+
+/**
+ * The bank's balance at the end of the day. The bank may have deducted all, part or none of what is set aside, so the balance is a range.
+ * @param expected the balance with nothing unexplained, and with what was unexplained before
+ * @returns the end of the range that is expected, else the end nearer to it; `null`: what is expected lies inside the range
+ * @source rules#close.12
+ */
+function closingOf(
+  { closingCents: least, setAsideCents }: NonNullable<Figures['bank']>,
+  expected: readonly bigint[],
+): bigint | null {
+  const most = least + setAsideCents
+  if (least === most || expected.includes(least)) return least
+  if (expected.includes(most) || expected.every((cents) => cents > most)) return most
+  return expected.every((cents) => cents < least) ? least : null
 }
 
 function statusOf(unexplained: bigint | null, explaining: number): CloseStatus {

@@ -77,11 +77,6 @@ const selectReadUntil = statement<[], { until: string | null }>(
   `SELECT ((extract(epoch FROM matched_until) * 1000)::bigint)::text AS until FROM statement_mark`,
 )
 
-const selectReported = statement<[dayEnd: string], { reported: boolean }>(
-  'closes.balance_reported',
-  'SELECT EXISTS (SELECT FROM reported_balance WHERE day_end >= $1) AS reported',
-)
-
 const insertCloseStatement = statement<
   [
     seq: string,
@@ -176,11 +171,6 @@ export async function firstEntryAt(queries: Queries): Promise<number | undefined
 export async function statementReadUntil(queries: Queries): Promise<number | undefined> {
   const [row] = await queries.rows(selectReadUntil, [])
   return row?.until == null ? undefined : Number(row.until)
-}
-
-/** Whether the bank told a balance after the end of a day, epoch milliseconds, that its list could be held against. */
-export async function isBalanceReported(queries: Queries, dayEnd: number): Promise<boolean> {
-  return (await queries.rows(selectReported, [instantParameter(dayEnd)]))[0]?.reported ?? false
 }
 
 /** Signatures by the place of what they sign. */

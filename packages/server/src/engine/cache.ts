@@ -20,8 +20,6 @@ export class Cache {
   readonly #accounts = new Map<AccountCode, Account>()
   readonly #controls = new Map<ControlName, Control>()
   readonly #allowances = new LRUCache<string, Map<number, bigint>>({ max: ALLOWANCES_MAX })
-  /** Whether what was booked last on the word of an event fitted within its bound, as far as is known. */
-  hasUnverifiedRoom = true
 
   constructor(operationsMax: number) {
     this.#operations = new LRUCache({ max: operationsMax })

@@ -20,7 +20,6 @@ import type {
   CaseStep,
   Command,
   ControlName,
-  CountedCredit,
   Decision,
   Document,
   EventOrder,
@@ -82,7 +81,6 @@ export class Draft implements State {
   /** How much may have been paid before the batch to each Pix key, and what the batch pays to it, centavos. */
   readonly recipients = new Map<string, { paidCents: bigint; headroomCents: bigint }>()
   /** What the batch books on the word of events alone, in the order of its decisions. */
-  readonly unverifiedCredits: CountedCredit[] = []
   readonly audits: Audit[] = []
   readonly caseSteps: CaseStep[] = []
   readonly eventOrders: EventOrder[] = []
@@ -135,12 +133,6 @@ export class Draft implements State {
     const known = this.#loaded.recipients.get(pixKey)
     assert.ok(known, 'a recipient was not read')
     return { ...known, paidCents: known.paidCents + (this.recipients.get(pixKey)?.paidCents ?? 0n) }
-  }
-
-  unverifiedCents(): bigint {
-    const before = this.#loaded.unverifiedCents
-    assert.ok(before !== undefined, 'what counts as unverified was not read')
-    return before + this.unverifiedCredits.reduce((sum, { valueCents }) => sum + valueCents, 0n)
   }
 
   movement(movement: MovementId): BookedMovement | undefined {
@@ -229,7 +221,6 @@ export class Draft implements State {
     this.notifications.push(...(decision.notifications ?? []))
     for (const change of decision.allowances ?? []) this.allowances.add(change)
     for (const bound of decision.recipients ?? []) this.#bindRecipient(bound)
-    this.unverifiedCredits.push(...(decision.unverifiedCredits ?? []))
     this.audits.push(...(decision.audits ?? []))
     this.caseSteps.push(...(decision.caseSteps ?? []))
     this.eventOrders.push(...(decision.eventOrders ?? []))

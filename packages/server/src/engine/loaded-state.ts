@@ -16,8 +16,8 @@ export interface Control {
 
 /**
  * What is known before a batch: every operation it reads that exists, every account, every control, for each movement
- * that it may book where it was booked, or `null`, or that it was not looked up, what was used of the allowances and paid
- * to the keys that it names, and what was booked on the word of events alone.
+ * that it may book where it was booked, or `null`, or that it was not looked up, and what was used of the allowances and paid
+ * to the keys that it names.
  */
 export interface LoadedState {
   readonly operations: ReadonlyMap<string, Operation>
@@ -29,11 +29,6 @@ export interface LoadedState {
   readonly allowances: ReadonlyMap<string, Used>
   /** By their Pix keys. */
   readonly recipients: ReadonlyMap<string, Recipient>
-  /**
-   * What was booked on the word of events alone and counts, centavos; `undefined` where nothing looks at it. It may be presumed to be
-   * nothing: the statement compares it.
-   */
-  readonly unverifiedCents: bigint | undefined
   /** What the merchant owes, by the operation that made the debt, oldest first. */
   readonly debts: ReadonlyMap<string, bigint>
 }

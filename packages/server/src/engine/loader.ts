@@ -24,8 +24,7 @@ export class Loader {
   }
 
   /**
-   * @param presumesNew whether movements are not looked up, but presumed to be booked nowhere, and what counts as unverified is presumed
-   *   to leave room, as long as it has
+   * @param presumesNew whether movements are not looked up, but presumed to be booked nowhere
    */
   load(commands: readonly Command<unknown>[], presumesNew = false): Promise<LoadedState> {
     return this.#load(commands, { presumesNew, believesCache: true })
@@ -51,11 +50,8 @@ export class Loader {
       commands.flatMap((command) => command.recipients ?? []),
       this.#clock.now(),
     )
-    const unverifiedCents = commands.some(({ looksAtUnverified }) => looksAtUnverified)
-      ? await this.#unverifiedCents(presumesNew)
-      : undefined
     const debts = isOwed ? await this.#reader.debts() : new Map()
-    return { operations, accounts, controls, movements, allowances, recipients, unverifiedCents, debts }
+    return { operations, accounts, controls, movements, allowances, recipients, debts }
   }
 
   async #operations(ids: ReadonlySet<string>, believesCache: boolean): Promise<Map<string, Operation>> {
@@ -81,10 +77,6 @@ export class Loader {
   }
 
   /** Where there was no room the last time, whoever presumes it decides everything twice. */
-  #unverifiedCents(presumesRoom: boolean): Promise<bigint> | bigint {
-    return presumesRoom && this.#cache.hasUnverifiedRoom ? 0n : this.#reader.unverifiedCents()
-  }
-
   async #loadAccounts(): Promise<void> {
     const { now, accounts } = await this.#reader.accounts()
     this.#clock.observe(now)

@@ -45,18 +45,6 @@ export interface BookedMovement {
   readonly valueCents: bigint
 }
 
-/** A payment of a charge of which only an event told. */
-export interface UnverifiedCredit {
-  readonly operationId: string
-  readonly endToEndId: string
-  readonly valueCents: bigint
-}
-
-/** One that a decision books: with it all that count may be together no more than `maxCents`. */
-export interface CountedCredit extends UnverifiedCredit {
-  readonly maxCents: bigint
-}
-
 /** JSON as the database keeps it. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined }
 
@@ -231,8 +219,6 @@ export interface Decision<Outcome> {
   readonly allowances?: readonly AllowanceChange[]
   /** Pix keys to which no more than this may have been paid before, centavos. */
   readonly recipients?: readonly RecipientBound[]
-  /** What it books on the word of an event alone, counted with it or not at all. @source rules#cash-in.credits.3 */
-  readonly unverifiedCredits?: readonly CountedCredit[]
   /** What the audit trail is told of it, written with it or not at all. */
   readonly audits?: readonly Audit[]
   /** What is kept of an operator's decision, written with it or not at all. @source rules#desk.38 */
@@ -264,8 +250,6 @@ export interface State {
   usedSince(name: AllowanceName, since: number): bigint
   /** What was paid to a Pix key that the command names. */
   recipient(pixKey: string): Recipient
-  /** What was booked on the word of events alone and counts, where the command says that it looks; centavos. */
-  unverifiedCents(): bigint
   /** Where a movement that the command names was booked; `undefined` where it was not. */
   movement(movement: MovementId): BookedMovement | undefined
   /** How often that control was set, its first value included. */
@@ -299,8 +283,6 @@ export interface Command<Outcome> {
   readonly allowances?: readonly AllowanceName[]
   /** Pix keys to which it may pay within a bound. */
   readonly recipients?: readonly RecipientName[]
-  /** Whether it may book, within a bound, what only an event tells. */
-  readonly looksAtUnverified?: boolean
   /** What the operation it creates is known by, so that this is looked up before any refusal is answered. */
   readonly creates?: Identity
   /**
@@ -351,7 +333,6 @@ export function mergeDecisions<Outcome>(
     controls: { ...first.controls, ...then.controls },
     allowances: joined(first.allowances, then.allowances),
     recipients: joined(first.recipients, then.recipients),
-    unverifiedCredits: joined(first.unverifiedCredits, then.unverifiedCredits),
     audits: joined(first.audits, then.audits),
     caseSteps: joined(first.caseSteps, then.caseSteps),
     eventOrders: joined(first.eventOrders, then.eventOrders),

@@ -40,8 +40,6 @@ export interface Reader {
   movements(wanted: readonly MovementId[]): Promise<Map<string, BookedMovement | null>>
   /** What was used of each of these allowances. By {@link allowanceKey}. */
   allowances(wanted: readonly AllowanceName[]): Promise<Map<string, Used>>
-  /** What was booked on the word of events alone and counts, centavos. */
-  unverifiedCents(): Promise<bigint>
   /** What was paid to each of these Pix keys. */
   recipients(wanted: readonly RecipientName[], nowMs: number): Promise<Map<string, Recipient>>
 }
@@ -141,14 +139,6 @@ const selectRecipients = statement<
      ) k`,
 )
 
-const UNVERIFIED = 'SELECT cents FROM unverified_total'
-
-type UnverifiedRow = { readonly cents: bigint }
-
-const selectUnverified = statement<[], UnverifiedRow>('engine.unverified', UNVERIFIED)
-
-const lockUnverified = statement<[], UnverifiedRow>('engine.lock_unverified', `${UNVERIFIED} FOR UPDATE`)
-
 /** Reads that lock nothing. */
 export function createReader(queries: Queries): Reader {
   return {
@@ -184,7 +174,6 @@ export function createReader(queries: Queries): Reader {
       const byKey = Map.groupBy(rows, allowanceKey)
       return new Map(wanted.map((name) => [allowanceKey(name), usedOf(byKey.get(allowanceKey(name)) ?? [])]))
     },
-    unverifiedCents: async () => centsOf(await queries.rows(selectUnverified, [])),
     recipients: async (wanted, nowMs) => {
       const paidBefore = new Map(wanted.map(({ pixKey, newForMs }) => [pixKey, nowMs - newForMs]))
       const parameters = [[...paidBefore.keys()], [...paidBefore.values()]] as const
@@ -194,7 +183,7 @@ export function createReader(queries: Queries): Reader {
   }
 }
 
-/** Reads that lock what they read until the transaction ends: accounts, then operations, then controls, then what counts as unverified. */
+/** Reads that lock what they read until the transaction ends: accounts, then operations, then controls. */
 export function createLockingReader(
   queries: Queries,
 ): Omit<Reader, 'byIdempotencyKeys' | 'byExternalIds' | 'byExclusiveKeys'> {
@@ -208,13 +197,7 @@ export function createLockingReader(
       return reader.operations(ids)
     },
     controls: async () => controlsOf(await queries.rows(lockControls, [])),
-    unverifiedCents: async () => centsOf(await queries.rows(lockUnverified, [])),
   }
-}
-
-function centsOf([row]: readonly UnverifiedRow[]): bigint {
-  if (row === undefined) throw new Error('the total of unverified credits is missing')
-  return row.cents
 }
 
 function usedOf(rows: readonly { bucket: number; used_cents: bigint }[]): Used {

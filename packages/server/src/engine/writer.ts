@@ -81,7 +81,7 @@ export interface WriterOptions {
 }
 
 /** What a command looks at. */
-type Looks = Pick<Command<unknown>, 'reads' | 'movements' | 'allowances' | 'recipients' | 'looksAtUnverified'>
+type Looks = Pick<Command<unknown>, 'reads' | 'movements' | 'allowances' | 'recipients'>
 
 /** Sends drafts to the database and learns, whatever happens to the connection, what became of them. */
 export class Writer {
@@ -123,7 +123,7 @@ export class Writer {
    * @returns `undefined` where there was nothing to write
    */
   async writeHolding(
-    { reads, movements = [], allowances = [], recipients = [], looksAtUnverified = false }: Looks,
+    { reads, movements = [], allowances = [], recipients = [] }: Looks,
     plan: (loaded: LoadedState) => Draft,
   ): Promise<WriteResult | undefined> {
     let held: { draft: Draft; write: Write } | undefined
@@ -138,7 +138,6 @@ export class Writer {
         movements: await reader.movements(movements),
         allowances: await reader.allowances(allowances),
         recipients: await reader.recipients(recipients, this.#options.clock.now()),
-        unverifiedCents: looksAtUnverified ? await reader.unverifiedCents() : undefined,
         debts: await reader.debts(),
       })
       if (draft.isEmpty) return undefined
@@ -219,7 +218,6 @@ export class Writer {
     const [first] = reply
     if (!first) throw new Error('the statement gave no reply')
     this.#options.clock.observe(first.now)
-    if (draft.unverifiedCredits.length > 0) this.#cache.hasUnverifiedRoom = first.go
     if (first.go) {
       this.#cache.putAccounts(accountsAfter(first.accounts ?? [], draft))
       this.#cache.putControls(controlsAfter(first.controls ?? [], draft))

@@ -34,11 +34,11 @@ const BEGUN = { state: 'NEW', attempts: 1, failures: 0, parkings: 0, attributedT
 /** What the commands need. */
 export interface InboxCommandsOptions {
   readonly store: InboxStore
-  readonly inbound: Pick<Inbound, 'parse'>
+  readonly inbound: Pick<Inbound, 'parse' | 'unread'>
   readonly receivers: Receivers
   readonly clock: Clock
   readonly ids: Ids
-  readonly reports: Pick<InboxReports, 'contradicting'>
+  readonly reports: Pick<InboxReports, 'contradicting' | 'unreadPart'>
   /** Called with what was stored new, to be applied at once. */
   readonly onStored: (events: readonly InboxEvent[]) => void
 }
@@ -92,6 +92,8 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
         const known = { dedupeKey: dedupeKeyOf(callback, event), contentHash: contentHashOf(event) }
         return { callback, ordinal, ...known, event, ...BEGUN }
       })
+      const unread = inbound.unread?.(given.body)
+      if (unread !== undefined) reports.unreadPart(given.endpoint, unread)
       if (events.length > 0) await batcher.submit(events)
     },
     askInstead: async (route, body) => {

@@ -21,6 +21,8 @@ export interface InboxReports {
   callback(path: string, judgement: Exclude<Judgement, Origin> | { readonly origin: Origin }): void
   /** A callback did not arrive whole, or was too large to be read: nobody knows what it was. */
   unread(path: string, reason: string): void
+  /** A part of a callback that was taken could not be read, and is not kept: the bank's statement has it. */
+  unreadPart(route: string, reason: string): void
   /** An event that contradicts one under the same key was stored. */
   contradicting(event: Pick<InboxEvent, 'callback' | 'ordinal'>): void
   /** What became of an event was noted. */
@@ -49,6 +51,15 @@ export function createInboxReports(
       observer?.onCallback('unreadable')
       heartbeat.report(`${path} unreadable ${reason}`, (more) =>
         logger.warn({ path, origin: 'unreadable', reason }, UNREADABLE + andMore(more)),
+      )
+    },
+    unreadPart: (route, reason) => {
+      observer?.onCallback('unreadable')
+      heartbeat.report(`${route} unread ${reason}`, (more) =>
+        logger.warn(
+          { event: 'callback.unreadable', route, reason },
+          `part of a callback cannot be read${andMore(more)}`,
+        ),
       )
     },
     contradicting: ({ callback, ordinal }) => {

@@ -225,13 +225,16 @@ export function afterAnswer(
   return resting === null ? { dueAt: nowMs + LAST_DELAY_MS, facts: {} } : answered
 }
 
-const LONGEST_POLL_MS = 15 * 60_000
+/** The ages at which an order that the bank has is asked about; then each minute. */
+const POLLED_AT_MS = [10_000, 20_000, 40_000, 60_000]
 
 /**
- * How long until the bank is asked again about an order that it has: as long as it has had it, a minute at least, a
- * quarter of an hour at most.
+ * How long until the bank is asked again about an order that it has, and of which it told no outcome: an event that was lost
+ * in a crash costs seconds.
  * @source failure-modes#CO-22
  */
 export function pollDelayMs({ lastAttemptAt }: SendFacts, nowMs: number): number {
-  return Math.min(Math.max(nowMs - (lastAttemptAt ?? nowMs), LAST_DELAY_MS), LONGEST_POLL_MS)
+  const ageMs = nowMs - (lastAttemptAt ?? nowMs)
+  const next = POLLED_AT_MS.find((atMs) => atMs > ageMs)
+  return next === undefined ? LAST_DELAY_MS : next - ageMs
 }

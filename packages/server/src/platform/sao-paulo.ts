@@ -75,12 +75,6 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)
 }
 
-/** The instant at which clocks in São Paulo show this, epoch milliseconds. @param time `23:59:59` */
-export function instantOf(day: string, time: string): number {
-  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number)
-  return startOf(day) + ((hours * 60 + minutes) * 60 + seconds) * 1_000
-}
-
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 

@@ -331,7 +331,6 @@ function stateAfter(state: State, { journals = [] }: Pick<Decision<unknown>, 'jo
     used: (name) => state.used(name),
     usedSince: (name, since) => state.usedSince(name, since),
     recipient: (pixKey) => state.recipient(pixKey),
-    unverifiedCents: () => state.unverifiedCents(),
     repaidBy: (posted) => state.repaidBy([...journals, ...posted]),
     balance: (code) =>
       entries.reduce(

@@ -93,7 +93,7 @@ test('[statement.4] [statement.7] an entry reported twice is kept once; reported
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   const entry = paymentOf(charge, 'E1')
-  fixture.bank.answer = () => pageOf([entry, entry], null, [entry])
+  fixture.bank.answer = () => pageOf([entry, entry])
   await fixture.sweep()
   await fixture.minutes(3)
   assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 MATCHED'])

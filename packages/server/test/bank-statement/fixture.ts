@@ -1,18 +1,8 @@
-import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { createStatementModule, type StatementModule } from '../../src/bank-statement/index.ts'
-import { createTripWireStore, type TripWireStore } from '../../src/bank-statement/trip-wire/store.ts'
-import type {
-  BalanceAnswer,
-  ChargeQueryAnswer,
-  StatementAnswer,
-  StatementEntry,
-  StatementPartner,
-  StatementQuery,
-} from '../../src/banks/port.ts'
+import type { StatementAnswer, StatementEntry, StatementPartner, StatementQuery } from '../../src/banks/port.ts'
 import type { CashIn, CashInInput } from '../../src/cash-in/cash-in.ts'
-import { ChargeWork } from '../../src/cash-in/charge-work.ts'
 import { createCashInCommands } from '../../src/cash-in/commands.ts'
 import { createCashInStore } from '../../src/cash-in/store.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
@@ -31,14 +21,6 @@ import { type SteppedClock, steppedClock } from '../support/stepped-clock.ts'
 export interface ScriptedStatement extends StatementPartner {
   readonly asked: StatementQuery[]
   answer: (query: StatementQuery) => StatementAnswer | Promise<StatementAnswer>
-  /** What it says of the balance; only a bank that was made with one is asked. */
-  balance: () => BalanceAnswer
-  readBalance(): Promise<BalanceAnswer>
-  /** The charges that it was asked about, in order. */
-  readonly askedCharges: string[]
-  /** What it says of a charge; only a bank that was made to be asked is. */
-  charge: (id: string) => ChargeQueryAnswer
-  getCharge(id: string): Promise<ChargeQueryAnswer>
 }
 
 /** Charges, and processes that read a scripted statement: no HTTP, and a clock that is stepped. */
@@ -55,7 +37,6 @@ export interface StatementFixture {
   processOf(partner: ScriptedStatement): StatementModule
   readonly engine: Engine
   readonly ids: Ids
-  readonly store: TripWireStore
   readonly refunds: RefundInCommands
   /** Lets a charge take an input from elsewhere. */
   apply(id: string, input: CashInInput): Promise<unknown>
@@ -75,9 +56,6 @@ const SILENT = pino({ level: 'silent' })
 /** In what it differs from the ordinary one. */
 export interface FixtureOptions {
   readonly isAccountShared?: boolean
-  readonly hasBalance?: boolean
-  /** The bank can be asked about a charge. */
-  readonly canAsk?: boolean
   /** The clock moves only when it is put forward. */
   readonly stands?: boolean
 }
@@ -86,7 +64,7 @@ export interface FixtureOptions {
 export async function statementFixture(
   t: TestContext,
   logger: Logger = SILENT,
-  { isAccountShared = false, stands = false, ...given }: FixtureOptions = {},
+  { isAccountShared = false, stands = false }: FixtureOptions = {},
 ): Promise<StatementFixture> {
   const { url, database } = await testDatabase(t)
   const connection = openTestDatabase(url, 1)
@@ -96,19 +74,17 @@ export async function statementFixture(
   const engine = createEngine({ database: connection, clock, ids, pause: realPause, logger })
   const commands = createCashInCommands(engine, clock, TERMS)
   const store = createCashInStore(database)
-  const bank = scriptedStatement(given)
+  const bank = scriptedStatement()
   const refunds = createRefundInCommands({ engine, store: createRefundInStore(database), ids, limits: limitsOf() })
   const base = { engine, database, clock, ids, logger, isAccountShared }
-  const processOf = (partner: ScriptedStatement) => {
-    const charges = new ChargeWork({ commands, store, clock, ...chargesOf(partner) })
-    return createStatementModule({
+  const processOf = (partner: ScriptedStatement) =>
+    createStatementModule({
       ...base,
       partner,
-      cashIns: { ...commands, askAboutCredit: (credit) => charges.askAboutCredit(credit) },
+      cashIns: commands,
       cashOuts: { apply: nothing, command: nothing },
       refunds: returnsOf(refunds),
     })
-  }
   const statements = processOf(bank)
   const sweep = async () => {
     while (await statements.processNext());
@@ -120,7 +96,6 @@ export async function statementFixture(
     engine,
     ids,
     refunds,
-    store: createTripWireStore(database),
     clock,
     bank,
     statements,
@@ -153,41 +128,15 @@ function returnsOf({ applyReturn, returnCommand }: RefundInCommands) {
   }
 }
 
-/** At such a bank charges are asked about, and neither made nor cancelled. */
-function chargesOf(partner: ScriptedStatement) {
-  const returns = { take: nothing, settle: nothing }
-  return { partner: { ...partner, ...NO_CHARGES }, pause: realPause, createBudgetMs: 0, returns }
-}
-
-const NO_CHARGES = {
-  chargesWanted: () => 0,
-  createCharge: async () => assert.fail(),
-  cancelCharge: async () => assert.fail(),
-}
-
-const UNSAID = { kind: 'UNKNOWN', reason: 'nobody said', httpStatus: undefined } as const
-
-/** A bank without entries, and, where it has a balance, one that nobody tells. */
-function scriptedStatement({ hasBalance = false, canAsk = false }: FixtureOptions): ScriptedStatement {
+/** A bank without entries. */
+function scriptedStatement(): ScriptedStatement {
   const bank: ScriptedStatement = {
-    capabilities: new Set([
-      'statement',
-      ...(hasBalance ? (['balance'] as const) : []),
-      ...(canAsk ? (['query-charge'] as const) : []),
-    ]),
+    capabilities: new Set(['statement']),
     asked: [],
     answer: () => pageOf([]),
     readStatement: async (query) => {
       bank.asked.push(query)
       return bank.answer(query)
-    },
-    balance: () => UNSAID,
-    readBalance: async () => bank.balance(),
-    askedCharges: [],
-    charge: () => UNSAID,
-    getCharge: async (id) => {
-      bank.askedCharges.push(id)
-      return bank.charge(id)
     },
   }
   return bank
@@ -203,15 +152,7 @@ export function paymentOf(
   return { kind: 'PAYMENT_RECEIVED', direction: 'in', ...movement, ...given }
 }
 
-/** A page with these entries, on balances that these entries, or those of the whole window, account for. */
-export function pageOf(
-  entries: readonly StatementEntry[],
-  nextCursor: string | null = null,
-  all: readonly StatementEntry[] = entries,
-): StatementAnswer {
-  const closingCents = all.reduce(
-    (sum, { direction, valueCents }) => (direction === 'in' ? sum + valueCents : sum - valueCents),
-    0n,
-  )
-  return { kind: 'READ', page: { entries, balances: { openingCents: 0n, closingCents }, nextCursor } }
+/** A page with these entries. */
+export function pageOf(entries: readonly StatementEntry[], nextCursor: string | null = null): StatementAnswer {
+  return { kind: 'READ', page: { entries, nextCursor } }
 }

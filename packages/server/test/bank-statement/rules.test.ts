@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
 import fc from 'fast-check'
-import { firstFrom, judge, markAfter, type OpenEntry, WindowTotal, windowAt } from '../../src/bank-statement/rules.ts'
+import { firstFrom, judge, markAfter, type OpenEntry, windowAt } from '../../src/bank-statement/rules.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z')
 const MINUTE = 60_000
@@ -90,15 +90,6 @@ test('[statement.2] the mark never goes back, whatever has to wait', () => {
   assert.equal(markAfter(window, NOW - 6 * MINUTE, [], NOW), NOW - 5 * MINUTE)
   assert.equal(markAfter(window, NOW - 6 * MINUTE, [NOW - 5.5 * MINUTE], NOW), NOW - 5.5 * MINUTE)
   assert.equal(markAfter(window, NOW - 6 * MINUTE, [NOW - 60 * MINUTE], NOW), NOW - 6 * MINUTE)
-})
-
-test('[statement.3] a window is whole where its entries, each counted once, account for its balances', () => {
-  const total = new WindowTotal()
-  const [paid, out] = [open(), open({ kind: 'PAYOUT_SENT', direction: 'out', valueCents: 30_00n })]
-  total.add([paid, out])
-  total.add([out])
-  assert.ok(total.accountsFor({ openingCents: 5n, closingCents: 70_05n }))
-  assert.ok(!total.accountsFor({ openingCents: 5n, closingCents: 100_05n }))
 })
 
 test('[statement.5] what only the statement reports is queried, then awaited, then handed over', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { lacking, withinCapabilities } from '../../src/banks/lacking.ts'
+import { faultInProduction, lacking, withinCapabilities } from '../../src/banks/lacking.ts'
 import type { Partner, PartnerCapability } from '../../src/banks/port.ts'
 
 /** A bank that says which call it got. */
@@ -54,4 +54,11 @@ for (const missing of NAMES) {
 test('[partner.10] what a bank can do is the connector’s own', () => {
   const { partner } = talkative(Object.values(ALL))
   assert.deepEqual(withinCapabilities(partner), partner)
+})
+
+test('[cash-in.credits.2] production does not start with a bank whose charges cannot be queried', () => {
+  const all = Object.values(ALL)
+  assert.equal(faultInProduction({ capabilities: new Set(all) }), undefined)
+  const others = all.filter((capability) => capability !== 'query-charge')
+  assert.match(faultInProduction({ capabilities: new Set(others) }) ?? '', /^PIXGATE_BANK: /)
 })

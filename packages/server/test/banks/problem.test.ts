@@ -56,7 +56,7 @@ test('[health.5] where TLS fails at a certificate, its own variable is named, if
 test('[health.5] [config.10] the bank stands as its last answer says, and each one is reported', async () => {
   const answers: StatementAnswer[] = [
     { kind: 'UNKNOWN', reason: 'HTTP 401', httpStatus: 401 },
-    { kind: 'READ', page: { entries: [], balances: null, nextCursor: null } },
+    { kind: 'READ', page: { entries: [], nextCursor: null } },
   ]
   const bank = {
     ...lacking,

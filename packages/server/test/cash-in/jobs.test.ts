@@ -64,12 +64,14 @@ test('[cash-in.returns.4] what is awaited is looked at whenever the bank is aske
 })
 
 test('[partner.1] [api-pix.2] every attempt carries the same id and the same request, and when it is made', async (t) => {
-  const requests: [string, Omit<ChargeRequest, 'askedAt'>][] = []
+  const requests: [string, Omit<ChargeRequest, 'askedAt' | 'isRepeated'>][] = []
+  const areRepeated: unknown[] = []
   const askedAt: number[] = []
   const fixture = await cashInFixture(t, {
     query: NOT_FOUND,
-    createCharge: async (id, { askedAt: at, ...request }) => {
+    createCharge: async (id, { askedAt: at, isRepeated, ...request }) => {
       requests.push([id, request])
+      areRepeated.push(isRepeated)
       askedAt.push(at)
       return TIMEOUT
     },
@@ -82,6 +84,7 @@ test('[partner.1] [api-pix.2] every attempt carries the same id and the same req
   assert.equal(first?.[0], cashIn.id)
   assert.equal(first?.[1].expiresAt, cashIn.expiresAt)
   for (const request of requests) assert.deepEqual(request, first)
+  assert.deepEqual(areRepeated, [false, true, true, true])
   const waits = askedAt.slice(1).map((at, index) => at - (askedAt[index] ?? 0))
   assert.ok(
     waits.every((wait, index) => wait >= 5_000 * (index + 1)),

@@ -68,8 +68,8 @@ const REPORTED_FAILURE = reportedFailureFact({
   errorMessage: 'removed by the bank',
   occurredAt: NOW - 1_000,
 })
-const EVENT_PAYMENT = { ...confirmed({ endToEndId: 'E2' }), unverified: 'first' } as const
-const BELIEVED = { ...confirmed(), unverified: 'counted' } as const
+const EVENT_PAYMENT = { ...confirmed({ endToEndId: 'E2' }), unverified: 'query' } as const
+const BELIEVED = { ...confirmed(), unverified: 'book' } as const
 const REPORTED_E2 = { E2: { valueCents: 100_00, occurredAt: NOW - 1_000, since: NOW } }
 /** An event told a payment a quarter of an hour ago, which the bank has not confirmed. */
 const UNCONFIRMED = reportedPaymentsFact({
@@ -208,7 +208,7 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
   { rule: 'cash-in.states.12', from: [...PAYABLE, ...DOUBT], input: { ...confirmed(), isContradicted: true }, to: CONFLICT, opens: 'paid_in_doubt', ...suspended() },
   { rule: 'cash-in.states.7', from: ['PENDING'], input: confirmed(), to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', ids: E1, learns: CREDIT, reference: 'E1' },
   { rule: 'cash-in.states.7', from: ['PENDING'], before: { transactionId: 'the first' }, input: confirmed(), to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', ids: E1, learns: CREDIT, reference: 'E1' },
-  { rule: 'cash-in.credits.1', from: ['PENDING'], input: BELIEVED, to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', ids: E1, learns: { ...CREDIT, isUnverified: true }, reference: 'E1' },
+  { rule: 'cash-in.credits.1', from: ['PENDING'], input: BELIEVED, to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', ids: E1, learns: CREDIT, reference: 'E1' },
   { rule: 'cash-in.unknown.4', from: UNANSWERED, input: confirmed(), to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', ids: E1, learns: CREDIT, reference: 'E1' },
   { rule: 'cash-in.expired.2', from: ['EXPIRED'], input: confirmed(), to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', ids: E1, learns: CREDIT, reference: 'E1' },
   { rule: 'cash-in.paid.4', from: ['PAID'], input: E2, to: 'same', opens: 'second_payment', ...SECOND },
@@ -361,8 +361,8 @@ const CONDITIONS: readonly (readonly [name: string, before: CashIn, input: CashI
 
   ['[cash-in.credits.1] [EV-31] a payment that the bank has not confirmed is not credited by another event about it', at('PENDING', { facts: TOLD_BEFORE }), BELIEVED, 'PENDING asks'],
   ['[cash-in.credits.1] it is by the bank’s answer', at('PENDING', { facts: TOLD_BEFORE }), confirmed(), 'PAID cash_in_paid'],
-  ['[cash-in.credits.1] one that is dated before its charge is verified before it is a contradiction', at('PENDING'), { ...confirmed({ occurredAt: EARLY_AT }), unverified: 'counted' }, 'PENDING asks'],
-  ['[cash-in.credits.1] one of 300 s before is not', at('PENDING'), { ...confirmed({ occurredAt: EARLY_AT + 1 }), unverified: 'counted' }, 'PAID cash_in_paid'],
+  ['[cash-in.credits.1] one that is dated before its charge is verified before it is a contradiction', at('PENDING'), { ...confirmed({ occurredAt: EARLY_AT }), unverified: 'book' }, 'PENDING asks'],
+  ['[cash-in.credits.1] one of 300 s before is not', at('PENDING'), { ...confirmed({ occurredAt: EARLY_AT + 1 }), unverified: 'book' }, 'PAID cash_in_paid'],
   ['[cash-in.credits.5] after 19 payments an event’s word books another one', at('PAID', { facts: { payments: PAID_19_TIMES } }), BELIEVED, 'PAID arrived_unattributed second_payment'],
   ['[cash-in.credits.1] [cash-in.credits.5] after 20 it books none', at('PAID', { facts: { payments: PAID_20_TIMES } }), BELIEVED, 'PAID asks'],
 
@@ -415,7 +415,7 @@ test('[cash-in.expired.5] [EX-8] the case of an end that was unknown closes when
 test('[desk.48] a payment that an event reports again with more counts with that, and stays as it was told first', () => {
   const report = (cashIn: CashIn, valueCents: bigint, open = 'payment_unconfirmed') => {
     const before = withOpenCases(cashIn, open, 'amount_differs')
-    return decideCashIn(before, { ...confirmed({ valueCents }), unverified: 'first' }, NOW)
+    return decideCashIn(before, { ...confirmed({ valueCents }), unverified: 'query' }, NOW)
   }
   const first = report(at('PENDING'), 10_00n, 'amount_differs').outcome.cashIn
   for (const open of ['payment_unconfirmed', 'too_many_payments']) {
@@ -429,7 +429,7 @@ test('[desk.48] a payment that an event reports again with more counts with that
 })
 
 test('[cash-in.credits.5] beyond twenty payments that only events report nothing is kept, and the bank is asked all the same', () => {
-  const reportedBy = (endToEndId: string) => ({ ...confirmed({ endToEndId }), unverified: 'first' }) as const
+  const reportedBy = (endToEndId: string) => ({ ...confirmed({ endToEndId }), unverified: 'query' }) as const
   const full = after(at('PENDING', { facts: reportedPaymentsFact(NINETEEN) }), reportedBy('E1'))
   assertIgnored(full, reportedBy('E2'))
   const asking = after(full, INPUTS['work.claimed'])
@@ -504,7 +504,7 @@ test('[cash-in.expired.4] [EX-9] where no statement is swept an expired charge i
 test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is asked about for a day, then operator action is required', () => {
   const reported = after(at('PENDING', { expiresAt: NOW + 3 * 86_400_000 }), EVENT_PAYMENT)
   const { waits, opened } = askedAbout(reported, NO_OUTCOME)
-  assert.deepEqual(waits.slice(0, 6), [1, 5, 15, 900, 3_600, 3_600])
+  assert.deepEqual(waits.slice(0, 8), [1, 5, 15, 30, 60, 789, 3_600, 3_600])
   assert.deepEqual(opened, ['payment_unconfirmed after 15 min'])
   const dayOld = reportedPaymentsFact({ E9: { valueCents: 100_00, occurredAt: NOW, since: NOW - 86_400_000 } })
   const open = { ...dayOld, isPaymentCaseOpen: true }

@@ -104,7 +104,6 @@ test('[trip-wire.2] [P7] the judge finds a suspension that the bank’s book doe
   assert.deepEqual(found(of(`statement_unexplained PAYOUT_SENT ${SENT}`), lying), [])
   assert.deepEqual(found(of('statement_unexplained PAYOUT_SENT E1'), lying), ['trip wire'])
   assert.deepEqual(found(of(`statement_differs PAYMENT_RECEIVED ${PAID}`), lying), ['trip wire'])
-  assert.deepEqual(found(of('bank_balance_short 2026-11-22T12:00:00.000Z'), lying), ['trip wire'])
   assert.deepEqual(found({ ...of('statement_missing in E1'), isSwitchedOn: false }, lying), [], 'it is off by that')
 })
 

@@ -210,7 +210,6 @@ function isDifference(name: string, book: BankBook, { movements }: Books): boole
   const there = (book.entries as readonly Entry[]).filter(({ endToEndId, returnId }) => id === (returnId ?? endToEndId))
   const here = movements.filter(({ reference }) => reference === id)
   switch (kind) {
-    case 'credit_denied':
     case 'statement_missing':
       return there.length === 0
     case 'statement_differs':

@@ -290,6 +290,6 @@ test('[export.1] a close as CSV has the figures of the close', async (t) => {
     ),
   )
   const text = (name: string) => of(name)[0]?.text
-  assert.deepEqual([text('STATUS'), text('HASH'), text('BANK')], ['BALANCED', close.hash, 'statement'])
+  assert.deepEqual([text('STATUS'), text('HASH'), text('BANK')], ['BALANCED', close.hash, ''])
   assert.equal(centsOf(of('BANK')[0]?.amount), BigInt(close.bank.closingCents))
 })

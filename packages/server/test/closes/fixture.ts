@@ -12,8 +12,10 @@ const MINUTE = 60_000
 export interface CloseWorld extends World {
   /** The day that it is in São Paulo. */
   today(): string
-  /** Lets this day end, the bank's statement be read past its end, and the day be closed. @returns the day */
+  /** Lets this day end, the bank's balance and statement be read past its end, and the day be closed. @returns the day */
   endDay(): Promise<string>
+  /** Lets so much time pass that days which are over are closed. */
+  closing(): Promise<void>
   /** Calls as the operator. */
   operator(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   /** The close of a day, as it is read. */
@@ -31,6 +33,12 @@ export async function closeWorld(
   const pix = await world(t, environment, { isStepped: true, ...options })
   const today = () => dayOf(pix.clock.now())
   pix.clock.advance(boundsOf(today()).to + MINUTE - pix.clock.now())
+  const closing = async () => {
+    for (let minutes = 0; minutes < 12; minutes += 1) {
+      await pix.later(MINUTE)
+      await pix.service.closeDays()
+    }
+  }
   const operator: CloseWorld['operator'] = (method, path, body, headers) =>
     pix.call(method, path, body, { authorization: `Bearer ${ADMIN_TOKEN}`, ...headers })
   return {
@@ -41,10 +49,10 @@ export async function closeWorld(
       const day = today()
       await pix.later(MINUTE)
       pix.clock.advance(boundsOf(day).to - pix.clock.now())
-      for (let minutes = 0; minutes < 12; minutes += 1) await pix.later(MINUTE)
-      await pix.service.closeDays()
+      await closing()
       return day
     },
+    closing,
     close: async (day, query = '') => {
       const { status, body } = await operator('GET', `/operator/closes/${day}${query}`)
       assert.equal(status, 200, JSON.stringify(body))
@@ -59,8 +67,7 @@ export async function closeWorld(
         ids: createIds(pix.clock),
         logger: pino({ level: 'silent' }),
         encryptionKeys: { current: ENCRYPTION_KEY, previous: undefined },
-        isStatementRead: true,
-        isBalanceReported: true,
+        partner: { capabilities: new Set(['statement']), readBalance: async () => assert.fail() },
         ...more,
       }),
   }

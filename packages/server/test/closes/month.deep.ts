@@ -109,8 +109,7 @@ test('[export.1] [export.3] [export.4] [close.2] the exports of a busy month add
   }
   // The others are closed by a worker that was away.
   pix.clock.advance((DAYS - BUSY_DAYS) * 86_400_000)
-  await minutes(pix, 2)
-  await pix.service.closeDays()
+  await pix.closing()
   while (days.length < DAYS) days.push(dayAfter(days.at(-1) ?? ''))
   const [first = '', last = ''] = [days[0], days.at(-1)]
   const month = await ledgerOf(pix, first, last)

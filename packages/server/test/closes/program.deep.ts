@@ -56,11 +56,7 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     }
     assert.equal((await run({ ...env, DATABASE_URL: 'postgres://127.0.0.1:9/none' }, '--day', day)).code, 2)
 
-    await administer(
-      pix.databaseUrl,
-      `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, outcome, settled_at)
-       VALUES ('in', 'E1', 'PAYMENT_RECEIVED', 'E1', 'somebody', 300, '${new Date(pix.clock.now()).toISOString()}', now(), 'MATCHED', now())`,
-    )
+    await pix.bank('PUT', '/control/lies', { perThousand: { balanceShort: 1_000 } })
     const differing = await pix.endDay()
     assert.equal((await run(env, '--day', differing)).code, 1)
     assert.equal((await run(env, '--day', day)).code, 0)
@@ -70,7 +66,7 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     await administer(
       pix.databaseUrl,
       `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, outcome, settled_at)
-       VALUES ('out', 'late', 'TARIFF', 'E9', 'late', 40, '${(await pix.close(day)).from}', now(), 'KEPT', now())`,
+       VALUES ('out', 'late', 'TARIFF', 'E9', 'late', 40, '${(await pix.close(day)).to}', now(), 'KEPT', now())`,
     )
     pix.clock.advance(3_600_000)
     await pix.service.closeDays()

@@ -106,14 +106,12 @@ export const peoplesScenarios: readonly Scenario[] = [
     prepare: async (world, n) => {
       await paid(world, n)
       const day = await ended(world)
-      // What is said to be explained, and no book has; that less is there than before does not stop payouts. The bank told a balance
-      // that such a list comes to.
+      // The first balance lacks more than any before.
+      const [readAt, asOf] = [boundsOf(day).to - 1, boundsOf(day).to].map((at) => new Date(at).toISOString())
       await administer(
         world.databaseUrl,
-        `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, outcome,
-                                      operation_id, settled_at)
-         VALUES ('out', 'E${n}', 'PAYOUT_SENT', 'E${n}', '', 1, '${new Date(boundsOf(day).to - MINUTE).toISOString()}', now(), 'KEPT', (SELECT id FROM operation LIMIT 1), now());
-         INSERT INTO reported_balance VALUES ('${new Date(boundsOf(day).to).toISOString()}', true, 0, 0, now()) ON CONFLICT DO NOTHING`,
+        `INSERT INTO bank_balance (read_at, as_of, available_cents, set_aside_cents)
+         SELECT '${readAt}', '${asOf}', -balance_cents - ${n + 1}, 0 FROM account WHERE code = 'settlement'`,
       )
       return day
     },
@@ -176,11 +174,13 @@ async function assertSteps({ database }: CrashWorld, operationId: string, wanted
   )
 }
 
-/** Lets the day end, and the bank's statement be read past its end. @returns the day */
+/** Lets the day end, and the bank's balance and statement be read past its end. @returns the day */
 async function ended(world: CrashWorld): Promise<string> {
   await world.finish()
   const day = dayOf(world.clock.now())
-  world.clock.advance(boundsOf(day).to + 11 * MINUTE - world.clock.now())
+  world.clock.advance(boundsOf(day).to - world.clock.now())
+  await world.survivor.closeDays()
+  world.clock.advance(11 * MINUTE)
   await world.survivor.work()
   return day
 }

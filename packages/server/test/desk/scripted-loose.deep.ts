@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type LooseCase, type LooseDecision, looseCases } from '@pixgate/spec'
-import type { StatementEntry, StatementPage } from '../../src/banks/port.ts'
 import { createDriftCases } from '../../src/desk/loose/index.ts'
-import { bring, fileOf } from '../closes/statement-file.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { type Circumstances, decideLooseAs, type LooseScenario, type LooseWorld } from '../support/scripted-loose.ts'
 
@@ -41,26 +39,19 @@ async function debited(pix: LooseWorld): Promise<undefined> {
 /** The bank tells so much more of what came in, or less. */
 function otherwise(moreCents: bigint) {
   return async (pix: LooseWorld): Promise<undefined> => {
-    pix.statement.tell = (page) =>
-      withEntries(
-        page,
-        page.entries.map((entry) => ({ ...entry, valueCents: entry.valueCents + moreCents })),
-      )
+    pix.statement.tell = (page) => ({
+      ...page,
+      entries: page.entries.map((entry) => ({ ...entry, valueCents: entry.valueCents + moreCents })),
+    })
     await pix.balance(10_00)
     await pix.minutes(8)
   }
 }
 
-function withEntries(page: StatementPage, entries: readonly StatementEntry[]): StatementPage {
-  const cents = entries.reduce((sum, one) => sum + (one.direction === 'in' ? one.valueCents : -one.valueCents), 0n)
-  const openingCents = page.balances?.openingCents ?? 0n
-  return { ...page, entries, balances: { openingCents, closingCents: openingCents + cents } }
-}
-
 /** The statement leaves out what we were told was paid. */
 async function hidden(pix: LooseWorld): Promise<undefined> {
   await pix.minutes(2)
-  pix.statement.tell = (page) => withEntries(page, [])
+  pix.statement.tell = (page) => ({ ...page, entries: [] })
   await pix.balance(10_00)
   await pix.minutes(10)
 }
@@ -116,34 +107,14 @@ async function drifted({ service, database }: LooseWorld): Promise<undefined> {
   await createDriftCases({ engine: service.engine, database }).report({ drifts: [drift] })
 }
 
-/** A day of which the bank tells more than its list comes to. */
+/** A day of which the bank tells a balance that is too low. */
 async function unexplainedClose(pix: LooseWorld): Promise<undefined> {
   await pix.balance(10_00)
   await pix.endDay()
-  pix.statement.tell = less(-300n, 'both')
+  await pix.bank('PUT', '/control/lies', { perThousand: { balanceShort: 1_000 } })
   await pix.endDay()
-  await showing(pix)
+  await pix.bank('PUT', '/control/lies', { perThousand: {} })
 }
-
-/** Somebody imports another account's statement. */
-async function strangersFile(pix: LooseWorld): Promise<undefined> {
-  await pix.balance(10_00)
-  const day = await pix.endDay()
-  const rows = Array.from({ length: 30 }, (_, at) => {
-    return { kind: 'PAYMENT_RECEIVED', direction: 'in', value: '1,00', endToEndId: `E-strange-${at}` }
-  })
-  assert.equal((await bring(pix, fileOf(day, '30,00', rows))).status, 200)
-  await pix.minutes(7)
-}
-
-/** What the bank tells of its balances is less by so much. */
-const less = (cents: bigint, which: 'both' | 'closing') => (page: StatementPage) => ({
-  ...page,
-  balances: page.balances && {
-    openingCents: page.balances.openingCents - (which === 'both' ? cents : 0n),
-    closingCents: page.balances.closingCents - cents,
-  },
-})
 
 const SCENARIOS: readonly LooseScenario[] = [
   {
@@ -160,7 +131,6 @@ const SCENARIOS: readonly LooseScenario[] = [
   { kind: 'statement_unexplained', arrange: debited, decisions: { debit: asItIs, clear: asItIs, write_off: asItIs } },
   {
     kind: 'statement_missing',
-    lacking: ['query-charge'],
     arrange: async (pix) => {
       await madeUp(pix)
       await pix.minutes(10)
@@ -169,16 +139,6 @@ const SCENARIOS: readonly LooseScenario[] = [
     decisions: { undo: asItIs, write_off: asItIs },
   },
   { kind: 'statement_missing', arrange: hidden, decisions: { close: () => ({ given: REFERENCE, before: showing }) } },
-  {
-    kind: 'credit_denied',
-    arrange: madeUp,
-    decisions: {
-      undo: asItIs,
-      write_off: asItIs,
-      // Closed as explained, what was credited stays.
-      close: () => ({ given: REFERENCE, moreCents: 1000n }),
-    },
-  },
   {
     kind: 'statement_differs',
     arrange: otherwise(100n),
@@ -224,40 +184,6 @@ const SCENARIOS: readonly LooseScenario[] = [
     // Closed as explained, what was decided stays.
     decisions: { revert: asItIs, close: () => ({ moreCents: -1000n }) },
   },
-  {
-    kind: 'statement_unaccounted',
-    arrange: async (pix) => {
-      await pix.minutes(2)
-      pix.statement.tell = less(-1n, 'closing')
-      await pix.minutes(18)
-      await showing(pix)
-      return undefined
-    },
-    decisions: { close: asItIs },
-  },
-  {
-    kind: 'statement_short',
-    arrange: async (pix) => {
-      await pix.balance(10_00)
-      await pix.minutes(3)
-      pix.statement.tell = less(400n, 'both')
-      await pix.minutes(12)
-      await showing(pix)
-      return undefined
-    },
-    decisions: { close: asItIs },
-  },
-  {
-    kind: 'bank_balance_short',
-    arrange: async (pix) => {
-      await pix.balance(900_00)
-      await pix.minutes(12)
-      await pix.bank('PUT', '/control/lies', { perThousand: { balanceShort: 1_000 } })
-      await pix.minutes(12)
-      return undefined
-    },
-    decisions: { close: () => ({ before: (pix) => pix.bank('PUT', '/control/lies', { perThousand: {} }) }) },
-  },
   // The statement, or the bank's answer, would tell first.
   {
     kind: 'unmatched_event',
@@ -284,12 +210,6 @@ const SCENARIOS: readonly LooseScenario[] = [
     decisions: { attribute: to, replay: asItIs, dismiss: asItIs },
   },
   { kind: 'ledger_drift', arrange: drifted, decisions: { close: asItIs } },
-  {
-    kind: 'import_differs',
-    lacking: ['statement', 'balance'],
-    arrange: strangersFile,
-    decisions: { close: asItIs },
-  },
   { kind: 'close_differs', arrange: unexplainedClose, decisions: { close: asItIs } },
 ]
 

@@ -129,14 +129,14 @@ test('[desk.48] [desk.30] what was told with a sign is the amount without it, an
   const { url, database } = await testDatabase(t)
   const opening = (reference: string) =>
     `INSERT INTO "case" (id, kind, reference, facts, amount_cents, opened_at)
-     VALUES (gen_random_uuid(), 'statement_unaccounted', '${reference}', '{"valueCents": 1}', 1, now())`
+     VALUES (gen_random_uuid(), 'close_differs', '${reference}', '{"valueCents": 1}', 1, now())`
   await administer(url, opening('a'))
   await administer(url, `UPDATE "case" SET facts = '{"valueCents": -3}' WHERE reference = 'a'`)
   await administer(url, opening('b'))
   await administer(url, `UPDATE "case" SET amount_cents = -4 WHERE reference = 'b'`)
   const none = { operationId: null, openedFrom: null, openedBefore: null, after: null, limit: 20 }
   const listed = async (minCents: number | null) =>
-    (await listCases(database, { ...none, isOpen: true, kind: 'statement_unaccounted', minCents, maxCents: null })).map(
+    (await listCases(database, { ...none, isOpen: true, kind: 'close_differs', minCents, maxCents: null })).map(
       ({ amountCents }) => amountCents,
     )
   assert.deepEqual(await listed(null), [3n, 4n])

@@ -195,7 +195,7 @@ test('[desk.32] what is not there is 404, a case about no operation has no timel
   const insert = statement(
     'test.loose',
     `INSERT INTO "case" (id, kind, reference, facts, amount_cents, opened_at)
-     VALUES ('0198c0f2-3f00-7000-8000-7a8b9c0d1e2f', 'statement_short', 'x', '{"valueCents": 7}', 7, now())`,
+     VALUES ('0198c0f2-3f00-7000-8000-7a8b9c0d1e2f', 'close_differs', 'x', '{"valueCents": 7}', 7, now())`,
   )
   await pix.database.rows(insert, [])
   const found = await pix.read('/0198c0f2-3f00-7000-8000-7a8b9c0d1e2f')

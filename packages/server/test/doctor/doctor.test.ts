@@ -27,8 +27,8 @@ import { administer, testDatabase } from '../support/database.ts'
 import { emptyDatabase } from '../support/empty-database.ts'
 import { as, login, serverLogin } from '../support/logins.ts'
 import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
-import { signerOf } from '../support/signing-keys.ts'
 import { NOT_SHIFTED } from '../support/shifted-clock.ts'
+import { signerOf } from '../support/signing-keys.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import { ENVIRONMENT } from '../support/world.ts'
@@ -238,30 +238,34 @@ test('[doctor.7] [partner.12] the certificates are those of the connection and o
 
 const startOn = (url: string) => migrateDatabase({ url, variable: 'DATABASE_URL' }, pino({ level: 'silent' }))
 
-test('[doctor.2] a login that may not do what the start does is a ✘, and the start is refused', NOT_SHIFTED, async (t) => {
-  const { url } = await testDatabase(t)
-  const empty = await emptyDatabase(t)
-  const reader = await login(t, 'IN ROLE pg_read_all_data')
-  const may = `DATABASE_URL: the user "${reader.role}" may not`
-  assert.deepEqual(await wrong(as(url, reader)), [
-    `database: ${may} create tables in the schema public: it must own the database`,
-    `database: ${may} write to the tables that are there: they must belong to it`,
-    `database: ${may} work as pixgate_app: GRANT pixgate_app TO "${reader.role}"`,
-  ])
-  await assert.rejects(startOn(as(url, reader)), /permission denied for schema public/)
+test(
+  '[doctor.2] a login that may not do what the start does is a ✘, and the start is refused',
+  NOT_SHIFTED,
+  async (t) => {
+    const { url } = await testDatabase(t)
+    const empty = await emptyDatabase(t)
+    const reader = await login(t, 'IN ROLE pg_read_all_data')
+    const may = `DATABASE_URL: the user "${reader.role}" may not`
+    assert.deepEqual(await wrong(as(url, reader)), [
+      `database: ${may} create tables in the schema public: it must own the database`,
+      `database: ${may} write to the tables that are there: they must belong to it`,
+      `database: ${may} work as pixgate_app: GRANT pixgate_app TO "${reader.role}"`,
+    ])
+    await assert.rejects(startOn(as(url, reader)), /permission denied for schema public/)
 
-  const owner = await login(t)
-  await administer(empty, `ALTER DATABASE ${new URL(empty).pathname.slice(1)} OWNER TO ${owner.role}`)
-  const owned = as(empty, owner)
-  assert.deepEqual(await wrong(owned), [
-    `database: DATABASE_URL: the user "${owner.role}" may not work as pixgate_app: GRANT pixgate_app TO "${owner.role}"`,
-  ])
-  await assert.rejects(startOn(owned), /permission denied/)
-  await administer(url, `GRANT pixgate_app TO ${owner.role}`)
-  assert.deepEqual(await wrong(owned), [])
-  await startOn(owned)
-  assert.deepEqual(await wrong(owned), [])
-})
+    const owner = await login(t)
+    await administer(empty, `ALTER DATABASE ${new URL(empty).pathname.slice(1)} OWNER TO ${owner.role}`)
+    const owned = as(empty, owner)
+    assert.deepEqual(await wrong(owned), [
+      `database: DATABASE_URL: the user "${owner.role}" may not work as pixgate_app: GRANT pixgate_app TO "${owner.role}"`,
+    ])
+    await assert.rejects(startOn(owned), /permission denied/)
+    await administer(url, `GRANT pixgate_app TO ${owner.role}`)
+    assert.deepEqual(await wrong(owned), [])
+    await startOn(owned)
+    assert.deepEqual(await wrong(owned), [])
+  },
+)
 
 test('[doctor.2] [database.10] [database.11] in production a login that can do too much is a ✘, and so is a schema that is not up to date', async (t) => {
   const { url } = await testDatabase(t)

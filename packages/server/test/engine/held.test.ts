@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { pino } from 'pino'
-import { createCashInCommands } from '../../src/cash-in/commands.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import type { Database } from '../../src/platform/db/database.ts'
@@ -9,8 +8,6 @@ import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
-import { cashInRequest, payment, TERMS } from '../support/engine.ts'
-import { unverifiedTotal } from '../support/evidence.ts'
 
 test('[engine.7] what changes nothing on the held rows is answered, not refused as contended', async (t) => {
   const { url } = await testDatabase(t)
@@ -87,42 +84,4 @@ test('[engine.13] [engine.7] [DB-2] a lost answer to a commit while the rows wer
   await assert.rejects(count(), { code: 'overloaded' }, 'nothing was sent: nothing is in doubt')
   await turn()
   assert.equal(await count(), 'written')
-})
-
-test('[cash-in.credits.3] [engine.7] what an event tells is counted, and bounded, also while the rows are held', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
-  const clock = createDatabaseClock()
-  const ids = createIds(clock)
-  const seen = { isDisturbed: false, whileHeld: 0 }
-  const engine = createEngine({
-    database: {
-      ...database,
-      // Somebody is faster each time, unless the rows are held.
-      rows: async (query, ...given) => {
-        if (seen.isDisturbed && query.name.startsWith('engine.write')) {
-          await administer(url, 'UPDATE operation SET version = version + 1')
-        }
-        return database.rows(query, ...given)
-      },
-      transaction: (work) => {
-        seen.whileHeld += 1
-        return database.transaction(work)
-      },
-    },
-    ...{ clock, ids, logger: pino({ level: 'silent' }), pause: { ...realPause, jittered: async () => undefined } },
-  })
-  const commands = createCashInCommands(engine, clock, TERMS)
-  const [one, other] = [ids.uuid(), ids.uuid()]
-  for (const id of [one, other]) await commands.create(cashInRequest({ id, externalId: id, valueCents: 600n }))
-  seen.isDisturbed = true
-  const statusAfterEvent = async (id: string) => {
-    const told = payment({ endToEndId: `E${id}`, valueCents: 600n, occurredAt: clock.now() })
-    const input = { payment: told, transactionId: 'tx', unverified: { maxCents: 1_000n } }
-    return (await commands.apply(id, { on: 'partner.confirmed', ...input }))?.cashIn.status
-  }
-  assert.deepEqual([await statusAfterEvent(one), await statusAfterEvent(other)], ['PAID', 'PENDING'])
-  assert.equal(seen.whileHeld, 2)
-  assert.deepEqual(await unverifiedTotal(database), { cents: 600n, sum: 600n })
 })

@@ -54,7 +54,7 @@ export async function runCampaign({ target, operations, ...options }: CampaignOp
   const corpus = createCorpus()
   const prepared = await prepare(target, operations, corpus)
   const { readLists, calm } = prepared
-  const chosen = operations.filter(({ id, takesFile }) => !takesFile && id === (options.operation ?? id))
+  const chosen = operations.filter(({ id }) => id === (options.operation ?? id))
   const source = sourceOf(prepared, { ...target, operations: chosen, seed, corpus })
 
   async function send(batch: readonly FuzzCase[], connections = CONNECTIONS): Promise<Suspect[]> {

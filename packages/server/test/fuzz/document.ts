@@ -38,8 +38,6 @@ export interface Operation {
   /** The request headers that the document names, in lower case. */
   readonly headers: readonly string[]
   readonly body: { readonly schema: Schema; readonly isValid: Validate } | undefined
-  /** Whether its body is a file: what one says wrong, tests of its own try. */
-  readonly takesFile: boolean
   readonly isValidQuery: Validate
   /** By status. */
   readonly answers: ReadonlyMap<number, DocumentedAnswer>
@@ -65,7 +63,7 @@ interface OperationText {
   readonly operationId: string
   readonly security: readonly Readonly<Record<string, unknown>>[]
   readonly parameters: readonly ParameterText[]
-  readonly requestBody?: { readonly content: { readonly 'application/json'?: { readonly schema: Schema } } }
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
   readonly responses: Readonly<Record<string, ResponseText>>
 }
 
@@ -120,7 +118,7 @@ export function withoutReferences(document: unknown): unknown {
 function operationOf(path: string, method: string, text: OperationText, ajv: Ajv2020) {
   const named = (place: string) => text.parameters.filter((parameter) => parameter.in === place)
   const query = Object.fromEntries(named('query').map(({ name, schema }) => [name, schema]))
-  const schema = text.requestBody?.content['application/json']?.schema
+  const schema = text.requestBody?.content['application/json'].schema
   return {
     id: text.operationId,
     method: method.toUpperCase(),
@@ -130,7 +128,6 @@ function operationOf(path: string, method: string, text: OperationText, ajv: Ajv
     query,
     headers: named('header').map(({ name }) => name.toLowerCase()),
     body: schema && { schema, isValid: ajv.compile(schema) },
-    takesFile: text.requestBody !== undefined && schema === undefined,
     isValidQuery: ajv.compile({ type: 'object', properties: query, additionalProperties: false }),
     answers: new Map(
       Object.entries(text.responses).map(([status, response]) => [Number(status), answerOf(response, ajv)]),

@@ -131,7 +131,6 @@ const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
   exportCloseCsv: ['viewer', 'operator', 'approver', 'admin'],
   exportCloseOfx: ['viewer', 'operator', 'approver', 'admin'],
   exportLedger: ['viewer', 'operator', 'approver', 'admin'],
-  importStatement: ['operator', 'admin'],
   listOperators: ['viewer', 'operator', 'approver', 'admin'],
   deactivateOperator: ['admin'],
   getMetrics: ['viewer', 'operator', 'approver', 'admin'],

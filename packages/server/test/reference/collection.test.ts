@@ -15,8 +15,8 @@ const NEVER_BY_THE_WAY: readonly string[] = [
   'replayWebhookDelivery',
   // The example of a replay is a dry run.
   'cancelWebhookReplay',
-  // They need a day that is closed, or a file.
-  ...['getClose', 'verifyClose', 'exportCloseCsv', 'exportCloseOfx', 'importStatement'],
+  // They need a day that is closed.
+  ...['getClose', 'verifyClose', 'exportCloseCsv', 'exportCloseOfx'],
   'getCase',
   'decideCase',
   'decideCaseProposal',

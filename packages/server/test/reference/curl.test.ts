@@ -157,12 +157,13 @@ async function operator(sh: Shell, pix: World): Promise<void> {
 /** A day that is over, and what is taken of it. */
 async function closes({ run, variables }: Shell, pix: World): Promise<void> {
   const { to } = boundsOf(dayOf(pix.clock.now()))
-  pix.clock.advance(to + DAY_KNOWN_AFTER_MS - pix.clock.now())
+  pix.clock.advance(to - pix.clock.now())
+  await pix.service.closeDays()
+  pix.clock.advance(DAY_KNOWN_AFTER_MS)
   while ((await run('listCloses')).data.length === 0) await pix.service.closeDays()
   variables.CLOSE_ID = (await run('listCloses')).data[0].id
   for (const id of ['getClose', 'verifyClose', 'exportCloseCsv', 'exportCloseOfx', 'exportLedger'] as const)
     await run(id)
-  await run('importStatement')
 }
 
 /** When the bank's statement has been read past the end of a day. */

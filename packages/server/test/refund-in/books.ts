@@ -38,7 +38,6 @@ export class Books implements State {
 
   used = NOTHING_USED.used
   usedSince = NOTHING_USED.usedSince
-  unverifiedCents = NOTHING_USED.unverifiedCents
   recipient = NOTHING_USED.recipient
   repaidBy = NOTHING_USED.repaidBy
 

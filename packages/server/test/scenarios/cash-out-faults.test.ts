@@ -282,7 +282,7 @@ test('[cash-out.confirmed.4] [EV-21] [CO-26] a failure after the confirmation re
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.states.15] [CO-22] [CO-41] a bank that has the order and reports no outcome is asked ever less often; after a day it is a case', async (t) => {
+test('[cash-out.states.15] [CO-22] [CO-41] a bank that has the order and reports no outcome is asked each minute; after a day it is a case', async (t) => {
   const pix = await funded(t)
   await pix.behaves({ cashOut: 'manual' })
   const { id } = (await pix.payout()).body

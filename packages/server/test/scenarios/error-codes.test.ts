@@ -124,9 +124,6 @@ test('[http.2] every code of the table is answered', () => {
 
 /** Codes whose message says more than the table's: which rule was broken. */
 const WITH_A_MESSAGE_OF_ITS_OWN: readonly ErrorCode[] = [
-  // Of a file: how much, and which type.
-  'body_too_large',
-  'content_type_required',
   'validation_error',
   'malformed_json',
   'invalid_pix_code',

@@ -34,7 +34,7 @@ export const NEEDS_NOTHING: readonly OperationId[] = [
 
 /** What comes with credentials, bodies and the service as a whole, operation by operation. */
 const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
-  const { auth, role, body, upload }: Endpoint = endpoints[operation]
+  const { auth, role, body }: Endpoint = endpoints[operation]
   const row = (code: ErrorCode, change?: Change): Row => ({
     operation,
     code,
@@ -44,12 +44,6 @@ const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
     { operation, code: 'validation_error', request: (pix) => sendToTwoHosts(pix, operation) },
     row('method_not_allowed', { method: 'PATCH' }),
     ...(body ? [row('body_too_large', { body: 'x'.repeat(limits.bodyMaxBytes + 1) })] : []),
-    ...(upload
-      ? [
-          row('body_too_large', { body: 'x'.repeat(upload.maxBytes + 1) }),
-          row('content_type_required', { headers: { 'content-type': 'application/json' }, body: '{}' }),
-        ]
-      : []),
     ...(body && auth !== 'partner'
       ? [
           row('malformed_json', { body: '{' }),

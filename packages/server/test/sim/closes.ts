@@ -146,7 +146,7 @@ function figuresOf(world: World, { from, to }: { readonly from: number; readonly
   return {
     accounts: accountsOf(world, from, to),
     journals: journalsOf(tables.entries.filter(({ at }) => at >= from && at < to)),
-    bank: { closingCents: closing, source: 'statement' },
+    bank: { closingCents: closing, setAsideCents: 0n },
     timing,
     kept,
     differences,

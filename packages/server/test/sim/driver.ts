@@ -162,7 +162,6 @@ export class Driver {
     )
     await process.statement.match(now, async () => true)
     await process.statement.findGaps(now, 0)
-    statement.confirmCredits()
   }
 
   #isDue(work: Work): boolean {

@@ -119,7 +119,6 @@ class MemoryWriter {
 
   #learn(draft: Draft): void {
     const { tables } = this.#options
-    if (draft.unverifiedCredits.length > 0) this.#cache.hasUnverifiedRoom = true
     const changed = [...draft.accountChanges.keys()]
     this.#cache.putAccounts(new Map([...tables.accounts].filter(([code]) => changed.includes(code))))
     this.#cache.putControls(new Map([...tables.controls].filter(([name]) => draft.readControls.has(name))))
@@ -128,7 +127,6 @@ class MemoryWriter {
 
   #forget(draft: Draft): void {
     this.#options.onStale()
-    if (draft.unverifiedCredits.length > 0) this.#cache.hasUnverifiedRoom = false
     this.#cache.putAccounts(this.#options.tables.accounts)
     this.#cache.putControls(this.#options.tables.controls)
     for (const id of draft.readVersions.keys()) this.#cache.drop(id)
@@ -153,7 +151,6 @@ function loadedOf(tables: Tables, { reads, movements = [] }: Command<unknown>, _
     movements: new Map(movements.map((one) => [movementKey(one), tables.movements.get(movementKey(one)) ?? null])),
     allowances: new Map(),
     recipients: new Map(),
-    unverifiedCents: tables.unverifiedCents,
     debts: new Map(tables.debts),
   }
 }
@@ -174,6 +171,5 @@ function createMemoryReader(tables: Tables): Reader {
       new Map(wanted.map((one) => [movementKey(one), tables.movements.get(movementKey(one)) ?? null])),
     allowances: async () => new Map(),
     recipients: async () => new Map(),
-    unverifiedCents: async () => tables.unverifiedCents,
   }
 }

@@ -1,7 +1,7 @@
 import { createDifferences, type Differences } from '../../src/bank-statement/differences.ts'
 import { createReceivers as createStatementReceivers } from '../../src/bank-statement/receivers.ts'
 import type { StatementStore } from '../../src/bank-statement/store.ts'
-import type { Difference } from '../../src/bank-statement/trip-wire/wire.ts'
+import type { Difference } from '../../src/bank-statement/trip-wire.ts'
 import { createEventQueryBudget } from '../../src/banks/event-query-budget.ts'
 import { type CashInModule, createCashInModule } from '../../src/cash-in/index.ts'
 import { type CashOutCommands, createCashOutCommands } from '../../src/cash-out/commands.ts'
@@ -45,7 +45,7 @@ export interface ProcessOptions extends Omit<MemoryEngineOptions, 'logger'> {
   readonly statement: StatementTable
   readonly partner: SimulatedPartner
   readonly terms: CashOutTerms
-  readonly credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
+  readonly credits: { readonly verifyFromCents: bigint }
   /** Whether it has a hand free for a payout that is being made. */
   readonly isSending: () => boolean
 }

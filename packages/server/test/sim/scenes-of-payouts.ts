@@ -218,6 +218,8 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     ],
     lacks: ['query-payout'],
     play: async (stage) => {
+      // The processes take turns: the other one begins.
+      stage.world.chance.pick([0])
       const { id } = await confirmedElsewhere(stage, [400n, 0n], async (order) => {
         stage.world.bank.bringBack(order, 100n, order.executions[0]?.id ?? '')
         await tellReturn(stage, order, 0n)

@@ -114,15 +114,6 @@ export class StatementTable {
     })
   }
 
-  /** What the statement has counts as unverified no longer. */
-  confirmCredits(): void {
-    const { unverified } = this.#tables
-    for (const credit of unverified) {
-      const row = this.entries.get(`in ${credit.endToEndId} PAYMENT_RECEIVED`)
-      if (row?.outcome === 'MATCHED' && row.valueCents === credit.valueCents) unverified.delete(credit)
-    }
-  }
-
   #note(keys: readonly EntryKey[], note: (row: Row) => void): void {
     for (const key of keys) {
       const row = this.entries.get(keyOfRow(key))

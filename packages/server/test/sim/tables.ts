@@ -1,7 +1,7 @@
 import { type AccountCode, accounts } from '@pixgate/spec'
 import type { Draft, WrittenMovement } from '../../src/engine/draft.ts'
 import { type Account, type Control, movementKey } from '../../src/engine/loaded-state.ts'
-import type { ControlName, Notification, OpenCase, Operation, UnverifiedCredit } from '../../src/engine/operation.ts'
+import type { ControlName, Notification, OpenCase, Operation } from '../../src/engine/operation.ts'
 import { identityKeys } from '../../src/engine/operation.ts'
 import type { Entry } from '../../src/engine/postings.ts'
 import type { WriteResult } from '../../src/engine/writer.ts'
@@ -46,8 +46,6 @@ export class Tables {
   readonly movements = new Map<string, WrittenMovement>()
   readonly cases = new Map<string, StoredCase>()
   readonly notifications = new Map<string, Notification>()
-  /** What was booked on the word of events alone and counts. */
-  readonly unverified = new Set<UnverifiedCredit>()
   readonly #journals = new Set<string>()
   readonly #identities = new Map<string, string>()
   readonly #caseIds = new Map<string, string>()
@@ -71,11 +69,6 @@ export class Tables {
   /** An account's balance, centavos. */
   balance(code: AccountCode): bigint {
     return this.accounts.get(code)?.balanceCents ?? 0n
-  }
-
-  /** What counts as unverified, centavos. */
-  get unverifiedCents(): bigint {
-    return [...this.unverified].reduce((sum, { valueCents }) => sum + valueCents, 0n)
   }
 
   /** When work on an operation of this kind is due next, epoch milliseconds; infinity: none is. */
@@ -152,11 +145,6 @@ export class Tables {
       if (!account || (exact && account.version !== draft.accountVersion(code))) return false
       if (accounts[code].bound === 'not negative' && account.balanceCents + lowest < 0n) return false
     }
-    let unverifiedCents = this.unverifiedCents
-    for (const { valueCents, maxCents } of draft.unverifiedCredits) {
-      unverifiedCents += valueCents
-      if (unverifiedCents > maxCents) return false
-    }
     return true
   }
 
@@ -192,7 +180,6 @@ export class Tables {
       this.accounts.set(code, { version: version + BigInt(entries.length), balanceCents: balanceCents + delta })
     }
     for (const notification of draft.notifications) this.notifications.set(notificationKey(notification), notification)
-    for (const credit of draft.unverifiedCredits) this.unverified.add(credit)
     this.#writeCases(draft)
   }
 

@@ -98,7 +98,7 @@ export class World {
   /** What was found not to hold. */
   failure: unknown
   readonly #database: Database
-  readonly #credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
+  readonly #credits: { readonly verifyFromCents: bigint }
   readonly #windowMs: number
   readonly #options: WorldOptions
   #postman: Postman | undefined
@@ -124,10 +124,7 @@ export class World {
     this.capabilities = capabilitiesOf(chance, options.staged?.lacks)
     this.#windowMs = chance.pick([10 * 60_000, 24 * 60 * 60_000])
     this.terms = termsOf(chance)
-    this.#credits = {
-      verifyFromCents: chance.pick([0n, 1_000n, 1_000_000n]),
-      unverifiedMaxCents: chance.pick([2_000n, 1_000_000n]),
-    }
+    this.#credits = { verifyFromCents: chance.pick([0n, 1_000n, 1_000_000n]) }
     this.bank = this.#openBank()
     this.watch = new Watch(this.tables, this.bank.book, () => this.now)
     for (let place = 0; place < 2; place++) this.start(place)

@@ -174,28 +174,6 @@ export async function payoutSwitch(
   return { isSuspended: !row.value.enabled, version: row.version }
 }
 
-const UNVERIFIED = statement<[], { cents: bigint; sum: bigint }>(
-  'test.unverified',
-  `SELECT t.cents, (SELECT coalesce(sum(value_cents), 0)::bigint FROM unverified_credit WHERE settled_at IS NULL) AS sum FROM unverified_total t`,
-)
-
-/** The total of unverified credits, centavos; and what the credits that are counted add up to. */
-export async function unverifiedTotal(
-  database: Database,
-): Promise<{ readonly cents: bigint; readonly sum: bigint } | undefined> {
-  return (await database.rows(UNVERIFIED, []))[0]
-}
-
-const DENIED = statement<[], { id: string }>(
-  'test.credits_denied',
-  'SELECT end_to_end_id AS id FROM unverified_credit WHERE denied_at IS NOT NULL ORDER BY end_to_end_id',
-)
-
-/** The end-to-end ids of credits that the bank denied when it was asked, at least once. */
-export async function creditsDenied(database: Database): Promise<string[]> {
-  return (await database.rows(DENIED, [])).map(({ id }) => id)
-}
-
 const MARK = statement<[], { matched_until: number | null; read_at: number | null }>(
   'test.statement_mark',
   'SELECT matched_until, read_at FROM statement_mark',

@@ -17,13 +17,12 @@ export function limitsOf(given: Partial<Caps> = {}): Limits {
 export const MADE_BY: MadeBy = { caller: '0198c0de-0000-7000-8000-000000000001', address: '203.0.113.9' }
 
 /** A state of which nothing was used yet, and in which nobody owes anything. */
-export const NOTHING_USED: Pick<State, 'used' | 'usedSince' | 'recipient' | 'unverifiedCents' | 'repaidBy'> = {
+export const NOTHING_USED: Pick<State, 'used' | 'usedSince' | 'recipient' | 'repaidBy'> = {
   used: () => new Map(),
   usedSince: () => 0n,
   recipient: () => ({ isKnown: false, paidCents: 0n }),
-  unverifiedCents: () => 0n,
   repaidBy: () => [],
 }
 
 /** What a batch knows where it looks at no bound. */
-export const NO_ALLOWANCES = { allowances: new Map(), recipients: new Map(), unverifiedCents: undefined } as const
+export const NO_ALLOWANCES = { allowances: new Map(), recipients: new Map() } as const

@@ -5,7 +5,7 @@ import { balances } from './books.ts'
 import { cases, notifiedStatuses } from './evidence.ts'
 import { type LyingBank, lyingBank, type Telling, type Told } from './lying-bank.ts'
 import { callbackAddress } from './standard-bank.ts'
-import { type World, world } from './world.ts'
+import { type World, type WorldOptions, world } from './world.ts'
 
 /** An end-to-end id of a payment that nobody made. */
 export const FOREIGN = 'E99999999202611221210aaaaaaaaaaa'
@@ -19,7 +19,7 @@ export interface Standing {
   readonly notified: readonly string[]
 }
 
-/** A world at Efí, which tells what a test says. */
+/** A world at a bank of the standard, which tells what a test says. */
 export interface LyingEfi extends World, LyingBank {
   readonly decide: ReturnType<typeof decidingOver>['decide']
   /** Lets so much time pass, in steps. */
@@ -31,10 +31,13 @@ export interface LyingEfi extends World, LyingBank {
   stands(path: string): Promise<Standing>
 }
 
-/** Builds it. */
-export async function lyingEfi(t: TestContext): Promise<LyingEfi> {
+/** Builds it, at Efí where nothing else is said. */
+export async function lyingEfi(
+  t: TestContext,
+  options: Pick<WorldOptions, 'standard' | 'logger'> = {},
+): Promise<LyingEfi> {
   const bank = await lyingBank(t)
-  const pix = await world(t, {}, { isStepped: true, standard: 'efi', reachBank: bank.reachBank })
+  const pix = await world(t, {}, { isStepped: true, standard: 'efi', reachBank: bank.reachBank, ...options })
   return {
     ...pix,
     ...bank,

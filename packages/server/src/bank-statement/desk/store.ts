@@ -46,7 +46,7 @@ const selectContradicted = statement<[], { about: string; cents: bigint }>(
               AND detail ->> 'about' LIKE 'missing %'
             GROUP BY 1) o
     WHERE o.cents <> 0
-      AND EXISTS (SELECT FROM statement_line s
+      AND EXISTS (SELECT FROM statement_entry s
                    WHERE s.direction = split_part(o.about, ' ', 2)
                      AND s.id = substr(o.about, length('missing ' || split_part(o.about, ' ', 2)) + 2)
                      AND s.kind <> 'TARIFF' AND s.outcome = 'MATCHED')
@@ -82,7 +82,7 @@ const selectEntry = statement<
   { end_to_end_id: string; reference: string; value_cents: bigint; occurred_at: number }
 >(
   'statement.desk_entry',
-  `SELECT end_to_end_id, reference, value_cents, occurred_at FROM statement_line
+  `SELECT end_to_end_id, reference, value_cents, occurred_at FROM statement_entry
     WHERE direction = $1 AND id = $2 AND kind = $3`,
 )
 

@@ -1,19 +1,9 @@
-import { IN_A_FILE } from '@pixgate/spec'
 import type { StatementEntry } from '../../banks/port.ts'
 import type { OperationKind } from '../../engine/operation.ts'
 import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
 import { type OpenEntry, SUBJECT_KINDS } from '../rules.ts'
 
-/**
- * What the bank's own statement and statements in files have in common in the database: entries of the same shape in a table each,
- * what our books know of them, and what is noted of what became of them.
- */
-
-/** A table of entries, and what the names of its statements begin with. */
-export interface EntryTable {
-  readonly table: 'statement_entry' | 'statement_import_entry'
-  readonly name: 'statement' | 'statement_import'
-}
+/** Entries of the statement in the database: what our books know of them, and what is noted of what became of them. */
 
 /** What tells an entry from every other. */
 export type EntryKey = Pick<StatementEntry, 'direction' | 'movementId' | 'kind'>
@@ -48,17 +38,6 @@ export function closingCasesOf(kind: string, reference: string, from: string, no
     WHERE c.kind = '${kind}' AND c.operation_id IS NULL AND c.reference = ${reference} AND c.closed_at IS NULL`
 }
 
-/** What a case about an entry is known by, in SQL: what a file tells has cases of its own. @source rules#import.6 */
-const REFERENCES: Readonly<Record<EntryTable['name'], string>> = {
-  statement: `s.kind || ' ' || s.id`,
-  statement_import: `s.kind || ' ' || s.id || '${IN_A_FILE}' || s.value_cents`,
-}
-
-/** Closes those about entries of a table that a table expression `settled` names. */
-export function closingUnexplained({ name }: Pick<EntryTable, 'name'>, now: string): string {
-  return closingCasesOf(UNEXPLAINED, REFERENCES[name], 'settled s', now)
-}
-
 /** See {@link entryParameters}. */
 export type EntryParameters = [
   directions: readonly string[],
@@ -81,28 +60,30 @@ const KEY_ROWS = 'unnest($1::text[], $2::text[], $3::text[]) AS r (direction, id
 
 const IS_ROW = 's.direction = r.direction AND s.id = r.id AND s.kind = r.kind'
 
-/** Makes what notes of the entries of a table what became of them. */
-export function markingOf(database: Database, { table, name }: EntryTable): EntryMarking {
-  const settle = statement<
-    [...KeyParameters, outcomes: readonly string[], operationIds: readonly (string | null)[], now: string]
-  >(
-    `${name}.settle`,
-    `WITH settled AS (
-       UPDATE ${table} s SET outcome = r.outcome, operation_id = r.operation_id, settled_at = $6
-         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[])
-           AS r (direction, id, kind, outcome, operation_id)
-        WHERE ${IS_ROW} AND s.settled_at IS NULL
-       RETURNING s.kind, s.id, s.value_cents
-     )
-     ${closingUnexplained({ name }, '$6')}`,
+const settle = statement<
+  [...KeyParameters, outcomes: readonly string[], operationIds: readonly (string | null)[], now: string]
+>(
+  'statement.settle',
+  `WITH settled AS (
+     UPDATE statement_entry s SET outcome = r.outcome, operation_id = r.operation_id, settled_at = $6
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[])
+         AS r (direction, id, kind, outcome, operation_id)
+      WHERE ${IS_ROW} AND s.settled_at IS NULL
+     RETURNING s.kind, s.id
+   )
+   ${closingCasesOf(UNEXPLAINED, `s.kind || ' ' || s.id`, 'settled s', '$6')}`,
+)
+
+const noteAt = (name: string, column: 'asked_at' | 'reported_at') =>
+  statement<[...KeyParameters, now: string]>(
+    name,
+    `UPDATE statement_entry s SET ${column} = $4 FROM ${KEY_ROWS} WHERE ${IS_ROW} AND s.${column} IS NULL`,
   )
-  const noteAt = (statementName: string, column: 'asked_at' | 'reported_at') =>
-    statement<[...KeyParameters, now: string]>(
-      statementName,
-      `UPDATE ${table} s SET ${column} = $4 FROM ${KEY_ROWS} WHERE ${IS_ROW} AND s.${column} IS NULL`,
-    )
-  const noteAsked = noteAt(`${name}.asked`, 'asked_at')
-  const noteReported = noteAt(`${name}.reported`, 'reported_at')
+const noteAsked = noteAt('statement.asked', 'asked_at')
+const noteReported = noteAt('statement.reported', 'reported_at')
+
+/** Makes what notes of entries what became of them. */
+export function markingOf(database: Database): EntryMarking {
   return {
     settle: async (results, nowMs) => {
       if (results.length === 0) return
@@ -150,16 +131,15 @@ export interface OpenRow {
   readonly arrived_on: string | null
   readonly adjustment_id: string | null
   readonly came_and_went: boolean
-  readonly import_id: string | null
 }
 
 /**
  * What our books know of some entries, in SQL. By end-to-end id once for all of them: a payment may have thousands of returns.
  * @param picked which entries, and how many
  */
-export function openEntries(picked: string, table: EntryTable['table'] = 'statement_entry'): string {
+export function openEntries(picked: string): string {
   return `WITH picked AS MATERIALIZED (
-     SELECT * FROM ${table} s WHERE s.settled_at IS NULL AND ${picked}
+     SELECT * FROM statement_entry s WHERE s.settled_at IS NULL AND ${picked}
    ), paid AS MATERIALIZED (
      SELECT p.end_to_end_id, p.kind, array_agg(p.id::text) AS ids
        FROM (SELECT DISTINCT end_to_end_id FROM picked) d
@@ -178,7 +158,7 @@ export function openEntries(picked: string, table: EntryTable['table'] = 'statem
           n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
           (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
             WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
-          a.id AS adjustment_id, ${table === 'statement_import_entry' ? 's.import_id' : 'NULL::uuid'} AS import_id,
+          a.id AS adjustment_id,
           coalesce(CASE s.kind WHEN 'PAYMENT_RECEIVED' THEN b.cents = r.value_cents
                                WHEN 'PAYMENT_TAKEN_BACK' THEN b.cents <= r.value_cents END, false) AS came_and_went
      FROM picked s
@@ -202,7 +182,7 @@ export function openEntries(picked: string, table: EntryTable['table'] = 'statem
           AND o.status = CASE s.direction WHEN 'in' THEN 'CREDITED' ELSE 'DEBITED' END
           AND o.value_cents = s.value_cents
           AND o.created_at >= s.occurred_at - interval '${ADJUSTED_BEFORE_HOURS} hours'
-          AND NOT EXISTS (SELECT FROM ${table} k WHERE k.outcome = 'KEPT' AND k.operation_id = o.id)
+          AND NOT EXISTS (SELECT FROM statement_entry k WHERE k.outcome = 'KEPT' AND k.operation_id = o.id)
         ORDER BY o.created_at LIMIT 1) a ON true`
 }
 
@@ -256,6 +236,5 @@ export function openEntryOf(row: OpenRow): OpenEntry {
     arrivedOn: row.arrived_on,
     adjustmentId: row.adjustment_id,
     isComeAndGone: row.came_and_went,
-    ...(row.import_id !== null && { importId: row.import_id }),
   }
 }

@@ -1,63 +1,67 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { bodyTest as testOf } from '../body-test.ts'
-import { AMOUNT } from './money.ts'
+import { type BodyTest, bodyTest as testOf } from '../body-test.ts'
+import { AMOUNT } from '../values.ts'
 
 /**
- * Which JSON is a body of the Central Bank's API Pix 2.9.0: of what a bank tells, the part that is read. What it tells besides
- * is left alone, and lengths are not judged, as money moved whatever a text is like.
+ * Bodies of the Central Bank's API Pix 2.9.0: the members that are read, of JSON without nulls. Others are left alone, and
+ * lengths are not judged, as money moved whatever a text is like. Items of lists are judged one by one.
  */
 
 /** Makes the test for a shape. */
-export function bodyTest<Shape extends TSchema>(shape: Shape): (json: unknown) => json is Static<Shape> {
+export function bodyTest<Shape extends TSchema>(shape: Shape): BodyTest<Static<Shape>> {
   return testOf<Static<Shape>>(shape)
 }
 
-/** An amount, as text. */
-export const amount = Type.String({ pattern: AMOUNT })
+/** Reais, as text or as a number. */
+export const amount = Type.Union([
+  Type.String({ pattern: AMOUNT }),
+  Type.Number({ format: 'bank-reais', minimum: 0, maximum: 9_999_999_999.99 }),
+])
 /** An instant with its offset. */
-export const instant = Type.String({ format: 'date-time' })
+export const instant = Type.String({ format: 'bank-instant' })
 const endToEndId = Type.String({ pattern: '^[a-zA-Z0-9]{32}$' })
-const absentOrText = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+const text = Type.Optional(Type.String())
 
-/** Money that goes back. What has no `rtrId` yet has moved nothing. */
-export const devolucao = Type.Object({
-  id: Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' }),
-  rtrId: absentOrText,
+/** A list whose items are judged one by one. */
+export const items = Type.Optional(Type.Unknown())
+
+/** Money that goes back. Without an `rtrId` it has moved nothing yet; without an `id` it was asked for elsewhere. */
+const devolucao = Type.Object({
+  id: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' })),
+  rtrId: text,
   valor: amount,
-  natureza: absentOrText,
-  horario: Type.Optional(
-    Type.Union([Type.Object({ solicitacao: Type.Optional(instant), liquidacao: Type.Optional(instant) }), Type.Null()]),
-  ),
+  natureza: text,
+  horario: Type.Optional(Type.Object({ solicitacao: Type.Optional(instant), liquidacao: Type.Optional(instant) })),
   status: Type.Enum(['EM_PROCESSAMENTO', 'DEVOLVIDO', 'NAO_REALIZADO']),
-  motivo: absentOrText,
+  motivo: text,
 })
 
 /** Money that came in. */
-export const pix = Type.Object({
+const pix = Type.Object({
   endToEndId,
-  txid: absentOrText,
+  txid: text,
   valor: amount,
-  chave: absentOrText,
+  chave: text,
   horario: instant,
-  devolucoes: Type.Optional(Type.Array(devolucao)),
+  devolucoes: items,
   /** Of Efí, besides the standard. */
-  gnExtras: Type.Optional(
-    Type.Object({
-      pagador: Type.Optional(Type.Object({ nome: absentOrText, cpf: absentOrText, cnpj: absentOrText })),
-    }),
-  ),
+  gnExtras: Type.Optional(Type.Object({ pagador: Type.Optional(Type.Object({ nome: text, cpf: text, cnpj: text })) })),
 })
 
 /** A charge. */
-export const cob = Type.Object({
+const cob = Type.Object({
   txid: Type.String({ pattern: '^[a-zA-Z0-9]{26,35}$' }),
-  calendario: Type.Object({ criacao: instant, expiracao: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) }),
+  calendario: Type.Object({
+    criacao: instant,
+    /** Seconds. */
+    expiracao: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  }),
   status: Type.Enum(['ATIVA', 'CONCLUIDA', 'REMOVIDA_PELO_USUARIO_RECEBEDOR', 'REMOVIDA_PELO_PSP']),
   valor: Type.Object({ original: amount }),
-  chave: Type.String(),
-  location: absentOrText,
-  pixCopiaECola: absentOrText,
-  pix: Type.Optional(Type.Array(pix)),
+  chave: text,
+  location: text,
+  pixCopiaECola: text,
+  pix: items,
 })
 
 const pagination = Type.Object({
@@ -65,21 +69,14 @@ const pagination = Type.Object({
   quantidadeDePaginas: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
 })
 
-/** Which page of a list this is. */
-export const parametros = Type.Object({ paginacao: pagination })
+/** A page of a list. */
+const page = Type.Object({ parametros: Type.Object({ paginacao: pagination }), pix: items })
 
-/** A page of what came in. */
-const pixPage = Type.Object({ parametros, pix: Type.Optional(Type.Array(pix)) })
+/** Why a bank did not do something, by RFC 7807, all of whose members are optional. */
+const problem = Type.Object({ type: text, title: text, detail: text, violacoes: items })
 
-/** Why a bank did not do something, by RFC 7807. */
-const problem = Type.Object({
-  type: Type.String(),
-  title: Type.Optional(Type.String()),
-  detail: Type.Optional(Type.String()),
-  violacoes: Type.Optional(
-    Type.Array(Type.Object({ razao: Type.Optional(Type.String()), propriedade: Type.Optional(Type.String()) })),
-  ),
-})
+/** A violation that a problem names. */
+const violation = Type.Object({ razao: text, propriedade: text })
 
 /** A charge as the bank tells it. */
 export type Cob = Static<typeof cob>
@@ -87,16 +84,20 @@ export type Cob = Static<typeof cob>
 export type Pix = Static<typeof pix>
 /** A return as the bank tells it. */
 export type Devolucao = Static<typeof devolucao>
-/** A page of payments as the bank tells it. */
-export type PixPage = Static<typeof pixPage>
+/** A page of a list as the bank tells it. */
+export type Page = Static<typeof page>
 /** A refusal as the bank tells it. */
 export type Problem = Static<typeof problem>
 
-/** Whether a bank tells a charge. */
+/** Tells whether a body is a charge. */
 export const isCob = bodyTest(cob)
-/** Whether a bank tells a return. */
+/** Tells whether an item is a payment. */
+export const isPix = bodyTest(pix)
+/** Tells whether a body or an item is a return. */
 export const isDevolucao = bodyTest(devolucao)
-/** Whether a bank tells a page of payments. */
-export const isPixPage = bodyTest(pixPage)
-/** Whether a bank tells why not. */
+/** Tells whether a body is a page of a list. */
+export const isPage = bodyTest(page)
+/** Tells whether a body could be a refusal. */
 export const isProblem = bodyTest(problem)
+/** Tells whether a refusal names a violation. */
+export const isViolation = bodyTest(violation)

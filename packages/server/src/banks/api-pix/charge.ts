@@ -1,9 +1,10 @@
 import { BrCodeError, buildDynamicBrCode, parseBrCode } from '@pixgate/brcode'
-import { type Judge, judgeReported } from '../answers.ts'
+import { type Answered, type Judge, judgeReported } from '../answers.ts'
 import type { Charge, ChargeRequest, ChargeStatus, ChargeTerms, ReportedCharge } from '../port.ts'
-import { type Cob, isCob } from './bodies.ts'
+import { amountOf, centsOf, instantOf, itemsOf } from '../values.ts'
+import { type Stamps, stampOffset } from './bank-clock.ts'
+import { type Cob, isCob, isPix } from './bodies.ts'
 import { dashedId } from './ids.ts'
-import { amountOf, centsOf } from './money.ts'
 import { paymentOf } from './movements.ts'
 
 /** Charges: `cob`. */
@@ -27,8 +28,8 @@ const CPF_LENGTH = 11
  * outlive ours by the time between the two.
  * @source rules#api-pix.2
  */
-export function cobRequest({ valueCents, expiresAt, askedAt, ...request }: ChargeRequest): CobRequest {
-  const { description, payer, merchant } = request
+export function cobRequest(request: ChargeRequest): CobRequest {
+  const { valueCents, expiresAt, askedAt, description, payer, merchant } = request
   return {
     calendario: { expiracao: Math.max(1, Math.floor((expiresAt - askedAt) / 1_000)) },
     ...(payer && { devedor: debtorOf(payer) }),
@@ -47,6 +48,7 @@ export interface CobReading {
   readonly merchant: Merchant
   /** Epoch milliseconds, by the bank's clock. */
   readonly bankNow: () => number
+  readonly stamps: Stamps
 }
 
 /**
@@ -54,32 +56,72 @@ export interface CobReading {
  * the bank says itself, by its own clock.
  * @source rules#api-pix.2, rules#api-pix.5
  */
-export function judgeCob(id: string, { valueCents }: ChargeTerms, reading: CobReading): Judge<ReportedCharge> {
-  const terms = { valueCents, pixKey: reading.merchant.pixKey }
-  return judgeReported({ isBody: isCob, read: (cob) => read(cob, reading), echo, stand }, id, terms)
+export function judgeCob(id: string, terms: ChargeTerms, reading: CobReading): Judge<ReportedCharge> {
+  const offsetMs = terms.stampOffsetMs ?? reading.stamps.offsetMs() ?? 0
+  return judgeWith(id, terms, reading, offsetMs)
+}
+
+/**
+ * Judges the answer that made a charge: its stamp of creation is of now, which shows how far the bank's stamps are off.
+ * @source rules#api-pix.17
+ */
+export function judgeMadeCob(id: string, request: ChargeRequest, reading: CobReading): Judge<ReportedCharge> {
+  return (answered) => {
+    const offsetMs = request.isRepeated ? undefined : offsetIn(answered)
+    if (offsetMs === undefined) return judgeCob(id, request, reading)(answered)
+    reading.stamps.measured(offsetMs)
+    return judgeWith(id, request, reading, offsetMs, { stampOffsetMs: offsetMs })(answered)
+  }
+}
+
+function offsetIn({ json, dateMs }: Answered): number | undefined {
+  return isCob(json) && dateMs !== undefined ? stampOffset(instantOf(json.calendario.criacao), dateMs) : undefined
+}
+
+function judgeWith(
+  id: string,
+  { valueCents, expiresAt }: ChargeTerms,
+  { merchant, bankNow }: CobReading,
+  offsetMs: number,
+  measured: Pick<Charge, 'stampOffsetMs'> = {},
+): Judge<ReportedCharge> {
+  const readCob = (cob: Cob): Read => ({
+    charge: { ...chargeOf(cob, { merchant, now: bankNow(), offsetMs, expiresAt }), ...measured },
+    pixKey: cob.chave,
+  })
+  return judgeReported({ isBody: isCob, read: readCob, echo, stand }, id, { valueCents, pixKey: merchant.pixKey })
 }
 
 /** A charge, and what the bank must echo besides. */
 interface Read {
   readonly charge: Charge
-  readonly pixKey: string
+  readonly pixKey: string | undefined
 }
 
-function read(cob: Cob, { merchant, bankNow }: CobReading): Read {
-  const { txid, calendario, valor, chave, pix = [] } = cob
-  const expiresAt = Date.parse(calendario.criacao) + calendario.expiracao * 1_000
+function chargeOf(
+  cob: Cob,
+  {
+    merchant,
+    now,
+    offsetMs,
+    expiresAt: wantedEnd,
+  }: { merchant: Merchant; now: number; offsetMs: number; expiresAt: number },
+): Charge {
+  const { txid, calendario, valor } = cob
+  const madeAt = instantOf(calendario.criacao) - offsetMs
+  const expiresAt = calendario.expiracao === undefined ? wantedEnd : madeAt + calendario.expiracao * 1_000
   const status = STATUSES[cob.status]
   return {
-    charge: {
-      id: dashedId(txid),
-      transactionId: txid,
-      status: status === 'ACTIVE' && bankNow() >= expiresAt ? 'EXPIRED' : status,
-      valueCents: centsOf(valor.original),
-      expiresAt,
-      pixCode: pixCodeOf(cob, merchant),
-      payments: pix.map(paymentOf),
-    },
-    pixKey: chave,
+    id: dashedId(txid),
+    transactionId: txid,
+    status: status === 'ACTIVE' && now >= expiresAt ? 'EXPIRED' : status,
+    valueCents: centsOf(valor.original),
+    expiresAt,
+    pixCode: pixCodeOf(cob, merchant),
+    // A payment that cannot be read is in the statement, too.
+    payments: itemsOf(cob.pix)
+      .filter(isPix)
+      .map((pix) => paymentOf(pix, offsetMs, madeAt)),
   }
 }
 
@@ -91,7 +133,7 @@ const STATUSES: Readonly<Record<Cob['status'], ChargeStatus>> = {
 }
 
 function echo({ charge: { id, valueCents }, pixKey }: Read) {
-  return { id, valueCents, pixKey }
+  return { id, valueCents, ...(pixKey !== undefined && { pixKey }) }
 }
 
 function stand({ charge }: Read): ReportedCharge | string {

@@ -1,8 +1,9 @@
 import { type Answered, isSuccess, type Judge, printable, UNREADABLE, unanswered, unknown } from '../answers.ts'
 import type { Outcome } from '../link.ts'
 import type { AnyReported, CancelAnswer, QueryAnswer, Rejected, SendAnswer } from '../port.ts'
+import { itemsOf } from '../values.ts'
 import { visibleText } from '../visible-text.ts'
-import { isCob, isProblem, type Problem } from './bodies.ts'
+import { isCob, isProblem, isViolation, type Problem } from './bodies.ts'
 
 /**
  * What an outcome of a call of API Pix means. A 4xx refuses nothing by itself: it is a refusal only after the bank, asked
@@ -10,8 +11,8 @@ import { isCob, isProblem, type Problem } from './bodies.ts'
  * @source rules#api-pix.3
  */
 
-/** Statuses of a call that the bank read and did not like. */
-const REFUSAL_STATUSES = new Set([400, 404, 409, 422])
+/** Statuses by which banks of the standard refuse a PUT. */
+const REFUSAL_STATUSES: ReadonlySet<number> = new Set([400, 404, 409, 412, 422])
 
 /** The types of problem, at the end of their address, that say that there is nothing under an id. */
 const ABSENT = /\/(?:Cob|Pix|PixDevolucao|PixEnviado)?NaoEncontrad[oa]$/
@@ -22,15 +23,25 @@ export type Refused = { readonly kind: 'REFUSED'; readonly refusal: Rejected; re
 /** Reads a refusal that says why; `undefined`: it is none. */
 export type RefusalReader = (json: unknown) => Omit<Rejected, 'kind'> | undefined
 
+/** How a bank refuses. */
+export interface Refusals {
+  /** Of a PUT. */
+  readonly statuses: ReadonlySet<number>
+  readonly read: RefusalReader
+}
+
+/** How the standard has it. */
+export const STANDARD_REFUSALS: Refusals = { statuses: REFUSAL_STATUSES, read: problemOf }
+
 /** Judges the outcome of a PUT. */
 export function classifySend<Report extends AnyReported>(
   outcome: Outcome,
   judge: Judge<Report>,
-  read: RefusalReader = problemOf,
+  { statuses, read }: Refusals = STANDARD_REFUSALS,
 ): SendAnswer<Report> | Refused {
   if (outcome.kind !== 'answered') return unanswered(outcome)
   if (isSuccess(outcome)) return judge(outcome)
-  const refusal = REFUSAL_STATUSES.has(outcome.httpStatus) ? read(outcome.json) : undefined
+  const refusal = statuses.has(outcome.httpStatus) ? read(outcome.json) : undefined
   if (!refusal) return unknown(outcome)
   return { kind: 'REFUSED', refusal: { kind: 'REJECTED', ...refusal }, isDuplicate: outcome.httpStatus === 409 }
 }
@@ -76,17 +87,22 @@ export function settleRefusal<Report extends AnyReported>(
 
 /** Whether the bank itself says that there is nothing: a proxy's 404, or that of a wrong path, is none of its words. */
 function isAbsence({ httpStatus, json }: Answered): boolean {
-  return httpStatus === 404 && isProblem(json) && ABSENT.test(json.type)
+  return httpStatus === 404 && isProblem(json) && ABSENT.test(json.type ?? '')
 }
 
-/** A refusal as the standard has it: by the end of its type, and every violation that it names. */
+/** The members of RFC 7807, one of which tells a refusal from any other JSON. */
+const PROBLEM_MEMBERS = ['type', 'title', 'detail', 'violacoes'] as const
+
+/** A refusal as the standard has it: by the end of its type, where it has one, and every violation that it names. */
 export function problemOf(json: unknown): Omit<Rejected, 'kind'> | undefined {
-  if (!isProblem(json)) return undefined
-  const word = json.type.split('/').at(-1) || 'refused'
+  if (!isProblem(json) || PROBLEM_MEMBERS.every((name) => json[name] === undefined)) return undefined
+  const word = json.type?.split('/').at(-1) || 'refused'
   return { errorCode: visibleText(printable(word)), errorMessage: printable(reasonsIn(json)) }
 }
 
-function reasonsIn({ title, detail, violacoes = [] }: Problem): string | undefined {
-  const violations = violacoes.flatMap(({ propriedade, razao }) => [propriedade, razao].filter(Boolean).join(': '))
+function reasonsIn({ title, detail, violacoes }: Problem): string | undefined {
+  const violations = itemsOf(violacoes)
+    .filter(isViolation)
+    .map(({ propriedade, razao }) => [propriedade, razao].filter(Boolean).join(': '))
   return violations.length > 0 ? violations.join('; ') : (detail ?? title)
 }

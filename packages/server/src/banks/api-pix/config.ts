@@ -165,12 +165,6 @@ export const efiVariables = variables({
     description:
       'Whether payouts by QR code are taken. The bank is not told an amount: it pays what the code asks for at that moment. The code is read again right before, and not paid where it has changed; in the moment between its owner may still raise it, limits and approvals notwithstanding.',
   },
-  PIXGATE_BANK_TARIFF_PER_MILLE: {
-    shape: integer(0, 1_000, 'thousandths'),
-    default: '20',
-    description:
-      'What the bank keeps at most of each payment that comes in, in thousandths, where it takes its tariffs from the account: so much less than the payments is no theft. 12 are 1.2 %.',
-  },
   ...places,
 })
 
@@ -201,8 +195,6 @@ export interface ApiPixConfig {
   readonly hasIdempotentOrders: boolean
   /** Of Efí; its payouts by QR code are bound to no amount. */
   readonly paysQrCodes?: boolean
-  /** Of Efí: what it may keep of a payment, in thousandths. */
-  readonly tariffPerMille?: number
   readonly timeoutMs: number
   readonly createBudgetMs: number
 }
@@ -219,8 +211,7 @@ export function apiPixConfig(values: Values<typeof apiPixVariables>): ApiPixConf
 
 /** The same, of Efí. */
 export function efiConfig(values: Values<typeof efiVariables>): ApiPixConfig {
-  const { PIXGATE_BANK_PAYS_QR_CODES: paysQrCodes, PIXGATE_BANK_TARIFF_PER_MILLE: tariffPerMille } = values
-  return { ...configOf(values, presets.efi), paysQrCodes, tariffPerMille }
+  return { ...configOf(values, presets.efi), paysQrCodes: values.PIXGATE_BANK_PAYS_QR_CODES }
 }
 
 /** What every bank of the standard is told; the secret only where there is one. */

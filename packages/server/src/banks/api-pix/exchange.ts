@@ -1,7 +1,8 @@
 import type { Judge } from '../answers.ts'
 import type { Outcome, PartnerCall, PartnerLink } from '../link.ts'
 import type { AnyReported, QueryAnswer, SendAnswer, SendWindow } from '../port.ts'
-import { classifyQuery, classifySend, problemOf, type RefusalReader, settleRefusal } from './classify.ts'
+import { withoutNulls } from '../values.ts'
+import { classifyQuery, classifySend, type Refusals, STANDARD_REFUSALS, settleRefusal } from './classify.ts'
 
 /** The calls of a bank of this standard, at its paths. */
 export interface Exchange {
@@ -31,23 +32,24 @@ export interface Order<Report extends AnyReported> {
 }
 
 /**
- * Makes the calls.
+ * Makes the calls. JSON comes without its nulls.
  * @param prefix of every path: `/v2`
- * @param readRefusal of a bank that has a form of its own besides the standard's
  */
 export function createExchange(
   link: Pick<PartnerLink, 'exchange'>,
   prefix: string,
-  readRefusal: RefusalReader = problemOf,
+  refusals: Refusals = STANDARD_REFUSALS,
 ): Exchange {
-  const raw: Exchange['raw'] = (call, deadline, window) =>
-    link.exchange({ ...call, path: prefix + call.path }, deadline, window)
+  const raw: Exchange['raw'] = async (call, deadline, window) => {
+    const outcome = await link.exchange({ ...call, path: prefix + call.path }, deadline, window)
+    return outcome.kind === 'answered' ? { ...outcome, json: withoutNulls(outcome.json) } : outcome
+  }
   return {
     raw,
     query: async (path, judge, deadline) => classifyQuery(await raw({ method: 'GET', path }, deadline), judge),
     send: async ({ path, body, judge, query, holdsMoney, deadline, window }) => {
       const outcome = await raw({ method: 'PUT', path, body }, deadline, window)
-      const answer = classifySend(outcome, judge, readRefusal)
+      const answer = classifySend(outcome, judge, refusals)
       return answer.kind === 'REFUSED' ? settleRefusal(answer, await query(), holdsMoney) : answer
     },
   }

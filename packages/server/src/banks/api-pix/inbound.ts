@@ -1,8 +1,10 @@
 import { endpoint } from '@pixgate/spec'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { secretsEqual, sha256 } from '../../platform/crypto.ts'
+import type { BodyTest } from '../body-test.ts'
 import type { BankEvent, EventSubject, Inbound, InboundRequest, Judgement, ReadableEvent } from '../inbound.ts'
 import { keepingFault } from '../keepable-json.ts'
+import { itemsOf, withoutNulls } from '../values.ts'
 import { bodyTest } from './bodies.ts'
 import { dashedId } from './ids.ts'
 
@@ -55,7 +57,12 @@ const ROUTES = [
 
 /** Makes it. */
 export function createApiPixInbound(origin: CallbackOrigin): Inbound {
-  return { routes: ROUTES, authenticate: (request) => originOf(origin, request), parse: (_route, body) => parse(body) }
+  return {
+    routes: ROUTES,
+    authenticate: (request) => originOf(origin, request),
+    parse: (_route, body) => parse(body),
+    unread,
+  }
 }
 
 /** Whoever shows everything that is asked for is still nobody whose word counts. */
@@ -73,54 +80,71 @@ function showsOneOf(secrets: readonly string[], search: string): boolean {
   return secrets.map((secret) => secretsEqual(shown, secret)).includes(true)
 }
 
-const text = Type.Optional(Type.Union([Type.String({ maxLength: 128 }), Type.Null()]))
+const text = Type.Optional(Type.String({ maxLength: 128 }))
 
 /** An item of a callback, as far as it names something. */
 const item = Type.Object({
   endToEndId: text,
   txid: text,
   status: text,
-  devolucoes: Type.Optional(Type.Array(Type.Object({ id: text, rtrId: text, status: text }))),
+  devolucoes: Type.Optional(Type.Unknown()),
   gnExtras: Type.Optional(Type.Object({ idEnvio: text })),
 })
+const returned = Type.Object({ id: text, rtrId: text, status: text })
 
-const isCallback = bodyTest(Type.Object({ pix: Type.Array(item) }))
+const isItem = bodyTest(item)
+const isReturned = bodyTest(returned)
+const isCallback = bodyTest(Type.Object({ pix: Type.Unknown() }))
+const isTest = bodyTest(Type.Object({ evento: Type.String() }))
 
-/** Pure, and for ever the same. A call without items is the bank's test of the address. */
+/** Pure, and for ever the same. */
 function parse(body: Buffer): readonly BankEvent[] {
+  return itemsIn(body)?.filter(isItem).flatMap(eventsOf) ?? []
+}
+
+/** The items of a callback: under `pix`, or in a bare list, or one by itself. A call without items is the bank's test of the address. */
+function itemsIn(body: Buffer): readonly unknown[] | undefined {
   const text = body.toString()
-  const json = jsonOf(text)
-  if (!isCallback(json) || keepingFault(text) !== undefined) return []
-  return json.pix.flatMap(eventsOf)
+  const json = withoutNulls(jsonOf(text))
+  if (typeof json !== 'object' || keepingFault(text) !== undefined) return undefined
+  if (isCallback(json)) return itemsOf(json.pix)
+  if (Array.isArray(json)) return json
+  return isItem(json) && (json.endToEndId !== undefined || json.txid !== undefined) ? [json] : undefined
 }
 
-interface Item {
-  readonly endToEndId?: string | null
-  readonly txid?: string | null
-  readonly status?: string | null
-  readonly devolucoes?: readonly {
-    readonly id?: string | null
-    readonly rtrId?: string | null
-    readonly status?: string | null
-  }[]
-  readonly gnExtras?: { readonly idEnvio?: string | null }
+/** The first part of a callback that is left out, as it cannot be read. */
+function unread(body: Buffer): string | undefined {
+  const items = itemsIn(body)
+  if (items === undefined) return isTestCall(body) ? undefined : 'no payments'
+  const returns = items.filter(isItem).flatMap(({ devolucoes }) => itemsOf(devolucoes))
+  const odd = [...faults(items, isItem), ...faults(returns, isReturned)]
+  return odd[0] === undefined ? undefined : `an item: ${odd[0]}`
 }
 
-function eventsOf(told: Item): readonly ReadableEvent[] {
-  const { endToEndId = null, txid, devolucoes = [], gnExtras } = told
-  if (gnExtras?.idEnvio)
-    return [
-      question('payout', { id: gnExtras.idEnvio, endToEndId: null }, [
-        told.status,
-        ...devolucoes.map(({ rtrId }) => rtrId),
-      ]),
-    ]
+function faults(items: readonly unknown[], isRead: BodyTest<unknown>): string[] {
+  return items.filter((one) => !isRead(one)).map((one) => isRead.fault(one) || 'no object')
+}
+
+/** Banks call an address when it is registered: with nothing, or with an event instead of payments, as Efí does. */
+function isTestCall(body: Buffer): boolean {
+  const json = jsonOf(body.toString())
+  const isEmpty = body.length === 0 || (typeof json === 'object' && json !== null && Object.keys(json).length === 0)
+  return isEmpty || isTest(json)
+}
+
+type Item = Static<typeof item>
+
+function eventsOf({ endToEndId, txid, status, devolucoes, gnExtras }: Item): readonly ReadableEvent[] {
+  const returns = itemsOf(devolucoes).filter(isReturned)
+  if (gnExtras?.idEnvio) {
+    const told = [status, ...returns.map(({ rtrId }) => rtrId)]
+    return [question('payout', { id: gnExtras.idEnvio, endToEndId: null }, told)]
+  }
   if (!txid) return []
-  const ofCharge = question('charge', { id: txid, endToEndId: null }, [endToEndId])
   return [
-    ofCharge,
-    ...devolucoes.flatMap(({ id, status }) =>
-      id ? [question('refund', { id, endToEndId }, [endToEndId, status])] : [],
+    question('charge', { id: txid, endToEndId: null }, [endToEndId]),
+    ...returns.flatMap(({ id, status }) =>
+      id ? [question('refund', { id, endToEndId: endToEndId ?? null }, [endToEndId, status])] : [],
     ),
   ]
 }
@@ -129,7 +153,7 @@ function eventsOf(told: Item): readonly ReadableEvent[] {
 function question(
   subject: EventSubject,
   { id, endToEndId }: { readonly id: string; readonly endToEndId: string | null },
-  told: readonly (string | null | undefined)[],
+  told: readonly (string | undefined)[],
 ): ReadableEvent {
   const references = { transactionId: null, externalId: dashedId(id), endToEndId }
   const key = [subject, '', id, ...told.map((word) => word ?? '')]

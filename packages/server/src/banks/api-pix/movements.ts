@@ -1,57 +1,64 @@
 import type { Party, Payment, PaymentReturn } from '../port.ts'
+import { centsOf, instantOf, itemsOf } from '../values.ts'
 import { visibleParty } from '../visible-text.ts'
-import type { Devolucao, Pix } from './bodies.ts'
+import { type Devolucao, isDevolucao, type Pix } from './bodies.ts'
 import { dashedId, isPlainId } from './ids.ts'
-import { centsOf } from './money.ts'
 
 /** Money that came in, and what went back of it, as the bank tells it. Pure. */
 
-/** A payment with everything of it that went back. */
-export function paymentOf(pix: Pix): Payment {
-  const { endToEndId, valor, horario, devolucoes = [] } = pix
+/**
+ * A payment with everything of it that went back. A return that cannot be read is left out: the statement has it.
+ * @param offsetMs of the bank's stamps, see `stampOffset`
+ * @param chargedAt when the bank made its charge, as told with it
+ */
+export function paymentOf(pix: Pix, offsetMs: number, chargedAt?: number): Payment {
+  const { endToEndId, valor, horario, devolucoes } = pix
   return {
     endToEndId,
     valueCents: centsOf(valor),
-    occurredAt: Date.parse(horario),
+    occurredAt: instantOf(horario) - offsetMs,
     payer: payerOf(pix),
-    returns: devolucoes.flatMap(returnOf),
+    ...(chargedAt !== undefined && { chargedAt }),
+    returns: itemsOf(devolucoes)
+      .filter(isDevolucao)
+      .flatMap((told) => returnOf(told, offsetMs) ?? []),
   }
 }
 
-/** What went back; nothing where no money has moved. */
-function returnOf(told: Devolucao): readonly PaymentReturn[] {
+/** Money that went back; `undefined` where none has moved yet, or it is not told when or under which id. */
+function returnOf(told: Devolucao, offsetMs: number): PaymentReturn | undefined {
   const { id, valor, rtrId } = told
-  const occurredAt = settledAt(told)
-  if (told.status !== 'DEVOLVIDO' || !rtrId || occurredAt === undefined) return []
+  const occurredAt = settledAt(told, offsetMs)
+  if (told.status !== 'DEVOLVIDO' || !rtrId || occurredAt === undefined) return undefined
   const origin = isOurs(told) ? 'MERCHANT' : 'BANK'
-  return [{ returnId: rtrId, transactionId: id, valueCents: centsOf(valor), occurredAt, origin }]
+  return { returnId: rtrId, transactionId: id ?? rtrId, valueCents: centsOf(valor), occurredAt, origin }
 }
 
 /**
- * Whether a return may be a refund of ours, by its id. What the bank gave back by itself (after a fraud or by its own mistake)
- * is none, nor is what somebody asked for elsewhere, under an id that is not one of ours.
+ * Tells whether a return may be a refund of ours, by its id. The bank's own returns (after a fraud or by its own mistake) are
+ * none, nor are those that somebody asked for elsewhere, under an id that is not one of ours or under none.
  * @source rules#api-pix.8
  */
 export function isOurs({ id, natureza }: Pick<Devolucao, 'id' | 'natureza'>): boolean {
-  return isPlainId(id) && (natureza == null || natureza === 'ORIGINAL' || natureza === 'RETIRADA')
+  return id !== undefined && isPlainId(id) && [undefined, 'ORIGINAL', 'RETIRADA'].includes(natureza)
 }
 
-/** When a return ended, by the bank's word; `undefined` where it does not say. */
-export function settledAt({ horario }: Pick<Devolucao, 'horario'>): number | undefined {
+/** When a return ended, epoch milliseconds; `undefined` where the bank does not tell. */
+export function settledAt({ horario }: Pick<Devolucao, 'horario'>, offsetMs: number): number | undefined {
   const at = horario?.liquidacao ?? horario?.solicitacao
-  return at === undefined ? undefined : Date.parse(at)
+  return at === undefined ? undefined : instantOf(at) - offsetMs
 }
 
-/** The id that the service gave to what a payment is for; the payment's own where it names no charge. */
+/** The id that the service gave to the charge of a payment; the payment's own where it names none. */
 export function referenceOf({ txid, endToEndId }: Pick<Pix, 'txid' | 'endToEndId'>): string {
   return txid ? dashedId(txid) : endToEndId
 }
 
-const ISPB = /^[ED](\d{8})/
+/** An ISPB may have letters, like the CNPJ that it begins. */
+const ISPB = /^[ED]([0-9A-Z]{8})/
 
-/** The bank of whoever sent is in the end-to-end id; who it was, only some banks tell. */
+/** The payer's bank is in the end-to-end id; the payer, only some banks tell. */
 function payerOf({ endToEndId, gnExtras }: Pix): Party {
   const { nome, cpf, cnpj } = gnExtras?.pagador ?? {}
-  const told = { name: nome ?? undefined, document: cpf ?? cnpj ?? undefined }
-  return visibleParty({ ...told, ispb: ISPB.exec(endToEndId)?.[1] })
+  return visibleParty({ name: nome, document: cpf ?? cnpj, ispb: ISPB.exec(endToEndId)?.[1] })
 }

@@ -1,14 +1,23 @@
 import { type Answered, isSuccess } from '../answers.ts'
 import { lacking } from '../lacking.ts'
 import type { Outcome } from '../link.ts'
-import type { ChargeQueryAnswer, ChargeRequest, ChargeTerms, Partner } from '../port.ts'
-import { type Cob, isCob, isPixPage } from './bodies.ts'
-import { type CobReading, cobRequest, judgeCob } from './charge.ts'
+import type { ChargeQueryAnswer, ChargeRequest, ChargeTerms, Partner, PartnerCapability } from '../port.ts'
+import { instantOf, itemsOf } from '../values.ts'
+import { createStamps } from './bank-clock.ts'
+import { type Cob, isCob, isPage, isPix } from './bodies.ts'
+import { type CobReading, cobRequest, judgeCob, judgeMadeCob } from './charge.ts'
 import { classifyCancel, classifyQuery } from './classify.ts'
 import type { Exchange } from './exchange.ts'
 import { plainId } from './ids.ts'
 import { devolucaoPath, devolucaoRequest, judgeDevolucao } from './refund.ts'
-import { createStatementReader, listedUntil, listQuery, RETURNS_WITHIN_MS, type StatementList } from './statement.ts'
+import {
+  createStatementReader,
+  listedUntil,
+  listQuery,
+  RETURNS_WITHIN_MS,
+  type StatementList,
+  widened,
+} from './statement.ts'
 
 /** What a bank of this standard is connected with. */
 export interface ApiPixOptions {
@@ -45,7 +54,8 @@ const SKEW_MS = 300_000
  */
 export function createApiPixPartner(options: ApiPixOptions): Partner {
   const { exchange, merchant, bankNow, monotonic, hasIdempotentOrders, hasWholeSeconds = false, lists = [] } = options
-  const reading: CobReading = { merchant, bankNow }
+  const stamps = createStamps()
+  const reading: CobReading = { merchant, bankNow, stamps }
 
   async function getCharge(id: string, terms: ChargeTerms, deadline?: AbortSignal): Promise<ChargeQueryAnswer> {
     const outcome = await exchange.raw({ method: 'GET', path: cobPath(id) }, deadline)
@@ -56,27 +66,18 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
   async function withPayments(outcome: Outcome, deadline: AbortSignal | undefined): Promise<Outcome> {
     const cob = paidWithoutPayments(outcome)
     if (!cob) return outcome
-    const window = paymentWindow(cob, listedUntil(bankNow(), hasWholeSeconds))
+    const window = widened(paymentWindow(cob, listedUntil(bankNow(), hasWholeSeconds)), stamps.offsetMs())
     const query = new URLSearchParams({ ...listQuery(window, 0, hasWholeSeconds), txid: cob.txid })
     const listed = await exchange.raw({ method: 'GET', path: `/pix?${query}` }, deadline)
-    if (!isAnswer(listed) || !isPixPage(listed.json)) return outcome
-    const { pix = [] } = listed.json
+    if (!isAnswer(listed) || !isPage(listed.json)) return outcome
+    const pix = itemsOf(listed.json.pix).filter(isPix)
     // A bank that does not look at the filter tells the payments of others.
     return pix.every(({ txid }) => txid === cob.txid) ? { ...listed, json: { ...cob, pix } } : outcome
   }
 
   return {
     ...lacking,
-    capabilities: new Set([
-      'charge',
-      'idempotent-charge',
-      'query-charge',
-      'cancel-charge',
-      'refund',
-      ...(hasIdempotentOrders ? (['idempotent-refund'] as const) : []),
-      'query-refund',
-      'statement',
-    ]),
+    capabilities: capabilitiesOf(hasIdempotentOrders),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
     returnsWithinMs: RETURNS_WITHIN_MS,
     createCharge: (id, request, deadline) => {
@@ -84,7 +85,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
       return exchange.send({
         path: cobPath(id),
         body: cobRequest(request),
-        judge: judgeCob(id, request, reading),
+        judge: judgeMadeCob(id, request, reading),
         query: () => getCharge(id, request, deadline),
         holdsMoney: false,
         deadline,
@@ -95,13 +96,31 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
     cancelCharge: async (id, deadline) =>
       classifyCancel(await exchange.raw({ method: 'PATCH', path: cobPath(id), body: CANCELLATION }, deadline)),
     sendRefund: (id, request, window) => {
-      const [path, judge] = [devolucaoPath(id, request), judgeDevolucao(id, request)]
+      const [path, judge] = [devolucaoPath(id, request), judgeDevolucao(id, request, stamps.offsetMs() ?? 0)]
       const query = () => exchange.query(path, judge)
       return exchange.send({ path, body: devolucaoRequest(request), judge, query, holdsMoney: true, window })
     },
-    getRefund: (id, terms, deadline) => exchange.query(devolucaoPath(id, terms), judgeDevolucao(id, terms), deadline),
-    readStatement: createStatementReader(exchange, bankNow, lists, hasWholeSeconds),
+    getRefund: (id, terms, deadline) => {
+      const judge = judgeDevolucao(id, terms, stamps.offsetMs() ?? 0)
+      return exchange.query(devolucaoPath(id, terms), judge, deadline)
+    },
+    stamps,
+    readStatement: createStatementReader({ exchange, bankNow, stamps, lists, hasWholeSeconds }),
   }
+}
+
+function capabilitiesOf(hasIdempotentOrders: boolean): ReadonlySet<PartnerCapability> {
+  const idempotent: readonly PartnerCapability[] = hasIdempotentOrders ? ['idempotent-refund'] : []
+  return new Set([
+    'charge',
+    'idempotent-charge',
+    'query-charge',
+    'cancel-charge',
+    'refund',
+    ...idempotent,
+    'query-refund',
+    'statement',
+  ])
 }
 
 /** All that may stand in the body. */
@@ -113,13 +132,13 @@ function cobPath(id: string): string {
 
 function paidWithoutPayments(outcome: Outcome): Cob | undefined {
   if (!isAnswer(outcome) || !isCob(outcome.json)) return undefined
-  const { status, pix = [] } = outcome.json
-  return status === 'CONCLUIDA' && pix.length === 0 ? outcome.json : undefined
+  const { status, pix } = outcome.json
+  return status === 'CONCLUIDA' && !itemsOf(pix).some(isPix) ? outcome.json : undefined
 }
 
 /** In which a charge can have been paid. What is paid after `until` is found when the bank is asked again. */
 function paymentWindow({ calendario }: Cob, until: number) {
-  return { from: Date.parse(calendario.criacao) - SKEW_MS, to: until + 1 }
+  return { from: instantOf(calendario.criacao) - SKEW_MS, to: until + 1 }
 }
 
 function isAnswer(outcome: Outcome): outcome is Answered {

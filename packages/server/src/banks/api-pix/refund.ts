@@ -1,9 +1,9 @@
 import { type Judge, judgeReported } from '../answers.ts'
 import type { Refund, RefundRequest, RefundStatus, RefundTerms, ReportedRefund } from '../port.ts'
+import { amountOf, centsOf } from '../values.ts'
 import { visibleText } from '../visible-text.ts'
 import { type Devolucao, isDevolucao } from './bodies.ts'
 import { dashedId, plainId } from './ids.ts'
-import { amountOf, centsOf } from './money.ts'
 import { settledAt } from './movements.ts'
 
 /** Refunds: a `devolucao` of a payment, under our id. */
@@ -18,9 +18,14 @@ export function devolucaoRequest({ valueCents, reason }: RefundRequest): object 
   return { valor: amountOf(valueCents), ...(reason !== undefined && { descricao: reason }) }
 }
 
-/** Judges what the bank tells of a refund. @source rules#api-pix.7 */
-export function judgeDevolucao(id: string, terms: RefundTerms): Judge<ReportedRefund> {
-  return judgeReported({ isBody: isDevolucao, read, echo, stand }, id, terms)
+/**
+ * Judges what the bank tells of a refund.
+ * @param offsetMs of the bank's stamps, see `stampOffset`
+ * @source rules#api-pix.7
+ */
+export function judgeDevolucao(id: string, terms: RefundTerms, offsetMs: number): Judge<ReportedRefund> {
+  const readRefund = (told: Devolucao) => ({ refund: refundOf(id, told, offsetMs) })
+  return judgeReported({ isBody: isDevolucao, read: readRefund, echo, stand }, id, terms)
 }
 
 const STATUSES: Readonly<Record<Devolucao['status'], RefundStatus>> = {
@@ -29,21 +34,20 @@ const STATUSES: Readonly<Record<Devolucao['status'], RefundStatus>> = {
   NAO_REALIZADO: 'FAILED',
 }
 
-function read(told: Devolucao): { readonly refund: Refund } {
+/** An answer that leaves the id out is about the one that was asked for. */
+function refundOf(id: string, told: Devolucao, offsetMs: number): Refund {
   const status = STATUSES[told.status]
   const isFailed = status === 'FAILED'
   return {
-    refund: {
-      id: dashedId(told.id),
-      transactionId: told.id,
-      status,
-      valueCents: centsOf(told.valor),
-      // Every answer has one, also of what came to nothing: only of what moved it means something.
-      returnId: status === 'CONFIRMED' ? (told.rtrId ?? undefined) : undefined,
-      errorCode: isFailed ? 'NAO_REALIZADO' : undefined,
-      errorMessage: isFailed ? visibleText(told.motivo ?? undefined) : undefined,
-      occurredAt: status === 'PROCESSING' ? undefined : settledAt(told),
-    },
+    id: told.id === undefined ? id : dashedId(told.id),
+    transactionId: told.id ?? plainId(id),
+    status,
+    valueCents: centsOf(told.valor),
+    // Every answer has one, also of what came to nothing: only of what moved it means something.
+    returnId: status === 'CONFIRMED' ? told.rtrId : undefined,
+    errorCode: isFailed ? 'NAO_REALIZADO' : undefined,
+    errorMessage: isFailed ? visibleText(told.motivo) : undefined,
+    occurredAt: status === 'PROCESSING' ? undefined : settledAt(told, offsetMs),
   }
 }
 

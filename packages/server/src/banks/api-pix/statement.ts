@@ -1,10 +1,11 @@
 import { limits } from '@pixgate/spec'
 import { isSuccess, unanswered, unknown } from '../answers.ts'
-import type { Partner, StatementEntry, StatementQuery } from '../port.ts'
-import { type Devolucao, isPixPage, type Pix, type PixPage } from './bodies.ts'
+import type { BodyTest } from '../body-test.ts'
+import type { Partner, StampOffset, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
+import { centsOf, instantOf, itemsOf } from '../values.ts'
+import { type Devolucao, isDevolucao, isPage, isPix, type Pix } from './bodies.ts'
 import type { Exchange } from './exchange.ts'
 import { dashedId } from './ids.ts'
-import { centsOf } from './money.ts'
 import { isOurs, referenceOf, settledAt } from './movements.ts'
 
 /**
@@ -24,16 +25,29 @@ export interface StatementList {
   readonly windowAt?: (now: number) => Pick<StatementQuery, 'from' | 'to'>
   /** Listed so often, and not with every window. */
   readonly everyMs?: number
-  /** @returns in words for people why it is no page of the list, where it is none */
-  readonly read: (json: unknown) => ReadList | string
+  /** Reads one item. @param offsetMs of the bank's stamps */
+  readonly readItem: (item: unknown, offsetMs: number) => ReadItem
 }
 
-/** What was read of a page of a list. */
-export interface ReadList {
+/** What an item of a list came to. */
+export interface ReadItem {
   readonly entries: readonly StatementEntry[]
-  /** Its number, as the bank says it, from 0. */
-  readonly page: number
-  readonly isLast: boolean
+  /** Of it, or of returns that stand under it. */
+  readonly unreadable: readonly Omit<UnreadableItem, 'list'>[]
+}
+
+/** Members that name a person: an item that becomes a case is kept without them. */
+const PERSONAL: ReadonlySet<string> = new Set(['nome', 'cpf', 'cnpj', 'chave', 'infoPagador'])
+
+/** An item of which nothing can be read. */
+export function unreadable(item: unknown, member: string): ReadItem {
+  const json = JSON.stringify(item, (name, value) => (PERSONAL.has(name) ? '…' : value))
+  return { entries: [], unreadable: [{ json, member }] }
+}
+
+/** Reads an item by its shape. */
+export function readAs<Body>(isBody: BodyTest<Body>, item: unknown, read: (body: Body) => ReadItem): ReadItem {
+  return isBody(item) ? read(item) : unreadable(item, isBody.fault(item))
 }
 
 /** A payment may go back for 90 days, and one that is contested later: so far back those are listed that did. */
@@ -43,7 +57,7 @@ const RETURNS_EVERY_MS = 3_600_000
 /** What went back of an earlier payment is in the statement after so long, whichever process reads it. */
 export const RETURNS_WITHIN_MS = 2 * RETURNS_EVERY_MS
 
-const RECEIVED: StatementList = { name: 'received', path: '/pix', read: pixPageOf }
+const RECEIVED: StatementList = { name: 'received', path: '/pix', readItem: readPix }
 const RETURNED: StatementList = {
   ...RECEIVED,
   name: 'returned',
@@ -52,18 +66,25 @@ const RETURNED: StatementList = {
   everyMs: RETURNS_EVERY_MS,
 }
 
+/** What a statement is read with. */
+export interface StatementReading {
+  readonly exchange: Pick<Exchange, 'raw'>
+  /** Epoch milliseconds, by the bank's clock. */
+  readonly bankNow: () => number
+  readonly stamps: StampOffset
+  /** Besides those of what came in. */
+  readonly lists: readonly StatementList[]
+  /** The bank takes no parts of a second. */
+  readonly hasWholeSeconds: boolean
+}
+
 /**
- * Reads the statement: the lists in turn, a page at a time. The bank tells no balances with them.
- * @param bankNow epoch milliseconds, by the bank's clock
- * @param lists besides those of what came in
- * @source rules#api-pix.9
+ * Reads the statement: the lists in turn, a page at a time. An item that cannot be read
+ * hides no other.
+ * @source rules#api-pix.9, rules#api-pix.18
  */
-export function createStatementReader(
-  exchange: Pick<Exchange, 'raw'>,
-  bankNow: () => number,
-  lists: readonly StatementList[],
-  hasWholeSeconds = false,
-): Partner['readStatement'] {
+export function createStatementReader(reading: StatementReading): Partner['readStatement'] {
+  const { exchange, bankNow, stamps, lists, hasWholeSeconds } = reading
   const all = [RECEIVED, ...lists, RETURNED]
   const readAt = new Map<string, number>()
 
@@ -82,24 +103,35 @@ export function createStatementReader(
     const list = all.find((one) => one.name === name) ?? RECEIVED
     const page = Number(number)
     const now = listedUntil(bankNow(), hasWholeSeconds)
-    const window = list.windowAt?.(now) ?? upToNow({ from, to }, now)
+    const window = widened(list.windowAt?.(now) ?? upToNow({ from, to }, now), stamps.offsetMs())
     const query = new URLSearchParams({ ...listQuery(window, page, hasWholeSeconds), ...list.filter })
     const outcome = await exchange.raw({ method: 'GET', path: `${list.path}?${query}` }, deadline)
     if (outcome.kind !== 'answered') return unanswered(outcome)
-    const read = isSuccess(outcome) ? list.read(outcome.json) : `HTTP ${outcome.httpStatus}`
-    if (typeof read === 'string') return unknown(outcome, read)
+    if (!isSuccess(outcome)) return unknown(outcome)
+    if (!isPage(outcome.json)) return unknown(outcome, `unreadable list: ${isPage.fault(outcome.json)}`)
+    const { paginaAtual, quantidadeDePaginas } = outcome.json.parametros.paginacao
     // Else a bank that always tells its first page would be read for ever.
-    if (read.page !== page) return unknown(outcome, `page ${read.page} in place of ${page}`)
+    if (paginaAtual !== page) return unknown(outcome, `page ${paginaAtual} in place of ${page}`)
+    const read = itemsOf(outcome.json.pix).map((item) => list.readItem(item, stamps.offsetMs() ?? 0))
     return {
       kind: 'READ',
       page: {
-        entries: read.entries,
-        balances: null,
-        nextCursor: after(list, page, read.isLast),
+        entries: read.flatMap(({ entries }) => entries),
+        unreadable: read.flatMap((item) => item.unreadable.map((part) => ({ list: list.name, ...part }))),
+        list: list.name,
+        nextCursor: after(list, page, page + 1 >= quantidadeDePaginas),
         looksBack: list.windowAt !== undefined,
       },
     }
   }
+}
+
+/** The window in which movements are whose stamps are off, as well as those whose stamps are right. @source rules#api-pix.17 */
+export function widened(
+  { from, to }: Pick<StatementQuery, 'from' | 'to'>,
+  offsetMs = 0,
+): Pick<StatementQuery, 'from' | 'to'> {
+  return { from: from + Math.min(0, offsetMs), to: to + Math.max(0, offsetMs) }
 }
 
 /**
@@ -152,53 +184,45 @@ function secondOf(epochSeconds: number): string {
   return new Date(epochSeconds * 1_000).toISOString().replace('.000Z', 'Z')
 }
 
-/**
- * Reads a page of `GET /pix`: each payment, and what went back of it. One that cannot be right makes the page wrong: leaving it
- * out would hide money.
- * @returns in words for people why it is none, where it is none
- */
-function pixPageOf(json: unknown): ReadList | string {
-  if (!isPixPage(json)) return 'unreadable list of payments'
-  const faults = (json.pix ?? []).flatMap(({ devolucoes = [] }) => devolucoes.flatMap((told) => faultOf(told) ?? []))
-  if (faults[0] !== undefined) return faults[0]
-  return { entries: (json.pix ?? []).flatMap(entriesOf), ...placeOf(json) }
+function readPix(item: unknown, offsetMs: number): ReadItem {
+  return readAs(isPix, item, (pix) => {
+    const returns = itemsOf(pix.devolucoes).map((told) =>
+      readAs(isDevolucao, told, (devolucao) => readReturn(pix, devolucao, offsetMs)),
+    )
+    return {
+      entries: [receivedEntry(pix, offsetMs), ...returns.flatMap(({ entries }) => entries)],
+      unreadable: returns.flatMap((read) => read.unreadable),
+    }
+  })
 }
 
-/** Which page of its list this is, and whether none follows. */
-export function placeOf({ parametros }: Pick<PixPage, 'parametros'>): Pick<ReadList, 'page' | 'isLast'> {
-  const { paginaAtual: page, quantidadeDePaginas } = parametros.paginacao
-  return { page, isLast: page + 1 >= quantidadeDePaginas }
-}
-
-function faultOf(told: Devolucao): string | undefined {
-  if (told.status !== 'DEVOLVIDO') return undefined
-  if (!told.rtrId) return 'DEVOLVIDO without an rtrId'
-  return settledAt(told) === undefined ? 'DEVOLVIDO without a time' : undefined
-}
-
-function entriesOf(pix: Pix): readonly StatementEntry[] {
-  const { endToEndId, valor, horario, devolucoes = [] } = pix
-  const received: StatementEntry = {
+function receivedEntry(pix: Pix, offsetMs: number): StatementEntry {
+  const { endToEndId, valor, horario } = pix
+  return {
     kind: 'PAYMENT_RECEIVED',
     direction: 'in',
     movementId: endToEndId,
     endToEndId,
     reference: referenceOf(pix),
     valueCents: centsOf(valor),
-    occurredAt: Date.parse(horario),
+    occurredAt: instantOf(horario) - offsetMs,
   }
-  return [received, ...devolucoes.filter(({ status }) => status === 'DEVOLVIDO').map((told) => returnEntry(pix, told))]
 }
 
-function returnEntry(pix: Pix, told: Devolucao): StatementEntry {
+function readReturn(pix: Pix, told: Devolucao, offsetMs: number): ReadItem {
+  if (told.status !== 'DEVOLVIDO') return { entries: [], unreadable: [] }
+  const [movementId, occurredAt] = [told.rtrId, settledAt(told, offsetMs)]
+  if (!movementId) return unreadable(told, '/rtrId')
+  if (occurredAt === undefined) return unreadable(told, '/horario')
   const isRefund = isOurs(told)
-  return {
+  const entry: StatementEntry = {
     kind: isRefund ? 'REFUND_SENT' : 'PAYMENT_TAKEN_BACK',
     direction: 'out',
-    movementId: told.rtrId ?? '',
+    movementId,
     endToEndId: pix.endToEndId,
-    reference: isRefund ? dashedId(told.id) : referenceOf(pix),
+    reference: isRefund ? dashedId(told.id ?? '') : referenceOf(pix),
     valueCents: centsOf(told.valor),
-    occurredAt: settledAt(told) ?? 0,
+    occurredAt,
   }
+  return { entries: [entry], unreadable: [] }
 }

@@ -1,15 +1,15 @@
 import { type Static, Type } from 'typebox'
-import { amount, bodyTest, instant, parametros } from '../api-pix/bodies.ts'
-import { BALANCE, BALANCE_FROM_ZERO } from '../api-pix/money.ts'
+import { amount, bodyTest, instant, items } from '../api-pix/bodies.ts'
+import { BALANCE } from '../values.ts'
 
 /** Which JSON is a body of Efí's own endpoints, which the standard does not have: the part that is read. */
 
-const text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+const text = Type.Optional(Type.String())
 const sendingId = Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' })
 const status = Type.Enum(['EM_PROCESSAMENTO', 'REALIZADO', 'NAO_REALIZADO'])
 const times = Type.Object({
   solicitacao: Type.Optional(instant),
-  liquidacao: Type.Optional(Type.Union([instant, Type.Null()])),
+  liquidacao: Type.Optional(instant),
 })
 
 /** Money of a payout that came back: as Efí's own client types it, or as the standard tells what goes back. */
@@ -29,19 +29,16 @@ const sentPix = Type.Object({
   endToEndId: text,
   valor: amount,
   status,
-  horario: Type.Optional(Type.Union([times, Type.Null()])),
+  horario: Type.Optional(times),
   favorecido: Type.Optional(
     Type.Object({ chave: text, identificacao: Type.Optional(holder), contaBanco: Type.Optional(holder) }),
   ),
-  devolucoes: Type.Optional(Type.Array(sentReturn)),
+  devolucoes: items,
   gnExtras: Type.Optional(Type.Object({ erro: Type.Optional(Type.Object({ codigo: text, motivo: text })) })),
 })
 
-/** A page of what was sent; what was sent by hand has no id. */
-const sentPage = Type.Object({
-  parametros,
-  pix: Type.Array(Type.Object({ ...sentPix.properties, idEnvio: text })),
-})
+/** A Pix in the list of those that were sent; one that was sent by hand has no id. */
+const sentItem = Type.Object({ ...sentPix.properties, idEnvio: text })
 
 const qrCode = Type.Object({
   txid: Type.String({ minLength: 1 }),
@@ -56,9 +53,10 @@ const qrCode = Type.Object({
   chave: Type.String({ minLength: 1 }),
 })
 
+const reais = Type.Number({ format: 'bank-reais' })
 const balance = Type.Object({
-  saldo: Type.String({ pattern: BALANCE }),
-  bloqueios: Type.Optional(Type.Object({ total: Type.String({ pattern: BALANCE_FROM_ZERO }) })),
+  saldo: Type.Union([Type.String({ pattern: BALANCE }), reais]),
+  bloqueios: Type.Optional(Type.Object({ total: amount })),
 })
 
 /** Why not, in the form that Efí had before the standard's. */
@@ -68,15 +66,17 @@ const namedError = Type.Object({ nome: Type.String({ minLength: 1 }), mensagem: 
 export type SentPix = Static<typeof sentPix>
 /** A return of one as the bank tells it. */
 export type SentReturn = Static<typeof sentReturn>
-/** A page of sent Pix as the bank tells it. */
-export type SentPage = Static<typeof sentPage>
+/** A Pix in the list of those that were sent as the bank tells it. */
+export type SentItem = Static<typeof sentItem>
 /** What a QR code asks for as the bank tells it. */
 export type DetailedQrCode = Static<typeof qrCode>
 
 /** Whether the bank tells a sent Pix. */
 export const isSentPix = bodyTest(sentPix)
-/** Whether the bank tells a page of sent Pix. */
-export const isSentPage = bodyTest(sentPage)
+/** Whether an item of the list is a sent Pix. */
+export const isSentItem = bodyTest(sentItem)
+/** Whether an item is money that came back. */
+export const isSentReturn = bodyTest(sentReturn)
 /** Whether the bank tells what a QR code asks for. */
 export const isDetailedQrCode = bodyTest(qrCode)
 /** Whether the bank tells a balance. */

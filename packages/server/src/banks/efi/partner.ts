@@ -3,9 +3,7 @@ import { within } from '../../platform/timer.ts'
 import { isSuccess, unanswered, unknown } from '../answers.ts'
 import { type Refused, settleRefusal } from '../api-pix/classify.ts'
 import type { Exchange, Order } from '../api-pix/exchange.ts'
-import { centsOf } from '../api-pix/money.ts'
 import { type ApiPixOptions, createApiPixPartner } from '../api-pix/partner.ts'
-import { RETURNS_WITHIN_MS } from '../api-pix/statement.ts'
 import type { Outcome } from '../link.ts'
 import type { PatientLink } from '../patient-link.ts'
 import type {
@@ -17,6 +15,7 @@ import type {
   QrCodePayoutRequest,
   ReportedPayout,
 } from '../port.ts'
+import { centsOf } from '../values.ts'
 import { isBalance } from './bodies.ts'
 import { judgeSentPix, sendingPath, sendingRequest, sentPath, termsOf } from './payout.ts'
 import { classifyDetail, standingOf } from './qr-code.ts'
@@ -32,8 +31,6 @@ export interface EfiOptions extends Omit<ApiPixOptions, 'lists'> {
   readonly now: () => number
   /** Payouts by QR code are taken, though the bank is told no amount with them. */
   readonly paysQrCodes: boolean
-  /** As in {@link StatementListing}. */
-  readonly tariffPerMille: number
 }
 
 /**
@@ -44,12 +41,13 @@ const READ_WITHIN_MS = 1_500
 
 /** Efí: the Central Bank's API Pix, and beside it endpoints of its own that send money. @source rules#efi */
 export function createEfiPartner(options: EfiOptions): Partner {
-  const { sending, heldBack, now, paysQrCodes, tariffPerMille, ...standard } = options
+  const { sending, heldBack, now, paysQrCodes, ...standard } = options
   const partner = createApiPixPartner({ ...standard, lists: SENT_LISTS })
   const { pixKey } = standard.merchant
+  const offsetMs = () => partner.stamps?.offsetMs() ?? 0
 
   function getPayout(id: string, terms: PayoutTerms, deadline?: AbortSignal) {
-    return sending.query(sentPath(id), judgeSentPix(id, terms), deadline)
+    return sending.query(sentPath(id), judgeSentPix(id, terms, offsetMs()), deadline)
   }
 
   async function readCode(pixCopiaECola: string, deadline?: AbortSignal) {
@@ -74,7 +72,6 @@ export function createEfiPartner(options: EfiOptions): Partner {
   return {
     ...partner,
     returnsWithinMs: SENT_WITHIN_MS,
-    listing: { debitsWithinMs: RETURNS_WITHIN_MS, tariffPerMille },
     capabilities: new Set([
       ...partner.capabilities,
       'payout',
@@ -88,7 +85,7 @@ export function createEfiPartner(options: EfiOptions): Partner {
       const order = {
         path: sendingPath(id, request),
         body: sendingRequest(request, pixKey),
-        judge: judgeSentPix(id, terms),
+        judge: judgeSentPix(id, terms, offsetMs()),
         query: () => getPayout(id, terms),
         holdsMoney: true,
         window,
@@ -129,7 +126,7 @@ function isStatic(pixCode: string): boolean {
 function classifyBalance(outcome: Outcome): BalanceAnswer {
   if (outcome.kind !== 'answered') return unanswered(outcome)
   if (!isSuccess(outcome)) return unknown(outcome)
-  if (!isBalance(outcome.json)) return unknown(outcome, 'the balance is no amount in reais with two decimals')
+  if (!isBalance(outcome.json)) return unknown(outcome, 'the balance is no amount in reais')
   const { saldo, bloqueios } = outcome.json
   const blocked = bloqueios && { blockedCents: centsOf(bloqueios.total) }
   return { kind: 'READ', balance: { availableCents: centsOf(saldo), asOf: null, ...blocked } }

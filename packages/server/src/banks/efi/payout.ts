@@ -1,6 +1,5 @@
 import { type Judge, judgeReported, printable } from '../answers.ts'
 import { dashedId, plainId } from '../api-pix/ids.ts'
-import { amountOf, centsOf } from '../api-pix/money.ts'
 import type {
   PaidRecipient,
   Payout,
@@ -10,8 +9,9 @@ import type {
   PayoutTerms,
   ReportedPayout,
 } from '../port.ts'
+import { amountOf, centsOf, instantOf, itemsOf } from '../values.ts'
 import { visibleParty, visibleText } from '../visible-text.ts'
-import { isSentPix, type SentPix, type SentReturn } from './bodies.ts'
+import { isSentPix, isSentReturn, type SentPix, type SentReturn } from './bodies.ts'
 
 /** Payouts: a Pix that is sent to a key, or for a QR code, under our id. */
 
@@ -56,9 +56,14 @@ export function termsOf(request: PayoutRequest): PayoutTerms {
   return 'recipient' in request ? { valueCents, pixKey: request.recipient.pixKey } : { valueCents }
 }
 
-/** Judges what the bank tells of a payout. @source rules#efi.3 */
-export function judgeSentPix(id: string, terms: PayoutTerms): Judge<ReportedPayout> {
-  return judgeReported({ isBody: isSentPix, read, echo, stand }, id, terms)
+/**
+ * Judges what the bank tells of a payout.
+ * @param offsetMs of the bank's stamps, see `stampOffset`
+ * @source rules#efi.3
+ */
+export function judgeSentPix(id: string, terms: PayoutTerms, offsetMs: number): Judge<ReportedPayout> {
+  const readPayout = (sent: SentPix) => ({ payout: payoutOf(sent, offsetMs) })
+  return judgeReported({ isBody: isSentPix, read: readPayout, echo, stand }, id, terms)
 }
 
 function stand({ payout }: { readonly payout: Payout }): ReportedPayout | string {
@@ -81,52 +86,53 @@ const STATUSES: Readonly<Record<SentPix['status'], PayoutStatus>> = {
   NAO_REALIZADO: 'FAILED',
 }
 
-function read(sent: SentPix): { readonly payout: Payout } {
-  const { idEnvio, valor, devolucoes = [], gnExtras } = sent
+/** A return that cannot be read is left out: the statement has it. */
+function payoutOf(sent: SentPix, offsetMs: number): Payout {
+  const { idEnvio, valor, devolucoes, gnExtras } = sent
   const valueCents = centsOf(valor)
-  const returns = devolucoes.flatMap(returnOf)
+  const returns = itemsOf(devolucoes)
+    .filter(isSentReturn)
+    .flatMap((told) => returnOf(told, offsetMs) ?? [])
   const word = STATUSES[sent.status]
   const isAllBack = word === 'CONFIRMED' && returns.reduce((sum, one) => sum + one.valueCents, 0n) >= valueCents
   const { codigo, motivo } = gnExtras?.erro ?? {}
   return {
-    payout: {
-      id: dashedId(idEnvio),
-      transactionId: idEnvio,
-      status: isAllBack ? 'RETURNED' : word,
-      valueCents,
-      feeCents: undefined,
-      endToEndId: word === 'CONFIRMED' ? endToEndIdOf(sent) : undefined,
-      recipient: recipientOf(sent),
-      errorCode: word === 'FAILED' ? visibleText(codigo ?? 'NAO_REALIZADO') : undefined,
-      errorMessage: word === 'FAILED' ? printable(motivo ?? undefined) : undefined,
-      returns,
-      occurredAt: word === 'PROCESSING' ? undefined : settledAt(sent),
-    },
+    id: dashedId(idEnvio),
+    transactionId: idEnvio,
+    status: isAllBack ? 'RETURNED' : word,
+    valueCents,
+    feeCents: undefined,
+    endToEndId: word === 'CONFIRMED' ? endToEndIdOf(sent) : undefined,
+    recipient: recipientOf(sent),
+    errorCode: word === 'FAILED' ? visibleText(codigo ?? 'NAO_REALIZADO') : undefined,
+    errorMessage: word === 'FAILED' ? printable(motivo) : undefined,
+    returns,
+    occurredAt: word === 'PROCESSING' ? undefined : settledAt(sent, offsetMs),
   }
 }
 
 /** By its two names: of the answer to an order, and of the answer to a question. */
 export function endToEndIdOf({ e2eId, endToEndId }: Pick<SentPix, 'e2eId' | 'endToEndId'>): string | undefined {
-  return endToEndId ?? e2eId ?? undefined
+  return endToEndId ?? e2eId
 }
 
-/** When it ended, by the bank's word. */
-export function settledAt({ horario }: Pick<SentPix | SentReturn, 'horario'>): number | undefined {
+/** When it ended, epoch milliseconds. */
+export function settledAt({ horario }: Pick<SentPix | SentReturn, 'horario'>, offsetMs: number): number | undefined {
   const at = typeof horario === 'string' ? horario : (horario?.liquidacao ?? horario?.solicitacao)
-  return at === undefined ? undefined : Date.parse(at)
+  return at === undefined ? undefined : instantOf(at) - offsetMs
 }
 
-/** What came back; nothing where no money has moved. One that tells no status is there because it did. @source rules#efi.3 */
-export function returnOf(told: SentReturn): readonly PayoutReturn[] {
+/** Money that came back; `undefined` where none has moved. One that tells no status is there because it did. @source rules#efi.3 */
+export function returnOf(told: SentReturn, offsetMs: number): PayoutReturn | undefined {
   const { status = 'DEVOLVIDO' } = told
-  const occurredAt = settledAt(told)
-  if (status !== 'DEVOLVIDO' || !told.rtrId || occurredAt === undefined) return []
-  return [{ returnId: told.rtrId, valueCents: centsOf(told.valor), occurredAt }]
+  const occurredAt = settledAt(told, offsetMs)
+  if (status !== 'DEVOLVIDO' || !told.rtrId || occurredAt === undefined) return undefined
+  return { returnId: told.rtrId, valueCents: centsOf(told.valor), occurredAt }
 }
 
 function recipientOf({ favorecido }: SentPix): PaidRecipient | undefined {
   if (!favorecido) return undefined
   const { nome, cpf, cnpj } = favorecido.identificacao ?? favorecido.contaBanco ?? {}
-  const party = visibleParty({ name: nome ?? undefined, document: cpf ?? cnpj ?? undefined })
-  return { ...party, pixKey: favorecido.chave ?? undefined }
+  const party = visibleParty({ name: nome, document: cpf ?? cnpj })
+  return { ...party, pixKey: favorecido.chave }
 }

@@ -1,8 +1,8 @@
 import { sha256 } from '../../platform/crypto.ts'
 import { isSuccess, UNREADABLE, unanswered, unknown } from '../answers.ts'
-import { centsOf } from '../api-pix/money.ts'
 import type { Outcome } from '../link.ts'
 import type { ChargeStatus, QrCode, QrCodeAnswer, QrCodePayoutRequest, Rejected } from '../port.ts'
+import { amountOf, centsOf, instantOf } from '../values.ts'
 import { visibleText } from '../visible-text.ts'
 import { type DetailedQrCode, isDetailedQrCode } from './bodies.ts'
 import { refusalOf } from './refusal.ts'
@@ -38,11 +38,11 @@ function qrCodeOf({ txid, revisao = 0, calendario, status, recebedor, valor, cha
   const { criacao, expiracao } = calendario
   const document = recebedor.cpf ?? recebedor.cnpj ?? ''
   return {
-    decodeId: `${txid}:${revisao}:${sha256(JSON.stringify([valor.final, chave, document])).toString('hex')}`,
+    decodeId: `${txid}:${revisao}:${sha256(JSON.stringify([amountOf(centsOf(valor.final)), chave, document])).toString('hex')}`,
     valueCents: centsOf(valor.final),
     txid,
     status: STATUSES[status],
-    expiresAt: criacao === undefined || expiracao === undefined ? undefined : Date.parse(criacao) + expiracao * 1_000,
+    expiresAt: criacao === undefined || expiracao === undefined ? undefined : instantOf(criacao) + expiracao * 1_000,
     recipient: {
       name: visibleText(recebedor.nome ?? ''),
       document: visibleText(document),

@@ -1,9 +1,8 @@
 import { dashedId } from '../api-pix/ids.ts'
-import { centsOf } from '../api-pix/money.ts'
-import type { ReadList, StatementList } from '../api-pix/statement.ts'
-import { placeOf } from '../api-pix/statement.ts'
+import { type ReadItem, readAs, type StatementList, unreadable } from '../api-pix/statement.ts'
 import type { StatementEntry } from '../port.ts'
-import { isSentPage, type SentPage } from './bodies.ts'
+import { centsOf, itemsOf } from '../values.ts'
+import { isSentItem, isSentReturn, type SentItem } from './bodies.ts'
 import { endToEndIdOf, returnOf, settledAt } from './payout.ts'
 
 /**
@@ -15,7 +14,7 @@ import { endToEndIdOf, returnOf, settledAt } from './payout.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-const SENT: StatementList = { name: 'sent', path: '/gn/pix/enviados', read: sentPageOf }
+const SENT: StatementList = { name: 'sent', path: '/gn/pix/enviados', readItem: readSent }
 
 /** What came back of an old payout is in the statement after so long, whichever process reads it. */
 export const SENT_WITHIN_MS = 2 * DAY_MS
@@ -27,35 +26,37 @@ export const SENT_LISTS: readonly StatementList[] = [
   { ...SENT, name: 'sentlong', everyMs: DAY_MS, windowAt: (now) => ({ from: now - 100 * DAY_MS, to: now }) },
 ]
 
-function sentPageOf(json: unknown): ReadList | string {
-  if (!isSentPage(json)) return 'unreadable list of sent Pix'
-  const read = json.pix.map(entriesOf)
-  const fault = read.find((entries) => typeof entries === 'string')
-  if (typeof fault === 'string') return fault
-  return { entries: read.flatMap((entries) => (typeof entries === 'string' ? [] : entries)), ...placeOf(json) }
+function readSent(item: unknown, offsetMs: number): ReadItem {
+  return readAs(isSentItem, item, (sent) => (sent.status === 'REALIZADO' ? readSettled(sent, offsetMs) : NOTHING))
 }
 
-function entriesOf(sent: SentPage['pix'][number]): readonly StatementEntry[] | string {
-  if (sent.status !== 'REALIZADO') return []
-  const [endToEndId, occurredAt] = [endToEndIdOf(sent), settledAt(sent)]
-  if (endToEndId === undefined || occurredAt === undefined) return 'REALIZADO without an end-to-end id or a time'
+const NOTHING: ReadItem = { entries: [], unreadable: [] }
+
+function readSettled(sent: SentItem, offsetMs: number): ReadItem {
+  const [endToEndId, occurredAt] = [endToEndIdOf(sent), settledAt(sent, offsetMs)]
+  if (endToEndId === undefined) return unreadable(sent, '/endToEndId')
+  if (occurredAt === undefined) return unreadable(sent, '/horario')
   const named = { endToEndId, reference: sent.idEnvio ? dashedId(sent.idEnvio) : endToEndId }
-  const left = {
+  const left: StatementEntry = {
     kind: 'PAYOUT_SENT',
     direction: 'out',
     movementId: endToEndId,
     valueCents: centsOf(sent.valor),
     occurredAt,
-  } as const
-  const told = (sent.devolucoes ?? []).filter(({ status = 'DEVOLVIDO' }) => status === 'DEVOLVIDO')
-  const back = told.flatMap(returnOf)
-  // Leaving one out would hide money.
-  if (back.length < told.length) return 'DEVOLVIDO without an rtrId or a time'
-  return [
-    { ...left, ...named },
-    ...back.map(
-      ({ returnId, ...moved }) =>
-        ({ kind: 'PAYOUT_RETURNED', direction: 'in', movementId: returnId, ...named, ...moved }) as const,
-    ),
-  ]
+    ...named,
+  }
+  const returns = itemsOf(sent.devolucoes).map((told) =>
+    readAs(isSentReturn, told, ({ status = 'DEVOLVIDO' }): ReadItem => {
+      if (status !== 'DEVOLVIDO' || !isSentReturn(told)) return NOTHING
+      const returned = returnOf(told, offsetMs)
+      if (!returned) return unreadable(told, told.rtrId ? '/horario' : '/rtrId')
+      const { returnId, ...moved } = returned
+      const entry = { kind: 'PAYOUT_RETURNED', direction: 'in', movementId: returnId, ...named, ...moved } as const
+      return { entries: [entry], unreadable: [] }
+    }),
+  )
+  return {
+    entries: [left, ...returns.flatMap(({ entries }) => entries)],
+    unreadable: returns.flatMap((read) => read.unreadable),
+  }
 }

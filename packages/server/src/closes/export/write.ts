@@ -83,7 +83,7 @@ export function closeCsv(
     ),
     ...accounts.map(({ account, closingCents }) => line('CLOSING', { account, cents: closingCents })),
     line('BOOKS', { cents: content.booksCents }),
-    line('BANK', { cents: bank?.closingCents ?? null, text: bank?.source ?? 'unknown' }),
+    line('BANK', { cents: bank?.closingCents ?? null, text: bank === null ? 'unknown' : null }),
     line('DIFFERENCE', { cents: content.differenceCents }),
     line('TIMING', { count: timing.count, cents: timing.cents }),
     line('KEPT', { count: kept.count, cents: kept.cents }),

@@ -1,6 +1,7 @@
-import { type AccountCode, IN_A_FILE } from '@pixgate/spec'
+import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
 import type { DayBounds } from '../../platform/sao-paulo.ts'
+import { bankAt } from '../balance/store.ts'
 import type { DifferenceFigures, Figures, JournalFigures, OpenCase, Tally } from '../content.ts'
 import { LISTED_MAX } from '../content.ts'
 import { BEFORE_KNOWN, DIRECTION } from './directions.ts'
@@ -41,34 +42,6 @@ const selectJournals = statement<
 
 const SIGNED = `CASE s.direction WHEN 'in' THEN s.value_cents ELSE -s.value_cents END`
 
-/**
- * The first balance after the day that the bank told, `r`: where its list came to the same, the list was whole, and what came to it
- * since counts; else what was told counts, less what moved after the day.
- */
-const REPORTED = `(SELECT * FROM reported_balance WHERE day_end >= $1 ORDER BY day_end, is_listed DESC LIMIT 1) r`
-
-/**
- * What the bank's own statement says it had. Of files only where all that tell of the end of the day, also those of the day after, say
- * the same: of those that contradict each other none counts.
- */
-const selectBank = statement<[to: string], { statement: string | null; import: string | null }>(
-  'closes.bank',
-  `SELECT (SELECT CASE WHEN r.is_listed
-                       THEN b.base_cents + m.entries_cents
-                            - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s WHERE s.occurred_at >= $1), 0)
-                       ELSE r.cents
-                            - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s
-                                         WHERE s.occurred_at >= $1 AND s.occurred_at < r.day_end), 0) END
-             FROM ${REPORTED}, bank_shortfall b, statement_mark m
-            WHERE b.name = 'statement' AND m.matched_until >= $1)::text AS statement,
-          (SELECT CASE WHEN bool_or(c.is_end) AND count(DISTINCT c.cents) = 1 THEN min(c.cents) END
-             FROM (SELECT closing_cents AS cents, true AS is_end FROM statement_import WHERE until = $1
-                   UNION ALL
-                   SELECT cents, true FROM statement_import_balance WHERE at = $1
-                   UNION ALL
-                   SELECT opening_cents, false FROM statement_import WHERE since = $1) c)::text AS import`,
-)
-
 /** The account that stands for the bank. */
 const SETTLEMENT = `(SELECT id FROM account WHERE code = 'settlement')`
 
@@ -80,8 +53,8 @@ const IS_OF_MOVEMENT = `(e.journal IN (${BEFORE_KNOWN})
               OR EXISTS (SELECT FROM movement m
                           WHERE m.direction = ${DIRECTION} AND m.id = e.reference AND m.operation_id = e.operation_id))`
 
-/** What a case about a line is known by: what only a file tells has its own. */
-const LINE_CASE = `s.kind || ' ' || s.id || CASE WHEN s.import_id IS NULL THEN '' ELSE '${IN_A_FILE}' || s.value_cents END`
+/** What a case about an entry of the statement is known by. */
+const ENTRY_CASE = `s.kind || ' ' || s.id`
 
 const TARIFF_ID = `CASE WHEN s.id = s.reference THEN '' ELSE s.id END`
 
@@ -92,14 +65,14 @@ const selectLater = statement<[to: string], { count: number; cents: string }>(
      FROM entry e
     WHERE e.account_id = ${SETTLEMENT} AND e.at >= $1
       AND (e.reference <> '' AND ${IS_OF_MOVEMENT}
-           AND EXISTS (SELECT FROM statement_line s
+           AND EXISTS (SELECT FROM statement_entry s
                         WHERE s.direction = ${DIRECTION} AND s.id = e.reference AND s.kind <> 'TARIFF'
                           AND s.occurred_at < $1)
            OR e.journal LIKE 'adjustment%'
-           AND EXISTS (SELECT FROM statement_line s
+           AND EXISTS (SELECT FROM statement_entry s
                         WHERE s.outcome = 'KEPT' AND s.operation_id = e.operation_id AND s.occurred_at < $1)
            OR e.journal = 'tariff_deducted'
-           AND EXISTS (SELECT FROM statement_line s
+           AND EXISTS (SELECT FROM statement_entry s
                         WHERE s.direction = 'out' AND s.kind = 'TARIFF' AND s.occurred_at < $1
                           AND s.id = CASE e.reference WHEN '' THEN e.operation_id::text ELSE e.reference END))`,
 )
@@ -107,7 +80,7 @@ const selectLater = statement<[to: string], { count: number; cents: string }>(
 /** Booked by the end of the day, and after it to the bank. */
 const selectEarlier = statement<[to: string], { count: number; cents: string }>(
   'closes.booked_earlier',
-  `WITH line AS MATERIALIZED (SELECT * FROM statement_line WHERE occurred_at >= $1)
+  `WITH line AS MATERIALIZED (SELECT * FROM statement_entry WHERE occurred_at >= $1)
    SELECT count(*)::integer AS count, coalesce(sum(b.amount_cents), 0)::text AS cents
      FROM (SELECT e.amount_cents
              FROM line s
@@ -131,7 +104,7 @@ const selectEarlier = statement<[to: string], { count: number; cents: string }>(
 const selectKept = statement<[to: string], { count: number; cents: string }>(
   'closes.kept',
   `SELECT count(*)::integer AS count, coalesce(sum(${SIGNED}), 0)::text AS cents
-     FROM statement_line s WHERE s.outcome = 'KEPT' AND s.operation_id IS NULL AND s.occurred_at < $1`,
+     FROM statement_entry s WHERE s.outcome = 'KEPT' AND s.operation_id IS NULL AND s.occurred_at < $1`,
 )
 
 interface DifferenceRow {
@@ -150,69 +123,45 @@ const IS_HELD = `EXISTS (SELECT FROM "case" c JOIN entry e ON e.operation_id = c
                           WHERE c.kind = 'return_unexplained' AND c.reference = s.id AND ${STOOD}
                             AND s.direction = 'out' AND e.journal = 'return_held' AND e.at < $1)`
 
-/** What the statement lacks, and where the bank's own was never read, what files do. */
-const GAPS = `(SELECT direction, id, operation_id, direction || ' ' || id AS reference, NULL::uuid AS import_id
-                 FROM statement_gap WHERE filled_at IS NULL
-               UNION ALL
-               SELECT direction, id, operation_id, direction || ' ' || id || '${IN_A_FILE}' || value_cents, import_id
-                 FROM statement_import_gap
-                WHERE filled_at IS NULL AND NOT EXISTS (SELECT FROM statement_mark WHERE matched_until IS NOT NULL))`
-
-/** What has no case will have one, unless its file was given up by the end of the day. */
-const GIVEN_UP = `EXISTS (SELECT FROM "case" k WHERE k.operation_id IS NULL AND k.kind = 'import_differs'
-                                 AND k.reference = f.import_id::text AND k.closed_at < $1)`
-
-/** Since when the bank lacks what a case of the trip wire tells of. */
-const SINCE = `(c.facts ->> 'since')::timestamptz`
-
-/**
- * Of what the statement has otherwise, or at all, of what it has not, of what two operations have, and of what the bank told less
- * than its list comes to: as far as it was so when the day ended. A balance that is short of the statement explains nothing of the
- * difference, and keeps the day from being balanced.
- */
+/** Of what the statement has otherwise, or at all, of what it has not, and of what two operations have: as it was when the day ended. */
 const selectDifferences = statement<[to: string], DifferenceRow>(
   'closes.differences',
   `WITH found AS (
-     SELECT 'statement_unexplained' AS kind, ${LINE_CASE} AS reference, ${SIGNED} AS cents, NULL::uuid AS operation_id, s.import_id
-       FROM statement_line s
+     SELECT 'statement_unexplained' AS kind, ${ENTRY_CASE} AS reference, ${SIGNED} AS cents, NULL::uuid AS operation_id
+       FROM statement_entry s
       WHERE s.settled_at IS NULL AND s.occurred_at < $1
         AND (s.kind = 'TARIFF'
              OR NOT EXISTS (SELECT FROM movement m WHERE m.direction = s.direction AND m.id = s.id) AND NOT ${IS_HELD})
      UNION ALL
-     SELECT 'statement_differs', ${LINE_CASE},
+     SELECT 'statement_differs', ${ENTRY_CASE},
             ${SIGNED} + coalesce((SELECT sum(e.amount_cents)
                                     FROM movement m
                                     JOIN entry e ON e.operation_id = m.operation_id AND e.reference = s.id
                                                 AND e.account_id = ${SETTLEMENT} AND s.direction = ${DIRECTION}
-                                   WHERE m.direction = s.direction AND m.id = s.id), 0), NULL, s.import_id
-       FROM statement_line s WHERE s.outcome = 'DIFFERS' AND s.occurred_at < $1
+                                   WHERE m.direction = s.direction AND m.id = s.id), 0), NULL
+       FROM statement_entry s WHERE s.outcome = 'DIFFERS' AND s.occurred_at < $1
      UNION ALL
-     SELECT 'statement_missing', g.reference, sum(e.amount_cents), NULL, g.import_id
-       FROM ${GAPS} g
+     SELECT 'statement_missing', g.direction || ' ' || g.id, sum(e.amount_cents), NULL
+       FROM statement_gap g
        JOIN entry e ON e.operation_id = g.operation_id AND e.reference = g.id AND e.account_id = ${SETTLEMENT}
                    AND g.direction = ${DIRECTION} AND e.at < $1
-      GROUP BY g.reference, g.import_id
+      WHERE g.filled_at IS NULL
+      GROUP BY g.direction, g.id
      UNION ALL
-     SELECT c.kind, c.reference, sum(e.amount_cents), c.operation_id, NULL
+     SELECT c.kind, c.reference, sum(e.amount_cents), c.operation_id
        FROM "case" c
        JOIN entry e ON e.operation_id = c.operation_id AND e.reference = c.reference AND e.account_id = ${SETTLEMENT}
                    AND e.at < $1
       WHERE c.kind = 'movement_elsewhere' AND ${STOOD}
       GROUP BY c.id
-     UNION ALL
-     SELECT c.kind, c.reference, -(c.facts ->> 'valueCents')::bigint, NULL, NULL
-       FROM ${REPORTED} JOIN "case" c ON c.kind = 'statement_short' AND ${SINCE} <= r.reported_at AND ${STOOD}
-      WHERE NOT r.is_listed
-     UNION ALL
-     SELECT c.kind, c.reference, 0, NULL, NULL
-       FROM "case" c WHERE c.kind = 'bank_balance_short' AND ${SINCE} < $1 AND ${STOOD}
    )
    SELECT f.kind, f.reference, f.cents::text AS cents, c.id::text AS "caseId",
-          CASE WHEN c.id IS NULL THEN NOT ${GIVEN_UP} ELSE ${STOOD} END AS "isOpen"
+          -- What has no case will have one.
+          c.id IS NULL OR ${STOOD} AS "isOpen"
      FROM found f
      LEFT JOIN "case" c ON c.operation_id IS NOT DISTINCT FROM f.operation_id AND c.kind = f.kind
                        AND c.reference = f.reference
-    WHERE f.cents <> 0 OR f.kind = 'bank_balance_short'
+    WHERE f.cents <> 0
     ORDER BY abs(f.cents) DESC, f.kind, f.reference`,
 )
 
@@ -232,7 +181,7 @@ export async function readFigures(queries: Queries, { from, to }: DayBounds): Pr
   const [start, end] = [instantParameter(from), instantParameter(to)]
   const accounts = await queries.rows(selectAccounts, [start, end])
   const journals = await queries.rows(selectJournals, [start, end])
-  const [bank] = await queries.rows(selectBank, [end])
+  const bank = await bankAt(queries, end)
   const later = tallyOf(await queries.rows(selectLater, [end]))
   const earlier = tallyOf(await queries.rows(selectEarlier, [end]))
   const kept = tallyOf(await queries.rows(selectKept, [end]))
@@ -245,7 +194,7 @@ export async function readFigures(queries: Queries, { from, to }: DayBounds): Pr
       closingCents: BigInt(closing),
     })),
     journals: journalsOf(journals),
-    bank: bankOf(bank),
+    bank,
     timing: { count: later.count + earlier.count, cents: later.cents + earlier.cents },
     kept,
     differences: differences.map(differenceOf),
@@ -255,12 +204,6 @@ export async function readFigures(queries: Queries, { from, to }: DayBounds): Pr
 
 function tallyOf([row]: readonly { count: number; cents: string }[]): Tally {
   return { count: row?.count ?? 0, cents: BigInt(row?.cents ?? 0) }
-}
-
-/** The bank's own word counts before that of a file. */
-function bankOf(row: { statement: string | null; import: string | null } | undefined): Figures['bank'] {
-  if (row?.statement != null) return { closingCents: BigInt(row.statement), source: 'statement' }
-  return row?.import == null ? null : { closingCents: BigInt(row.import), source: 'import' }
 }
 
 function journalsOf(

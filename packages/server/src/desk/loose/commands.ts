@@ -171,8 +171,7 @@ function offered(read: ReadCase, { decision }: LooseOrder): LooseDecision {
 
 /** That money is explained which the bank does not have is not said without evidence. @source rules#desk.54 */
 function assertEvidence({ kind }: ReadCase, { decision, evidence }: LooseOrder): void {
-  const isOfMissing = kind === 'statement_missing' || kind === 'credit_denied'
-  if (decision !== 'close' || !isOfMissing) return
+  if (decision !== 'close' || kind !== 'statement_missing') return
   if (!evidence.reference && !evidence.endToEndId && !evidence.returnId) {
     throw invalid('evidence.reference', 'evidence is needed: the bank’s reference of what explains it')
   }

@@ -2,7 +2,7 @@ import type { AdjustmentStatus } from '@pixgate/spec'
 import type { Document } from '../../engine/operation.ts'
 import { type Database, statement } from '../../platform/db/database.ts'
 import type { BookedStep, StoredCase } from './case.ts'
-import { bankReference, type KnownMoney } from './subject.ts'
+import type { KnownMoney } from './subject.ts'
 
 /** All SQL of cases of no operation. */
 export interface LooseStore {
@@ -47,11 +47,11 @@ const selectBooked = statement<[about: string], { status: AdjustmentStatus; valu
 
 const selectEntry = statement<
   [kind: string, id: string],
-  { direction: 'in' | 'out'; value_cents: bigint; is_of_file: boolean; booked_on: string | null }
+  { direction: 'in' | 'out'; value_cents: bigint; booked_on: string | null }
 >(
   'loose.entry',
-  `SELECT s.direction, s.value_cents, s.import_id IS NOT NULL AS is_of_file, m.operation_id AS booked_on
-     FROM statement_line s LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
+  `SELECT s.direction, s.value_cents, m.operation_id AS booked_on
+     FROM statement_entry s LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
     WHERE s.direction = CASE WHEN $1 IN ('PAYMENT_RECEIVED', 'PAYOUT_RETURNED') THEN 'in' ELSE 'out' END
       AND s.id = $2 AND s.kind = $1`,
 )
@@ -59,7 +59,7 @@ const selectEntry = statement<
 const selectMovement = statement<[direction: string, id: string], { value_cents: bigint; is_in_statement: boolean }>(
   'loose.movement',
   `SELECT m.value_cents,
-          EXISTS (SELECT FROM statement_line s
+          EXISTS (SELECT FROM statement_entry s
                    WHERE s.direction = m.direction AND s.id = m.id AND s.kind <> 'TARIFF'
                      AND s.outcome IS DISTINCT FROM 'KEPT') AS is_in_statement
      FROM movement m WHERE m.direction = $1 AND m.id = $2`,
@@ -107,15 +107,16 @@ export function createLooseStore(database: Database): LooseStore {
         valueCents: value_cents,
       })),
     known: async ({ kind, reference, facts }) => {
-      const [first, rest] = partsOf(bankReference(reference))
-      const known = { entry: undefined, movement: undefined, isHearsay: await isHearsay(database, { kind, facts }) }
+      const [first, rest] = partsOf(reference)
       // What it is about stands in its facts: the same entry may have several.
       if (kind === 'statement_differs') {
         const { direction, movementId } = facts
-        return { ...known, movement: await movementOf(database, String(direction), String(movementId)) }
+        return { entry: undefined, movement: await movementOf(database, String(direction), String(movementId)) }
       }
-      if (kind === 'statement_unexplained') return { ...known, entry: await entryOf(database, first, rest) }
-      return { ...known, movement: await movementOf(database, first, rest) }
+      if (kind === 'statement_unexplained') {
+        return { entry: await entryOf(database, first, rest), movement: undefined }
+      }
+      return { entry: undefined, movement: await movementOf(database, first, rest) }
     },
     version: async () => {
       const [row] = await database.rows(selectVersion, [])
@@ -135,23 +136,6 @@ function partsOf(reference: string): [word: string, id: string] {
 async function entryOf(database: Database, kind: string, id: string): Promise<KnownMoney['entry']> {
   const [row] = await database.rows(selectEntry, [kind, id])
   return row && { kind, id, direction: row.direction, valueCents: row.value_cents, bookedOn: row.booked_on }
-}
-
-const selectIsRead = statement<[], { is_read: boolean }>(
-  'loose_cases.is_statement_read',
-  'SELECT EXISTS (SELECT FROM statement_mark WHERE matched_until IS NOT NULL) AS is_read',
-)
-
-/**
- * A file's row is a ground to book on only while it is all that is known of its movement.
- * @source rules#import.6
- */
-async function isHearsay(database: Database, { kind, facts }: Pick<StoredCase, 'kind' | 'facts'>): Promise<boolean> {
-  if (facts.source !== 'import') return false
-  if (kind === 'statement_missing') return (await database.rows(selectIsRead, []))[0]?.is_read ?? false
-  if (kind !== 'statement_differs' && kind !== 'statement_unexplained') return false
-  const [row] = await database.rows(selectEntry, [String(facts.entry), String(facts.movementId)])
-  return !row?.is_of_file || Number(row.value_cents) !== facts.valueCents
 }
 
 async function movementOf(database: Database, direction: string, id: string): Promise<KnownMoney['movement']> {

@@ -1,4 +1,3 @@
-import { IN_A_FILE } from '@pixgate/spec'
 import type { Document } from '../../engine/operation.ts'
 import type { BookedStep, CaseSubject, StoredCase } from './case.ts'
 
@@ -20,44 +19,32 @@ export interface KnownMoney {
   readonly movement:
     | { readonly direction: 'in' | 'out'; readonly valueCents: bigint; readonly isInStatement: boolean }
     | undefined
-  /** Only a file tells of it, and another statement otherwise, or the bank's own is read: nothing is booked on that. */
-  readonly isHearsay: boolean
-}
-
-const FILED = new RegExp(`${IN_A_FILE}\\d+$`)
-
-/** The reference of a case as it is where the bank's own statement tells of it. */
-export function bankReference(reference: string): string {
-  return reference.replace(FILED, '')
 }
 
 /** What adjustments of a case have in common. Cases about the same money have the same. */
 export function aboutOf({ kind, reference }: Pick<StoredCase, 'kind' | 'reference'>): string {
   switch (kind) {
     case 'statement_unexplained':
-      return `movement ${bankReference(reference)}`
+      return `movement ${reference}`
     case 'statement_missing':
-    case 'credit_denied':
-      return `missing ${bankReference(reference)}`
+      return `missing ${reference}`
     case 'statement_differs':
-      return `difference ${bankReference(reference).replace(/ again \d+$/, '')}`
+      return `difference ${reference.replace(/ again \d+$/, '')}`
     default:
       return reference
   }
 }
 
-/** What a case is about that is of no event. @source rules#desk.53, rules#desk.54, rules#import.6 */
+/** What a case is about that is of no event. @source rules#desk.53, rules#desk.54 */
 export function moneyOf(
   { kind, facts }: Pick<StoredCase, 'kind' | 'facts'>,
   booked: readonly BookedStep[],
-  { entry, movement, isHearsay }: KnownMoney,
+  { entry, movement }: KnownMoney,
 ): CaseSubject {
-  if (isHearsay) return { is: 'nothing' }
   switch (kind) {
     case 'statement_unexplained':
       return entry ? { is: 'movement', entry: entry.kind, ...movementOf(entry) } : { is: 'nothing' }
     case 'statement_missing':
-    case 'credit_denied':
       return { is: 'difference', cents: lackingCents(movement) - correctedCents(booked) }
     case 'statement_differs': {
       const cents = differenceCents(facts, movement)

@@ -1,7 +1,7 @@
-import { type AccountCode, accounts, min } from '@pixgate/spec'
+import { type AccountCode, accounts } from '@pixgate/spec'
 import { accountId } from '../account-id.ts'
 import type { AccountChange, Draft } from '../draft.ts'
-import type { ControlName, CountedCredit } from '../operation.ts'
+import type { ControlName } from '../operation.ts'
 import { boundsOf } from './bounds.ts'
 import { jsonOrNull, type Parameters } from './parameters.ts'
 import type { Batch } from './part.ts'
@@ -9,11 +9,11 @@ import type { Batch } from './part.ts'
 /** Rows that a batch locks and compares. */
 interface LockedRows {
   /** Of these they are locked in this order; the letter is in the statement's name. */
-  readonly letter: 'A' | 'O' | 'C' | 'U'
+  readonly letter: 'A' | 'O' | 'C'
   readonly isWanted: (draft: Draft) => boolean
   /** What is wanted, locked behind the rows before it. @param before the locked rows before, if there are any */
   readonly sql: (draft: Draft, p: Parameters, before: string | undefined) => string
-  readonly name: 'ac' | 'oc' | 'cc' | 'ut'
+  readonly name: 'ac' | 'oc' | 'cc'
   /** What holds where nothing is stale. */
   readonly compare: string
 }
@@ -95,33 +95,10 @@ const controlRows: LockedRows = {
   compare: 'NOT EXISTS (SELECT FROM wanted_control w JOIN cc USING (name) WHERE cc.version <> w.version)',
 }
 
-/** Whoever holds the total has in it what others counted meanwhile, whatever the snapshot shows. @source rules#cash-in.credits.3 */
-const unverifiedTotal: LockedRows = {
-  letter: 'U',
-  name: 'ut',
-  isWanted: ({ unverifiedCredits }) => unverifiedCredits.length > 0,
-  sql: ({ unverifiedCredits }, p, before) => `
-  ut AS MATERIALIZED (
-    SELECT cents, ${p.one('bigint', headroomOf(unverifiedCredits))} AS headroom FROM unverified_total
-     WHERE true${behind(before)} FOR UPDATE
-  )`,
-  compare: 'EXISTS (SELECT FROM ut WHERE cents <= headroom)',
-}
-
-/** How much may count before a batch that adds these, one after the other, centavos. */
-function headroomOf(credits: readonly CountedCredit[]): bigint {
-  let [added, headroom] = [0n, credits[0]?.maxCents ?? 0n]
-  for (const { valueCents, maxCents } of credits) {
-    added += valueCents
-    headroom = min(headroom, maxCents - added)
-  }
-  return headroom
-}
-
 /** In the order of their locks, which is the same for everybody. */
-const LOCKED: readonly LockedRows[] = [accountRows, operations, controlRows, unverifiedTotal]
+const LOCKED: readonly LockedRows[] = [accountRows, operations, controlRows]
 
-/** The letters of the rows that a batch locks: `A` accounts, `O` operations, `C` controls, `U` what counts as unverified. */
+/** The letters of the rows that a batch locks: `A` accounts, `O` operations, `C` controls. */
 export function lockedBy(draft: Draft): string {
   return wantedOf(draft)
     .map(({ letter }) => letter)
@@ -129,9 +106,9 @@ export function lockedBy(draft: Draft): string {
 }
 
 /**
- * Lock and compare. `ac` locks the accounts in id order, `oc` the operations after them, `cc` the controls, and `ut` what counts as
- * unverified last, so that no two batches can wait for each other in a circle. `go` holds where every operation and control still has
- * the version its decision saw, every account can bear the batch, and what only events told stays within its bound; deltas commute, so
+ * Lock and compare. `ac` locks the accounts in id order, `oc` the operations after them, and `cc` the
+ * controls last, so that no two batches can wait for each other in a circle. `go` holds where every operation and control still has
+ * the version its decision saw, and every account can bear the batch; deltas commute, so
  * two processes never conflict on an account as such. What was used of allowances is read behind the accounts' locks, which everything
  * that takes of them waits for.
  *

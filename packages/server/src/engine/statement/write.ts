@@ -18,7 +18,6 @@ import { notifications } from './notifications.ts'
 import { createdOperations, movedOperations } from './operations.ts'
 import { Parameters } from './parameters.ts'
 import type { Part } from './part.ts'
-import { unverifiedCredits } from './unverified-credits.ts'
 
 /**
  * The one statement through which money and status change: lock, compare, rebase, append.
@@ -35,7 +34,6 @@ const parts: readonly Part[] = [
   controls,
   takenAllowances,
   returnedAllowances,
-  unverifiedCredits,
   entries,
   notifications,
   openedCases,

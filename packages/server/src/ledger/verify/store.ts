@@ -60,7 +60,7 @@ export async function verify(queries: Queries): Promise<Verification> {
   return { at: now, faults: drifts.reduce((sum, { count }) => sum + count, 0), drifts }
 }
 
-/** What our books believe, and the bank's statement or balance, as far as they were read, do not confirm. */
+/** What our books believe, and the bank's statement, as far as it was read, does not confirm. */
 export interface Unconfirmed {
   /** When the statement was last read whole, epoch milliseconds; `null`: never, so that nothing is known. */
   readonly readAt: number | null
@@ -80,12 +80,6 @@ const selectUnconfirmed = statement<[], { what: string; total: string; count: st
             g.value_cents AS cents, 'statement_missing' AS kind, g.direction || ' ' || g.id AS reference
        FROM statement_gap g
       WHERE g.filled_at IS NULL AND (g.direction = 'in' OR g.reported_at IS NOT NULL)
-        AND NOT EXISTS (SELECT FROM "case" c
-                         WHERE c.operation_id IS NULL AND c.kind = 'credit_denied' AND c.reference = g.direction || ' ' || g.id)
-     UNION ALL
-     SELECT concat_ws(' ', 'credit', m.id, 'of', m.operation_id, 'is denied by the bank'), m.value_cents, c.kind, c.reference
-       FROM "case" c JOIN movement m ON m.direction = 'in' AND m.id = substr(c.reference, 4)
-      WHERE c.operation_id IS NULL AND c.kind = 'credit_denied'
      UNION ALL
      SELECT concat_ws(' ', s.direction, s.id, 'is', s.value_cents, 'in the statement and', m.value_cents, 'in the books'),
             abs(m.value_cents - s.value_cents), 'statement_differs', s.kind || ' ' || s.id
@@ -97,10 +91,6 @@ const selectUnconfirmed = statement<[], { what: string; total: string; count: st
             'statement_unexplained', s.kind || ' ' || s.id
        FROM statement_entry s
       WHERE s.direction = 'out' AND s.settled_at IS NULL AND s.reported_at IS NOT NULL
-     UNION ALL
-     SELECT CASE name WHEN 'statement' THEN 'the statement is short of what it showed' ELSE 'the balance is below the statement' END,
-            accepted_cents, NULL, NULL
-       FROM bank_shortfall WHERE accepted_cents > 0
    )
    SELECT concat(cents, ': ', what) AS what, (sum(cents) OVER ())::text AS total, (count(*) OVER ())::text AS count
      FROM found f

@@ -206,25 +206,6 @@ export const truthChecks: readonly Check[] = [
        WHERE created_at - before_at < interval '24 hours'`,
   },
   {
-    name: 'unverified-total',
-    meaning: 'What only events told is counted with the sum of the credits that are not confirmed.',
-    sql: `
-      SELECT concat_ws(' ', 'counted are', t.cents, 'and the credits are', c.cents) AS what
-        FROM unverified_total t,
-             (SELECT coalesce(sum(value_cents), 0) AS cents FROM unverified_credit WHERE settled_at IS NULL) c
-       WHERE t.cents <> c.cents`,
-  },
-  {
-    name: 'statement-total',
-    meaning: 'What the bank’s statement showed is counted with the sum of its entries.',
-    sql: `
-      SELECT concat_ws(' ', 'counted are', k.entries_cents, 'and the entries are', s.cents) AS what
-        FROM statement_mark k,
-             (SELECT coalesce(sum(CASE direction WHEN 'in' THEN value_cents ELSE -value_cents END), 0) AS cents
-                FROM statement_entry) s
-       WHERE k.entries_cents <> s.cents`,
-  },
-  {
     name: 'payout-switch',
     meaning: 'The switch of payouts stands as the last order in the audit trail says.',
     sql: `

@@ -14,7 +14,7 @@ const TOKENS: Readonly<Partial<Record<Credential, string>>> = {
  * @source rules#reference.5, rules#operators.8
  */
 export function curlOf(endpoint: Endpoint, isApart = false): string | undefined {
-  const { method, path, auth, params, body, upload, example } = endpoint
+  const { method, path, auth, params, body, example } = endpoint
   if (auth === 'partner') return undefined
   const { properties = {} } = (params ?? {}) as { readonly properties?: Readonly<Record<string, Described>> }
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -29,9 +29,6 @@ export function curlOf(endpoint: Endpoint, isApart = false): string | undefined 
     ...(body === undefined
       ? []
       : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(example ?? {}))}`]),
-    ...(upload === undefined
-      ? []
-      : [`-H 'Content-Type: ${upload.contentType}'`, `--data-binary ${quoted(String(example))}`]),
   ].join(' \\\n  ')
 }
 

@@ -8,14 +8,7 @@ import { clientAddress } from './client-address.ts'
 import { readingOf } from './connections.ts'
 import type { Authenticators, Caller, EndpointTable, Handlers, IncomingRequest, RequestContext } from './handler.ts'
 import { compileQueryReader, type QueryText } from './query-string.ts'
-import {
-  compileJsonReader,
-  fileReader,
-  type JsonReader,
-  readBody,
-  readUnwantedBody,
-  refuseUnwantedBody,
-} from './request-body.ts'
+import { compileJsonReader, type JsonReader, readBody, readUnwantedBody, refuseUnwantedBody } from './request-body.ts'
 import { responseSchemas } from './response-schemas.ts'
 import type { Strangers } from './strangers.ts'
 import { countHeader } from './transport.ts'
@@ -202,13 +195,11 @@ function refuseParameters(query: QueryText): undefined {
   return undefined
 }
 
-function bodyOf({ body, upload }: Endpoint, request: IncomingMessage): Buffer | Promise<Buffer> {
-  if (upload) return readBody(request, upload.maxBytes)
+function bodyOf({ body }: Endpoint, request: IncomingMessage): Buffer | Promise<Buffer> {
   return body ? readBody(request) : readUnwantedBody(request)
 }
 
-function jsonReaderOf({ auth, body, upload }: Endpoint): JsonReader | undefined {
-  if (upload) return fileReader(upload)
+function jsonReaderOf({ auth, body }: Endpoint): JsonReader | undefined {
   if (!body) return refuseUnwantedBody
   return auth === 'partner' ? undefined : compileJsonReader(body)
 }

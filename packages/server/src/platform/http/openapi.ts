@@ -98,7 +98,7 @@ function tagsOf(endpoints: readonly Endpoint[]) {
 }
 
 function operationOf(endpoint: Endpoint, schemas: NamedSchemas) {
-  const { id, tag, summary, description, params, query, headers, body, upload, example, responses } = endpoint
+  const { id, tag, summary, description, params, query, headers, body, example, responses } = endpoint
   return {
     operationId: id,
     tags: [tag],
@@ -115,17 +115,6 @@ function operationOf(endpoint: Endpoint, schemas: NamedSchemas) {
       requestBody: {
         required: 'required' in body,
         content: { 'application/json': { schema: schemas.write(body), ...(example !== undefined && { example }) } },
-      },
-    }),
-    ...(upload && {
-      requestBody: {
-        required: true,
-        content: {
-          [upload.contentType]: {
-            schema: schemas.write(Type.String({ title: upload.title, maxLength: upload.maxBytes })),
-            example,
-          },
-        },
       },
     }),
     responses: withProblems(

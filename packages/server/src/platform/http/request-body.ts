@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { type FieldError, limits, Refusal, type Upload } from '@pixgate/spec'
+import { type FieldError, limits, Refusal } from '@pixgate/spec'
 import type { TSchema } from 'typebox'
 import { jsonFault } from './json-scan.ts'
 import { compileValidator, NOTHING, refuseFaults } from './validation.ts'
@@ -13,24 +13,24 @@ import { withoutAbsent } from './without-absent.ts'
 const DISCARD_MAX_BYTES = 256 * limits.bodyMaxBytes
 
 /**
- * Reads a whole body; keeps at most 64 KiB of it in memory, or what an endpoint takes.
+ * Reads a whole body; keeps at most 64 KiB of it in memory.
  * @throws Refusal `body_too_large` · `validation_error` where the sender hung up
  * @source rules#http.4
  */
-export function readBody(request: IncomingMessage, maxBytes: number = limits.bodyMaxBytes): Promise<Buffer> {
+export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let receivedBytes = 0
     const onData = (chunk: Buffer) => {
       receivedBytes += chunk.length
-      if (receivedBytes <= maxBytes) chunks.push(chunk)
+      if (receivedBytes <= limits.bodyMaxBytes) chunks.push(chunk)
       if (receivedBytes <= DISCARD_MAX_BYTES) return
       request.off('data', onData)
-      reject(tooLarge(maxBytes))
+      reject(new Refusal('body_too_large'))
     }
     request.on('data', onData)
     request.on('end', () => {
-      if (receivedBytes > maxBytes) reject(tooLarge(maxBytes))
+      if (receivedBytes > limits.bodyMaxBytes) reject(new Refusal('body_too_large'))
       else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
     })
     const onClose = () => {
@@ -40,27 +40,6 @@ export function readBody(request: IncomingMessage, maxBytes: number = limits.bod
     // The sender may have hung up while its token was looked up.
     if (request.destroyed) onClose()
   })
-}
-
-function tooLarge(maxBytes: number): Refusal {
-  if (maxBytes === limits.bodyMaxBytes) return new Refusal('body_too_large')
-  return new Refusal('body_too_large', { message: `the request body exceeds ${maxBytes / 1_024} KiB` })
-}
-
-/**
- * The reader of a file: it judges what the request says of it, and the handler its bytes.
- * @returns a reader that throws Refusal `content_type_required` · `validation_error`
- * @source rules#import.1
- */
-export function fileReader({ contentType }: Upload): JsonReader {
-  return (bytes, { 'content-type': type = '', 'content-encoding': encoding = IDENTITY }) => {
-    if (bytes.length === 0) refuseFaults([MISSING])
-    const [named = ''] = type.split(';')
-    if (named.trim().toLowerCase() !== contentType)
-      refuseEncoding(`this request body needs Content-Type: ${contentType}`)
-    if (charsetsOf(type).some((charset) => !UTF_8.includes(charset))) refuseEncoding('the charset must be utf-8')
-    if (encoding.toLowerCase() !== IDENTITY) refuseEncoding('the request body must not have a Content-Encoding')
-  }
 }
 
 /** Turns a body's bytes into the value that an endpoint's handler gets. */

@@ -73,6 +73,35 @@ test('[api-pix.11] what was told before is the same event, and news is another',
   assert.equal(new Set(all).size, all.length)
 })
 
+test('[api-pix.11] [api-pix.18] a payment is asked about in whatever form the list has', () => {
+  const forms = [{ pix: PIX }, [PIX], PIX, { pix: [{ ...PIX, devolucoes: null, gnExtras: null, status: null }] }]
+  for (const form of forms) assert.deepEqual(asked(form), [['charge', ID]], JSON.stringify(form))
+})
+
+test('[api-pix.18] an odd item hides no other', () => {
+  const odd = { ...PIX, devolucoes: ['odd', { id: 1 }, { id: REFUND_ID.replaceAll('-', ''), status: null }] }
+  assert.deepEqual(asked({ pix: [1, { txid: 2 }, odd] }), [
+    ['charge', ID],
+    ['refund', REFUND_ID],
+  ])
+})
+
+for (const [name, body, isRead] of [
+  ['a payment', { pix: [PIX] }, true],
+  ['no item', { pix: [] }, true],
+  ['no body, as a test of the address', '', true],
+  ['Efí’s test of the address', { evento: 'teste_webhook' }, true],
+  ['an odd item', { pix: [PIX, { txid: 2 }] }, false],
+  ['an odd return', { pix: [{ ...PIX, devolucoes: ['odd'] }] }, false],
+  ['another object', { pagamento: PIX }, false],
+  ['no JSON', '{"pix":[', false],
+  ['a character that no database keeps', `{"pix":[{"txid":"${TXID}","infoPagador":"\\u0000"}]}`, false],
+] as const)
+  test(`[api-pix.11] a callback with ${name} is ${isRead ? 'read' : 'not read as a whole, and says so'}`, () => {
+    const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+    assert.equal(createApiPixInbound({ secrets: [] }).unread?.(bytes) === undefined, isRead)
+  })
+
 for (const [name, body] of [
   ['the bank’s test call', { evento: 'teste_webhook' }],
   ['an empty list', { pix: [] }],

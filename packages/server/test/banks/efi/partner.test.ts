@@ -3,7 +3,7 @@ import test from 'node:test'
 import { buildStaticBrCode } from '@pixgate/brcode'
 import { createExchange } from '../../../src/banks/api-pix/exchange.ts'
 import { createEfiPartner, type EfiOptions } from '../../../src/banks/efi/partner.ts'
-import { refusalOf } from '../../../src/banks/efi/refusal.ts'
+import { EFI_REFUSALS } from '../../../src/banks/efi/refusal.ts'
 import type { Outcome, PartnerCall } from '../../../src/banks/link.ts'
 import type { KeyPayoutRequest, QrCodePayoutRequest } from '../../../src/banks/port.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
@@ -51,12 +51,11 @@ function efiOf(...outcomes: Outcome[]) {
 function efiWith(given: Partial<EfiOptions>, ...outcomes: Outcome[]) {
   const link = scripted(...outcomes)
   const partner = createEfiPartner({
-    exchange: createExchange(link, '/v2', refusalOf),
-    sending: createExchange(link, '', refusalOf),
+    exchange: createExchange(link, '/v2', EFI_REFUSALS),
+    sending: createExchange(link, '', EFI_REFUSALS),
     merchant: MERCHANT,
     hasIdempotentOrders: true,
     monotonic: () => 0,
-    tariffPerMille: 20,
     paysQrCodes: true,
     bankNow: () => NOW,
     heldBack: () => undefined,
@@ -260,7 +259,7 @@ test('[efi.4] [CO-40] reading a code leaves time in which the order may leave, a
       return read
     },
   }
-  const bank = efiWith({ sending: createExchange(link, '', refusalOf) })
+  const bank = efiWith({ sending: createExchange(link, '', EFI_REFUSALS) })
   const answer = bank.sendPayout(ID, order, { isOver: () => true })
   t.mock.timers.tick(1_499)
   assert.equal(deadlines[0]?.aborted, false)
@@ -372,7 +371,10 @@ test('[efi.5] what settles or comes back later is listed again: two days every h
   assert.deepEqual(lists, [null, 'sent:0', 'sentlately:0', 'sentlong:0', 'returned:0'])
 })
 
-const balances: [saldo: string, cents: bigint][] = [
+const balances: [saldo: string | number, cents: bigint][] = [
+  ['1', 100n],
+  ['-0.5', -50n],
+  [100.05, 10_005n],
   ['100.05', 10_005n],
   ['0.00', 0n],
   ['-0.05', -5n],
@@ -399,16 +401,15 @@ for (const saldo of [
   '+1.00',
   '--1.00',
   '1.005',
-  '1',
   '.50',
   '12345678901234.00',
   '',
   ' 1.00',
-  100.05,
+  1.005,
   null,
 ]) {
   test(`[efi.6] ${JSON.stringify(saldo)} is no balance, and says so`, async () => {
-    const reason = 'the balance is no amount in reais with two decimals'
+    const reason = 'the balance is no amount in reais'
     const answer = await efiOf(answered(200, { saldo })).readBalance()
     assert.deepEqual(answer, { kind: 'UNKNOWN', reason, httpStatus: 200 })
   })
@@ -428,7 +429,6 @@ test('[partner.8] a bank that carries out twice what it gets twice promises noth
     merchant: MERCHANT,
     hasIdempotentOrders: false,
     monotonic: () => 0,
-    tariffPerMille: 20,
     paysQrCodes: false,
     bankNow: () => NOW,
     heldBack: () => undefined,
@@ -439,9 +439,55 @@ test('[partner.8] a bank that carries out twice what it gets twice promises noth
   assert.deepEqual(kept, ['idempotent-charge'])
 })
 
-test('[efi.5] what came back without its id makes the page none: leaving it out would hide money', async () => {
+test('[efi.5] [api-pix.18] odd items of the list of sent Pix hide none of the others', async () => {
   const parametros = { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }
-  const pix = [{ ...SENT, devolucoes: [{ ...BACK, rtrId: null }] }]
+  const pix = [
+    { ...SENT, favorecido: null, gnExtras: null, devolucoes: null },
+    { ...SENT, endToEndId: null },
+    { ...SENT, valor: 'odd' },
+    { ...SENT, horario: null },
+    { ...SENT, devolucoes: [{ ...BACK, rtrId: null }, { ...BACK, horario: null }, BACK] },
+  ]
   const bank = efiOf(answered(200, { parametros, pix }))
-  assert.equal((await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor: 'sent:0' })).kind, 'UNKNOWN')
+  const answer = await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor: 'sent:0' })
+  if (answer.kind !== 'READ') return assert.fail(answer.reason)
+  assert.deepEqual(
+    answer.page.entries.map(({ movementId }) => movementId),
+    [E2E, E2E, RTR],
+  )
+  assert.deepEqual(
+    answer.page.unreadable?.map(({ list, member }) => [list, member]),
+    ['/endToEndId', '/valor', '/horario', '/rtrId', '/horario'].map((member) => ['sent', member]),
+  )
+})
+
+const sent: [name: string, change: object, kind: string, status: string | undefined][] = [
+  ['whose optional members are null', { favorecido: null, gnExtras: null, devolucoes: null }, 'FINAL', 'CONFIRMED'],
+  ['whose amount is a number', { valor: 12.34 }, 'FINAL', 'CONFIRMED'],
+  ['with an odd return', { devolucoes: [{ ...BACK, valor: 'odd' }, BACK] }, 'FINAL', 'CONFIRMED'],
+]
+for (const [name, change, kind, status] of sent)
+  test(`[api-pix.18] a sent Pix ${name} is ${kind} ${status}`, async () => {
+    const answer = await efiOf(answered(200, { ...SENT, ...change })).getPayout(ID, { valueCents: 1_234n })
+    assert.deepEqual([answer.kind, 'payout' in answer && answer.payout.status], [kind, status])
+  })
+
+for (const [name, put, comesTo] of [
+  ['412', problem(412, 'PixOperacaoInvalida'), 'REJECTED'],
+  ['422 without a type', answered(422, { detail: 'chave inválida', violacoes: null }), 'REJECTED'],
+  ['400 of Efí’s own form', answered(400, { nome: 'valor_invalido', mensagem: null }), 'REJECTED'],
+  ['400 of a proxy', answered(400, { message: 'Bad Request' }), 'UNKNOWN'],
+] as const)
+  test(`[api-pix.3] [efi.1] a payout answered ${name} is ${comesTo}`, async () => {
+    assert.equal((await efiOf(put, NOT_SENT).sendPayout(ID, TO_KEY)).kind, comesTo)
+    const untyped = answered(404, { title: 'Not Found' })
+    assert.equal((await efiOf(put, untyped).sendPayout(ID, TO_KEY)).kind, 'UNKNOWN')
+  })
+
+test('[api-pix.17] times of a sent Pix are true where the bank’s stamps are off', async () => {
+  const bank = efiOf(answered(200, SENT))
+  bank.stamps?.assume(-3 * 3_600_000)
+  const answer = await bank.getPayout(ID, { valueCents: 1_234n })
+  const at = Date.parse(SENT.horario.liquidacao) + 3 * 3_600_000
+  assert.equal('payout' in answer && answer.payout.occurredAt, at)
 })

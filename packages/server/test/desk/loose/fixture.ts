@@ -10,7 +10,6 @@ import type { Database } from '../../../src/platform/db/database.ts'
 import { type FixtureOptions, type StatementFixture, statementFixture } from '../../bank-statement/fixture.ts'
 import { openCaseIdsOf } from '../../support/evidence.ts'
 import { ALIVE } from '../../support/live-request.ts'
-import { makeOperator } from '../../support/operators.ts'
 import { ADMIN_TOKEN, type Answer, type World } from '../../support/world.ts'
 
 /** What is ordered of a case. */
@@ -141,14 +140,12 @@ function decidingBy(send: Deciding['send'], read: (kind: string) => Promise<Show
 /** The desk over HTTP, with the administrative token. */
 export interface DecidingOver extends Deciding {
   readonly read: (kind: string) => Promise<Answer['body']>
-  /** Proposed by one person and approved by another. */
-  readonly decideByTwo: (kind: string, decision: LooseDecision) => Promise<Answer['body']>
 }
 
 /** Makes it. */
 export function decidingOver(pix: World): DecidingOver {
-  const call = async (method: string, path: string, body?: unknown, token = ADMIN_TOKEN) => {
-    const headers = { authorization: `Bearer ${token}`, 'idempotency-key': randomUUID() }
+  const call = async (method: string, path: string, body?: unknown) => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'idempotency-key': randomUUID() }
     const answer = await pix.call(method, `/operator/cases/${path}`, body, headers)
     if (answer.status >= 400) throw Object.assign(new Error(JSON.stringify(answer.body)), { code: answer.body.code })
     return answer.body
@@ -156,15 +153,7 @@ export function decidingOver(pix: World): DecidingOver {
   const read = async (kind: string) => call('GET', await openOne(pix.database, kind))
   const send: Deciding['send'] = ({ caseId, ...body }) => call('POST', `${caseId}/decisions`, body)
   const deciding = decidingBy(send, read)
-  const decideByTwo: DecidingOver['decideByTwo'] = async (kind, decision) => {
-    const { caseId, ...order } = await deciding.order(kind, decision)
-    const proposer = await makeOperator(pix, 'operator', `Ana of ${kind}`)
-    const { proposalId } = await call('POST', `${caseId}/decisions`, order, proposer)
-    const approver = await makeOperator(pix, 'approver', `Bia of ${kind}`)
-    const said = { approved: true, reason: 'looked at it' }
-    return call('PUT', `${caseId}/proposals/${proposalId}`, said, approver)
-  }
-  return { ...deciding, read, decideByTwo }
+  return { ...deciding, read }
 }
 
 /** Opens one. */

@@ -34,17 +34,13 @@ const booked = [{ status: 'CLEARING_ADDED', valueCents: 1n }] as const
 const SUBJECTS: Readonly<Record<LooseCase, readonly CaseSubject[]>> = {
   statement_unexplained: [MOVEMENT, { ...MOVEMENT, direction: 'out' }, { ...MOVEMENT, bookedOn: 'charge' }, NOTHING],
   statement_missing: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
-  credit_denied: [-1n, 0n].map((cents) => ({ is: 'difference', cents })),
   statement_differs: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
   in_clearing: [-1n, 1n, 0n].map((cents) => ({ is: 'clearing', cents })),
   statement_corrected: [
     { is: 'decided', booked },
     { is: 'decided', booked: [] },
   ],
-  import_differs: [NOTHING],
-  statement_unaccounted: [NOTHING],
-  statement_short: [NOTHING],
-  bank_balance_short: [NOTHING],
+  statement_unreadable: [NOTHING],
   unmatched_event: [EVENT, { ...EVENT, body: null }, { ...EVENT, setAsideAt: null }, { ...EVENT, isReadable: false }],
   disputed_event: [EVENT],
   quarantined_event: [EVENT, { ...EVENT, isReadable: false }],

@@ -151,7 +151,7 @@ test('[desk.51] [desk.48] what is told again with another time leaves a proposal
         cases: [
           {
             operationId: null,
-            kind: 'statement_short',
+            kind: 'close_differs',
             reference: 'a',
             facts: { valueCents, since: 'noon', occurredAt },
           },
@@ -159,19 +159,19 @@ test('[desk.51] [desk.48] what is told again with another time leaves a proposal
         outcome: undefined,
       }),
     })
-  const facts = async () => (await caseFacts(fixture.database, 'statement_short'))[0]
+  const facts = async () => (await caseFacts(fixture.database, 'close_differs'))[0]
   await tell(500, 1)
-  const order = await fixture.order('statement_short', 'close')
+  const order = await fixture.order('close_differs', 'close')
   await tell(500, 2)
   assert.deepEqual(await facts(), { valueCents: 500, since: 'noon', occurredAt: 1 })
-  assert.equal((await fixture.order('statement_short', 'close')).version, order.version)
+  assert.equal((await fixture.order('close_differs', 'close')).version, order.version)
   await tell(400, 3)
   assert.deepEqual(await facts(), { valueCents: 400, since: 'noon', occurredAt: 3 })
   await assert.rejects(fixture.send(order), { code: 'case_changed' })
-  const { effects } = await fixture.decide('statement_short', 'close')
+  const { effects } = await fixture.decide('close_differs', 'close')
   assert.equal(effects?.amountCents, 500, 'it counts with the most that was told')
   await tell(100, 4)
-  const again = await fixture.decide('statement_short', 'close')
+  const again = await fixture.decide('close_differs', 'close')
   assert.equal(again.effects?.amountCents, 500, 'also once it is opened again')
 })
 
@@ -179,7 +179,7 @@ test('[desk.51] [desk.48] what is told again with another time leaves a proposal
 const telling = (valueCents: number, occurredAt: number): Command<undefined> => ({
   reads: [],
   decide: () => ({
-    cases: [{ operationId: null, kind: 'statement_short', reference: 'a', facts: { valueCents, occurredAt } }],
+    cases: [{ operationId: null, kind: 'close_differs', reference: 'a', facts: { valueCents, occurredAt } }],
     outcome: undefined,
   }),
 })
@@ -197,15 +197,15 @@ test('[desk.51] a case that is told otherwise before a decision of it is written
   }
   const desk = decidingAt(fixture, { people })
   await tell(500, 1)
-  const order = await desk.order('statement_short', 'close')
+  const order = await desk.order('close_differs', 'close')
   meanwhile = () => tell(400, 2)
   await assert.rejects(desk.send(order), { code: 'case_changed' })
-  assert.deepEqual(await cases(fixture.database), ['statement_short'])
-  const again = await desk.order('statement_short', 'close')
+  assert.deepEqual(await cases(fixture.database), ['close_differs'])
+  const again = await desk.order('close_differs', 'close')
   const before = await version()
   meanwhile = () => tell(400, 3)
   await desk.send(again)
-  assert.deepEqual(await cases(fixture.database), ['statement_short (closed)'], 'the same told again is no change')
+  assert.deepEqual(await cases(fixture.database), ['close_differs (closed)'], 'the same told again is no change')
   assert.equal(await version(), before + 1n, 'only the decision moved it')
 })
 
@@ -214,6 +214,6 @@ test('[desk.48] a case that is told with more and then as it was, in one batch, 
   await fixture.engine.execute(telling(500, 1))
   // The first one keeps the engine busy: what follows is one batch.
   await Promise.all([500, 900, 500].map((valueCents) => fixture.engine.execute(telling(valueCents, 2))))
-  const { effects } = await fixture.decide('statement_short', 'close')
+  const { effects } = await fixture.decide('close_differs', 'close')
   assert.equal(effects?.amountCents, 900)
 })

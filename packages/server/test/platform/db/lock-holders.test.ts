@@ -34,8 +34,6 @@ test('[audit.11] a session of the server’s login that holds the head of the tr
 
 const HOLDS: Readonly<Record<string, string>> = {
   'the switch of payouts': 'BEGIN; SELECT FROM control FOR UPDATE',
-  'credits that are to be asked about': 'BEGIN; SELECT FROM unverified_credit FOR UPDATE',
-  'the sum of credits': 'BEGIN; SELECT FROM unverified_total FOR SHARE',
   'a case': `BEGIN; INSERT INTO "case" (id, kind, reference, opened_at, facts) VALUES (gen_random_uuid(), 'x', 'x', now(), '{}')`,
   'the mark of the statement': 'BEGIN; UPDATE statement_mark SET due_at = now()',
   'what whoever starts waits for': 'BEGIN; SELECT pg_advisory_xact_lock(7046741012)',

