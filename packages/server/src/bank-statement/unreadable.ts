@@ -44,6 +44,12 @@ const selectOpen = statement<[limit: number], { reference: string; facts: { from
     ORDER BY opened_at LIMIT $1`,
 )
 
+/** Closed ones, too: an item whose case was closed is no case again. */
+const selectKnown = statement<[references: readonly string[]], { reference: string }>(
+  'statement.unreadable_known',
+  `SELECT reference FROM "case" WHERE operation_id IS NULL AND kind = '${KIND}' AND reference = ANY($1)`,
+)
+
 const close = statement<[references: readonly string[], now: string]>(
   'statement.readable',
   `UPDATE "case" SET closed_at = $2
@@ -59,7 +65,8 @@ export function createUnreadableItems({ database, report, clock, logger }: Unrea
   return {
     report: async ({ unreadable = [] }, { from, to }) => {
       if (unreadable.length === 0) return
-      const known = new Set((await open()).map(({ reference }) => reference))
+      const rows = await database.rows(selectKnown, [unreadable.map(referenceOf)])
+      const known = new Set(rows.map(({ reference }) => reference))
       const fresh = unreadable.filter((item) => !known.has(referenceOf(item)))
       for (const { list, member } of fresh) {
         logger.warn(

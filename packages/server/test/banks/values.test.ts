@@ -57,7 +57,7 @@ test('[api-pix.18] every amount that a payment can have is exact both ways, as t
 })
 
 const NOON = Date.UTC(2026, 10, 22, 12)
-const instants: [written: string, at: number][] = [
+const instants: [written: string, epochMs: number][] = [
   ['2026-11-22T12:00:00Z', NOON],
   ['2026-11-22t12:00:00z', NOON],
   ['2026-11-22 12:00:00Z', NOON],
@@ -74,8 +74,8 @@ const instants: [written: string, at: number][] = [
   ['2026-11-22T23:59:60Z', Date.UTC(2026, 10, 23)],
   ['2024-02-29T00:00:00Z', Date.UTC(2024, 1, 29)],
 ]
-for (const [written, at] of instants)
-  test(`[api-pix.18] ${written} is ${new Date(at).toISOString()}`, () => assert.equal(instantOf(written), at))
+for (const [written, epochMs] of instants)
+  test(`[api-pix.18] ${written} is ${new Date(epochMs).toISOString()}`, () => assert.equal(instantOf(written), epochMs))
 
 for (const written of [
   '2026-11-22T12:00:00',

@@ -213,8 +213,11 @@ const SCENARIOS: readonly LooseScenario[] = [
   { kind: 'close_differs', arrange: unexplainedClose, decisions: { close: asItIs } },
 ]
 
-/** It takes two cases of the kind: `loose/clearing.deep.ts`. */
-const MADE_ELSEWHERE: Partial<Record<LooseCase, readonly LooseDecision[]>> = { in_clearing: ['close'] }
+/** It takes two cases of the kind (`loose/clearing.deep.ts`), or a bank of the standard. */
+const MADE_ELSEWHERE: Partial<Record<LooseCase, readonly LooseDecision[]>> = {
+  in_clearing: ['close'],
+  statement_unreadable: ['close'],
+}
 
 function withoutOf({ lacking = [] }: LooseScenario): string {
   return lacking.length > 0 ? `, without ${lacking.join(' and ')}` : ''

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { plainId } from '../../src/banks/api-pix/ids.ts'
 import { capturedLog } from '../support/captured-log.ts'
+import { administer } from '../support/database.ts'
 import { caseFacts, cases } from '../support/evidence.ts'
 import type { Telling, Told } from '../support/lying-bank.ts'
 import { type LyingEfi, lyingEfi } from '../support/lying-efi.ts'
@@ -176,6 +177,21 @@ for (const standard of ['api-pix', 'efi'] as const) {
     assert.deepEqual(await open(pix), [])
     assert.equal((await pix.get(odd.path)).status, 'PAID')
     await pix.assertBooksAgree()
+  })
+
+  test(`[statement.12] at ${standard}, an item whose case is closed is no case again`, async (t) => {
+    const pix = await lyingEfi(t, { standard })
+    await loseCallbacks(pix)
+    const { id, atBank } = await charged(pix)
+    await pix.bankAction(`${atBank}/pay`)
+    pix.tell(
+      telling((object) => (object.txid === plainId(id) && 'endToEndId' in object ? { ...object, valor: '?' } : object)),
+    )
+    await pix.pass(MINUTE_MS, 10_000)
+    assert.deepEqual(await open(pix), ['statement_unreadable'])
+    await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now()`)
+    await pix.pass(3 * MINUTE_MS)
+    assert.deepEqual(await open(pix), [])
   })
 
   test(`[api-pix.11] at ${standard}, a callback of another form is read, and one that is not understood is logged and counted`, async (t) => {
