@@ -4,12 +4,12 @@ import { type AddressGate, NoAnswerOfDns } from '../platform/http-client/address
 import { NotConnected } from '../platform/http-client/not-connected.ts'
 
 /**
- * Reads a receiver's address as a client gave it. In production it is https on port 443, or one from 1024 up, of a
- * name in the public DNS; where private receivers are allowed, http, any port and any host will do. `href` is what is stored and delivered to.
+ * Reads the URL of an endpoint as a client gave it. In production it is https on port 443 or from 1024 up, of a name in the public
+ * DNS; where private addresses are allowed, http, any port and any host will do. `href` is stored and delivered to.
  * @throws Refusal validation_error (400) where it is no absolute URL · webhook_url_not_allowed (422)
  * @source rules#webhooks.1
  */
-export function receiverUrl(text: string, allowPrivate: boolean): URL {
+export function endpointUrl(text: string, allowPrivate: boolean): URL {
   const url = URL.parse(text)
   if (url === null) throw malformed('format', 'url must be an absolute URL')
   if (url.href.length > limits.webhookUrlMaxLength) {
@@ -20,7 +20,7 @@ export function receiverUrl(text: string, allowPrivate: boolean): URL {
   return url
 }
 
-/** Why an address may not be a receiver's, and what is said about it. @source rules#webhooks.11 */
+/** Reasons against the URL of an endpoint, with their messages. @source rules#webhooks.11 */
 const REASONS = {
   not_https: 'url must begin with https://',
   user_info: 'url must not have a user or a password',
@@ -33,7 +33,7 @@ const REASONS = {
 /** See {@link REASONS}. */
 export type UrlReason = keyof typeof REASONS
 
-/** The refusal of an address for a reason. @source rules#webhooks.11 */
+/** @source rules#webhooks.11 */
 function urlNotAllowed(reason: UrlReason): Refusal {
   return new Refusal('webhook_url_not_allowed', {
     fields: [{ field: 'url', code: reason, message: REASONS[reason] }],
@@ -63,9 +63,9 @@ function isPublicName(hostname: string): boolean {
 }
 
 /**
- * Resolves a receiver's name once, for early feedback; every connection looks again.
+ * Resolves the name once, for early feedback; every connection resolves it again.
  * @throws Refusal webhook_url_not_allowed (422) where it has no address or one that is not public · overloaded (503) where
- *   no name server tells
+ *   no name server answers
  * @source rules#webhooks.1, rules#webhooks.11
  */
 export async function assertResolves(gate: AddressGate, url: URL): Promise<void> {
@@ -81,5 +81,5 @@ export async function assertResolves(gate: AddressGate, url: URL): Promise<void>
 const NOT_RESOLVED_NOW: FieldError = {
   field: 'url',
   code: 'not_resolved_now',
-  message: 'the name in url cannot be looked up now: no name server answers',
+  message: 'the name in url cannot be resolved now: no name server answers',
 }

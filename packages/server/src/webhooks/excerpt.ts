@@ -22,7 +22,7 @@ const LONG_NUMBER = /(\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b)|\d(?:[ ./-]?
 const EMAIL = /[^\s@<>"'=:]{1,64}@[^\s@<>"']{1,255}/gu
 
 /**
- * The beginning of a receiver's answer, in one line that can be shown: no control or hidden characters, nothing that looks like a
+ * The beginning of an answer, in one line that can be shown: no control or hidden characters, nothing that looks like a
  * secret or like somebody's document, address or number, and no name that the notification had. Who shows it shows it as text.
  * @param beginning the first bytes of the answer
  * @param sent the notification
