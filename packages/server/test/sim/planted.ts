@@ -91,8 +91,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     finds: ['I4'],
     change: {
       file: 'server/src/closes/content.ts',
-      from: 'differenceCents - timing.cents - kept.cents',
-      to: 'differenceCents - kept.cents',
+      from: 'booksCents + timing.cents + kept.cents',
+      to: 'booksCents + kept.cents',
     },
   },
   {
