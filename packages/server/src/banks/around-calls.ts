@@ -26,10 +26,7 @@ export function aroundCalls(
   ) => Ask<Parameters, Given>,
 ): Partner {
   return {
-    capabilities: partner.capabilities,
-    idempotencyWindowMs: partner.idempotencyWindowMs,
-    ...(partner.returnsWithinMs !== undefined && { returnsWithinMs: partner.returnsWithinMs }),
-    ...(partner.stamps && { stamps: partner.stamps }),
+    ...partner,
     createCharge: around('createCharge', (...call) => partner.createCharge(...call)),
     getCharge: around('getCharge', (...call) => partner.getCharge(...call)),
     cancelCharge: around('cancelCharge', (...call) => partner.cancelCharge(...call)),
