@@ -70,13 +70,17 @@ const payment = Type.Object({
 /** One payment of a charge, as the bank tells it. */
 export type PartnerPayment = Static<typeof payment>
 
-/** Answer of `PUT` and `GET /charges/{id}`; `payments` only on GET. */
+/**
+ * Answer of `PUT` and `GET /charges/{id}`; `payments` only on GET. `createdAt`: when the bank made the charge, to tell a payment that is
+ * older than its charge.
+ */
 export const partnerCharge = Type.Object({
   id: reference,
   transactionId: reference,
   status: Type.Enum([...partnerChargeStatuses]),
   valueCents: centsMoved,
   pixCode: Type.String({ maxLength: limits.pixCodeMaxLength, pattern: PLAIN_TEXT }),
+  createdAt: Type.Optional(time),
   expiresAt: time,
   payments: Type.Optional(Type.Array(payment, { maxItems: 100 })),
 })

@@ -1,8 +1,9 @@
 import { limits } from '@pixgate/spec'
 import pLimit from 'p-limit'
-import type { StatementEntry, StatementPartner } from '../banks/port.ts'
+import type { PayoutPartner, StatementEntry, StatementPartner } from '../banks/port.ts'
 import type { Document, Json } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
+import { isOrderId } from '../platform/order-id.ts'
 import type { Contradicted, EntryStore, RetoldCase } from './desk/store.ts'
 import { type EntryKey, MISSING, type Settled, UNEXPLAINED } from './entries/store.ts'
 import type { Receivers } from './receivers.ts'
@@ -32,7 +33,7 @@ export interface Differences {
 export interface DifferencesOptions {
   readonly store: StatementStore
   readonly entries: Pick<EntryStore, 'contradicted' | 'decided' | 'retold'>
-  readonly partner: Pick<StatementPartner, 'returnsWithinMs'>
+  readonly partner: Pick<StatementPartner, 'returnsWithinMs'> & Partial<Pick<PayoutPartner, 'getPayout'>>
   readonly receivers: Receivers
   readonly tripWire: TripWire
   readonly logger: Logger
@@ -65,6 +66,7 @@ class StatementDifferences implements Differences {
   readonly #logger: Logger
   readonly #isAccountShared: boolean
   readonly #returnsWithinMs: number
+  readonly #getPayout: PayoutPartner['getPayout'] | undefined
   readonly #limit = pLimit(CONCURRENT)
   /** The case that was looked at last: the next reading goes on from there. */
   #lastReported: EntryKey | undefined
@@ -77,6 +79,7 @@ class StatementDifferences implements Differences {
     this.#logger = logger
     this.#isAccountShared = isAccountShared
     this.#returnsWithinMs = partner.returnsWithinMs ?? 0
+    this.#getPayout = partner.getPayout
   }
 
   async keep(told: readonly StatementEntry[], nowMs: number): Promise<void> {
@@ -189,10 +192,21 @@ class StatementDifferences implements Differences {
     return result
   }
 
-  #unexplained(entry: OpenEntry, reason: string, operationId: string | null): Found {
-    const facts = { reason, operationId, ...factsOf(entry) }
+  async #unexplained(entry: OpenEntry, reason: string, operationId: string | null): Promise<Found> {
+    const facts = { reason, operationId, ...factsOf(entry), ...(await this.#recipientOf(entry)) }
     const isDanger = entry.direction === 'out' && !this.#isAccountShared
     return { done: 'REPORTED', difference: { kind: UNEXPLAINED, reference: keyOf(entry), facts, isDanger } }
+  }
+
+  /**
+   * The recipient of a payout that the books do not have: an operator must know whom the bank paid. The statement does not tell it.
+   * @source rules#statement.14
+   */
+  async #recipientOf({ kind, reference, valueCents }: OpenEntry): Promise<Document> {
+    if (kind !== 'PAYOUT_SENT' || !isOrderId(reference)) return {}
+    const answer = await this.#getPayout?.(reference, { valueCents })
+    const recipient = answer && 'payout' in answer ? answer.payout.recipient : undefined
+    return recipient ? { recipient: { name: recipient.name ?? null, pixKey: recipient.pixKey ?? null } } : {}
   }
 
   async findGaps(nowMs: number, readFrom: number): Promise<void> {

@@ -1,4 +1,4 @@
-import type { StatementPartner } from '../banks/port.ts'
+import type { PayoutPartner, StatementPartner } from '../banks/port.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
@@ -23,7 +23,7 @@ export interface StatementModule extends StatementJobs {
 export interface StatementOptions extends Subjects {
   readonly engine: Engine
   readonly database: Database
-  readonly partner: StatementPartner
+  readonly partner: StatementPartner & Partial<Pick<PayoutPartner, 'getPayout'>>
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger

@@ -12,7 +12,6 @@ import {
   type OpenRow,
   openEntries,
   openEntryOf,
-  UUID_TEXT,
 } from './entries/store.ts'
 import type { OpenEntry } from './rules.ts'
 import type { NamedTariff } from './tariff-names.ts'
@@ -193,7 +192,7 @@ const reopenTariffs = statement<[now: string]>(
      FROM operation o
     WHERE s.kind = 'TARIFF' AND (s.outcome = 'KEPT' OR s.id <> s.reference)
       AND s.settled_at > $1::timestamptz - interval '${REOPENED_FOR}'
-      AND o.id = CASE WHEN s.reference ~ '${UUID_TEXT}' THEN s.reference::uuid END AND o.kind = 'cash_out'
+      AND o.order_id = s.reference AND o.kind = 'cash_out'
       AND NOT EXISTS (SELECT FROM entry e
                        WHERE e.operation_id = o.id AND e.journal = 'tariff_deducted'
                          AND e.reference = CASE WHEN s.id = s.reference THEN '' ELSE s.id END)`,

@@ -12,7 +12,7 @@ export interface Partner extends ChargePartner, PayoutPartner, RefundPartner, St
 /** Charges: money that is to come in. */
 export interface ChargePartner extends Capable {
   /**
-   * Makes a payable charge: one try. `id` is ours and the idempotency key: the same on every attempt.
+   * Makes a payable charge: one try. `id` is the order id and the idempotency key: the same on every attempt.
    * @param deadline ends the try early; passed before the first byte is sent, the answer is `NOT_SENT`
    */
   createCharge(id: string, request: ChargeRequest, deadline?: AbortSignal): Promise<ChargeAnswer>
@@ -334,8 +334,6 @@ export interface RefundTerms {
   readonly valueCents: bigint
   /** Of the payment that is given back. */
   readonly endToEndId: string
-  /** Our id of the charge that was paid. */
-  readonly chargeId: string
 }
 
 /** A refund as we ask for it. The same operation always asks for the same. */

@@ -109,16 +109,7 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
     case 'clock.expired':
       return expired(cashIn.facts, input.isSwept, nowMs)
     case 'charge.accepted':
-      if (row.opens === 'charge_contradicted') return {}
-      return {
-        transactionId: input.transactionId,
-        facts: {
-          ...(input.pixCode === undefined ? {} : { pixCode: input.pixCode }),
-          ...(input.stampOffsetMs ? { stampOffsetMs: input.stampOffsetMs } : {}),
-          ...found(cashIn.facts),
-          ...(row.to === 'PENDING' ? ANSWERED : {}),
-        },
-      }
+      return row.opens === 'charge_contradicted' ? {} : factsAfterAcceptance(cashIn, input, row)
     case 'charge.rejected':
       return row.to === 'FAILED' ? { facts: failure(input) } : {}
     case 'charge.not_sent':
@@ -143,6 +134,23 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
       return factsAfterFailure(cashIn, input, row)
     default:
       return factsAfterRefund(cashIn, input, row, nowMs)
+  }
+}
+
+function factsAfterAcceptance(
+  { facts }: CashIn,
+  { transactionId, pixCode, stampOffsetMs, expiresAt }: Extract<CashInInput, { on: 'charge.accepted' }>,
+  { to }: Target<CashIn>,
+): Changes {
+  return {
+    transactionId,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    facts: {
+      ...(pixCode === undefined ? {} : { pixCode }),
+      ...(stampOffsetMs ? { stampOffsetMs } : {}),
+      ...found(facts),
+      ...(to === 'PENDING' ? ANSWERED : {}),
+    },
   }
 }
 

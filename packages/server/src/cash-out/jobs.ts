@@ -18,9 +18,10 @@ import {
   type Orders,
   type SendingNew,
 } from '../operations/dispatcher.ts'
+import { type IsAskedFirst, sendFirst } from '../operations/first-order.ts'
 import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/inputs.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type CashOut, type CashOutInput, ERASED_PIX_KEY, type Movement } from './cash-out.ts'
+import { type CashOut, type CashOutInput, ERASED_PIX_KEY, isOtherRecipient, type Movement } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
 import { nextStep } from './schedule.ts'
 import type { CashOutStore } from './store.ts'
@@ -45,6 +46,8 @@ export interface CashOutJobsOptions {
   readonly bounds: DispatchBounds
   /** By default no payout is claimed as it is made. */
   readonly sendingNew?: SendingNew | undefined
+  /** By default no payout is. */
+  readonly isAskedFirst?: IsAskedFirst | undefined
 }
 
 /** How soon a client may try again when the partner did not decode a code. */
@@ -52,7 +55,8 @@ const DECODE_RETRY_SECONDS = 5
 
 /** Makes the jobs. */
 export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
-  const { commands, store, partner, clock, bounds, sendingNew } = options
+  const { commands, store, partner, clock, bounds, sendingNew, isAskedFirst = () => false } = options
+  const canAsk = partner.capabilities.has('query-payout')
   const canDecode = partner.capabilities.has('payout') && partner.capabilities.has('decode-qr-code')
   const windowMs = partner.capabilities.has('idempotent-payout') ? partner.idempotencyWindowMs : 0
 
@@ -63,10 +67,19 @@ export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
       const taken = await commands.apply(id, inputs)
       return taken?.result === 'APPLIED' ? taken.cashOut : undefined
     },
-    send: async (cashOut, window) =>
-      inputsOfSending(cashOut, await partner.sendPayout(cashOut.id, payoutRequest(cashOut), window)),
-    ask: async (cashOut) =>
-      inputsOfAsking(cashOut, await partner.getPayout(cashOut.id, payoutTerms(cashOut)), windowMs, clock),
+    send: async (cashOut, window) => {
+      const answer = await sendFirst({
+        order: cashOut,
+        isAskedFirst: (createdAt) => canAsk && isAskedFirst(createdAt),
+        ask: (deadline) => partner.getPayout(cashOut.orderId, payoutTerms(cashOut), deadline),
+        send: () => partner.sendPayout(cashOut.orderId, payoutRequest(cashOut), window),
+      })
+      return inputsOfSending(cashOut, withComparedRecipient(cashOut, answer))
+    },
+    ask: async (cashOut) => {
+      const answer = await partner.getPayout(cashOut.orderId, payoutTerms(cashOut))
+      return inputsOfAsking(cashOut, withComparedRecipient(cashOut, answer), windowMs, clock)
+    },
     windowMs,
   }
 
@@ -94,7 +107,7 @@ function unavailable(): Refusal {
 
 /** What the answer to a try means. @source failure-modes#P5 */
 export function inputsOfSending(tried: Tried, answer: PayoutAnswer): CashOutInput[] {
-  if (isReported(answer)) return inputsOfPayout(tried.id, answer)
+  if (isReported(answer)) return inputsOfPayout(tried.orderId, answer)
   const input = inputWithoutOrder(tried, answer)
   return [answer.isOfOrderAlone && input.on === 'send.not_sent' ? { ...input, isOfOrderAlone: true } : input]
 }
@@ -107,8 +120,20 @@ export function inputsOfAsking(
   clock?: Clock,
 ): CashOutInput[] {
   return isReported(answer)
-    ? [...inputsOfPayout(asked.id, answer), { on: 'work.done' }]
+    ? [...inputsOfPayout(asked.orderId, answer), { on: 'work.done' }]
     : inputsWithoutOrder(asked, answer, windowMs, clock)
+}
+
+/** A payout for a QR code that pays somebody else than the code was decoded to is on other terms. @source rules#cash-out.qrcode.9 */
+function withComparedRecipient<Answer extends PayoutAnswer | PayoutQueryAnswer>(
+  { detail }: CashOut,
+  answer: Answer,
+): Answer | Extract<ReportedPayout, { kind: 'CONTRADICTED' }> {
+  if (detail.paymentType === 'key' || !isReported(answer) || answer.kind === 'CONTRADICTED') return answer
+  const { payout } = answer
+  return isOtherRecipient(detail.recipient, payout.recipient)
+    ? { kind: 'CONTRADICTED', reason: 'other recipient', payout }
+    : answer
 }
 
 function isReported(answer: PayoutAnswer | PayoutQueryAnswer): answer is ReportedPayout {

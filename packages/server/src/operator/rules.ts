@@ -53,6 +53,7 @@ export function decideAdjustment(
     operation: {
       id,
       kind: 'adjustment',
+      orderId: null,
       externalId: id,
       status: isCredit ? 'CREDITED' : 'DEBITED',
       valueCents,

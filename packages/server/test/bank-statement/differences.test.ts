@@ -86,7 +86,7 @@ test('[statement.7] [PL-11] a movement that our books have as another operationâ
   await fixture.minutes(6)
   assert.deepEqual(await cases(fixture.database), ['statement_differs'])
   const [facts] = await caseFacts(fixture.database, 'statement_differs')
-  assert.partialDeepStrictEqual(facts, { reference: right.id, booked: { operationId: wrong.id } })
+  assert.partialDeepStrictEqual(facts, { reference: right.orderId, booked: { operationId: wrong.id } })
 })
 
 test('[statement.4] [statement.7] an entry reported twice is kept once; reported otherwise, it is a case with both', async (t) => {
@@ -276,9 +276,9 @@ test('[database.8] on a young table what the books know of an entry is looked up
   const { url } = await testDatabase(t)
   await administer(
     url,
-    `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts,
+    `INSERT INTO operation (id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts,
                             end_to_end_id, created_at, updated_at)
-     SELECT gen_random_uuid(), 'cash_in', n::text, 'PAID', 1, 100, 0, n::text, '', '{}', '{}', n::text, now(), now()
+     SELECT gen_random_uuid(), 'cash_in', n::text, md5(n::text), 'PAID', 1, 100, 0, n::text, '', '{}', '{}', n::text, now(), now()
        FROM generate_series(1, 20000) n`,
   )
   const plan = await planOf(url, openEntries('s.direction = $1'))

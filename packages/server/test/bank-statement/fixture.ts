@@ -14,7 +14,7 @@ import { createRefundInCommands, type RefundInCommands } from '../../src/refund-
 import { createRefundInStore } from '../../src/refund-in/store.ts'
 import { openTestDatabase, testDatabase } from '../support/database.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
-import { limitsOf } from '../support/limits.ts'
+import { refundTerms } from '../support/limits.ts'
 import { type SteppedClock, steppedClock } from '../support/stepped-clock.ts'
 
 /** A bank's statement by script: what it answers, and what it was asked. */
@@ -75,7 +75,7 @@ export async function statementFixture(
   const commands = createCashInCommands(engine, clock, TERMS)
   const store = createCashInStore(database)
   const bank = scriptedStatement()
-  const refunds = createRefundInCommands({ engine, store: createRefundInStore(database), ids, limits: limitsOf() })
+  const refunds = createRefundInCommands({ engine, store: createRefundInStore(database), ids, terms: refundTerms() })
   const base = { engine, database, clock, ids, logger, isAccountShared }
   const processOf = (partner: ScriptedStatement) =>
     createStatementModule({
@@ -144,11 +144,11 @@ function scriptedStatement(): ScriptedStatement {
 
 /** A payment of a charge; what a test cares about is given. */
 export function paymentOf(
-  { id, valueCents, createdAt }: CashIn,
+  { orderId, valueCents, createdAt }: CashIn,
   endToEndId: string,
   given: Partial<StatementEntry> = {},
 ): StatementEntry {
-  const movement = { movementId: endToEndId, endToEndId, reference: id, valueCents, occurredAt: createdAt + 1_000 }
+  const movement = { movementId: endToEndId, endToEndId, reference: orderId, valueCents, occurredAt: createdAt + 1_000 }
   return { kind: 'PAYMENT_RECEIVED', direction: 'in', ...movement, ...given }
 }
 

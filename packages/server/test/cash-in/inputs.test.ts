@@ -16,7 +16,7 @@ function returned(returnId: string, valueCents = 30_00n): PaymentReturn {
 /** A charge as the bank tells it, with what went back of the credited payment, and of another one. */
 function answered(given: Partial<Charge> = {}, ofCredited = [returned('D1')], ofOther = [returned('D2')]) {
   const charge: Charge<'PAID'> = {
-    id: CASH_IN.id,
+    id: CASH_IN.orderId,
     valueCents: CASH_IN.valueCents,
     expiresAt: CASH_IN.expiresAt ?? NOW,
     transactionId: 'tx',
@@ -54,7 +54,7 @@ test('[cash-in.states.12] [P7] money in a contradicting answer belongs to this c
   const inputs = (id: string) =>
     inputsOf(CASH_IN, { kind: 'CONTRADICTED', reason: 'other', charge: { ...charge, id } }, { now: NOW, isSwept: true })
   assert.deepEqual(
-    inputs(CASH_IN.id).map(({ on }) => on),
+    inputs(CASH_IN.orderId).map(({ on }) => on),
     ['charge.contradicted', 'partner.confirmed', 'partner.confirmed'],
   )
   assert.deepEqual(

@@ -6,6 +6,7 @@ import { reasonOf } from '../../src/engine/reason.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
 import { cases, movesBy, notifiedStatuses, openTransactions } from '../support/evidence.ts'
+import { orderIdOf } from '../support/order-ids.ts'
 import {
   CONFIRMED,
   FAILED,
@@ -22,8 +23,8 @@ import { INPUTS } from './situations.ts'
 
 /** Of the order that the answers are about. */
 const ID = 'id'
-const ASKED = { id: ID, updatedAt: 7 }
-const TRIED = { id: ID, facts: { attempts: 2 } }
+const ASKED = { orderId: ID, updatedAt: 7 }
+const TRIED = { orderId: ID, facts: { attempts: 2 } }
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -69,7 +70,7 @@ test('[P5] what the answer to an order means: money first, whatever is said besi
 
 test('[P5] money that left for another order is not this one’s', () => {
   const answer = { kind: 'CONTRADICTED', reason: 'other id', payout: CONFIRMED.payout } as const
-  assert.deepEqual(summary(inputsOfSending({ ...TRIED, id: 'another' }, answer)), ['send.contradicted'])
+  assert.deepEqual(summary(inputsOfSending({ ...TRIED, orderId: 'another' }, answer)), ['send.contradicted'])
 })
 
 test('[P5] what the answer to a question means; a question that failed is asked again', () => {
@@ -132,7 +133,7 @@ test('[partner.1] [cash-out.unknown.1] every attempt carries the same id and the
   await laterUntilSent(fixture, 2)
   await laterUntilSent(fixture, 3)
   for (const [sentId, request] of fixture.partner.requests) {
-    assert.equal(sentId, id)
+    assert.equal(sentId, await orderIdOf(fixture.database, id))
     assert.deepEqual(request, {
       valueCents: 30_00n,
       recipient: { pixKey: 'joao@example.com', pixKeyType: 'email', name: 'João' },
@@ -335,9 +336,10 @@ test('[CO-15] [CO-44] [cash-out.states.9] an answer about something else leaves 
 test('[CO-44] [cash-out.states.9] what a contradicting answer calls our order, a later event may call it too', async (t) => {
   const fixture = await cashOutFixture(t)
   const id = await fixture.reserve()
-  const reported = payout('PROCESSING', { id, transactionId: 'tx-9', valueCents: 29_00n })
+  const orderId = await orderIdOf(fixture.database, id)
+  const reported = payout('PROCESSING', { id: orderId, transactionId: 'tx-9', valueCents: 29_00n })
   fixture.partner.put = { kind: 'CONTRADICTED', reason: 'other valueCents', payout: reported }
-  fixture.partner.query = { kind: 'ACCEPTED', payout: payout('PROCESSING', { id, transactionId: 'tx-9' }) }
+  fixture.partner.query = { kind: 'ACCEPTED', payout: payout('PROCESSING', { id: orderId, transactionId: 'tx-9' }) }
   await fixture.later(0)
   assert.equal((await fixture.read(id)).transactionId, 'tx-9')
   await fixture.later(0)

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
 import { balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
 import { PIX_KEY } from '../support/standard-bank.ts'
@@ -18,7 +17,7 @@ async function minutes(pix: CloseWorld, count: number): Promise<void> {
 /** A charge that is paid. @returns its id */
 async function paid(pix: CloseWorld, value: string): Promise<string> {
   const { id } = await pix.charge(value)
-  await pix.bankAction(`charges/${plainId(id)}/pay`)
+  await pix.bankAction(`charges/${id}/pay`)
   await pix.until(`/api/pix/cash-in/${id}`, ({ status }) => status === 'PAID')
   return id
 }
@@ -46,8 +45,8 @@ test('[close.12] [efi.5] at efi a day of charges, payouts, refunds and returns b
   await pix.until(`/api/pix/cash-out/${returned.id}`, ({ status }) => status === 'CONFIRMED')
   await pix.refundIn(second, 5.5)
   await minutes(pix, 2)
-  await pix.bankAction(`payouts/${plainId(returned.id)}/reverse`, { valueCents: 20_00 })
-  await pix.bankAction(`charges/${plainId(first)}/return`, { valueCents: 25_00, nature: 'MED_FRAUDE' })
+  await pix.bankAction(`payouts/${returned.id}/reverse`, { valueCents: 20_00 })
+  await pix.bankAction(`charges/${first}/return`, { valueCents: 25_00, nature: 'MED_FRAUDE' })
   await minutes(pix, 75)
   const close = await closed(pix)
   const { settlement = 0n } = await balances(pix.database)
@@ -66,7 +65,7 @@ test('[close.12] at efi what the bank takes and no list has is a difference of t
   await pix.behave({ cashOut: 'manual' })
   const { id } = await pix.cashOut()
   await minutes(pix, 2)
-  await pix.bankAction(`payouts/${plainId(id)}/confirm`, { feeCents: 35 })
+  await pix.bankAction(`payouts/${id}/confirm`, { feeCents: 35 })
   await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
   await minutes(pix, 15)
   const differs = await closed(pix)

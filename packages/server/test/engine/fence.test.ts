@@ -11,7 +11,7 @@ import { cashInIn, decideCreate as decideRefund } from '../../src/refund-in/crea
 import { assertBooks } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, releasing, TERMS, type TestEngine, testEngine } from '../support/engine.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { limitsOf, MADE_BY, refundTerms } from '../support/limits.ts'
 import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
 
 /**
@@ -50,7 +50,7 @@ const LATE: Readonly<Record<string, Late>> = {
         assert.ok(cashInIn(state, CHARGE))
         return decideRefund(
           { ...NONE, id, cashInId: CHARGE, valueCents: 10_00n, externalId: id, reason: null },
-          limitsOf(),
+          refundTerms(),
           state,
           now,
         )

@@ -71,8 +71,15 @@ export function createNetwork(options: NetworkOptions): SimulatedPartner {
       calls.sendOrder({ kind: 'payout', id, valueCents, chargeId: '', paymentId: '' }, window),
     getPayout: (id, { valueCents }) => calls.getOrder('payout', id, valueCents) as Promise<PayoutQueryAnswer>,
     decodeQrCode: async () => UNSENT,
-    sendRefund: (id, { valueCents, chargeId, endToEndId }, window) =>
-      calls.sendOrder({ kind: 'refund', id, valueCents, chargeId, paymentId: endToEndId }, window),
+    sendRefund: (id, { valueCents, endToEndId }, window) => {
+      const paid = [...options.bank.book.charges.values()].find(({ payments }) =>
+        payments.some((payment) => payment.endToEndId === endToEndId),
+      )
+      return calls.sendOrder(
+        { kind: 'refund', id, valueCents, chargeId: paid?.id ?? '', paymentId: endToEndId },
+        window,
+      )
+    },
     getRefund: (id, { valueCents }) => calls.getOrder('refund', id, valueCents) as Promise<RefundQueryAnswer>,
     readStatement: async () => UNSENT,
     readBalance: async () => UNSENT,

@@ -74,10 +74,9 @@ export function startProcess(given: ProcessOptions): SimulatedProcess {
     bounds,
     logger,
     pause,
-    limits: terms.limits,
     onReserved: nothing,
   }
-  const refunds = createRefundInModule(shared)
+  const refunds = createRefundInModule({ ...shared, terms })
   const holders = { people: async () => [], keysDeactivatedAt: async () => new Map() }
   let failure: { readonly reason: unknown } | undefined
   const onFailure = (reason: unknown) => {
@@ -103,7 +102,7 @@ export function startProcess(given: ProcessOptions): SimulatedProcess {
   }
   const cashIns = createCashInModule({
     ...shared,
-    terms: { merchant: MERCHANT, fee: terms.fee, maxValueCents: terms.maxValueCents },
+    terms: { installation: terms.installation, merchant: MERCHANT, fee: terms.fee, maxValueCents: terms.maxValueCents },
     createBudgetMs: 8_000,
     returns: { take: (cashIn, returned) => refunds.applyEvent(cashIn.id, returned), settle: refunds.settleReturns },
     eventQueries,

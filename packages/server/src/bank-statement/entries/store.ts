@@ -103,9 +103,6 @@ export function markingOf(database: Database): EntryMarking {
   }
 }
 
-/** What can be an id of ours, in SQL. */
-export const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
-
 /** An adjustment may be ordered so long before the money is moved. @source rules#statement.9 */
 const ADJUSTED_BEFORE_HOURS = 24
 
@@ -163,7 +160,7 @@ export function openEntries(picked: string): string {
                                WHEN 'PAYMENT_TAKEN_BACK' THEN b.cents <= r.value_cents END, false) AS came_and_went
      FROM picked s
      LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
-     LEFT JOIN operation n ON n.id = CASE WHEN s.reference ~ '${UUID_TEXT}' THEN s.reference::uuid END
+     LEFT JOIN operation n ON n.order_id = s.reference
      LEFT JOIN paid ON paid.end_to_end_id = s.end_to_end_id
                    AND paid.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END
      LEFT JOIN taken_back b ON b.end_to_end_id = s.end_to_end_id
@@ -173,8 +170,7 @@ export function openEntries(picked: string): string {
         WHERE b.cents IS NOT NULL AND r.direction = 'in' AND r.id = s.end_to_end_id AND r.kind = 'PAYMENT_RECEIVED'
           AND (r.outcome IS NULL OR r.outcome = 'KEPT' AND r.operation_id IS NULL)
           AND NOT EXISTS (SELECT FROM movement x WHERE x.direction = 'in' AND x.id = r.id)
-          AND NOT EXISTS (SELECT FROM operation x
-                           WHERE x.id = CASE WHEN r.reference ~ '${UUID_TEXT}' THEN r.reference::uuid END)
+          AND NOT EXISTS (SELECT FROM operation x WHERE x.order_id = r.reference)
         LIMIT 1) r ON true
      LEFT JOIN LATERAL (
        SELECT o.id FROM operation o

@@ -6,7 +6,6 @@ import type { BankEvent, EventSubject, Inbound, InboundRequest, Judgement, Reada
 import { keepingFault } from '../keepable-json.ts'
 import { itemsOf, withoutNulls } from '../values.ts'
 import { bodyTest } from './bodies.ts'
-import { dashedId } from './ids.ts'
 
 /**
  * The callbacks of the standard: a list of what happened, which nobody has signed. Each item is a question to the bank, and
@@ -155,7 +154,7 @@ function question(
   { id, endToEndId }: { readonly id: string; readonly endToEndId: string | null },
   told: readonly (string | undefined)[],
 ): ReadableEvent {
-  const references = { transactionId: null, externalId: dashedId(id), endToEndId }
+  const references = { transactionId: null, externalId: id, endToEndId }
   const key = [subject, '', id, ...told.map((word) => word ?? '')]
   return {
     subject,

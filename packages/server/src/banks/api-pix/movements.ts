@@ -1,8 +1,8 @@
+import { isOrderId } from '../../platform/order-id.ts'
 import type { Party, Payment, PaymentReturn } from '../port.ts'
 import { centsOf, instantOf, itemsOf } from '../values.ts'
 import { visibleParty } from '../visible-text.ts'
 import { type Devolucao, isDevolucao, type Pix } from './bodies.ts'
-import { dashedId, isPlainId } from './ids.ts'
 
 /** Money that came in, and what went back of it, as the bank tells it. Pure. */
 
@@ -40,7 +40,7 @@ function returnOf(told: Devolucao, offsetMs: number): PaymentReturn | undefined 
  * @source rules#api-pix.8
  */
 export function isOurs({ id, natureza }: Pick<Devolucao, 'id' | 'natureza'>): boolean {
-  return id !== undefined && isPlainId(id) && [undefined, 'ORIGINAL', 'RETIRADA'].includes(natureza)
+  return id !== undefined && isOrderId(id) && [undefined, 'ORIGINAL', 'RETIRADA'].includes(natureza)
 }
 
 /** When a return ended, epoch milliseconds; `undefined` where the bank does not tell. */
@@ -51,7 +51,7 @@ export function settledAt({ horario }: Pick<Devolucao, 'horario'>, offsetMs: num
 
 /** The id that the service gave to the charge of a payment; the payment's own where it names none. */
 export function referenceOf({ txid, endToEndId }: Pick<Pix, 'txid' | 'endToEndId'>): string {
-  return txid ? dashedId(txid) : endToEndId
+  return txid || endToEndId
 }
 
 /** An ISPB may have letters, like the CNPJ that it begins. */

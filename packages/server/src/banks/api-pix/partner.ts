@@ -8,7 +8,6 @@ import { type Cob, isCob, isPage, isPix } from './bodies.ts'
 import { type CobReading, cobRequest, judgeCob, judgeMadeCob } from './charge.ts'
 import { classifyCancel, classifyQuery } from './classify.ts'
 import type { Exchange } from './exchange.ts'
-import { plainId } from './ids.ts'
 import { devolucaoPath, devolucaoRequest, judgeDevolucao } from './refund.ts'
 import {
   createStatementReader,
@@ -127,7 +126,7 @@ function capabilitiesOf(hasIdempotentOrders: boolean): ReadonlySet<PartnerCapabi
 const CANCELLATION = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
 
 function cobPath(id: string): string {
-  return `/cob/${plainId(id)}`
+  return `/cob/${id}`
 }
 
 function paidWithoutPayments(outcome: Outcome): Cob | undefined {

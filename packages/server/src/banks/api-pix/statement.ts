@@ -5,7 +5,6 @@ import type { Partner, StampOffset, StatementEntry, StatementQuery, UnreadableIt
 import { centsOf, instantOf, itemsOf } from '../values.ts'
 import { type Devolucao, isDevolucao, isPage, isPix, type Pix } from './bodies.ts'
 import type { Exchange } from './exchange.ts'
-import { dashedId } from './ids.ts'
 import { isOurs, referenceOf, settledAt } from './movements.ts'
 
 /**
@@ -220,7 +219,7 @@ function readReturn(pix: Pix, told: Devolucao, offsetMs: number): ReadItem {
     direction: 'out',
     movementId,
     endToEndId: pix.endToEndId,
-    reference: isRefund ? dashedId(told.id ?? '') : referenceOf(pix),
+    reference: isRefund ? (told.id ?? '') : referenceOf(pix),
     valueCents: centsOf(told.valor),
     occurredAt,
   }

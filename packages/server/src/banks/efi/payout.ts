@@ -1,5 +1,4 @@
 import { type Judge, judgeReported, printable } from '../answers.ts'
-import { dashedId, plainId } from '../api-pix/ids.ts'
 import type {
   PaidRecipient,
   Payout,
@@ -17,12 +16,12 @@ import { isSentPix, isSentReturn, type SentPix, type SentReturn } from './bodies
 
 /** Where a payout is ordered. */
 export function sendingPath(id: string, request: PayoutRequest): string {
-  return 'recipient' in request ? `/v3/gn/pix/${plainId(id)}` : `/v2/gn/pix/${plainId(id)}/qrcode`
+  return 'recipient' in request ? `/v3/gn/pix/${id}` : `/v2/gn/pix/${id}/qrcode`
 }
 
 /** Where it is asked about. */
 export function sentPath(id: string): string {
-  return `/v2/gn/pix/enviados/id-envio/${plainId(id)}`
+  return `/v2/gn/pix/enviados/id-envio/${id}`
 }
 
 /**
@@ -97,7 +96,7 @@ function payoutOf(sent: SentPix, offsetMs: number): Payout {
   const isAllBack = word === 'CONFIRMED' && returns.reduce((sum, one) => sum + one.valueCents, 0n) >= valueCents
   const { codigo, motivo } = gnExtras?.erro ?? {}
   return {
-    id: dashedId(idEnvio),
+    id: idEnvio,
     transactionId: idEnvio,
     status: isAllBack ? 'RETURNED' : word,
     valueCents,

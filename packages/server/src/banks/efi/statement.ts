@@ -1,4 +1,3 @@
-import { dashedId } from '../api-pix/ids.ts'
 import { type ReadItem, readAs, type StatementList, unreadable } from '../api-pix/statement.ts'
 import type { StatementEntry } from '../port.ts'
 import { centsOf, itemsOf } from '../values.ts'
@@ -36,7 +35,7 @@ function readSettled(sent: SentItem, offsetMs: number): ReadItem {
   const [endToEndId, occurredAt] = [endToEndIdOf(sent), settledAt(sent, offsetMs)]
   if (endToEndId === undefined) return unreadable(sent, '/endToEndId')
   if (occurredAt === undefined) return unreadable(sent, '/horario')
-  const named = { endToEndId, reference: sent.idEnvio ? dashedId(sent.idEnvio) : endToEndId }
+  const named = { endToEndId, reference: sent.idEnvio || endToEndId }
   const left: StatementEntry = {
     kind: 'PAYOUT_SENT',
     direction: 'out',

@@ -74,7 +74,8 @@ const selectLater = statement<[to: string], { count: number; cents: string }>(
            OR e.journal = 'tariff_deducted'
            AND EXISTS (SELECT FROM statement_entry s
                         WHERE s.direction = 'out' AND s.kind = 'TARIFF' AND s.occurred_at < $1
-                          AND s.id = CASE e.reference WHEN '' THEN e.operation_id::text ELSE e.reference END))`,
+                          AND s.id = CASE e.reference WHEN '' THEN (SELECT o.order_id FROM operation o WHERE o.id = e.operation_id)
+                                              ELSE e.reference END))`,
 )
 
 /** Booked by the end of the day, and after it to the bank. */

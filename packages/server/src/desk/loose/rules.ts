@@ -206,6 +206,7 @@ function createOf(
     operation: {
       id,
       kind: 'adjustment',
+      orderId: null,
       // The database refuses what was booked already.
       externalId: `${read.about} ${read.booked.length + index + 1}`,
       status,

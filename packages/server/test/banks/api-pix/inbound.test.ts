@@ -3,9 +3,9 @@ import test from 'node:test'
 import { type CallbackOrigin, createApiPixInbound } from '../../../src/banks/api-pix/inbound.ts'
 import type { ReadableEvent } from '../../../src/banks/inbound.ts'
 
-const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const ID = '0198c0de7a11700080005f1d3c2b1a09'
 const TXID = '0198c0de7a11700080005f1d3c2b1a09'
-const REFUND_ID = '0198c0de-7a11-7000-8000-000000000001'
+const REFUND_ID = '0198c0de7a1170008000000000000001'
 const E2E = 'E12345678202611221210abcdefghijk'
 const SECRET = 'a secret of the address'
 

@@ -9,7 +9,7 @@ import type { KeyPayoutRequest, QrCodePayoutRequest } from '../../../src/banks/p
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { answered, problem, scripted } from '../api-pix/scripted.ts'
 
-const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const ID = '0198c0de7a11700080005f1d3c2b1a09'
 const ID_ENVIO = '0198c0de7a11700080005f1d3c2b1a09'
 const MERCHANT = { pixKey: 'loja@exemplo.com.br', name: 'Loja', city: 'SAO PAULO' }
 const E2E = 'E99999001202611221210abcdefghijk'
