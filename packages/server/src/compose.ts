@@ -269,9 +269,7 @@ async function buildModules(base: Base, workers: Workers) {
   const { partner, standing } = openPartner(base, bank)
   const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
   const access = buildAccess(base, onPreviousSecret)
-  const identities = createIdentityStore(databases.work)
-  const identityWatch = createIdentityWatch({ ...base, engine, store: identities })
-  const installation = await identities.installation()
+  const { identityWatch, installation } = await buildIdentity(base, engine)
   const operations = buildOperations(base, { engine, partner, access, identityWatch, installation }, workers)
   const drifts = createDriftCases({ engine, database: databases.work })
   const evidence = buildEvidence(base, { ...operations, engine, bank, partner, onPreviousSecret })
@@ -299,6 +297,12 @@ async function buildModules(base: Base, workers: Workers) {
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
     identityWatch,
   }
+}
+
+/** Which database this is, and which installation. */
+async function buildIdentity(base: Base, engine: Engine) {
+  const store = createIdentityStore(base.databases.work)
+  return { identityWatch: createIdentityWatch({ ...base, engine, store }), installation: await store.installation() }
 }
 
 function buildCloses(base: Base, engine: Engine, partner: BalancePartner) {

@@ -123,7 +123,7 @@ export type PartnerReturn = Static<typeof moneyReturn>
 
 /**
  * Answer of `PUT` and `GET /payouts/{id}`. `valueCents` is what moved once it moved; `endToEndId` and `occurredAt` come
- * with that, `errorCode` with the failure.
+ * with that, `errorCode` with the failure. `pixKey` is the key that was paid, as it was ordered.
  * @source partner-protocol#calls
  */
 export const partnerPayout = Type.Object({
@@ -133,7 +133,7 @@ export const partnerPayout = Type.Object({
   valueCents: centsMoved,
   feeCents: Type.Optional(fee),
   endToEndId: Type.Optional(endToEndId),
-  recipient: Type.Optional(party),
+  recipient: Type.Optional(Type.Object({ ...party.properties, pixKey: Type.Optional(pixKey) })),
   errorCode: Type.Optional(errorCode),
   errorMessage: Type.Optional(errorMessage),
   returns: Type.Optional(Type.Array(moneyReturn, { maxItems: 100 })),

@@ -4,6 +4,7 @@ import type { PayoutPartner, StatementEntry, StatementPartner } from '../banks/p
 import type { Document, Json } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
 import { isOrderId } from '../platform/order-id.ts'
+import { within } from '../platform/timer.ts'
 import type { Contradicted, EntryStore, RetoldCase } from './desk/store.ts'
 import { type EntryKey, MISSING, type Settled, UNEXPLAINED } from './entries/store.ts'
 import type { Receivers } from './receivers.ts'
@@ -48,6 +49,9 @@ const BATCH = 500
 
 /** Entries that are handed over at the same time: so many that the engine has batches, and others connections. */
 const CONCURRENT = 50
+
+/** Time for the question who was paid. */
+const RECIPIENT_WITHIN_MS = 1_000
 
 /** What one reading looks at: of each direction, and of those that are cases already. */
 const UNREPORTED_MAX = 5_000
@@ -193,18 +197,22 @@ class StatementDifferences implements Differences {
   }
 
   async #unexplained(entry: OpenEntry, reason: string, operationId: string | null): Promise<Found> {
-    const facts = { reason, operationId, ...factsOf(entry), ...(await this.#recipientOf(entry)) }
+    const recipient = operationId === null ? await this.#recipientOf(entry) : {}
+    const facts = { reason, operationId, ...factsOf(entry), ...recipient }
     const isDanger = entry.direction === 'out' && !this.#isAccountShared
     return { done: 'REPORTED', difference: { kind: UNEXPLAINED, reference: keyOf(entry), facts, isDanger } }
   }
 
   /**
-   * The recipient of a payout that the books do not have: an operator must know whom the bank paid. The statement does not tell it.
+   * The recipient of a payout that the books do not have, which the statement does not name. Payouts are suspended only afterwards, so
+   * that the question is a short one.
    * @source rules#statement.14
    */
   async #recipientOf({ kind, reference, valueCents }: OpenEntry): Promise<Document> {
     if (kind !== 'PAYOUT_SENT' || !isOrderId(reference)) return {}
-    const answer = await this.#getPayout?.(reference, { valueCents })
+    const answer = await within(RECIPIENT_WITHIN_MS, async (deadline) =>
+      this.#getPayout?.(reference, { valueCents }, deadline),
+    )
     const recipient = answer && 'payout' in answer ? answer.payout.recipient : undefined
     return recipient ? { recipient: { name: recipient.name ?? null, pixKey: recipient.pixKey ?? null } } : {}
   }

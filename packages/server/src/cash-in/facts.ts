@@ -42,8 +42,9 @@ function knownAfter(cashIn: CashIn, input: CashInEvent, learned: Changes, row: T
   return withCases(cashIn, row, { ...learned, ...asked, facts: { ...learned.facts, ...asked.facts } })
 }
 
-function standingAfter(cashIn: CashIn, { facts }: Changes, row: Target<CashIn>): CashIn {
-  return { ...cashIn, status: row.to, facts: { ...cashIn.facts, ...facts, ...reasonAfter(cashIn, row) } }
+function standingAfter(cashIn: CashIn, { facts, expiresAt }: Changes, row: Target<CashIn>): CashIn {
+  const end = expiresAt === undefined ? {} : { expiresAt }
+  return { ...cashIn, ...end, status: row.to, facts: { ...cashIn.facts, ...facts, ...reasonAfter(cashIn, row) } }
 }
 
 function withDueAt(cashIn: CashIn, changes: Changes, row: Target<CashIn>, nowMs: number): Changes {

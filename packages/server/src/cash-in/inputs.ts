@@ -100,13 +100,19 @@ function isCharged({ facts }: CashIn): boolean {
 /** Banks count whole seconds from their own beginning of a charge: so far its end may be from the one that was asked for. */
 const SAME_END_MS = 60_000
 
+const HOUR_MS = 3_600_000
+const ZONE_MAX_MS = 14 * HOUR_MS
+
 /**
- * The bank's end of a charge that it had before it was ordered here, as after a restore: that is when it can be paid.
- * @source rules#restored.5
+ * The bank's end of a charge that it had before it was ordered here, as after a restore: that is when it can be paid. A difference of
+ * whole hours is no other end: it is that of a bank that writes local time, until that is measured.
+ * @source rules#restored.5, rules#api-pix.17
  */
 function adopted({ transactionId, expiresAt }: CashIn, charge: Charge): { readonly expiresAt?: number } {
   if (transactionId !== null || expiresAt === null) return {}
-  return Math.abs(charge.expiresAt - expiresAt) > SAME_END_MS ? { expiresAt: charge.expiresAt } : {}
+  const differenceMs = Math.abs(charge.expiresAt - expiresAt)
+  const hoursMs = Math.min(Math.round(differenceMs / HOUR_MS) * HOUR_MS, ZONE_MAX_MS)
+  return Math.abs(differenceMs - hoursMs) > SAME_END_MS ? { expiresAt: charge.expiresAt } : {}
 }
 
 function chargeInputs(cashIn: CashIn, charge: Charge): CashInInput[] {

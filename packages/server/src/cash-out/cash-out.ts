@@ -150,24 +150,25 @@ export function namesPayout(cashOut: CashOut, { endToEndId = null }: ReturnedInp
  * @source rules#cash-out.states.12
  */
 export function paidElsewhere({ detail }: CashOut, { recipient }: Movement): boolean {
-  const [wanted, told] = documentsOf(detail.recipient, recipient)
-  return wanted != null && told != null && wanted !== told
+  const [wanted, paid] = documentsOf(detail.recipient, recipient)
+  return wanted != null && paid != null && wanted !== paid
 }
 
 /**
- * Whether the bank names another recipient than the code was decoded to: by the document, or by the key where a document is missing or
- * masked. A recipient that the bank does not name is no other one.
+ * Whether the bank paid another recipient than a code was decoded to: by the document, or by the key where a document is missing or
+ * masked. A masked key proves nothing.
  * @source rules#cash-out.qrcode.9
  */
 export function isOtherRecipient(wanted: CashOutRecipient, paid: PaidRecipient | undefined): boolean {
   const [wantedDocument, paidDocument] = documentsOf(wanted, paid)
   if (wantedDocument != null && paidDocument != null) return wantedDocument !== paidDocument
-  if (paid?.pixKey === undefined || wanted.pixKey === ERASED_PIX_KEY) return false
-  return paid.pixKey !== wanted.pixKey && normaliseUntypedPixKey(paid.pixKey, wantedDocument ?? null) !== wanted.pixKey
+  if (paid?.pixKey === undefined || paid.pixKey === wanted.pixKey || wanted.pixKey === ERASED_PIX_KEY) return false
+  const paidKey = normaliseUntypedPixKey(paid.pixKey, wantedDocument ?? null)
+  return paidKey !== null && paidKey !== wanted.pixKey
 }
 
-function documentsOf(wanted: Pick<CashOutRecipient, 'document'>, told: Pick<Party, 'document'> | null | undefined) {
-  return [wanted.document, told?.document].map((text) => normaliseDocument(text ?? ''))
+function documentsOf(wanted: Pick<CashOutRecipient, 'document'>, paid: Pick<Party, 'document'> | null | undefined) {
+  return [wanted.document, paid?.document].map((text) => normaliseDocument(text ?? ''))
 }
 
 /** What was booked before under a return's id, centavos: credited, or in suspense. */

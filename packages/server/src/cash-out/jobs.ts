@@ -74,11 +74,19 @@ export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
         ask: (deadline) => partner.getPayout(cashOut.orderId, payoutTerms(cashOut), deadline),
         send: () => partner.sendPayout(cashOut.orderId, payoutRequest(cashOut), window),
       })
-      return inputsOfSending(cashOut, withComparedRecipient(cashOut, answer))
+      return inputsOfSending(cashOut, withRecipientCompared(cashOut, answer))
     },
     ask: async (cashOut) => {
       const answer = await partner.getPayout(cashOut.orderId, payoutTerms(cashOut))
-      return inputsOfAsking(cashOut, withComparedRecipient(cashOut, answer), windowMs, clock)
+      return inputsOfAsking(cashOut, withRecipientCompared(cashOut, answer), windowMs, clock)
+    },
+    askBeforeRelease: async (cashOut) => {
+      if (!canAsk || !isAskedFirst(cashOut.createdAt)) return undefined
+      const answer = withRecipientCompared(cashOut, await partner.getPayout(cashOut.orderId, payoutTerms(cashOut)))
+      if (!isReported(answer)) return answer.kind === 'NOT_FOUND' ? undefined : []
+      return answer.kind === 'FINAL' && answer.payout.status === 'FAILED'
+        ? undefined
+        : inputsOfPayout(cashOut.orderId, answer)
     },
     windowMs,
   }
@@ -125,7 +133,7 @@ export function inputsOfAsking(
 }
 
 /** A payout for a QR code that pays somebody else than the code was decoded to is on other terms. @source rules#cash-out.qrcode.9 */
-function withComparedRecipient<Answer extends PayoutAnswer | PayoutQueryAnswer>(
+function withRecipientCompared<Answer extends PayoutAnswer | PayoutQueryAnswer>(
   { detail }: CashOut,
   answer: Answer,
 ): Answer | Extract<ReportedPayout, { kind: 'CONTRADICTED' }> {

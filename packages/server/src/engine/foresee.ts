@@ -4,8 +4,9 @@ import type { Operation } from './operation.ts'
 import type { Reader } from './reader.ts'
 
 /**
- * Prefetches operations into the engine's cache by the order ids that events name. What the cache has by then stays. What was read may be older than the rows are: that is found out when something is written by it, and what
- * writes nothing is never answered by the cache.
+ * Prefetches operations into the engine's cache by the order ids that events name. It replaces nothing that is cached. A prefetched
+ * operation may be older than its row: a write by it fails then and is decided again, and what writes nothing is never answered by the
+ * cache.
  * @source rules#engine.4, rules#engine.12
  */
 export function createForesight(reader: Pick<Reader, 'ordered'>, cache: Cache): Engine['foresee'] {

@@ -3,7 +3,7 @@ import { within } from '../platform/timer.ts'
 import { hasOtherOpenAttempts, type SendFacts } from './attempts.ts'
 
 /**
- * Whether the bank is asked about an order before it is sent first: a database that was restored does not know what it sent last.
+ * Whether the bank is asked about an order before it is sent first, or given up unsent: a restored database does not know what it sent last.
  * @source rules#restored.4
  */
 export type IsAskedFirst = (createdAt: number) => boolean

@@ -53,6 +53,14 @@ export function createRefundInJobs(options: RefundInJobsOptions): Dispatcher {
     },
     ask: async (refund) =>
       inputsOfAsking(refund, await partner.getRefund(refund.orderId, termsOf(refund)), windowMs, clock),
+    askBeforeRelease: async (refund) => {
+      if (!canAsk || !isAskedFirst(refund.createdAt)) return undefined
+      const answer = await partner.getRefund(refund.orderId, termsOf(refund))
+      if (!isReported(answer)) return answer.kind === 'NOT_FOUND' ? undefined : []
+      return answer.kind === 'FINAL' && answer.refund.status === 'FAILED'
+        ? undefined
+        : inputsOfRefund(refund.orderId, answer)
+    },
     windowMs,
   }
   return createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds)

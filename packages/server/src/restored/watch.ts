@@ -15,7 +15,7 @@ export interface IdentityWatch {
    */
   look(): Promise<void>
   /**
-   * Whether the bank may have an order that this database does not know of sending: made before a restore was noted, or soon after it.
+   * Whether the bank may have an order that this database has no record of sending: made before a restore was noted, or soon after it.
    * @param windowMs for how long after it, milliseconds
    * @source rules#restored.4
    */

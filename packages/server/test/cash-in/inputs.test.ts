@@ -68,3 +68,17 @@ test('[cash-in.returns.4] what could not be done about a return is tried again a
   const due = cashInAs('PAID', { facts: { ...PAID, openRefunds: {}, awaitedReturns: { D1: awaited } } })
   assert.equal(restingDueAt(due, NOW), NOW + 60_000)
 })
+
+test('[restored.5] [api-pix.17] the first answer tells the end of a charge, unless it differs by whole hours of a zone', () => {
+  const before = cashInAs('PENDING', { transactionId: null })
+  const end = before.expiresAt ?? NOW
+  const adopted = (expiresAt: number, cashIn = before) => {
+    const [first] = inputsOf(cashIn, answered({ expiresAt }), { now: NOW, isSwept: true })
+    return first?.on === 'charge.accepted' ? first.expiresAt : undefined
+  }
+  assert.equal(adopted(end - 600_000), end - 600_000)
+  assert.equal(adopted(end - 20 * 3_600_000), end - 20 * 3_600_000)
+  assert.equal(adopted(end + 60_000), undefined, 'seconds are counted from the bank’s own beginning')
+  assert.equal(adopted(end - 3 * 3_600_000 + 2_000), undefined, 'local time of São Paulo')
+  assert.equal(adopted(end - 600_000, { ...before, transactionId: 'tx' }), undefined)
+})

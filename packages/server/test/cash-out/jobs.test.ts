@@ -291,6 +291,43 @@ test('[CO-10] [cash-out.states.10] what never left is released after half an hou
   await assertBooks(fixture.database)
 })
 
+test('[restored.4] [DB-46] after a restore what looks as if it was never sent is released only where the bank does not have it', async (t) => {
+  const fixture = await cashOutFixture(t, { query: TIMEOUT }, {}, () => true)
+  const id = await fixture.reserve('paid')
+  await switchPayouts(fixture.database, false)
+  await fixture.later(25 * HOUR)
+  assert.equal((await fixture.read(id)).status, 'RESERVED', 'the bank did not answer')
+  fixture.partner.query = PROCESSING
+  await fixture.later(SECOND)
+  assert.equal((await fixture.read(id)).status, 'RESERVED', 'the bank is at it')
+  fixture.partner.query = CONFIRMED
+  await fixture.later(SECOND)
+  assert.equal((await fixture.read(id)).status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID'], 'nobody is told that it failed')
+
+  for (const query of [NOT_FOUND, FAILED]) {
+    await switchPayouts(fixture.database, true)
+    const free = await fixture.reserve(query.kind)
+    await switchPayouts(fixture.database, false)
+    fixture.partner.query = query
+    await fixture.later(25 * HOUR)
+    assert.equal((await fixture.read(free)).status, 'RELEASED')
+  }
+  assert.deepEqual(fixture.partner.requests, [], 'nothing was sent')
+  await assertBooks(fixture.database)
+})
+
+test('[restored.4] after a restore what seems unsent in all its tries is kept while the bank has it', async (t) => {
+  const fixture = await cashOutFixture(t, { put: UNREACHABLE, query: NOT_FOUND }, {}, () => true)
+  const id = await fixture.reserve()
+  await fixture.later(0)
+  fixture.partner.query = PROCESSING
+  await switchPayouts(fixture.database, false)
+  await fixture.later(30 * MINUTE)
+  const { status, facts } = await fixture.read(id)
+  assert.deepEqual([status, facts.isAccepted], ['DISPATCHED', true])
+})
+
 test('[CO-21] [cash-out.work.2] two processes that see the same payout send it once', async (t) => {
   const fixture = await cashOutFixture(t)
   const other = fixture.another()

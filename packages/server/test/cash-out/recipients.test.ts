@@ -11,6 +11,7 @@ test('[cash-out.qrcode.9] another document, or another key where a document is m
   assert.equal(isOther({ document: '52998224725', pixKey: WANTED.pixKey }), true)
   assert.equal(isOther({ document: '***982247**', pixKey: 'another@example.com' }), true)
   assert.equal(isOther({ pixKey: '5511987654321' }), false, 'another spelling of the key')
+  assert.equal(isOther({ pixKey: '***.982.247-**' }), false, 'a masked key')
   assert.equal(isOther({ name: 'Somebody else' }), false)
   assert.equal(isOtherRecipient(WANTED, undefined), false)
 })

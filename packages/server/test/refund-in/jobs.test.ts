@@ -83,9 +83,9 @@ function bench(
   sends: number,
   capabilities: RefundPartner['capabilities'] = new Set(),
   isEnabled = true,
+  isNearRestore = false,
 ) {
-  const asked: string[] = []
-  const inputs: RefundInInput[] = []
+  const [asked, inputs]: [string[], RefundInInput[]] = [[], []]
   const partner: RefundPartner & Availability = {
     capabilities,
     idempotencyWindowMs: 86_400_000,
@@ -104,6 +104,7 @@ function bench(
   const jobs = createRefundInJobs({
     partner,
     clock: { now: () => NOW },
+    isAskedFirst: () => isNearRestore,
     bounds: { callTimeoutMs: 3_000, eventQueries: { take: (wanted) => wanted } },
     commands: {
       create: () => assert.fail(),
@@ -145,6 +146,16 @@ test('[refund-in.states.2] [CO-40] every attempt asks for the same, under its or
   const request = { valueCents: 3000, endToEndId: 'E1', reason: 'returned' }
   assert.deepEqual(asked, ['due true', `PUT ${refund.orderId} ${JSON.stringify(request)}`])
   assert.deepEqual(inputs, [{ on: 'send.claimed', leaseMs: 5_500 }, accepted])
+})
+
+test('[restored.4] after a restore a refund that looks as if it was never sent is released once the bank does not have it', async () => {
+  const old = refundAs('PENDING', { facts: {}, createdAt: NOW - 25 * 3_600_000 })
+  for (const isNearRestore of [false, true]) {
+    const { jobs, asked, inputs } = bench(old, 0, new Set(['query-refund']), false, isNearRestore)
+    await jobs.processNext()
+    assert.deepEqual(asked, ['due false', ...(isNearRestore ? [`GET ${old.orderId}`] : [])])
+    assert.deepEqual(inputs, [{ on: 'clock.released' }])
+  }
 })
 
 test('[refund-in.work.4] while the bank is not called no refund is claimed for sending', async () => {

@@ -20,8 +20,8 @@ export interface Story {
   readonly kind: Kind
   /** Whether the service notices that its database was restored. */
   readonly isNoticed: boolean
-  /** Whether the client asks for another amount the second time. */
-  readonly isOther?: boolean
+  /** What the client asks for otherwise the second time; absent: nothing. Only a payout to a key has a recipient. */
+  readonly other?: 'amount' | 'recipient'
 }
 
 /** Kinds of orders that a bank takes. */
@@ -31,7 +31,15 @@ export function kindsAt(connector: Connector): readonly Kind[] {
 
 const SWITCH = '/operator/cash-out-switch'
 const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` }
-const VALUE = { same: 30, other: 31 }
+
+/** What is ordered, in reais, and who is paid. */
+interface Terms {
+  readonly value: number
+  readonly pixKey: string
+}
+
+const SAME: Terms = { value: 30, pixKey: 'joao@example.com' }
+const OTHER = { amount: { ...SAME, value: 31 }, recipient: { ...SAME, pixKey: 'maria@example.com' } } as const
 const PATHS: Readonly<Record<Kind, string>> = {
   cash_in: '/api/pix/cash-in',
   cash_out: '/api/pix/cash-out',
@@ -46,13 +54,13 @@ export interface Restored {
   /** The world before, whose bank it is. */
   readonly before: World
   /** Orders again, as the client does. */
-  order(value?: number): Promise<Answer>
+  order(terms?: Terms): Promise<Answer>
   /** The order once it rests. */
   settled(id: string): Promise<Answer['body']>
   /** How many orders of the kind the bank has, besides what the story began with. */
   made(): Promise<number>
   /** The cases that are open. */
-  openCases(): Promise<readonly object[]>
+  openCases(): Promise<readonly { readonly kind: string }[]>
   /** Our books against all invariants, and against the bank's balance. */
   assertBooksAgree(): Promise<void>
 }
@@ -63,17 +71,17 @@ export async function forgotten(t: TestContext, { connector, kind, isNoticed }: 
   const before = await world(t, {}, { isStepped: true, ...standard })
   const paid = await before.charge('200')
   await before.bankAction(`charges/${paid.id}/pay`)
-  await before.until(`/api/pix/cash-in/${paid.id}`, ({ status }) => status === 'PAID')
+  await rests(before, `/api/pix/cash-in/${paid.id}`, ({ status }) => status === 'PAID')
   const backup = await backupOf(t, before.databaseUrl)
   // That tells nobody which database it is.
   if (!isNoticed)
     await administer(backup, 'UPDATE database_identity SET cluster = NULL, tables = NULL, timeline = NULL')
-  const order = (pix: World, value = VALUE.same) => orderOf(pix, kind, paid.id, value)
+  const order = (pix: World, terms = SAME) => orderOf(pix, kind, paid.id, terms)
   const atFirst = await before.bank('GET', '/control/book')
   const first = await order(before)
   assert.equal(first.status, 201, JSON.stringify(first.body))
   if (kind === 'cash_in') await before.bankAction(`charges/${first.body.id}/pay`)
-  await before.until(`${PATHS[kind]}/${first.body.id}`, ({ status }) => status === DONE[kind])
+  await rests(before, `${PATHS[kind]}/${first.body.id}`, ({ status }) => status === DONE[kind])
   // The bank's time is that of the world before.
   before.clock.advance(Math.max(0, wallNow() - before.clock.now()))
 
@@ -86,7 +94,7 @@ export async function forgotten(t: TestContext, { connector, kind, isNoticed }: 
   return {
     pix,
     before,
-    order: (value) => order(pix, value),
+    order: (terms) => order(pix, terms),
     settled: async (id) => {
       // What the bank repeats may be its first answer, «accepted»: the outcome is queried seconds later.
       for (let seconds = 0; seconds < 60; seconds += 1) {
@@ -109,7 +117,20 @@ export async function forgotten(t: TestContext, { connector, kind, isNoticed }: 
   }
 }
 
-function orderOf(pix: World, kind: Kind, cashInId: string, value: number): Promise<Answer> {
+const LOOKS_MAX = 2_000
+
+/** Looks until it holds. Time goes on with each look: a bank that has not told the end yet is asked again after a while. */
+async function rests(pix: World, path: string, holds: (body: Answer['body']) => boolean): Promise<Answer['body']> {
+  let body = await pix.get(path)
+  for (let looks = 0; !holds(body); looks += 1) {
+    assert.ok(looks < LOOKS_MAX, `${path} stays ${body.status}`)
+    await pix.later(100)
+    body = await pix.get(path)
+  }
+  return body
+}
+
+function orderOf(pix: World, kind: Kind, cashInId: string, { value, pixKey }: Terms): Promise<Answer> {
   const externalId = 'again'
   switch (kind) {
     case 'cash_in':
@@ -117,24 +138,25 @@ function orderOf(pix: World, kind: Kind, cashInId: string, value: number): Promi
     case 'cash_out':
       return pix.call('POST', PATHS.cash_out, {
         transaction: { value, externalId },
-        recipient: { pixKey: 'joao@example.com', pixKeyType: 'email' },
+        recipient: { pixKey, pixKeyType: 'email' },
       })
     case 'refund_in':
       return pix.call('POST', `/api/pix/refund-in/${cashInId}`, { refundValue: value, externalId })
   }
 }
 
-async function enable(pix: World): Promise<void> {
+/** Lets payouts and refunds go on. */
+export async function enable(pix: World): Promise<void> {
   const { version } = (await pix.call('GET', SWITCH, undefined, ADMIN)).body
   const order = { enabled: true, reason: 'the statement was read', version }
   assert.equal((await pix.call('PUT', SWITCH, order, ADMIN)).status, 200)
 }
 
-/** Tells the story: what was ordered once is carried out once, or nothing is sent and a case tells why. */
+/** Tells the story: what was ordered once is carried out once, or nothing is sent and a case says why. */
 export async function tellRestored(t: TestContext, story: Story): Promise<void> {
   const { pix, order, settled, made, openCases, assertBooksAgree } = await forgotten(t, story)
-  const { status, body } = await order(story.isOther ? VALUE.other : VALUE.same)
-  if (!story.isOther) {
+  const { status, body } = await order(story.other && OTHER[story.other])
+  if (!story.other) {
     assert.equal(status, 201, JSON.stringify(body))
     assert.equal((await settled(body.id)).status, DONE[story.kind])
     assert.equal(await made(), 1, 'the bank was not told a second time')
