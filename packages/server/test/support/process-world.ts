@@ -279,7 +279,9 @@ async function endProcesses(t: TestContext, processes: readonly KillableProcess[
 
 /** Makes a key and registers a receiver. @returns the key */
 async function openAccount(url: string, receiverUrl: string): Promise<string> {
-  const made = await ask(`${url}/api-key/generate`, ADMIN_TOKEN, 'POST')
+  let made = await ask(`${url}/api-key/generate`, ADMIN_TOKEN, 'POST')
+  // A process that has just started on a busy machine may be overloaded, and says so.
+  while (made?.status === 503) made = await ask(`${url}/api-key/generate`, ADMIN_TOKEN, 'POST')
   assert.equal(made?.status, 201, JSON.stringify(made?.body))
   const { apiKey } = made.body
   const subscription = { url: `${receiverUrl}/pix`, events: eventTypes }
