@@ -57,7 +57,7 @@ CREATE TRIGGER begins_open BEFORE INSERT ON "case" FOR EACH ROW
         AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs'))
   EXECUTE FUNCTION refuse_closed_case();
 
--- A case of a difference names the recipient of money that left, for as long as somebody has to decide.
+-- Erases the recipient from the case of an outgoing difference when the case closes.
 CREATE FUNCTION forget_recipient() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
   NEW.facts := NEW.facts - 'recipient';

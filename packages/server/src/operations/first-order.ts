@@ -20,8 +20,8 @@ export interface FirstOrder<Found, Answer> {
 }
 
 /**
- * Sends an order, after a question where that is wanted. What the bank has already counts as the answer to the order. Without an
- * answer nothing is sent, and the outcome is unknown: the bank may have carried the order out before the restore.
+ * Sends an order, after a query where that is wanted. An order that the bank already has is the answer. Without an answer nothing is
+ * sent, and the outcome is unknown: the bank may have carried the order out before the restore.
  */
 export async function sendFirst<Found extends { readonly kind: string }, Answer>({
   order,

@@ -6,7 +6,7 @@ import { sha256Hex } from './crypto.ts'
  * @source rules#ids.4
  */
 
-/** What the client names an order by. A refund belongs to the payment that it gives back. */
+/** The client's reference of an order. That of a refund belongs to its payment. */
 export type OrderName =
   | { readonly kind: 'cash_in' | 'cash_out'; readonly externalId: string }
   | { readonly kind: 'refund_in'; readonly endToEndId: string | null; readonly externalId: string }
@@ -24,7 +24,7 @@ export function orderId(installation: string, order: OrderName): string {
   return sha256Hex(name).slice(0, HEX_DIGITS)
 }
 
-/** The order id of a return that the bank made by itself: nobody ordered it, so it is known by its own id. */
+/** The order id of a return that the bank made by itself: its own id, as it has no order. */
 export function ownOrderId(id: string): string {
   return id.replaceAll('-', '')
 }
