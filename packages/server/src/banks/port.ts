@@ -471,9 +471,14 @@ export type ReportedRefund =
   | Contradicted<{ readonly refund: Refund }>
 
 /** What came of asking for something to be done. */
-export type SendAnswer<Report extends AnyReported> = Report | Rejected | NotSent | Unknown
+export type SendAnswer<Report extends AnyReported> = (Report & FoundEarlier) | Rejected | NotSent | Unknown
 /** What came of asking about it. */
 export type QueryAnswer<Report extends AnyReported> = Report | NotFound | NotSent | Unknown
+/** How an order came to be at the bank. */
+export interface FoundEarlier {
+  /** The bank had it under this id before this try, and was asked what it is. */
+  readonly isEarlier?: true
+}
 /** Any {@link ReportedCharge}, {@link ReportedPayout} or {@link ReportedRefund}. */
 export interface AnyReported {
   readonly kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED'

@@ -167,6 +167,15 @@ export function isOtherRecipient(wanted: CashOutRecipient, paid: PaidRecipient |
   return paidKey !== null && paidKey !== wanted.pixKey
 }
 
+/** Whether the bank tells the document of the recipient, whole. */
+export function isSameDocument(
+  wanted: Pick<CashOutRecipient, 'document'>,
+  paid: Pick<Party, 'document'> | undefined,
+): boolean {
+  const [wantedDocument, paidDocument] = documentsOf(wanted, paid)
+  return wantedDocument != null && wantedDocument === paidDocument
+}
+
 function documentsOf(wanted: Pick<CashOutRecipient, 'document'>, paid: Pick<Party, 'document'> | null | undefined) {
   return [wanted.document, paid?.document].map((text) => normaliseDocument(text ?? ''))
 }

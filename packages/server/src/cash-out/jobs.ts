@@ -1,6 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import type {
   Availability,
+  FoundEarlier,
   Payout,
   PayoutAnswer,
   PayoutPartner,
@@ -11,6 +12,7 @@ import type {
   ReportedPayout,
   SettledPayout,
 } from '../banks/port.ts'
+import { hasOtherOpenAttempts } from '../operations/attempts.ts'
 import {
   createDispatcher,
   type DispatchBounds,
@@ -21,7 +23,14 @@ import {
 import { type IsAskedFirst, sendFirst } from '../operations/first-order.ts'
 import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/inputs.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type CashOut, type CashOutInput, ERASED_PIX_KEY, isOtherRecipient, type Movement } from './cash-out.ts'
+import {
+  type CashOut,
+  type CashOutInput,
+  ERASED_PIX_KEY,
+  isOtherRecipient,
+  isSameDocument,
+  type Movement,
+} from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
 import { nextStep } from './schedule.ts'
 import type { CashOutStore } from './store.ts'
@@ -71,10 +80,10 @@ export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
       const answer = await sendFirst({
         order: cashOut,
         isAskedFirst: (createdAt) => canAsk && isAskedFirst(createdAt),
-        ask: (deadline) => partner.getPayout(cashOut.orderId, payoutTerms(cashOut), deadline),
+        ask: async (deadline) => earlier(await partner.getPayout(cashOut.orderId, payoutTerms(cashOut), deadline)),
         send: () => partner.sendPayout(cashOut.orderId, payoutRequest(cashOut), window),
       })
-      return inputsOfSending(cashOut, withRecipientCompared(cashOut, answer))
+      return inputsOfSending(cashOut, withRecipientProven(cashOut, withRecipientCompared(cashOut, answer)))
     },
     ask: async (cashOut) => {
       const answer = await partner.getPayout(cashOut.orderId, payoutTerms(cashOut))
@@ -144,7 +153,29 @@ function withRecipientCompared<Answer extends PayoutAnswer | PayoutQueryAnswer>(
     : answer
 }
 
-function isReported(answer: PayoutAnswer | PayoutQueryAnswer): answer is ReportedPayout {
+/**
+ * A payout that the bank had before our first try may be one that a restored database forgot: it is adopted only if the bank tells the
+ * same recipient, by the key (compared already) or by the document.
+ * @source rules#restored.5
+ */
+function withRecipientProven(
+  { detail: { paymentType, recipient }, facts }: CashOut,
+  answer: PayoutAnswer,
+): PayoutAnswer | Extract<ReportedPayout, { kind: 'CONTRADICTED' }> {
+  if (paymentType !== 'key' || !isReported(answer) || !answer.isEarlier || hasOtherOpenAttempts(facts)) return answer
+  const { kind, payout } = answer
+  const isProven = payout.recipient?.pixKey !== undefined || isSameDocument(recipient, payout.recipient)
+  if (kind === 'CONTRADICTED' || payout.status === 'FAILED' || isProven) return answer
+  return { kind: 'CONTRADICTED', reason: 'recipient not told', payout }
+}
+
+function earlier(answer: PayoutQueryAnswer): PayoutQueryAnswer & FoundEarlier {
+  return isReported(answer) ? { ...answer, isEarlier: true } : answer
+}
+
+function isReported<Answer extends PayoutAnswer | PayoutQueryAnswer>(
+  answer: Answer,
+): answer is Extract<Answer, { readonly payout: Payout }> {
   return 'payout' in answer
 }
 

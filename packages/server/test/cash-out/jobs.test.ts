@@ -317,6 +317,24 @@ test('[restored.4] [DB-46] after a restore what looks as if it was never sent is
   await assertBooks(fixture.database)
 })
 
+test('[restored.5] what the bank had before the first try is adopted only where it tells the same recipient', async (t) => {
+  const paying = (recipient: object) =>
+    ({ ...CONFIRMED, payout: { ...CONFIRMED.payout, recipient } }) as typeof CONFIRMED
+  const nobody = { name: 'Maria', document: undefined, ispb: undefined, pixKey: undefined }
+  for (const [query, status] of [
+    [paying(nobody), 'RECONCILIATION_REQUIRED'],
+    [paying({ ...nobody, pixKey: 'joao@example.com' }), 'CONFIRMED'],
+    [FAILED, 'FAILED'],
+  ] as const) {
+    const fixture = await cashOutFixture(t, { query }, {}, () => true)
+    const id = await fixture.reserve()
+    await fixture.later(0)
+    assert.deepEqual([(await fixture.read(id)).status, fixture.partner.asked[0]], [status, 'GET'])
+    assert.deepEqual(fixture.partner.requests, [], 'nothing was sent')
+    await assertBooks(fixture.database)
+  }
+})
+
 test('[restored.4] after a restore what seems unsent in all its tries is kept while the bank has it', async (t) => {
   const fixture = await cashOutFixture(t, { put: UNREACHABLE, query: NOT_FOUND }, {}, () => true)
   const id = await fixture.reserve()

@@ -61,6 +61,8 @@ export interface Restored {
   made(): Promise<number>
   /** The cases that are open. */
   openCases(): Promise<readonly { readonly kind: string }[]>
+  /** Enables payouts again, as an operator does. */
+  enable(): Promise<void>
   /** Our books against all invariants, and against the bank's balance. */
   assertBooksAgree(): Promise<void>
 }
@@ -109,6 +111,7 @@ export async function forgotten(t: TestContext, { connector, kind, isNoticed }: 
       return body[AT_BANK[kind]].length - atFirst.body[AT_BANK[kind]].length
     },
     openCases: () => openCaseFacts(database),
+    enable: () => enable(pix),
     assertBooksAgree: async () => {
       await assertBooks(database)
       const { settlement = 0n } = await balances(database)

@@ -82,7 +82,7 @@ export function settleRefusal<Report extends AnyReported>(
   }
   // The question was not sent; what it is about was.
   if (known.kind === 'NOT_SENT') return { kind: 'UNKNOWN', reason: known.reason, httpStatus: undefined }
-  return known
+  return known.kind === 'UNKNOWN' ? known : { ...known, isEarlier: true }
 }
 
 /** Whether the bank itself says that there is nothing: a proxy's 404, or that of a wrong path, is none of its words. */

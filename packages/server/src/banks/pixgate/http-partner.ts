@@ -106,7 +106,7 @@ function settleConflict<Report extends AnyReported>(
   }
   // The question was not sent; what it is about was.
   if (known.kind === 'NOT_SENT') return { kind: 'UNKNOWN', reason: known.reason, httpStatus: undefined }
-  return known
+  return known.kind === 'UNKNOWN' ? known : { ...known, isEarlier: true }
 }
 
 function pathOf({ path }: { readonly path: string }, id: string): string {
