@@ -165,13 +165,15 @@ function remember<T>(list: T[], one: T): void {
   if (list.length > 60) list.shift()
 }
 
-/** Uses a control of the bank once. @returns its answer, `undefined` where it refused or did not answer */
+/** Uses a control of the bank once. @returns its answer, `undefined` where it was not used, refused or did not answer */
 async function control(
   { bankUrl, database }: Scene,
   path: string,
   body: object,
 ): Promise<{ pixCode?: string } | undefined> {
-  const atBank = await underOrderIds(database, path)
+  // The database may be the one that was just killed.
+  const atBank = await underOrderIds(database, path).catch(() => undefined)
+  if (atBank === undefined) return undefined
   const answer = await ask(`${bankUrl}/control${atBank}`, PARTNER_TOKEN, 'POST', body, {}, AbortSignal.timeout(3_000))
   return answer && answer.status < 300 ? answer.body : undefined
 }
