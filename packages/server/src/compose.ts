@@ -4,7 +4,7 @@ import { createAuditKeeper, KEPT_EVERY_MS } from './audit/keeper.ts'
 import { auditLimits } from './audit/limits.ts'
 import { auditLogins } from './audit/logins.ts'
 import { createBalanceHandlers } from './balance/index.ts'
-import { createStatementModule } from './bank-statement/index.ts'
+import { createStatementModule, type StatementModule } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createCertificateWatch } from './banks/certificate-watch.ts'
@@ -284,7 +284,7 @@ async function buildModules(base: Base, workers: Workers) {
     partner,
     ...evidence,
     ...access,
-    closes: buildCloses(base, engine, partner),
+    closes: buildCloses(base, partner, evidence.statements),
     operator: createOperatorModule({
       ...base,
       engine,
@@ -305,9 +305,9 @@ async function buildIdentity(base: Base, engine: Engine) {
   return { identityWatch: createIdentityWatch({ ...base, engine, store }), installation: await store.installation() }
 }
 
-function buildCloses(base: Base, engine: Engine, partner: BalancePartner) {
+function buildCloses(base: Base, partner: BalancePartner, { report }: Pick<StatementModule, 'report'>) {
   const { config, databases } = base
-  return createClosesModule({ ...base, ...config, engine, partner, database: databases.work })
+  return createClosesModule({ ...base, ...config, partner, report, database: databases.work })
 }
 
 /** What reads the bank's own word is built on. */

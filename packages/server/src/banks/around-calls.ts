@@ -1,7 +1,10 @@
 import type { Partner } from './port.ts'
 
 /** The calls of a bank, by the names of {@link Partner}. */
-export type BankCall = Exclude<keyof Partner, 'capabilities' | 'idempotencyWindowMs' | 'returnsWithinMs' | 'stamps'>
+export type BankCall = Exclude<
+  keyof Partner,
+  'capabilities' | 'idempotencyWindowMs' | 'listedWithinMs' | 'stamps' | 'unlistedFees'
+>
 
 /** What is looked at in an answer of any call. */
 export interface AnyAnswer {

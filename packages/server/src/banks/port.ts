@@ -67,15 +67,19 @@ export interface RefundPartner extends OrderPartner {
 /** The statement of our account: every centavo that moved, whoever was told of it. */
 export interface StatementPartner extends Capable {
   /**
-   * How long after it happened the statement may lack what went back of an earlier movement; absent: nothing longer than
-   * anything else.
+   * How long after a movement the statement may lack it, milliseconds, by kind: many lists are late. A booked movement that it lacks for
+   * longer is a difference.
+   * @source rules#statement.8
    */
-  readonly returnsWithinMs?: number
+  readonly listedWithinMs: ListedWithin
   /** How far the bank's stamps are from true time; absent where they cannot be off. */
   readonly stamps?: StampOffset
   /** Reads a page of a window. Reading changes nothing at the bank. */
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
 }
+
+/** See {@link StatementPartner.listedWithinMs}. */
+export type ListedWithin = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'>, number>>
 
 /** The offset of a bank's stamps, milliseconds: kept with the statement, for the next process. */
 export interface StampOffset {
@@ -87,8 +91,17 @@ export interface StampOffset {
 
 /** What the bank holds for us, whatever its statement says. */
 export interface BalancePartner extends Capable {
+  /** Fees that are deducted from the balance and are not in the statement, at most; absent: there are none. */
+  readonly unlistedFees?: UnlistedFees
   /** Reads the balance of our account. Reading changes nothing at the bank. */
   readBalance(deadline?: AbortSignal): Promise<BalanceAnswer>
+}
+
+/** Fees of movements, whichever way they went. */
+export interface UnlistedFees {
+  readonly centsPerMovement: bigint
+  /** Of what was moved. */
+  readonly percent: bigint
 }
 
 /**

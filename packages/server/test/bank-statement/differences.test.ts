@@ -3,6 +3,7 @@ import test from 'node:test'
 import { openEntries } from '../../src/bank-statement/entries/store.ts'
 import { createStatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
+import { assertBooks, balances } from '../support/books.ts'
 import { administer, notingTexts, planOf, testDatabase } from '../support/database.ts'
 import { payment } from '../support/engine.ts'
 import { bookedMovements, caseFacts, cases, payoutSwitch, statementEntries } from '../support/evidence.ts'
@@ -15,12 +16,11 @@ function pay({ apply }: StatementFixture, id: string, endToEndId: string, occurr
   return apply(id, { on: 'partner.confirmed', payment: payment({ endToEndId, occurredAt }), transactionId: 'tx' })
 }
 
-test('[statement.6] [PL-11] what names no operation of ours is a case after five minutes, once', async (t) => {
+test('[statement.6] [PL-11] incoming money that names no operation of ours is in clearing after a minute, with a case, once', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', { reference: STRANGER })])
   await fixture.sweep()
-  await fixture.minutes(4)
   assert.deepEqual(await cases(fixture.database), [])
   await fixture.minutes(1)
   assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
@@ -33,6 +33,21 @@ test('[statement.6] [PL-11] what names no operation of ours is a case after five
   })
   await fixture.minutes(10)
   assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+  assert.partialDeepStrictEqual(await balances(fixture.database), { clearing: 100_00n, settlement: -100_00n })
+  await assertBooks(fixture.database)
+})
+
+test('[statement.6] outgoing money that names no operation of ours is a case after five minutes, and books nothing', async (t) => {
+  const fixture = await statementFixture(t)
+  const charge = await fixture.charge()
+  fixture.bank.answer = () =>
+    pageOf([{ ...paymentOf(charge, 'E1', { reference: STRANGER }), kind: 'PAYOUT_SENT', direction: 'out' }])
+  await fixture.sweep()
+  await fixture.minutes(4)
+  assert.deepEqual(await cases(fixture.database), [])
+  await fixture.minutes(1)
+  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+  assert.deepEqual(await balances(fixture.database), {})
 })
 
 test('[statement.6] its case closes by itself when our books have it after all', async (t) => {
@@ -44,6 +59,8 @@ test('[statement.6] its case closes by itself when our books have it after all',
   await fixture.minutes(6)
   await pay(fixture, charge.id, 'E1', entry.occurredAt)
   await fixture.minutes(1)
+  assert.deepEqual(await balances(fixture.database), { available: 99_00n, fees: 1_00n, settlement: -100_00n })
+  await assertBooks(fixture.database)
   assert.deepEqual(await cases(fixture.database), ['statement_unexplained (closed)'])
   assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 MATCHED'])
 })

@@ -13,7 +13,7 @@ const BANK: Partner = {
   ...lacking,
   capabilities: new Set(['statement']),
   idempotencyWindowMs: 1,
-  returnsWithinMs: 2,
+  listedWithinMs: { ...lacking.listedWithinMs, PAYOUT_SENT: 2 },
   stamps: { offsetMs: () => 3, assume: () => undefined },
 }
 
@@ -21,13 +21,13 @@ test('[api-pix.17] what a connector tells of its bank is told through everything
   const { partner: watched } = watchBank(BANK, { settings: [], host: '' } as never, () => undefined)
   const reported = withReporting(watched, { logger: SILENT, onCall: () => undefined })
   const guarded = withBreakerLog(withBreaker(withinCapabilities(reported), { now: () => 0 }), SILENT)
-  const { capabilities, idempotencyWindowMs, returnsWithinMs, stamps } = guarded
+  const { capabilities, idempotencyWindowMs, listedWithinMs, stamps } = guarded
   assert.deepEqual(
-    { capabilities, idempotencyWindowMs, returnsWithinMs, stamps },
+    { capabilities, idempotencyWindowMs, listedWithinMs, stamps },
     {
       capabilities: BANK.capabilities,
       idempotencyWindowMs: BANK.idempotencyWindowMs,
-      returnsWithinMs: BANK.returnsWithinMs,
+      listedWithinMs: BANK.listedWithinMs,
       stamps: BANK.stamps,
     },
   )

@@ -93,10 +93,11 @@ const lies: readonly Lie[] = [
     rows: '[AP-10]',
     name: 'it left under another end-to-end id, it says when it is asked',
     telling: () => withFields(isQuestion, { endToEndId: FOREIGN }),
+    passMs: 3 * HOUR_MS,
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: { available: 7_000n, settlement: -4_000n, suspense_out: -3_000n },
-      cases: ['second_payment', 'statement_missing'],
+      cases: ['statement_missing', 'second_payment'],
       notified: ['PAID', 'CONFIRMED'],
     },
     decisions: [

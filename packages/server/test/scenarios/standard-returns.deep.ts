@@ -70,7 +70,7 @@ for (const [decision, expected] of [
     await pix.bankAction('payments', { pixKey: PIX_KEY, valueCents: 500 })
     await pix.pass(35 * 60_000)
     assert.deepEqual(await pix.open(), ['statement_unexplained'])
-    assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n }, 'in no balance yet')
+    assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_500n, clearing: 500n })
     await pix.decide('statement_unexplained', decision)
     await pix.pass(10 * 60_000)
     assert.deepEqual(await balances(pix.database), expected)

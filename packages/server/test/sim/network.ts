@@ -1,4 +1,5 @@
 import { buildStaticBrCode } from '@pixgate/brcode'
+import { lacking } from '../../src/banks/lacking.ts'
 import type {
   Availability,
   ChargeAvailability,
@@ -62,6 +63,7 @@ const STALE_MS = 60_000
 export function createNetwork(options: NetworkOptions): SimulatedPartner {
   const calls = new Calls(options)
   return {
+    ...lacking,
     capabilities: options.capabilities,
     idempotencyWindowMs: options.windowMs,
     createCharge: (id, request) => calls.createCharge(id, request),

@@ -26,8 +26,8 @@ export interface EntryMarking {
 }
 
 /** Cases about entries and gaps are known by these. */
-export const UNEXPLAINED = 'statement_unexplained'
-export const MISSING = 'statement_missing'
+export const UNEXPLAINED = 'statement_unexplained' as const
+export const MISSING = 'statement_missing' as const
 
 /**
  * Closes, in SQL, the cases of a kind about what a table expression names.
@@ -127,6 +127,7 @@ export interface OpenRow {
   readonly paid_by: readonly string[] | null
   readonly arrived_on: string | null
   readonly adjustment_id: string | null
+  readonly held_cents: bigint
   readonly came_and_went: boolean
 }
 
@@ -156,6 +157,10 @@ export function openEntries(picked: string): string {
           (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
             WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
           a.id AS adjustment_id,
+          coalesce((SELECT sum(CASE c.status WHEN 'CLEARING_ADDED' THEN c.value_cents WHEN 'CLEARING_REMOVED' THEN -c.value_cents END)
+                      FROM operation c
+                     WHERE s.direction = 'in' AND c.kind = 'adjustment' AND c.detail ? 'about'
+                       AND c.detail ->> 'about' = 'movement ' || s.kind || ' ' || s.id), 0)::bigint AS held_cents,
           coalesce(CASE s.kind WHEN 'PAYMENT_RECEIVED' THEN b.cents = r.value_cents
                                WHEN 'PAYMENT_TAKEN_BACK' THEN b.cents <= r.value_cents END, false) AS came_and_went
      FROM picked s
@@ -231,6 +236,7 @@ export function openEntryOf(row: OpenRow): OpenEntry {
     paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
     arrivedOn: row.arrived_on,
     adjustmentId: row.adjustment_id,
+    heldCents: row.held_cents,
     isComeAndGone: row.came_and_went,
   }
 }

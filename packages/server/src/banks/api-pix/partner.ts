@@ -11,9 +11,9 @@ import type { Exchange } from './exchange.ts'
 import { devolucaoPath, devolucaoRequest, judgeDevolucao } from './refund.ts'
 import {
   createStatementReader,
+  LISTED_WITHIN_MS,
   listedUntil,
   listQuery,
-  RETURNS_WITHIN_MS,
   type StatementList,
   widened,
 } from './statement.ts'
@@ -78,7 +78,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
     ...lacking,
     capabilities: capabilitiesOf(hasIdempotentOrders),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
-    returnsWithinMs: RETURNS_WITHIN_MS,
+    listedWithinMs: LISTED_WITHIN_MS,
     createCharge: (id, request, deadline) => {
       const endsAt = monotonic() + LEAVES_WITHIN_MS
       return exchange.send({

@@ -1,7 +1,7 @@
 import { limits } from '@pixgate/spec'
 import { isSuccess, unanswered, unknown } from '../answers.ts'
 import type { BodyTest } from '../body-test.ts'
-import type { Partner, StampOffset, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
+import type { ListedWithin, Partner, StampOffset, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
 import { centsOf, instantOf, itemsOf } from '../values.ts'
 import { type Devolucao, isDevolucao, isPage, isPix, type Pix } from './bodies.ts'
 import type { Exchange } from './exchange.ts'
@@ -53,8 +53,15 @@ export function readAs<Body>(isBody: BodyTest<Body>, item: unknown, read: (body:
 const RETURNS_LOOK_BACK_MS = 100 * 86_400_000
 const RETURNS_EVERY_MS = 3_600_000
 
-/** What went back of an earlier payment is in the statement after so long, whichever process reads it. */
-export const RETURNS_WITHIN_MS = 2 * RETURNS_EVERY_MS
+/** A payment is in the list at once or some minutes later, the return of an older one with the next list of returns that any process reads. */
+export const LISTED_WITHIN_MS: ListedWithin = {
+  PAYMENT_RECEIVED: 300_000,
+  PAYMENT_TAKEN_BACK: 2 * RETURNS_EVERY_MS,
+  REFUND_SENT: 2 * RETURNS_EVERY_MS,
+  // Not in these lists.
+  PAYOUT_SENT: 300_000,
+  PAYOUT_RETURNED: 300_000,
+}
 
 const RECEIVED: StatementList = { name: 'received', path: '/pix', readItem: readPix }
 const RETURNED: StatementList = {

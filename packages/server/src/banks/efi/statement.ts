@@ -1,5 +1,11 @@
-import { type ReadItem, readAs, type StatementList, unreadable } from '../api-pix/statement.ts'
-import type { StatementEntry } from '../port.ts'
+import {
+  LISTED_WITHIN_MS as LISTED_BY_STANDARD,
+  type ReadItem,
+  readAs,
+  type StatementList,
+  unreadable,
+} from '../api-pix/statement.ts'
+import type { ListedWithin, StatementEntry } from '../port.ts'
 import { centsOf, itemsOf } from '../values.ts'
 import { isSentItem, isSentReturn, type SentItem } from './bodies.ts'
 import { endToEndIdOf, returnOf, settledAt } from './payout.ts'
@@ -15,8 +21,12 @@ const DAY_MS = 24 * HOUR_MS
 
 const SENT: StatementList = { name: 'sent', path: '/gn/pix/enviados', readItem: readSent }
 
-/** What came back of an old payout is in the statement after so long, whichever process reads it. */
-export const SENT_WITHIN_MS = 2 * DAY_MS
+/** A payout that settles after its window was read comes with the hourly list, what came back of an old one with the daily list. */
+export const LISTED_WITHIN_MS: ListedWithin = {
+  ...LISTED_BY_STANDARD,
+  PAYOUT_SENT: 2 * HOUR_MS,
+  PAYOUT_RETURNED: 2 * DAY_MS,
+}
 
 /** Of the standard's paths these are besides. */
 export const SENT_LISTS: readonly StatementList[] = [
