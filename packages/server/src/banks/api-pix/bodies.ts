@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { type BodyTest, bodyTest as testOf } from '../body-test.ts'
-import { AMOUNT } from '../values.ts'
+import { AMOUNT, AMOUNT_MOVED } from '../values.ts'
 
 /**
  * Bodies of the Central Bank's API Pix 2.9.0: the members that are read, of JSON without nulls. Others are left alone, and
@@ -17,6 +17,11 @@ export const amount = Type.Union([
   Type.String({ pattern: AMOUNT }),
   Type.Number({ format: 'bank-reais', minimum: 0, maximum: 9_999_999_999.99 }),
 ])
+/** The same of money that moved. */
+export const amountMoved = Type.Union([
+  Type.String({ pattern: AMOUNT_MOVED }),
+  Type.Number({ format: 'bank-reais', exclusiveMinimum: 0, maximum: 9_999_999_999.99 }),
+])
 /** An instant with its offset. */
 export const instant = Type.String({ format: 'bank-instant' })
 const endToEndId = Type.String({ pattern: '^[a-zA-Z0-9]{32}$' })
@@ -24,28 +29,29 @@ const text = Type.Optional(Type.String())
 
 /** A list whose items are judged one by one. */
 export const items = Type.Optional(Type.Unknown())
+/** What says nothing of money: whatever form it has, the rest counts. See `textIn`. */
+export const information = Type.Optional(Type.Unknown())
 
 /** Money that goes back. Without an `rtrId` it has moved nothing yet; without an `id` it was asked for elsewhere. */
 const devolucao = Type.Object({
   id: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' })),
   rtrId: text,
-  valor: amount,
+  valor: amountMoved,
   natureza: text,
   horario: Type.Optional(Type.Object({ solicitacao: Type.Optional(instant), liquidacao: Type.Optional(instant) })),
   status: Type.Enum(['EM_PROCESSAMENTO', 'DEVOLVIDO', 'NAO_REALIZADO']),
-  motivo: text,
+  motivo: information,
 })
 
 /** Money that came in. */
 const pix = Type.Object({
   endToEndId,
   txid: text,
-  valor: amount,
-  chave: text,
+  valor: amountMoved,
   horario: instant,
   devolucoes: items,
   /** Of Efí, besides the standard. */
-  gnExtras: Type.Optional(Type.Object({ pagador: Type.Optional(Type.Object({ nome: text, cpf: text, cnpj: text })) })),
+  gnExtras: information,
 })
 
 /** A charge. */

@@ -1,6 +1,6 @@
 import { type Judge, judgeReported } from '../answers.ts'
 import type { Refund, RefundRequest, RefundStatus, RefundTerms, ReportedRefund } from '../port.ts'
-import { amountOf, centsOf } from '../values.ts'
+import { amountOf, centsOf, isId, textIn } from '../values.ts'
 import { visibleText } from '../visible-text.ts'
 import { type Devolucao, isDevolucao } from './bodies.ts'
 import { settledAt } from './movements.ts'
@@ -43,9 +43,9 @@ function refundOf(id: string, told: Devolucao, offsetMs: number): Refund {
     status,
     valueCents: centsOf(told.valor),
     // Every answer has one, also of what came to nothing: only of what moved it means something.
-    returnId: status === 'CONFIRMED' ? told.rtrId : undefined,
+    returnId: status === 'CONFIRMED' && isId(told.rtrId) ? told.rtrId : undefined,
     errorCode: isFailed ? 'NAO_REALIZADO' : undefined,
-    errorMessage: isFailed ? visibleText(told.motivo) : undefined,
+    errorMessage: isFailed ? visibleText(textIn(told, 'motivo')) : undefined,
     occurredAt: status === 'PROCESSING' ? undefined : settledAt(told, offsetMs),
   }
 }

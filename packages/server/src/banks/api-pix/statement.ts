@@ -2,7 +2,7 @@ import { limits } from '@pixgate/spec'
 import { isSuccess, unanswered, unknown } from '../answers.ts'
 import type { BodyTest } from '../body-test.ts'
 import type { ListedWithin, Partner, StampOffset, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
-import { centsOf, instantOf, itemsOf } from '../values.ts'
+import { centsOf, DEPTH_MAX, instantOf, isId, itemsOf } from '../values.ts'
 import { type Devolucao, isDevolucao, isPage, isPix, type Pix } from './bodies.ts'
 import type { Exchange } from './exchange.ts'
 import { isOurs, referenceOf, settledAt } from './movements.ts'
@@ -36,12 +36,23 @@ export interface ReadItem {
 }
 
 /** Members that name a person: an item that becomes a case is kept without them. */
-const PERSONAL: ReadonlySet<string> = new Set(['nome', 'cpf', 'cnpj', 'chave', 'infoPagador'])
+const PERSONAL: ReadonlySet<string> = new Set(['nome', 'cpf', 'cnpj', 'chave', 'infoPagador', 'pagador', 'favorecido'])
+
+const LEFT_OUT = '…'
+
+/** What a case keeps of an item: no person, and nothing that is so deep that to follow it would exhaust the stack. */
+function kept(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === DEPTH_MAX) return LEFT_OUT
+  if (Array.isArray(value)) return value.map((item) => kept(item, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, PERSONAL.has(name) ? LEFT_OUT : kept(inner, depth + 1)]),
+  )
+}
 
 /** An item of which nothing can be read. */
 export function unreadable(item: unknown, member: string): ReadItem {
-  const json = JSON.stringify(item, (name, value) => (PERSONAL.has(name) ? '…' : value))
-  return { entries: [], unreadable: [{ json, member }] }
+  return { entries: [], unreadable: [{ json: JSON.stringify(kept(item)), member }] }
 }
 
 /** Reads an item by its shape. */
@@ -218,7 +229,7 @@ function receivedEntry(pix: Pix, offsetMs: number): StatementEntry {
 function readReturn(pix: Pix, told: Devolucao, offsetMs: number): ReadItem {
   if (told.status !== 'DEVOLVIDO') return { entries: [], unreadable: [] }
   const [movementId, occurredAt] = [told.rtrId, settledAt(told, offsetMs)]
-  if (!movementId) return unreadable(told, '/rtrId')
+  if (!isId(movementId)) return unreadable(told, '/rtrId')
   if (occurredAt === undefined) return unreadable(told, '/horario')
   const isRefund = isOurs(told)
   const entry: StatementEntry = {

@@ -6,7 +6,7 @@ import {
   unreadable,
 } from '../api-pix/statement.ts'
 import type { ListedWithin, StatementEntry } from '../port.ts'
-import { centsOf, itemsOf } from '../values.ts'
+import { centsOf, isId, itemsOf } from '../values.ts'
 import { isSentItem, isSentReturn, type SentItem } from './bodies.ts'
 import { endToEndIdOf, returnOf, settledAt } from './payout.ts'
 
@@ -45,7 +45,7 @@ function readSettled(sent: SentItem, offsetMs: number): ReadItem {
   const [endToEndId, occurredAt] = [endToEndIdOf(sent), settledAt(sent, offsetMs)]
   if (endToEndId === undefined) return unreadable(sent, '/endToEndId')
   if (occurredAt === undefined) return unreadable(sent, '/horario')
-  const named = { endToEndId, reference: sent.idEnvio || endToEndId }
+  const named = { endToEndId, reference: isId(sent.idEnvio) ? sent.idEnvio : endToEndId }
   const left: StatementEntry = {
     kind: 'PAYOUT_SENT',
     direction: 'out',
@@ -58,7 +58,7 @@ function readSettled(sent: SentItem, offsetMs: number): ReadItem {
     readAs(isSentReturn, told, ({ status = 'DEVOLVIDO' }): ReadItem => {
       if (status !== 'DEVOLVIDO' || !isSentReturn(told)) return NOTHING
       const returned = returnOf(told, offsetMs)
-      if (!returned) return unreadable(told, told.rtrId ? '/horario' : '/rtrId')
+      if (!returned) return unreadable(told, isId(told.rtrId) ? '/horario' : '/rtrId')
       const { returnId, ...moved } = returned
       const entry = { kind: 'PAYOUT_RETURNED', direction: 'in', movementId: returnId, ...named, ...moved } as const
       return { entries: [entry], unreadable: [] }

@@ -110,6 +110,50 @@ for (const [name, item, member] of odd)
     )
   })
 
+test('[api-pix.18] what says nothing of money may have any form', async () => {
+  const odd = { gnExtras: { pagador: { nome: 7, cpf: 52998224725 } }, chave: 7, infoPagador: {}, componentesValor: '' }
+  const { entries, unreadable } = await statementOf({ ...PIX, ...odd, devolucoes: [{ ...DEVOLUCAO, motivo: 7 }] })
+  assert.deepEqual([entries.length, unreadable], [2, []])
+  const { payments } = await chargeOf({ ...PAID, pix: [{ ...PIX, ...odd }] })
+  assert.deepEqual(payments[0]?.payer, { name: undefined, document: undefined, ispb: '12345678' })
+})
+
+for (const [name, change, member] of [
+  ['an amount of nothing', { valor: '0.00' }, '/valor'],
+  ['a time that no database keeps', { horario: '0001-01-01T00:00:00+01:00' }, '/horario'],
+  ['a time past the year 9999', { horario: '9999-12-31T23:59:59-03:00' }, '/horario'],
+] as const)
+  test(`[api-pix.18] ${name} is of no movement`, async () => {
+    const { entries, unreadable } = await statementOf(
+      { ...PIX, ...change },
+      { ...PIX, endToEndId: `${E2E.slice(0, -1)}z` },
+    )
+    assert.deepEqual([entries.length, unreadable?.map((one) => one.member)], [1, [member]])
+  })
+
+for (const txid of [`${TXID}\u0000`, `${TXID}\ud800`, 'x'.repeat(200), ' '])
+  test(`[api-pix.18] a txid that cannot be kept names nothing: ${JSON.stringify(txid).slice(0, 50)}`, async () => {
+    const { entries } = await statementOf({ ...PIX, txid })
+    assert.deepEqual(
+      entries.map(({ reference }) => reference),
+      [E2E],
+    )
+  })
+
+for (const rtrId of ['', ' ', `${RTR.slice(1)}\u0000`, 'D'.repeat(200)])
+  test(`[api-pix.7] [api-pix.18] a return under no id that could be kept is none: ${JSON.stringify(rtrId).slice(0, 50)}`, async () => {
+    const { entries, unreadable } = await statementOf({ ...PIX, devolucoes: [{ ...DEVOLUCAO, rtrId }] })
+    assert.deepEqual([entries.length, unreadable?.map(({ member }) => member)], [1, ['/rtrId']])
+    const answer = await partnerOf(NOON, answered(200, { ...DEVOLUCAO, rtrId })).getRefund(ID, REFUND)
+    assert.equal(answer.kind, 'UNKNOWN')
+  })
+
+test('[api-pix.18] an item that is deep is a case, and exhausts no stack', async () => {
+  const more = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))
+  const { entries, unreadable } = await statementOf({ ...PIX, valor: '?', more }, PIX)
+  assert.deepEqual([entries.length, unreadable?.length], [1, 1])
+})
+
 test('[api-pix.18] an odd return hides neither its payment nor the other returns', async () => {
   const { entries, unreadable } = await statementOf({
     ...PIX,

@@ -78,6 +78,11 @@ test('[api-pix.11] [api-pix.18] a payment is asked about in whatever form the li
   for (const form of forms) assert.deepEqual(asked(form), [['charge', ID]], JSON.stringify(form))
 })
 
+test('[api-pix.11] [api-pix.18] a payment is asked about in whatever form Efí’s own members are', () => {
+  for (const gnExtras of ['x', 0, [], { idEnvio: 7 }, { pagador: 'x' }])
+    assert.deepEqual(asked({ pix: [{ ...PIX, gnExtras }] }), [['charge', ID]], JSON.stringify(gnExtras))
+})
+
 test('[api-pix.18] an odd item hides no other', () => {
   const odd = { ...PIX, devolucoes: ['odd', { id: 1 }, { id: REFUND_ID.replaceAll('-', ''), status: null }] }
   assert.deepEqual(asked({ pix: [1, { txid: 2 }, odd] }), [
