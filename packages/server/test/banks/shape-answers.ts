@@ -116,7 +116,7 @@ const NAMES = (right: string): readonly (readonly [json: unknown, isOurs: Readin
 ]
 
 function chargeShape(chance: Chance): ChargeShape {
-  const drawing = { chance, isOdd: chance.bool(0.8), next: numbers(), at: CREATED + 600_000, ours: ID }
+  const drawing = { chance, isOdd: chance.bool(0.8), next: numbers(), instantMs: CREATED + 600_000, ours: ID }
   const mostly = { chance, isOdd: drawing.isOdd && chance.bool(0.4) }
   const [status, word] = chance.bool(0.7) ? chance.pick(CHARGE_STATUSES.slice(0, 7)) : chance.pick(CHARGE_STATUSES)
   const value = drawn(mostly, amountShape, plainAmount, REQUEST.valueCents)
@@ -145,7 +145,7 @@ function chargeShape(chance: Chance): ChargeShape {
     status: word,
     valueCents: value.reading,
     endsAt: {
-      means: made.reading.means.flatMap((at) => seconds.means.map((lasts) => at + lasts * 1_000)),
+      means: made.reading.means.flatMap((instantMs) => seconds.means.map((lasts) => instantMs + lasts * 1_000)),
       mayBeUnread: isOpen([made.reading, seconds]),
     },
     isOurs: {
@@ -341,7 +341,7 @@ function payoutProblems(shape: ReturnType<typeof sentAlone>, kind: string, payou
   const back = [...distinct.values()].reduce((sum, cents) => sum + cents, 0n)
   const returns = shape.returns.map(({ id, valueCents, occurredAt, moved }) => ({
     texts: (moved.means.includes(true) ? id.means : []).flatMap((one) =>
-      valueCents.means.flatMap((cents) => occurredAt.means.map((at) => show([one, cents, at]))),
+      valueCents.means.flatMap((cents) => occurredAt.means.map((instantMs) => show([one, cents, instantMs]))),
     ),
     isFirm: !isOpen([id, valueCents, occurredAt, moved]) && moved.means.includes(true),
   }))
@@ -446,7 +446,7 @@ function callbackItem(chance: Chance, next: () => number): CallbackItem {
     const isEmpty = json === null || typeof json === 'object'
     return { json, must: [], may: [], isUnread: !isEmpty }
   }
-  const drawing = { chance, isOdd: chance.bool(0.7), next, at: CREATED, ours: ID }
+  const drawing = { chance, isOdd: chance.bool(0.7), next, instantMs: CREATED, ours: ID }
   const returns = Array.from({ length: chance.below(3) }, () => returnShape(drawing, CREATED, OUR_REFUND))
   const { json } = paymentItem({ ...drawing, isOdd: false })
   const value = drawn(drawing, amountShape, plainAmount, 1_000n)

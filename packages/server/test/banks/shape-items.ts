@@ -125,16 +125,16 @@ const NATURES: readonly Nature[] = [
 const FOREIGN_IDS: readonly unknown[] = [undefined, null, '', '000AAA111', 'a', 7, {}, 'devolucao']
 
 /** Something that goes back, of this account. @param ours an id as we give them */
-export function returnShape(drawing: Drawing, at: number, ours: string): ReturnShape {
+export function returnShape(drawing: Drawing, instantMs: number, ours: string): ReturnShape {
   const { chance, isOdd, next } = drawing
   const id = drawn(drawing, idShape, plainId, movementId(chance, 'D', next()))
   const value = drawn(drawing, movedShape, plainAmount, BigInt(1 + chance.below(500)))
-  const when = drawn(drawing, instantShape, plainInstant, at + chance.below(60_000))
+  const when = drawn(drawing, instantShape, plainInstant, instantMs + chance.below(60_000))
   const [status, moved] = isOdd ? chance.pick(RETURN_STATUSES) : (['DEVOLVIDO', true] as const)
   const [natureza, by] = isOdd ? chance.pick(NATURES) : ORIGINAL
   const isOurs = !isOdd || chance.bool(0.6)
   const foreign = chance.pick(FOREIGN_IDS)
-  const asked = plainInstant(at - 1_000)
+  const asked = plainInstant(instantMs - 1_000)
   const horario = { solicitacao: asked.json, liquidacao: when.json }
   const isStrangeId = typeof foreign === 'number' || typeof foreign === 'object' || foreign === ''
   return {
@@ -149,7 +149,7 @@ export function returnShape(drawing: Drawing, at: number, ours: string): ReturnS
     },
     id: id.reading,
     valueCents: value.reading,
-    occurredAt: settled(when, at - 1_000),
+    occurredAt: settled(when, instantMs - 1_000),
     moved,
     by: isOurs ? by : { means: ['BANK'], mayBeUnread: by.mayBeUnread || (isStrangeId && foreign !== null) },
     ourId: isOurs ? ours : undefined,
@@ -162,7 +162,7 @@ export function settled({ json, reading }: Shape<number>, askedAt: number): Read
 }
 
 /** Of a return, what a reader may make; with something that holds it and is not read itself, it may go with that. */
-export function returnUnit(
+function returnUnit(
   made: ReturnShape,
   entries: (id: string, valueCents: bigint, occurredAt: number, by: 'MERCHANT' | 'BANK') => readonly string[],
   holder: { readonly mayBeUnread: boolean },
@@ -171,8 +171,8 @@ export function returnUnit(
   const parts: readonly Reading<unknown>[] = [id, valueCents, occurredAt, by]
   const isFirm = parts.every(({ mayBeUnread }) => !mayBeUnread)
   const means = moved
-    ? choices<unknown>(parts.map(({ means }) => means)).flatMap(([rtr, cents, at, whose]) =>
-        entries(rtr as string, cents as bigint, at as number, whose as 'MERCHANT' | 'BANK'),
+    ? choices<unknown>(parts.map(({ means }) => means)).flatMap(([rtr, cents, instantMs, whose]) =>
+        entries(rtr as string, cents as bigint, instantMs as number, whose as 'MERCHANT' | 'BANK'),
       )
     : []
   return {
@@ -222,17 +222,17 @@ export const OUR_REFUND = '0198c0de7a1170008000000000000001'
 
 /** And what a payment needs. */
 export interface ItemDrawing extends Drawing {
-  readonly at: number
+  readonly instantMs: number
   readonly ours: string
 }
 
 /** A payment that came in, with what went back of it. */
 export function paymentItem(drawing: ItemDrawing): Item {
-  const { chance, isOdd, next, at, ours } = drawing
+  const { chance, isOdd, next, instantMs, ours } = drawing
   if (isOdd && chance.bool(0.1)) return noItem(chance)
   const id = drawn(drawing, idShape, plainId, movementId(chance, 'E', next()))
   const value = drawn(drawing, movedShape, plainAmount, BigInt(1 + chance.below(10_000_000)))
-  const when = drawn(drawing, instantShape, plainInstant, at + chance.below(60_000))
+  const when = drawn(drawing, instantShape, plainInstant, instantMs + chance.below(60_000))
   const [txid, named, isNameFirm] = isOdd ? chance.pick(txids(ours)) : ([ours, [ours], true] as const)
   const payment = paymentUnit(id, value, when, named, isNameFirm)
   const [devolucoes, returns] = isOdd ? returnsOf(drawing, id.reading, named, payment) : ([undefined, []] as const)
@@ -279,13 +279,13 @@ function returnsOf(
   named: readonly string[],
   holder: Unit,
 ): readonly [json: unknown, units: readonly Unit[]] {
-  const { chance, at } = drawing
+  const { chance, instantMs } = drawing
   if (chance.bool(0.5)) {
     const [json, mayBeUnread] = chance.pick(NO_RETURNS)
     return [json, mayBeUnread ? [{ anyOf: [], mayBeUnread, mayBeSilent: true }] : []]
   }
   const made = Array.from({ length: 1 + chance.below(3) }, () =>
-    returnShape({ ...drawing, isOdd: chance.bool(0.7) }, at + 120_000, OUR_REFUND),
+    returnShape({ ...drawing, isOdd: chance.bool(0.7) }, instantMs + 120_000, OUR_REFUND),
   )
   const units = made.map((one) =>
     returnUnit(

@@ -91,19 +91,19 @@ const idEnvios = (ours: string): readonly (readonly [json: unknown, reading: Rea
 ]
 
 /** When it settled: its own time, or none. What was only asked for has not settled then. */
-function settlement(drawing: Pick<ItemDrawing, 'chance' | 'isOdd'>, at: number): Shape<number> {
-  const when = drawn(drawing, instantShape, plainInstant, at)
-  const solicitacao = plainInstant(at - 2_000).json
-  return { json: { solicitacao, liquidacao: when.json }, reading: settled(when, at - 2_000) }
+function settlement(drawing: Pick<ItemDrawing, 'chance' | 'isOdd'>, instantMs: number): Shape<number> {
+  const when = drawn(drawing, instantShape, plainInstant, instantMs)
+  const solicitacao = plainInstant(instantMs - 2_000).json
+  return { json: { solicitacao, liquidacao: when.json }, reading: settled(when, instantMs - 2_000) }
 }
 
 /** Something that came back, in either of the forms that Efí has. */
-function backShape(drawing: ItemDrawing, at: number, half: bigint): BackShape {
+function backShape(drawing: ItemDrawing, instantMs: number, half: bigint): BackShape {
   const { chance, isOdd, next } = drawing
   const id = drawn(drawing, idShape, plainId, movementId(chance, 'D', next()))
   const value = drawn(drawing, movedShape, plainAmount, chance.pick([1n, half, half + 1n]))
   const isTyped = isOdd && chance.bool(0.3)
-  const when = isTyped ? drawn(drawing, instantShape, plainInstant, at) : settlement(drawing, at)
+  const when = isTyped ? drawn(drawing, instantShape, plainInstant, instantMs) : settlement(drawing, instantMs)
   const [status, moved] = isOdd ? chance.pick(BACK_STATUSES) : (['DEVOLVIDO', exactly(true)] as const)
   const more = isTyped ? {} : { status }
   return {
@@ -129,15 +129,15 @@ const PAYEES: readonly unknown[] = [
 ]
 
 /** A payment of this account, of so much. */
-export function sentShape(drawing: ItemDrawing, cents: bigint): SentShape {
-  const { chance, isOdd, next, at, ours } = drawing
+function sentShape(drawing: ItemDrawing, cents: bigint): SentShape {
+  const { chance, isOdd, next, instantMs, ours } = drawing
   const id = drawn(drawing, idShape, plainId, movementId(chance, 'E', next()))
   const value = drawn(drawing, movedShape, plainAmount, cents)
-  const when = settlement(drawing, at + chance.below(60_000))
+  const when = settlement(drawing, instantMs + chance.below(60_000))
   const [status, reading] = isOdd ? chance.pick(STATUSES) : DONE
   const [idEnvio, named] = isOdd ? chance.pick(idEnvios(ours)) : [ours, exactly(ours)]
   const different = isOdd
-    ? Array.from({ length: chance.below(3) }, () => backShape(drawing, at + 120_000, cents / 2n))
+    ? Array.from({ length: chance.below(3) }, () => backShape(drawing, instantMs + 120_000, cents / 2n))
     : []
   // Some banks list a return twice.
   const back = chance.bool(0.3) ? [...different, ...different] : different
@@ -183,7 +183,7 @@ function sentUnit(sent: SentShape): Unit {
   const moved = status.means.includes('REALIZADO')
   const anyOf = (moved ? id.means : []).flatMap((endToEndId) =>
     valueCents.means.flatMap((value) =>
-      occurredAt.means.flatMap((at) =>
+      occurredAt.means.flatMap((instantMs) =>
         namesOf(sent, endToEndId).map((reference) =>
           entryText({
             kind: 'PAYOUT_SENT',
@@ -192,7 +192,7 @@ function sentUnit(sent: SentShape): Unit {
             endToEndId,
             reference,
             valueCents: value,
-            occurredAt: at,
+            occurredAt: instantMs,
           }),
         ),
       ),
@@ -206,7 +206,7 @@ function backUnit(back: BackShape, sent: SentShape, holder: Unit): Unit {
   const { id, valueCents, occurredAt, moved } = back
   const anyOf = (moved.means.includes(true) ? id.means : []).flatMap((movementId) =>
     valueCents.means.flatMap((value) =>
-      occurredAt.means.flatMap((at) =>
+      occurredAt.means.flatMap((instantMs) =>
         sent.id.means.flatMap((endToEndId) =>
           namesOf(sent, endToEndId).map((reference) =>
             entryText({
@@ -216,7 +216,7 @@ function backUnit(back: BackShape, sent: SentShape, holder: Unit): Unit {
               endToEndId,
               reference,
               valueCents: value,
-              occurredAt: at,
+              occurredAt: instantMs,
             }),
           ),
         ),
@@ -232,7 +232,7 @@ function backUnit(back: BackShape, sent: SentShape, holder: Unit): Unit {
 }
 
 /** A payout alone, as Efí answers a question about it. */
-export function sentAlone(chance: Chance, at: number, ours: string, cents: bigint): SentShape {
+export function sentAlone(chance: Chance, instantMs: number, ours: string, cents: bigint): SentShape {
   let number = 1
-  return sentShape({ chance, isOdd: true, next: () => number++, at, ours }, cents)
+  return sentShape({ chance, isOdd: true, next: () => number++, instantMs, ours }, cents)
 }

@@ -154,21 +154,21 @@ const ZONES: readonly (readonly [text: string, offsetMs: number])[] = [
 ]
 
 /** An instant as RFC 3339 allows it. */
-function legalInstant(chance: Chance, at: number): Shape<number> {
+function legalInstant(chance: Chance, instantMs: number): Shape<number> {
   const digits = chance.below(13)
   const [zone, offsetMs] = chance.pick(ZONES)
-  const local = new Date(at + offsetMs).toISOString().slice(0, 23)
+  const local = new Date(instantMs + offsetMs).toISOString().slice(0, 23)
   const [seconds = '', milliseconds = ''] = local.replace('T', chance.pick(['T', 'T', 't', ' '])).split('.')
   const finer = Array.from({ length: Math.max(0, digits - 3) }, () => chance.below(10)).join('')
   const fraction = (milliseconds + finer).slice(0, digits)
-  const ms = at - (at % 1_000) + Number(fraction.slice(0, 3).padEnd(3, '0'))
+  const ms = instantMs - (instantMs % 1_000) + Number(fraction.slice(0, 3).padEnd(3, '0'))
   const isFiner = /[1-9]/.test(fraction.slice(3))
   const reading = isFiner ? exactly(ms, ms + 1) : exactly(ms)
   return { json: `${seconds}${digits === 0 ? '' : `.${fraction}`}${zone}`, reading }
 }
 
 /** Against the standard, and still one instant alone. */
-const LOOSE_INSTANTS: readonly ((at: number) => Shape<number>)[] = [
+const LOOSE_INSTANTS: readonly ((instantMs: number) => Shape<number>)[] = [
   ...(
     [
       ['+0000', 0],
@@ -184,52 +184,64 @@ const LOOSE_INSTANTS: readonly ((at: number) => Shape<number>)[] = [
       ['Z ', 0],
       ['Z\n', 0],
     ] as const
-  ).map(([zone, hours]) => (at: number) => ({
-    json: `${new Date(at + hours * HOUR_MS).toISOString().slice(0, 23)}${zone}`,
-    reading: perhaps(at),
+  ).map(([zone, hours]) => (instantMs: number) => ({
+    json: `${new Date(instantMs + hours * HOUR_MS).toISOString().slice(0, 23)}${zone}`,
+    reading: perhaps(instantMs),
   })),
-  (at) => ({ json: new Date(at).toISOString().replace('.', ','), reading: perhaps(at) }),
-  (at) => ({ json: new Date(at).toISOString().replace('T', '_'), reading: perhaps(at) }),
-  (at) => ({ json: ` ${new Date(at).toISOString()}`, reading: perhaps(at) }),
-  (at) => ({ json: `+00${new Date(at).toISOString()}`, reading: perhaps(at) }),
-  (at) => ({ json: new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, ''), reading: perhaps(at - (at % 1_000)) }),
-  (at) => ({ json: new Date(at).toUTCString(), reading: perhaps(at - (at % 1_000)) }),
-  (at) => ({ json: `${new Date(at).toISOString().slice(0, 16)}Z`, reading: perhaps(at - (at % MINUTE_MS)) }),
-  (at) => ({ json: `${new Date(at).toISOString().slice(0, 20)}Z`, reading: perhaps(at - (at % 1_000)) }),
-  (at) => {
-    const next = at - (at % MINUTE_MS) + MINUTE_MS
-    return { json: `${new Date(at).toISOString().slice(0, 17)}60Z`, reading: perhaps(next - 1_000, next - 1, next) }
+  (instantMs) => ({ json: new Date(instantMs).toISOString().replace('.', ','), reading: perhaps(instantMs) }),
+  (instantMs) => ({ json: new Date(instantMs).toISOString().replace('T', '_'), reading: perhaps(instantMs) }),
+  (instantMs) => ({ json: ` ${new Date(instantMs).toISOString()}`, reading: perhaps(instantMs) }),
+  (instantMs) => ({ json: `+00${new Date(instantMs).toISOString()}`, reading: perhaps(instantMs) }),
+  (instantMs) => ({
+    json: new Date(instantMs).toISOString().replaceAll(/[-:]|\.\d+/g, ''),
+    reading: perhaps(instantMs - (instantMs % 1_000)),
+  }),
+  (instantMs) => ({ json: new Date(instantMs).toUTCString(), reading: perhaps(instantMs - (instantMs % 1_000)) }),
+  (instantMs) => ({
+    json: `${new Date(instantMs).toISOString().slice(0, 16)}Z`,
+    reading: perhaps(instantMs - (instantMs % MINUTE_MS)),
+  }),
+  (instantMs) => ({
+    json: `${new Date(instantMs).toISOString().slice(0, 20)}Z`,
+    reading: perhaps(instantMs - (instantMs % 1_000)),
+  }),
+  (instantMs) => {
+    const next = instantMs - (instantMs % MINUTE_MS) + MINUTE_MS
+    return {
+      json: `${new Date(instantMs).toISOString().slice(0, 17)}60Z`,
+      reading: perhaps(next - 1_000, next - 1, next),
+    }
   },
   // Of which no bank is, though they are instants: the defaults of some languages.
   () => ({ json: '0001-01-01T00:00:00Z', reading: perhaps(Date.parse('0001-01-01T00:00:00Z')) }),
   () => ({ json: '9999-12-31T23:59:59Z', reading: perhaps(Date.parse('9999-12-31T23:59:59Z')) }),
   () => ({ json: '1970-01-01T00:00:00Z', reading: perhaps(0) }),
-  (at) => {
-    const day = at - (at % (24 * HOUR_MS))
+  (instantMs) => {
+    const day = instantMs - (instantMs % (24 * HOUR_MS))
     return { json: `${new Date(day).toISOString().slice(0, 10)}T24:00:00Z`, reading: perhaps(day + 24 * HOUR_MS) }
   },
 ]
 
 /** Of no zone, or of no day: whatever instant is made of these is a guess. */
-const NO_INSTANTS: readonly ((at: number) => unknown)[] = [
-  (at) => new Date(at).toISOString().slice(0, 23),
-  (at) => new Date(at).toISOString().slice(0, 19),
-  (at) => new Date(at).toISOString().slice(0, 19).replace('T', ' '),
-  (at) => new Date(at).toISOString().slice(0, 10),
-  (at) => new Date(at).toISOString().slice(11),
-  (at) => at,
-  (at) => Math.floor(at / 1_000),
-  (at) => String(at),
-  (at) => [new Date(at).toISOString()],
-  (at) => ({ date: new Date(at).toISOString() }),
-  (at) => `${new Date(at).toISOString()}\u0000`,
-  (at) => `${new Date(at).toISOString()}Z`,
-  (at) => new Date(at).toISOString().replace('Z', '-03:00Z'),
-  (at) => new Date(at).toISOString().replace('Z', '+24:00'),
-  (at) => new Date(at).toISOString().replace('Z', '-03:60'),
-  (at) => new Date(at).toISOString().replace('Z', '-99:99'),
-  (at) => new Date(at).toISOString().replace('Z', '\u221203:00'),
-  (at) => new Date(at).toISOString().replace('Z', 'BRT'),
+const NO_INSTANTS: readonly ((instantMs: number) => unknown)[] = [
+  (instantMs) => new Date(instantMs).toISOString().slice(0, 23),
+  (instantMs) => new Date(instantMs).toISOString().slice(0, 19),
+  (instantMs) => new Date(instantMs).toISOString().slice(0, 19).replace('T', ' '),
+  (instantMs) => new Date(instantMs).toISOString().slice(0, 10),
+  (instantMs) => new Date(instantMs).toISOString().slice(11),
+  (instantMs) => instantMs,
+  (instantMs) => Math.floor(instantMs / 1_000),
+  (instantMs) => String(instantMs),
+  (instantMs) => [new Date(instantMs).toISOString()],
+  (instantMs) => ({ date: new Date(instantMs).toISOString() }),
+  (instantMs) => `${new Date(instantMs).toISOString()}\u0000`,
+  (instantMs) => `${new Date(instantMs).toISOString()}Z`,
+  (instantMs) => new Date(instantMs).toISOString().replace('Z', '-03:00Z'),
+  (instantMs) => new Date(instantMs).toISOString().replace('Z', '+24:00'),
+  (instantMs) => new Date(instantMs).toISOString().replace('Z', '-03:60'),
+  (instantMs) => new Date(instantMs).toISOString().replace('Z', '-99:99'),
+  (instantMs) => new Date(instantMs).toISOString().replace('Z', '\u221203:00'),
+  (instantMs) => new Date(instantMs).toISOString().replace('Z', 'BRT'),
   ...[
     '2026-02-30T12:10:00Z',
     '2026-02-29T12:10:00Z',
@@ -267,14 +279,17 @@ const NO_INSTANTS: readonly ((at: number) => unknown)[] = [
 ]
 
 /** An instant in some shape. */
-export function instantShape(chance: Chance, at: number): Shape<number> {
-  if (chance.bool(0.5)) return legalInstant(chance, at)
-  if (chance.bool(0.5)) return chance.pick(LOOSE_INSTANTS)(at)
-  return { json: chance.pick(NO_INSTANTS)(at), reading: UNREADABLE }
+export function instantShape(chance: Chance, instantMs: number): Shape<number> {
+  if (chance.bool(0.5)) return legalInstant(chance, instantMs)
+  if (chance.bool(0.5)) return chance.pick(LOOSE_INSTANTS)(instantMs)
+  return { json: chance.pick(NO_INSTANTS)(instantMs), reading: UNREADABLE }
 }
 
 /** An instant as the standard's own examples have it. */
-export const plainInstant = (at: number): Shape<number> => ({ json: new Date(at).toISOString(), reading: exactly(at) })
+export const plainInstant = (instantMs: number): Shape<number> => ({
+  json: new Date(instantMs).toISOString(),
+  reading: exactly(instantMs),
+})
 
 /** Which database keeps these? None: they may not get any further. */
 const UNKEEPABLE = ['\u0000', '\uD800', '\uDC00x']

@@ -24,7 +24,7 @@ export interface ShapeCase {
 type Answers = (call: PartnerCall) => Outcome
 
 /** The standard's connector, or Efí's, at a bank that answers so. */
-export function partnerAt(kind: 'api-pix' | 'efi', answers: Answers): Partner {
+function partnerAt(kind: 'api-pix' | 'efi', answers: Answers): Partner {
   const link: Pick<PartnerLink, 'exchange'> = { exchange: async (call) => answers(call) }
   const options = { merchant: MERCHANT, hasIdempotentOrders: true, monotonic: () => 0, bankNow: () => NOON }
   if (kind === 'api-pix') return createApiPixPartner({ ...options, exchange: createExchange(link, '/v2') })
@@ -82,7 +82,7 @@ function itemsOf(chance: Chance, make: (drawing: Parameters<typeof paymentItem>[
   const count = chance.bool(0.05) ? 100 : 1 + chance.below(6)
   const odd = chance.bool(0.5) ? 0.5 : 1 / count
   const next = numbersFrom(1)
-  const draw = { chance, next, at: CREATED + 600_000, ours: ID }
+  const draw = { chance, next, instantMs: CREATED + 600_000, ours: ID }
   const items = Array.from({ length: count }, () => make({ ...draw, isOdd: chance.bool(odd) }))
   // Some banks list a payment twice.
   return chance.bool(0.1) ? [...items, ...items.slice(0, 1 + chance.below(items.length))] : items
@@ -149,7 +149,7 @@ const NUMBERS: readonly ((value: number) => unknown)[] = [
 async function pagesCase(chance: Chance): Promise<ShapeCase> {
   const pages = 1 + chance.below(4)
   const next = numbersFrom(1)
-  const draw = { chance, next, at: CREATED + 600_000, ours: ID, isOdd: false }
+  const draw = { chance, next, instantMs: CREATED + 600_000, ours: ID, isOdd: false }
   const items = Array.from({ length: pages }, () =>
     Array.from({ length: pages === 1 ? chance.below(3) : 100 }, () => paymentItem(draw)),
   )
