@@ -1,7 +1,7 @@
 import { type CallbackOrigin, createApiPixInbound } from '../../src/banks/api-pix/inbound.ts'
 import type { ReadableEvent } from '../../src/banks/inbound.ts'
 import type { Outcome, PartnerCall } from '../../src/banks/link.ts'
-import type { Charge, Partner, Payout, Refund } from '../../src/banks/port.ts'
+import type { Charge, Partner, PaymentReturn, Payout, Refund } from '../../src/banks/port.ts'
 import type { Chance } from '../fuzz/chance.ts'
 import { COB, CREATED, E2E, ID, MERCHANT, NOON, REFUND, REQUEST } from './api-pix/fixture.ts'
 import { answered } from './api-pix/scripted.ts'
@@ -70,9 +70,6 @@ const CHARGE_STATUSES: readonly (readonly [json: unknown, reading: Reading<Word>
   ),
 ]
 
-/** From when the charge was made to the end that was asked for. */
-const ASKED_SECONDS = 3_599
-
 const SECONDS: readonly (readonly [json: unknown, reading: Reading<number>])[] = [
   [3_599, exactly(3_599)],
   [3_599, exactly(3_599)],
@@ -81,9 +78,9 @@ const SECONDS: readonly (readonly [json: unknown, reading: Reading<number>])[] =
   [literal('3599.0'), exactly(3_599)],
   ['3599', perhaps(3_599)],
   [literal('3.599e3'), exactly(3_599)],
-  // The standard's own default, and what was asked for.
-  [null, perhaps(86_400, ASKED_SECONDS)],
-  [undefined, perhaps(86_400, ASKED_SECONDS)],
+  // The standard's own default.
+  [null, perhaps(86_400)],
+  [undefined, perhaps(86_400)],
   [2_147_483_647, perhaps(2_147_483_647)],
   ...[0, -1, 1.5, 1e300, literal('1e400'), '', 'x', '0x10', true, [], {}, [3_599]].map(
     (json) => [json, UNREADABLE] as const,
@@ -145,7 +142,11 @@ function chargeShape(chance: Chance): ChargeShape {
     status: word,
     valueCents: value.reading,
     endsAt: {
-      means: made.reading.means.flatMap((instantMs) => seconds.means.map((lasts) => instantMs + lasts * 1_000)),
+      means: [
+        ...made.reading.means.flatMap((instantMs) => seconds.means.map((lasts) => instantMs + lasts * 1_000)),
+        // We always ask for an end: a bank that leaves it out may have kept it.
+        ...(expiracao === null || expiracao === undefined ? [REQUEST.expiresAt] : []),
+      ],
       mayBeUnread: isOpen([made.reading, seconds]),
     },
     isOurs: {
@@ -244,6 +245,7 @@ function paymentProblems(items: ChargeShape['items'], charge: Charge): string[] 
         ? []
         : [`lost: ${anyOf[0]}`],
     ),
+    ...charge.payments.flatMap(({ returns = [] }) => returns.flatMap((one) => returnProblems(items, one))),
     ...charge.payments.flatMap(({ payer }) =>
       Object.values(payer).every((value) => value === undefined || typeof value === 'string')
         ? []
@@ -252,9 +254,23 @@ function paymentProblems(items: ChargeShape['items'], charge: Charge): string[] 
   ]
 }
 
+/** A return of a payment: some item says the same of its id, amount, time and of who had it given back. */
+function returnProblems(
+  items: ChargeShape['items'],
+  { returnId, valueCents, occurredAt, origin }: PaymentReturn,
+): string[] {
+  const kind = origin === 'MERCHANT' ? 'REFUND_SENT' : 'PAYMENT_TAKEN_BACK'
+  const said = items.flatMap(({ units }) => units).flatMap(({ anyOf }) => anyOf.map((text) => JSON.parse(text)))
+  const isSaid = said.some(
+    ([what, , id, , , cents, instantMs]) =>
+      what === kind && id === returnId && cents === String(valueCents) && instantMs === occurredAt,
+  )
+  return isSaid ? [] : [`no return says ${show([origin, returnId, valueCents, occurredAt])}`]
+}
+
 const withoutReference = (text: string) => {
-  const [, , , endToEndId, , value, at] = JSON.parse(text)
-  return JSON.stringify([endToEndId, value, at])
+  const [, , , endToEndId, , value, instantMs] = JSON.parse(text)
+  return JSON.stringify([endToEndId, value, instantMs])
 }
 
 /**
@@ -356,7 +372,9 @@ function payoutProblems(shape: ReturnType<typeof sentAlone>, kind: string, payou
     ),
     ...(moved ? notOf(kind, 'id', payout.endToEndId, shape.id.means) : []),
     ...(moved ? notOf(kind, 'time', payout.occurredAt, shape.occurredAt.means) : []),
-    ...(payout.status === 'RETURNED' && back < payout.valueCents ? ['returned, though not all of it is back'] : []),
+    ...(moved && (payout.status === 'RETURNED') !== back >= payout.valueCents
+      ? [`${payout.status}, and ${back} are back`]
+      : []),
     ...(isOther && kind !== 'CONTRADICTED' ? [`${kind}, though it is another`] : []),
     ...read.filter((text) => !returns.some(({ texts }) => texts.includes(text))).map((text) => `nothing says ${text}`),
     ...(moved ? returns.filter(({ isFirm, texts }) => isFirm && !texts.some((text) => read.includes(text))) : []).map(

@@ -90,9 +90,7 @@ export interface ReturnShape {
 }
 
 const RETURN_STATUSES: readonly (readonly [json: unknown, moved: ReturnShape['moved']])[] = [
-  ['DEVOLVIDO', true],
-  ['DEVOLVIDO', true],
-  ['DEVOLVIDO', true],
+  ...Array.from({ length: 10 }, () => ['DEVOLVIDO', true] as const),
   ['EM_PROCESSAMENTO', false],
   ['NAO_REALIZADO', false],
   ...['devolvido', 'Devolvido', ' DEVOLVIDO', 'DEVOLVIDO\n', 'DEVOLVIDA'].map((json) => [json, 'perhaps'] as const),

@@ -101,7 +101,7 @@ function settlement(drawing: Pick<ItemDrawing, 'chance' | 'isOdd'>, instantMs: n
 function backShape(drawing: ItemDrawing, instantMs: number, half: bigint): BackShape {
   const { chance, isOdd, next } = drawing
   const id = drawn(drawing, idShape, plainId, movementId(chance, 'D', next()))
-  const value = drawn(drawing, movedShape, plainAmount, chance.pick([1n, half, half + 1n]))
+  const value = drawn(drawing, movedShape, plainAmount, chance.pick([half, half, 1n]))
   const isTyped = isOdd && chance.bool(0.3)
   const when = isTyped ? drawn(drawing, instantShape, plainInstant, instantMs) : settlement(drawing, instantMs)
   const [status, moved] = isOdd ? chance.pick(BACK_STATUSES) : (['DEVOLVIDO', exactly(true)] as const)
@@ -137,7 +137,9 @@ function sentShape(drawing: ItemDrawing, cents: bigint): SentShape {
   const [status, reading] = isOdd ? chance.pick(STATUSES) : DONE
   const [idEnvio, named] = isOdd ? chance.pick(idEnvios(ours)) : [ours, exactly(ours)]
   const different = isOdd
-    ? Array.from({ length: chance.below(3) }, () => backShape(drawing, instantMs + 120_000, cents / 2n))
+    ? Array.from({ length: chance.below(3) }, () =>
+        backShape({ ...drawing, isOdd: chance.bool(0.5) }, instantMs + 120_000, cents / 2n),
+      )
     : []
   // Some banks list a return twice.
   const back = chance.bool(0.3) ? [...different, ...different] : different

@@ -10,7 +10,7 @@ for (const kind of Object.keys(SHAPE_CASES))
     const startedAt = performance.now()
     const findings = await findShapes(SEED, CASES, kind)
     t.diagnostic(
-      `${CASES} cases of seed ${SEED}, ${Math.round((CASES / (performance.now() - startedAt)) * 1_000)} a second`,
+      `${kind}: ${CASES} cases of seed ${SEED}, ${Math.round((CASES / (performance.now() - startedAt)) * 1_000)} a second`,
     )
     assert.deepEqual(findings, [])
   })

@@ -9,6 +9,7 @@ import { CREATED, ID, MERCHANT, NOON } from './api-pix/fixture.ts'
 import { answered } from './api-pix/scripted.ts'
 import { balanceCase, callbackCase, chargeCase, payoutCase, refundCase } from './shape-answers.ts'
 import { type Item, listProblems, paymentItem } from './shape-items.ts'
+import { absenceCase, refusalCase } from './shape-refusals.ts'
 import { sentItem } from './shape-sent.ts'
 import { asReceived, literal, PERSON } from './shape-values.ts'
 
@@ -153,8 +154,10 @@ async function pagesCase(chance: Chance): Promise<ShapeCase> {
   const items = Array.from({ length: pages }, () =>
     Array.from({ length: pages === 1 ? chance.below(3) : 100 }, () => paymentItem(draw)),
   )
-  const [current, count, total] = [chance.pick(NUMBERS), chance.pick(NUMBERS), chance.pick(NUMBERS)]
-  const wrap = chance.pick(ENVELOPES)
+  // Some banks look at no number of a page.
+  const isStuck = chance.bool(0.1)
+  const one = <T>(all: readonly T[]) => (isStuck ? all[0] : chance.pick(all)) as T
+  const [current, count, total, wrap] = [one(NUMBERS), one(NUMBERS), one(NUMBERS), one(ENVELOPES)]
   const bodyOf = (page: number) => {
     const all = items.flat().length
     const paginacao = { ...pagination(page, pages, all), paginaAtual: current(page), quantidadeDePaginas: count(pages) }
@@ -164,11 +167,13 @@ async function pagesCase(chance: Chance): Promise<ShapeCase> {
   const partner = partnerAt('api-pix', ({ path }) => {
     const query = new URL(path, 'https://bank').searchParams
     if (query.has('devolucaoPresente')) return answered(200, emptyPage)
-    return answered(200, bodyOf(Number(query.get('paginacao.paginaAtual'))))
+    return answered(200, bodyOf(isStuck ? 0 : Number(query.get('paginacao.paginaAtual'))))
   })
   const { entries, unreadable, stopped } = await walk(partner, null, (next) => !next?.startsWith('received:'))
   const isPlain =
-    [current, count, total].every((spell) => typeof spell(1) === 'number' && spell(1) === 1) && wrap === ENVELOPES[0]
+    !(isStuck && pages > 1) &&
+    [current, count, total].every((spell) => typeof spell(1) === 'number' && spell(1) === 1) &&
+    wrap === ENVELOPES[0]
   const body = bodyOf(0)
   const problems = listProblems(items.flat(), { entries, unreadable: unreadable.length })
   if (!stopped)
@@ -203,6 +208,8 @@ export const SHAPE_CASES: Readonly<Record<string, (chance: Chance) => Promise<Sh
   payout: (chance) => payoutCase(chance, partnerAt),
   balance: (chance) => balanceCase(chance, partnerAt),
   callback: async (chance) => callbackCase(chance),
+  absence: (chance) => absenceCase(chance, partnerAt),
+  refusal: (chance) => refusalCase(chance, partnerAt),
 }
 
 /** A case that came out wrong. */

@@ -79,7 +79,7 @@ const pagination = Type.Object({
 const page = Type.Object({ parametros: Type.Object({ paginacao: pagination }), pix: items })
 
 /** Why a bank did not do something, by RFC 7807, all of whose members are optional. */
-const problem = Type.Object({ type: text, title: text, detail: text, violacoes: items })
+const problem = Type.Object({ type: text, title: information, detail: information, violacoes: items })
 
 /** A violation that a problem names. */
 const violation = Type.Object({ razao: text, propriedade: text })

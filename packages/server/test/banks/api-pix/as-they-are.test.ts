@@ -190,7 +190,9 @@ const refusals: [name: string, put: Outcome, absent: boolean, comesTo: string][]
   ['422 without a type', answered(422, { title: 'Inválido', status: 422 }), true, 'REJECTED'],
   ['400 that has nothing but a detail', answered(400, { detail: 'no' }), true, 'REJECTED'],
   ['400 without a type, of what may be there', answered(400, { detail: 'no' }), false, 'UNKNOWN'],
+  ['400 whose texts are odd', problem(400, 'CobOperacaoInvalida', { title: 7, detail: {} }), true, 'REJECTED'],
   ['400 of a proxy', answered(400, { message: 'Bad Request' }), true, 'UNKNOWN'],
+  ['400 that says nothing', answered(400, { title: 7, detail: [] }), true, 'UNKNOWN'],
 ]
 for (const [name, put, isAbsent, comesTo] of refusals)
   test(`[api-pix.3] a PUT answered ${name} is ${comesTo}`, async () => {
@@ -199,6 +201,11 @@ for (const [name, put, isAbsent, comesTo] of refusals)
     const back = await partnerOf(NOON, put, isAbsent ? NO_DEVOLUCAO : untyped).sendRefund(ID, REFUND)
     assert.deepEqual([made.kind, back.kind], [comesTo, comesTo])
   })
+
+test('[api-pix.4] [api-pix.18] «not found» is what its type says, whatever form its texts have', async () => {
+  const absent = problem(404, 'CobNaoEncontrado', { title: 7, detail: {}, violacoes: '', status: '404' })
+  assert.equal((await partnerOf(NOON, absent).getCharge(ID, REQUEST)).kind, 'NOT_FOUND')
+})
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
