@@ -28,14 +28,28 @@ export function itemsOf(list: unknown): readonly unknown[] {
  * @param names the members that lead to it
  */
 export function textIn(json: unknown, ...names: readonly string[]): string | undefined {
-  const found = names.reduce<unknown>(
+  const found = memberOf(json, names)
+  return typeof found === 'string' ? found : undefined
+}
+
+const COUNT = /^\d{1,9}$/
+
+/** A whole number, also one that is spelled as text; `undefined`: none stands there. @param names the members that lead to it */
+export function countIn(json: unknown, ...names: readonly string[]): number | undefined {
+  const found = memberOf(json, names)
+  return (typeof found === 'number' || typeof found === 'string') && COUNT.test(String(found))
+    ? Number(found)
+    : undefined
+}
+
+function memberOf(json: unknown, names: readonly string[]): unknown {
+  return names.reduce<unknown>(
     (holder, name) =>
       typeof holder === 'object' && holder !== null && Object.hasOwn(holder, name)
         ? Reflect.get(holder, name)
         : undefined,
     json,
   )
-  return typeof found === 'string' ? found : undefined
 }
 
 /** Visible characters of ASCII: the standard's ids have fewer. Another text could be none that a database keeps and finds again. */

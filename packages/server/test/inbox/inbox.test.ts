@@ -277,7 +277,8 @@ test('[partner-inbox.8] [EV-7] before an unmatched event becomes a case the bank
     },
   ])
   assert.doesNotMatch(JSON.stringify(facts), /Maria|52998224725/)
-  assert.deepEqual(await balances(pix.database), {}, 'what belongs to no operation is not booked')
+  const held = { settlement: -1000n, clearing: 1000n }
+  assert.deepEqual(await balances(pix.database), held, 'what belongs to no operation is nobody’s')
 })
 
 test('[partner-inbox.8] [EV-7] an event that comes before its charge is parked and counts when there is one', async (t) => {

@@ -70,13 +70,8 @@ const cob = Type.Object({
   pix: items,
 })
 
-const pagination = Type.Object({
-  paginaAtual: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
-  quantidadeDePaginas: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
-})
-
-/** A page of a list. */
-const page = Type.Object({ parametros: Type.Object({ paginacao: pagination }), pix: items })
+/** A page of a list. What it says of its place is read by itself, as banks leave it out or spell it as text. */
+const page = Type.Object({ parametros: information, pix: items })
 
 /** Why a bank did not do something, by RFC 7807, all of whose members are optional. */
 const problem = Type.Object({ type: text, title: information, detail: information, violacoes: items })

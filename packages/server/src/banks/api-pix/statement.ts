@@ -2,8 +2,8 @@ import { limits } from '@pixgate/spec'
 import { isSuccess, unanswered, unknown } from '../answers.ts'
 import type { BodyTest } from '../body-test.ts'
 import type { ListedWithin, Partner, StampOffset, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
-import { centsOf, DEPTH_MAX, instantOf, isId, itemsOf } from '../values.ts'
-import { type Devolucao, isDevolucao, isPage, isPix, type Pix } from './bodies.ts'
+import { centsOf, countIn, DEPTH_MAX, instantOf, isId, itemsOf } from '../values.ts'
+import { type Devolucao, isDevolucao, isPage, isPix, type Page, type Pix } from './bodies.ts'
 import type { Exchange } from './exchange.ts'
 import { isOurs, referenceOf, settledAt } from './movements.ts'
 
@@ -126,20 +126,37 @@ export function createStatementReader(reading: StatementReading): Partner['readS
     if (outcome.kind !== 'answered') return unanswered(outcome)
     if (!isSuccess(outcome)) return unknown(outcome)
     if (!isPage(outcome.json)) return unknown(outcome, `unreadable list: ${isPage.fault(outcome.json)}`)
-    const { paginaAtual, quantidadeDePaginas } = outcome.json.parametros.paginacao
+    const { current = page, length = PAGE_LENGTH, count } = placeOf(outcome.json)
+    const items = itemsOf(outcome.json.pix)
+    if (count === undefined && outcome.json.pix === undefined) return unknown(outcome, 'unreadable list: no items')
     // Else a bank that always tells its first page would be read for ever.
-    if (paginaAtual !== page) return unknown(outcome, `page ${paginaAtual} in place of ${page}`)
-    const read = itemsOf(outcome.json.pix).map((item) => list.readItem(item, stamps.offsetMs() ?? 0))
+    if (current !== page || (count === undefined && page === UNCOUNTED_MAX)) {
+      return unknown(outcome, `page ${current} in place of ${page}`)
+    }
+    const read = items.map((item) => list.readItem(item, stamps.offsetMs() ?? 0))
     return {
       kind: 'READ',
       page: {
         entries: read.flatMap(({ entries }) => entries),
         unreadable: read.flatMap((item) => item.unreadable.map((part) => ({ list: list.name, ...part }))),
         list: list.name,
-        nextCursor: after(list, page, page + 1 >= quantidadeDePaginas),
+        nextCursor: after(list, page, count === undefined ? items.length < length : page + 1 >= count),
         looksBack: list.windowAt !== undefined,
       },
     }
+  }
+}
+
+/** So many pages are read of a bank that does not say how many there are. */
+const UNCOUNTED_MAX = 100
+
+/** What a page says of its place; a bank that does not say how many there are is read until a page is not full. */
+function placeOf(json: Page) {
+  const number = (name: string) => countIn(json, 'parametros', 'paginacao', name)
+  return {
+    current: number('paginaAtual'),
+    length: number('itensPorPagina'),
+    count: number('quantidadeDePaginas'),
   }
 }
 

@@ -110,6 +110,40 @@ for (const [name, item, member] of odd)
     )
   })
 
+const HUNDRED = Array.from({ length: 100 }, (_, index) => ({
+  ...PIX,
+  endToEndId: `E${String(index).padStart(31, '0')}`,
+}))
+
+for (const [name, body, expected] of [
+  [
+    'numbers as text',
+    { parametros: { paginacao: { paginaAtual: '0', quantidadeDePaginas: '2' } }, pix: [PIX] },
+    [1, 'received:1'],
+  ],
+  ['null for all of it, and a page that is not full', { parametros: null, pix: [PIX] }, [1, 'returned:0']],
+  ['nothing, and a full page', { pix: HUNDRED }, [100, 'received:1']],
+  [
+    'a shorter length, and a full page',
+    { parametros: { paginacao: { itensPorPagina: 1 } }, pix: [PIX] },
+    [1, 'received:1'],
+  ],
+  ['an empty list', { pix: [] }, [0, 'returned:0']],
+  ['another page', { parametros: { paginacao: { paginaAtual: 1, quantidadeDePaginas: 2 } }, pix: [PIX] }, 'UNKNOWN'],
+  ['neither pages nor items', {}, 'UNKNOWN'],
+] as const)
+  test(`[api-pix.18] a bank that says of its pages: ${name}`, async () => {
+    const answer = await partnerOf(NOON, answered(200, body)).readStatement({ from: CREATED, to: NOON, cursor: null })
+    const read = answer.kind === 'READ' ? [answer.page.entries.length, answer.page.nextCursor] : answer.kind
+    assert.deepEqual(read, expected)
+  })
+
+test('[api-pix.18] a bank that does not say how many pages there are is not read for ever', async () => {
+  const bank = partnerOf(NOON, answered(200, { pix: HUNDRED }))
+  const answer = await bank.readStatement({ from: CREATED, to: NOON, cursor: 'received:100' })
+  assert.equal(answer.kind, 'UNKNOWN')
+})
+
 test('[api-pix.18] what says nothing of money may have any form', async () => {
   const odd = { gnExtras: { pagador: { nome: 7, cpf: 52998224725 } }, chave: 7, infoPagador: {}, componentesValor: '' }
   const { entries, unreadable } = await statementOf({ ...PIX, ...odd, devolucoes: [{ ...DEVOLUCAO, motivo: 7 }] })
