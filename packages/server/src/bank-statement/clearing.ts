@@ -20,7 +20,7 @@ export interface Clearing {
   release(entry: OpenEntry): Promise<void>
 }
 
-/** What it needs. */
+/** Options of {@link createClearing}. */
 export interface ClearingOptions {
   readonly engine: Pick<Engine, 'execute'>
   readonly database: Database
@@ -41,7 +41,7 @@ const selectDecided = statement<[], { version: bigint }>(
   `SELECT version FROM control WHERE name = 'loose_cases'`,
 )
 
-/** Makes it. */
+/** Makes {@link Clearing}. */
 export function createClearing({ engine, database, ids, logger }: ClearingOptions): Clearing {
   /** @returns whether it is over: not where a case was decided meanwhile, perhaps this one */
   async function released(entry: OpenEntry): Promise<boolean> {
@@ -80,7 +80,7 @@ export function createClearing({ engine, database, ids, logger }: ClearingOption
   }
 }
 
-/** What the adjustments of an entry have in common, also those that an operator decides. */
+/** The `about` of all adjustments for an entry, by the reconciliation or by an operator. */
 function aboutOf(entry: OpenEntry): string {
   return `movement ${keyOf(entry)}`
 }

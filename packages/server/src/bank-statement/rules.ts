@@ -79,7 +79,7 @@ export interface OpenEntry extends StatementEntry {
   readonly arrivedOn: string | null
   /** An adjustment of its amount and direction that explains no other entry; `null` where there is none. */
   readonly adjustmentId: string | null
-  /** What is in clearing for it, centavos: it came in, and nothing explained it. */
+  /** Amount booked in clearing for this entry, centavos: incoming money without an explanation. */
   readonly heldCents: bigint
   /**
    * A payment that our books do not have, all of which the bank gave back by itself, or such a return of it.

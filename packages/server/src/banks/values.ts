@@ -23,8 +23,8 @@ export function itemsOf(list: unknown): readonly unknown[] {
 }
 
 /**
- * A text in what is optional and says nothing of money. Whatever else stands there is as good as absent: a payment counts
- * whoever is said to have made it.
+ * The text of a member without meaning for money; a value of another type counts as absent, so that a payment is read whatever
+ * the bank writes about its payer.
  * @param names the members that lead to it
  */
 export function textIn(json: unknown, ...names: readonly string[]): string | undefined {

@@ -3,7 +3,8 @@ import { within } from '../platform/timer.ts'
 import { hasOtherOpenAttempts, type SendFacts } from './attempts.ts'
 
 /**
- * Whether the bank is asked about an order before it is sent first, or given up unsent: a restored database does not know what it sent last.
+ * Whether an order is queried at the bank before it is sent for the first time, or given up unsent: a restored database may have
+ * forgotten that it was sent.
  * @source rules#restored.4
  */
 export type IsAskedFirst = (createdAt: number) => boolean

@@ -29,7 +29,7 @@ const text = Type.Optional(Type.String())
 
 /** A list whose items are judged one by one. */
 export const items = Type.Optional(Type.Unknown())
-/** What says nothing of money: whatever form it has, the rest counts. See `textIn`. */
+/** A member without meaning for money: its form is not checked. See `textIn`. */
 export const information = Type.Optional(Type.Unknown())
 
 /** Money that goes back. Without an `rtrId` it has moved nothing yet; without an `id` it was asked for elsewhere. */
