@@ -90,7 +90,7 @@ for (const hidden of [8])
     await minutes(pix, 1)
     const charge = await pix.charge('100.00')
     await pix.bankAction(`charges/${charge.id}/pay`)
-    await lateEvents(pix)
+    await pix.becomes(charge.id, 'PAID')
     const booked = { available: 10_000n, settlement: -10_000n }
     assert.deepEqual(await balances(pix.database), booked)
     await minutes(pix, hidden)
