@@ -6,6 +6,8 @@ import type { Pixgate } from './pixgate.ts'
 /** A charge that waits for its payment. */
 export interface Charge {
   readonly id: string
+  /** By which the bank knows it; of an older checkout the id. */
+  readonly orderId: string
   /** The bank's. */
   readonly transactionId: string
   readonly valueCents: number
@@ -27,24 +29,24 @@ WITH stored AS (
   SELECT copy.*
     FROM operation original, (SELECT uuidv7() AS id FROM generate_series(1, $2)) AS fresh,
          LATERAL jsonb_populate_record(
-           original, jsonb_build_object('id', fresh.id, 'external_id', fresh.id, 'transaction_id', fresh.id)
+           original, jsonb_build_object('id', fresh.id, 'external_id', fresh.id, 'order_id', md5(fresh.id::text), 'transaction_id', fresh.id)
          ) AS copy
    WHERE original.id = $1
-  RETURNING id),
+  RETURNING id, to_jsonb(operation) ->> 'order_id' AS order_id),
 stored_move AS (
   INSERT INTO move
   SELECT copy.*
     FROM stored, move original,
          LATERAL jsonb_populate_record(original, jsonb_build_object('operation_id', stored.id)) AS copy
    WHERE original.operation_id = $1)
-SELECT id FROM stored`
+SELECT id, coalesce(order_id, id::text) AS order_id FROM stored`
 
 /** Makes one charge and stores copies of it: many, and in no cache of the service, like charges of an hour ago. */
 export async function storeCharges({ send, apiKey, database }: Pixgate, count: number): Promise<Charge[]> {
   const { id, valueCents } = JSON.parse(await chargeMaker(send, apiKey)()) as Charge
-  const { rows } = await database.query<{ id: string }>(COPY, [id, count])
+  const { rows } = await database.query<{ id: string; order_id: string }>(COPY, [id, count])
   await database.query('VACUUM ANALYZE operation, move')
   // What comes next shall not have to write our pages to the disk before it has room for its own.
   await database.query('CHECKPOINT')
-  return rows.map((copy) => ({ id: copy.id, transactionId: copy.id, valueCents }))
+  return rows.map((copy) => ({ id: copy.id, orderId: copy.order_id, transactionId: copy.id, valueCents }))
 }

@@ -124,9 +124,9 @@ const FILL = `
     SELECT n, gen_random_uuid() AS id, 'E99999010202611221200' || lpad(n::text, 11, '0') AS e2e,
            '${DAY}T03:00:00Z'::timestamptz + n * interval '0.3 seconds' AS at
       FROM generate_series(1, ${PAYMENTS}) n;
-  INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, end_to_end_id,
+  INSERT INTO operation (id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, end_to_end_id,
                          detail, facts, created_at, updated_at)
-    SELECT id, 'cash_in', 'order-' || n, 'PAID', 2, 100, 1, id::text, '', e2e, '{}', '{}', at, at FROM payment;
+    SELECT id, 'cash_in', 'order-' || n, md5(id::text), 'PAID', 2, 100, 1, id::text, '', e2e, '{}', '{}', at, at FROM payment;
   INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, shown, at)
     SELECT a.id, l.version, l.cents, l.balance, l.id, l.journal, l.reference, l.posting, l.shown, l.at
       FROM (SELECT 'settlement' AS code, n AS version, -100 AS cents, -100 * n AS balance, id, 'cash_in_paid' AS journal,

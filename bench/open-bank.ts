@@ -10,7 +10,7 @@ export interface BenchBank {
   readonly settings: Readonly<Record<string, string>>
   /** Tells it where the service is, once it is there. */
   register(url: string): Promise<unknown>
-  /** Lets somebody pay a charge. */
+  /** Lets somebody pay a charge. @param id by which the bank knows it */
   payCharge(id: string): Promise<unknown>
 }
 

@@ -16,12 +16,12 @@ export function payer({ send, partnerSecret }: Pixgate): (charge: Charge) => Pro
   }
 }
 
-function paymentOf({ id, transactionId, valueCents }: Charge): PartnerEvent {
+function paymentOf({ id, orderId, transactionId, valueCents }: Charge): PartnerEvent {
   return {
     event: 'CashIn',
     eventId: id,
     transactionId,
-    externalId: id,
+    externalId: orderId,
     status: 'CONFIRMED',
     endToEndId: `E${id}`,
     valueCents,

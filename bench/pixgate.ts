@@ -86,7 +86,11 @@ export async function startPixgate(after: After, options: PixgateOptions = {}): 
     const api = await startServer(after, [...command, 'api'], settings, options)
     return { url: api.url, send: openClient(after, api.url), apiKey, pid: api.pid }
   }
-  const { payCharge } = bank
+  /** The bank knows a charge by its order id; in older checkouts by its id. */
+  const payCharge = async (id: string) => {
+    const { rows } = await database.query(ORDER_ID, [id])
+    return bank.payCharge(rows[0]?.order_id ?? id)
+  }
   return {
     url,
     databaseUrl,
@@ -102,6 +106,8 @@ export async function startPixgate(after: After, options: PixgateOptions = {}): 
     stop,
   }
 }
+
+const ORDER_ID = `SELECT to_jsonb(operation) ->> 'order_id' AS order_id FROM operation WHERE id = $1`
 
 /** What `npm start` runs there, without npm and a shell in between. */
 function commandOf(root: string, inspectorPort?: number): readonly string[] {

@@ -31,6 +31,7 @@ await engine.execute((funds.fund as typeof fund)())
 /** More than is paid, so that every limit is looked at and none is met. */
 const capCents = 1_000_000_000_00n
 const terms = {
+  installation: ids.uuid(),
   fee: { cents: 10n, basisPoints: 0n },
   maxValueCents: 100_000_00n,
   limits: {

@@ -15,6 +15,7 @@ export function payout(id: string): Create['operation'] {
     id,
     kind: 'cash_out',
     externalId: `payout-${id}`,
+    orderId: id.replaceAll('-', ''),
     status: 'RESERVED',
     valueCents: VALUE_CENTS,
     feeCents: 0n,

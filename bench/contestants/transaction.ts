@@ -15,9 +15,9 @@ const CONNECTIONS = 64
 const LOCK = 'SELECT version, balance_cents FROM account WHERE id IN (1, 2) ORDER BY id FOR UPDATE'
 
 const INSERT_OPERATION = `
-  INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash,
+  INSERT INTO operation (id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash,
                          due_at, detail, facts, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, 1, $5, 0, $6, $7, $8, $9, $10, $8, $8)`
+  VALUES ($1, $2, $3, $4, $5, 1, $6, 0, $7, $8, $9, $10, $11, $9, $9)`
 
 const INSERT_MOVE = `
   INSERT INTO move (operation_id, version, kind, trigger, from_status, to_status, facts, batch_id, at)
@@ -41,7 +41,7 @@ export function openTransactions(url: string): () => Promise<void> {
 }
 
 async function reserve(pool: pg.Pool, ids: Ids): Promise<void> {
-  const { id, kind, externalId, status, correlationId, bodyHash, dueAt, detail, facts } = payout(ids.uuid())
+  const { id, kind, externalId, orderId, status, correlationId, bodyHash, dueAt, detail, facts } = payout(ids.uuid())
   const at = new Date(dueAt ?? 0)
   const client = await pool.connect()
   const run = (name: string, text: string, values: unknown[] = []) => client.query({ name, text, values })
@@ -50,7 +50,7 @@ async function reserve(pool: pg.Pool, ids: Ids): Promise<void> {
   const [available, reserved] = (await run('lock', LOCK)).rows.map(accountOf)
   if (!available || !reserved || available.balanceCents < VALUE_CENTS) throw new Error('insufficient balance')
   await run('operation', INSERT_OPERATION, [
-    ...[id, kind, externalId, status, VALUE_CENTS, correlationId, bodyHash, at, detail, facts],
+    ...[id, kind, externalId, orderId, status, VALUE_CENTS, correlationId, bodyHash, at, detail, facts],
   ])
   await run('move', INSERT_MOVE, [id, kind, status, facts, randomUUID(), at])
   await run('entries', INSERT_ENTRIES, [

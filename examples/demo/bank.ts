@@ -30,12 +30,12 @@ export function simulatedBank(pix: Client): DemoBank {
   }
 }
 
-/** The simulated bank by the Central Bank's standard, or as Efí, through its own controls. */
-export function standardBank(name: BankName, controls: Client): DemoBank {
+/** The simulated bank by the Central Bank's standard, or as Efí, through its own controls. It knows a charge by its `txid`. */
+export function standardBank(name: BankName, controls: Client, pix: Client): DemoBank {
   return {
     name,
     pay: async (id) => {
-      const txid = id.replaceAll('-', '')
+      const { providerTransactionId: txid } = await pix.get<{ providerTransactionId: string }>(`/api/pix/cash-in/${id}`)
       return (await controls.post<{ endToEndId: string }>(`/control/charges/${txid}/pay`)).endToEndId
     },
     codeOfOther: async (valueCents) => {

@@ -1,4 +1,5 @@
 import { type BankName, standardBank } from './bank.ts'
+import type { Client } from './client.ts'
 import { print } from './output.ts'
 import { Started, startPixgate } from './processes.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -22,7 +23,7 @@ export async function startStandardSandbox(name: Exclude<BankName, 'pixgate'>): 
     console.log('\n  npm run bank-check -- --register')
     const steps = await registerCallbacks({ ...settings, PIXGATE_BANK_CALLBACK_URL: url })
     console.log(steps.replaceAll(/^(?=.)/gm, '    '))
-    const openBank = () => standardBank(name, controlsOf(bank))
+    const openBank = (pix: Client) => standardBank(name, controlsOf(bank), pix)
     return { url, operatorUrl: url, adminToken, openBank, isOurs: true, stop: () => started.stop() }
   } catch (error) {
     await started.stop()

@@ -188,7 +188,8 @@ export function chargeStatus({ status, terms }: Charge, now: number): PartnerCha
 function chargeBody(charge: Charge, now: number): PartnerCharge {
   const { id, transactionId, pixCode, terms } = charge
   const { valueCents, expiresAt } = terms
-  return { id, transactionId, status: chargeStatus(charge, now), valueCents, pixCode, expiresAt }
+  const createdAt = new Date(charge.createdAt).toISOString()
+  return { id, transactionId, status: chargeStatus(charge, now), valueCents, pixCode, createdAt, expiresAt }
 }
 
 function pixCodeOf(transactionId: string, { merchant }: PartnerChargeRequest): string {

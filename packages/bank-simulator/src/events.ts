@@ -46,7 +46,7 @@ export function paymentTakenBackEvent(fact: PaymentTakenBack): BankEvent {
 export function payoutConfirmedEvent({ answer }: Payout, fact: PayoutConfirmed): BankEvent {
   const { eventId, endToEndId, valueCents, feeCents, at } = fact
   const moved = { endToEndId, valueCents, ...(feeCents !== undefined && { feeCents }), occurredAt: instant(at) }
-  const recipient = answer.recipient ?? null
+  const { pixKey: _, ...recipient } = answer.recipient
   return undelivered('cash-out', { ...payoutNamed(answer, eventId), status: 'CONFIRMED', ...moved, recipient })
 }
 

@@ -68,7 +68,10 @@ export interface TakenBack extends Pick<PartnerPaymentReturn, 'returnId' | 'tran
 /** A payout as the facts left it. */
 export interface Payout {
   /** What a query is answered. */
-  readonly answer: PartnerPayout & { readonly recipient: AccountHolder; readonly returns: PartnerReturn[] }
+  readonly answer: PartnerPayout & {
+    readonly recipient: AccountHolder & { readonly pixKey?: string }
+    readonly returns: PartnerReturn[]
+  }
   readonly order: PartnerPayoutRequest
   readonly course: Course
   /** Of the dynamic code it pays. */

@@ -296,10 +296,11 @@ export class Records {
   }
 
   #payoutAccepted(fact: PayoutAccepted): void {
-    const { payoutId, againFor, transactionId, order, recipient, location, at: acceptedAt } = fact
-    const [id, { valueCents }] = [againFor ?? payoutId, order]
-    const answer: Payout['answer'] = { id, transactionId, status: 'PROCESSING', valueCents, recipient, returns: [] }
+    const { payoutId, againFor, transactionId, order, location, at: acceptedAt } = fact
     const { course, pixKey, endToEndId, debitedKey } = fact
+    const [id, { valueCents }] = [againFor ?? payoutId, order]
+    const recipient = { ...fact.recipient, ...(pixKey !== undefined && { pixKey }) }
+    const answer: Payout['answer'] = { id, transactionId, status: 'PROCESSING', valueCents, recipient, returns: [] }
     this.#payouts.set(payoutId, { answer, order, course, location, pixKey, endToEndId, debitedKey, acceptedAt })
     if (location !== undefined) this.#payoutIdsByLocation.set(location, payoutId)
   }

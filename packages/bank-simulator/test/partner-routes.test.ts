@@ -18,7 +18,8 @@ test('[partner-protocol] a charge is 201 and echoes what was asked for', async (
   const bank = await startBank(t, { clock: steppedClock() })
   const { status, body } = await bank.charge()
   assert.equal(status, 201)
-  const { transactionId, pixCode, ...echo } = body
+  const { transactionId, pixCode, createdAt, ...echo } = body
+  assert.match(createdAt, /^2026-11-21T/)
   assert.deepEqual(echo, { id: ID, status: 'ACTIVE', valueCents: 15_000, expiresAt: TERMS.expiresAt })
   assert.match(transactionId, /^[0-9a-f]{32}$/)
 })

@@ -8,6 +8,7 @@ import { startService } from './support/receiving-gateway.ts'
 const path = `/payouts/${PAYOUT_ID}`
 const control = `/control${path}`
 const recipient = { name: 'Ana Lima', document: '93541134780', ispb: '99999028' }
+const paidTo = { ...recipient, pixKey: PAYOUT.recipient.pixKey }
 
 test('[partner-protocol] a payout is 202, echoes what was asked for, and moves nothing yet', async (t) => {
   const bank = await startBank(t)
@@ -16,7 +17,7 @@ test('[partner-protocol] a payout is 202, echoes what was asked for, and moves n
   assert.equal(status, 202)
   const { transactionId, ...echo } = body
   assert.match(transactionId, /^[0-9a-f]{32}$/)
-  assert.deepEqual(echo, { id: PAYOUT_ID, status: 'PROCESSING', valueCents: 4_000, recipient, returns: [] })
+  assert.deepEqual(echo, { id: PAYOUT_ID, status: 'PROCESSING', valueCents: 4_000, recipient: paidTo, returns: [] })
   assert.deepEqual((await bank.call('GET', path)).body, body)
   assert.deepEqual(await moves(bank), [[], 0])
 })
@@ -38,7 +39,7 @@ test('[partner-protocol] confirmed, the money is out, and an event reports it', 
     transactionId,
     status: 'CONFIRMED',
     ...moved,
-    recipient,
+    recipient: paidTo,
     returns: [],
   })
   const { entries, closingCents } = (await bank.call('GET', '/statement')).body
@@ -58,7 +59,7 @@ test('[partner-protocol] failed, no money moved, and an event reports why', asyn
   const { transactionId } = (await bank.payout()).body
   assert.deepEqual(await bank.call('POST', `${control}/fail`), { status: 202, body: { accepted: true } })
   const failure = { errorCode: 'AC07', errorMessage: 'the account of the recipient is closed' }
-  const known = { id: PAYOUT_ID, transactionId, status: 'FAILED', valueCents: 4_000, recipient, returns: [] }
+  const known = { id: PAYOUT_ID, transactionId, status: 'FAILED', valueCents: 4_000, recipient: paidTo, returns: [] }
   assert.deepEqual((await bank.call('GET', path)).body, { ...known, ...failure })
   assert.deepEqual(await moves(bank), [[], 0])
   const [arrival] = await service.arrived(1)
@@ -154,8 +155,12 @@ test('[partner-protocol] the sandbox actions of a payout: 404 where there is non
 test('[partner-protocol] a key that is a document is its holder’s own; other keys have some holder', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ cashOut: 'manual' })
-  const holderOf = async (pixKey: string, pixKeyType: string) =>
-    (await bank.payout(pixKey, { valueCents: 1, recipient: { pixKey, pixKeyType } })).body.recipient
+  const holderOf = async (key: string, pixKeyType: string) => {
+    const { recipient } = (await bank.payout(key, { valueCents: 1, recipient: { pixKey: key, pixKeyType } })).body
+    const { pixKey, ...holder } = recipient
+    assert.equal(pixKey, key)
+    return holder
+  }
   const somebody = { name: 'João Pereira', document: '39053344705', ispb: '99999028' }
   assert.deepEqual(await holderOf('52998224725', 'cpf'), { ...somebody, document: '52998224725' })
   assert.deepEqual(await holderOf('12ABC34501DE35', 'cnpj'), { ...somebody, document: '12ABC34501DE35' })

@@ -36,7 +36,8 @@ test('[partner-protocol] a static code is paid again and again, under a decoding
     const { decodeId } = (await decode(bank, pixCode)).body
     assert.equal((await bank.payout(id, { valueCents: 500, pixCode, decodeId })).status, 202)
     const { recipient } = await becomes(bank, `/payouts/${id}`, 'CONFIRMED')
-    assert.deepEqual(recipient, { name: 'Padaria Sol', document: '11144477735', ispb: '99999028' })
+    const pixKey = '11144477735'
+    assert.deepEqual(recipient, { name: 'Padaria Sol', document: pixKey, ispb: '99999028', pixKey })
   }
   const { decodeId } = (await decode(bank, pixCode)).body
   const refusal = async (order: object) => {

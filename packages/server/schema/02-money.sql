@@ -12,11 +12,24 @@ CREATE TABLE allowed_move (
 );
 GRANT SELECT ON allowed_move TO pixgate_app;
 
+-- The name of this installation: one row, made once and never changed. Every order id is derived from it. A backup contains it, so a
+-- restored database derives the same ids, and the bank knows a repeated order again.
+CREATE TABLE installation (
+  singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+  id        uuid NOT NULL DEFAULT gen_random_uuid()
+);
+INSERT INTO installation DEFAULT VALUES;
+GRANT SELECT ON installation TO pixgate_app;
+
 -- A charge, a payout, a refund or an adjustment of an operator, as its moves left it.
 CREATE TABLE operation (
+  -- UUIDv7, the public id. The bank never sees it.
   id                   uuid PRIMARY KEY,
   kind                 text NOT NULL,
   external_id          text NOT NULL,
+  -- The id at the bank: txid, idEnvio, id of a return. 32 lower-case hex digits, derived from installation, kind and external_id:
+  -- see platform/order-id.ts. NULL: an adjustment, which the bank is not asked for.
+  order_id             text,
   status               text NOT NULL,
   -- Number of its moves.
   version              integer NOT NULL,
@@ -51,11 +64,15 @@ CREATE TABLE operation (
   -- Time at which detail and facts lost the data of persons.
   erased_at            timestamptz,
   CONSTRAINT operation_kind_check CHECK (kind IN ('cash_in', 'cash_out', 'refund_in', 'adjustment')),
-  CONSTRAINT operation_external_id_key UNIQUE (kind, external_id)
+  CONSTRAINT operation_external_id_key UNIQUE (kind, external_id),
+  -- The id first: events and statement lines look it up without the kind.
+  CONSTRAINT operation_order_id_key UNIQUE (order_id, kind),
+  CONSTRAINT operation_order_id_check CHECK ((order_id IS NULL) = (kind = 'adjustment'))
   -- Room for the next rows of an operation on its page. With four moves: 130 bytes less of the log, 1.7 kB of disk instead of 2.3.
 ) WITH (fillfactor = 60);
 GRANT SELECT, INSERT ON operation TO pixgate_app;
-GRANT UPDATE (status, version, due_at, next_step, changes_at, transaction_id, end_to_end_id, exclusive_key, facts, updated_at)
+GRANT UPDATE (status, version, expires_at, due_at, next_step, changes_at, transaction_id, end_to_end_id, exclusive_key, facts,
+              updated_at)
   ON operation TO pixgate_app;
 
 -- The part of a payout that left and has not come back, centavos. Facts: {"returns": {"<return id>": cents}}.
@@ -326,17 +343,17 @@ $$;
 
 -- Operations by kind, as the modules read them.
 CREATE VIEW cash_in AS
-  SELECT id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
+  SELECT id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
          exclusive_key, expires_at, due_at, next_step, changes_at, transaction_id, end_to_end_id, detail, facts, created_at,
          updated_at
     FROM operation WHERE kind = 'cash_in';
 CREATE VIEW cash_out AS
-  SELECT id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
+  SELECT id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
          exclusive_key, expires_at, due_at, next_step, changes_at, transaction_id, end_to_end_id, detail, facts, created_at,
          updated_at
     FROM operation WHERE kind = 'cash_out';
 CREATE VIEW refund_in AS
-  SELECT id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
+  SELECT id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
          exclusive_key, expires_at, due_at, next_step, changes_at, transaction_id, end_to_end_id, detail, facts, created_at,
          updated_at
     FROM operation WHERE kind = 'refund_in';

@@ -57,6 +57,16 @@ CREATE TRIGGER begins_open BEFORE INSERT ON "case" FOR EACH ROW
         AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs'))
   EXECUTE FUNCTION refuse_closed_case();
 
+-- Erases the recipient from the case of an outgoing difference when the case closes.
+CREATE FUNCTION forget_recipient() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  NEW.facts := NEW.facts - 'recipient';
+  RETURN NEW;
+END $$;
+CREATE TRIGGER closed_without_recipient BEFORE UPDATE OF closed_at ON "case" FOR EACH ROW
+  WHEN (NEW.closed_at IS NOT NULL AND NEW.operation_id IS NULL AND NEW.facts ? 'recipient')
+  EXECUTE FUNCTION forget_recipient();
+
 -- The end of such a case is written to the audit trail by the database, so that no process can leave it out.
 CREATE FUNCTION tell_closed_case() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN

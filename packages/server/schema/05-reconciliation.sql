@@ -61,6 +61,9 @@ CREATE TABLE statement_gap (
   id           text NOT NULL,
   operation_id uuid NOT NULL,
   value_cents  bigint NOT NULL,
+  -- By our clock.
+  booked_at    timestamptz NOT NULL,
+  -- Time of the first complete reading that lacked it.
   missed_at    timestamptz NOT NULL,
   -- Time at which a case was opened about it.
   reported_at  timestamptz,

@@ -270,12 +270,14 @@ END $$;
 -- it is another database and may lack the last commits.
 -- @source rules#restored.1
 CREATE TABLE database_identity (
-  singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+  singleton   boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   -- NULL: not known, or not to be found out here.
-  cluster   text,
-  tables    text,
-  timeline  text,
-  noted_at  timestamptz
+  cluster     text,
+  tables      text,
+  timeline    text,
+  noted_at    timestamptz,
+  -- Time at which a restore was noted last: orders made soon after it are queried at the bank before they are sent.
+  restored_at timestamptz
 );
 INSERT INTO database_identity DEFAULT VALUES;
-GRANT SELECT, UPDATE (cluster, tables, timeline, noted_at) ON database_identity TO pixgate_app;
+GRANT SELECT, UPDATE (cluster, tables, timeline, noted_at, restored_at) ON database_identity TO pixgate_app;

@@ -4,7 +4,7 @@ import { createAuditKeeper, KEPT_EVERY_MS } from './audit/keeper.ts'
 import { auditLimits } from './audit/limits.ts'
 import { auditLogins } from './audit/logins.ts'
 import { createBalanceHandlers } from './balance/index.ts'
-import { createStatementModule } from './bank-statement/index.ts'
+import { createStatementModule, type StatementModule } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createCertificateWatch } from './banks/certificate-watch.ts'
@@ -59,7 +59,7 @@ import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
 import { createRefundInModule, refundInDecider } from './refund-in/index.ts'
 import { createIdentityStore } from './restored/store.ts'
-import { createIdentityWatch } from './restored/watch.ts'
+import { createIdentityWatch, type IdentityWatch } from './restored/watch.ts'
 import { createErasing, ERASE_EVERY_MS } from './retention/index.ts'
 import { createSigningKeysModule } from './signing-keys/index.ts'
 import { createFeedModule, createWebhooksModule } from './webhooks/index.ts'
@@ -93,11 +93,11 @@ export interface Dependencies extends ProcessDependencies {
   readonly bank?: Bank
 }
 
-/** Whether an operation exists, by its kind. */
+/** The id at the bank of an operation, by its kind; `undefined` where it does not exist. */
 export interface KnownOperations {
-  readonly cashIns: { exists(id: string): Promise<boolean> }
-  readonly cashOuts: { exists(id: string): Promise<boolean> }
-  readonly refunds: { exists(id: string): Promise<boolean> }
+  readonly cashIns: { orderIdOf(id: string): Promise<string | undefined> }
+  readonly cashOuts: { orderIdOf(id: string): Promise<string | undefined> }
+  readonly refunds: { orderIdOf(id: string): Promise<string | undefined> }
 }
 
 /** Makes endpoints that the service answers besides its own. */
@@ -245,11 +245,7 @@ type Modules = Awaited<ReturnType<typeof buildModules>>
 /** @param workers those that are there are woken, and what they do is done here */
 async function buildModules(base: Base, workers: Workers) {
   const { config, databases, metrics } = base
-  const signingKeys = await createSigningKeysModule({
-    ...base,
-    database: databases.api,
-    keys: config.encryptionKeys,
-  })
+  const signingKeys = await createSigningKeysModule({ ...base, database: databases.api, keys: config.encryptionKeys })
   const webhooks = createWebhooksModule({
     ...base,
     database: databases.work,
@@ -273,7 +269,8 @@ async function buildModules(base: Base, workers: Workers) {
   const { partner, standing } = openPartner(base, bank)
   const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
   const access = buildAccess(base, onPreviousSecret)
-  const operations = buildOperations(base, { engine, partner, access }, workers)
+  const { identityWatch, installation } = await buildIdentity(base, engine)
+  const operations = buildOperations(base, { engine, partner, access, identityWatch, installation }, workers)
   const drifts = createDriftCases({ engine, database: databases.work })
   const evidence = buildEvidence(base, { ...operations, engine, bank, partner, onPreviousSecret })
   return {
@@ -287,7 +284,7 @@ async function buildModules(base: Base, workers: Workers) {
     partner,
     ...evidence,
     ...access,
-    closes: buildCloses(base, engine, partner),
+    closes: buildCloses(base, partner, evidence.statements),
     operator: createOperatorModule({
       ...base,
       engine,
@@ -298,13 +295,19 @@ async function buildModules(base: Base, workers: Workers) {
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl, onVerified: drifts.report }),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
-    identityWatch: createIdentityWatch({ ...base, engine, store: createIdentityStore(databases.work) }),
+    identityWatch,
   }
 }
 
-function buildCloses(base: Base, engine: Engine, partner: BalancePartner) {
+/** Which database this is, and which installation. */
+async function buildIdentity(base: Base, engine: Engine) {
+  const store = createIdentityStore(base.databases.work)
+  return { identityWatch: createIdentityWatch({ ...base, engine, store }), installation: await store.installation() }
+}
+
+function buildCloses(base: Base, partner: BalancePartner, { report }: Pick<StatementModule, 'report'>) {
   const { config, databases } = base
-  return createClosesModule({ ...base, ...config, engine, partner, database: databases.work })
+  return createClosesModule({ ...base, ...config, partner, report, database: databases.work })
 }
 
 /** What reads the bank's own word is built on. */
@@ -369,25 +372,34 @@ interface OperationsNeeds {
   readonly engine: Engine
   readonly partner: ReturnType<typeof openPartner>['partner']
   readonly access: Pick<ReturnType<typeof buildAccess>, 'operators' | 'apiKeys'>
+  readonly identityWatch: Pick<IdentityWatch, 'isNearRestore'>
+  readonly installation: string
 }
 
 function buildOperations(
   base: Base,
-  { engine, partner, access: { operators, apiKeys } }: OperationsNeeds,
+  { engine, partner, access: { operators, apiKeys }, identityWatch, installation }: OperationsNeeds,
   workers: Workers,
 ) {
   const { config } = base
   const wake = (worker: string) => workers.get(worker)?.wake()
   const eventQueries = createEventQueryBudget()
   const onLimitExceeded = createLimitReports(base.logger, base.metrics.onLimitExceeded)
-  const shared = { ...base, engine, database: base.databases.api, partner, onLimitExceeded }
+  const isAskedFirst = (createdAt: number) => identityWatch.isNearRestore(createdAt, partner.idempotencyWindowMs)
+  const shared = { ...base, engine, database: base.databases.api, partner, onLimitExceeded, isAskedFirst }
   const bounds = { callTimeoutMs: config.bank.timeoutMs, eventQueries }
   const { limits } = config
-  const refunds = createRefundInModule({ ...shared, bounds, limits, onReserved: () => wake('refund-in') })
+  const refunds = createRefundInModule({
+    ...shared,
+    bounds,
+    terms: { installation, limits },
+    onReserved: () => wake('refund-in'),
+  })
   const cashOuts = createCashOutModule({
     ...shared,
     bounds,
     terms: {
+      installation,
       fee: config.feeCashOut,
       maxValueCents: config.maxValueCents,
       limits,
@@ -410,7 +422,7 @@ function buildOperations(
   })
   const cashIns = createCashInModule({
     ...shared,
-    terms: { merchant: config.merchant, fee: config.feeCashIn, maxValueCents: config.maxValueCents },
+    terms: { installation, merchant: config.merchant, fee: config.feeCashIn, maxValueCents: config.maxValueCents },
     createBudgetMs: config.bank.createBudgetMs,
     returns: {
       take: (cashIn, returned) => refunds.applyEvent(cashIn.id, returned),

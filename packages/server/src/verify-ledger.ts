@@ -1,17 +1,18 @@
 import { parseArgs } from 'node:util'
 import { isProduction, serviceVariables } from './config.ts'
+import { compareWithBank, isUndecided } from './ledger/verify/bank.ts'
 import { reportJson, reportText } from './ledger/verify/report.ts'
-import { trialBalance, unconfirmed, verify } from './ledger/verify/store.ts'
+import { trialBalance, verify } from './ledger/verify/store.ts'
 import type { OpenDatabase } from './open-database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'
 import { type Environment, readVariables } from './platform/variables.ts'
 
 /**
- * The program `verify-ledger`: recomputes the books and prints a trial balance. `--at 2026-11-21T00:00:00Z` takes the trial
- * balance at an instant; `--json` prints for machines.
+ * The program `verify-ledger`: recomputes the books, compares them with the bank's statement and balance, and prints a trial
+ * balance. `--at 2026-11-21T00:00:00Z` takes the trial balance at an instant; `--json` prints for machines.
  * @param open finds the database
- * @returns the exit status: 0 where the books are right, 1 where they have drifted, 2 where it could not look, 3 where they agree
- * with themselves and the bank does not confirm them
+ * @returns the exit status: 0 where nothing differs, 1 where the books have drifted, or differ from the bank by what no operator has
+ * decided, 2 where it could not look
  * @source rules#ledger.verify.3, rules#ledger.verify.6
  */
 export async function verifyLedger(
@@ -36,9 +37,6 @@ export async function configuredDatabase(environment: Environment): Promise<Open
   return { url, stop: async () => undefined }
 }
 
-/** The exit status where the bank does not confirm the books. */
-const UNCONFIRMED = 3
-
 interface Parameters {
   /** `null`: now. */
   readonly at: number | null
@@ -60,14 +58,13 @@ function readParameters(args: readonly string[], usage: string): Parameters {
 
 async function verifyDatabase({ at, json }: Parameters, { url, stop }: OpenDatabase): Promise<number> {
   try {
-    const [verification, totals] = await withSnapshot({ url, name: 'pixgate verify-ledger' }, async (queries) => [
-      { ...(await verify(queries)), unconfirmed: await unconfirmed(queries) },
+    const [findings, totals] = await withSnapshot({ url, name: 'pixgate verify-ledger' }, async (queries) => [
+      { ...(await verify(queries)), bank: await compareWithBank(queries) },
       await trialBalance(queries, at),
     ])
     const report = json ? reportJson : reportText
-    console.log(report(verification, totals, at ?? verification.at))
-    if (verification.faults > 0) return 1
-    return verification.unconfirmed.count > 0 ? UNCONFIRMED : 0
+    console.log(report(findings, totals, at ?? findings.at))
+    return findings.faults > 0 || isUndecided(findings.bank) ? 1 : 0
   } finally {
     await stop()
   }

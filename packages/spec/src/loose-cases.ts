@@ -57,7 +57,8 @@ const LACKING: LooseCaseKind['decisions'] = {
  */
 export const looseCases = {
   statement_unexplained: {
-    meaning: 'The bank’s statement has a movement that the books do not have. It is booked nowhere.',
+    meaning:
+      'The bank’s statement has a movement that the books do not have. Money that came in is in clearing; money that left is booked nowhere.',
     decisions: {
       attribute: 'Hand the movement over to the operation that you name, which books it by its own table.',
       clear: 'Book it to clearing until it is known whose it is. Another case keeps it open.',

@@ -70,13 +70,17 @@ const payment = Type.Object({
 /** One payment of a charge, as the bank tells it. */
 export type PartnerPayment = Static<typeof payment>
 
-/** Answer of `PUT` and `GET /charges/{id}`; `payments` only on GET. */
+/**
+ * Answer of `PUT` and `GET /charges/{id}`; `payments` only on GET. `createdAt`: when the bank made the charge, to tell a payment that is
+ * older than its charge.
+ */
 export const partnerCharge = Type.Object({
   id: reference,
   transactionId: reference,
   status: Type.Enum([...partnerChargeStatuses]),
   valueCents: centsMoved,
   pixCode: Type.String({ maxLength: limits.pixCodeMaxLength, pattern: PLAIN_TEXT }),
+  createdAt: Type.Optional(time),
   expiresAt: time,
   payments: Type.Optional(Type.Array(payment, { maxItems: 100 })),
 })
@@ -119,7 +123,7 @@ export type PartnerReturn = Static<typeof moneyReturn>
 
 /**
  * Answer of `PUT` and `GET /payouts/{id}`. `valueCents` is what moved once it moved; `endToEndId` and `occurredAt` come
- * with that, `errorCode` with the failure.
+ * with that, `errorCode` with the failure. `pixKey` is the key that was paid, as it was ordered.
  * @source partner-protocol#calls
  */
 export const partnerPayout = Type.Object({
@@ -129,7 +133,7 @@ export const partnerPayout = Type.Object({
   valueCents: centsMoved,
   feeCents: Type.Optional(fee),
   endToEndId: Type.Optional(endToEndId),
-  recipient: Type.Optional(party),
+  recipient: Type.Optional(Type.Object({ ...party.properties, pixKey: Type.Optional(pixKey) })),
   errorCode: Type.Optional(errorCode),
   errorMessage: Type.Optional(errorMessage),
   returns: Type.Optional(Type.Array(moneyReturn, { maxItems: 100 })),

@@ -31,8 +31,9 @@ function createHandlers(
       readonly params: { readonly id: string }
       readonly body?: object | undefined
     }) => {
-      if (!isUuid(id) || !(await operations.exists(id))) throw new Refusal('not_found')
-      return { status: 202, body: { accepted: true, ...(await control.act(action, id, body)) } } as const
+      const orderId = isUuid(id) ? await operations.orderIdOf(id) : undefined
+      if (orderId === undefined) throw new Refusal('not_found')
+      return { status: 202, body: { accepted: true, ...(await control.act(action, orderId, body)) } } as const
     }
   }
   return {

@@ -10,7 +10,7 @@ import { Ajv } from 'ajv'
 export interface SimulatorControl {
   /**
    * Acts on one order.
-   * @param id ours, by which the simulator knows the order
+   * @param id the order id, by which the simulator knows the order
    * @param params what the action may be told besides
    * @throws Refusal `not_possible_in_state` the order is not there yet, or does not allow that now · `validation_error`
    */

@@ -1,8 +1,11 @@
 import { limits } from '@pixgate/spec'
 import pLimit from 'p-limit'
-import type { StatementEntry, StatementPartner } from '../banks/port.ts'
+import type { ListedWithin, PayoutPartner, StatementEntry, StatementPartner } from '../banks/port.ts'
 import type { Document, Json } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
+import { isOrderId } from '../platform/order-id.ts'
+import { within } from '../platform/timer.ts'
+import type { Clearing } from './clearing.ts'
 import type { Contradicted, EntryStore, RetoldCase } from './desk/store.ts'
 import { type EntryKey, MISSING, type Settled, UNEXPLAINED } from './entries/store.ts'
 import type { Receivers } from './receivers.ts'
@@ -32,9 +35,10 @@ export interface Differences {
 export interface DifferencesOptions {
   readonly store: StatementStore
   readonly entries: Pick<EntryStore, 'contradicted' | 'decided' | 'retold'>
-  readonly partner: Pick<StatementPartner, 'returnsWithinMs'>
+  readonly partner: Pick<StatementPartner, 'listedWithinMs'> & Partial<Pick<PayoutPartner, 'getPayout'>>
   readonly receivers: Receivers
   readonly tripWire: TripWire
+  readonly clearing: Clearing
   readonly logger: Logger
   /** Others pay from the account too: a debit that we do not know is theirs. */
   readonly isAccountShared: boolean
@@ -47,6 +51,9 @@ const BATCH = 500
 
 /** Entries that are handed over at the same time: so many that the engine has batches, and others connections. */
 const CONCURRENT = 50
+
+/** Time for the question who was paid. */
+const RECIPIENT_WITHIN_MS = 1_000
 
 /** What one reading looks at: of each direction, and of those that are cases already. */
 const UNREPORTED_MAX = 5_000
@@ -62,21 +69,25 @@ class StatementDifferences implements Differences {
   readonly #entries: DifferencesOptions['entries']
   readonly #receivers: Receivers
   readonly #tripWire: TripWire
+  readonly #clearing: Clearing
   readonly #logger: Logger
   readonly #isAccountShared: boolean
-  readonly #returnsWithinMs: number
+  readonly #listedWithinMs: ListedWithin
+  readonly #getPayout: PayoutPartner['getPayout'] | undefined
   readonly #limit = pLimit(CONCURRENT)
   /** The case that was looked at last: the next reading goes on from there. */
   #lastReported: EntryKey | undefined
 
-  constructor({ store, entries, partner, receivers, tripWire, logger, isAccountShared }: DifferencesOptions) {
+  constructor({ store, entries, partner, receivers, tripWire, clearing, logger, isAccountShared }: DifferencesOptions) {
     this.#store = store
     this.#entries = entries
     this.#receivers = receivers
     this.#tripWire = tripWire
+    this.#clearing = clearing
     this.#logger = logger
     this.#isAccountShared = isAccountShared
-    this.#returnsWithinMs = partner.returnsWithinMs ?? 0
+    this.#listedWithinMs = partner.listedWithinMs
+    this.#getPayout = partner.getPayout
   }
 
   async keep(told: readonly StatementEntry[], nowMs: number): Promise<void> {
@@ -135,8 +146,11 @@ class StatementDifferences implements Differences {
     const having = (wanted: Done) => judged.filter((_, index) => outcomes[index] === wanted).map(({ entry }) => entry)
     await this.#store.noteAsked(having('ASKED'), nowMs)
     await this.#store.noteReported(having('REPORTED'), nowMs)
+    const settled = judged.filter(({ entry, verdict }) => settledBy(entry, verdict).length > 0)
+    // First: what is settled is looked at no more.
+    for (const { entry } of settled) if (entry.heldCents > 0n) await this.#clearing.release(entry)
     await this.#store.settle(
-      judged.flatMap(({ entry, verdict }) => settledBy(entry, verdict)),
+      settled.flatMap(({ entry, verdict }) => settledBy(entry, verdict)),
       nowMs,
     )
     for (const { entry, verdict } of judged) {
@@ -189,20 +203,41 @@ class StatementDifferences implements Differences {
     return result
   }
 
-  #unexplained(entry: OpenEntry, reason: string, operationId: string | null): Found {
-    const facts = { reason, operationId, ...factsOf(entry) }
-    const isDanger = entry.direction === 'out' && !this.#isAccountShared
+  async #unexplained(entry: OpenEntry, reason: string, operationId: string | null): Promise<Done | Found> {
+    const recipient = operationId === null ? await this.#recipientOf(entry) : {}
+    const facts = { reason, operationId, ...factsOf(entry), ...recipient }
+    if (entry.direction === 'in') {
+      // Held already by a process that ended before it could note that.
+      if (entry.heldCents === 0n) await this.#clearing.hold(entry, facts)
+      return 'REPORTED'
+    }
+    const isDanger = !this.#isAccountShared
     return { done: 'REPORTED', difference: { kind: UNEXPLAINED, reference: keyOf(entry), facts, isDanger } }
+  }
+
+  /**
+   * The recipient of a payout that the books do not have, which the statement does not name. Payouts are suspended only afterwards, so
+   * that the question is a short one.
+   * @source rules#statement.14
+   */
+  async #recipientOf({ kind, reference, valueCents }: OpenEntry): Promise<Document> {
+    if (kind !== 'PAYOUT_SENT' || !isOrderId(reference)) return {}
+    const answer = await within(RECIPIENT_WITHIN_MS, async (deadline) =>
+      this.#getPayout?.(reference, { valueCents }, deadline),
+    )
+    const recipient = answer && 'payout' in answer ? answer.payout.recipient : undefined
+    return recipient ? { recipient: { name: recipient.name ?? null, pixKey: recipient.pixKey ?? null } } : {}
   }
 
   async findGaps(nowMs: number, readFrom: number): Promise<void> {
     await this.#store.fillGaps(nowMs)
     await this.#tripWire.report((await this.#entries.contradicted()).map(contradictedBy))
     // Missed by an earlier reading and not filled by this one.
-    const gaps = await this.#store.gapsToReport(nowMs, nowMs - this.#returnsWithinMs, BATCH)
+    const gaps = await this.#store.gapsToReport(nowMs, this.#listedWithinMs, BATCH)
     await this.#tripWire.report(gaps.map(missing))
     await this.#store.noteGapsReported(gaps, nowMs)
-    await this.#store.noteGaps(nowMs, nowMs - limits.statementDifferenceMs, readFrom + limits.statementClockSkewMs)
+    const soonestMs = Math.min(...Object.values(this.#listedWithinMs))
+    await this.#store.noteGaps(nowMs, nowMs - soonestMs, readFrom + limits.statementClockSkewMs)
   }
 }
 

@@ -1,29 +1,32 @@
-import type { StatementPartner } from '../banks/port.ts'
+import type { PayoutPartner, StatementPartner } from '../banks/port.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
+import { createClearing } from './clearing.ts'
 import { createEntryDesk, type EntryDesk } from './desk/desk.ts'
 import { createEntryStore } from './desk/store.ts'
 import { createDifferences } from './differences.ts'
 import { createStatementJobs, type StatementJobs } from './jobs.ts'
 import { createReceivers, type Subjects } from './receivers.ts'
 import { createStatementStore } from './store.ts'
-import { createTripWire } from './trip-wire.ts'
+import { createTripWire, type TripWire } from './trip-wire.ts'
 import { createUnreadableItems } from './unreadable.ts'
 
 /** The bank's statement: read, kept, and held against our books. */
 export interface StatementModule extends StatementJobs {
   /** What an operator decides of entries that the books do not have. */
   readonly desk: EntryDesk
+  /** Opens cases about differences, and suspends payouts and refunds for those that are dangerous. */
+  readonly report: TripWire['report']
 }
 
 /** What the module needs. */
 export interface StatementOptions extends Subjects {
   readonly engine: Engine
   readonly database: Database
-  readonly partner: StatementPartner
+  readonly partner: StatementPartner & Partial<Pick<PayoutPartner, 'getPayout'>>
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
@@ -41,15 +44,17 @@ export function createStatementModule(options: StatementOptions): StatementModul
   const entries = createEntryStore(options.database)
   const receivers = createReceivers(options)
   const tripWire = createTripWire(options)
+  const clearing = createClearing(options)
   const store = createStatementStore(options.database)
   const jobs = createStatementJobs({
     ...options,
     store,
-    differences: createDifferences({ ...options, store, entries, tripWire, receivers }),
+    differences: createDifferences({ ...options, store, entries, tripWire, clearing, receivers }),
     unreadable: createUnreadableItems({ ...options, report: tripWire.report }),
   })
   return {
     processNext: options.partner.capabilities.has('statement') ? jobs.processNext : async () => false,
     desk: createEntryDesk({ store: entries, receivers }),
+    report: tripWire.report,
   }
 }

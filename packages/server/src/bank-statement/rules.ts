@@ -79,6 +79,8 @@ export interface OpenEntry extends StatementEntry {
   readonly arrivedOn: string | null
   /** An adjustment of its amount and direction that explains no other entry; `null` where there is none. */
   readonly adjustmentId: string | null
+  /** Amount booked in clearing for this entry, centavos: incoming money without an explanation. */
+  readonly heldCents: bigint
   /**
    * A payment that our books do not have, all of which the bank gave back by itself, or such a return of it.
    * @source rules#statement.10
@@ -105,10 +107,13 @@ export type Verdict =
   | { readonly is: 'ASK' | 'HAND_OVER' | 'WAIT'; readonly operationId: string; readonly isOverdue: boolean }
   | { readonly is: 'UNEXPLAINED'; readonly reason: string; readonly isOverdue: boolean }
 
+/** Time for an event, or an operator, to explain a line. */
+const WITHIN_MS = { in: limits.statementUnexplainedMs, out: limits.statementDifferenceMs } as const
+
 /** Judges an entry by what our books have. @source rules#statement.4, rules#statement.5, rules#statement.6, rules#statement.7, rules#statement.9, rules#statement.10 */
 export function judge(entry: OpenEntry, now: number): Verdict {
   if (entry.kind === 'TARIFF') return judgeTariff(entry)
-  const isOverdue = entry.reportedAt === null && now - entry.seenAt >= limits.statementDifferenceMs
+  const isOverdue = entry.reportedAt === null && now - entry.seenAt >= WITHIN_MS[entry.direction]
   if (entry.booked) return judgeBooked(entry, entry.booked, now)
   const subject = subjectOf(entry)
   if (typeof subject === 'string') return judgeStrange(entry, subject, now, isOverdue)
@@ -126,7 +131,11 @@ function judgeTariff({ named }: OpenEntry): Verdict {
 function judgeStrange(entry: OpenEntry, reason: string, now: number, isOverdue: boolean): Verdict {
   const { adjustmentId, isComeAndGone, seenAt } = entry
   // An event may still name the operation that it is of.
-  if (isComeAndGone && now - seenAt >= limits.statementDifferenceMs) return { is: 'KEPT', operationId: null }
+  if (isComeAndGone) {
+    return now - seenAt >= limits.statementDifferenceMs
+      ? { is: 'KEPT', operationId: null }
+      : { is: 'UNEXPLAINED', reason, isOverdue: false }
+  }
   if (adjustmentId !== null) return { is: 'KEPT', operationId: adjustmentId }
   return { is: 'UNEXPLAINED', reason, isOverdue }
 }

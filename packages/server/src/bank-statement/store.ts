@@ -1,4 +1,4 @@
-import type { StatementEntry } from '../banks/port.ts'
+import type { ListedWithin, StatementEntry } from '../banks/port.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import {
   closingCasesOf,
@@ -12,7 +12,6 @@ import {
   type OpenRow,
   openEntries,
   openEntryOf,
-  UUID_TEXT,
 } from './entries/store.ts'
 import type { OpenEntry } from './rules.ts'
 import type { NamedTariff } from './tariff-names.ts'
@@ -59,11 +58,8 @@ export interface StatementStore extends EntryMarking {
   noteGaps(nowMs: number, bookedUntil: number, bookedSince: number): Promise<void>
   /** Closes what the statement has after all, with its case. */
   fillGaps(nowMs: number): Promise<void>
-  /**
-   * What was missed before an instant and is not reported yet: of each direction the largest, so many at most.
-   * @param returnsMissedBefore the same instant of what went back of an earlier movement
-   */
-  gapsToReport(missedBefore: number, returnsMissedBefore: number, limit: number): Promise<Gap[]>
+  /** Gaps that an earlier reading noted and that are older than the statement may be late: of each direction the largest, so many at most. */
+  gapsToReport(nowMs: number, listedWithin: ListedWithin, limit: number): Promise<Gap[]>
   /** Notes that cases were opened. */
   noteGapsReported(gaps: readonly Gap[], nowMs: number): Promise<void>
 }
@@ -193,7 +189,7 @@ const reopenTariffs = statement<[now: string]>(
      FROM operation o
     WHERE s.kind = 'TARIFF' AND (s.outcome = 'KEPT' OR s.id <> s.reference)
       AND s.settled_at > $1::timestamptz - interval '${REOPENED_FOR}'
-      AND o.id = CASE WHEN s.reference ~ '${UUID_TEXT}' THEN s.reference::uuid END AND o.kind = 'cash_out'
+      AND o.order_id = s.reference AND o.kind = 'cash_out'
       AND NOT EXISTS (SELECT FROM entry e
                        WHERE e.operation_id = o.id AND e.journal = 'tariff_deducted'
                          AND e.reference = CASE WHEN s.id = s.reference THEN '' ELSE s.id END)`,
@@ -262,8 +258,8 @@ const insertGaps = statement<
    ), checked AS (
      UPDATE statement_mark SET checked_version = (SELECT max(version) FROM fresh) WHERE EXISTS (SELECT FROM fresh)
    ), missed AS (
-     INSERT INTO statement_gap (direction, id, operation_id, value_cents, missed_at)
-     SELECT m.direction, m.id, m.operation_id, m.value_cents, $1
+     INSERT INTO statement_gap (direction, id, operation_id, value_cents, booked_at, missed_at)
+     SELECT m.direction, m.id, m.operation_id, m.value_cents, f.at, $1
        FROM fresh f
        JOIN movement m ON m.direction = f.direction AND m.id = f.reference AND m.operation_id = f.operation_id
       WHERE f.at >= $3
@@ -289,17 +285,19 @@ const fillGaps = statement<[now: string]>(
 )
 
 const selectGaps = statement<
-  [missedBefore: string, returnsMissedBefore: string, limit: number],
+  [now: string, received: number, returned: number, sent: number, givenBack: number, limit: number],
   { direction: 'in' | 'out'; id: string; operation_id: string; value_cents: bigint; missed_at: number }
 >(
   'statement.gaps_to_report',
   `SELECT direction, id, operation_id, value_cents, missed_at
      FROM (SELECT *, row_number() OVER (PARTITION BY direction ORDER BY value_cents DESC, id) AS place
              FROM statement_gap o
-            WHERE filled_at IS NULL AND reported_at IS NULL
+            WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1::timestamptz
               -- Of a payment the id begins with E, of what went back of it with D.
-              AND missed_at < CASE WHEN o.id LIKE 'D%' THEN $2::timestamptz ELSE $1 END) g
-    WHERE place <= $3 ORDER BY direction, place`,
+              AND booked_at <= $1::timestamptz - interval '1 ms'
+                * CASE WHEN direction = 'in' AND o.id NOT LIKE 'D%' THEN $2::float8 WHEN direction = 'in' THEN $3::float8
+                       WHEN o.id NOT LIKE 'D%' THEN $4::float8 ELSE $5::float8 END) g
+    WHERE place <= $6 ORDER BY direction, place`,
 )
 
 const noteGapsReported = statement<[directions: readonly string[], ids: readonly string[], now: string]>(
@@ -394,9 +392,17 @@ function gapsOf(database: Database): Pick<StatementStore, OfGaps> {
     fillGaps: async (nowMs) => {
       await database.rows(fillGaps, [instantParameter(nowMs)])
     },
-    gapsToReport: async (missedBefore, returnsMissedBefore, limit) => {
-      const instants = [missedBefore, returnsMissedBefore].map(instantParameter) as [string, string]
-      const rows = await database.rows(selectGaps, [...instants, limit])
+    gapsToReport: async (nowMs, within, limit) => {
+      const { PAYMENT_RECEIVED: received, PAYOUT_RETURNED: returned, PAYOUT_SENT: sent } = within
+      const givenBack = Math.max(within.REFUND_SENT, within.PAYMENT_TAKEN_BACK)
+      const rows = await database.rows(selectGaps, [
+        instantParameter(nowMs),
+        received,
+        returned,
+        sent,
+        givenBack,
+        limit,
+      ])
       return rows.map(({ direction, id, operation_id, value_cents, missed_at }) => ({
         direction,
         id,

@@ -14,7 +14,7 @@ import type { Difference } from './trip-wire.ts'
 export interface UnreadableItems {
   /** Opens a case for each item that has none. */
   report(page: StatementPage, window: Window): Promise<void>
-  /** The windows that are to be read again now; each is told once an hour. */
+  /** The windows to read again now: each once an hour. */
   dueWindows(): Promise<readonly Window[]>
   /** Closes the cases of a window that was read whole, where their items were not among those that could not be read. */
   ended(window: Window, pages: readonly StatementPage[]): Promise<void>
@@ -77,7 +77,7 @@ export function createUnreadableItems({ database, report, clock, logger }: Unrea
       await report(
         fresh.map((item) => {
           const { list, member, json } = item
-          const facts = { list, member, item: json.slice(0, ITEM_CHARS), from, to }
+          const facts = { list, member, item: json.slice(0, ITEM_CHARS).toWellFormed(), from, to }
           return { kind: KIND, reference: referenceOf(item), facts, isDanger: false }
         }),
       )

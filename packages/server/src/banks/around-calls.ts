@@ -1,7 +1,10 @@
 import type { Partner } from './port.ts'
 
 /** The calls of a bank, by the names of {@link Partner}. */
-export type BankCall = Exclude<keyof Partner, 'capabilities' | 'idempotencyWindowMs' | 'returnsWithinMs' | 'stamps'>
+export type BankCall = Exclude<
+  keyof Partner,
+  'capabilities' | 'idempotencyWindowMs' | 'listedWithinMs' | 'stamps' | 'unlistedFees'
+>
 
 /** What is looked at in an answer of any call. */
 export interface AnyAnswer {
@@ -26,10 +29,7 @@ export function aroundCalls(
   ) => Ask<Parameters, Given>,
 ): Partner {
   return {
-    capabilities: partner.capabilities,
-    idempotencyWindowMs: partner.idempotencyWindowMs,
-    ...(partner.returnsWithinMs !== undefined && { returnsWithinMs: partner.returnsWithinMs }),
-    ...(partner.stamps && { stamps: partner.stamps }),
+    ...partner,
     createCharge: around('createCharge', (...call) => partner.createCharge(...call)),
     getCharge: around('getCharge', (...call) => partner.getCharge(...call)),
     cancelCharge: around('cancelCharge', (...call) => partner.cancelCharge(...call)),

@@ -22,9 +22,8 @@ export function withBreaker(
     return answer
   }
   return {
-    capabilities: partner.capabilities,
-    idempotencyWindowMs: partner.idempotencyWindowMs,
-    ...(partner.returnsWithinMs !== undefined && { returnsWithinMs: partner.returnsWithinMs }),
+    // Also its statement and its balance, which are not noted: one that we may not read says nothing of payouts.
+    ...partner,
     sendsWanted: () => breaker.sendsWanted(clock.now()),
     chargesWanted: () => breaker.chargesWanted(clock.now()),
     qrCodesWanted: (asker) => breaker.qrCodesWanted(asker, clock.now()),
@@ -51,9 +50,6 @@ export function withBreaker(
     },
     sendRefund: async (...call) => notedSend(await partner.sendRefund(...call)),
     getRefund: async (...call) => noted(await partner.getRefund(...call)),
-    // Not noted: a statement or a balance that we may not read says nothing of payouts.
-    readStatement: (...call) => partner.readStatement(...call),
-    readBalance: (...call) => partner.readBalance(...call),
   }
 }
 

@@ -1,14 +1,24 @@
 import type { BankCall } from './around-calls.ts'
 import type { NotSent, Partner, PartnerCapability } from './port.ts'
 
-type Calls = Pick<Partner, BankCall>
+type Lacking = Pick<Partner, BankCall | 'listedWithinMs'>
+
+/** For a connector that says nothing else. */
+const LISTED_WITHIN_MS = 300_000
 
 async function notSent(): Promise<NotSent> {
   return { kind: 'NOT_SENT', reason: 'the bank does not do this' }
 }
 
 /** The calls of a bank that can do nothing: none ever leaves. For a connector to begin with. */
-export const lacking: Calls = {
+export const lacking: Lacking = {
+  listedWithinMs: {
+    PAYMENT_RECEIVED: LISTED_WITHIN_MS,
+    PAYMENT_TAKEN_BACK: LISTED_WITHIN_MS,
+    REFUND_SENT: LISTED_WITHIN_MS,
+    PAYOUT_SENT: LISTED_WITHIN_MS,
+    PAYOUT_RETURNED: LISTED_WITHIN_MS,
+  },
   createCharge: notSent,
   getCharge: notSent,
   cancelCharge: notSent,

@@ -12,7 +12,7 @@ export interface Partner extends ChargePartner, PayoutPartner, RefundPartner, St
 /** Charges: money that is to come in. */
 export interface ChargePartner extends Capable {
   /**
-   * Makes a payable charge: one try. `id` is ours and the idempotency key: the same on every attempt.
+   * Makes a payable charge: one try. `id` is the order id and the idempotency key: the same on every attempt.
    * @param deadline ends the try early; passed before the first byte is sent, the answer is `NOT_SENT`
    */
   createCharge(id: string, request: ChargeRequest, deadline?: AbortSignal): Promise<ChargeAnswer>
@@ -67,15 +67,19 @@ export interface RefundPartner extends OrderPartner {
 /** The statement of our account: every centavo that moved, whoever was told of it. */
 export interface StatementPartner extends Capable {
   /**
-   * How long after it happened the statement may lack what went back of an earlier movement; absent: nothing longer than
-   * anything else.
+   * How long after a movement the statement may lack it, milliseconds, by kind: many lists are late. A booked movement that it lacks for
+   * longer is a difference.
+   * @source rules#statement.8
    */
-  readonly returnsWithinMs?: number
+  readonly listedWithinMs: ListedWithin
   /** How far the bank's stamps are from true time; absent where they cannot be off. */
   readonly stamps?: StampOffset
   /** Reads a page of a window. Reading changes nothing at the bank. */
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
 }
+
+/** See {@link StatementPartner.listedWithinMs}. */
+export type ListedWithin = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'>, number>>
 
 /** The offset of a bank's stamps, milliseconds: kept with the statement, for the next process. */
 export interface StampOffset {
@@ -87,8 +91,17 @@ export interface StampOffset {
 
 /** What the bank holds for us, whatever its statement says. */
 export interface BalancePartner extends Capable {
+  /** Fees that are deducted from the balance and are not in the statement, at most; absent: there are none. */
+  readonly unlistedFees?: UnlistedFees
   /** Reads the balance of our account. Reading changes nothing at the bank. */
   readBalance(deadline?: AbortSignal): Promise<BalanceAnswer>
+}
+
+/** Fees of movements, whichever way they went. */
+export interface UnlistedFees {
+  readonly centsPerMovement: bigint
+  /** Of what was moved. */
+  readonly percent: bigint
 }
 
 /**
@@ -334,8 +347,6 @@ export interface RefundTerms {
   readonly valueCents: bigint
   /** Of the payment that is given back. */
   readonly endToEndId: string
-  /** Our id of the charge that was paid. */
-  readonly chargeId: string
 }
 
 /** A refund as we ask for it. The same operation always asks for the same. */
@@ -473,9 +484,14 @@ export type ReportedRefund =
   | Contradicted<{ readonly refund: Refund }>
 
 /** What came of asking for something to be done. */
-export type SendAnswer<Report extends AnyReported> = Report | Rejected | NotSent | Unknown
+export type SendAnswer<Report extends AnyReported> = (Report & FoundEarlier) | Rejected | NotSent | Unknown
 /** What came of asking about it. */
 export type QueryAnswer<Report extends AnyReported> = Report | NotFound | NotSent | Unknown
+/** How an order came to be at the bank. */
+export interface FoundEarlier {
+  /** The bank had it under this id before this try, and was asked what it is. */
+  readonly isEarlier?: true
+}
 /** Any {@link ReportedCharge}, {@link ReportedPayout} or {@link ReportedRefund}. */
 export interface AnyReported {
   readonly kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED'

@@ -113,7 +113,7 @@ function lineOf(call: BankCall, answer: AnyAnswer, first: unknown) {
     kind: `${call} ${kind} ${reason}`,
     level: isRefused ? 'error' : kind === 'REJECTED' ? 'info' : 'warn',
     sentence: `${subject}, and ${fault}: ${next}${advice}`,
-    fields: { call, answer: kind, reason, ...(HAS_NO_ID.has(call) ? {} : { operationId: first }) },
+    fields: { call, answer: kind, reason, ...(HAS_NO_ID.has(call) ? {} : { orderId: first }) },
   } as const
 }
 

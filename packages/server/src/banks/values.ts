@@ -4,7 +4,7 @@
  */
 
 /** Nothing that is read of a bank lies deeper; what does is left as it is, so that no nesting exhausts the stack. */
-const DEPTH_MAX = 32
+export const DEPTH_MAX = 32
 
 /** The same JSON without its nulls: null is absent everywhere. */
 export function withoutNulls(json: unknown, depth = 0): unknown {
@@ -22,8 +22,49 @@ export function itemsOf(list: unknown): readonly unknown[] {
   return Array.isArray(list) ? list : [list]
 }
 
+/**
+ * The text of a member without meaning for money; a value of another type counts as absent, so that a payment is read whatever
+ * the bank writes about its payer.
+ * @param names the members that lead to it
+ */
+export function textIn(json: unknown, ...names: readonly string[]): string | undefined {
+  const found = memberOf(json, names)
+  return typeof found === 'string' ? found : undefined
+}
+
+const COUNT = /^\d{1,9}$/
+
+/** A whole number, also one that is spelled as text; `undefined`: none stands there. @param names the members that lead to it */
+export function countIn(json: unknown, ...names: readonly string[]): number | undefined {
+  const found = memberOf(json, names)
+  return (typeof found === 'number' || typeof found === 'string') && COUNT.test(String(found))
+    ? Number(found)
+    : undefined
+}
+
+function memberOf(json: unknown, names: readonly string[]): unknown {
+  return names.reduce<unknown>(
+    (holder, name) =>
+      typeof holder === 'object' && holder !== null && Object.hasOwn(holder, name)
+        ? Reflect.get(holder, name)
+        : undefined,
+    json,
+  )
+}
+
+/** Visible characters of ASCII: the standard's ids have fewer. Another text could be none that a database keeps and finds again. */
+const ID = /^[!-~]{1,128}$/
+
+/** Whether a text can be the id of a movement, or name what it was for. */
+export function isId(text: string | undefined): text is string {
+  return text !== undefined && ID.test(text)
+}
+
 /** Reais with up to two decimals, as a pattern of JSON Schema; the standard has `\d{1,10}\.\d{2}`. */
 export const AMOUNT = '^\\d{1,10}(?:\\.\\d{1,2})?$'
+
+/** The same of money that moved: nothing is no movement. */
+export const AMOUNT_MOVED = '^(?=[0.]*[1-9])\\d{1,10}(?:\\.\\d{1,2})?$'
 
 /** A balance: below zero too, and beyond what one payment can be; every one counts exactly in centavos. */
 export const BALANCE = '^-?\\d{1,13}(?:\\.\\d{1,2})?$'
@@ -59,6 +100,10 @@ export function isInstant(text: string): boolean {
   return !Number.isNaN(instantOf(text))
 }
 
+/** No bank means these, but for a default of its language: years that not everything here can write. */
+const EARLIEST = Date.UTC(1970, 0, 2)
+const LATEST = Date.UTC(9999, 0)
+
 /** @returns epoch milliseconds, what is finer cut off; second 60 is the next minute's first; NaN: it names none */
 export function instantOf(text: string): number {
   const parts = INSTANT.exec(text)
@@ -77,5 +122,6 @@ export function instantOf(text: string): number {
   if (midnight.getUTCFullYear() !== year || midnight.getUTCMonth() !== month - 1) return Number.NaN
   const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1)
   const time = (hour * 60 + minute - offset) * 60_000 + second * 1_000 + Number(fraction.slice(0, 3).padEnd(3, '0'))
-  return midnight.getTime() + time
+  const instant = midnight.getTime() + time
+  return instant >= EARLIEST && instant < LATEST ? instant : Number.NaN
 }

@@ -7,6 +7,7 @@ import type {
   ChargeRequest,
   ChargeTerms,
 } from '../banks/port.ts'
+import type { IsAskedFirst } from '../operations/first-order.ts'
 import type { CashIn } from './cash-in.ts'
 
 /** The calls to the bank about charges, as far as it can do them. */
@@ -33,18 +34,29 @@ export const BREAKER_OPEN = { kind: 'NOT_SENT', reason: 'the bank is away' } as 
 export const CANNOT_ASK = { kind: 'NOT_SENT', reason: 'the bank cannot be asked about a charge' } as const
 
 /** Makes the calls to a bank. */
-export function createChargeCalls(partner: ChargePartner & ChargeAvailability): ChargeCalls {
+export function createChargeCalls(
+  partner: ChargePartner & ChargeAvailability,
+  isAskedFirst: IsAskedFirst = () => false,
+): ChargeCalls {
   const { capabilities } = partner
   const canAsk = capabilities.has('query-charge')
   const ask = async (id: string, terms: ChargeTerms) => (canAsk ? partner.getCharge(id, terms) : CANNOT_ASK)
   return {
     canAsk,
     isSwept: capabilities.has('statement'),
-    order: async (cashIn, nowMs, deadline) =>
-      partner.chargesWanted() > 0 ? partner.createCharge(cashIn.id, requestOf(cashIn, nowMs), deadline) : BREAKER_OPEN,
-    ask: (cashIn) => ask(cashIn.id, termsOf(cashIn)),
+    order: async (cashIn, nowMs, deadline) => {
+      if (partner.chargesWanted() === 0) return BREAKER_OPEN
+      const request = requestOf(cashIn, nowMs)
+      if (canAsk && !request.isRepeated && isAskedFirst(cashIn.createdAt)) {
+        const known = await partner.getCharge(cashIn.orderId, request, deadline)
+        if (known.kind !== 'NOT_FOUND') return known
+      }
+      return partner.createCharge(cashIn.orderId, request, deadline)
+    },
+    ask: (cashIn) => ask(cashIn.orderId, termsOf(cashIn)),
     askAbout: (id) => ask(id, { valueCents: 0n, expiresAt: 0 }),
-    cancel: async ({ id }) => (capabilities.has('cancel-charge') ? partner.cancelCharge(id) : { kind: 'CANCELLED' }),
+    cancel: async ({ orderId }) =>
+      capabilities.has('cancel-charge') ? partner.cancelCharge(orderId) : { kind: 'CANCELLED' },
     isRepeatable: ({ facts }) => capabilities.has('idempotent-charge') || facts.unsent === 'claimed',
   }
 }

@@ -1,6 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { Payment } from '../banks/port.ts'
-import type { Document, MovementId, Operation } from '../engine/operation.ts'
+import type { Document, MovementId, Operation, Ordered } from '../engine/operation.ts'
 import type { ReasonFact } from '../engine/reason.ts'
 import type { FailureInput } from '../operations/inputs.ts'
 import type { MadeByFact } from '../operations/made-by.ts'
@@ -96,7 +96,7 @@ export type SuspendedReturn = {
 }
 
 /** A cash-in as the engine keeps it. */
-export type CashIn = Operation<'cash_in', CashInDetail, CashInFacts>
+export type CashIn = Operation<'cash_in', CashInDetail, CashInFacts> & Ordered
 
 /** Whether an operation is a cash-in. */
 export function isCashIn(operation: Operation | undefined): operation is CashIn {
@@ -133,6 +133,8 @@ export type CashInInput =
       readonly pixCode?: string
       /** As measured in the answer that made the charge. */
       readonly stampOffsetMs?: number
+      /** Its end at the bank, where the bank had it before it was ordered here. */
+      readonly expiresAt?: number
     }
   | { readonly on: 'charge.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
   | { readonly on: 'charge.unknown' | 'charge.contradicted'; readonly reason: string }

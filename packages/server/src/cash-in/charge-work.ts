@@ -8,6 +8,7 @@ import type {
 } from '../banks/port.ts'
 import type { Document } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
+import type { IsAskedFirst } from '../operations/first-order.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import { BREAKER_OPEN, CANNOT_ASK, type ChargeCalls, createChargeCalls } from './calls.ts'
@@ -35,6 +36,8 @@ export interface ChargeWorkOptions {
   /** How long a create may take with the partner. */
   readonly createBudgetMs: number
   readonly returns: ReturnsOfCashIns
+  /** By default no charge is. */
+  readonly isAskedFirst?: IsAskedFirst
 }
 
 /** A claimed cash-in is nobody else's for this long: longer than any one step takes. */
@@ -66,7 +69,7 @@ export class ChargeWork {
     this.#options = options
     this.#commands = options.commands
     this.#clock = options.clock
-    this.#calls = createChargeCalls(options.partner)
+    this.#calls = createChargeCalls(options.partner, options.isAskedFirst)
   }
 
   /** Asks for the charge of a new cash-in, within the request. @returns the cash-in as it then is */

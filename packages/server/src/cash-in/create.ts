@@ -1,6 +1,7 @@
 import { feeCents, fieldRefusal, limits, normaliseDocument, Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision } from '../engine/operation.ts'
 import type { AskedBy } from '../operations/requests.ts'
+import { orderId } from '../platform/order-id.ts'
 import type { CashIn, CashInDetail } from './cash-in.ts'
 
 /** Whether a cash-in is accepted. Pure. */
@@ -19,6 +20,8 @@ export interface CashInRequest extends AskedBy {
 
 /** The merchant's part of a create: configuration. */
 export interface CashInTerms {
+  /** The id of this installation, from which order ids are derived. */
+  readonly installation: string
   readonly merchant: CashInDetail['merchant']
   readonly fee: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly maxValueCents: bigint
@@ -49,6 +52,7 @@ export function decideCreate(request: CashInRequest, terms: CashInTerms, now: nu
       id: request.id,
       kind: 'cash_in',
       externalId: request.externalId,
+      orderId: orderId(terms.installation, { kind: 'cash_in', externalId: request.externalId }),
       status: 'PENDING',
       valueCents: request.valueCents,
       feeCents: fee < request.valueCents ? fee : request.valueCents,

@@ -42,8 +42,9 @@ function knownAfter(cashIn: CashIn, input: CashInEvent, learned: Changes, row: T
   return withCases(cashIn, row, { ...learned, ...asked, facts: { ...learned.facts, ...asked.facts } })
 }
 
-function standingAfter(cashIn: CashIn, { facts }: Changes, row: Target<CashIn>): CashIn {
-  return { ...cashIn, status: row.to, facts: { ...cashIn.facts, ...facts, ...reasonAfter(cashIn, row) } }
+function standingAfter(cashIn: CashIn, { facts, expiresAt }: Changes, row: Target<CashIn>): CashIn {
+  const end = expiresAt === undefined ? {} : { expiresAt }
+  return { ...cashIn, ...end, status: row.to, facts: { ...cashIn.facts, ...facts, ...reasonAfter(cashIn, row) } }
 }
 
 function withDueAt(cashIn: CashIn, changes: Changes, row: Target<CashIn>, nowMs: number): Changes {
@@ -109,16 +110,7 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
     case 'clock.expired':
       return expired(cashIn.facts, input.isSwept, nowMs)
     case 'charge.accepted':
-      if (row.opens === 'charge_contradicted') return {}
-      return {
-        transactionId: input.transactionId,
-        facts: {
-          ...(input.pixCode === undefined ? {} : { pixCode: input.pixCode }),
-          ...(input.stampOffsetMs ? { stampOffsetMs: input.stampOffsetMs } : {}),
-          ...found(cashIn.facts),
-          ...(row.to === 'PENDING' ? ANSWERED : {}),
-        },
-      }
+      return row.opens === 'charge_contradicted' ? {} : factsAfterAcceptance(cashIn, input, row)
     case 'charge.rejected':
       return row.to === 'FAILED' ? { facts: failure(input) } : {}
     case 'charge.not_sent':
@@ -143,6 +135,23 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
       return factsAfterFailure(cashIn, input, row)
     default:
       return factsAfterRefund(cashIn, input, row, nowMs)
+  }
+}
+
+function factsAfterAcceptance(
+  { facts }: CashIn,
+  { transactionId, pixCode, stampOffsetMs, expiresAt }: Extract<CashInInput, { on: 'charge.accepted' }>,
+  { to }: Target<CashIn>,
+): Changes {
+  return {
+    transactionId,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    facts: {
+      ...(pixCode === undefined ? {} : { pixCode }),
+      ...(stampOffsetMs ? { stampOffsetMs } : {}),
+      ...found(facts),
+      ...(to === 'PENDING' ? ANSWERED : {}),
+    },
   }
 }
 

@@ -58,6 +58,8 @@ export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartne
   /** Whether this very movement was booked on a cash-in: a payment of it, or a return. Amounts in centavos. */
   hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
+  /** The id at the bank of a cash-in; `undefined` where it does not exist. */
+  orderIdOf(id: string): Promise<string | undefined>
 }
 
 /** What the module needs. */
@@ -105,5 +107,6 @@ export function createCashInModule(options: CashInOptions): CashInModule {
       return booked === valueCents
     },
     exists: async (id) => (await store.get(id)) !== undefined,
+    orderIdOf: async (id) => (await store.get(id))?.orderId,
   }
 }

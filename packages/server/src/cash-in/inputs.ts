@@ -41,7 +41,10 @@ export function inputsOf(
     case 'ACCEPTED':
       return chargeInputs(cashIn, answer.charge)
     case 'FINAL':
-      return [...chargeInputs(cashIn, answer.charge), ...endInputs(cashIn, answer.charge, { now, isSwept })]
+      return [
+        ...chargeInputs(cashIn, answer.charge),
+        ...endInputs({ ...cashIn, ...adopted(cashIn, answer.charge) }, answer.charge, { now, isSwept }),
+      ]
   }
 }
 
@@ -54,10 +57,10 @@ export type ReturnOfPayment = PaymentReturn & { readonly endToEndId: string }
  * @source rules#cash-in.returns.6
  */
 export function returnsIn(
-  { id, endToEndId, facts }: CashIn,
+  { orderId, endToEndId, facts }: CashIn,
   answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
 ): readonly ReturnOfPayment[] {
-  if (!('charge' in answer) || answer.charge.id !== id) return []
+  if (!('charge' in answer) || answer.charge.id !== orderId) return []
   const told = answer.charge.payments.filter(
     (payment) => payment.endToEndId === endToEndId || own(facts.decidedPayments, payment.endToEndId) !== undefined,
   )
@@ -94,6 +97,24 @@ function isCharged({ facts }: CashIn): boolean {
   return facts.pixCode !== undefined
 }
 
+/** Banks count whole seconds from their own beginning of a charge: so far its end may be from the one that was asked for. */
+const SAME_END_MS = 60_000
+
+const HOUR_MS = 3_600_000
+const ZONE_MAX_MS = 14 * HOUR_MS
+
+/**
+ * The bank's end of a charge that it had before it was ordered here, as after a restore: that is when it can be paid. A difference of
+ * whole hours is no other end: it is that of a bank that writes local time, until that is measured.
+ * @source rules#restored.5, rules#api-pix.17
+ */
+function adopted({ transactionId, expiresAt }: CashIn, charge: Charge): { readonly expiresAt?: number } {
+  if (transactionId !== null || expiresAt === null) return {}
+  const differenceMs = Math.abs(charge.expiresAt - expiresAt)
+  const hoursMs = Math.min(Math.round(differenceMs / HOUR_MS) * HOUR_MS, ZONE_MAX_MS)
+  return Math.abs(differenceMs - hoursMs) > SAME_END_MS ? { expiresAt: charge.expiresAt } : {}
+}
+
 function chargeInputs(cashIn: CashIn, charge: Charge): CashInInput[] {
   const { transactionId, status, payments, stampOffsetMs } = charge
   const pixCode = charge.pixCode !== undefined && isBrCode(charge.pixCode) ? charge.pixCode : undefined
@@ -106,6 +127,7 @@ function chargeInputs(cashIn: CashIn, charge: Charge): CashInInput[] {
       transactionId,
       ...(pixCode !== undefined && { pixCode }),
       ...(stampOffsetMs !== undefined && { stampOffsetMs }),
+      ...adopted(cashIn, charge),
     },
     ...payments.map((payment) => ({ on: 'partner.confirmed', payment, transactionId }) as const),
   ]
@@ -116,7 +138,7 @@ function chargeInputs(cashIn: CashIn, charge: Charge): CashInInput[] {
  * @source rules#cash-in.states.12, failure-modes#P7
  */
 function contradictionInputs(cashIn: CashIn, { id, transactionId, payments }: Charge, reason: string): CashInInput[] {
-  const ours = id === cashIn.id ? payments : []
+  const ours = id === cashIn.orderId ? payments : []
   return [
     { on: 'charge.contradicted', reason },
     ...ours.map((payment) => ({ on: 'partner.confirmed', payment, transactionId, isContradicted: true }) as const),

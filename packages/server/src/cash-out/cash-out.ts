@@ -1,6 +1,6 @@
-import { normaliseDocument, type PixKeyType } from '@pixgate/spec'
-import type { Party, PayoutReturn } from '../banks/port.ts'
-import type { Document, MovementId, Operation } from '../engine/operation.ts'
+import { normaliseDocument, normaliseUntypedPixKey, type PixKeyType } from '@pixgate/spec'
+import type { PaidRecipient, Party, PayoutReturn } from '../banks/port.ts'
+import type { Document, MovementId, Operation, Ordered } from '../engine/operation.ts'
 import type { SendFacts } from '../operations/attempts.ts'
 import type { OrderInput, Result } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
@@ -68,7 +68,7 @@ export interface CashOutFacts extends SendFacts, RepeatedReturns {
 }
 
 /** A cash-out as the engine keeps it. */
-export type CashOut = Operation<'cash_out', CashOutDetail, CashOutFacts>
+export type CashOut = Operation<'cash_out', CashOutDetail, CashOutFacts> & Ordered
 
 /** Whether an operation is a cash-out. */
 export function isCashOut(operation: Operation | undefined): operation is CashOut {
@@ -150,8 +150,34 @@ export function namesPayout(cashOut: CashOut, { endToEndId = null }: ReturnedInp
  * @source rules#cash-out.states.12
  */
 export function paidElsewhere({ detail }: CashOut, { recipient }: Movement): boolean {
-  const [wanted, told] = [detail.recipient.document, recipient?.document].map((text) => normaliseDocument(text ?? ''))
-  return wanted != null && told != null && wanted !== told
+  const [wanted, paid] = documentsOf(detail.recipient, recipient)
+  return wanted != null && paid != null && wanted !== paid
+}
+
+/**
+ * Whether the bank paid another recipient than a code was decoded to: by the document, or by the key where a document is missing or
+ * masked. A masked key proves nothing.
+ * @source rules#cash-out.qrcode.9
+ */
+export function isOtherRecipient(wanted: CashOutRecipient, paid: PaidRecipient | undefined): boolean {
+  const [wantedDocument, paidDocument] = documentsOf(wanted, paid)
+  if (wantedDocument != null && paidDocument != null) return wantedDocument !== paidDocument
+  if (paid?.pixKey === undefined || paid.pixKey === wanted.pixKey || wanted.pixKey === ERASED_PIX_KEY) return false
+  const paidKey = normaliseUntypedPixKey(paid.pixKey, wantedDocument ?? null)
+  return paidKey !== null && paidKey !== wanted.pixKey
+}
+
+/** Whether the bank tells the document of the recipient, whole. */
+export function isSameDocument(
+  wanted: Pick<CashOutRecipient, 'document'>,
+  paid: Pick<Party, 'document'> | undefined,
+): boolean {
+  const [wantedDocument, paidDocument] = documentsOf(wanted, paid)
+  return wantedDocument != null && wantedDocument === paidDocument
+}
+
+function documentsOf(wanted: Pick<CashOutRecipient, 'document'>, paid: Pick<Party, 'document'> | null | undefined) {
+  return [wanted.document, paid?.document].map((text) => normaliseDocument(text ?? ''))
 }
 
 /** What was booked before under a return's id, centavos: credited, or in suspense. */

@@ -4,6 +4,7 @@ import { keyCapsFact } from '../operations/limits/key-caps.ts'
 import { type Leaving, type Limits, taken } from '../operations/limits/limits.ts'
 import type { AskedBy } from '../operations/requests.ts'
 import { isEnabled } from '../operations/switch.ts'
+import { orderId } from '../platform/order-id.ts'
 import { approvalFor } from './approval.ts'
 import type { CashOut, CashOutDetail, CashOutRecipient } from './cash-out.ts'
 
@@ -25,6 +26,8 @@ export interface CashOutRequest extends AskedBy {
 
 /** The merchant's part of a create: configuration. */
 export interface CashOutTerms {
+  /** The id of this installation, from which order ids are derived. */
+  readonly installation: string
   readonly fee: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly maxValueCents: bigint
   readonly limits: Limits
@@ -58,6 +61,7 @@ export function decideCreate(
       id: request.id,
       kind: 'cash_out',
       externalId: request.externalId,
+      orderId: orderId(terms.installation, { kind: 'cash_out', externalId: request.externalId }),
       status: 'RESERVED',
       valueCents,
       feeCents: fee,

@@ -70,5 +70,6 @@ export function createCashOutModule(options: CashOutOptions): CashOutModule {
       return booked === valueCents
     },
     exists: async (id) => (await store.get(id)) !== undefined,
+    orderIdOf: async (id) => (await store.get(id))?.orderId,
   }
 }

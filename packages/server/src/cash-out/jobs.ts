@@ -1,6 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import type {
   Availability,
+  FoundEarlier,
   Payout,
   PayoutAnswer,
   PayoutPartner,
@@ -11,6 +12,7 @@ import type {
   ReportedPayout,
   SettledPayout,
 } from '../banks/port.ts'
+import { hasOtherOpenAttempts } from '../operations/attempts.ts'
 import {
   createDispatcher,
   type DispatchBounds,
@@ -18,9 +20,17 @@ import {
   type Orders,
   type SendingNew,
 } from '../operations/dispatcher.ts'
+import { type IsAskedFirst, sendFirst } from '../operations/first-order.ts'
 import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/inputs.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type CashOut, type CashOutInput, ERASED_PIX_KEY, type Movement } from './cash-out.ts'
+import {
+  type CashOut,
+  type CashOutInput,
+  ERASED_PIX_KEY,
+  isOtherRecipient,
+  isSameDocument,
+  type Movement,
+} from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
 import { nextStep } from './schedule.ts'
 import type { CashOutStore } from './store.ts'
@@ -45,6 +55,8 @@ export interface CashOutJobsOptions {
   readonly bounds: DispatchBounds
   /** By default no payout is claimed as it is made. */
   readonly sendingNew?: SendingNew | undefined
+  /** By default no payout is. */
+  readonly isAskedFirst?: IsAskedFirst | undefined
 }
 
 /** How soon a client may try again when the partner did not decode a code. */
@@ -52,7 +64,8 @@ const DECODE_RETRY_SECONDS = 5
 
 /** Makes the jobs. */
 export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
-  const { commands, store, partner, clock, bounds, sendingNew } = options
+  const { commands, store, partner, clock, bounds, sendingNew, isAskedFirst = () => false } = options
+  const canAsk = partner.capabilities.has('query-payout')
   const canDecode = partner.capabilities.has('payout') && partner.capabilities.has('decode-qr-code')
   const windowMs = partner.capabilities.has('idempotent-payout') ? partner.idempotencyWindowMs : 0
 
@@ -63,10 +76,27 @@ export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
       const taken = await commands.apply(id, inputs)
       return taken?.result === 'APPLIED' ? taken.cashOut : undefined
     },
-    send: async (cashOut, window) =>
-      inputsOfSending(cashOut, await partner.sendPayout(cashOut.id, payoutRequest(cashOut), window)),
-    ask: async (cashOut) =>
-      inputsOfAsking(cashOut, await partner.getPayout(cashOut.id, payoutTerms(cashOut)), windowMs, clock),
+    send: async (cashOut, window) => {
+      const answer = await sendFirst({
+        order: cashOut,
+        isAskedFirst: (createdAt) => canAsk && isAskedFirst(createdAt),
+        ask: async (deadline) => earlier(await partner.getPayout(cashOut.orderId, payoutTerms(cashOut), deadline)),
+        send: () => partner.sendPayout(cashOut.orderId, payoutRequest(cashOut), window),
+      })
+      return inputsOfSending(cashOut, withRecipientProven(cashOut, withRecipientCompared(cashOut, answer)))
+    },
+    ask: async (cashOut) => {
+      const answer = await partner.getPayout(cashOut.orderId, payoutTerms(cashOut))
+      return inputsOfAsking(cashOut, withRecipientCompared(cashOut, answer), windowMs, clock)
+    },
+    askBeforeRelease: async (cashOut) => {
+      if (!canAsk || !isAskedFirst(cashOut.createdAt)) return undefined
+      const answer = withRecipientCompared(cashOut, await partner.getPayout(cashOut.orderId, payoutTerms(cashOut)))
+      if (!isReported(answer)) return answer.kind === 'NOT_FOUND' ? undefined : []
+      return answer.kind === 'FINAL' && answer.payout.status === 'FAILED'
+        ? undefined
+        : inputsOfPayout(cashOut.orderId, answer)
+    },
     windowMs,
   }
 
@@ -94,7 +124,7 @@ function unavailable(): Refusal {
 
 /** What the answer to a try means. @source failure-modes#P5 */
 export function inputsOfSending(tried: Tried, answer: PayoutAnswer): CashOutInput[] {
-  if (isReported(answer)) return inputsOfPayout(tried.id, answer)
+  if (isReported(answer)) return inputsOfPayout(tried.orderId, answer)
   const input = inputWithoutOrder(tried, answer)
   return [answer.isOfOrderAlone && input.on === 'send.not_sent' ? { ...input, isOfOrderAlone: true } : input]
 }
@@ -107,11 +137,45 @@ export function inputsOfAsking(
   clock?: Clock,
 ): CashOutInput[] {
   return isReported(answer)
-    ? [...inputsOfPayout(asked.id, answer), { on: 'work.done' }]
+    ? [...inputsOfPayout(asked.orderId, answer), { on: 'work.done' }]
     : inputsWithoutOrder(asked, answer, windowMs, clock)
 }
 
-function isReported(answer: PayoutAnswer | PayoutQueryAnswer): answer is ReportedPayout {
+/** A payout for a QR code that pays somebody else than the code was decoded to is on other terms. @source rules#cash-out.qrcode.9 */
+function withRecipientCompared<Answer extends PayoutAnswer | PayoutQueryAnswer>(
+  { detail }: CashOut,
+  answer: Answer,
+): Answer | Extract<ReportedPayout, { kind: 'CONTRADICTED' }> {
+  if (detail.paymentType === 'key' || !isReported(answer) || answer.kind === 'CONTRADICTED') return answer
+  const { payout } = answer
+  return isOtherRecipient(detail.recipient, payout.recipient)
+    ? { kind: 'CONTRADICTED', reason: 'other recipient', payout }
+    : answer
+}
+
+/**
+ * A payout that the bank had before our first try may be one that a restored database forgot: it is adopted only if the bank tells the
+ * same recipient, by the key (compared already) or by the document.
+ * @source rules#restored.5
+ */
+function withRecipientProven(
+  { detail: { paymentType, recipient }, facts }: CashOut,
+  answer: PayoutAnswer,
+): PayoutAnswer | Extract<ReportedPayout, { kind: 'CONTRADICTED' }> {
+  if (paymentType !== 'key' || !isReported(answer) || !answer.isEarlier || hasOtherOpenAttempts(facts)) return answer
+  const { kind, payout } = answer
+  const isProven = payout.recipient?.pixKey !== undefined || isSameDocument(recipient, payout.recipient)
+  if (kind === 'CONTRADICTED' || payout.status === 'FAILED' || isProven) return answer
+  return { kind: 'CONTRADICTED', reason: 'recipient not told', payout }
+}
+
+function earlier(answer: PayoutQueryAnswer): PayoutQueryAnswer & FoundEarlier {
+  return isReported(answer) ? { ...answer, isEarlier: true } : answer
+}
+
+function isReported<Answer extends PayoutAnswer | PayoutQueryAnswer>(
+  answer: Answer,
+): answer is Extract<Answer, { readonly payout: Payout }> {
   return 'payout' in answer
 }
 

@@ -1,7 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { BalancePartner } from '../banks/port.ts'
-import type { Engine } from '../engine/engine.ts'
-import type { Case } from '../engine/operation.ts'
+import type { Document } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Queries } from '../platform/db/database.ts'
 import { workAsApplication } from '../platform/db/login.ts'
@@ -12,7 +11,7 @@ import { boundsOf, dayAfter, dayOf } from '../platform/sao-paulo.ts'
 import type { EncryptionKeys } from '../platform/sealing.ts'
 import { firstBalanceAt, isBalanceKnown, keepBalance, reservedNow } from './balance/store.ts'
 import { closeKeys, hashOfClose, NO_CLOSE, proofOf } from './chain.ts'
-import { type CloseContent, contentOf } from './content.ts'
+import { type Carried, type CloseContent, contentOf, lacksMore } from './content.ts'
 import { readFigures } from './figures/store.ts'
 import {
   CLOSE_DIFFERS,
@@ -47,13 +46,24 @@ export interface Closer {
 export interface CloserOptions {
   readonly databaseUrl: string
   readonly database: Database
-  readonly engine: Pick<Engine, 'execute'>
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
   readonly encryptionKeys: EncryptionKeys
   /** A day waits for the bank's statement and balance, where it has them. */
   readonly partner: BalancePartner
+  /** Opens a case about what a close leaves unexplained, and suspends payouts and refunds where that is a danger. */
+  readonly report: (differences: readonly CloseDifference[]) => Promise<void>
+  /** Others pay from the account too: what it lacks may be theirs. */
+  readonly isBankAccountShared: boolean
+}
+
+/** What a close leaves unexplained. */
+export interface CloseDifference {
+  readonly kind: typeof CLOSE_DIFFERS
+  readonly reference: string
+  readonly facts: Document
+  readonly isDanger: boolean
 }
 
 /** How often a worker that has nothing to do looks. */
@@ -153,20 +163,20 @@ async function nextDay(options: CloserOptions, readBalance: () => Promise<void>)
 
 /** @returns whether a close was made: not where the day is closed as it is, nor where another process was first */
 async function makeClose(options: CloserOptions, day: string, signal: AbortSignal): Promise<boolean> {
-  const { databaseUrl, database, engine, ids, logger, encryptionKeys } = options
+  const { databaseUrl, database, report, ids, logger, encryptionKeys } = options
   const made = await withSnapshot({ url: databaseUrl, name: 'pixgate close', signal }, async (queries) => {
     await workAsApplication(queries)
     return prepared(queries, day, options.clock.now())
   })
   if (made === undefined) return false
-  const { close, content } = made
+  const { close, content, carried } = made
   // Orders under way may explain the difference of every balance so far.
   if (content.bank === null && (await waitsForBalance(options, boundsOf(day).to))) return false
   // First: whoever dies in between opens it again, under the same reference.
   if (content.caseReference !== null) {
-    const reference = content.caseReference
-    const opened: Case = { operationId: null, kind: CLOSE_DIFFERS, reference, facts: factsOf(content) }
-    await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
+    const isDanger =
+      !options.isBankAccountShared && lacksMore(content.unexplainedCents, carried, options.partner.unlistedFees)
+    await report([{ kind: CLOSE_DIFFERS, reference: content.caseReference, facts: factsOf(content), isDanger }])
   }
   const [key] = closeKeys(encryptionKeys)
   const signature = { keyId: key.id, mac: key.sign(close.hash) }
@@ -182,13 +192,13 @@ async function prepared(
   queries: Queries,
   day: string,
   nowMs: number,
-): Promise<{ close: Close; content: CloseContent } | undefined> {
+): Promise<{ close: Close; content: CloseContent; carried: Carried } | undefined> {
   const bounds = boundsOf(day)
   const [last, same, audit] = [await lastClose(queries), await closeOfDay(queries, day), await readHead(queries)]
   if (audit === undefined) throw new Error('the head of the audit trail is missing')
   const before = {
     same: same && { version: same.version, content: JSON.parse(same.content) as CloseContent },
-    carriedCents: await unexplainedBefore(queries, day),
+    carried: await unexplainedBefore(queries, bounds, day),
   }
   const content = contentOf(day, bounds, await readFigures(queries, bounds), before)
   if (same !== undefined && content.changed.length === 0) return undefined
@@ -202,7 +212,7 @@ async function prepared(
     madeAt: nowMs,
     content: JSON.stringify(content),
   }
-  return { close: { ...close, hash: hashOfClose(close) }, content }
+  return { close: { ...close, hash: hashOfClose(close) }, content, carried: before.carried }
 }
 
 /** What its case tells. */

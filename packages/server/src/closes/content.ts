@@ -1,4 +1,5 @@
 import type { AccountCode } from '@pixgate/spec'
+import type { UnlistedFees } from '../banks/port.ts'
 
 /** What a close says of its day, and whether it balances. Pure. */
 
@@ -91,8 +92,14 @@ export interface CloseContent {
 export interface Before {
   /** The version before of the same day. */
   readonly same: { readonly version: number; readonly content: CloseContent } | undefined
-  /** What was unexplained the last time that somebody knew, by the close of an earlier day: it is no news. */
-  readonly carriedCents: number
+  /** By the close of the last day before of which it is known: what was unexplained then is no news. */
+  readonly carried: Carried
+}
+
+/** What was unexplained, and what moved since then, either way. */
+export interface Carried {
+  readonly cents: number
+  readonly moved: Tally
 }
 
 interface AccountSum {
@@ -123,7 +130,7 @@ export function contentOf(
   day: string,
   { from, to }: { readonly from: number; readonly to: number },
   figures: Figures,
-  { same, carriedCents }: Before,
+  { same, carried: { cents: carriedCents } }: Before,
 ): CloseContent {
   const { accounts, journals, bank, timing, kept, differences, openCases } = figures
   const settlement = accounts.find(({ account }) => account === 'settlement')
@@ -176,6 +183,20 @@ export function contentOf(
     changed: [],
   }
   return same === undefined ? content : { ...content, changed: changesOf(same.content, content) }
+}
+
+/**
+ * Whether the bank lacks more than at the last close of which it is known, by more than the unlisted fees of what moved since.
+ * @source rules#trip-wire.9
+ */
+export function lacksMore(
+  unexplainedCents: number | null,
+  { cents, moved }: Carried,
+  fees: UnlistedFees = { centsPerMovement: 0n, percent: 0n },
+): boolean {
+  if (unexplainedCents === null) return false
+  const allowedCents = BigInt(moved.count) * fees.centsPerMovement + (moved.cents * fees.percent) / 100n
+  return BigInt(cents - unexplainedCents) > allowedCents
 }
 
 /**

@@ -1,7 +1,8 @@
 import { insertAudit, readHead } from '../audit/store.ts'
 import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
+import type { DayBounds } from '../platform/sao-paulo.ts'
 import type { CloseSignature, HashedClose } from './chain.ts'
-import type { CloseContent } from './content.ts'
+import type { Carried, CloseContent } from './content.ts'
 
 /** All SQL of the closes themselves. Wide numbers come as text, so that a snapshot reads them as the pools do. */
 
@@ -65,6 +66,13 @@ const selectKnownDifference = statement<[day: string], { content: string }>(
     ORDER BY day DESC, version DESC LIMIT 1`,
 )
 
+const selectMoved = statement<[from: string, to: string], { count: number; cents: string }>(
+  'closes.moved',
+  `SELECT count(*)::integer AS count, coalesce(sum(abs(e.amount_cents)), 0)::text AS cents
+     FROM entry e JOIN account a ON a.id = e.account_id
+    WHERE a.code = 'settlement' AND e.at >= $1 AND e.at < $2`,
+)
+
 /** By the primary key: each account's first entry. */
 const selectFirstEntry = statement<[], { at: string | null }>(
   'closes.first_entry',
@@ -121,7 +129,7 @@ const selectAudited = statement<[], { seq: string | null; hash: string | null }>
   `SELECT facts ->> 'seq' AS seq, facts ->> 'hash' AS hash FROM audit WHERE action = 'day.closed' ORDER BY id`,
 )
 
-/** Those of the day, which another version is about; where nothing is unexplained any more, those of the days before too. */
+/** One is open at most: a new one is about all that is unexplained, and where nothing is any more there is none. */
 const closeCases = statement<[day: string, reference: string | null, isOver: boolean, now: string]>(
   'closes.close_cases',
   `UPDATE "case" SET closed_at = $4
@@ -155,10 +163,15 @@ export async function closedDays(queries: Queries, limit: number): Promise<strin
   return (await queries.rows(selectDays, [limit])).map(({ day }) => day)
 }
 
-/** What was unexplained at the end of the last day before this one of which it is known, centavos. */
-export async function unexplainedBefore(queries: Queries, day: string): Promise<number> {
+/** What was unexplained at the end of the last day before this one of which it is known, and what moved from then to its end. */
+export async function unexplainedBefore(queries: Queries, { to }: DayBounds, day: string): Promise<Carried> {
   const [row] = await queries.rows(selectKnownDifference, [day])
-  return row === undefined ? 0 : ((JSON.parse(row.content) as CloseContent).unexplainedCents ?? 0)
+  const known = row && (JSON.parse(row.content) as CloseContent)
+  const [moved] = await queries.rows(selectMoved, [known?.to ?? '-infinity', instantParameter(to)])
+  return {
+    cents: known?.unexplainedCents ?? 0,
+    moved: { count: moved?.count ?? 0, cents: BigInt(moved?.cents ?? 0) },
+  }
 }
 
 /** When the first money was booked, epoch milliseconds; `undefined` before. */
@@ -234,7 +247,7 @@ export function insertClose(database: Database, { close, content, signature, aud
     ])
     if (kept.length === 0) return false
     await insertSignature(queries, close, signature, madeAt)
-    const isOver = content.unexplainedCents === 0
+    const isOver = content.unexplainedCents === 0 || content.caseReference !== null
     if (content.unexplainedCents !== null)
       await queries.rows(closeCases, [day, content.caseReference, isOver, instantParameter(madeAt)])
     const facts = { seq: Number(seq), version, status: content.status, hash: hash.toString('hex') }

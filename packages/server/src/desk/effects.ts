@@ -100,8 +100,9 @@ function both(one: Rehearsal, other: Rehearsal): Rehearsal {
  */
 function amountOf(entries: readonly Entry[]): bigint {
   const sums = new Map<string, bigint>()
-  for (const { account, amountCents, journal } of entries) {
-    if (journal === 'debt_recovered') continue
+  for (const { account, amountCents, journal, reference } of entries) {
+    // What leaves clearing under its movement's id is booked again as what it is.
+    if (journal === 'debt_recovered' || (journal === 'clearing_removed' && reference !== '')) continue
     const [side, cents] = amountCents < 0n ? [`${account} -`, -amountCents] : [`${account} +`, amountCents]
     sums.set(side, (sums.get(side) ?? 0n) + cents)
   }

@@ -3,6 +3,7 @@ import { chosenConnector, isProduction, serviceVariables } from '../config.ts'
 import { createDatabaseClock } from '../platform/clock.ts'
 import { reportOf } from '../platform/finding.ts'
 import { createIds } from '../platform/ids.ts'
+import { ownOrderId } from '../platform/order-id.ts'
 import { type Environment, readVariables } from '../platform/variables.ts'
 import { readEnvironment } from '../process.ts'
 import { examineBank } from './bank.ts'
@@ -18,7 +19,7 @@ export async function checkBank(parameters: readonly string[], usage: string): P
   try {
     const { register } = parseArgs({ args: [...parameters], options: { register: { type: 'boolean' } } }).values
     const clock = createDatabaseClock()
-    const newId = () => createIds(clock).uuid()
+    const newId = () => ownOrderId(createIds(clock).uuid())
     const findings = await examineBank(configuredBank(readEnvironment().environment), clock, {
       registers: register ?? false,
       newId,

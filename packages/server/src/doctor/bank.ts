@@ -5,6 +5,7 @@ import { bankProblem } from '../banks/problem.ts'
 import type { Clock } from '../platform/clock.ts'
 import { bad, type Finding, good } from '../platform/finding.ts'
 import { createIds } from '../platform/ids.ts'
+import { ownOrderId } from '../platform/order-id.ts'
 import { dayOf } from '../platform/pem-files.ts'
 
 /** A bank's `Date` is in whole seconds, and takes a while to arrive. */
@@ -60,7 +61,7 @@ async function ask(bank: Bank, clock: Clock): Promise<{ readonly kind: string } 
   const now = clock.now()
   if (bank.capabilities.has('statement')) return bank.readStatement({ from: now - MINUTE_MS, to: now, cursor: null })
   if (!bank.capabilities.has('query-charge')) return undefined
-  return bank.getCharge(createIds(clock).uuid(), { valueCents: 1n, expiresAt: now })
+  return bank.getCharge(ownOrderId(createIds(clock).uuid()), { valueCents: 1n, expiresAt: now })
 }
 
 function examineClock(bankAt: number | undefined, now: number): Finding[] {

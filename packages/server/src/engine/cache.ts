@@ -17,16 +17,25 @@ const BUCKETS_MAX = 100
  */
 export class Cache {
   readonly #operations: LRUCache<string, Operation>
+  /** Their ids by order id. */
+  readonly #ordered: LRUCache<string, string>
   readonly #accounts = new Map<AccountCode, Account>()
   readonly #controls = new Map<ControlName, Control>()
   readonly #allowances = new LRUCache<string, Map<number, bigint>>({ max: ALLOWANCES_MAX })
 
   constructor(operationsMax: number) {
     this.#operations = new LRUCache({ max: operationsMax })
+    this.#ordered = new LRUCache({ max: operationsMax })
   }
 
   operation(id: string): Operation | undefined {
     return this.#operations.get(id)
+  }
+
+  /** Whether it has the operation that the bank knows by this id. */
+  hasOrdered(orderId: string): boolean {
+    const id = this.#ordered.get(orderId)
+    return id !== undefined && this.#operations.has(id)
   }
 
   get accounts(): ReadonlyMap<AccountCode, Account> {
@@ -44,6 +53,7 @@ export class Cache {
   /** Keeps an operation; where there are too many, the one used longest ago goes. */
   put(operation: Operation): void {
     this.#operations.set(operation.id, operation)
+    if (operation.orderId !== null) this.#ordered.set(operation.orderId, operation.id)
   }
 
   drop(id: string): void {

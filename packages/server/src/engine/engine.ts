@@ -27,7 +27,7 @@ export interface Engine {
    */
   execute<Outcome>(command: Command<Outcome>): Promise<Outcome>
   /** Reads operations that commands are about to look at, so that these need not wait for it. Nothing depends on it. */
-  foresee(ids: readonly string[]): Promise<void>
+  foresee(orderIds: readonly string[]): Promise<void>
   /** How many commands wait. */
   readonly waiting: number
   /** Resolves when nothing waits and nothing runs. */
@@ -64,7 +64,7 @@ export function createEngine(options: EngineOptions): Engine {
   const urgent = createLane(options, { ...bounds, cachedOperations: 1 })
   return {
     execute: (command) => (command.isUrgent ? urgent : ordinary).execute(command),
-    foresee: (ids) => ordinary.foresee(ids),
+    foresee: (orderIds) => ordinary.foresee(orderIds),
     get waiting() {
       return ordinary.waiting + urgent.waiting
     },

@@ -13,7 +13,10 @@ import {
 import { reasonAfter, reasonOf } from './reason.ts'
 
 /** What a move may change besides status and reason, and which open cases close with it. */
-export type Changes = Pick<Move, 'facts' | 'dueAt' | 'plan' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey'> &
+export type Changes = Pick<
+  Move,
+  'facts' | 'expiresAt' | 'dueAt' | 'plan' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey'
+> &
   Pick<Decision<unknown>, 'closes'>
 
 /** What of a row decides about a move's changes. */

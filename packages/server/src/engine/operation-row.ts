@@ -5,7 +5,7 @@ import type { Operation, OperationKind, Step } from './operation.ts'
 
 /** An operation's columns as a row tells them. */
 export const OPERATION_COLUMNS = `
-  id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
+  id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
   exclusive_key, expires_at, due_at, transaction_id, end_to_end_id, detail, facts, created_at, updated_at,
   next_step, changes_at`
 
@@ -14,6 +14,7 @@ export interface OperationRow {
   readonly id: string
   readonly kind: Operation['kind']
   readonly external_id: string
+  readonly order_id: string | null
   readonly status: string
   readonly version: number
   readonly value_cents: bigint
@@ -52,6 +53,7 @@ export function operationOf(row: OperationRow): Operation {
     id: row.id,
     kind: row.kind,
     externalId: row.external_id,
+    orderId: row.order_id,
     status: row.status as Operation['status'],
     version: row.version,
     valueCents: row.value_cents,

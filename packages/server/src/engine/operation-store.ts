@@ -27,7 +27,7 @@ export interface OperationStore<Op extends Operation> {
 export interface PartnerReferences {
   /** The partner's own reference. */
   readonly transactionId: string | null
-  /** Our id as we sent it, or the client's reference. */
+  /** The order id, or the client's reference. */
   readonly externalId: string | null
   readonly endToEndId: string | null
 }
@@ -42,8 +42,8 @@ export interface ReportedMovement {
 /** An operation that a reference names. */
 export interface Match {
   readonly id: string
-  /** The reference; `id`: our own, which stands where the client's may stand. */
-  readonly by: 'id' | keyof PartnerReferences
+  /** The reference; `orderId`: ours, which stands where the client's may stand. */
+  readonly by: 'orderId' | keyof PartnerReferences
   /** The cash-in of a refund; `null` for any other operation. */
   readonly of: string | null
   /** Whether the bank made it, as it makes returns by itself. */
@@ -124,8 +124,6 @@ function whereOf(filter: Omit<OperationFilter, 'skip' | 'limit'>) {
 
 /** How many reads share a statement, and how many wait for the next ones. */
 const READS = { batchMax: 256, queueMax: 5_000 }
-
-const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 
 /**
  * Makes the store of a kind. Its documents are those that the kind's rules wrote.
@@ -247,8 +245,8 @@ function matchesOf(kind: OperationKind) {
          SELECT id, kind, 'externalId', detail ->> 'cashInId', detail ->> 'origin'
            FROM operation WHERE kind = ANY ($4::text[]) AND external_id = r.external_id
          UNION ALL
-         SELECT id, kind, 'id', detail ->> 'cashInId', detail ->> 'origin' FROM operation
-          WHERE id = CASE WHEN r.external_id ~ '${UUID_TEXT}' THEN r.external_id::uuid END
+         SELECT id, kind, 'orderId', detail ->> 'cashInId', detail ->> 'origin' FROM operation
+          WHERE order_id = r.external_id
        ) o
       WHERE (o.kind = ANY ($4::text[])) IS TRUE
       ORDER BY r.ordinal, o.id`,

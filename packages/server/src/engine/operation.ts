@@ -71,6 +71,8 @@ export interface Operation<
   readonly kind: Kind
   /** The client's reference, unique per kind for ever. */
   readonly externalId: string
+  /** The id at the bank; `null` of an adjustment. Never changes. @source rules#ids.4 */
+  readonly orderId: string | null
   readonly status: Statuses[Kind]
   /** How many moves it has had. */
   readonly version: number
@@ -118,6 +120,8 @@ export interface Move {
   readonly trigger: string
   readonly to: Operation['status']
   readonly facts?: Document
+  /** Of a charge that the bank had before it was ordered here. */
+  readonly expiresAt?: number
   readonly dueAt?: number | null
   /** See {@link Operation.plan}. */
   readonly plan?: Plan
@@ -296,6 +300,11 @@ export interface Command<Outcome> {
   decide(state: State, now: number): Decision<Outcome>
 }
 
+/** An operation that the bank knows. */
+export interface Ordered {
+  readonly orderId: string
+}
+
 /** The operation after its creation. */
 export function created<Op extends Operation>({ operation }: Create<Op>, now: number): Op {
   return { ...operation, version: 1, createdAt: now, updatedAt: now, openCases: [] } as unknown as Op
@@ -308,6 +317,7 @@ export function moved<Op extends Operation>(operation: Op, move: Move, now: numb
     status: move.to,
     version: operation.version + 1,
     facts: move.facts ? { ...operation.facts, ...move.facts } : operation.facts,
+    expiresAt: move.expiresAt ?? operation.expiresAt,
     dueAt: move.dueAt === undefined ? operation.dueAt : move.dueAt,
     ...(move.plan ? { plan: move.plan } : {}),
     transactionId: move.transactionId ?? operation.transactionId,

@@ -26,6 +26,8 @@ import { OPERATION_COLUMNS, type OperationRow, operationOf } from './operation-r
 export interface Reader {
   /** With their open cases. */
   operations(ids: readonly string[]): Promise<Operation[]>
+  /** The same by order id. */
+  ordered(orderIds: readonly string[]): Promise<Operation[]>
   /** Operations that used one of these keys after an instant. */
   byIdempotencyKeys(keys: readonly string[], after: number): Promise<Operation[]>
   /** Of operations of these kinds those that have one of these external ids: more than those that have a pair of them. */
@@ -47,16 +49,22 @@ export interface Reader {
 /** Those that this version knows: a later one, whose migration has run, may have more. @source rules#engine.21 */
 const ACCOUNTS = `SELECT id, version, balance_cents, clock_timestamp() AS now FROM account WHERE id <= ${ACCOUNT_COUNT}`
 
+type WithCases = OperationRow & { readonly open_cases: readonly OpenCase[] | null }
+
 /** Each with its open cases, of one snapshot. @source rules#engine.19 */
-const selectOperations = statement<
-  [ids: readonly string[]],
-  OperationRow & { readonly open_cases: readonly OpenCase[] | null }
->(
-  'engine.operations',
-  `SELECT ${OPERATION_COLUMNS},
+const WITH_CASES = `SELECT ${OPERATION_COLUMNS},
           (SELECT json_agg(json_build_object('id', c.id, 'kind', c.kind, 'reference', c.reference))
              FROM "case" c WHERE c.operation_id = operation.id AND c.closed_at IS NULL) AS open_cases
-     FROM operation WHERE id = ANY ($1::uuid[])`,
+     FROM operation`
+
+const selectOperations = statement<[ids: readonly string[]], WithCases>(
+  'engine.operations',
+  `${WITH_CASES} WHERE id = ANY ($1::uuid[])`,
+)
+
+const selectOrdered = statement<[orderIds: readonly string[]], WithCases>(
+  'engine.ordered',
+  `${WITH_CASES} WHERE order_id = ANY ($1::text[])`,
 )
 
 const selectByIdempotencyKeys = statement<[keys: readonly string[], after: string], OperationRow>(
@@ -142,11 +150,8 @@ const selectRecipients = statement<
 /** Reads that lock nothing. */
 export function createReader(queries: Queries): Reader {
   return {
-    operations: async (ids) =>
-      (await queries.rows(selectOperations, [ids])).map((row) => ({
-        ...operationOf(row),
-        openCases: row.open_cases ?? [],
-      })),
+    operations: async (ids) => (await queries.rows(selectOperations, [ids])).map(withCases),
+    ordered: async (orderIds) => (await queries.rows(selectOrdered, [orderIds])).map(withCases),
     byIdempotencyKeys: async (keys, after) =>
       (await queries.rows(selectByIdempotencyKeys, [keys, instantParameter(after)])).map(operationOf),
     byExternalIds: async (wanted) => {
@@ -186,7 +191,7 @@ export function createReader(queries: Queries): Reader {
 /** Reads that lock what they read until the transaction ends: accounts, then operations, then controls. */
 export function createLockingReader(
   queries: Queries,
-): Omit<Reader, 'byIdempotencyKeys' | 'byExternalIds' | 'byExclusiveKeys'> {
+): Omit<Reader, 'ordered' | 'byIdempotencyKeys' | 'byExternalIds' | 'byExclusiveKeys'> {
   const reader = createReader(queries)
   return {
     ...reader,
@@ -198,6 +203,10 @@ export function createLockingReader(
     },
     controls: async () => controlsOf(await queries.rows(lockControls, [])),
   }
+}
+
+function withCases(row: WithCases): Operation {
+  return { ...operationOf(row), openCases: row.open_cases ?? [] }
 }
 
 function usedOf(rows: readonly { bucket: number; used_cents: bigint }[]): Used {

@@ -41,6 +41,8 @@ const OUTDATED: ReadonlySet<string | undefined> = new Set([
 /** What a violated constraint means, by its name; any other is a broken invariant. */
 const TAKEN = new Map<string, Duplicate>([
   ['operation_external_id_key', 'external id taken'],
+  // Derived from the external id.
+  ['operation_order_id_key', 'external id taken'],
   ['operation_idempotency_key', 'idempotency key taken'],
   ['operation_idempotency_key_noon', 'idempotency key taken'],
   ['operation_exclusive_key', 'exclusive key taken'],

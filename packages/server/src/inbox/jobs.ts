@@ -2,9 +2,9 @@ import type { BankEvent, Inbound } from '../banks/inbound.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
-import { isUuid } from '../platform/ids.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { Logger } from '../platform/log.ts'
+import { isOrderId } from '../platform/order-id.ts'
 import { Applier } from './applier.ts'
 import { LEASE_MS } from './commands.ts'
 import { type Meaning, NOTHING } from './meaning.ts'
@@ -61,7 +61,7 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
   async function apply(rows: readonly InboxEvent[]): Promise<void> {
     if (rows.length === 0) return
     const events = rows.map(({ event }) => event)
-    const [meanings] = await Promise.all([meaningsOf(events, receivers), engine.foresee(events.flatMap(namedIds))])
+    const [meanings] = await Promise.all([meaningsOf(events, receivers), engine.foresee(events.flatMap(namedOrders))])
     const results = await Promise.all(
       rows.map((row) =>
         applier.result(row, meanings.get(row.event) ?? NOTHING).catch((error) => outcomes.failed(row, error)),
@@ -93,10 +93,10 @@ function onceEach(results: readonly InboxResult[]): readonly InboxResult[] {
   return [...once.values()]
 }
 
-/** The id of ours that an event names, where it names one: most often it is of the operation that it means. */
-function namedIds(event: BankEvent): string[] {
-  const externalId = namingOf(event)?.references.externalId?.toLowerCase()
-  return externalId !== undefined && isUuid(externalId) ? [externalId] : []
+/** The order id in an event, where it has one: most often it is of the operation that it means. */
+function namedOrders(event: BankEvent): string[] {
+  const externalId = namingOf(event)?.references.externalId ?? ''
+  return isOrderId(externalId) ? [externalId] : []
 }
 
 /** One read for all events about a kind of operation. */

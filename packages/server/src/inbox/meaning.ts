@@ -38,9 +38,9 @@ export function meaningOfReversal(refunds: readonly Match[], cashIns: readonly M
   return agreeing([...ours, ...cashInIds].slice(0, 1))
 }
 
-/** Where the client's reference may stand our own id stands: what a client called the same is not meant. */
+/** The order id stands where the client's reference may stand: an operation whose client called it the same is not meant. */
 function withoutNamesakes(matches: readonly Match[]): readonly Match[] {
-  return matches.some(({ by }) => by === 'id') ? matches.filter(({ by }) => by !== 'externalId') : matches
+  return matches.some(({ by }) => by === 'orderId') ? matches.filter(({ by }) => by !== 'externalId') : matches
 }
 
 function agreeing(among: readonly string[]): Meaning {

@@ -5,8 +5,8 @@ import type { Engine } from '../engine/engine.ts'
 import type { Document } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import { DatabaseUnavailable } from '../platform/db/errors.ts'
-import { isUuid } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
+import { isOrderId } from '../platform/order-id.ts'
 import { type Meaning, NOTHING } from './meaning.ts'
 import { PARKING_DELAYS_MS, POISON_FAILURES } from './rules.ts'
 import type { InboxEvent, InboxResult, InboxStore } from './store.ts'
@@ -81,10 +81,9 @@ export function createOutcomes({ store, cashIns, engine, clock, logger }: Outcom
     })
   }
 
-  /** What the bank has under our id in an event; `null` where it has none to ask by. */
+  /** What the bank has under the order id in an event; `null` where the event has none. */
   async function atBank({ subject, references: { externalId } }: ReadableEvent) {
-    const isOurs = subject === 'charge' && externalId !== null && isUuid(externalId)
-    return isOurs ? cashIns.atPartner(externalId.toLowerCase()) : null
+    return subject === 'charge' && externalId !== null && isOrderId(externalId) ? cashIns.atPartner(externalId) : null
   }
 
   function again(row: InboxEvent): InboxResult {

@@ -79,6 +79,12 @@ export interface Orders<Order extends AnyOrder, Input extends AnyInput> {
   send(order: Order, window: SendWindow): Promise<readonly (Input | OrderInput)[]>
   /** Asks. @returns what the answer means */
   ask(order: Order): Promise<readonly (Input | OrderInput)[]>
+  /**
+   * Asks about an order that was never sent, before its money is free again. By default nothing is asked.
+   * @returns what the answer means; empty: the order waits; `undefined`: it may be released
+   * @source rules#restored.4
+   */
+  askBeforeRelease?(order: Order): Promise<readonly (Input | OrderInput)[] | undefined>
   /** As {@link Again.windowMs}: 0 where the bank would do twice what it is told twice. */
   readonly windowMs: number
 }
@@ -219,10 +225,16 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
       case 'ask':
         return this.#askNow(order, mayResend)
       case 'release':
-        return this.#orders.take(order, [{ on: 'clock.released' }])
+        return this.#release(order)
       case 'case':
         return this.#orders.take(order, [{ on: 'clock.overdue' }])
     }
+  }
+
+  /** After a restore the bank may have an order that looks as if it was never sent. */
+  async #release(order: Order): Promise<Order | undefined> {
+    const inputs = (await this.#orders.askBeforeRelease?.(order)) ?? [{ on: 'clock.released' }]
+    return inputs.length === 0 ? undefined : this.#orders.take(order, inputs)
   }
 
   /**

@@ -79,8 +79,7 @@ const FAILURE_CODE_MAX = 64
 
 /** An order as the answer to one of its tries finds it. */
 export interface Tried {
-  /** Ours. */
-  readonly id: string
+  readonly orderId: string
   readonly facts: SendFacts
 }
 
@@ -102,14 +101,13 @@ export function inputWithoutOrder(tried: Tried, answer: Rejected | NotSent | Unk
 }
 
 /** Not one byte of the latest try left. */
-export function notSentInput({ facts }: Tried, reason: string): OrderInput {
+export function notSentInput({ facts }: Pick<Tried, 'facts'>, reason: string): OrderInput {
   return { on: 'send.not_sent', attempt: facts.attempts ?? 0, reason }
 }
 
 /** An order as a question about it finds it. */
 export interface Asked {
-  /** Ours. */
-  readonly id: string
+  readonly orderId: string
   /** When the question was claimed, epoch milliseconds. */
   readonly updatedAt: number
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { DispatchBounds, Dispatcher } from './dispatcher.ts'
+import type { IsAskedFirst } from './first-order.ts'
 import type { Result } from './inputs.ts'
 import type { OnLimitExceeded } from './limits/report.ts'
 
@@ -16,6 +17,8 @@ export interface OrderModule<Input, Outcome> extends Dispatcher {
   command(id: string, input: Input): Promise<Command<OrderResult> | undefined>
   /** For each set of references, every one that a reference names. @source rules#refund-in.told.2 */
   match(references: readonly PartnerReferences[]): Promise<Match[][]>
+  /** The id at the bank of an operation; `undefined` where it does not exist. */
+  orderIdOf(id: string): Promise<string | undefined>
   /** Whether this very movement was booked on an order. */
   hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
@@ -33,6 +36,8 @@ export interface OrderModuleOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly bounds: DispatchBounds
+  /** By default no order is. */
+  readonly isAskedFirst?: IsAskedFirst
   readonly onLimitExceeded?: OnLimitExceeded
   /** Called when there is something to send, or to ask at once. */
   readonly onReserved: () => void

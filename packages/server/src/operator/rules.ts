@@ -2,6 +2,7 @@ import { Refusal } from '@pixgate/spec'
 import { takenAlone } from '../desk/alone.ts'
 import type { AllowanceName } from '../engine/allowance.ts'
 import { type Create, created, type Decision, type Document, type Operation, type State } from '../engine/operation.ts'
+import { adjustmentOf } from '../operations/adjustment.ts'
 import type { MadeByFact } from '../operations/made-by.ts'
 import type { AskedBy } from '../operations/requests.ts'
 
@@ -49,26 +50,12 @@ export function decideAdjustment(
   if (!isCredit && state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
   const taken = bound ? takenAlone(Number(valueCents), bound.fromCents, bound.allowance, state, now) : []
   const { id, reason, correlationId, bodyHash, idempotencyKey } = request
-  const create: Create<Adjustment> = {
-    operation: {
-      id,
-      kind: 'adjustment',
-      externalId: id,
-      status: isCredit ? 'CREDITED' : 'DEBITED',
-      valueCents,
-      feeCents: 0n,
-      correlationId,
-      bodyHash,
-      idempotencyKey,
-      exclusiveKey: null,
-      expiresAt: null,
-      dueAt: null,
-      transactionId: null,
-      endToEndId: null,
-      detail: { reason },
-      facts: { madeBy: request.madeBy },
-    },
-  }
+  const create: Create<Adjustment> = adjustmentOf({
+    ...{ id, externalId: id, valueCents, correlationId, bodyHash, idempotencyKey },
+    status: isCredit ? 'CREDITED' : 'DEBITED',
+    detail: { reason },
+    madeBy: request.madeBy,
+  })
   const kind = isCredit ? 'adjustment_credited' : 'adjustment_debited'
   return {
     creates: [create],

@@ -3,7 +3,7 @@ import { type CashIn, hasReturnStep } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Command } from '../engine/operation.ts'
 import type { Result } from '../operations/inputs.ts'
-import { type Limits, looksOf } from '../operations/limits/limits.ts'
+import { looksOf } from '../operations/limits/limits.ts'
 import type { OnLimitExceeded } from '../operations/limits/report.ts'
 import type { OrderResult } from '../operations/module.ts'
 import type { OperatorRefusal } from '../operations/refusal.ts'
@@ -11,7 +11,14 @@ import { replayedOf } from '../operations/replay.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
-import { cashInIn, decideCreate, leavingOf, type RefundInRequest, refuseUnsupported } from './create.ts'
+import {
+  cashInIn,
+  decideCreate,
+  leavingOf,
+  type RefundInRequest,
+  type RefundInTerms,
+  refuseUnsupported,
+} from './create.ts'
 import {
   type BankReturn,
   isRefundIn,
@@ -70,7 +77,7 @@ export interface RefundInCommandsOptions {
   readonly engine: Engine
   readonly store: Pick<RefundInStore, 'get' | 'open' | 'explaining' | 'holders'>
   readonly ids: Ids
-  readonly limits: Limits
+  readonly terms: RefundInTerms
   readonly onLimitExceeded?: OnLimitExceeded
   /** The bank can be asked about a charge: what only an event tells of its returns is verified. */
   readonly canVerify?: boolean
@@ -169,16 +176,16 @@ async function returnCommand(
 }
 
 async function create(options: RefundInCommandsOptions, request: RefundInRequest): Promise<Created> {
-  const { engine, isUnsupported, limits, onLimitExceeded } = options
+  const { engine, isUnsupported, terms, onLimitExceeded } = options
   const { cashInId, externalId, idempotencyKey } = request
   try {
     const refund = await engine.execute({
       reads: cashInId === null ? [] : [cashInId],
       controls: ['cash_out_switch'],
-      ...looksOf(leavingOf(request), limits),
+      ...looksOf(leavingOf(request), terms.limits),
       creates: { kind: 'refund_in', externalId, idempotencyKey },
       request: request.live,
-      decide: isUnsupported ? refuseUnsupported : (state, now) => decideCreate(request, limits, state, now),
+      decide: isUnsupported ? refuseUnsupported : (state, now) => decideCreate(request, terms, state, now),
     })
     return { refund, isReplayed: false }
   } catch (error) {

@@ -5,6 +5,7 @@ import { keyCapsFact } from '../operations/limits/key-caps.ts'
 import { type Leaving, type Limits, taken } from '../operations/limits/limits.ts'
 import type { AskedBy } from '../operations/requests.ts'
 import { isEnabled } from '../operations/switch.ts'
+import { orderId } from '../platform/order-id.ts'
 import type { RefundIn } from './refund-in.ts'
 import { cashInDecision } from './with-cash-in.ts'
 
@@ -22,13 +23,25 @@ export interface RefundInRequest extends AskedBy {
   readonly bodyHash: Buffer
 }
 
+/** The merchant's part of a create: configuration. */
+export interface RefundInTerms {
+  /** The id of this installation, from which order ids are derived. */
+  readonly installation: string
+  readonly limits: Limits
+}
+
 /**
  * Decides a create. The whole amount is set aside, or nothing is stored.
  * @throws cash_in_not_found · cash_in_not_paid · refund_value_not_positive · refund_deadline_exceeded ·
  *   refund_exceeds_available · limit_exceeded · insufficient_balance (422) · cash_out_suspended (503)
  * @source rules#refund-in.create.2, rules#refund-in.create.3, rules#limits.4, failure-modes#RF-2, failure-modes#RF-4
  */
-export function decideCreate(request: RefundInRequest, bounds: Limits, state: State, now: number): Decision<RefundIn> {
+export function decideCreate(
+  request: RefundInRequest,
+  { limits: bounds, installation }: RefundInTerms,
+  state: State,
+  now: number,
+): Decision<RefundIn> {
   if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
   const { valueCents } = request
   const cashIn = cashInIn(state, request.cashInId)
@@ -45,6 +58,7 @@ export function decideCreate(request: RefundInRequest, bounds: Limits, state: St
       ...operationOf(cashIn),
       id: request.id,
       externalId: request.externalId,
+      orderId: orderId(installation, { ...cashIn, kind: 'refund_in', externalId: request.externalId }),
       status: 'PENDING',
       valueCents,
       correlationId: request.correlationId,

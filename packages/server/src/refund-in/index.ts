@@ -2,13 +2,13 @@ import type { Availability, RefundPartner } from '../banks/port.ts'
 import type { CashIn } from '../cash-in/index.ts'
 import type { Command } from '../engine/operation.ts'
 import type { Result } from '../operations/inputs.ts'
-import type { Limits } from '../operations/limits/limits.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
 import type { OperatorRefusal } from '../operations/refusal.ts'
 import { isDueNow } from '../operations/schedule.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import { own } from '../platform/own.ts'
 import { createRefundInCommands } from './commands.ts'
+import type { RefundInTerms } from './create.ts'
 import { createRefundInJobs } from './jobs.ts'
 import type { BankReturn, RefundInInput, RefundInOutcome } from './refund-in.ts'
 import { createRefundInHandlers, type RefundInHandlers } from './routes.ts'
@@ -46,7 +46,7 @@ export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutco
 /** What the module needs. */
 export interface RefundInOptions extends OrderModuleOptions {
   readonly partner: RefundPartner & Availability
-  readonly limits: Limits
+  readonly terms: RefundInTerms
 }
 
 /** Builds the module. */
@@ -86,6 +86,7 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
       return returnId !== null && own(refund?.facts.returns, returnId) === Number(valueCents)
     },
     exists: async (id) => (await store.get(id)) !== undefined,
+    orderIdOf: async (id) => (await store.get(id))?.orderId,
     canAsk: options.partner.capabilities.has('query-refund'),
   }
 }

@@ -10,6 +10,7 @@ import type {
   SettledRefund,
 } from '../banks/port.ts'
 import { createDispatcher, type DispatchBounds, type Dispatcher, type Orders } from '../operations/dispatcher.ts'
+import { type IsAskedFirst, sendFirst } from '../operations/first-order.ts'
 import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/inputs.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { RefundInCommands } from './commands.ts'
@@ -24,10 +25,14 @@ export interface RefundInJobsOptions {
   readonly partner: RefundPartner & Availability
   readonly clock: Clock
   readonly bounds: DispatchBounds
+  /** By default no refund is. */
+  readonly isAskedFirst?: IsAskedFirst
 }
 
 /** Makes what talks to the partner about refunds. @source rules#refund-in.work.4 */
-export function createRefundInJobs({ commands, store, partner, clock, bounds }: RefundInJobsOptions): Dispatcher {
+export function createRefundInJobs(options: RefundInJobsOptions): Dispatcher {
+  const { commands, store, partner, clock, bounds, isAskedFirst = () => false } = options
+  const canAsk = partner.capabilities.has('query-refund')
   const windowMs = partner.capabilities.has('idempotent-refund') ? partner.idempotencyWindowMs : 0
 
   const orders: Orders<RefundIn, RefundInInput> = {
@@ -37,9 +42,25 @@ export function createRefundInJobs({ commands, store, partner, clock, bounds }: 
       const taken = await commands.apply(id, inputs)
       return taken?.result === 'APPLIED' ? taken.refund : undefined
     },
-    send: async (refund, window) =>
-      inputsOfSending(refund, await partner.sendRefund(refund.id, requestOf(refund), window)),
-    ask: async (refund) => inputsOfAsking(refund, await partner.getRefund(refund.id, termsOf(refund)), windowMs, clock),
+    send: async (refund, window) => {
+      const answer = await sendFirst({
+        order: refund,
+        isAskedFirst: (createdAt) => canAsk && isAskedFirst(createdAt),
+        ask: (deadline) => partner.getRefund(refund.orderId, termsOf(refund), deadline),
+        send: () => partner.sendRefund(refund.orderId, requestOf(refund), window),
+      })
+      return inputsOfSending(refund, answer)
+    },
+    ask: async (refund) =>
+      inputsOfAsking(refund, await partner.getRefund(refund.orderId, termsOf(refund)), windowMs, clock),
+    askBeforeRelease: async (refund) => {
+      if (!canAsk || !isAskedFirst(refund.createdAt)) return undefined
+      const answer = await partner.getRefund(refund.orderId, termsOf(refund))
+      if (!isReported(answer)) return answer.kind === 'NOT_FOUND' ? undefined : []
+      return answer.kind === 'FINAL' && answer.refund.status === 'FAILED'
+        ? undefined
+        : inputsOfRefund(refund.orderId, answer)
+    },
     windowMs,
   }
   return createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds)
@@ -47,7 +68,7 @@ export function createRefundInJobs({ commands, store, partner, clock, bounds }: 
 
 /** What the answer to a try means. @source failure-modes#P5 */
 export function inputsOfSending(tried: Tried, answer: RefundAnswer): RefundInInput[] {
-  return isReported(answer) ? inputsOfRefund(tried.id, answer) : [inputWithoutOrder(tried, answer)]
+  return isReported(answer) ? inputsOfRefund(tried.orderId, answer) : [inputWithoutOrder(tried, answer)]
 }
 
 /** What the answer to a question means. A question that failed is none: it is asked again. */
@@ -58,7 +79,7 @@ export function inputsOfAsking(
   clock?: Clock,
 ): RefundInInput[] {
   return isReported(answer)
-    ? [...inputsOfRefund(asked.id, answer), { on: 'work.done' }]
+    ? [...inputsOfRefund(asked.orderId, answer), { on: 'work.done' }]
     : inputsWithoutOrder(asked, answer, windowMs, clock)
 }
 
@@ -87,9 +108,9 @@ function confirmation({ transactionId, returnId, valueCents, occurredAt }: Settl
   return { on: 'partner.confirmed', returned: { returnId, valueCents, occurredAt }, transactionId, isVerified: true }
 }
 
-function termsOf({ valueCents, endToEndId, detail }: RefundIn): RefundTerms {
+function termsOf({ valueCents, endToEndId }: RefundIn): RefundTerms {
   if (endToEndId === null) throw new Error('a refund is of a payment')
-  return { valueCents, endToEndId, chargeId: detail.cashInId }
+  return { valueCents, endToEndId }
 }
 
 function requestOf(refund: RefundIn): RefundRequest {

@@ -1,6 +1,6 @@
 import { limits, type RefundInOrigin } from '@pixgate/spec'
 import type { CashIn } from '../cash-in/index.ts'
-import type { Document, MovementId, Operation } from '../engine/operation.ts'
+import type { Document, MovementId, Operation, Ordered } from '../engine/operation.ts'
 import type { SendFacts } from '../operations/attempts.ts'
 import type { OrderInput, Result } from '../operations/inputs.ts'
 import type { OperatorRefusal } from '../operations/refusal.ts'
@@ -33,7 +33,7 @@ export interface RefundInFacts extends SendFacts {
 }
 
 /** A refund as the engine keeps it; its `endToEndId` is the payment's that goes back. */
-export type RefundIn = Operation<'refund_in', RefundInDetail, RefundInFacts>
+export type RefundIn = Operation<'refund_in', RefundInDetail, RefundInFacts> & Ordered
 
 /** Money that went back. */
 export interface Return {

@@ -19,6 +19,7 @@ import {
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import { entriesOf } from '../engine/postings.ts'
 import type { Result } from '../operations/inputs.ts'
+import { ownOrderId } from '../platform/order-id.ts'
 import { own } from '../platform/own.ts'
 import { operationOf } from './create.ts'
 import { refundNotification } from './notification.ts'
@@ -297,6 +298,7 @@ function decideBooking(
       ...operationOf(cashIn),
       id,
       externalId: id,
+      orderId: ownOrderId(id),
       status: 'CONFIRMED',
       valueCents,
       correlationId: cashIn.correlationId,

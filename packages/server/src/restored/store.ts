@@ -4,19 +4,29 @@ import type { Identity } from './identity.ts'
 
 /** All SQL that tells which database this is. */
 export interface IdentityStore {
-  /** Which it was when a process looked last. */
-  known(): Promise<Identity>
+  /** The id of the installation, from which order ids are derived. It never changes. @source rules#ids.4 */
+  installation(): Promise<string>
+  /** Which it was when a process looked last, and when a restore was noted last, epoch milliseconds; `null`: never. */
+  known(): Promise<Identity & Restored>
   /** Which it is. A server that is read-only, or that tells nobody, tells less. */
   current(): Promise<Identity>
   /** Whether a commit waits for a standby, so that one that is promoted has it. @source rules#restored.3 */
   isSynchronous(): Promise<boolean>
   /** Notes which it is. */
-  note(identity: Identity, nowMs: number): Promise<void>
+  note(identity: Identity & Restored, nowMs: number): Promise<void>
 }
 
-type Row = { cluster: string | null; tables: string | null; timeline: string | null }
+/** When a restore was noted. */
+export interface Restored {
+  readonly restoredAt: number | null
+}
 
-const selectKnown = statement<[], Row>('restored.known', 'SELECT cluster, tables, timeline FROM database_identity')
+const selectKnown = statement<[], Identity & Restored>(
+  'restored.known',
+  'SELECT cluster, tables, timeline, restored_at AS "restoredAt" FROM database_identity',
+)
+
+const selectInstallation = statement<[], { id: string }>('restored.installation', 'SELECT id FROM installation')
 
 const selectCluster = statement<[], { value: string }>(
   'restored.cluster',
@@ -40,9 +50,11 @@ const selectSynchronous = statement<[], { synchronous: boolean }>(
           AND current_setting('synchronous_commit') IN ('on', 'remote_apply') AS synchronous`,
 )
 
-const note = statement<[cluster: string | null, tables: string | null, timeline: string | null, now: string]>(
+const note = statement<
+  [cluster: string | null, tables: string | null, timeline: string | null, now: string, restoredAt: string | null]
+>(
   'restored.note',
-  'UPDATE database_identity SET cluster = $1, tables = $2, timeline = $3, noted_at = $4',
+  'UPDATE database_identity SET cluster = $1, tables = $2, timeline = $3, noted_at = $4, restored_at = $5',
 )
 
 /** Makes the store of a database. */
@@ -56,6 +68,11 @@ export function createIdentityStore(database: Database): IdentityStore {
     return rows[0]?.value ?? null
   }
   return {
+    installation: async () => {
+      const [row] = await database.rows(selectInstallation, [])
+      if (!row) throw new Error('the row of the installation is missing')
+      return row.id
+    },
     known: async () => {
       const [row] = await database.rows(selectKnown, [])
       if (!row) throw new Error('the identity of the database is missing')
@@ -67,8 +84,9 @@ export function createIdentityStore(database: Database): IdentityStore {
       timeline: await ask(selectTimeline),
     }),
     isSynchronous: async () => (await database.rows(selectSynchronous, []))[0]?.synchronous ?? false,
-    note: async ({ cluster, tables, timeline }, nowMs) => {
-      await database.rows(note, [cluster, tables, timeline, instantParameter(nowMs)])
+    note: async ({ cluster, tables, timeline, restoredAt }, nowMs) => {
+      const restored = restoredAt === null ? null : instantParameter(restoredAt)
+      await database.rows(note, [cluster, tables, timeline, instantParameter(nowMs), restored])
     },
   }
 }

@@ -14,6 +14,12 @@ export interface IdentityWatch {
    * @source rules#restored.1, rules#restored.2, failure-modes#DB-10
    */
   look(): Promise<void>
+  /**
+   * Whether the bank may have an order that this database has no record of sending: made before a restore was noted, or soon after it.
+   * @param windowMs for how long after it, milliseconds
+   * @source rules#restored.4
+   */
+  isNearRestore(createdAt: number, windowMs: number): boolean
 }
 
 /** What it needs. */
@@ -31,21 +37,31 @@ const REASON = 'the database was restored, or promoted from a standby that may l
 
 /** Makes it. */
 export function createIdentityWatch(options: IdentityWatchOptions): IdentityWatch {
-  return { look: () => look(options) }
+  let restoredAt: number | null = null
+  return {
+    look: async () => {
+      restoredAt = await look(options)
+    },
+    isNearRestore: (createdAt, windowMs) => restoredAt !== null && createdAt < restoredAt + windowMs,
+  }
 }
 
-async function look({ store, engine, clock, logger }: IdentityWatchOptions): Promise<void> {
+/** @returns when a restore was noted last */
+async function look({ store, engine, clock, logger }: IdentityWatchOptions): Promise<number | null> {
   const before = await store.known()
   const current = await store.current()
-  if (isKnown(before, current)) return
+  if (isKnown(before, current)) return before.restoredAt
   const change = changeOf(before, current)
-  const facts = { before: { ...before }, now: { ...current } }
+  const { restoredAt: restoredBefore, ...identity } = before
+  const facts = { before: identity, now: { ...current } }
+  let restoredAt = restoredBefore
   if (change === 'PROMOTED' && (await store.isSynchronous())) {
     logger.warn(
       facts,
       'the database was promoted from a standby that commits wait for; were it recovered to an instant, stop payouts',
     )
   } else if (change !== 'SAME') {
+    restoredAt = clock.now()
     await engine.execute({
       reads: [],
       controls: ['cash_out_switch'],
@@ -54,7 +70,8 @@ async function look({ store, engine, clock, logger }: IdentityWatchOptions): Pro
     logger.error(facts, `payouts and refunds are suspended until an operator lifts it: ${REASON}`)
   }
   // Afterwards: whoever dies before it suspends them again.
-  await store.note(knownAfter(before, current), clock.now())
+  await store.note({ ...knownAfter(before, current), restoredAt }, clock.now())
+  return restoredAt
 }
 
 function decideSuspension(databases: Document, now: number): Decision<void> {

@@ -73,7 +73,7 @@ test('[cash-out.tariff.1] [statement.4] [CO-23] what the bank takes for payouts 
   )
   await minutes(pix, 1)
   assert.equal((await balances(pix.database)).partner_fees, -35n)
-  assert.ok((await statementEntries(pix.database)).includes(`TARIFF ${id} MATCHED`))
+  assert.ok((await statementEntries(pix.database)).includes(`TARIFF ${await pix.orderIdOf(id)} MATCHED`))
   await assertBooks(pix.database)
 })
 
@@ -106,16 +106,17 @@ test('[statement.4] several tariffs of one payout are each booked, whichever win
   await assertBooks(pix.database)
 })
 
-test('[statement.4] a tariff that a process of the version before kept, or did not book, is looked at again', async (t) => {
+test('[statement.4] a tariff that was kept, or matched without a booking, is looked at again', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await pix.balance(90_000)
   const { id } = await pix.cashOut()
   await minutes(pix, 1)
-  const named = `'TARIFF', 'E1', '${id}', '2026-11-22', '2026-11-22', transaction_timestamp()`
+  const orderId = await pix.orderIdOf(id)
+  const named = `'TARIFF', 'E1', '${orderId}', '2026-11-22', '2026-11-22', transaction_timestamp()`
   await administer(
     pix.databaseUrl,
     `INSERT INTO statement_entry (direction, id, outcome, operation_id, kind, end_to_end_id, reference, occurred_at, seen_at, settled_at, value_cents)
-     VALUES ('out', '${id}', 'KEPT', NULL, ${named}, 35), ('out', '${id} E1', 'MATCHED', '${id}', ${named}, 12)`,
+     VALUES ('out', '${orderId}', 'KEPT', NULL, ${named}, 35), ('out', '${orderId} E1', 'MATCHED', '${id}', ${named}, 12)`,
   )
   await minutes(pix, 1)
   assert.equal((await balances(pix.database)).partner_fees, -47n)

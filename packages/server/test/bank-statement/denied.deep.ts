@@ -47,8 +47,9 @@ test('[PL-15] [P6] [statement.5] a payout that the statement shows is not given 
   await pix.later(SECOND)
   const read = pix.asked.filter((call) => call === 'GET /statement').length
   const isShown = () => pix.asked.filter((call) => call === 'GET /statement').length > read
+  const orderId = await pix.orderIdOf(id)
   pix.tamper = (call, { body }) => {
-    if (call !== `GET /payouts/${id}`) return undefined
+    if (call !== `GET /payouts/${orderId}`) return undefined
     const { id: ours, transactionId, valueCents } = body
     const told = isShown() ? { status: 'FAILED', errorCode: 'internal' } : { status: 'PROCESSING' }
     return { status: 200, body: { id: ours, transactionId, valueCents, ...told } }

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { openEntries } from '../../src/bank-statement/entries/store.ts'
 import { createStatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
+import { assertBooks, balances } from '../support/books.ts'
 import { administer, notingTexts, planOf, testDatabase } from '../support/database.ts'
 import { payment } from '../support/engine.ts'
 import { bookedMovements, caseFacts, cases, payoutSwitch, statementEntries } from '../support/evidence.ts'
@@ -15,12 +16,11 @@ function pay({ apply }: StatementFixture, id: string, endToEndId: string, occurr
   return apply(id, { on: 'partner.confirmed', payment: payment({ endToEndId, occurredAt }), transactionId: 'tx' })
 }
 
-test('[statement.6] [PL-11] what names no operation of ours is a case after five minutes, once', async (t) => {
+test('[statement.6] [PL-11] incoming money that names no operation of ours is in clearing after a minute, with a case, once', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', { reference: STRANGER })])
   await fixture.sweep()
-  await fixture.minutes(4)
   assert.deepEqual(await cases(fixture.database), [])
   await fixture.minutes(1)
   assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
@@ -33,6 +33,21 @@ test('[statement.6] [PL-11] what names no operation of ours is a case after five
   })
   await fixture.minutes(10)
   assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+  assert.partialDeepStrictEqual(await balances(fixture.database), { clearing: 100_00n, settlement: -100_00n })
+  await assertBooks(fixture.database)
+})
+
+test('[statement.6] outgoing money that names no operation of ours is a case after five minutes, and books nothing', async (t) => {
+  const fixture = await statementFixture(t)
+  const charge = await fixture.charge()
+  fixture.bank.answer = () =>
+    pageOf([{ ...paymentOf(charge, 'E1', { reference: STRANGER }), kind: 'PAYOUT_SENT', direction: 'out' }])
+  await fixture.sweep()
+  await fixture.minutes(4)
+  assert.deepEqual(await cases(fixture.database), [])
+  await fixture.minutes(1)
+  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+  assert.deepEqual(await balances(fixture.database), {})
 })
 
 test('[statement.6] its case closes by itself when our books have it after all', async (t) => {
@@ -44,6 +59,8 @@ test('[statement.6] its case closes by itself when our books have it after all',
   await fixture.minutes(6)
   await pay(fixture, charge.id, 'E1', entry.occurredAt)
   await fixture.minutes(1)
+  assert.deepEqual(await balances(fixture.database), { available: 99_00n, fees: 1_00n, settlement: -100_00n })
+  await assertBooks(fixture.database)
   assert.deepEqual(await cases(fixture.database), ['statement_unexplained (closed)'])
   assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 MATCHED'])
 })
@@ -86,7 +103,7 @@ test('[statement.7] [PL-11] a movement that our books have as another operationâ
   await fixture.minutes(6)
   assert.deepEqual(await cases(fixture.database), ['statement_differs'])
   const [facts] = await caseFacts(fixture.database, 'statement_differs')
-  assert.partialDeepStrictEqual(facts, { reference: right.id, booked: { operationId: wrong.id } })
+  assert.partialDeepStrictEqual(facts, { reference: right.orderId, booked: { operationId: wrong.id } })
 })
 
 test('[statement.4] [statement.7] an entry reported twice is kept once; reported otherwise, it is a case with both', async (t) => {
@@ -276,9 +293,9 @@ test('[database.8] on a young table what the books know of an entry is looked up
   const { url } = await testDatabase(t)
   await administer(
     url,
-    `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts,
+    `INSERT INTO operation (id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts,
                             end_to_end_id, created_at, updated_at)
-     SELECT gen_random_uuid(), 'cash_in', n::text, 'PAID', 1, 100, 0, n::text, '', '{}', '{}', n::text, now(), now()
+     SELECT gen_random_uuid(), 'cash_in', n::text, md5(n::text), 'PAID', 1, 100, 0, n::text, '', '{}', '{}', n::text, now(), now()
        FROM generate_series(1, 20000) n`,
   )
   const plan = await planOf(url, openEntries('s.direction = $1'))

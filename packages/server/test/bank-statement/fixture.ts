@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { createStatementModule, type StatementModule } from '../../src/bank-statement/index.ts'
+import { lacking } from '../../src/banks/lacking.ts'
 import type { StatementAnswer, StatementEntry, StatementPartner, StatementQuery } from '../../src/banks/port.ts'
 import type { CashIn, CashInInput } from '../../src/cash-in/cash-in.ts'
 import { createCashInCommands } from '../../src/cash-in/commands.ts'
@@ -14,7 +15,7 @@ import { createRefundInCommands, type RefundInCommands } from '../../src/refund-
 import { createRefundInStore } from '../../src/refund-in/store.ts'
 import { openTestDatabase, testDatabase } from '../support/database.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
-import { limitsOf } from '../support/limits.ts'
+import { refundTerms } from '../support/limits.ts'
 import { type SteppedClock, steppedClock } from '../support/stepped-clock.ts'
 
 /** A bank's statement by script: what it answers, and what it was asked. */
@@ -75,7 +76,7 @@ export async function statementFixture(
   const commands = createCashInCommands(engine, clock, TERMS)
   const store = createCashInStore(database)
   const bank = scriptedStatement()
-  const refunds = createRefundInCommands({ engine, store: createRefundInStore(database), ids, limits: limitsOf() })
+  const refunds = createRefundInCommands({ engine, store: createRefundInStore(database), ids, terms: refundTerms() })
   const base = { engine, database, clock, ids, logger, isAccountShared }
   const processOf = (partner: ScriptedStatement) =>
     createStatementModule({
@@ -132,6 +133,7 @@ function returnsOf({ applyReturn, returnCommand }: RefundInCommands) {
 function scriptedStatement(): ScriptedStatement {
   const bank: ScriptedStatement = {
     capabilities: new Set(['statement']),
+    listedWithinMs: lacking.listedWithinMs,
     asked: [],
     answer: () => pageOf([]),
     readStatement: async (query) => {
@@ -144,11 +146,11 @@ function scriptedStatement(): ScriptedStatement {
 
 /** A payment of a charge; what a test cares about is given. */
 export function paymentOf(
-  { id, valueCents, createdAt }: CashIn,
+  { orderId, valueCents, createdAt }: CashIn,
   endToEndId: string,
   given: Partial<StatementEntry> = {},
 ): StatementEntry {
-  const movement = { movementId: endToEndId, endToEndId, reference: id, valueCents, occurredAt: createdAt + 1_000 }
+  const movement = { movementId: endToEndId, endToEndId, reference: orderId, valueCents, occurredAt: createdAt + 1_000 }
   return { kind: 'PAYMENT_RECEIVED', direction: 'in', ...movement, ...given }
 }
 

@@ -5,6 +5,7 @@ import test from 'node:test'
 import { answer, type Received, scriptedBank } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
 import { cases, cashIns, notifiedStatuses } from '../support/evidence.ts'
+import { underOurIds } from '../support/order-ids.ts'
 import { failedEvent, paidEvent, postEvent } from '../support/partner-events.ts'
 import { type World, world } from '../support/world.ts'
 import { PIX_CODE } from './fixture.ts'
@@ -112,7 +113,6 @@ test('[cash-in.states.4] [CI-4] while the bank is down charges are made without 
 
 const contradictions = {
   'another amount': { valueCents: 999 },
-  'another expiry': { expiresAt: '2030-01-01T00:00:00.000Z' },
   'another id': { id: 'somebody else' },
   'a code that is none': { pixCode: '000201' },
 }
@@ -135,6 +135,16 @@ for (const [what, echo] of Object.entries(contradictions)) {
   })
 }
 
+test('[restored.5] a charge that ends otherwise at the bank, as one of before a restore, is adopted with its end', async (t) => {
+  const expiresAt = '2030-01-01T00:00:00.000Z'
+  const bank = await scriptedBank(t, (response, request) => takesOn(response, request, { expiresAt }))
+  const pix = await world(t, SHORT, { ...STEPPED, bankUrl: bank.url })
+  const created = await pix.charge('10.00')
+  assert.equal(created.expirationDate, expiresAt)
+  const { status, pixCode, expirationDate } = await pix.read(created.id)
+  assert.deepEqual([status, pixCode, expirationDate], ['PENDING', PIX_CODE, expiresAt])
+})
+
 test('[cash-in.expired.1] [CI-9] a payment that is reported before the charge was answered counts, and the answer fills in', async (t) => {
   let pix: World
   const bank = await scriptedBank(t, async (response, request) => {
@@ -143,7 +153,7 @@ test('[cash-in.expired.1] [CI-9] a payment that is reported before the charge wa
       // The bank's own reference is not known to anybody yet.
       const event = paidEvent({ id, valueCents: 1000, providerTransactionId: 'bank-1' })
       assert.equal(await postEvent(pix, event), 200)
-      await pix.becomes(id, 'PAID')
+      await pix.becomes(await underOurIds(pix.database, id), 'PAID')
     }
     takesOn(response, request)
   })
@@ -168,7 +178,7 @@ test('[cash-in.failed.1] [CI-9] a failure that is reported before the charge was
     if (request.method === 'PUT') {
       assert.equal(await postEvent(pix, failedEvent({ id, valueCents: 1000, providerTransactionId: 'bank-1' })), 200)
       // The bank, asked at once, agrees.
-      await pix.becomes(id, 'FAILED')
+      await pix.becomes(await underOurIds(pix.database, id), 'FAILED')
     }
     takesOn(response, request)
   })

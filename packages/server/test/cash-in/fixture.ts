@@ -11,6 +11,7 @@ import type {
   ChargePartner,
   ChargeQueryAnswer,
   ChargeStatus,
+  ChargeTerms,
 } from '../../src/banks/port.ts'
 import type { CashIn, CashInFacts, CashInInput } from '../../src/cash-in/cash-in.ts'
 import { createCashInCommands } from '../../src/cash-in/commands.ts'
@@ -148,6 +149,12 @@ export async function cashInFixture(
   }
 }
 
+/** The end of a charge is that which was asked for, where a test says nothing else. */
+function echoed<Answer extends ChargeAnswer | ChargeQueryAnswer>(answer: Answer, { expiresAt }: ChargeTerms): Answer {
+  if (!('charge' in answer) || answer.charge.expiresAt !== EXPIRES_AT) return answer
+  return { ...answer, charge: { ...answer.charge, expiresAt } }
+}
+
 function scriptedPartner(answers: Partial<ScriptedPartner>): ScriptedPartner {
   const partner: ScriptedPartner = {
     capabilities: new Set(['charge', 'idempotent-charge', 'query-charge', 'cancel-charge', 'statement']),
@@ -157,15 +164,15 @@ function scriptedPartner(answers: Partial<ScriptedPartner>): ScriptedPartner {
     query: ACCEPTED,
     cancel: CANCELLED,
     whileCalled: async () => undefined,
-    createCharge: async () => {
+    createCharge: async (_, terms) => {
       partner.asked.push('PUT')
       await partner.whileCalled()
-      return partner.create
+      return echoed(partner.create, terms)
     },
-    getCharge: async () => {
+    getCharge: async (_, terms) => {
       partner.asked.push('GET')
       await partner.whileCalled()
-      return partner.query
+      return echoed(partner.query, terms)
     },
     cancelCharge: async () => {
       partner.asked.push('DELETE')

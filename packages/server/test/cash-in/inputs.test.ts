@@ -16,7 +16,7 @@ function returned(returnId: string, valueCents = 30_00n): PaymentReturn {
 /** A charge as the bank tells it, with what went back of the credited payment, and of another one. */
 function answered(given: Partial<Charge> = {}, ofCredited = [returned('D1')], ofOther = [returned('D2')]) {
   const charge: Charge<'PAID'> = {
-    id: CASH_IN.id,
+    id: CASH_IN.orderId,
     valueCents: CASH_IN.valueCents,
     expiresAt: CASH_IN.expiresAt ?? NOW,
     transactionId: 'tx',
@@ -54,7 +54,7 @@ test('[cash-in.states.12] [P7] money in a contradicting answer belongs to this c
   const inputs = (id: string) =>
     inputsOf(CASH_IN, { kind: 'CONTRADICTED', reason: 'other', charge: { ...charge, id } }, { now: NOW, isSwept: true })
   assert.deepEqual(
-    inputs(CASH_IN.id).map(({ on }) => on),
+    inputs(CASH_IN.orderId).map(({ on }) => on),
     ['charge.contradicted', 'partner.confirmed', 'partner.confirmed'],
   )
   assert.deepEqual(
@@ -67,4 +67,18 @@ test('[cash-in.returns.4] what could not be done about a return is tried again a
   const awaited = { valueCents: 30_00, occurredAt: NOW, transactionId: 'tx-b', since: NOW, answered: [] }
   const due = cashInAs('PAID', { facts: { ...PAID, openRefunds: {}, awaitedReturns: { D1: awaited } } })
   assert.equal(restingDueAt(due, NOW), NOW + 60_000)
+})
+
+test('[restored.5] [api-pix.17] the first answer tells the end of a charge, unless it differs by whole hours of a zone', () => {
+  const before = cashInAs('PENDING', { transactionId: null })
+  const end = before.expiresAt ?? NOW
+  const adopted = (expiresAt: number, cashIn = before) => {
+    const [first] = inputsOf(cashIn, answered({ expiresAt }), { now: NOW, isSwept: true })
+    return first?.on === 'charge.accepted' ? first.expiresAt : undefined
+  }
+  assert.equal(adopted(end - 600_000), end - 600_000)
+  assert.equal(adopted(end - 20 * 3_600_000), end - 20 * 3_600_000)
+  assert.equal(adopted(end + 60_000), undefined, 'seconds are counted from the bank’s own beginning')
+  assert.equal(adopted(end - 3 * 3_600_000 + 2_000), undefined, 'local time of São Paulo')
+  assert.equal(adopted(end - 600_000, { ...before, transactionId: 'tx' }), undefined)
 })

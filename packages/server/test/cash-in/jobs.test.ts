@@ -81,7 +81,7 @@ test('[partner.1] [api-pix.2] every attempt carries the same id and the same req
   for (const wait of [5_000, 10_000, 15_000]) await fixture.later(wait)
   assert.equal(requests.length, 4)
   const [first] = requests
-  assert.equal(first?.[0], cashIn.id)
+  assert.equal(first?.[0], cashIn.orderId)
   assert.equal(first?.[1].expiresAt, cashIn.expiresAt)
   for (const request of requests) assert.deepEqual(request, first)
   assert.deepEqual(areRepeated, [false, true, true, true])
@@ -305,8 +305,8 @@ const contradiction = (id: string) => ({
 
 test('[cash-in.states.12] [P7] money in a contradicting answer is booked in suspense, with its own case', async (t) => {
   const fixture = await cashInFixture(t)
-  const { id } = await fixture.read()
-  fixture.partner.query = contradiction(id)
+  const { orderId } = await fixture.read()
+  fixture.partner.query = contradiction(orderId)
   await fixture.apply(CHARGE, ASK)
   await fixture.later(1)
   const { status, facts, dueAt } = await fixture.read()
@@ -330,7 +330,7 @@ test('[cash-in.states.12] [P7] money that fits is in suspense where the charge c
   const cashIn = charged()
   const answer = {
     kind: 'ACCEPTED',
-    charge: charge('ACTIVE', { id: cashIn.id, pixCode: 'no code', payments }),
+    charge: charge('ACTIVE', { id: cashIn.orderId, pixCode: 'no code', payments }),
   } as const
   assert.deepEqual(inputsOf(cashIn, answer, SWEPT), [
     { on: 'charge.contradicted', reason: 'pixCode is not a valid BR Code' },
@@ -418,13 +418,13 @@ test('[cash-in.paid.5] [EV-17] after a failure of what was paid the bank is aske
   await fixture.later(60_001)
   await fixture.later(60_001)
   assert.deepEqual(fixture.partner.asked, ['GET', 'GET'])
-  const { status, dueAt, facts } = await fixture.read()
+  const { status, dueAt, expiresAt, facts } = await fixture.read()
   assert.deepEqual({ status, dueAt }, { status: 'RECONCILIATION_REQUIRED', dueAt: null })
   assert.deepEqual(facts.bankAnswer, {
     transactionId: 'tx',
     status: 'FAILED',
     valueCents: 100_00,
-    expiresAt: EXPIRES_AT,
+    expiresAt,
     payments: [{ endToEndId: 'E1', valueCents: 100_00, occurredAt: PAID.charge.payments[0]?.occurredAt }],
   })
   assert.deepEqual(await cases(fixture.database), ['failed_after_payment'])

@@ -2,6 +2,7 @@ import type { CashInStatus } from '@pixgate/spec'
 import type { Payment } from '../../src/banks/port.ts'
 import type { CashIn, CashInEvent, CashInFacts, CashInInput } from '../../src/cash-in/cash-in.ts'
 import { reasonFact } from '../../src/engine/reason.ts'
+import { orderId } from '../../src/platform/order-id.ts'
 import { cashInRequest, payment, TERMS } from '../support/engine.ts'
 
 /** Cash-ins in every state, and everything that may happen to them, for tests of the rules alone. */
@@ -44,6 +45,7 @@ export function cashInAs(status: CashInStatus, given: Partial<CashIn> = {}): Cas
     id,
     kind: 'cash_in',
     externalId,
+    orderId: orderId(TERMS.installation, { kind: 'cash_in', externalId }),
     status,
     version: 3,
     valueCents,

@@ -20,6 +20,7 @@ import { type CashOutJobs, createCashOutJobs } from '../../src/cash-out/jobs.ts'
 import { type CashOutHandlers, createCashOutHandlers } from '../../src/cash-out/routes.ts'
 import { createCashOutStore } from '../../src/cash-out/store.ts'
 import { createEngine } from '../../src/engine/engine.ts'
+import type { IsAskedFirst } from '../../src/operations/first-order.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
@@ -114,6 +115,7 @@ export async function cashOutFixture(
   t: TestContext,
   answers: Partial<ScriptedPartner> = {},
   terms: Partial<CashOutTerms> = {},
+  isAskedFirst?: IsAskedFirst,
 ): Promise<CashOutFixture> {
   const { url, database } = await testDatabase(t)
   const clock = steppedClock()
@@ -128,7 +130,7 @@ export async function cashOutFixture(
     const logger = pino({ level: 'silent' })
     const engine = createEngine({ database: connection, clock, ids, pause: realPause, logger })
     const commands = createCashOutCommands(engine, configured)
-    const jobs = createCashOutJobs({ commands, store, partner, clock, bounds: BOUNDS })
+    const jobs = createCashOutJobs({ commands, store, partner, clock, bounds: BOUNDS, isAskedFirst })
     const cashIns = createCashInCommands(engine, clock, { ...CASH_IN_TERMS, fee: { cents: 0n, basisPoints: 0n } })
     return {
       ids,

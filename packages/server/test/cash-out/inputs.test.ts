@@ -5,7 +5,7 @@ import { CONFIRMED, payout } from './bank-answers.ts'
 import { BOUNDS } from './fixture.ts'
 import { SENT } from './situations.ts'
 
-const TRIED = { id: 'ours', facts: SENT }
+const TRIED = { orderId: 'ours', facts: SENT }
 
 test('[cash-out.states.9] [P7] of what the bank reports about another order nothing is booked, and no reference learned', () => {
   const inputsFor = (id: string) => {

@@ -6,6 +6,7 @@ import { reasonOf } from '../../src/engine/reason.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
 import { cases, movesBy, notifiedStatuses, openTransactions } from '../support/evidence.ts'
+import { orderIdOf } from '../support/order-ids.ts'
 import {
   CONFIRMED,
   FAILED,
@@ -22,8 +23,8 @@ import { INPUTS } from './situations.ts'
 
 /** Of the order that the answers are about. */
 const ID = 'id'
-const ASKED = { id: ID, updatedAt: 7 }
-const TRIED = { id: ID, facts: { attempts: 2 } }
+const ASKED = { orderId: ID, updatedAt: 7 }
+const TRIED = { orderId: ID, facts: { attempts: 2 } }
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -69,7 +70,7 @@ test('[P5] what the answer to an order means: money first, whatever is said besi
 
 test('[P5] money that left for another order is not this one’s', () => {
   const answer = { kind: 'CONTRADICTED', reason: 'other id', payout: CONFIRMED.payout } as const
-  assert.deepEqual(summary(inputsOfSending({ ...TRIED, id: 'another' }, answer)), ['send.contradicted'])
+  assert.deepEqual(summary(inputsOfSending({ ...TRIED, orderId: 'another' }, answer)), ['send.contradicted'])
 })
 
 test('[P5] what the answer to a question means; a question that failed is asked again', () => {
@@ -132,7 +133,7 @@ test('[partner.1] [cash-out.unknown.1] every attempt carries the same id and the
   await laterUntilSent(fixture, 2)
   await laterUntilSent(fixture, 3)
   for (const [sentId, request] of fixture.partner.requests) {
-    assert.equal(sentId, id)
+    assert.equal(sentId, await orderIdOf(fixture.database, id))
     assert.deepEqual(request, {
       valueCents: 30_00n,
       recipient: { pixKey: 'joao@example.com', pixKeyType: 'email', name: 'João' },
@@ -290,6 +291,61 @@ test('[CO-10] [cash-out.states.10] what never left is released after half an hou
   await assertBooks(fixture.database)
 })
 
+test('[restored.4] [DB-46] after a restore what looks as if it was never sent is released only where the bank does not have it', async (t) => {
+  const fixture = await cashOutFixture(t, { query: TIMEOUT }, {}, () => true)
+  const id = await fixture.reserve('paid')
+  await switchPayouts(fixture.database, false)
+  await fixture.later(25 * HOUR)
+  assert.equal((await fixture.read(id)).status, 'RESERVED', 'the bank did not answer')
+  fixture.partner.query = PROCESSING
+  await fixture.later(SECOND)
+  assert.equal((await fixture.read(id)).status, 'RESERVED', 'the bank is at it')
+  fixture.partner.query = CONFIRMED
+  await fixture.later(SECOND)
+  assert.equal((await fixture.read(id)).status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID'], 'nobody is told that it failed')
+
+  for (const query of [NOT_FOUND, FAILED]) {
+    await switchPayouts(fixture.database, true)
+    const free = await fixture.reserve(query.kind)
+    await switchPayouts(fixture.database, false)
+    fixture.partner.query = query
+    await fixture.later(25 * HOUR)
+    assert.equal((await fixture.read(free)).status, 'RELEASED')
+  }
+  assert.deepEqual(fixture.partner.requests, [], 'nothing was sent')
+  await assertBooks(fixture.database)
+})
+
+test('[restored.5] what the bank had before the first try is adopted only where it tells the same recipient', async (t) => {
+  const paying = (recipient: object) =>
+    ({ ...CONFIRMED, payout: { ...CONFIRMED.payout, recipient } }) as typeof CONFIRMED
+  const nobody = { name: 'Maria', document: undefined, ispb: undefined, pixKey: undefined }
+  for (const [query, status] of [
+    [paying(nobody), 'RECONCILIATION_REQUIRED'],
+    [paying({ ...nobody, pixKey: 'joao@example.com' }), 'CONFIRMED'],
+    [FAILED, 'FAILED'],
+  ] as const) {
+    const fixture = await cashOutFixture(t, { query }, {}, () => true)
+    const id = await fixture.reserve()
+    await fixture.later(0)
+    assert.deepEqual([(await fixture.read(id)).status, fixture.partner.asked[0]], [status, 'GET'])
+    assert.deepEqual(fixture.partner.requests, [], 'nothing was sent')
+    await assertBooks(fixture.database)
+  }
+})
+
+test('[restored.4] after a restore what seems unsent in all its tries is kept while the bank has it', async (t) => {
+  const fixture = await cashOutFixture(t, { put: UNREACHABLE, query: NOT_FOUND }, {}, () => true)
+  const id = await fixture.reserve()
+  await fixture.later(0)
+  fixture.partner.query = PROCESSING
+  await switchPayouts(fixture.database, false)
+  await fixture.later(30 * MINUTE)
+  const { status, facts } = await fixture.read(id)
+  assert.deepEqual([status, facts.isAccepted], ['DISPATCHED', true])
+})
+
 test('[CO-21] [cash-out.work.2] two processes that see the same payout send it once', async (t) => {
   const fixture = await cashOutFixture(t)
   const other = fixture.another()
@@ -335,9 +391,10 @@ test('[CO-15] [CO-44] [cash-out.states.9] an answer about something else leaves 
 test('[CO-44] [cash-out.states.9] what a contradicting answer calls our order, a later event may call it too', async (t) => {
   const fixture = await cashOutFixture(t)
   const id = await fixture.reserve()
-  const reported = payout('PROCESSING', { id, transactionId: 'tx-9', valueCents: 29_00n })
+  const orderId = await orderIdOf(fixture.database, id)
+  const reported = payout('PROCESSING', { id: orderId, transactionId: 'tx-9', valueCents: 29_00n })
   fixture.partner.put = { kind: 'CONTRADICTED', reason: 'other valueCents', payout: reported }
-  fixture.partner.query = { kind: 'ACCEPTED', payout: payout('PROCESSING', { id, transactionId: 'tx-9' }) }
+  fixture.partner.query = { kind: 'ACCEPTED', payout: payout('PROCESSING', { id: orderId, transactionId: 'tx-9' }) }
   await fixture.later(0)
   assert.equal((await fixture.read(id)).transactionId, 'tx-9')
   await fixture.later(0)

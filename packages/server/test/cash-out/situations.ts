@@ -7,7 +7,8 @@ import type { ControlName, Document, State } from '../../src/engine/operation.ts
 import { reasonFact } from '../../src/engine/reason.ts'
 import type { Person } from '../../src/operators/index.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
-import { limitsOf, MADE_BY, NOTHING_USED } from '../support/limits.ts'
+import { orderId } from '../../src/platform/order-id.ts'
+import { INSTALLATION, limitsOf, MADE_BY, NOTHING_USED } from '../support/limits.ts'
 import { ORDER_INPUTS } from '../support/order-inputs.ts'
 
 /** Cash-outs in every state, and everything that may happen to them, for tests of the rules alone. */
@@ -19,6 +20,7 @@ export const CREATED_AT = NOW - 600_000
 
 /** What the merchant of the tests has configured: a fee of R$ 1,00 and no caps. */
 export const TERMS: CashOutTerms = {
+  installation: INSTALLATION,
   fee: { cents: 1_00n, basisPoints: 0n },
   maxValueCents: 100_000_00n,
   limits: limitsOf(),
@@ -61,6 +63,7 @@ export function cashOutAs(status: CashOutStatus, given: Partial<CashOut> = {}): 
     id: '0198c0e1-22b4-7000-8000-6a7b8c9d0e1f',
     kind: 'cash_out',
     externalId: 'payout-1',
+    orderId: orderId(INSTALLATION, { kind: 'cash_out', externalId: 'payout-1' }),
     status,
     version: 3,
     valueCents: 30_00n,

@@ -151,7 +151,7 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
     await realPause.for(ms)
   }
   await Promise.all([
-    act({ ...{ seed, merchant, bankUrl, idAtBank: fleet.idAtBank }, isIrregular: !isTruthful(bankKind), pause }),
+    act({ ...{ seed, merchant, bankUrl, database }, isIrregular: !isTruthful(bankKind), pause }),
     operate(world, switchSets, seed, pause),
     feed.follow(pause),
     inject(world, plan, endsAt - forMs),
@@ -167,7 +167,7 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
   const unfinished = await becomeQuiet({ ...world, ...quiet, bankUrl, onProgress })
 
   await feed.readToEnd()
-  const [book, books] = [await bookAt(bankUrl), await readBooks(database, cluster.url)]
+  const [book, books] = [await bookAt(bankUrl, database), await readBooks(database, cluster.url)]
   const evidence = { bankKind, book, history, switchSets, received: receiver.received, feed: feed.events }
   const findings = judge({ ...evidence, books: { ...books, isSwitchedOn } })
   const openCases = books.cases.filter(({ isOpen }) => isOpen)

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { certificatesIn } from '../../../bank-simulator/src/api-pix/certificates.ts'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
 import type { BankBook } from '../support/process-world.ts'
 import { LISTENING, standardBank } from '../support/standard-bank.ts'
 import { wallNow } from '../support/wall-clock.ts'
@@ -15,8 +14,6 @@ export interface Connection {
   readonly service: Readonly<Record<string, string>>
   /** Tells the bank where to call, once it and the service run, where the service's settings do not. @throws Error where it does not take it */
   register(settings: Readonly<Record<string, string>>): Promise<void>
-  /** How the bank writes an id of ours. */
-  idAtBank(id: string): string
   /** What it has still to tell. */
   undelivered(book: Pick<BankBook, 'events' | 'notices'>): number
 }
@@ -50,7 +47,6 @@ function ownConnection({ bankKind, bankUrl, eventsUrl }: ConnectionOptions): Con
     bank: { ...CREDENTIALS, ...orders, PIXGATE_SIMULATOR_EVENTS_URL: eventsUrl },
     service: { ...CREDENTIALS, ...orders, PIXGATE_PARTNER_URL: bankUrl, PIXGATE_PARTNER_TIMEOUT_MS: TIMEOUT_MS },
     register: async () => undefined,
-    idAtBank: (id) => id,
     undelivered: ({ events }) => events.pending.length,
   }
 }
@@ -74,7 +70,6 @@ async function standardConnection(options: ConnectionOptions): Promise<Connectio
       PIXGATE_BANK_TIMEOUT_MS: TIMEOUT_MS,
     },
     register: (settings) => registerWebhook(settings, { now: wallNow }),
-    idAtBank: plainId,
     undelivered: ({ notices }) => notices.pending,
   }
 }

@@ -8,7 +8,7 @@ import { type Connection, connectionOf } from './connection.ts'
 import { type BankKind, type ConnectorName, type ProcessName, processNames } from './plan.ts'
 
 /** Two servers, two workers and a bank, each a process that is started again when it is gone. */
-export interface Fleet extends Pick<Connection, 'idAtBank' | 'undelivered'> {
+export interface Fleet extends Pick<Connection, 'undelivered'> {
   /** Where merchants ask. */
   readonly apiUrls: readonly string[]
   readonly bankUrl: string
@@ -97,7 +97,6 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   return {
     apiUrls: [ports['api-1'], ports['api-2']].map((port) => `http://127.0.0.1:${port}`),
     bankUrl,
-    idAtBank: connection.idAtBank,
     undelivered: connection.undelivered,
     ready,
     register: () => connection.register({ ...service, PIXGATE_LOG_LEVEL: 'silent' }),

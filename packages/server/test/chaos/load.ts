@@ -1,4 +1,6 @@
+import type { Database } from '../../src/platform/db/database.ts'
 import { type Chance, chanceOf } from '../fuzz/chance.ts'
+import { underOrderIds } from '../support/order-ids.ts'
 import { ask } from '../support/process-world.ts'
 import { PARTNER_TOKEN } from '../support/world.ts'
 import type { Merchant } from './merchant.ts'
@@ -10,8 +12,7 @@ export interface Scene {
   readonly seed: number
   readonly merchant: Merchant
   readonly bankUrl: string
-  /** How the bank writes an id of ours. */
-  readonly idAtBank: (id: string) => string
+  readonly database: Database
   /**
    * Whether also what a person has to look at happens: payers pay twice or another amount, and the bank takes back what a
    * refund was asked for.
@@ -89,8 +90,8 @@ async function chargeAndPay(scene: Scene, placed: Placed, chance: Chance, marker
   if (drawn < 12) return charge && remember(placed.unpaid, charge)
   if (drawn < 22) await scene.pause(chance.below(4_000))
   const paidCents = scene.isIrregular && drawn > 95 ? valueCents + 1 + chance.below(100) : valueCents
-  const isPaid = await control(scene, `/charges/${scene.idAtBank(id)}/pay`, { valueCents: paidCents })
-  if (scene.isIrregular && drawn > 91) await control(scene, `/charges/${scene.idAtBank(id)}/pay`, {})
+  const isPaid = await control(scene, `/charges/${id}/pay`, { valueCents: paidCents })
+  if (scene.isIrregular && drawn > 91) await control(scene, `/charges/${id}/pay`, {})
   if (isPaid) remember(placed.paid, { id, valueCents })
 }
 
@@ -133,19 +134,18 @@ async function returnPayment(scene: Scene, placed: Placed, chance: Chance): Prom
   if (placed.paid.length === 0) return
   const { id, valueCents } = chance.pick(placed.paid)
   if (!scene.isIrregular && placed.refunded.has(id)) return
-  await control(scene, `/charges/${scene.idAtBank(id)}/return`, { valueCents: partOf(valueCents, chance) })
+  await control(scene, `/charges/${id}/return`, { valueCents: partOf(valueCents, chance) })
 }
 
 /** A payout comes back, a part of it. */
 async function reversePayout(scene: Scene, placed: Placed, chance: Chance): Promise<void> {
   if (placed.payouts.length === 0) return
   const { id, valueCents } = chance.pick(placed.payouts)
-  await control(scene, `/payouts/${scene.idAtBank(id)}/reverse`, { valueCents: partOf(valueCents, chance) })
+  await control(scene, `/payouts/${id}/reverse`, { valueCents: partOf(valueCents, chance) })
 }
 
 async function failCharge(scene: Scene, placed: Placed, chance: Chance): Promise<void> {
-  if (placed.charges.length > 0)
-    await control(scene, `/charges/${scene.idAtBank(chance.pick(placed.charges).id)}/fail`, {})
+  if (placed.charges.length > 0) await control(scene, `/charges/${chance.pick(placed.charges).id}/fail`, {})
 }
 
 async function adjust({ merchant }: Scene, chance: Chance, marker: string): Promise<void> {
@@ -165,8 +165,15 @@ function remember<T>(list: T[], one: T): void {
   if (list.length > 60) list.shift()
 }
 
-/** Uses a control of the bank once. @returns its answer, `undefined` where it refused or did not answer */
-async function control({ bankUrl }: Scene, path: string, body: object): Promise<{ pixCode?: string } | undefined> {
-  const answer = await ask(`${bankUrl}/control${path}`, PARTNER_TOKEN, 'POST', body, {}, AbortSignal.timeout(3_000))
+/** Uses a control of the bank once. @returns its answer, `undefined` where it was not used, refused or did not answer */
+async function control(
+  { bankUrl, database }: Scene,
+  path: string,
+  body: object,
+): Promise<{ pixCode?: string } | undefined> {
+  // The database may be the one that was just killed.
+  const atBank = await underOrderIds(database, path).catch(() => undefined)
+  if (atBank === undefined) return undefined
+  const answer = await ask(`${bankUrl}/control${atBank}`, PARTNER_TOKEN, 'POST', body, {}, AbortSignal.timeout(3_000))
   return answer && answer.status < 300 ? answer.body : undefined
 }

@@ -39,7 +39,7 @@ export async function becomeQuiet(noisy: Noisy): Promise<string | undefined> {
     await realPause.for(TURN_MS)
     await lift()
     const { nextMs, ...waiting } = await readWaiting(database)
-    const book = await bookAt(bankUrl)
+    const book = await bookAt(bankUrl, database)
     left = listed({ ...waiting, 'events at the bank': fleet.undelivered(book) })
     onProgress(`${Math.round(passedMs / 60_000)} min later: ${left || 'nothing is left'}`)
     if (left === '' && passedMs >= quietAfterMs) return undefined

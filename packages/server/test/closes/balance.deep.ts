@@ -1,58 +1,15 @@
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
-import type { BalanceAnswer } from '../../src/banks/port.ts'
-import { assertBooks } from '../support/books.ts'
+import test from 'node:test'
 import { cases } from '../support/evidence.ts'
-import type { Answer } from '../support/world.ts'
-import { type CloseWorld, closeWorld } from './fixture.ts'
+import { type CloseWorld, offWorld, said } from './fixture.ts'
 
 /** Days of which the bank tells another balance than our books have, or none. */
 
 const MINUTE = 60_000
 
-/** A bank whose balance is so much more than it is, or less, or cannot be read. */
-async function offWorld(t: TestContext) {
-  const off = { cents: 0n, isSilent: false }
-  const pix = await closeWorld(t, {
-    bank: (simulated) => ({
-      ...simulated,
-      readBalance: async (): Promise<BalanceAnswer> => {
-        if (off.isSilent) return { kind: 'UNKNOWN', reason: 'HTTP 500', httpStatus: 500 }
-        const answer = await simulated.readBalance()
-        if (answer.kind !== 'READ') return answer
-        return { ...answer, balance: { ...answer.balance, availableCents: answer.balance.availableCents + off.cents } }
-      },
-    }),
-  })
-  return { ...pix, off }
-}
-
 async function minutes(pix: CloseWorld, count: number): Promise<void> {
   for (let minute = 0; minute < count; minute += 1) await pix.later(MINUTE)
 }
-
-/** What a close says of the bank, in short. */
-function said({ status, bank, differenceCents, unexplainedCents }: Answer['body']) {
-  return [status, bank?.closingCents ?? null, differenceCents, unexplainedCents]
-}
-
-test('[close.11] [PL-55] a day on which the bank has less than our books differs, with a case that closes when it is booked', async (t) => {
-  const pix = await offWorld(t)
-  await pix.balance(100_00)
-  await minutes(pix, 2)
-  assert.deepEqual(said(await pix.close(await pix.endDay())), ['BALANCED', 100_00, 0, 0])
-  pix.off.cents = -30_00n
-  const short = await pix.close(await pix.endDay())
-  assert.deepEqual(said(short), ['DIFFERS', 70_00, -30_00, -30_00])
-  assert.deepEqual(await cases(pix.database), ['close_differs'])
-  const same = await pix.close(await pix.endDay())
-  assert.deepEqual([...said(same), same.caseReference], ['DIFFERS', 70_00, -30_00, -30_00, null], 'the same is no news')
-  const order = { valueCents: -30_00, reason: 'the bank took it' }
-  assert.equal((await pix.operator('POST', '/operator/adjustments', order)).status, 201)
-  assert.deepEqual(said(await pix.close(await pix.endDay())), ['BALANCED', 70_00, 0, 0])
-  assert.deepEqual(await cases(pix.database), ['close_differs (closed)'])
-  await assertBooks(pix.database)
-})
 
 test('[close.11] a day on which the bank has more than our books differs, with a case', async (t) => {
   const pix = await offWorld(t)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { contentOf, type Figures } from '../../src/closes/content.ts'
+import { contentOf, type Figures, lacksMore } from '../../src/closes/content.ts'
 
 /** What a day says of the bank's balance. */
 
@@ -19,7 +19,7 @@ function said(closingCents: bigint, setAsideCents: bigint, carriedCents = 0) {
   const figures = { ...NOTHING, bank: { closingCents, setAsideCents } }
   const { bank, unexplainedCents, status } = contentOf('2026-11-22', { from: 0, to: 86_400_000 }, figures, {
     same: undefined,
-    carriedCents,
+    carried: { cents: carriedCents, moved: { count: 0, cents: 0n } },
   })
   return [bank?.closingCents ?? null, unexplainedCents, status]
 }
@@ -41,4 +41,15 @@ test('[close.12] what a part of the orders under way may explain proves nothing,
   assert.deepEqual(said(80n, 30n), [null, null, 'UNCONFIRMED'])
   assert.deepEqual(said(60n, 30n), [90, -10, 'DIFFERS'], 'less is missing if all was taken off')
   assert.deepEqual(said(110n, 30n), [110, 10, 'DIFFERS'], 'less is too much if nothing was')
+})
+
+test('[trip-wire.9] the bank lacks more where what is unexplained fell by more than the fees that it does not list', () => {
+  const fees = { centsPerMovement: 2n, percent: 1n }
+  const carried = { cents: -100, moved: { count: 3, cents: 1_000n } }
+  assert.equal(lacksMore(-116, carried, fees), false)
+  assert.equal(lacksMore(-117, carried, fees), true)
+  assert.equal(lacksMore(-101, carried), true, 'a bank that lists all its fees')
+  assert.equal(lacksMore(-100, carried), false)
+  assert.equal(lacksMore(50, carried), false)
+  assert.equal(lacksMore(null, carried), false, 'nobody knows what the bank had')
 })

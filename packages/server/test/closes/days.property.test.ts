@@ -25,7 +25,7 @@ test('[close.3] every journal that books on the bank’s account says which move
     }
     if (direction === null) none.push(kind)
     const [sign] = Object.values(posting.amount)
-    const isUndone = BEFORE_KNOWN.includes(`'${kind}'`) && sign === -1
+    const isUndone = BEFORE_KNOWN.includes(`'${kind}'`) && (direction === 'out') === (sign === -1)
     if (direction !== null && !isUndone) assert.equal(direction, sign === -1 ? 'in' : 'out', kind)
   }
   assert.deepEqual(none.sort(), [
@@ -33,8 +33,6 @@ test('[close.3] every journal that books on the bank’s account says which move
     'adjustment_debited',
     'arrival_handed_over',
     'cash_in_attributed',
-    'clearing_added',
-    'clearing_removed',
     'left_handed_over',
     'tariff_deducted',
   ])
@@ -222,7 +220,10 @@ test('[close.2] [close.3] no movement is in two closes and none in none, however
   const happenings = story.happenings.toSorted((a, b) => a.at - b.at)
   const figures = (day: string) =>
     withSnapshot({ url, name: 'test' }, async (queries) =>
-      contentOf(day, boundsOf(day), await readFigures(queries, boundsOf(day)), { same: undefined, carriedCents: 0 }),
+      contentOf(day, boundsOf(day), await readFigures(queries, boundsOf(day)), {
+        same: undefined,
+        carried: { cents: 0, moved: { count: 0, cents: 0n } },
+      }),
     )
 
   const days = Array.from({ length: DAYS }, (_, index) => dayAfter(FIRST_DAY, index))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
+import type { BalanceAnswer } from '../../src/banks/port.ts'
 import { type Closer, type CloserOptions, createCloser } from '../../src/closes/closer.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { boundsOf, dayOf } from '../../src/platform/sao-paulo.ts'
@@ -62,7 +63,8 @@ export async function closeWorld(
       createCloser({
         databaseUrl: pix.databaseUrl,
         database: pix.database,
-        engine: pix.service.engine,
+        report: async () => undefined,
+        isBankAccountShared: false,
         clock: pix.clock,
         ids: createIds(pix.clock),
         logger: pino({ level: 'silent' }),
@@ -87,4 +89,26 @@ const FORGOTTEN = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 export function balancesOf(close: Answer['body'], which: 'openingCents' | 'closingCents'): Record<string, number> {
   const named = close.accounts.map((row: Answer['body']) => [row.account, row[which]] as const)
   return Object.fromEntries(named.filter(([, cents]: readonly [string, number]) => cents !== 0))
+}
+
+/** A bank whose balance is so much more than it is, or less, or cannot be read. */
+export async function offWorld(t: TestContext) {
+  const off = { cents: 0n, isSilent: false }
+  const pix = await closeWorld(t, {
+    bank: (simulated) => ({
+      ...simulated,
+      readBalance: async (): Promise<BalanceAnswer> => {
+        if (off.isSilent) return { kind: 'UNKNOWN', reason: 'HTTP 500', httpStatus: 500 }
+        const answer = await simulated.readBalance()
+        if (answer.kind !== 'READ') return answer
+        return { ...answer, balance: { ...answer.balance, availableCents: answer.balance.availableCents + off.cents } }
+      },
+    }),
+  })
+  return { ...pix, off }
+}
+
+/** What a close says of the bank, in short. */
+export function said({ status, bank, differenceCents, unexplainedCents }: Answer['body']) {
+  return [status, bank?.closingCents ?? null, differenceCents, unexplainedCents]
 }

@@ -106,6 +106,9 @@ test('[export.1] [export.3] [export.4] [close.2] the exports of a busy month add
     await happen(pix, day)
     await minutes(pix, 2)
     days.push(await pix.endDay())
+    // What was credited by hand is not at the bank.
+    const order = { enabled: true, reason: 'credited by hand' }
+    assert.equal((await pix.operator('PUT', '/operator/cash-out-switch', order)).status, 200)
   }
   // The others are closed by a worker that was away.
   pix.clock.advance((DAYS - BUSY_DAYS) * 86_400_000)

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock as BankClock, startSimulator } from '@pixgate/bank-simulator'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import type { Environment } from '../../src/platform/variables.ts'
 import { bookAt } from '../support/bank-book.ts'
+import { underOrderIds } from '../support/order-ids.ts'
 import { ask, type BankBook } from '../support/process-world.ts'
 import { certificatesDirectory, standardBank } from '../support/standard-bank.ts'
 import type { SteppedClock } from '../support/stepped-clock.ts'
@@ -16,6 +17,8 @@ import { type Answer, PARTNER_SECRET, PARTNER_TOKEN } from '../support/world.ts'
 
 /** How nodes are connected to the bank, and what it is like. */
 export interface BankOptions {
+  /** In which its order ids stand. */
+  readonly database: Database
   /** Our own protocol by default. */
   readonly connector?: ConnectorName
   readonly hasIdempotentOrders?: boolean
@@ -34,8 +37,6 @@ export interface CrashBank {
   environment(link: TcpProxy): Environment
   /** Tells the bank where to call, where it has to be told. @param settings of a node that runs */
   register(settings: Environment): Promise<void>
-  /** How it writes an id of ours. */
-  idAtBank(id: string): string
   /** Uses a control. */
   control(path: string, body?: object, method?: 'POST' | 'PUT'): Promise<Answer['body']>
   /** Its own account of what happened, under our ids. */
@@ -53,7 +54,7 @@ const BANK_SPEED = 100
 
 /** Starts it; it goes with the test. */
 export async function startBank(t: TestContext, clock: SteppedClock, options: BankOptions): Promise<CrashBank> {
-  const { connector = 'pixgate', ...conduct } = options
+  const { connector = 'pixgate', database, ...conduct } = options
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-crash-world-'))
   const events = await tcpProxy(t, 0)
   const standard = connector === 'pixgate' ? undefined : standardBank(connector, through(events))
@@ -72,7 +73,7 @@ export async function startBank(t: TestContext, clock: SteppedClock, options: Ba
     await stop()
     await rm(directory, { recursive: true, force: true })
   })
-  const book = () => bookAt(url)
+  const book = () => bookAt(url, database)
   return {
     port: apiPix?.port ?? port,
     events,
@@ -81,9 +82,8 @@ export async function startBank(t: TestContext, clock: SteppedClock, options: Ba
         ? { ...standard.environment({ ...apiPix, url: through(link, apiPix.url) }), PIXGATE_BANK_PAYS_QR_CODES: 'true' }
         : { PIXGATE_PARTNER_URL: through(link) },
     register: async (settings) => standard?.registerWebhook(settings, clock),
-    idAtBank: standard ? plainId : String,
     control: async (path, body = {}, method = 'POST') => {
-      const answer = await ask(`${url}/control/${path}`, PARTNER_TOKEN, method, body)
+      const answer = await ask(`${url}/control/${await underOrderIds(database, path)}`, PARTNER_TOKEN, method, body)
       assert.ok(answer && answer.status < 300, JSON.stringify(answer?.body))
       return answer.body
     },

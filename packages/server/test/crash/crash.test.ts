@@ -6,7 +6,7 @@ import { crashWorld } from './world.ts'
 
 /** One scenario with a few pieces lost; `npm run test:deep -- crash` runs all of them. */
 
-const STEP = 60
+const STEP = 30
 
 const payout = scenarios.find(({ name }) => name === 'a payout goes to a key')
 

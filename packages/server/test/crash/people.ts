@@ -134,7 +134,7 @@ const APPROVED_BEFORE = new Set(['approver_not_independent', 'not_possible_in_st
 async function paidTwice(world: CrashWorld, n: string, value = 10): Promise<string> {
   const id = await paid(world, n, value)
   await world.finish()
-  await world.control(`charges/${world.idAtBank(id)}/pay`)
+  await world.control(`charges/${id}/pay`)
   // Large payments are verified first.
   while ((await world.database.rows(casesOf, [id])).length === 0) {
     world.clock.advance(MINUTE)

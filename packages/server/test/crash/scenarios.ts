@@ -34,7 +34,7 @@ export const scenarios: readonly Scenario[] = [
     sendsMoney: true,
     prepare: (world, n) => payout(world, n),
     act: async (world, _, id) => {
-      await world.control(`payouts/${world.idAtBank(id)}/reverse`, { valueCents: 4_00 })
+      await world.control(`payouts/${id}/reverse`, { valueCents: 4_00 })
       return [id]
     },
     ends: [{ status: 'REVERSED', notified: ['pix_cash_out CONFIRMED', 'pix_cash_out_reversal REVERSED'], moved: 2 }],
@@ -84,7 +84,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'the bank takes a payment back',
     prepare: (world, n) => paid(world, n),
     act: async (world, _, id) => {
-      await world.control(`charges/${world.idAtBank(id)}/return`, { valueCents: 4_00 })
+      await world.control(`charges/${id}/return`, { valueCents: 4_00 })
       return [id]
     },
     ends: [{ status: 'PAID', notified: ['pix_cash_in PAID'], moved: 2 }],
@@ -111,7 +111,7 @@ export const unreportedFailures: readonly Scenario[] = [
 
 async function failed(world: CrashWorld, n: string, more: object = {}): Promise<string> {
   const id = await charged(world, n, more)
-  await world.control(`charges/${world.idAtBank(id)}/fail`)
+  await world.control(`charges/${id}/fail`)
   return id
 }
 
@@ -126,7 +126,7 @@ async function charged(world: CrashWorld, n: string, more: object = {}): Promise
 /** Lets a charge be made and paid. @returns its id */
 export async function paid(world: CrashWorld, n: string, value = 10): Promise<string> {
   const id = await charged(world, n, { value })
-  await world.control(`charges/${world.idAtBank(id)}/pay`)
+  await world.control(`charges/${id}/pay`)
   return id
 }
 

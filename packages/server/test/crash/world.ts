@@ -13,7 +13,7 @@ import { type BankOptions, type CrashBank, startBank } from './bank.ts'
 import { type Lifetime, type Node, startNode } from './node.ts'
 
 /** A database, a bank, a node that stays, and nodes that die one after the other. Time is stepped. */
-export interface CrashWorld extends Pick<CrashBank, 'idAtBank' | 'control' | 'book' | 'assertOfTheStandard'> {
+export interface CrashWorld extends Pick<CrashBank, 'control' | 'book' | 'assertOfTheStandard'> {
   readonly database: Database
   readonly databaseUrl: string
   readonly clock: SteppedClock
@@ -49,11 +49,11 @@ const STEPS_MAX = 200
 const FUNDS = { transaction: { value: 100_000, externalId: 'funds' } }
 
 /** Builds one whose merchant has money; it goes with the test. @param options in what the bank differs */
-export async function crashWorld(t: TestContext, options: BankOptions = {}): Promise<CrashWorld> {
+export async function crashWorld(t: TestContext, options: Omit<BankOptions, 'database'> = {}): Promise<CrashWorld> {
   const { url: databaseUrl, database } = await testDatabase(t)
   const clock = steppedClock({ stands: true })
-  const bank = await startBank(t, clock, options)
-  const { events, idAtBank, control, book, assertOfTheStandard } = bank
+  const bank = await startBank(t, clock, { ...options, database })
+  const { events, control, book, assertOfTheStandard } = bank
   const ground = { databaseUrl, bank, clock }
   const survivor = await startNode(t, ground)
   t.after(() => survivor.stop())
@@ -75,7 +75,7 @@ export async function crashWorld(t: TestContext, options: BankOptions = {}): Pro
     return bank.tellsAll || (await heldOf(database, bank)).isAlike ? underWay : [...underWay, 'the books differ']
   }
   const world: CrashWorld = {
-    ...{ database, databaseUrl, clock, survivor, left, lead, insist, idAtBank, control, book, assertOfTheStandard },
+    ...{ database, databaseUrl, clock, survivor, left, lead, insist, control, book, assertOfTheStandard },
     insistAs: (token, ...request) => insistAs(token, asked, ...request),
     operator: (name, role) => {
       const known = operators.get(name) ?? makeOperator(survivor, name, role)
@@ -99,7 +99,7 @@ export async function crashWorld(t: TestContext, options: BankOptions = {}): Pro
     },
   }
   const id = await world.place('/api/pix/cash-in', FUNDS)
-  await control(`charges/${idAtBank(id)}/pay`)
+  await control(`charges/${id}/pay`)
   await world.finish()
   return world
 }

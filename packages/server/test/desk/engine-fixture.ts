@@ -8,7 +8,7 @@ import { TERMS as CASH_OUT_TERMS, cashOutRequest, INPUTS, confirmed as left } fr
 import { testDatabase } from '../support/database.ts'
 import { decideOn, type Ordered } from '../support/deciding.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { MADE_BY, refundTerms } from '../support/limits.ts'
 
 /** Operations on a real database whose cases operators decide, without a bank: the tests tell what it says. */
 
@@ -18,7 +18,7 @@ export async function desk(t: TestContext) {
   const engine = testEngine(t, url)
   const { cashIns, clock, ids } = engine
   const cashOuts = createCashOutCommands(engine.engine, CASH_OUT_TERMS)
-  const refunds = createRefundInCommands({ ...engine, limits: limitsOf(), store: createRefundInStore(database) })
+  const refunds = createRefundInCommands({ ...engine, terms: refundTerms(), store: createRefundInStore(database) })
   const charge = async (externalId: string, valueCents = 100_00n) => {
     const id = ids.uuid()
     await cashIns.create(cashInRequest({ id, externalId, valueCents }))

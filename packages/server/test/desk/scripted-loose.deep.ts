@@ -125,10 +125,13 @@ const SCENARIOS: readonly LooseScenario[] = [
       clear: asItIs,
       credit: asItIs,
       write_off: asItIs,
-      close: () => ({ before: (pix) => pix.bankAction(`charges/${FORGOTTEN}/return`, { valueCents: 1000 }) }),
     },
   },
-  { kind: 'statement_unexplained', arrange: debited, decisions: { debit: asItIs, clear: asItIs, write_off: asItIs } },
+  {
+    kind: 'statement_unexplained',
+    arrange: debited,
+    decisions: { debit: asItIs, clear: asItIs, write_off: asItIs, close: () => ({ moreCents: 1000n }) },
+  },
   {
     kind: 'statement_missing',
     arrange: async (pix) => {

@@ -56,6 +56,7 @@ function spend(
               id,
               kind: 'cash_out',
               externalId,
+              orderId: `order of ${externalId}`,
               status: 'RESERVED',
               valueCents,
               feeCents: 0n,

@@ -11,7 +11,7 @@ import { cashInIn, decideCreate as decideRefund } from '../../src/refund-in/crea
 import { assertBooks } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, releasing, TERMS, type TestEngine, testEngine } from '../support/engine.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { limitsOf, MADE_BY, refundTerms } from '../support/limits.ts'
 import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
 
 /**
@@ -50,7 +50,7 @@ const LATE: Readonly<Record<string, Late>> = {
         assert.ok(cashInIn(state, CHARGE))
         return decideRefund(
           { ...NONE, id, cashInId: CHARGE, valueCents: 10_00n, externalId: id, reason: null },
-          limitsOf(),
+          refundTerms(),
           state,
           now,
         )
@@ -306,11 +306,9 @@ for (const [kind, late] of Object.entries(LATE)) {
 test('[engine.13] outcomes are forgotten after seven days and not before', async (t) => {
   const { url, database } = await testDatabase(t)
   const observer = await session(t, url)
-  // By the clock of the function, which looks at nothing that a test may have put before it.
-  const idAt = (
-    age: string,
-  ) => `(lpad(to_hex(floor(extract(epoch FROM pg_catalog.clock_timestamp() - interval '${age}') * 1000)::bigint),
-    12, '0') || '70008000' || repeat('0', 12))::uuid`
+  const idAt = (age: string) =>
+    `(lpad(to_hex(floor(extract(epoch FROM clock_timestamp() - interval '${age}') * 1000)::bigint), 12, '0')
+      || '70008000' || repeat('0', 12))::uuid`
   await observer.query(
     `INSERT INTO batch (id, outcome) VALUES (${idAt('7 days 1 minute')}, 'committed'), (${idAt('6 days 23:59')}, 'abandoned')`,
   )

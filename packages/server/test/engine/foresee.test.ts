@@ -47,7 +47,7 @@ async function another(t: TestContext, { foreseenFrom = same, before = async () 
   const counting = (from: Database, by: keyof typeof reads): Database => ({
     ...from,
     rows: async (query, ...rest) => {
-      if (query.name === 'engine.operations') reads[by] += 1
+      if (query.name === 'engine.operations' || query.name === 'engine.ordered') reads[by] += 1
       await before(query.name)
       return from.rows(query, ...rest)
     },
@@ -58,7 +58,15 @@ async function another(t: TestContext, { foreseenFrom = same, before = async () 
     foreseenFrom: counting(foreseenFrom(database), 'foreseen'),
     ...{ clock, ids: createIds(clock), pause: realPause, logger: pino({ level: 'silent' }) },
   })
-  return { id: cashIn.id, maker, cashIns: createCashInCommands(engine, clock, TERMS), engine, reads, evidence }
+  return {
+    id: cashIn.id,
+    orderId: cashIn.orderId,
+    maker,
+    cashIns: createCashInCommands(engine, clock, TERMS),
+    engine,
+    reads,
+    evidence,
+  }
 }
 
 function pay(cashIns: CashInCommands, id: string, endToEndId = 'E1') {
@@ -66,16 +74,16 @@ function pay(cashIns: CashInCommands, id: string, endToEndId = 'E1') {
 }
 
 test('[engine.12] what was foreseen is not read when something is written by it, and is foreseen once', async (t) => {
-  const { id, cashIns, engine, reads } = await another(t)
-  await engine.foresee([id])
-  await engine.foresee([id])
+  const { id, orderId, cashIns, engine, reads } = await another(t)
+  await engine.foresee([orderId])
+  await engine.foresee([orderId])
   assert.equal((await pay(cashIns, id))?.cashIn.status, 'PAID')
   assert.deepEqual(reads, { own: 0, foreseen: 1 })
 })
 
 test('[engine.12] what another process moved since it was foreseen is decided by what it is', async (t) => {
-  const { id, maker, cashIns, engine, evidence } = await another(t)
-  await engine.foresee([id])
+  const { id, orderId, maker, cashIns, engine, evidence } = await another(t)
+  await engine.foresee([orderId])
   await pay(maker.cashIns, id)
   const outcome = await pay(cashIns, id)
   assert.deepEqual([outcome?.result, outcome?.cashIn.status], ['IGNORED', 'PAID'])
@@ -85,8 +93,8 @@ test('[engine.12] what another process moved since it was foreseen is decided by
 
 test('[engine.12] what is known already is not replaced by what was read before it', async (t) => {
   const { foreseenFrom, reading, release } = heldDatabase()
-  const { id, cashIns, engine, reads } = await another(t, { foreseenFrom })
-  const foreseen = engine.foresee([id])
+  const { id, orderId, cashIns, engine, reads } = await another(t, { foreseenFrom })
+  const foreseen = engine.foresee([orderId])
   await reading
   assert.equal((await pay(cashIns, id))?.cashIn.status, 'PAID')
   release()
@@ -105,8 +113,8 @@ test('[engine.4] [engine.12] what changes nothing is answered by the latest rows
     // The second time everything is read anew, as the first decision changed nothing.
     if (looks === 2) await Promise.resolve(release()).then(() => foreseen)
   }
-  const { id, maker, cashIns, engine, evidence } = await another(t, { foreseenFrom, before })
-  foreseen = engine.foresee([id])
+  const { id, orderId, maker, cashIns, engine, evidence } = await another(t, { foreseenFrom, before })
+  foreseen = engine.foresee([orderId])
   await reading
   await pay(maker.cashIns, id)
   const outcome = await pay(cashIns, id)
@@ -121,8 +129,8 @@ test('[engine.12] what cannot be foreseen is read when it is looked at', async (
       throw new DatabaseUnavailable('no connection', false)
     },
   })
-  const { id, cashIns, engine, reads } = await another(t, { foreseenFrom })
-  await engine.foresee([id])
+  const { id, orderId, cashIns, engine, reads } = await another(t, { foreseenFrom })
+  await engine.foresee([orderId])
   assert.equal((await pay(cashIns, id))?.cashIn.status, 'PAID')
   assert.deepEqual(reads, { own: 1, foreseen: 1 })
 })

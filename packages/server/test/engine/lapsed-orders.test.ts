@@ -8,7 +8,7 @@ import { cashOutRequest } from '../cash-out/situations.ts'
 import { operatedProcess } from '../operator/fixture.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment } from '../support/engine.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { ALIVE } from '../support/live-request.ts'
 
 const LAPSED: LiveRequest = { hasLapsed: () => true }
@@ -25,7 +25,7 @@ test('[engine.17] [PL-5] [PL-6] no order of a client or an operator is carried o
   const { url, database } = await testDatabase(t)
   const pix = operatedProcess(t, url)
   const { ids, clock, cashIns, payouts } = pix
-  const refunds = createRefundInCommands({ ...pix, limits: limitsOf(), store: createRefundInStore(database) })
+  const refunds = createRefundInCommands({ ...pix, terms: refundTerms(), store: createRefundInStore(database) })
   const cashInId = ids.uuid()
   await cashIns.create(cashInRequest({ id: cashInId, externalId: 'paid' }))
   const paid = payment({ endToEndId: 'E1', occurredAt: clock.now() })

@@ -57,13 +57,18 @@ test('[cash-in.detail.2] an id of another kind is unknown, and no reference mean
   const { url, database } = await testDatabase(t)
   const { cashIns, ids } = testEngine(t, url)
   const id = ids.uuid()
-  await cashIns.create(cashInRequest({ id, externalId: 'order-1' }))
-  const references = [id, 'order-1'].map((externalId) => ({ externalId, transactionId: null, endToEndId: null }))
+  const { cashIn } = await cashIns.create(cashInRequest({ id, externalId: 'order-1' }))
+  const references = [cashIn.orderId, 'order-1', id].map((externalId) => ({
+    externalId,
+    transactionId: null,
+    endToEndId: null,
+  }))
   const cashOuts = createOperationStore(database, 'cash_out', isCashOut)
   assert.equal(await cashOuts.get(id), undefined)
-  assert.deepEqual(await cashOuts.match(references), [[], []])
-  const [byId, byExternalId] = await createOperationStore(database, 'cash_in', isCashIn).match(references)
-  assert.deepEqual(byId, [{ id, by: 'id', of: null, isBanks: false }])
+  assert.deepEqual(await cashOuts.match(references), [[], [], []])
+  const [byOrderId, byExternalId, byId] = await createOperationStore(database, 'cash_in', isCashIn).match(references)
+  assert.deepEqual(byOrderId, [{ id, by: 'orderId', of: null, isBanks: false }])
+  assert.deepEqual(byId, [], 'the bank never had the public id')
   assert.deepEqual(byExternalId, [{ id, by: 'externalId', of: null, isBanks: false }])
 })
 
@@ -117,7 +122,7 @@ test('[database.8] a charge with the end-to-end id of a movement is found by tha
   const { url, database } = await testDatabase(t)
   await database.rows(MANY_OPERATIONS, [])
   const more = `INSERT INTO operation SELECT (jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(),
-    'external_id', n || '-' || o.external_id))).* FROM operation o, generate_series(1, 5) n`
+    'external_id', n || '-' || o.external_id, 'order_id', md5(n || o.order_id)))).* FROM operation o, generate_series(1, 5) n`
   await administer(url, more)
   const { texts, noting } = notingTexts(database)
   await createOperationStore(noting, 'cash_in', isCashIn).match([])
@@ -170,9 +175,9 @@ test('[lists.3] a page is read in the order of an index, of all statuses and of 
   // Were all of one status, either index would do.
   await administer(
     url,
-    `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts,
+    `INSERT INTO operation (id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts,
                             created_at, updated_at)
-     SELECT gen_random_uuid(), kind, status || external_id, status, 1, 100, 0, external_id, '', '{}', '{}', now(), now()
+     SELECT gen_random_uuid(), kind, status || external_id, md5(status || kind || external_id), status, 1, 100, 0, external_id, '', '{}', '{}', now(), now()
        FROM (SELECT kind, external_id, unnest(ARRAY['FAILED', 'EXPIRED']) AS status FROM operation) AS more`,
   )
   await administer(url, 'ANALYZE operation')
@@ -190,6 +195,7 @@ test('[lists.3] a page is read in the order of an index, of all statuses and of 
 const NAMING = new Set([
   'operation_pkey',
   'operation_external_id_key',
+  'operation_order_id_key',
   'operation_transaction_id',
   'operation_end_to_end_id',
 ])

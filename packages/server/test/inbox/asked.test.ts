@@ -100,11 +100,12 @@ for (const [taken, state, kinds] of [
     assert.deepEqual([told.asked, told.state, told.kinds], [['a'], state, kinds])
   })
 
-test('[engine.12] the operation that an event names by our id is foreseen; what is no id of ours is not', async () => {
-  const id = '0198c0de-7a11-7000-8000-00000000000a'
+test('[engine.12] the operation that an event names by its order id is prefetched; another reference is none', async () => {
+  const id = '0198c0de7a11700080000000000000a1'
   const foreseenFor = async (event: object) => (await applied({ event })).foreseen
-  assert.deepEqual(await foreseenFor({ externalId: id.toUpperCase() }), [id])
-  assert.deepEqual(await foreseenFor({ externalId: 'order-1' }), [])
+  assert.deepEqual(await foreseenFor({ externalId: id }), [id])
+  for (const other of ['order-1', id.toUpperCase(), '0198c0de-7a11-7000-8000-00000000000a'])
+    assert.deepEqual(await foreseenFor({ externalId: other }), [])
   assert.deepEqual(await foreseenFor({}), [])
 })
 

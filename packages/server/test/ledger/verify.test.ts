@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { looseCases } from '@pixgate/spec'
 import fc from 'fast-check'
 import pg from 'pg'
 import { pino } from 'pino'
 import { createLedgerVerifier } from '../../src/ledger/index.ts'
+import { type BankComparison, isUndecided } from '../../src/ledger/verify/bank.ts'
 import { checks } from '../../src/ledger/verify/checks.ts'
 import { reportJson, reportText } from '../../src/ledger/verify/report.ts'
 import { type AccountTotal, EXAMPLES, trialBalance, verify } from '../../src/ledger/verify/store.ts'
@@ -441,8 +443,40 @@ const TOTALS: readonly AccountTotal[] = [
 ]
 const AT = Date.parse('2026-11-21T00:00:00Z')
 
+/** Nothing is known of the bank. */
+const NEVER: BankComparison = {
+  statement: null,
+  differences: [],
+  balance: null,
+  adjustmentsSince: { count: 0, cents: 0n },
+}
+
+/** An unexplained payment, another amount of a payout, an item that cannot be read, and a false opening balance. */
+const DIFFERING: BankComparison = {
+  statement: { from: AT - 86_400_000, until: AT, movements: 7 },
+  differences: [
+    { ...difference('c1', 'statement_unexplained', 'PAYMENT_RECEIVED E1'), cents: 50_00n },
+    { ...difference('c2', 'statement_differs', 'PAYOUT_SENT E2'), operationId: 'o2', cents: 1n },
+    { ...difference('c3', 'statement_unreadable', 'received 5'), cents: null },
+  ],
+  balance: {
+    ...{ day: '2026-11-20', at: AT, bankCents: 100_00n, booksCents: 5_090_00n, differenceCents: -4_990_00n },
+    ...{ unexplainedCents: -5_000_00n, caseId: 'c4', isDecided: false },
+  },
+  adjustmentsSince: { count: 1, cents: -7_00n },
+}
+
+function difference(caseId: string, kind: string, reference: string) {
+  return { caseId, kind, reference, operationId: null, openedAt: AT }
+}
+
+/** The lines of the report about the bank. */
+function bankLines(bank: BankComparison): string[] {
+  return reportText({ at: AT, faults: 0, drifts: [], bank }, TOTALS, AT).split('\n').slice(7)
+}
+
 test('[ledger.verify.2] the printed report has reais in columns, and what was found', () => {
-  const clean = reportText({ at: AT, faults: 0, drifts: [] }, TOTALS, AT)
+  const clean = reportText({ at: AT, faults: 0, drifts: [], bank: NEVER }, TOTALS, AT)
   assert.deepEqual(clean.split('\n'), [
     'Trial balance at 2026-11-21T00:00:00.000Z',
     'account             debit         credit         balance',
@@ -450,17 +484,54 @@ test('[ledger.verify.2] the printed report has reais in columns, and what was fo
     'settlement  R$ 123.456,00        R$ 0,00  -R$ 123.456,00',
     'total       R$ 123.456,00  R$ 123.456,00         R$ 0,00',
     '',
-    `${checks.length} checks at 2026-11-21T00:00:00.000Z: no drift`,
+    `Books compared with themselves: ${checks.length} checks at 2026-11-21T00:00:00.000Z: no drift`,
+    ...bankLines(NEVER),
   ])
   const drift = { name: 'holds', meaning: 'This must hold.', count: 3, examples: ['one', 'another'] }
-  const drifted = reportText({ at: AT, faults: 3, drifts: [drift] }, TOTALS, AT)
+  const drifted = reportText({ at: AT, faults: 3, drifts: [drift], bank: NEVER }, TOTALS, AT)
   assert.deepEqual(drifted.split('\n').slice(6), [
-    `${checks.length} checks at 2026-11-21T00:00:00.000Z: 3 faults`,
+    `Books compared with themselves: ${checks.length} checks at 2026-11-21T00:00:00.000Z: 3 faults`,
     '✘ holds: 3. This must hold.',
     '    one',
     '    another',
     '    … and 1 more',
+    ...bankLines(NEVER),
   ])
+})
+
+test('[ledger.verify.6] the printed report says what was compared with the bank, and lists every difference', () => {
+  assert.deepEqual(bankLines(NEVER), [
+    "Books not compared with the bank's statement: it was never read",
+    "Books not compared with the bank's balance: no daily close knows it",
+  ])
+  const uncompared = { ...NEVER, adjustmentsSince: { count: 2, cents: 5_000_00n } }
+  assert.equal(bankLines(uncompared).at(-1), 'Not compared with the bank: 2 adjustments, R$ 5.000,00 together')
+  assert.deepEqual(bankLines(DIFFERING), [
+    "Books compared with the bank's statement from 2026-11-20T00:00:00.000Z to 2026-11-21T00:00:00.000Z: 7 movements, 3 differences",
+    `✘ statement_unexplained: 1. ${looseCases.statement_unexplained.meaning}`,
+    '    R$ 50,00: PAYMENT_RECEIVED E1, case c1 open since 2026-11-21T00:00:00.000Z',
+    `✘ statement_differs: 1. ${looseCases.statement_differs.meaning}`,
+    '    R$ 0,01: PAYOUT_SENT E2 of o2, case c2 open since 2026-11-21T00:00:00.000Z',
+    `✘ statement_unreadable: 1. ${looseCases.statement_unreadable.meaning}`,
+    '    unknown amount: received 5, case c3 open since 2026-11-21T00:00:00.000Z',
+    "Books compared with the bank's balance at the end of 2026-11-20 (2026-11-21T00:00:00.000Z): bank R$ 100,00, " +
+      'books R$ 5.090,00, difference -R$ 4.990,00, unexplained -R$ 5.000,00',
+    `✘ close_differs: -R$ 5.000,00, case c4. ${looseCases.close_differs.meaning}`,
+    'Not compared with the bank since 2026-11-21T00:00:00.000Z: 1 adjustment, -R$ 7,00 together',
+  ])
+  const decided = DIFFERING.balance && { ...DIFFERING.balance, isDecided: true }
+  const lines = bankLines({ ...DIFFERING, balance: decided })
+  assert.equal(lines.at(-2), 'An operator has decided what is unexplained, case c4')
+})
+
+test('[ledger.verify.6] what is undecided ends with 1, what an operator has decided does not', () => {
+  const { differences, balance } = DIFFERING
+  assert.ok(balance)
+  assert.equal(isUndecided(NEVER), false)
+  assert.equal(isUndecided({ ...NEVER, differences }), true)
+  assert.equal(isUndecided({ ...NEVER, balance }), true)
+  assert.equal(isUndecided({ ...NEVER, balance: { ...balance, isDecided: true } }), false)
+  assert.equal(isUndecided({ ...NEVER, balance: { ...balance, unexplainedCents: 0n } }), false)
 })
 
 /** A wait that ends when the test says so, and tells how long it would have been. */
@@ -548,10 +619,33 @@ test('[ledger.verify.4] a database that does not answer is tried again; a stop e
 
 test('[ledger.verify.3] machines read JSON, amounts in centavos', () => {
   const drift = { name: 'holds', meaning: 'This must hold.', count: 1, examples: ['one'] }
-  assert.deepEqual(JSON.parse(reportJson({ at: AT, faults: 1, drifts: [drift] }, TOTALS, AT)), {
+  assert.deepEqual(JSON.parse(reportJson({ at: AT, faults: 1, drifts: [drift], bank: DIFFERING }, TOTALS, AT)), {
     verifiedAt: '2026-11-21T00:00:00.000Z',
     faults: 1,
     drifts: [drift],
+    statement: {
+      from: '2026-11-20T00:00:00.000Z',
+      until: '2026-11-21T00:00:00.000Z',
+      movements: 7,
+      differences: DIFFERING.differences.map((one) => ({
+        ...one,
+        cents: one.cents === null ? null : Number(one.cents),
+        openedAt: '2026-11-21T00:00:00.000Z',
+      })),
+    },
+    bankBalance: {
+      compared: {
+        day: '2026-11-20',
+        at: '2026-11-21T00:00:00.000Z',
+        bankCents: 10000,
+        booksCents: 509000,
+        differenceCents: -499000,
+        unexplainedCents: -500000,
+        caseId: 'c4',
+        isDecided: false,
+      },
+      adjustmentsSince: { count: 1, cents: -700 },
+    },
     at: '2026-11-21T00:00:00.000Z',
     trialBalance: [
       { account: 'available', debitCents: 0, creditCents: 12345600, balanceCents: 12345600 },

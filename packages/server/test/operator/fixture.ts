@@ -12,7 +12,7 @@ import { sha256 } from '../../src/platform/crypto.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { type TestEngine, testEngine } from '../support/engine.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { INSTALLATION, limitsOf, MADE_BY } from '../support/limits.ts'
 import type { SteppedClock } from '../support/stepped-clock.ts'
 
 /** One process of a service, as far as an operator has to do with it. */
@@ -43,6 +43,7 @@ export const OPERATOR = { actor: 'admin', address: '203.0.113.7' }
 const ADMIN = { ...OPERATOR, isAdmin: true }
 
 const NO_TERMS: CashOutTerms = {
+  installation: INSTALLATION,
   fee: { cents: 0n, basisPoints: 0n },
   maxValueCents: 1_000_000_00n,
   limits: limitsOf(),

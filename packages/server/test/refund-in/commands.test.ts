@@ -12,14 +12,14 @@ import { switchPayouts } from '../support/controls.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { confirmed, INPUTS } from './situations.ts'
 
 /** Two processes on one database, without HTTP and without a bank. */
 async function office(t: TestContext, caps: Partial<Caps> = {}) {
   const { url, database } = await testDatabase(t)
   const store = createRefundInStore(database)
-  const processOf = (engine: TestEngine) => createRefundInCommands({ ...engine, limits: limitsOf(caps), store })
+  const processOf = (engine: TestEngine) => createRefundInCommands({ ...engine, terms: refundTerms(caps), store })
   const [one, other] = [testEngine(t, url), testEngine(t, url)]
   let charges = 0
 
@@ -243,7 +243,7 @@ test('[refund-in.told.2] [EV-26] references of different refunds are distinguish
   assert.deepEqual(await match('tx-1r', null), [byBank])
   assert.deepEqual(await match(null, 'refund-2'), [`${second.id} by externalId of true`])
   assert.deepEqual(await match('tx-1r', 'refund-2'), [byBank, `${second.id} by externalId of true`].toSorted())
-  assert.deepEqual(await match('tx-1r', second.id), [byBank, `${second.id} by id of true`].toSorted())
+  assert.deepEqual(await match('tx-1r', second.orderId), [byBank, `${second.id} by orderId of true`].toSorted())
   assert.deepEqual(await match('unknown', null), [])
 })
 

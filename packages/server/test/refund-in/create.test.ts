@@ -6,7 +6,7 @@ import { entriesOf } from '../../src/engine/postings.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { decideCreate, type RefundInRequest } from '../../src/refund-in/create.ts'
 import { cashInAs, NOW } from '../cash-in/situations.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { paidCashIn, REFUND_ID, refundAs, stateOf } from './situations.ts'
 
 const DEADLINE_MS = 89 * 24 * 3_600_000
@@ -28,7 +28,7 @@ function request(given: Partial<RefundInRequest> = {}): RefundInRequest {
 
 test('[refund-in.states.1] an accepted request is a PENDING refund whose amount is set aside, due at once', () => {
   const cashIn = paidCashIn()
-  const decision = decideCreate(request(), limitsOf(), stateOf(30_00n, cashIn), NOW)
+  const decision = decideCreate(request(), refundTerms(), stateOf(30_00n, cashIn), NOW)
   assert.deepEqual(
     decision.outcome,
     refundAs('PENDING', {
@@ -51,7 +51,12 @@ test('[refund-in.states.1] an accepted request is a PENDING refund whose amount 
 })
 
 test('[cash-in.refunds.1] every refund moves its cash-in, so that two of them cannot both be decided on the same one', () => {
-  const { moves = [] } = decideCreate(request(), limitsOf(), stateOf(30_00n, paidCashIn({ refundsOpenCents: 5 })), NOW)
+  const { moves = [] } = decideCreate(
+    request(),
+    refundTerms(),
+    stateOf(30_00n, paidCashIn({ refundsOpenCents: 5 })),
+    NOW,
+  )
   assert.deepEqual(
     moves.map(({ operationId, trigger, facts }) => [operationId, trigger, facts]),
     [
@@ -67,7 +72,7 @@ test('[cash-in.refunds.1] every refund moves its cash-in, so that two of them ca
 /** The code of the refusal. */
 function refusalOf(given: Partial<RefundInRequest>, cashIn: CashIn, availableCents = 1_000_00n, at = NOW) {
   try {
-    decideCreate(request(given), limitsOf(), stateOf(availableCents, cashIn, refundAs('CONFIRMED')), at)
+    decideCreate(request(given), refundTerms(), stateOf(availableCents, cashIn, refundAs('CONFIRMED')), at)
     return undefined
   } catch (error) {
     assert.ok(error instanceof Refusal)

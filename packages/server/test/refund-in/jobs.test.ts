@@ -36,7 +36,7 @@ const failed: RefundInInput = {
   isVerified: true,
 }
 
-const TRIED = { id: REFUND_ID, facts: {} }
+const TRIED = { orderId: REFUND_ID, facts: {} }
 
 test('[P5] what the bank answers to a refund is what the refund is given', () => {
   const inputs = (answer: Parameters<typeof inputsOfSending>[1]) => inputsOfSending(TRIED, answer)
@@ -52,7 +52,7 @@ test('[P5] what the bank answers to a refund is what the refund is given', () =>
 
 test('[P5] what the bank answers when asked ends the work, unless it is no answer', () => {
   const inputs = (answer: Parameters<typeof inputsOfAsking>[1]) =>
-    inputsOfAsking({ id: REFUND_ID, updatedAt: 7 }, answer, 86_400_000)
+    inputsOfAsking({ orderId: REFUND_ID, updatedAt: 7 }, answer, 86_400_000)
   const done: RefundInInput = { on: 'work.done' }
   assert.deepEqual(inputs(ACCEPTED), [accepted, done])
   assert.deepEqual(inputs(SETTLED), [accepted, confirmed(), done])
@@ -83,9 +83,9 @@ function bench(
   sends: number,
   capabilities: RefundPartner['capabilities'] = new Set(),
   isEnabled = true,
+  isNearRestore = false,
 ) {
-  const asked: string[] = []
-  const inputs: RefundInInput[] = []
+  const [asked, inputs]: [string[], RefundInInput[]] = [[], []]
   const partner: RefundPartner & Availability = {
     capabilities,
     idempotencyWindowMs: 86_400_000,
@@ -96,7 +96,7 @@ function bench(
       return ACCEPTED
     },
     getRefund: async (id, terms) => {
-      assert.deepEqual(terms, { valueCents: 3_000n, endToEndId: 'E1', chargeId: refund.detail.cashInId })
+      assert.deepEqual(terms, { valueCents: 3_000n, endToEndId: 'E1' })
       asked.push(`GET ${id}`)
       return { kind: 'NOT_FOUND' }
     },
@@ -104,6 +104,7 @@ function bench(
   const jobs = createRefundInJobs({
     partner,
     clock: { now: () => NOW },
+    isAskedFirst: () => isNearRestore,
     bounds: { callTimeoutMs: 3_000, eventQueries: { take: (wanted) => wanted } },
     commands: {
       create: () => assert.fail(),
@@ -138,13 +139,23 @@ function bench(
   return { jobs, asked, inputs }
 }
 
-test('[refund-in.states.2] [CO-40] every attempt asks for the same, under the refund’s id, after it was claimed', async () => {
+test('[refund-in.states.2] [CO-40] every attempt asks for the same, under its order id, after it was claimed', async () => {
   const refund = refundAs('PENDING', { facts: {}, detail: { ...refundAs('PENDING').detail, reason: 'returned' } })
   const { jobs, asked, inputs } = bench(refund, 128)
   await jobs.processNext()
-  const request = { valueCents: 3000, endToEndId: 'E1', chargeId: refund.detail.cashInId, reason: 'returned' }
-  assert.deepEqual(asked, ['due true', `PUT ${refund.id} ${JSON.stringify(request)}`])
+  const request = { valueCents: 3000, endToEndId: 'E1', reason: 'returned' }
+  assert.deepEqual(asked, ['due true', `PUT ${refund.orderId} ${JSON.stringify(request)}`])
   assert.deepEqual(inputs, [{ on: 'send.claimed', leaseMs: 5_500 }, accepted])
+})
+
+test('[restored.4] after a restore a refund that looks as if it was never sent is released once the bank does not have it', async () => {
+  const old = refundAs('PENDING', { facts: {}, createdAt: NOW - 25 * 3_600_000 })
+  for (const isNearRestore of [false, true]) {
+    const { jobs, asked, inputs } = bench(old, 0, new Set(['query-refund']), false, isNearRestore)
+    await jobs.processNext()
+    assert.deepEqual(asked, ['due false', ...(isNearRestore ? [`GET ${old.orderId}`] : [])])
+    assert.deepEqual(inputs, [{ on: 'clock.released' }])
+  }
 })
 
 test('[refund-in.work.4] while the bank is not called no refund is claimed for sending', async () => {

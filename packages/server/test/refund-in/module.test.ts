@@ -9,7 +9,7 @@ import { assertBooks, balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { cases } from '../support/evidence.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { INPUTS } from './situations.ts'
 
 /** The module, with a bank that is never called, and a refund of R$ 40,00 that the bank took as `tx-r`. */
@@ -25,7 +25,7 @@ async function office(t: TestContext) {
     return id
   }
   const store = createRefundInStore(database)
-  const commands = createRefundInCommands({ ...engine, limits: limitsOf(), store })
+  const commands = createRefundInCommands({ ...engine, terms: refundTerms(), store })
   const cashInId = await paid()
   const id = ids.uuid()
   const wanted = { id, cashInId, externalId: id, valueCents: 40_00n, reason: null, correlationId: 'test' }
@@ -34,7 +34,7 @@ async function office(t: TestContext) {
   const woken: number[] = []
   const refunds = createRefundInModule({
     ...engine,
-    limits: limitsOf(),
+    terms: refundTerms(),
     database,
     partner: {
       capabilities: new Set(['query-refund']),

@@ -7,14 +7,14 @@ import { assertBooks, balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { cases } from '../support/evidence.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { confirmed, INPUTS } from './situations.ts'
 
 test('[refund-in.doubt.9] [engine.14] [CO-47] one return reported for refunds of two payments confirms one; the other stays pending with a case', async (t) => {
   const { url, database } = await testDatabase(t)
   const engine = testEngine(t, url)
   const { cashIns, clock, ids } = engine
-  const refunds = createRefundInCommands({ ...engine, limits: limitsOf(), store: createRefundInStore(database) })
+  const refunds = createRefundInCommands({ ...engine, terms: refundTerms(), store: createRefundInStore(database) })
   const made = await Promise.all(
     ['E1', 'E2'].map(async (endToEndId) => {
       const cashInId = ids.uuid()

@@ -12,7 +12,7 @@ import { switchPayouts } from '../support/controls.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
 import { audit, notifiedStatuses } from '../support/evidence.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { ALIVE } from '../support/live-request.ts'
 import { INPUTS } from './situations.ts'
 
@@ -21,7 +21,8 @@ async function office(t: TestContext) {
   const { url, database } = await testDatabase(t)
   const store = createRefundInStore(database)
   const [engine, another] = [testEngine(t, url), testEngine(t, url)]
-  const processOf = (of: TestEngine) => createRefundInCommands({ ...of, limits: limitsOf({ dayCents: 60_00n }), store })
+  const processOf = (of: TestEngine) =>
+    createRefundInCommands({ ...of, terms: refundTerms({ dayCents: 60_00n }), store })
   const [one, other] = [processOf(engine), processOf(another)]
   const cashInId = engine.ids.uuid()
   await engine.cashIns.create(cashInRequest({ id: cashInId, externalId: 'order' }))

@@ -8,7 +8,7 @@ import type { BankReturn, RefundIn, RefundInInput } from '../../src/refund-in/re
 import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { NOW } from '../cash-in/situations.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { BEGINNING_CENTS, Books } from './books.ts'
 import { paidCashIn } from './situations.ts'
 
@@ -61,7 +61,7 @@ class World {
     for (const { id, valueCents } of REFUNDS) {
       const more = { cashInId: this.cashInId, externalId: id, reason: null, correlationId: 'test' }
       const request = { id, valueCents, ...more, bodyHash: sha256(id), idempotencyKey: null, madeBy: MADE_BY }
-      this.books.apply(decideCreate(request, limitsOf(), this.books, this.at), this.at)
+      this.books.apply(decideCreate(request, refundTerms(), this.books, this.at), this.at)
     }
   }
 

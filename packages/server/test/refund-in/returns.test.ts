@@ -5,6 +5,7 @@ import { type CashIn, refundableCents } from '../../src/cash-in/cash-in.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { statusQueryFact } from '../../src/operations/status-query.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
+import { ownOrderId } from '../../src/platform/order-id.ts'
 import type { BankReturn, RefundIn } from '../../src/refund-in/refund-in.ts'
 import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
@@ -27,6 +28,7 @@ test('[EV-27] [refund-in.returns.1] a return made by the bank is a confirmed ref
       (({ version, createdAt, updatedAt, openCases, ...operation }) => operation)(
         refundAs('CONFIRMED', {
           externalId: REFUND_ID,
+          orderId: ownOrderId(REFUND_ID),
           bodyHash: IDENTITY.bodyHash,
           transactionId: 'tx-b',
           detail: { cashInId: paidCashIn().id, reason: null, origin: 'PARTNER' },

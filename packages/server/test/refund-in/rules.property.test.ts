@@ -10,7 +10,7 @@ import type { RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { NOW } from '../cash-in/situations.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { Books } from './books.ts'
 import { confirmed, INPUTS, paidCashIn } from './situations.ts'
 
@@ -95,7 +95,7 @@ function create(books: Books, cashIn: CashIn, id: string, valueCents: bigint, no
   const { openCents, leftCents } = sumsOf(books)
   const isTooMuch = valueCents > cashIn.valueCents - openCents - leftCents - awaitedCents(cashIn)
   try {
-    books.apply(decideCreate(request, limitsOf(), books, nowMs), nowMs)
+    books.apply(decideCreate(request, refundTerms(), books, nowMs), nowMs)
     assert.equal(isTooMuch, false)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

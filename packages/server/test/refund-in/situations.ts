@@ -2,9 +2,10 @@ import type { AccountCode, RefundInStatus } from '@pixgate/spec'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import type { Operation, State } from '../../src/engine/operation.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
+import { orderId } from '../../src/platform/order-id.ts'
 import type { RefundIn, RefundInFacts, RefundInInput, Return } from '../../src/refund-in/refund-in.ts'
 import { PAID as CREDITED, cashInAs, NOW } from '../cash-in/situations.ts'
-import { NOTHING_USED } from '../support/limits.ts'
+import { INSTALLATION, NOTHING_USED } from '../support/limits.ts'
 import { ORDER_INPUTS } from '../support/order-inputs.ts'
 
 /** Refunds in every state, and everything that may happen to them, for tests of the rules alone. */
@@ -34,6 +35,7 @@ export function refundAs(status: RefundInStatus, given: Partial<RefundIn> = {}):
     id: REFUND_ID,
     kind: 'refund_in',
     externalId: 'refund-1',
+    orderId: orderId(INSTALLATION, { kind: 'refund_in', endToEndId: 'E1', externalId: 'refund-1' }),
     status,
     version: 3,
     valueCents: 30_00n,

@@ -6,7 +6,7 @@ import type { RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { createRefundInStore } from '../../src/refund-in/store.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
-import { limitsOf, MADE_BY } from '../support/limits.ts'
+import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { confirmed, INPUTS } from './situations.ts'
 
 const MINUTE = 60_000
@@ -30,7 +30,7 @@ async function storeFixture(t: TestContext, happened: Happened) {
   const store = createRefundInStore(database)
   const engine = testEngine(t, url)
   const { cashIns, clock, ids } = engine
-  const commands = createRefundInCommands({ ...engine, limits: limitsOf(), store })
+  const commands = createRefundInCommands({ ...engine, terms: refundTerms(), store })
   const cashInId = ids.uuid()
   await cashIns.create(cashInRequest({ id: cashInId, externalId: 'order' }))
   const paid = payment({ endToEndId: 'E1', occurredAt: clock.now() })

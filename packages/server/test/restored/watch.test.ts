@@ -94,3 +94,26 @@ test('[restored.3] where commits wait for a standby it is only told', async (t) 
   await look(OTHER)
   assert.equal(await isSuspended(), true, 'a restored one is another thing')
 })
+
+test('[restored.4] orders are near a restore that were made before it, and for a while after it; other processes know it', async (t) => {
+  const { database, url } = await testDatabase(t)
+  const { engine, clock } = testEngine(t, url)
+  const { logger } = capturedLog()
+  const store = createIdentityStore(database)
+  const watchOf = (change: Partial<Identity>) => {
+    const current = async () => ({ ...(await store.current()), ...change })
+    return createIdentityWatch({ store: { ...store, current }, engine, clock, logger })
+  }
+  const first = watchOf({})
+  await first.look()
+  assert.equal(first.isNearRestore(0, 1_000), false)
+  const noticing = watchOf(OTHER)
+  await noticing.look()
+  const other = watchOf(OTHER)
+  await other.look()
+  for (const watch of [noticing, other]) {
+    assert.equal(watch.isNearRestore(clock.now() - 86_400_000, 1_000), true)
+    assert.equal(watch.isNearRestore(clock.now() + 10_000, 60_000), true)
+    assert.equal(watch.isNearRestore(clock.now() + 61_000, 60_000), false)
+  }
+})

@@ -107,9 +107,9 @@ const DISPUTES = {
   'has an open case': `INSERT INTO "case" (id, operation_id, kind, reference, facts, opened_at)
     SELECT gen_random_uuid(), operation_id, 'x', 'x', '{}', now() FROM notification`,
   'is in doubt': `SET session_replication_role = replica;
-    INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts,
+    INSERT INTO operation (id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail, facts,
                            created_at, updated_at)
-    SELECT operation_id, 'cash_in', 'x', 'RECONCILIATION_REQUIRED', 1, 1, 0, 'x', '', '{}', '{}', now(), now() FROM notification`,
+    SELECT operation_id, 'cash_in', 'x', 'x', 'RECONCILIATION_REQUIRED', 1, 1, 0, 'x', '', '{}', '{}', now(), now() FROM notification`,
 }
 
 for (const [what, make] of Object.entries(DISPUTES)) {

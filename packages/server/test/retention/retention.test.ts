@@ -41,7 +41,11 @@ async function erased(pix: Pick<World, 'database'>, keptDays: KeptDays = KEPT): 
 /** A charge that NAME paid, as an event told. */
 async function paidByCanary(pix: World) {
   const charge = await pix.charge('10.00', { externalId: 'paid' })
-  const event = { ...paidEvent(charge, { payer: PAYER }), occurredAt: new Date(pix.clock.now()).toISOString() }
+  const externalId = await pix.orderIdOf(charge.id)
+  const event = {
+    ...paidEvent(charge, { payer: PAYER, externalId }),
+    occurredAt: new Date(pix.clock.now()).toISOString(),
+  }
   assert.equal(await postEvent(pix, event), 200)
   await pix.until(`/api/pix/cash-in/${charge.id}`, ({ status }) => status === 'PAID')
   return { charge, event }

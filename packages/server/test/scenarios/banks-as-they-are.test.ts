@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'
 import { caseFacts, cases } from '../support/evidence.ts'
@@ -48,7 +47,7 @@ const inLocalTime = telling((object) =>
 /** A charge, and its path. */
 async function charged(pix: LyingEfi, value = '100') {
   const made = await pix.charge(value)
-  return { ...made, path: `/api/pix/cash-in/${made.id}`, atBank: `charges/${plainId(made.id)}` }
+  return { ...made, path: `/api/pix/cash-in/${made.id}`, atBank: `charges/${made.id}` }
 }
 
 async function paid(pix: LyingEfi, value?: string) {
@@ -160,16 +159,15 @@ for (const standard of ['api-pix', 'efi'] as const) {
     await loseCallbacks(pix)
     const [odd, other] = [await charged(pix), await charged(pix)]
     for (const { atBank } of [odd, other]) await pix.bankAction(`${atBank}/pay`)
+    const oddTxid = await pix.orderIdOf(odd.id)
     pix.tell(
-      telling((object) =>
-        object.txid === plainId(odd.id) && 'endToEndId' in object ? { ...object, valor: '?' } : object,
-      ),
+      telling((object) => (object.txid === oddTxid && 'endToEndId' in object ? { ...object, valor: '?' } : object)),
     )
     await pix.pass(2 * MINUTE_MS, 10_000)
     assert.equal((await pix.get(other.path)).status, 'PAID')
     assert.deepEqual(await open(pix), ['statement_unreadable'])
     const [{ list, member, item }] = (await caseFacts(pix.database, 'statement_unreadable')) as [Record<string, string>]
-    assert.deepEqual([list, member, JSON.parse(item ?? '').txid], ['received', '/valor', plainId(odd.id)])
+    assert.deepEqual([list, member, JSON.parse(item ?? '').txid], ['received', '/valor', oddTxid])
     await pix.pass(30 * MINUTE_MS)
     assert.deepEqual(await open(pix), ['statement_unreadable'])
     pix.tell()
@@ -183,10 +181,9 @@ for (const standard of ['api-pix', 'efi'] as const) {
     const pix = await lyingEfi(t, { standard })
     await loseCallbacks(pix)
     const { id, atBank } = await charged(pix)
+    const txid = await pix.orderIdOf(id)
     await pix.bankAction(`${atBank}/pay`)
-    pix.tell(
-      telling((object) => (object.txid === plainId(id) && 'endToEndId' in object ? { ...object, valor: '?' } : object)),
-    )
+    pix.tell(telling((object) => (object.txid === txid && 'endToEndId' in object ? { ...object, valor: '?' } : object)))
     await pix.pass(MINUTE_MS, 10_000)
     assert.deepEqual(await open(pix), ['statement_unreadable'])
     await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now()`)
@@ -206,7 +203,7 @@ for (const standard of ['api-pix', 'efi'] as const) {
     for (const wrap of [(item: object) => ({ pix: item }), (item: object) => [item]]) {
       const { id, path, atBank } = await charged(pix)
       const { endToEndId } = await pix.bankAction(`${atBank}/pay`)
-      await post(wrap({ endToEndId: endToEndId ?? 'E', txid: plainId(id) }))
+      await post(wrap({ endToEndId: endToEndId ?? 'E', txid: await pix.orderIdOf(id) }))
       await pix.work()
       assert.equal((await pix.get(path)).status, 'PAID')
     }

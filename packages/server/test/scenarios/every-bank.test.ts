@@ -111,9 +111,9 @@ test('[partner-inbox.15] [EV-47] at tiny: what anybody makes up changes nothing 
   const { pix, bank, callBack, assertBooksAgree } = await tinyDriver(t)
   const charge = await pix.charge('100')
   const before = bank.heard.length
-  assert.equal(await callBack(`PIX ${charge.id} E-made-up`, 'PIX nobody E1', 'MONEY for you'), 204)
+  assert.equal(await callBack(`PIX ${await pix.orderIdOf(charge.id)} E-made-up`, 'PIX nobody E1', 'MONEY for you'), 204)
   await pix.later(0)
-  assert.deepEqual(bank.heard.slice(before), [`VER ${charge.id}`])
+  assert.deepEqual(bank.heard.slice(before), [`VER ${await pix.orderIdOf(charge.id)}`])
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
   for (const wait of [1_001, 5_001, 30_001, 60_001, 300_001, 900_001]) await pix.later(wait)
   assert.deepEqual((await inbox(pix.database)).map(({ outcome }) => outcome).toSorted(), [
@@ -128,7 +128,9 @@ test('[partner-inbox.15] [EV-47] at tiny: what anybody makes up changes nothing 
 test('[partner-inbox.16] [EV-48] at tiny: one callback reports several payments, and some of them twice', async (t) => {
   const { pix, bank, callBack, assertBooksAgree } = await tinyDriver(t)
   const charges = [await pix.charge('10'), await pix.charge('20'), await pix.charge('30')]
-  const [one = '', two = '', three = ''] = charges.map(({ id }) => bank.pay(id))
+  const [one = '', two = '', three = ''] = (await Promise.all(charges.map(({ id }) => pix.orderIdOf(id)))).map((id) =>
+    bank.pay(id),
+  )
   assert.equal(await callBack(one, two), 204)
   assert.equal(await callBack(two, three, one), 204)
   await pix.later(0)
@@ -141,11 +143,12 @@ test('[refund-in.states.10] [P6] at tiny: a refund that the bank did not carry o
   const bank = await tinyDriver(t)
   const charge = await paidCharge(bank)
   const { id } = await bank.pix.refundIn(charge.id, 30)
+  const orderId = await bank.pix.orderIdOf(id)
   await until(bank, 1, async () => bank.bank.made.refunds === 1)
-  assert.equal(await bank.callBack(`DEV ${id} NAO_REALIZADO`), 204)
+  assert.equal(await bank.callBack(`DEV ${orderId} NAO_REALIZADO`), 204)
   await bank.pix.later(0)
   assert.equal((await bank.pix.get(`/api/pix/refund/${id}`)).status, 'PENDING', 'only the callback says so')
-  assert.equal(await bank.callBack(`${bank.bank.settle(id, 'NAO_REALIZADO')} indeed`), 204)
+  assert.equal(await bank.callBack(`${bank.bank.settle(orderId, 'NAO_REALIZADO')} indeed`), 204)
   await becomes(bank, `/api/pix/refund/${id}`, 'FAILED')
   assert.deepEqual(await balances(bank.pix.database), { available: 10_000n, settlement: -10_000n })
   await bank.assertBooksAgree()

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
 import type { Bank } from '../../src/banks/bank.ts'
 import { balances } from '../support/books.ts'
 import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
@@ -82,12 +81,12 @@ for (const bank of BANKS) {
     const { pix, asked } = await story(t, bank)
     const { id } = await pix.charge('100')
     const paid = await pix.charge('100')
-    await pix.bankAction(`charges/${plainId(paid.id)}/pay`)
+    await pix.bankAction(`charges/${paid.id}/pay`)
     await pix.until(`/api/pix/cash-in/${paid.id}`, ({ status }) => status === 'PAID')
     // Whatever was under way about the payment is over.
     await pix.later(60_001)
     const before = await stands(pix)
-    const [txid, paidTxid] = [plainId(id), plainId(paid.id)]
+    const [txid, paidTxid] = [await pix.orderIdOf(id), await pix.orderIdOf(paid.id)]
     const returned = { id: UNKNOWN, rtrId: 'D9', valor: '100.00', status: 'DEVOLVIDO', natureza: 'MED_FRAUDE' }
     const sent = { ...paymentOf(txid), txid: undefined, tipo: 'SOLICITACAO', status: 'NAO_REALIZADO' }
 
@@ -95,12 +94,12 @@ for (const bank of BANKS) {
       ['an unknown txid', paymentOf(UNKNOWN), undefined],
       ['a txid that is none', paymentOf("'; DROP TABLE cash_in; --"), undefined],
       ['no txid', paymentOf(txid, { txid: undefined }), undefined],
-      ['another key', paymentOf(txid, { chave: 'ladrao@exemplo.com.br' }), `charge ${id}`],
-      ['another amount', paymentOf(txid, { valor: '1000000.00' }), `charge ${id}`],
-      ['an amount that is none', paymentOf(txid, { valor: '-1e9' }), `charge ${id}`],
-      ['a payment that does not exist', paymentOf(txid), `charge ${id}`],
-      ['a second payment that does not exist', paymentOf(paidTxid), `charge ${paid.id}`],
-      ['a return that does not exist', paymentOf(paidTxid, { devolucoes: [returned] }), `charge ${paid.id}`],
+      ['another key', paymentOf(txid, { chave: 'ladrao@exemplo.com.br' }), `charge ${txid}`],
+      ['another amount', paymentOf(txid, { valor: '1000000.00' }), `charge ${txid}`],
+      ['an amount that is none', paymentOf(txid, { valor: '-1e9' }), `charge ${txid}`],
+      ['a payment that does not exist', paymentOf(txid), `charge ${txid}`],
+      ['a second payment that does not exist', paymentOf(paidTxid), `charge ${paidTxid}`],
+      ['a return that does not exist', paymentOf(paidTxid, { devolucoes: [returned] }), `charge ${paidTxid}`],
       ['an unknown payout', { ...sent, gnExtras: { idEnvio: UNKNOWN } }, undefined],
       ['a charge as a payout', { ...sent, gnExtras: { idEnvio: txid } }, undefined],
     ] as const) {
@@ -119,7 +118,7 @@ for (const bank of BANKS) {
   test(`[api-pix.11] at ${bank}: what does not show the secret, or is no callback, is kept nowhere and asks nothing`, async (t) => {
     const { pix, asked } = await story(t, bank)
     const { id } = await pix.charge('100')
-    const item = paymentOf(plainId(id))
+    const item = paymentOf(await pix.orderIdOf(id))
     for (const [name, body, shown, expected] of [
       ['no secret', { pix: [item] }, null, 401],
       ['an empty secret', { pix: [item] }, '', 401],
@@ -144,12 +143,13 @@ for (const bank of BANKS) {
   test(`[partner.7] [EV-44] [EV-47] at ${bank}: thousands of items in one second ask no more than the budget has`, async (t) => {
     const { pix, asked } = await story(t, bank)
     const charges = await Promise.all(Array.from({ length: 250 }, () => pix.charge('1')))
-    const [first] = charges
+    const txids = await Promise.all(charges.map(({ id }) => pix.orderIdOf(id)))
+    const [first = ''] = txids
     asked.length = 0
 
     await sendAll(
       pix,
-      Array.from({ length: 1_000 }, () => paymentOf(plainId(first.id))),
+      Array.from({ length: 1_000 }, () => paymentOf(first)),
     )
     await pix.work()
     // One is under way and one is wanted, whatever comes meanwhile: how many that makes goes by how long the callbacks take.
@@ -161,7 +161,7 @@ for (const bank of BANKS) {
     )
     await sendAll(
       pix,
-      charges.flatMap(({ id }) => Array.from({ length: 4 }, () => paymentOf(plainId(id)))),
+      txids.flatMap((txid) => Array.from({ length: 4 }, () => paymentOf(txid))),
     )
     await pix.work()
     assert.ok(asked.length <= 200, `at once ${asked.length} questions`)

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { limits } from '@pixgate/spec'
 import fc from 'fast-check'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
 import { CALLBACK_PATH, SECRET_PARAMETER } from '../../src/banks/api-pix/inbound.ts'
 import { balances } from '../support/books.ts'
 import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
@@ -73,7 +72,7 @@ const status = fc.constantFrom('REALIZADO', 'NAO_REALIZADO', 'DEVOLVIDO', 'EM_PR
 /** The standard's list of what happened. */
 function standardCallback(named: Named | undefined): fc.Arbitrary<unknown> {
   const ours = named ? [named.charge, named.paid, named.payout ?? UNKNOWN] : []
-  const id = fc.constantFrom(UNKNOWN, ...ours).map(plainId)
+  const id = fc.constantFrom(UNKNOWN.replaceAll('-', ''), ...ours)
   const fields = {
     endToEndId: mostly(fc.constantFrom(END_TO_END_ID, END_TO_END_ID.toUpperCase())),
     valor: mostly(amount),
@@ -192,14 +191,19 @@ async function postAll(pix: World, caller: Caller, posts: readonly Post[]): Prom
 /** A charge, a payment and, where the bank pays out, a payout; all that was under way is over. */
 async function begun(t: TestContext, { standard }: Caller): Promise<{ pix: World; named: Named }> {
   const pix = await world(t, {}, { isStepped: true, ...(standard && { standard }) })
-  const atBank = standard ? plainId : String
   const [charge, paid] = [await pix.charge('100'), await pix.charge('100')]
-  await pix.bankAction(`charges/${atBank(paid.id)}/pay`)
+  await pix.bankAction(`charges/${paid.id}/pay`)
   await pix.until(`/api/pix/cash-in/${paid.id}`, ({ status }) => status === 'PAID')
   const payout = standard === 'api-pix' ? undefined : (await pix.cashOut()).id
   if (payout) await pix.until(`/api/pix/cash-out/${payout}`, ({ status }) => status === 'CONFIRMED')
   await pix.later(60_001)
-  return { pix, named: { charge: charge.id, paid: paid.id, ...(payout && { payout }) } }
+  // As the bank names them.
+  const named = {
+    charge: await pix.orderIdOf(charge.id),
+    paid: await pix.orderIdOf(paid.id),
+    ...(payout && { payout: await pix.orderIdOf(payout) }),
+  }
+  return { pix, named }
 }
 
 /** Everything of ours that could have moved. */

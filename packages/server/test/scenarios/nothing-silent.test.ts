@@ -76,7 +76,7 @@ test('[logs.3] [metrics.1] a bank that refuses our calls as such says to check t
   assert.deepEqual([answer.status, answer.body.pixCode], [201, undefined])
   const line = await pix.log.line('check the credentials that the bank is called with', { call: 'createCharge' })
   assert.deepEqual([line.level, line.answer, line.reason], ['error', 'UNKNOWN', 'HTTP 401'])
-  assert.equal(line.operationId, answer.body.id)
+  assert.equal(line.orderId, await pix.orderIdOf(answer.body.id))
   const outcome = 'pixgate_bank_call_duration_seconds_count{call="createCharge",outcome="unauthorized"}'
   assert.ok((await scrape(pix))(outcome))
 })
@@ -114,7 +114,7 @@ test('[logs.3] [metrics.1] a payout that the bank refuses says its code', async 
   await pix.behave({ cashOut: 'reject' })
   const { id } = await pix.cashOut()
   await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'FAILED')
-  const line = await pix.log.line('a payout was sent to the bank, and it refused', { operationId: id })
+  const line = await pix.log.line('a payout was sent to the bank, and it refused', { orderId: await pix.orderIdOf(id) })
   assert.deepEqual([line.level, line.answer], ['info', 'REJECTED'])
   assert.match(String(line.reason), /^\w+$/)
   const series = await scrape(pix)

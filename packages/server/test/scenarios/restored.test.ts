@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openTestDatabase } from '../support/database.ts'
+import { orderIdOf } from '../support/order-ids.ts'
 import { backupOf, openCaseFacts } from '../support/restored-database.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
@@ -24,7 +25,7 @@ async function enable(restored: World): Promise<void> {
   assert.equal((await restored.call('PUT', SWITCH, order, ADMIN)).status, 200)
 }
 
-test('[DB-10] a restored database sends nothing and takes no payout until an operator has looked, and learns from the statement what it lacks', async (t) => {
+test('[DB-10] [statement.14] a restored database sends nothing and takes no payout until an operator has looked, and learns from the statement what it lacks', async (t) => {
   const before = await world(t, {}, { isStepped: true })
   const { id: paidFor } = await before.charge('200')
   await before.bankAction(`charges/${paidFor}/pay`)
@@ -59,12 +60,18 @@ test('[DB-10] a restored database sends nothing and takes no payout until an ope
   const cases = await openCaseFacts(database)
   const kinds = cases.map(({ kind }) => kind)
   assert.deepEqual(kinds, ['confirmed_in_doubt', 'confirmed_without_sending', 'statement_unexplained'])
-  assert.equal(cases.find(({ kind }) => kind === 'statement_unexplained')?.facts.reference, lost.id)
+  const unexplained = cases.find(({ kind }) => kind === 'statement_unexplained')?.facts
+  assert.equal(unexplained?.reference, await before.orderIdOf(lost.id))
+  assert.ok(unexplained?.recipient?.name, 'an operator sees who was paid')
 
   await enable(restored)
   await restored.later(60_000)
   assert.equal((await readSwitch(restored)).enabled, true, 'nobody suspends again what is known')
   const next = await restored.cashOut({ externalId: 'payout-3' })
   await restored.work()
-  assert.deepEqual(await payoutsAtBank(before), [...sent, next.id].sort(), 'nothing was sent twice')
+  assert.deepEqual(
+    await payoutsAtBank(before),
+    [...sent, await orderIdOf(database, next.id)].sort(),
+    'nothing was sent twice',
+  )
 })

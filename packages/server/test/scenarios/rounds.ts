@@ -87,7 +87,7 @@ export async function refundOnePayment(t: TestContext, seed: number, rounds: num
     await assertMoney(pix, available, reserved)
   }
   const disputes = [sent, refusals.refund_exceeds_available, refusals.insufficient_balance]
-  assert.ok(Math.min(...disputes) > rounds, 'too little was a matter of dispute')
+  assert.ok(Math.min(...disputes) > rounds / 2, `too little was a matter of dispute: ${disputes}`)
   await assertBooks(pix.database)
 
   await pix.settle()

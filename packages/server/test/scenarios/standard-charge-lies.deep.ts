@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { DeskDecision, LooseDecision } from '@pixgate/spec'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
 import type { Telling, Told } from '../support/lying-bank.ts'
 import { FOREIGN, type LyingEfi, lyingEfi, type Standing } from '../support/lying-efi.ts'
 
@@ -143,7 +142,7 @@ for (const { name, telling, isPaid = true, stands, decisions = [], ends = CREDIT
   test(`[AP-23] at efi, of a charge: ${name}`, async (t) => {
     const pix = await lyingEfi(t)
     const charge = await pix.charge('100')
-    const txid = plainId(charge.id)
+    const txid = await pix.orderIdOf(charge.id)
     const path = `/api/pix/cash-in/${charge.id}`
     pix.tell(telling(pix, txid))
     if (isPaid) await pix.bankAction(`charges/${txid}/pay`)

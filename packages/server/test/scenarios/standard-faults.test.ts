@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
 import { balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
 import { world } from '../support/world.ts'
@@ -25,7 +24,7 @@ for (const [name, perThousand, latencyMs] of faults)
   test(`${name}, at efi: a payout waits with its money held, and is made once when it is over`, async (t) => {
     const pix = await world(t, { PIXGATE_BANK_TIMEOUT_MS: latencyMs > 0 ? '1000' : '5000' }, AT_EFI)
     const charge = await pix.charge('100')
-    await pix.bankAction(`charges/${plainId(charge.id)}/pay`)
+    await pix.bankAction(`charges/${charge.id}/pay`)
     await pix.until(`/api/pix/cash-in/${charge.id}`, ({ status }) => status === 'PAID')
 
     await pix.bank('PUT', '/control/lies', { perThousand })

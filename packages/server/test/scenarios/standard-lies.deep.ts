@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { DeskDecision } from '@pixgate/spec'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
 import { payoutSwitch } from '../support/evidence.ts'
 import type { Telling, Told } from '../support/lying-bank.ts'
 import { FOREIGN, type LyingEfi, lyingEfi, type Standing, withFields } from '../support/lying-efi.ts'
@@ -94,10 +93,11 @@ const lies: readonly Lie[] = [
     rows: '[AP-10]',
     name: 'it left under another end-to-end id, it says when it is asked',
     telling: () => withFields(isQuestion, { endToEndId: FOREIGN }),
+    passMs: 3 * HOUR_MS,
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: { available: 7_000n, settlement: -4_000n, suspense_out: -3_000n },
-      cases: ['second_payment', 'statement_missing'],
+      cases: ['statement_missing', 'second_payment'],
       notified: ['PAID', 'CONFIRMED'],
     },
     decisions: [
@@ -193,7 +193,7 @@ for (const { rows, name, telling, afterwards, passMs = 0, stands, isSuspended = 
   test(`${rows} at efi: ${name}`, async (t) => {
     const pix = await lyingEfi(t)
     const charge = await pix.charge('100')
-    await pix.bankAction(`charges/${plainId(charge.id)}/pay`)
+    await pix.bankAction(`charges/${charge.id}/pay`)
     await pix.until(`/api/pix/cash-in/${charge.id}`, ({ status }) => status === 'PAID')
     pix.tell(telling?.())
     const { id } = await pix.cashOut()
@@ -204,7 +204,7 @@ for (const { rows, name, telling, afterwards, passMs = 0, stands, isSuspended = 
       await pix.until(path, ({ status }) => status === 'CONFIRMED')
       pix.tell(afterwards(pix))
     }
-    await pix.callBack({ tipo: 'SOLICITACAO', status: 'REALIZADO', gnExtras: { idEnvio: plainId(id) } })
+    await pix.callBack({ tipo: 'SOLICITACAO', status: 'REALIZADO', gnExtras: { idEnvio: id } })
     await pix.pass(passMs, HOUR_MS)
     await pix.pass(1_200_000)
     assert.deepEqual(await pix.stands(path), stands)

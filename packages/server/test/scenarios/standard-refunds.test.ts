@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
 import type { Told } from '../support/lying-bank.ts'
 import { lyingEfi, withFields } from '../support/lying-efi.ts'
 import { stepUntil } from '../support/stepping.ts'
@@ -24,13 +23,13 @@ const lost = [
 async function paid(t: TestContext) {
   const pix = await lyingEfi(t)
   const { id } = await pix.charge('100')
-  await pix.bankAction(`charges/${plainId(id)}/pay`)
+  await pix.bankAction(`charges/${id}/pay`)
   await pix.until(`/api/pix/cash-in/${id}`, ({ status }) => status === 'PAID')
   /** A refund that the bank has been told of, and that it settles as it behaves. */
   const refund = async () => {
     const { id: refundId } = await pix.refundIn(id, 30)
     await pix.later(1_000)
-    return { refundId, path: `/api/pix/refund/${refundId}`, atBank: `refunds/${plainId(refundId)}` }
+    return { refundId, path: `/api/pix/refund/${refundId}`, atBank: `refunds/${refundId}` }
   }
   return { ...pix, refund }
 }
@@ -48,7 +47,7 @@ for (const [name, perThousand] of lost) {
     assert.equal(typeof (await pix.get(path)).pixCode, 'string')
     const { charges } = (await pix.bank('GET', '/control/book')).body
     assert.equal(charges.length, 1)
-    await pix.bankAction(`charges/${plainId(id)}/pay`)
+    await pix.bankAction(`charges/${id}/pay`)
     await pix.until(path, ({ status }) => status === 'PAID')
     await pix.assertBooksAgree()
   })
@@ -109,7 +108,7 @@ test('[AP-19] [RF-9] at efi: a refund that is DEVOLVIDO and then NAO_REALIZADO i
   const { path, refundId } = await pix.refund()
   await pix.until(path, ({ status }) => status === 'CONFIRMED')
   pix.tell(withFields(isRefund, { status: 'NAO_REALIZADO', motivo: 'AC07' }))
-  await pix.callBack({ txid: 'a'.repeat(32), devolucoes: [{ id: plainId(refundId), status: 'NAO_REALIZADO' }] })
+  await pix.callBack({ txid: 'a'.repeat(32), devolucoes: [{ id: refundId, status: 'NAO_REALIZADO' }] })
   await pix.pass(600_000)
   const { balances, cases, notified } = await pix.stands(path)
   assert.deepEqual([balances, cases], [REFUNDED, ['failed_after_confirmation']])

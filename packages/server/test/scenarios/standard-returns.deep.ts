@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
 import { decidingOver } from '../desk/loose/fixture.ts'
 import { balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
@@ -14,11 +13,11 @@ const HOUR_MS = 3_600_000
 async function atEfi(t: TestContext) {
   const pix = await world(t, {}, { isStepped: true, standard: 'efi' })
   const charge = await pix.charge('100')
-  await pix.bankAction(`charges/${plainId(charge.id)}/pay`)
+  await pix.bankAction(`charges/${charge.id}/pay`)
   await pix.until(`/api/pix/cash-in/${charge.id}`, ({ status }) => status === 'PAID')
   return {
     ...pix,
-    chargeId: plainId(charge.id),
+    chargeId: charge.id,
     decide: decidingOver(pix).decide,
     /** Callbacks do not come any more. */
     silence: () => pix.behave({ eventDelayMs: HOUR_MS }),
@@ -50,10 +49,10 @@ for (const isSilent of [false, true]) {
     const { id } = await pix.cashOut()
     await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
     if (isSilent) await pix.silence()
-    await pix.bankAction(`payouts/${plainId(id)}/reverse`, { valueCents: 1_000 })
+    await pix.bankAction(`payouts/${id}/reverse`, { valueCents: 1_000 })
     await pix.pass(isSilent ? 2 * HOUR_MS : 300_000)
     assert.deepEqual(await balances(pix.database), { available: 8_000n, settlement: -8_000n })
-    await pix.bankAction(`payouts/${plainId(id)}/reverse`, { valueCents: 2_000 })
+    await pix.bankAction(`payouts/${id}/reverse`, { valueCents: 2_000 })
     await pix.pass(isSilent ? 2 * HOUR_MS : 300_000)
     assert.equal((await pix.get(`/api/pix/cash-out/${id}`)).status, 'REVERSED')
     assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n })
@@ -71,7 +70,7 @@ for (const [decision, expected] of [
     await pix.bankAction('payments', { pixKey: PIX_KEY, valueCents: 500 })
     await pix.pass(35 * 60_000)
     assert.deepEqual(await pix.open(), ['statement_unexplained'])
-    assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n }, 'in no balance yet')
+    assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_500n, clearing: 500n })
     await pix.decide('statement_unexplained', decision)
     await pix.pass(10 * 60_000)
     assert.deepEqual(await balances(pix.database), expected)

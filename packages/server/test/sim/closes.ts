@@ -63,7 +63,10 @@ export class Closes {
     const bounds = boundsOf(day)
     const same = this.#made.findLast((one) => one.day === day)
     const before = same && { version: same.version, content: same.parsed }
-    const content = contentOf(day, bounds, figuresOf(this.#world, bounds), { same: before, carriedCents: 0 })
+    const content = contentOf(day, bounds, figuresOf(this.#world, bounds), {
+      same: before,
+      carried: { cents: 0, moved: { count: 0, cents: 0n } },
+    })
     for (const { account, openingCents, closingCents } of content.accounts) {
       const booked = content.journals.flatMap(({ accounts }) => accounts.filter((one) => one.account === account))
       const cents = booked.reduce((sum, one) => sum + one.cents, 0)

@@ -160,6 +160,7 @@ function createMemoryReader(tables: Tables): Reader {
   const byKey = (keys: readonly string[]) => keys.flatMap((key) => tables.byIdentity(key) ?? [])
   return {
     operations: async (ids) => ids.flatMap((id): Operation[] => [tables.operation(id) ?? []].flat()),
+    ordered: async () => [],
     byIdempotencyKeys: async (keys) => byKey(keys.map((key) => `key ${key}`)),
     byExternalIds: async (wanted) =>
       byKey(wanted.flatMap((one) => identityKeys({ ...one, idempotencyKey: null }).slice(0, 1))),

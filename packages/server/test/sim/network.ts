@@ -1,4 +1,5 @@
 import { buildStaticBrCode } from '@pixgate/brcode'
+import { lacking } from '../../src/banks/lacking.ts'
 import type {
   Availability,
   ChargeAvailability,
@@ -62,6 +63,7 @@ const STALE_MS = 60_000
 export function createNetwork(options: NetworkOptions): SimulatedPartner {
   const calls = new Calls(options)
   return {
+    ...lacking,
     capabilities: options.capabilities,
     idempotencyWindowMs: options.windowMs,
     createCharge: (id, request) => calls.createCharge(id, request),
@@ -71,8 +73,15 @@ export function createNetwork(options: NetworkOptions): SimulatedPartner {
       calls.sendOrder({ kind: 'payout', id, valueCents, chargeId: '', paymentId: '' }, window),
     getPayout: (id, { valueCents }) => calls.getOrder('payout', id, valueCents) as Promise<PayoutQueryAnswer>,
     decodeQrCode: async () => UNSENT,
-    sendRefund: (id, { valueCents, chargeId, endToEndId }, window) =>
-      calls.sendOrder({ kind: 'refund', id, valueCents, chargeId, paymentId: endToEndId }, window),
+    sendRefund: (id, { valueCents, endToEndId }, window) => {
+      const paid = [...options.bank.book.charges.values()].find(({ payments }) =>
+        payments.some((payment) => payment.endToEndId === endToEndId),
+      )
+      return calls.sendOrder(
+        { kind: 'refund', id, valueCents, chargeId: paid?.id ?? '', paymentId: endToEndId },
+        window,
+      )
+    },
     getRefund: (id, { valueCents }) => calls.getOrder('refund', id, valueCents) as Promise<RefundQueryAnswer>,
     readStatement: async () => UNSENT,
     readBalance: async () => UNSENT,

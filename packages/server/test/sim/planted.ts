@@ -55,8 +55,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     finds: ['I9'],
     change: {
       file: 'server/src/cash-out/jobs.ts',
-      from: 'await partner.sendPayout(cashOut.id, payoutRequest(cashOut), window)',
-      to: "await partner.sendPayout((cashOut.facts.attempts ?? 1) > 1 ? cashOut.id.replace(/.$/, 'x') : cashOut.id, payoutRequest(cashOut), window)",
+      from: 'partner.sendPayout(cashOut.orderId, payoutRequest(cashOut), window)',
+      to: "partner.sendPayout(cashOut.orderId.replace(/.$/, (last) => ((cashOut.facts.attempts ?? 1) > 1 ? 'x' : last)), payoutRequest(cashOut), window)",
     },
   },
   {
@@ -91,8 +91,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     finds: ['I4'],
     change: {
       file: 'server/src/closes/content.ts',
-      from: 'differenceCents - timing.cents - kept.cents',
-      to: 'differenceCents - kept.cents',
+      from: 'booksCents + timing.cents + kept.cents',
+      to: 'booksCents + kept.cents',
     },
   },
   {

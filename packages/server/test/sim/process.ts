@@ -1,8 +1,11 @@
 import { createDifferences, type Differences } from '../../src/bank-statement/differences.ts'
+import { UNEXPLAINED } from '../../src/bank-statement/entries/store.ts'
 import { createReceivers as createStatementReceivers } from '../../src/bank-statement/receivers.ts'
+import { keyOf } from '../../src/bank-statement/rules.ts'
 import type { StatementStore } from '../../src/bank-statement/store.ts'
 import type { Difference } from '../../src/bank-statement/trip-wire.ts'
 import { createEventQueryBudget } from '../../src/banks/event-query-budget.ts'
+import { lacking } from '../../src/banks/lacking.ts'
 import { type CashInModule, createCashInModule } from '../../src/cash-in/index.ts'
 import { type CashOutCommands, createCashOutCommands } from '../../src/cash-out/commands.ts'
 import type { CashOutTerms } from '../../src/cash-out/create.ts'
@@ -74,10 +77,9 @@ export function startProcess(given: ProcessOptions): SimulatedProcess {
     bounds,
     logger,
     pause,
-    limits: terms.limits,
     onReserved: nothing,
   }
-  const refunds = createRefundInModule(shared)
+  const refunds = createRefundInModule({ ...shared, terms })
   const holders = { people: async () => [], keysDeactivatedAt: async () => new Map() }
   let failure: { readonly reason: unknown } | undefined
   const onFailure = (reason: unknown) => {
@@ -103,7 +105,7 @@ export function startProcess(given: ProcessOptions): SimulatedProcess {
   }
   const cashIns = createCashInModule({
     ...shared,
-    terms: { merchant: MERCHANT, fee: terms.fee, maxValueCents: terms.maxValueCents },
+    terms: { installation: terms.installation, merchant: MERCHANT, fee: terms.fee, maxValueCents: terms.maxValueCents },
     createBudgetMs: 8_000,
     returns: { take: (cashIn, returned) => refunds.applyEvent(cashIn.id, returned), settle: refunds.settleReturns },
     eventQueries,
@@ -143,7 +145,7 @@ function createStatement({
 }: Pick<SimulatedProcess, 'engine' | 'cashIns' | 'cashOuts' | 'refunds'> &
   Pick<ProcessOptions, 'statement'>): Differences {
   // Tells operators; suspending is the driver's.
-  const report = async (differences: readonly Difference[]) => {
+  const report = async (differences: readonly Omit<Difference, 'isDanger'>[]) => {
     for (const { kind, reference, facts } of differences) {
       await modules.engine.execute({
         reads: [],
@@ -157,7 +159,11 @@ function createStatement({
     entries: { contradicted: async () => [], decided: async () => new Map(), retold: async () => new Map() },
     receivers: createStatementReceivers(modules),
     tripWire: { report },
-    partner: {},
+    partner: { listedWithinMs: lacking.listedWithinMs },
+    clearing: {
+      hold: (entry, facts) => report([{ kind: UNEXPLAINED, reference: keyOf(entry), facts }]),
+      release: async () => undefined,
+    },
     logger,
     isAccountShared: false,
   })

@@ -77,7 +77,7 @@ function matching(tables: Tables, kind: (typeof KINDS)[number]) {
           found.push({ operation, by: 'transactionId' })
         if (endToEndId !== null && operation.endToEndId === endToEndId) found.push({ operation, by: 'endToEndId' })
         if (externalId !== null && operation.externalId === externalId) found.push({ operation, by: 'externalId' })
-        if (externalId !== null && operation.id === externalId.toLowerCase()) found.push({ operation, by: 'id' })
+        if (externalId !== null && operation.id === externalId.toLowerCase()) found.push({ operation, by: 'orderId' })
       }
       const movement = endToEndId === null ? undefined : tables.movements.get(`${direction} ${endToEndId}`)
       const mover = movement && tables.operations.get(movement.operationId)
@@ -125,6 +125,7 @@ function rowOf(operation: Operation): OperationRow {
     id: operation.id,
     kind: operation.kind,
     external_id: operation.externalId,
+    order_id: operation.orderId,
     status: operation.status,
     version: operation.version,
     value_cents: operation.valueCents,

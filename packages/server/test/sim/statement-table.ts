@@ -151,6 +151,7 @@ export class StatementTable {
       paidBy: paidBy.map(({ id }) => ({ id, kind: SUBJECT_KINDS[kind], endToEndId })),
       arrivedOn: isArrivedOnCharge ? arrived.operationId : null,
       adjustmentId: null,
+      heldCents: 0n,
       isComeAndGone: this.#isComeAndGone(row),
     }
   }

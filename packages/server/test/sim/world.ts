@@ -14,6 +14,7 @@ import { FAULTS, type Fault, Faults, type Nature } from './faults.ts'
 import { InboxTable } from './inbox-table.ts'
 import { Watch } from './invariants.ts'
 import { createNetwork } from './network.ts'
+import { inOurIds } from './our-ids.ts'
 import { Postman } from './postman.ts'
 import { type SimulatedProcess, startProcess } from './process.ts'
 import { createQueries } from './queries.ts'
@@ -203,7 +204,7 @@ export class World {
 
   #networkOf(name: string) {
     const { bank, chance, faults, agenda, capabilities } = this
-    return createNetwork({
+    const network = createNetwork({
       bank,
       chance,
       faults,
@@ -220,6 +221,7 @@ export class World {
         this.now += ms
       },
     })
+    return inOurIds(network, this.tables)
   }
 
   /** A process stands still with an answer in its hand. */
@@ -296,6 +298,7 @@ const NO_CAPS = { paymentCents: null, hourCents: null, dayCents: null, nightCent
 
 function termsOf(chance: Chance): CashOutTerms {
   return {
+    installation: 'simulated',
     fee: { cents: chance.pick([0n, 35n]), basisPoints: 0n },
     maxValueCents: 100_000_000n,
     limits: { caps: NO_CAPS, newRecipientMs: 86_400_000 },

@@ -1,5 +1,4 @@
 import type { TestContext } from 'node:test'
-import { plainId } from '../../src/banks/api-pix/ids.ts'
 import type { PartnerCapability } from '../../src/banks/port.ts'
 import { connectTinyBank } from '../banks/tiny/connector.ts'
 import { TINY_PATH } from '../banks/tiny/inbound.ts'
@@ -45,16 +44,15 @@ async function simulatedDriver(t: TestContext, standard?: 'api-pix' | 'efi'): Pr
     },
   )
   await pix.behave({ refundIn: 'manual' })
-  const idAtBank = standard ? plainId : String
   return {
     pix,
     capabilities,
     pay: async (chargeId, isSilent = false) => {
       await pix.behave({ eventDelayMs: isSilent ? HOUR_MS : 0 })
-      await pix.bankAction(`charges/${idAtBank(chargeId)}/pay`)
+      await pix.bankAction(`charges/${chargeId}/pay`)
     },
     settleRefund: async (id) => {
-      await pix.bankAction(`refunds/${idAtBank(id)}/confirm`)
+      await pix.bankAction(`refunds/${id}/confirm`)
     },
     loseNextAnswer: () => pix.behave({ cashIn: 'lost-response', refundIn: 'lost-response', eventDelayMs: HOUR_MS }),
     made: async () => {
@@ -89,11 +87,11 @@ export async function tinyDriver(t: TestContext): Promise<TinyDriver> {
     callBack,
     capabilities: connector.capabilities,
     pay: async (chargeId, isSilent = false) => {
-      const line = bank.pay(chargeId)
+      const line = bank.pay(await pix.orderIdOf(chargeId))
       if (!isSilent) await callBack('PIX nobody E9', line)
     },
     settleRefund: async (id) => {
-      await callBack(bank.settle(id, 'DEVOLVIDO'))
+      await callBack(bank.settle(await pix.orderIdOf(id), 'DEVOLVIDO'))
     },
     loseNextAnswer: async () => bank.loseNextAnswer(),
     made: async () => bank.made,

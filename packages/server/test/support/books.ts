@@ -35,9 +35,9 @@ export async function balances(database: Database): Promise<Record<string, bigin
 
 const COPIES = statement<[copies: number]>(
   'test.copies',
-  `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash,
+  `INSERT INTO operation (id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash,
                           expires_at, detail, facts, created_at, updated_at)
-   SELECT gen_random_uuid(), kind, 'copy-' || n, status, version, value_cents, fee_cents, correlation_id, body_hash,
+   SELECT gen_random_uuid(), kind, 'copy-' || n, md5(kind || 'copy-' || n), status, version, value_cents, fee_cents, correlation_id, body_hash,
           expires_at, detail, facts, created_at - n * interval '1 minute', updated_at
      FROM operation, generate_series(1, $1) n`,
 )

@@ -133,9 +133,9 @@ export function notingTexts(database: Database) {
 /** Makes a table of operations large at once, as only its size matters. */
 export const MANY_OPERATIONS = statement<[]>(
   'test.many_operations',
-  `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail,
+  `INSERT INTO operation (id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail,
                           facts, transaction_id, end_to_end_id, created_at, updated_at)
-   SELECT gen_random_uuid(), (ARRAY['cash_in', 'cash_out', 'refund_in'])[1 + n % 3], n::text, 'PENDING', 1, 100, 0, n::text,
+   SELECT gen_random_uuid(), (ARRAY['cash_in', 'cash_out', 'refund_in'])[1 + n % 3], n::text, md5(n::text), 'PENDING', 1, 100, 0, n::text,
           '', '{}', '{}', n::text, n::text, now(), now()
      FROM generate_series(1, 2000) n`,
 )

@@ -10,7 +10,7 @@ import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { openTestDatabase } from './database.ts'
-import { MADE_BY } from './limits.ts'
+import { INSTALLATION, MADE_BY } from './limits.ts'
 import { type SteppedClock, steppedClock } from './stepped-clock.ts'
 import { wallNow } from './wall-clock.ts'
 
@@ -47,6 +47,7 @@ export function testEngine(
 
 /** What the merchant of the tests has configured. */
 export const TERMS = {
+  installation: INSTALLATION,
   merchant: { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' },
   fee: { cents: 0n, basisPoints: 100n },
   maxValueCents: 100_000_00n,

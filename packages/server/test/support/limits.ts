@@ -26,3 +26,11 @@ export const NOTHING_USED: Pick<State, 'used' | 'usedSince' | 'recipient' | 'rep
 
 /** What a batch knows where it looks at no bound. */
 export const NO_ALLOWANCES = { allowances: new Map(), recipients: new Map() } as const
+
+/** The installation of tests that derive order ids without a database. */
+export const INSTALLATION = '0b0e6e0c-2f4d-4d0e-9b57-0a5d6c1f7e21'
+
+/** The terms of refunds. */
+export function refundTerms(given: Partial<Caps> = {}) {
+  return { installation: INSTALLATION, limits: limitsOf(given) }
+}

@@ -4,6 +4,7 @@ import { decidingOver } from '../desk/loose/fixture.ts'
 import { balances } from './books.ts'
 import { cases, notifiedStatuses } from './evidence.ts'
 import { type LyingBank, lyingBank, type Telling, type Told } from './lying-bank.ts'
+import { underOrderIds } from './order-ids.ts'
 import { callbackAddress } from './standard-bank.ts'
 import { type World, type WorldOptions, world } from './world.ts'
 
@@ -48,7 +49,7 @@ export async function lyingEfi(
     callBack: async (item) => {
       const told = { endToEndId: FOREIGN, valor: '1.00', horario: new Date(pix.clock.now()).toISOString(), ...item }
       const headers = { 'content-type': 'application/json' }
-      const body = JSON.stringify({ pix: [told] })
+      const body = await underOrderIds(pix.database, JSON.stringify({ pix: [told] }))
       assert.equal((await fetch(callbackAddress(pix.url), { method: 'POST', headers, body })).status, 200)
       await pix.work()
     },

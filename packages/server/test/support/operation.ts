@@ -5,6 +5,7 @@ export function operationAs(given: Partial<Operation> & Pick<Operation, 'id'>): 
   return {
     kind: 'cash_in',
     externalId: `external ${given.id}`,
+    orderId: `order ${given.id}`,
     status: 'PENDING',
     version: 1,
     valueCents: 1_00n,

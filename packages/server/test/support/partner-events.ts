@@ -3,6 +3,8 @@ import { pino } from 'pino'
 import { createPixgateInbound } from '../../src/banks/pixgate/inbound.ts'
 import { createInboxReports } from '../../src/inbox/reporting.ts'
 import type { Clock } from '../../src/platform/clock.ts'
+import type { Database } from '../../src/platform/db/database.ts'
+import { underOrderIds } from './order-ids.ts'
 import { wallNow } from './wall-clock.ts'
 import { PARTNER_SECRET } from './world.ts'
 
@@ -19,13 +21,14 @@ export interface EventSending {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Posts an event to the service as the bank does. @returns the status of the answer */
+/** Posts an event to the service as the bank does, which knows an id of ours by its order id. @returns the status of the answer */
 export async function postEvent(
-  { url, clock }: { readonly url: string; readonly clock: Clock },
+  { url, clock, database }: { readonly url: string; readonly clock: Clock; readonly database?: Database },
   event: object | string,
   { endpoint = 'cash-in', secret = PARTNER_SECRET, ...given }: EventSending = {},
 ): Promise<number> {
-  const body = typeof event === 'string' ? event : JSON.stringify(event)
+  const told = typeof event === 'string' ? event : JSON.stringify(event)
+  const body = database ? await underOrderIds(database, told) : told
   const signature = given.signature === undefined ? signatureOf(body, secret) : given.signature
   const timestamp = given.timestamp === undefined ? String(clock.now()) : given.timestamp
   const response = await fetch(`${url}/api/webhooks/pix/${endpoint}`, {

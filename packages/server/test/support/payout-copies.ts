@@ -2,7 +2,11 @@ import pg from 'pg'
 import { administer } from './database.ts'
 
 /** What may not be copied, and what stands for it. */
-const OWN: Readonly<Record<string, string>> = { id: 'gen_random_uuid()', external_id: 'gen_random_uuid()::text' }
+const OWN: Readonly<Record<string, string>> = {
+  id: 'gen_random_uuid()',
+  external_id: 'gen_random_uuid()::text',
+  order_id: 'md5(gen_random_uuid()::text)',
+}
 const UNIQUE = ['idempotency_key', 'exclusive_key', 'transaction_id', 'end_to_end_id', 'due_at']
 
 /** Copies an operation so many times, past all rules: what a busy year leaves. `changes` are columns, as SQL. */

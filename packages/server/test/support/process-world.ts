@@ -7,6 +7,7 @@ import { type BankBehaviorChange, eventTypes } from '@pixgate/spec'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { testDatabase } from './database.ts'
+import { underOrderIds, underOurIds } from './order-ids.ts'
 import { testPort } from './port.ts'
 import { type KillableProcess, startBankProcess, startServerProcess } from './server-process.ts'
 import { type TcpProxy, tcpProxy, through } from './tcp-proxy.ts'
@@ -149,7 +150,7 @@ export async function processWorld(t: TestContext, settings: Settings = {}): Pro
     processes.push(process)
     return process
   }
-  const bank = bankAt(await testPort(), (port) =>
+  const bank = bankAt(await testPort(), database, (port) =>
     keep(
       startBankProcess(
         {
@@ -229,7 +230,7 @@ export async function processWorld(t: TestContext, settings: Settings = {}): Pro
   }
 }
 
-function bankAt(port: number, startProcess: (port: number) => KillableProcess): Bank {
+function bankAt(port: number, database: Database, startProcess: (port: number) => KillableProcess): Bank {
   const url = `http://127.0.0.1:${port}`
   let process = startProcess(port)
   const once = (method: string, path: string, body?: object) =>
@@ -242,7 +243,7 @@ function bankAt(port: number, startProcess: (port: number) => KillableProcess): 
       await realPause.for(RETRY_MS)
     }
   }
-  const book = () => insist('GET', '/book')
+  const book = async () => underOurIds(database, await insist('GET', '/book'))
   return {
     url,
     book,
@@ -253,7 +254,7 @@ function bankAt(port: number, startProcess: (port: number) => KillableProcess): 
     },
     control: async (path, body, hasWorked) => {
       while (!hasWorked(await book())) {
-        await once('POST', path, body)
+        await once('POST', await underOrderIds(database, path), body)
         await realPause.for(RETRY_MS)
       }
     },
@@ -278,7 +279,9 @@ async function endProcesses(t: TestContext, processes: readonly KillableProcess[
 
 /** Makes a key and registers a receiver. @returns the key */
 async function openAccount(url: string, receiverUrl: string): Promise<string> {
-  const made = await ask(`${url}/api-key/generate`, ADMIN_TOKEN, 'POST')
+  let made = await ask(`${url}/api-key/generate`, ADMIN_TOKEN, 'POST')
+  // A process that has just started on a busy machine may be overloaded, and says so.
+  while (made?.status === 503) made = await ask(`${url}/api-key/generate`, ADMIN_TOKEN, 'POST')
   assert.equal(made?.status, 201, JSON.stringify(made?.body))
   const { apiKey } = made.body
   const subscription = { url: `${receiverUrl}/pix`, events: eventTypes }

@@ -5,7 +5,7 @@ import { administer } from './database.ts'
 
 /** Databases that are backed up and restored, and what is found in them. */
 
-const OPEN_CASES = statement<[], { kind: string; facts: { reference: string } }>(
+const OPEN_CASES = statement<[], { kind: string; facts: { reference: string; recipient?: { name: string | null } } }>(
   'test.open_case_facts',
   'SELECT kind, facts FROM "case" WHERE closed_at IS NULL ORDER BY kind',
 )

@@ -12,6 +12,7 @@ import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { assertBooks, balances } from './books.ts'
 import { testDatabase } from './database.ts'
+import { underOrderIds } from './order-ids.ts'
 import { testPort } from './port.ts'
 import { ADMIN_TOKEN, type Answer, ENVIRONMENT, PARTNER_SECRET, PARTNER_TOKEN } from './world.ts'
 
@@ -75,12 +76,12 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
   }
   const { apiKey } = await accepted(ask(`${urls[0]}/api-key/generate`, ADMIN_TOKEN, { method: 'POST', path: '' }))
   let [turns, charges] = [0, 0]
-
   const call = (request: Request) => {
     turns += 1
     return ask(`${urls[turns % urls.length]}${request.path}`, apiKey, request)
   }
-  const atTheBank = (request: Request) => accepted(ask(bank.url + request.path, PARTNER_TOKEN, request))
+  const atTheBank = async (request: Request) =>
+    accepted(ask(bank.url + (await underOrderIds(database, request.path)), PARTNER_TOKEN, request))
   const send: TwoGateways['send'] = (request) => accepted(call(request))
   async function paid(valueCents: number): Promise<string> {
     charges += 1

@@ -21,6 +21,7 @@ import { headerFaults } from '../fuzz/header-faults.ts'
 import { assertBooks, balances } from './books.ts'
 import { testDatabase } from './database.ts'
 import { declaredHeaders } from './declared-headers.ts'
+import { orderIdOf, underOrderIds, underOurIds } from './order-ids.ts'
 import { testPort } from './port.ts'
 import { startOurReceiver } from './published-events.ts'
 import { certificatesDirectory, standardBank } from './standard-bank.ts'
@@ -46,6 +47,8 @@ export interface World {
   /** Where the operator's endpoints are: the same, unless they have a port of their own. */
   readonly operatorUrl: string
   readonly bankUrl: string
+  /** Of its face of the standard, where it has one. */
+  readonly apiPixUrl: string | undefined
   readonly apiKey: string
   readonly service: Service
   readonly database: Database
@@ -54,7 +57,7 @@ export interface World {
   readonly receiver: Receiver
   /** Calls the API as the merchant. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** Calls the simulated bank's controls. */
+  /** Calls the simulated bank's controls. An id of ours in the path or in an event is sent as the order id; the book has it the other way. */
   bank(method: string, path: string, body?: unknown): Promise<Answer>
   /** Creates a charge and returns the 201. */
   charge(value: string, more?: Record<string, unknown>): Promise<Answer['body']>
@@ -68,6 +71,8 @@ export interface World {
   refundIn(cashInId: string, refundValue: number, more?: Record<string, unknown>): Promise<Answer['body']>
   /** Posts to a control of the simulated bank, such as `payouts/{id}/confirm`, and returns the 202. */
   bankAction(path: string, body?: unknown): Promise<Answer['body']>
+  /** The id at the bank of an operation. */
+  orderIdOf(id: string): Promise<string>
   /** Changes how the simulated bank behaves. */
   behave(change: BankBehaviorChange): Promise<void>
   /** Reads what is there. */
@@ -133,6 +138,15 @@ export interface WorldOptions {
   /** How the service reaches the database of the test, at this address as its owner. */
   readonly reach?: (databaseUrl: string) => Promise<string>
   readonly logger?: Logger
+}
+
+/** Calls the bank as stories do, which name operations by their public ids. */
+function bankUnderOurIds(database: Database, ask: World['bank']): World['bank'] {
+  return async (method, path, body) => {
+    const told = path === '/control/events' ? JSON.parse(await underOrderIds(database, JSON.stringify(body))) : body
+    const answer = await ask(method, await underOrderIds(database, path), told)
+    return path === '/control/book' ? { ...answer, body: await underOurIds(database, answer.body) } : answer
+  }
 }
 
 /** Asks again while a busy machine's database takes more than its second to connect, as 503 tells a client to. */
@@ -247,7 +261,7 @@ export async function world(
 
   const { apiKey } = await created(() => ask(operatorUrl, ADMIN_TOKEN, 'POST', '/api-key/generate'))
   const call: World['call'] = (method, path, body, headers) => ask(url, apiKey, method, path, body, headers)
-  const bank: World['bank'] = (method, path, body) => ask(simulator.url, PARTNER_TOKEN, method, path, body)
+  const bank = bankUnderOurIds(database, (...request) => ask(simulator.url, PARTNER_TOKEN, ...request))
 
   const answered = async (answer: Promise<Answer>, expected: number): Promise<Answer['body']> => {
     const { status, body } = await answer
@@ -280,6 +294,7 @@ export async function world(
     url,
     operatorUrl,
     bankUrl: simulator.url,
+    apiPixUrl: simulator.apiPix?.url,
     apiKey,
     service,
     database,
@@ -302,6 +317,7 @@ export async function world(
     },
     refundIn: (cashInId, refundValue, more) => create(`/api/pix/refund-in/${cashInId}`, { refundValue, ...more }),
     bankAction,
+    orderIdOf: (id) => orderIdOf(database, id),
     behave: async (change) => {
       await answered(bank('PUT', '/control/behavior', change), 200)
     },

@@ -26,8 +26,8 @@ export interface EntryMarking {
 }
 
 /** Cases about entries and gaps are known by these. */
-export const UNEXPLAINED = 'statement_unexplained'
-export const MISSING = 'statement_missing'
+export const UNEXPLAINED = 'statement_unexplained' as const
+export const MISSING = 'statement_missing' as const
 
 /**
  * Closes, in SQL, the cases of a kind about what a table expression names.
@@ -103,9 +103,6 @@ export function markingOf(database: Database): EntryMarking {
   }
 }
 
-/** What can be an id of ours, in SQL. */
-export const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
-
 /** An adjustment may be ordered so long before the money is moved. @source rules#statement.9 */
 const ADJUSTED_BEFORE_HOURS = 24
 
@@ -130,6 +127,7 @@ export interface OpenRow {
   readonly paid_by: readonly string[] | null
   readonly arrived_on: string | null
   readonly adjustment_id: string | null
+  readonly held_cents: bigint
   readonly came_and_went: boolean
 }
 
@@ -159,11 +157,15 @@ export function openEntries(picked: string): string {
           (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
             WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
           a.id AS adjustment_id,
+          coalesce((SELECT sum(CASE c.status WHEN 'CLEARING_ADDED' THEN c.value_cents WHEN 'CLEARING_REMOVED' THEN -c.value_cents END)
+                      FROM operation c
+                     WHERE s.direction = 'in' AND c.kind = 'adjustment' AND c.detail ? 'about'
+                       AND c.detail ->> 'about' = 'movement ' || s.kind || ' ' || s.id), 0)::bigint AS held_cents,
           coalesce(CASE s.kind WHEN 'PAYMENT_RECEIVED' THEN b.cents = r.value_cents
                                WHEN 'PAYMENT_TAKEN_BACK' THEN b.cents <= r.value_cents END, false) AS came_and_went
      FROM picked s
      LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
-     LEFT JOIN operation n ON n.id = CASE WHEN s.reference ~ '${UUID_TEXT}' THEN s.reference::uuid END
+     LEFT JOIN operation n ON n.order_id = s.reference
      LEFT JOIN paid ON paid.end_to_end_id = s.end_to_end_id
                    AND paid.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END
      LEFT JOIN taken_back b ON b.end_to_end_id = s.end_to_end_id
@@ -173,8 +175,7 @@ export function openEntries(picked: string): string {
         WHERE b.cents IS NOT NULL AND r.direction = 'in' AND r.id = s.end_to_end_id AND r.kind = 'PAYMENT_RECEIVED'
           AND (r.outcome IS NULL OR r.outcome = 'KEPT' AND r.operation_id IS NULL)
           AND NOT EXISTS (SELECT FROM movement x WHERE x.direction = 'in' AND x.id = r.id)
-          AND NOT EXISTS (SELECT FROM operation x
-                           WHERE x.id = CASE WHEN r.reference ~ '${UUID_TEXT}' THEN r.reference::uuid END)
+          AND NOT EXISTS (SELECT FROM operation x WHERE x.order_id = r.reference)
         LIMIT 1) r ON true
      LEFT JOIN LATERAL (
        SELECT o.id FROM operation o
@@ -235,6 +236,7 @@ export function openEntryOf(row: OpenRow): OpenEntry {
     paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
     arrivedOn: row.arrived_on,
     adjustmentId: row.adjustment_id,
+    heldCents: row.held_cents,
     isComeAndGone: row.came_and_went,
   }
 }

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { type BodyTest, bodyTest as testOf } from '../body-test.ts'
-import { AMOUNT } from '../values.ts'
+import { AMOUNT, AMOUNT_MOVED } from '../values.ts'
 
 /**
  * Bodies of the Central Bank's API Pix 2.9.0: the members that are read, of JSON without nulls. Others are left alone, and
@@ -17,6 +17,11 @@ export const amount = Type.Union([
   Type.String({ pattern: AMOUNT }),
   Type.Number({ format: 'bank-reais', minimum: 0, maximum: 9_999_999_999.99 }),
 ])
+/** The same of money that moved. */
+export const amountMoved = Type.Union([
+  Type.String({ pattern: AMOUNT_MOVED }),
+  Type.Number({ format: 'bank-reais', exclusiveMinimum: 0, maximum: 9_999_999_999.99 }),
+])
 /** An instant with its offset. */
 export const instant = Type.String({ format: 'bank-instant' })
 const endToEndId = Type.String({ pattern: '^[a-zA-Z0-9]{32}$' })
@@ -24,28 +29,29 @@ const text = Type.Optional(Type.String())
 
 /** A list whose items are judged one by one. */
 export const items = Type.Optional(Type.Unknown())
+/** A member without meaning for money: its form is not checked. See `textIn`. */
+export const information = Type.Optional(Type.Unknown())
 
 /** Money that goes back. Without an `rtrId` it has moved nothing yet; without an `id` it was asked for elsewhere. */
 const devolucao = Type.Object({
   id: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' })),
   rtrId: text,
-  valor: amount,
+  valor: amountMoved,
   natureza: text,
   horario: Type.Optional(Type.Object({ solicitacao: Type.Optional(instant), liquidacao: Type.Optional(instant) })),
   status: Type.Enum(['EM_PROCESSAMENTO', 'DEVOLVIDO', 'NAO_REALIZADO']),
-  motivo: text,
+  motivo: information,
 })
 
 /** Money that came in. */
 const pix = Type.Object({
   endToEndId,
   txid: text,
-  valor: amount,
-  chave: text,
+  valor: amountMoved,
   horario: instant,
   devolucoes: items,
   /** Of Efí, besides the standard. */
-  gnExtras: Type.Optional(Type.Object({ pagador: Type.Optional(Type.Object({ nome: text, cpf: text, cnpj: text })) })),
+  gnExtras: information,
 })
 
 /** A charge. */
@@ -64,16 +70,11 @@ const cob = Type.Object({
   pix: items,
 })
 
-const pagination = Type.Object({
-  paginaAtual: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
-  quantidadeDePaginas: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
-})
-
-/** A page of a list. */
-const page = Type.Object({ parametros: Type.Object({ paginacao: pagination }), pix: items })
+/** A page of a list. What it says of its place is read by itself, as banks leave it out or spell it as text. */
+const page = Type.Object({ parametros: information, pix: items })
 
 /** Why a bank did not do something, by RFC 7807, all of whose members are optional. */
-const problem = Type.Object({ type: text, title: text, detail: text, violacoes: items })
+const problem = Type.Object({ type: text, title: information, detail: information, violacoes: items })
 
 /** A violation that a problem names. */
 const violation = Type.Object({ razao: text, propriedade: text })

@@ -4,7 +4,6 @@ import type { Charge, ChargeRequest, ChargeStatus, ChargeTerms, ReportedCharge }
 import { amountOf, centsOf, instantOf, itemsOf } from '../values.ts'
 import { type Stamps, stampOffset } from './bank-clock.ts'
 import { type Cob, isCob, isPix } from './bodies.ts'
-import { dashedId } from './ids.ts'
 import { paymentOf } from './movements.ts'
 
 /** Charges: `cob`. */
@@ -112,7 +111,7 @@ function chargeOf(
   const expiresAt = calendario.expiracao === undefined ? wantedEnd : madeAt + calendario.expiracao * 1_000
   const status = STATUSES[cob.status]
   return {
-    id: dashedId(txid),
+    id: txid,
     transactionId: txid,
     status: status === 'ACTIVE' && now >= expiresAt ? 'EXPIRED' : status,
     valueCents: centsOf(valor.original),

@@ -1,7 +1,7 @@
 import { type Answered, isSuccess, type Judge, printable, UNREADABLE, unanswered, unknown } from '../answers.ts'
 import type { Outcome } from '../link.ts'
 import type { AnyReported, CancelAnswer, QueryAnswer, Rejected, SendAnswer } from '../port.ts'
-import { itemsOf } from '../values.ts'
+import { itemsOf, textIn } from '../values.ts'
 import { visibleText } from '../visible-text.ts'
 import { isCob, isProblem, isViolation, type Problem } from './bodies.ts'
 
@@ -82,7 +82,7 @@ export function settleRefusal<Report extends AnyReported>(
   }
   // The question was not sent; what it is about was.
   if (known.kind === 'NOT_SENT') return { kind: 'UNKNOWN', reason: known.reason, httpStatus: undefined }
-  return known
+  return known.kind === 'UNKNOWN' ? known : { ...known, isEarlier: true }
 }
 
 /** Whether the bank itself says that there is nothing: a proxy's 404, or that of a wrong path, is none of its words. */
@@ -90,19 +90,20 @@ function isAbsence({ httpStatus, json }: Answered): boolean {
   return httpStatus === 404 && isProblem(json) && ABSENT.test(json.type ?? '')
 }
 
-/** The members of RFC 7807, one of which tells a refusal from any other JSON. */
-const PROBLEM_MEMBERS = ['type', 'title', 'detail', 'violacoes'] as const
+/** The texts of RFC 7807, one of which, or a violation, tells a refusal from any other JSON. */
+const PROBLEM_TEXTS = ['type', 'title', 'detail'] as const
 
 /** A refusal as the standard has it: by the end of its type, where it has one, and every violation that it names. */
 export function problemOf(json: unknown): Omit<Rejected, 'kind'> | undefined {
-  if (!isProblem(json) || PROBLEM_MEMBERS.every((name) => json[name] === undefined)) return undefined
+  if (!isProblem(json)) return undefined
+  if (json.violacoes === undefined && PROBLEM_TEXTS.every((name) => textIn(json, name) === undefined)) return undefined
   const word = json.type?.split('/').at(-1) || 'refused'
   return { errorCode: visibleText(printable(word)), errorMessage: printable(reasonsIn(json)) }
 }
 
-function reasonsIn({ title, detail, violacoes }: Problem): string | undefined {
-  const violations = itemsOf(violacoes)
+function reasonsIn(problem: Problem): string | undefined {
+  const violations = itemsOf(problem.violacoes)
     .filter(isViolation)
     .map(({ propriedade, razao }) => [propriedade, razao].filter(Boolean).join(': '))
-  return violations.length > 0 ? violations.join('; ') : (detail ?? title)
+  return violations.length > 0 ? violations.join('; ') : (textIn(problem, 'detail') ?? textIn(problem, 'title'))
 }

@@ -4,9 +4,8 @@ import { secretsEqual, sha256 } from '../../platform/crypto.ts'
 import type { BodyTest } from '../body-test.ts'
 import type { BankEvent, EventSubject, Inbound, InboundRequest, Judgement, ReadableEvent } from '../inbound.ts'
 import { keepingFault } from '../keepable-json.ts'
-import { itemsOf, withoutNulls } from '../values.ts'
-import { bodyTest } from './bodies.ts'
-import { dashedId } from './ids.ts'
+import { itemsOf, textIn, withoutNulls } from '../values.ts'
+import { bodyTest, information } from './bodies.ts'
 
 /**
  * The callbacks of the standard: a list of what happened, which nobody has signed. Each item is a question to the bank, and
@@ -80,7 +79,8 @@ function showsOneOf(secrets: readonly string[], search: string): boolean {
   return secrets.map((secret) => secretsEqual(shown, secret)).includes(true)
 }
 
-const text = Type.Optional(Type.String({ maxLength: 128 }))
+const TEXT_MAX_LENGTH = 128
+const text = Type.Optional(Type.String({ maxLength: TEXT_MAX_LENGTH }))
 
 /** An item of a callback, as far as it names something. */
 const item = Type.Object({
@@ -88,7 +88,7 @@ const item = Type.Object({
   txid: text,
   status: text,
   devolucoes: Type.Optional(Type.Unknown()),
-  gnExtras: Type.Optional(Type.Object({ idEnvio: text })),
+  gnExtras: information,
 })
 const returned = Type.Object({ id: text, rtrId: text, status: text })
 
@@ -136,9 +136,10 @@ type Item = Static<typeof item>
 
 function eventsOf({ endToEndId, txid, status, devolucoes, gnExtras }: Item): readonly ReadableEvent[] {
   const returns = itemsOf(devolucoes).filter(isReturned)
-  if (gnExtras?.idEnvio) {
+  const idEnvio = textIn(gnExtras, 'idEnvio')
+  if (idEnvio && idEnvio.length <= TEXT_MAX_LENGTH) {
     const told = [status, ...returns.map(({ rtrId }) => rtrId)]
-    return [question('payout', { id: gnExtras.idEnvio, endToEndId: null }, told)]
+    return [question('payout', { id: idEnvio, endToEndId: null }, told)]
   }
   if (!txid) return []
   return [
@@ -155,7 +156,7 @@ function question(
   { id, endToEndId }: { readonly id: string; readonly endToEndId: string | null },
   told: readonly (string | undefined)[],
 ): ReadableEvent {
-  const references = { transactionId: null, externalId: dashedId(id), endToEndId }
+  const references = { transactionId: null, externalId: id, endToEndId }
   const key = [subject, '', id, ...told.map((word) => word ?? '')]
   return {
     subject,

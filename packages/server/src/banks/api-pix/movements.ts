@@ -1,8 +1,8 @@
+import { isOrderId } from '../../platform/order-id.ts'
 import type { Party, Payment, PaymentReturn } from '../port.ts'
-import { centsOf, instantOf, itemsOf } from '../values.ts'
+import { centsOf, instantOf, isId, itemsOf, textIn } from '../values.ts'
 import { visibleParty } from '../visible-text.ts'
 import { type Devolucao, isDevolucao, type Pix } from './bodies.ts'
-import { dashedId, isPlainId } from './ids.ts'
 
 /** Money that came in, and what went back of it, as the bank tells it. Pure. */
 
@@ -29,7 +29,7 @@ export function paymentOf(pix: Pix, offsetMs: number, chargedAt?: number): Payme
 function returnOf(told: Devolucao, offsetMs: number): PaymentReturn | undefined {
   const { id, valor, rtrId } = told
   const occurredAt = settledAt(told, offsetMs)
-  if (told.status !== 'DEVOLVIDO' || !rtrId || occurredAt === undefined) return undefined
+  if (told.status !== 'DEVOLVIDO' || !isId(rtrId) || occurredAt === undefined) return undefined
   const origin = isOurs(told) ? 'MERCHANT' : 'BANK'
   return { returnId: rtrId, transactionId: id ?? rtrId, valueCents: centsOf(valor), occurredAt, origin }
 }
@@ -40,7 +40,7 @@ function returnOf(told: Devolucao, offsetMs: number): PaymentReturn | undefined 
  * @source rules#api-pix.8
  */
 export function isOurs({ id, natureza }: Pick<Devolucao, 'id' | 'natureza'>): boolean {
-  return id !== undefined && isPlainId(id) && [undefined, 'ORIGINAL', 'RETIRADA'].includes(natureza)
+  return id !== undefined && isOrderId(id) && [undefined, 'ORIGINAL', 'RETIRADA'].includes(natureza)
 }
 
 /** When a return ended, epoch milliseconds; `undefined` where the bank does not tell. */
@@ -51,7 +51,7 @@ export function settledAt({ horario }: Pick<Devolucao, 'horario'>, offsetMs: num
 
 /** The id that the service gave to the charge of a payment; the payment's own where it names none. */
 export function referenceOf({ txid, endToEndId }: Pick<Pix, 'txid' | 'endToEndId'>): string {
-  return txid ? dashedId(txid) : endToEndId
+  return isId(txid) ? txid : endToEndId
 }
 
 /** An ISPB may have letters, like the CNPJ that it begins. */
@@ -59,6 +59,6 @@ const ISPB = /^[ED]([0-9A-Z]{8})/
 
 /** The payer's bank is in the end-to-end id; the payer, only some banks tell. */
 function payerOf({ endToEndId, gnExtras }: Pix): Party {
-  const { nome, cpf, cnpj } = gnExtras?.pagador ?? {}
-  return visibleParty({ name: nome, document: cpf ?? cnpj, ispb: ISPB.exec(endToEndId)?.[1] })
+  const text = (name: string) => textIn(gnExtras, 'pagador', name)
+  return visibleParty({ name: text('nome'), document: text('cpf') ?? text('cnpj'), ispb: ISPB.exec(endToEndId)?.[1] })
 }

@@ -8,13 +8,12 @@ import { type Cob, isCob, isPage, isPix } from './bodies.ts'
 import { type CobReading, cobRequest, judgeCob, judgeMadeCob } from './charge.ts'
 import { classifyCancel, classifyQuery } from './classify.ts'
 import type { Exchange } from './exchange.ts'
-import { plainId } from './ids.ts'
 import { devolucaoPath, devolucaoRequest, judgeDevolucao } from './refund.ts'
 import {
   createStatementReader,
+  LISTED_WITHIN_MS,
   listedUntil,
   listQuery,
-  RETURNS_WITHIN_MS,
   type StatementList,
   widened,
 } from './statement.ts'
@@ -79,7 +78,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
     ...lacking,
     capabilities: capabilitiesOf(hasIdempotentOrders),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
-    returnsWithinMs: RETURNS_WITHIN_MS,
+    listedWithinMs: LISTED_WITHIN_MS,
     createCharge: (id, request, deadline) => {
       const endsAt = monotonic() + LEAVES_WITHIN_MS
       return exchange.send({
@@ -127,7 +126,7 @@ function capabilitiesOf(hasIdempotentOrders: boolean): ReadonlySet<PartnerCapabi
 const CANCELLATION = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
 
 function cobPath(id: string): string {
-  return `/cob/${plainId(id)}`
+  return `/cob/${id}`
 }
 
 function paidWithoutPayments(outcome: Outcome): Cob | undefined {

@@ -1,16 +1,15 @@
 import { type Judge, judgeReported } from '../answers.ts'
 import type { Refund, RefundRequest, RefundStatus, RefundTerms, ReportedRefund } from '../port.ts'
-import { amountOf, centsOf } from '../values.ts'
+import { amountOf, centsOf, isId, textIn } from '../values.ts'
 import { visibleText } from '../visible-text.ts'
 import { type Devolucao, isDevolucao } from './bodies.ts'
-import { dashedId, plainId } from './ids.ts'
 import { settledAt } from './movements.ts'
 
 /** Refunds: a `devolucao` of a payment, under our id. */
 
 /** Where a refund is kept: under the payment that it gives back. */
 export function devolucaoPath(id: string, { endToEndId }: Pick<RefundTerms, 'endToEndId'>): string {
-  return `/pix/${encodeURIComponent(endToEndId)}/devolucao/${plainId(id)}`
+  return `/pix/${encodeURIComponent(endToEndId)}/devolucao/${id}`
 }
 
 /** What it is told. */
@@ -39,14 +38,14 @@ function refundOf(id: string, told: Devolucao, offsetMs: number): Refund {
   const status = STATUSES[told.status]
   const isFailed = status === 'FAILED'
   return {
-    id: told.id === undefined ? id : dashedId(told.id),
-    transactionId: told.id ?? plainId(id),
+    id: told.id ?? id,
+    transactionId: told.id ?? id,
     status,
     valueCents: centsOf(told.valor),
     // Every answer has one, also of what came to nothing: only of what moved it means something.
-    returnId: status === 'CONFIRMED' ? told.rtrId : undefined,
+    returnId: status === 'CONFIRMED' && isId(told.rtrId) ? told.rtrId : undefined,
     errorCode: isFailed ? 'NAO_REALIZADO' : undefined,
-    errorMessage: isFailed ? visibleText(told.motivo) : undefined,
+    errorMessage: isFailed ? visibleText(textIn(told, 'motivo')) : undefined,
     occurredAt: status === 'PROCESSING' ? undefined : settledAt(told, offsetMs),
   }
 }

@@ -1,11 +1,10 @@
 import { limits } from '@pixgate/spec'
 import { isSuccess, unanswered, unknown } from '../answers.ts'
 import type { BodyTest } from '../body-test.ts'
-import type { Partner, StampOffset, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
-import { centsOf, instantOf, itemsOf } from '../values.ts'
-import { type Devolucao, isDevolucao, isPage, isPix, type Pix } from './bodies.ts'
+import type { ListedWithin, Partner, StampOffset, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
+import { centsOf, countIn, DEPTH_MAX, instantOf, isId, itemsOf } from '../values.ts'
+import { type Devolucao, isDevolucao, isPage, isPix, type Page, type Pix } from './bodies.ts'
 import type { Exchange } from './exchange.ts'
-import { dashedId } from './ids.ts'
 import { isOurs, referenceOf, settledAt } from './movements.ts'
 
 /**
@@ -37,12 +36,23 @@ export interface ReadItem {
 }
 
 /** Members that name a person: an item that becomes a case is kept without them. */
-const PERSONAL: ReadonlySet<string> = new Set(['nome', 'cpf', 'cnpj', 'chave', 'infoPagador'])
+const PERSONAL: ReadonlySet<string> = new Set(['nome', 'cpf', 'cnpj', 'chave', 'infoPagador', 'pagador', 'favorecido'])
+
+const LEFT_OUT = '…'
+
+/** What a case keeps of an item: no person, and nothing that is so deep that to follow it would exhaust the stack. */
+function kept(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === DEPTH_MAX) return LEFT_OUT
+  if (Array.isArray(value)) return value.map((item) => kept(item, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, PERSONAL.has(name) ? LEFT_OUT : kept(inner, depth + 1)]),
+  )
+}
 
 /** An item of which nothing can be read. */
 export function unreadable(item: unknown, member: string): ReadItem {
-  const json = JSON.stringify(item, (name, value) => (PERSONAL.has(name) ? '…' : value))
-  return { entries: [], unreadable: [{ json, member }] }
+  return { entries: [], unreadable: [{ json: JSON.stringify(kept(item)), member }] }
 }
 
 /** Reads an item by its shape. */
@@ -54,8 +64,15 @@ export function readAs<Body>(isBody: BodyTest<Body>, item: unknown, read: (body:
 const RETURNS_LOOK_BACK_MS = 100 * 86_400_000
 const RETURNS_EVERY_MS = 3_600_000
 
-/** What went back of an earlier payment is in the statement after so long, whichever process reads it. */
-export const RETURNS_WITHIN_MS = 2 * RETURNS_EVERY_MS
+/** A payment is in the list at once or some minutes later, the return of an older one with the next list of returns that any process reads. */
+export const LISTED_WITHIN_MS: ListedWithin = {
+  PAYMENT_RECEIVED: 300_000,
+  PAYMENT_TAKEN_BACK: 2 * RETURNS_EVERY_MS,
+  REFUND_SENT: 2 * RETURNS_EVERY_MS,
+  // Not in these lists.
+  PAYOUT_SENT: 300_000,
+  PAYOUT_RETURNED: 300_000,
+}
 
 const RECEIVED: StatementList = { name: 'received', path: '/pix', readItem: readPix }
 const RETURNED: StatementList = {
@@ -109,20 +126,37 @@ export function createStatementReader(reading: StatementReading): Partner['readS
     if (outcome.kind !== 'answered') return unanswered(outcome)
     if (!isSuccess(outcome)) return unknown(outcome)
     if (!isPage(outcome.json)) return unknown(outcome, `unreadable list: ${isPage.fault(outcome.json)}`)
-    const { paginaAtual, quantidadeDePaginas } = outcome.json.parametros.paginacao
+    const { current = page, length = PAGE_LENGTH, count } = placeOf(outcome.json)
+    const items = itemsOf(outcome.json.pix)
+    if (count === undefined && outcome.json.pix === undefined) return unknown(outcome, 'unreadable list: no items')
     // Else a bank that always tells its first page would be read for ever.
-    if (paginaAtual !== page) return unknown(outcome, `page ${paginaAtual} in place of ${page}`)
-    const read = itemsOf(outcome.json.pix).map((item) => list.readItem(item, stamps.offsetMs() ?? 0))
+    if (current !== page || (count === undefined && page === UNCOUNTED_MAX)) {
+      return unknown(outcome, `page ${current} in place of ${page}`)
+    }
+    const read = items.map((item) => list.readItem(item, stamps.offsetMs() ?? 0))
     return {
       kind: 'READ',
       page: {
         entries: read.flatMap(({ entries }) => entries),
         unreadable: read.flatMap((item) => item.unreadable.map((part) => ({ list: list.name, ...part }))),
         list: list.name,
-        nextCursor: after(list, page, page + 1 >= quantidadeDePaginas),
+        nextCursor: after(list, page, count === undefined ? items.length < length : page + 1 >= count),
         looksBack: list.windowAt !== undefined,
       },
     }
+  }
+}
+
+/** So many pages are read of a bank that does not say how many there are. */
+const UNCOUNTED_MAX = 100
+
+/** What a page says of its place; a bank that does not say how many there are is read until a page is not full. */
+function placeOf(json: Page) {
+  const number = (name: string) => countIn(json, 'parametros', 'paginacao', name)
+  return {
+    current: number('paginaAtual'),
+    length: number('itensPorPagina'),
+    count: number('quantidadeDePaginas'),
   }
 }
 
@@ -212,7 +246,7 @@ function receivedEntry(pix: Pix, offsetMs: number): StatementEntry {
 function readReturn(pix: Pix, told: Devolucao, offsetMs: number): ReadItem {
   if (told.status !== 'DEVOLVIDO') return { entries: [], unreadable: [] }
   const [movementId, occurredAt] = [told.rtrId, settledAt(told, offsetMs)]
-  if (!movementId) return unreadable(told, '/rtrId')
+  if (!isId(movementId)) return unreadable(told, '/rtrId')
   if (occurredAt === undefined) return unreadable(told, '/horario')
   const isRefund = isOurs(told)
   const entry: StatementEntry = {
@@ -220,7 +254,7 @@ function readReturn(pix: Pix, told: Devolucao, offsetMs: number): ReadItem {
     direction: 'out',
     movementId,
     endToEndId: pix.endToEndId,
-    reference: isRefund ? dashedId(told.id ?? '') : referenceOf(pix),
+    reference: isRefund ? (told.id ?? '') : referenceOf(pix),
     valueCents: centsOf(told.valor),
     occurredAt,
   }

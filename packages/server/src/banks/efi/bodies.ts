@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { amount, bodyTest, instant, items } from '../api-pix/bodies.ts'
+import { amount, amountMoved, bodyTest, information, instant, items } from '../api-pix/bodies.ts'
 import { BALANCE } from '../values.ts'
 
 /** Which JSON is a body of Efí's own endpoints, which the standard does not have: the part that is read. */
@@ -15,7 +15,7 @@ const times = Type.Object({
 /** Money of a payout that came back: as Efí's own client types it, or as the standard tells what goes back. */
 const sentReturn = Type.Object({
   rtrId: text,
-  valor: amount,
+  valor: amountMoved,
   horario: Type.Optional(Type.Union([instant, times])),
   status: Type.Optional(Type.Enum(['EM_PROCESSAMENTO', 'DEVOLVIDO', 'NAO_REALIZADO'])),
 })
@@ -27,18 +27,16 @@ const sentPix = Type.Object({
   idEnvio: sendingId,
   e2eId: text,
   endToEndId: text,
-  valor: amount,
+  valor: amountMoved,
   status,
   horario: Type.Optional(times),
-  favorecido: Type.Optional(
-    Type.Object({ chave: text, identificacao: Type.Optional(holder), contaBanco: Type.Optional(holder) }),
-  ),
+  favorecido: Type.Optional(Type.Object({ chave: text, identificacao: information, contaBanco: information })),
   devolucoes: items,
-  gnExtras: Type.Optional(Type.Object({ erro: Type.Optional(Type.Object({ codigo: text, motivo: text })) })),
+  gnExtras: information,
 })
 
 /** A Pix in the list of those that were sent; one that was sent by hand has no id. */
-const sentItem = Type.Object({ ...sentPix.properties, idEnvio: text })
+const sentItem = Type.Object({ ...sentPix.properties, idEnvio: text, favorecido: information })
 
 const qrCode = Type.Object({
   txid: Type.String({ minLength: 1 }),

@@ -14,12 +14,16 @@ import type {
   QrCodeAnswer,
   QrCodePayoutRequest,
   ReportedPayout,
+  UnlistedFees,
 } from '../port.ts'
 import { centsOf } from '../values.ts'
 import { isBalance } from './bodies.ts'
 import { judgeSentPix, sendingPath, sendingRequest, sentPath, termsOf } from './payout.ts'
 import { classifyDetail, standingOf } from './qr-code.ts'
-import { SENT_LISTS, SENT_WITHIN_MS } from './statement.ts'
+import { LISTED_WITHIN_MS, SENT_LISTS } from './statement.ts'
+
+/** Its fees depend on the contract, and are less than this. */
+const UNLISTED_FEES: UnlistedFees = { centsPerMovement: 2_00n, percent: 2n }
 
 /** What Efí is connected with. */
 export interface EfiOptions extends Omit<ApiPixOptions, 'lists'> {
@@ -71,7 +75,8 @@ export function createEfiPartner(options: EfiOptions): Partner {
 
   return {
     ...partner,
-    returnsWithinMs: SENT_WITHIN_MS,
+    listedWithinMs: LISTED_WITHIN_MS,
+    unlistedFees: UNLISTED_FEES,
     capabilities: new Set([
       ...partner.capabilities,
       'payout',

@@ -1,5 +1,4 @@
 import { type Judge, judgeReported, printable } from '../answers.ts'
-import { dashedId, plainId } from '../api-pix/ids.ts'
 import type {
   PaidRecipient,
   Payout,
@@ -9,7 +8,7 @@ import type {
   PayoutTerms,
   ReportedPayout,
 } from '../port.ts'
-import { amountOf, centsOf, instantOf, itemsOf } from '../values.ts'
+import { amountOf, centsOf, instantOf, isId, itemsOf, textIn } from '../values.ts'
 import { visibleParty, visibleText } from '../visible-text.ts'
 import { isSentPix, isSentReturn, type SentPix, type SentReturn } from './bodies.ts'
 
@@ -17,12 +16,12 @@ import { isSentPix, isSentReturn, type SentPix, type SentReturn } from './bodies
 
 /** Where a payout is ordered. */
 export function sendingPath(id: string, request: PayoutRequest): string {
-  return 'recipient' in request ? `/v3/gn/pix/${plainId(id)}` : `/v2/gn/pix/${plainId(id)}/qrcode`
+  return 'recipient' in request ? `/v3/gn/pix/${id}` : `/v2/gn/pix/${id}/qrcode`
 }
 
 /** Where it is asked about. */
 export function sentPath(id: string): string {
-  return `/v2/gn/pix/enviados/id-envio/${plainId(id)}`
+  return `/v2/gn/pix/enviados/id-envio/${id}`
 }
 
 /**
@@ -90,22 +89,24 @@ const STATUSES: Readonly<Record<SentPix['status'], PayoutStatus>> = {
 function payoutOf(sent: SentPix, offsetMs: number): Payout {
   const { idEnvio, valor, devolucoes, gnExtras } = sent
   const valueCents = centsOf(valor)
-  const returns = itemsOf(devolucoes)
-    .filter(isSentReturn)
-    .flatMap((told) => returnOf(told, offsetMs) ?? [])
+  const returns = onceEach(
+    itemsOf(devolucoes)
+      .filter(isSentReturn)
+      .flatMap((told) => returnOf(told, offsetMs) ?? []),
+  )
   const word = STATUSES[sent.status]
   const isAllBack = word === 'CONFIRMED' && returns.reduce((sum, one) => sum + one.valueCents, 0n) >= valueCents
-  const { codigo, motivo } = gnExtras?.erro ?? {}
+  const error = (name: string) => textIn(gnExtras, 'erro', name)
   return {
-    id: dashedId(idEnvio),
+    id: idEnvio,
     transactionId: idEnvio,
     status: isAllBack ? 'RETURNED' : word,
     valueCents,
     feeCents: undefined,
     endToEndId: word === 'CONFIRMED' ? endToEndIdOf(sent) : undefined,
     recipient: recipientOf(sent),
-    errorCode: word === 'FAILED' ? visibleText(codigo ?? 'NAO_REALIZADO') : undefined,
-    errorMessage: word === 'FAILED' ? printable(motivo) : undefined,
+    errorCode: word === 'FAILED' ? visibleText(error('codigo') ?? 'NAO_REALIZADO') : undefined,
+    errorMessage: word === 'FAILED' ? printable(error('motivo')) : undefined,
     returns,
     occurredAt: word === 'PROCESSING' ? undefined : settledAt(sent, offsetMs),
   }
@@ -113,7 +114,12 @@ function payoutOf(sent: SentPix, offsetMs: number): Payout {
 
 /** By its two names: of the answer to an order, and of the answer to a question. */
 export function endToEndIdOf({ e2eId, endToEndId }: Pick<SentPix, 'e2eId' | 'endToEndId'>): string | undefined {
-  return endToEndId ?? e2eId
+  return [endToEndId, e2eId].find(isId)
+}
+
+/** A return that is listed twice has come back once. */
+function onceEach(returns: readonly PayoutReturn[]): PayoutReturn[] {
+  return [...new Map(returns.map((one) => [one.returnId, one])).values()]
 }
 
 /** When it ended, epoch milliseconds. */
@@ -126,13 +132,13 @@ export function settledAt({ horario }: Pick<SentPix | SentReturn, 'horario'>, of
 export function returnOf(told: SentReturn, offsetMs: number): PayoutReturn | undefined {
   const { status = 'DEVOLVIDO' } = told
   const occurredAt = settledAt(told, offsetMs)
-  if (status !== 'DEVOLVIDO' || !told.rtrId || occurredAt === undefined) return undefined
+  if (status !== 'DEVOLVIDO' || !isId(told.rtrId) || occurredAt === undefined) return undefined
   return { returnId: told.rtrId, valueCents: centsOf(told.valor), occurredAt }
 }
 
 function recipientOf({ favorecido }: SentPix): PaidRecipient | undefined {
   if (!favorecido) return undefined
-  const { nome, cpf, cnpj } = favorecido.identificacao ?? favorecido.contaBanco ?? {}
-  const party = visibleParty({ name: nome, document: cpf ?? cnpj })
+  const text = (name: string) => textIn(favorecido.identificacao ?? favorecido.contaBanco, name)
+  const party = visibleParty({ name: text('nome'), document: text('cpf') ?? text('cnpj') })
   return { ...party, pixKey: favorecido.chave }
 }

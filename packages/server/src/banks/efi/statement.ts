@@ -1,7 +1,12 @@
-import { dashedId } from '../api-pix/ids.ts'
-import { type ReadItem, readAs, type StatementList, unreadable } from '../api-pix/statement.ts'
-import type { StatementEntry } from '../port.ts'
-import { centsOf, itemsOf } from '../values.ts'
+import {
+  LISTED_WITHIN_MS as LISTED_BY_STANDARD,
+  type ReadItem,
+  readAs,
+  type StatementList,
+  unreadable,
+} from '../api-pix/statement.ts'
+import type { ListedWithin, StatementEntry } from '../port.ts'
+import { centsOf, isId, itemsOf } from '../values.ts'
 import { isSentItem, isSentReturn, type SentItem } from './bodies.ts'
 import { endToEndIdOf, returnOf, settledAt } from './payout.ts'
 
@@ -16,8 +21,12 @@ const DAY_MS = 24 * HOUR_MS
 
 const SENT: StatementList = { name: 'sent', path: '/gn/pix/enviados', readItem: readSent }
 
-/** What came back of an old payout is in the statement after so long, whichever process reads it. */
-export const SENT_WITHIN_MS = 2 * DAY_MS
+/** A payout that settles after its window was read comes with the hourly list, what came back of an old one with the daily list. */
+export const LISTED_WITHIN_MS: ListedWithin = {
+  ...LISTED_BY_STANDARD,
+  PAYOUT_SENT: 2 * HOUR_MS,
+  PAYOUT_RETURNED: 2 * DAY_MS,
+}
 
 /** Of the standard's paths these are besides. */
 export const SENT_LISTS: readonly StatementList[] = [
@@ -36,7 +45,7 @@ function readSettled(sent: SentItem, offsetMs: number): ReadItem {
   const [endToEndId, occurredAt] = [endToEndIdOf(sent), settledAt(sent, offsetMs)]
   if (endToEndId === undefined) return unreadable(sent, '/endToEndId')
   if (occurredAt === undefined) return unreadable(sent, '/horario')
-  const named = { endToEndId, reference: sent.idEnvio ? dashedId(sent.idEnvio) : endToEndId }
+  const named = { endToEndId, reference: isId(sent.idEnvio) ? sent.idEnvio : endToEndId }
   const left: StatementEntry = {
     kind: 'PAYOUT_SENT',
     direction: 'out',
@@ -49,7 +58,7 @@ function readSettled(sent: SentItem, offsetMs: number): ReadItem {
     readAs(isSentReturn, told, ({ status = 'DEVOLVIDO' }): ReadItem => {
       if (status !== 'DEVOLVIDO' || !isSentReturn(told)) return NOTHING
       const returned = returnOf(told, offsetMs)
-      if (!returned) return unreadable(told, told.rtrId ? '/horario' : '/rtrId')
+      if (!returned) return unreadable(told, isId(told.rtrId) ? '/horario' : '/rtrId')
       const { returnId, ...moved } = returned
       const entry = { kind: 'PAYOUT_RETURNED', direction: 'in', movementId: returnId, ...named, ...moved } as const
       return { entries: [entry], unreadable: [] }

@@ -1,5 +1,5 @@
 import type { PartnerLink } from '../link.ts'
-import type { AnyReported, Partner, QueryAnswer, Rejected, SendAnswer, SendWindow } from '../port.ts'
+import type { AnyReported, ListedWithin, Partner, QueryAnswer, Rejected, SendAnswer, SendWindow } from '../port.ts'
 import {
   CONFLICT,
   classifyBalance,
@@ -19,6 +19,15 @@ import { statementPageOf, statementPath } from './protocol/statement.ts'
 
 /** What every bank that speaks this protocol promises, at the least. @source partner-protocol#calls */
 const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
+
+/** A movement is in the statement as soon as it has happened; a minute is for two clocks and a cache. */
+const LISTED_WITHIN_MS: ListedWithin = {
+  PAYMENT_RECEIVED: 60_000,
+  PAYMENT_TAKEN_BACK: 60_000,
+  REFUND_SENT: 60_000,
+  PAYOUT_SENT: 60_000,
+  PAYOUT_RETURNED: 60_000,
+}
 
 const IDEMPOTENT_ORDERS = ['idempotent-payout', 'idempotent-refund'] as const
 
@@ -47,6 +56,7 @@ export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true)
       ...(hasIdempotentOrders ? IDEMPOTENT_ORDERS : []),
     ]),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
+    listedWithinMs: LISTED_WITHIN_MS,
     createCharge: charge.send,
     getCharge: charge.query,
     cancelCharge: async (id, deadline) =>
@@ -106,7 +116,7 @@ function settleConflict<Report extends AnyReported>(
   }
   // The question was not sent; what it is about was.
   if (known.kind === 'NOT_SENT') return { kind: 'UNKNOWN', reason: known.reason, httpStatus: undefined }
-  return known
+  return known.kind === 'UNKNOWN' ? known : { ...known, isEarlier: true }
 }
 
 function pathOf({ path }: { readonly path: string }, id: string): string {

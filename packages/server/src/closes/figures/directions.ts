@@ -33,9 +33,9 @@ export const BESIDE_MOVEMENTS: Readonly<Record<Exclude<OfSettlement, OfMovement>
   tariff_deducted: null,
   adjustment_credited: null,
   adjustment_debited: null,
-  // The cases of which they were decided tell of them.
-  clearing_added: null,
-  clearing_removed: null,
+  // Incoming money that nothing explains, under its id, until it is booked as what it is. Without an id: their cases tell of them.
+  clearing_added: 'in',
+  clearing_removed: 'in',
 }
 
 /** The direction that the statement has a journal's movement in; `null` where it stands for none. */
@@ -50,7 +50,7 @@ type OfBeside = keyof typeof BESIDE_MOVEMENTS
 export const DIRECTION = `CASE WHEN e.journal IN (${listOf('in')}) THEN 'in' WHEN e.journal IN (${listOf('out')}) THEN 'out' END`
 
 /** Journals, in SQL, that are booked before it is known which operation has the movement. */
-export const BEFORE_KNOWN = `'return_held', 'return_known'`
+export const BEFORE_KNOWN = `'return_held', 'return_known', 'clearing_added', 'clearing_removed'`
 
 function listOf(direction: 'in' | 'out'): string {
   const kinds = Object.keys(journals) as JournalKind[]

@@ -74,7 +74,8 @@ const selectLater = statement<[to: string], { count: number; cents: string }>(
            OR e.journal = 'tariff_deducted'
            AND EXISTS (SELECT FROM statement_entry s
                         WHERE s.direction = 'out' AND s.kind = 'TARIFF' AND s.occurred_at < $1
-                          AND s.id = CASE e.reference WHEN '' THEN e.operation_id::text ELSE e.reference END))`,
+                          AND s.id = CASE e.reference WHEN '' THEN (SELECT o.order_id FROM operation o WHERE o.id = e.operation_id)
+                                              ELSE e.reference END))`,
 )
 
 /** Booked by the end of the day, and after it to the bank. */
@@ -88,6 +89,13 @@ const selectEarlier = statement<[to: string], { count: number; cents: string }>(
              JOIN entry e ON e.operation_id = m.operation_id AND e.reference = s.id AND e.account_id = ${SETTLEMENT}
                          AND s.direction = ${DIRECTION}
             WHERE s.kind <> 'TARIFF' AND e.at < $1
+           UNION ALL
+           SELECT e.amount_cents
+             FROM line s
+             JOIN operation o ON o.kind = 'adjustment' AND o.detail ? 'about' AND o.detail ->> 'about' = 'movement ' || ${ENTRY_CASE}
+             JOIN entry e ON e.operation_id = o.id AND e.reference = s.id AND e.account_id = ${SETTLEMENT} AND e.at < $1
+                         AND e.journal IN ('clearing_added', 'clearing_removed')
+            WHERE s.direction = 'in'
            UNION ALL
            SELECT e.amount_cents
              FROM line s
@@ -123,6 +131,12 @@ const IS_HELD = `EXISTS (SELECT FROM "case" c JOIN entry e ON e.operation_id = c
                           WHERE c.kind = 'return_unexplained' AND c.reference = s.id AND ${STOOD}
                             AND s.direction = 'out' AND e.journal = 'return_held' AND e.at < $1)`
 
+/** Incoming money that nothing explained is in the books, whenever it was booked: its timing counts as that of any other line. */
+const IS_IN_CLEARING = `(SELECT coalesce(sum(CASE o.status WHEN 'CLEARING_ADDED' THEN 1 WHEN 'CLEARING_REMOVED' THEN -1 END), 0) > 0
+                           FROM operation o
+                          WHERE s.direction = 'in' AND o.kind = 'adjustment' AND o.detail ? 'about'
+                            AND o.detail ->> 'about' = 'movement ' || ${ENTRY_CASE})`
+
 /** Of what the statement has otherwise, or at all, of what it has not, and of what two operations have: as it was when the day ended. */
 const selectDifferences = statement<[to: string], DifferenceRow>(
   'closes.differences',
@@ -131,7 +145,8 @@ const selectDifferences = statement<[to: string], DifferenceRow>(
        FROM statement_entry s
       WHERE s.settled_at IS NULL AND s.occurred_at < $1
         AND (s.kind = 'TARIFF'
-             OR NOT EXISTS (SELECT FROM movement m WHERE m.direction = s.direction AND m.id = s.id) AND NOT ${IS_HELD})
+             OR NOT EXISTS (SELECT FROM movement m WHERE m.direction = s.direction AND m.id = s.id) AND NOT ${IS_HELD}
+                AND NOT ${IS_IN_CLEARING})
      UNION ALL
      SELECT 'statement_differs', ${ENTRY_CASE},
             ${SIGNED} + coalesce((SELECT sum(e.amount_cents)

@@ -35,8 +35,11 @@ function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readon
   switch (subject.is) {
     case 'movement': {
       const cents = subject.direction === 'in' ? subject.valueCents : -subject.valueCents
+      if (decision === 'close') return []
+      const released = step(-correctedCents(booked), 'CLEARING_ADDED', 'CLEARING_REMOVED', subject.movementId)
+      if (isHandedOver(decision)) return released
       const first = step(cents, 'CLEARING_ARRIVED', 'CLEARING_LEFT', subject.movementId)
-      return decision === 'close' || isHandedOver(decision) ? [] : [...first, ...settling(cents, decision)]
+      return [...released, ...first, ...settling(cents, decision)]
     }
     case 'difference':
       if (decision === 'close') return []

@@ -19,6 +19,7 @@ import {
   type Operation,
   type State,
 } from '../../engine/operation.ts'
+import { adjustmentOf } from '../../operations/adjustment.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import { abs, booksOf, isHandedOver, type Step } from './bookings.ts'
 import type { LooseMovement, LooseOption, LooseOrder, ReadCase } from './case.ts'
@@ -46,8 +47,8 @@ export function isCancelling({ subject }: ReadCase, decision: LooseDecision): bo
   return decision === 'close' && subject.is === 'clearing' && subject.cents !== 0n
 }
 
-function isPossible({ subject }: ReadCase, decision: LooseDecision): boolean {
-  if (decision === 'close') return true
+function isPossible({ subject, booked }: ReadCase, decision: LooseDecision): boolean {
+  if (decision === 'close') return subject.is !== 'movement' || correctedCents(booked) === 0n
   switch (subject.is) {
     case 'event':
       return (
@@ -202,27 +203,17 @@ function createOf(
   index: number,
   { read, order }: Pick<Deciding, 'read' | 'order'>,
 ): Create<Operation<'adjustment'>> {
-  return {
-    operation: {
-      id,
-      kind: 'adjustment',
-      // The database refuses what was booked already.
-      externalId: `${read.about} ${read.booked.length + index + 1}`,
-      status,
-      valueCents,
-      feeCents: 0n,
-      correlationId: read.id,
-      bodyHash: sha256(read.version),
-      idempotencyKey: null,
-      exclusiveKey: null,
-      expiresAt: null,
-      dueAt: null,
-      transactionId: null,
-      endToEndId: null,
-      detail: { reason: SHOWN, about: read.about, caseId: read.id, ...(against !== undefined && { against }) },
-      facts: { madeBy: { caller: order.operator, address: '' } },
-    },
-  }
+  return adjustmentOf({
+    id,
+    // The database refuses what was booked already.
+    externalId: `${read.about} ${read.booked.length + index + 1}`,
+    status,
+    valueCents,
+    correlationId: read.id,
+    bodyHash: sha256(read.version),
+    detail: { reason: SHOWN, about: read.about, caseId: read.id, ...(against !== undefined && { against }) },
+    madeBy: { caller: order.operator, address: '' },
+  })
 }
 
 function journalOf({ status, valueCents, reference }: Step, operationId: string, available: bigint): Journal {

@@ -26,13 +26,14 @@ export const movedOperations: Part = {
     return `
   updated_operation AS (
     UPDATE operation o
-       SET status = u.status, version = u.version, due_at = u.due_at, transaction_id = u.transaction_id,
+       SET status = u.status, version = u.version, expires_at = u.expires_at, due_at = u.due_at, transaction_id = u.transaction_id,
            end_to_end_id = u.end_to_end_id, exclusive_key = u.exclusive_key, facts = u.facts,
            updated_at = u.updated_at, next_step = u.next_step, changes_at = u.changes_at
       FROM ${p.rows('u', {
         id: ['uuid', moved.map(({ id }) => id)],
         status: ['text', moved.map(({ status }) => status)],
         version: ['integer', moved.map(({ version }) => version)],
+        expires_at: ['timestamptz', moved.map(({ expiresAt }) => expiresAt)],
         due_at: ['timestamptz', moved.map(({ dueAt }) => dueAt)],
         transaction_id: ['text', moved.map(({ transactionId }) => transactionId)],
         end_to_end_id: ['text', moved.map(({ endToEndId }) => endToEndId)],
@@ -60,6 +61,7 @@ function columnsOf(operations: readonly Operation[]) {
     id: ['uuid', operations.map(({ id }) => id)],
     kind: ['text', operations.map(({ kind }) => kind)],
     external_id: ['text', operations.map(({ externalId }) => externalId)],
+    order_id: ['text', operations.map(({ orderId }) => orderId)],
     status: ['text', operations.map(({ status }) => status)],
     version: ['integer', operations.map(({ version }) => version)],
     value_cents: ['bigint', operations.map(({ valueCents }) => valueCents)],

@@ -1,74 +1,139 @@
-import { formatReais } from '@pixgate/spec'
+import { formatReais, looseCaseKind } from '@pixgate/spec'
+import type { BankComparison, BankDifference, ComparedBalance } from './bank.ts'
 import { checks } from './checks.ts'
-import type { AccountTotal, Unconfirmed, Verification } from './store.ts'
+import type { AccountTotal, Verification } from './store.ts'
 
 /** What was found out. */
 export interface Findings extends Verification {
-  /** Absent where it was not looked for. */
-  readonly unconfirmed?: Unconfirmed
+  readonly bank: BankComparison
 }
 
 /** A verification and a trial balance as people read them. @source rules#ledger.verify.2, rules#ledger.verify.6 */
-export function reportText(verification: Findings, totals: readonly AccountTotal[], balanceAt: number): string {
+export function reportText(findings: Findings, totals: readonly AccountTotal[], balanceAt: number): string {
   const rows = [...totals.map((total) => [total.code, ...amountsOf(total)]), ['total', ...amountsOf(sumOf(totals))]]
   const table = [['account', 'debit', 'credit', 'balance'], ...rows]
   return [
-    `Trial balance at ${new Date(balanceAt).toISOString()}`,
+    `Trial balance at ${instant(balanceAt)}`,
     ...aligned(table),
     '',
-    ...findings(verification),
-    ...(verification.unconfirmed ? statementFindings(verification.unconfirmed) : []),
+    ...checksText(findings),
+    ...statementText(findings.bank),
+    ...balanceText(findings.bank),
   ].join('\n')
 }
 
-/** The same as one JSON object. Amounts are centavos. @source rules#ledger.verify.3 */
-export function reportJson(verification: Findings, totals: readonly AccountTotal[], balanceAt: number): string {
-  const trialBalance = [...totals, sumOf(totals)].map(({ code, debitCents, creditCents, balanceCents }) => ({
-    account: code,
-    debitCents: Number(debitCents),
-    creditCents: Number(creditCents),
-    balanceCents: Number(balanceCents),
-  }))
-  const { faults, drifts, unconfirmed } = verification
-  const verifiedAt = new Date(verification.at).toISOString()
-  const at = new Date(balanceAt).toISOString()
-  const statement = unconfirmed && { statement: statementJson(unconfirmed) }
-  return JSON.stringify({ verifiedAt, faults, drifts, ...statement, at, trialBalance })
+/** The same as one JSON object. Amounts are centavos. @source rules#ledger.verify.3, rules#ledger.verify.6 */
+export function reportJson(findings: Findings, totals: readonly AccountTotal[], balanceAt: number): string {
+  const { faults, drifts, bank } = findings
+  const { statement, differences, balance, adjustmentsSince } = bank
+  return JSON.stringify({
+    verifiedAt: instant(findings.at),
+    faults,
+    drifts,
+    statement: {
+      from: statement && instant(statement.from),
+      until: statement && instant(statement.until),
+      movements: statement?.movements ?? 0,
+      differences: differences.map(({ cents, openedAt, ...difference }) => ({
+        ...difference,
+        cents: cents === null ? null : Number(cents),
+        openedAt: instant(openedAt),
+      })),
+    },
+    bankBalance: {
+      compared: balance && balanceJson(balance),
+      adjustmentsSince: { count: adjustmentsSince.count, cents: Number(adjustmentsSince.cents) },
+    },
+    at: instant(balanceAt),
+    trialBalance: [...totals, sumOf(totals)].map(({ code, debitCents, creditCents, balanceCents }) => ({
+      account: code,
+      debitCents: Number(debitCents),
+      creditCents: Number(creditCents),
+      balanceCents: Number(balanceCents),
+    })),
+  })
 }
 
-function statementJson({ readAt, count, cents, examples }: Unconfirmed) {
-  return { readAt: instantOrNull(readAt), unconfirmed: count, unconfirmedCents: Number(cents), examples }
-}
-
-function instantOrNull(epochMs: number | null): string | null {
-  return epochMs === null ? null : new Date(epochMs).toISOString()
-}
-
-/** A line of its own: that the books agree with themselves says nothing of the bank. */
-function statementFindings({ readAt, count, cents, examples }: Unconfirmed): string[] {
-  const until = instantOrNull(readAt)
-  if (count === 0) {
-    return [
-      until === null ? "The bank's statement was never read" : `The bank's statement of ${until} confirms the books`,
-    ]
+function balanceJson({ at, bankCents, booksCents, differenceCents, unexplainedCents, ...balance }: ComparedBalance) {
+  return {
+    ...balance,
+    at: instant(at),
+    bankCents: Number(bankCents),
+    booksCents: Number(booksCents),
+    differenceCents: Number(differenceCents),
+    unexplainedCents: Number(unexplainedCents),
   }
-  return [
-    `✘ bank: ${count}. The bank${until === null ? '' : `'s statement of ${until}`} does not confirm ${formatReais(cents)} of the books.`,
-    ...examples.map((what) => `    ${what}`),
-    ...(count > examples.length ? [`    … and ${count - examples.length} more`] : []),
-  ]
 }
 
-function findings({ at, faults, drifts }: Verification): string[] {
-  const verdict = faults === 0 ? 'no drift' : `${faults} ${faults === 1 ? 'fault' : 'faults'}`
+function instant(epochMs: number): string {
+  return new Date(epochMs).toISOString()
+}
+
+function checksText({ at, faults, drifts }: Verification): string[] {
+  const verdict = faults === 0 ? 'no drift' : counted(faults, 'fault')
   return [
-    `${checks.length} checks at ${new Date(at).toISOString()}: ${verdict}`,
+    `Books compared with themselves: ${checks.length} checks at ${instant(at)}: ${verdict}`,
     ...drifts.flatMap(({ name, meaning, count, examples }) => [
       `✘ ${name}: ${count}. ${meaning}`,
       ...examples.map((what) => `    ${what}`),
       ...(count > examples.length ? [`    … and ${count - examples.length} more`] : []),
     ]),
   ]
+}
+
+function statementText({ statement, differences }: BankComparison): string[] {
+  const verdict = differences.length === 0 ? 'no difference' : counted(differences.length, 'difference')
+  return [
+    statement === null
+      ? "Books not compared with the bank's statement: it was never read"
+      : `Books compared with the bank's statement from ${instant(statement.from)} to ${instant(statement.until)}: ` +
+        `${counted(statement.movements, 'movement')}, ${verdict}`,
+    ...[...Map.groupBy(differences, ({ kind }) => kind)].flatMap(([kind, those]) => [
+      `✘ ${kind}: ${those.length}. ${looseCaseKind(kind)?.meaning ?? BOOKED_TWICE}`,
+      ...those.map((difference) => `    ${differenceText(difference)}`),
+    ]),
+  ]
+}
+
+/** The one kind that is a case of an operation. */
+const BOOKED_TWICE = 'A movement of the bank is booked on two operations. One of the bookings is in suspense.'
+
+function differenceText({ caseId, reference, operationId, cents, openedAt }: BankDifference): string {
+  const of = operationId === null ? '' : ` of ${operationId}`
+  const amount = cents === null ? 'unknown amount' : formatReais(cents)
+  return `${amount}: ${reference}${of}, case ${caseId} open since ${instant(openedAt)}`
+}
+
+function balanceText({ balance, adjustmentsSince: { count, cents } }: BankComparison): string[] {
+  const isAll = balance === null ? '' : ` since ${instant(balance.at)}`
+  return [
+    ...(balance === null
+      ? ["Books not compared with the bank's balance: no daily close knows it"]
+      : comparedText(balance)),
+    ...(count === 0
+      ? []
+      : [`Not compared with the bank${isAll}: ${counted(count, 'adjustment')}, ${formatReais(cents)} together`]),
+  ]
+}
+
+function comparedText(balance: ComparedBalance): string[] {
+  const { day, at, bankCents, booksCents, differenceCents, unexplainedCents, caseId, isDecided } = balance
+  const about = caseId === null ? '' : `, case ${caseId}`
+  return [
+    `Books compared with the bank's balance at the end of ${day} (${instant(at)}): bank ${formatReais(bankCents)}, ` +
+      `books ${formatReais(booksCents)}, difference ${formatReais(differenceCents)}, unexplained ${formatReais(unexplainedCents)}`,
+    ...(unexplainedCents === 0n
+      ? []
+      : [
+          isDecided
+            ? `An operator has decided what is unexplained${about}`
+            : `✘ close_differs: ${formatReais(unexplainedCents)}${about}. ${looseCaseKind('close_differs')?.meaning}`,
+        ]),
+  ]
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function sumOf(totals: readonly AccountTotal[]) {

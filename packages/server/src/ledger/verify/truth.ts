@@ -192,8 +192,9 @@ export const truthChecks: readonly Check[] = [
                GROUP BY 1) s
        WHERE s.total <> 0
          AND NOT EXISTS (SELECT FROM "case" c
-                          WHERE c.operation_id IS NULL AND c.kind = 'in_clearing' AND c.reference = s.about
-                            AND c.closed_at IS NULL)`,
+                          WHERE c.operation_id IS NULL AND c.closed_at IS NULL
+                            AND (c.kind = 'in_clearing' AND c.reference = s.about
+                                 OR c.kind = 'statement_unexplained' AND 'movement ' || c.reference = s.about))`,
   },
   {
     name: 'idempotency-keys',

@@ -110,6 +110,84 @@ for (const [name, item, member] of odd)
     )
   })
 
+const HUNDRED = Array.from({ length: 100 }, (_, index) => ({
+  ...PIX,
+  endToEndId: `E${String(index).padStart(31, '0')}`,
+}))
+
+for (const [name, body, expected] of [
+  [
+    'numbers as text',
+    { parametros: { paginacao: { paginaAtual: '0', quantidadeDePaginas: '2' } }, pix: [PIX] },
+    [1, 'received:1'],
+  ],
+  ['null for all of it, and a page that is not full', { parametros: null, pix: [PIX] }, [1, 'returned:0']],
+  ['nothing, and a full page', { pix: HUNDRED }, [100, 'received:1']],
+  [
+    'a shorter length, and a full page',
+    { parametros: { paginacao: { itensPorPagina: 1 } }, pix: [PIX] },
+    [1, 'received:1'],
+  ],
+  ['an empty list', { pix: [] }, [0, 'returned:0']],
+  ['another page', { parametros: { paginacao: { paginaAtual: 1, quantidadeDePaginas: 2 } }, pix: [PIX] }, 'UNKNOWN'],
+  ['neither pages nor items', {}, 'UNKNOWN'],
+] as const)
+  test(`[api-pix.18] a bank that says of its pages: ${name}`, async () => {
+    const answer = await partnerOf(NOON, answered(200, body)).readStatement({ from: CREATED, to: NOON, cursor: null })
+    const read = answer.kind === 'READ' ? [answer.page.entries.length, answer.page.nextCursor] : answer.kind
+    assert.deepEqual(read, expected)
+  })
+
+test('[api-pix.18] a bank that does not say how many pages there are is not read for ever', async () => {
+  const bank = partnerOf(NOON, answered(200, { pix: HUNDRED }))
+  const answer = await bank.readStatement({ from: CREATED, to: NOON, cursor: 'received:100' })
+  assert.equal(answer.kind, 'UNKNOWN')
+})
+
+test('[api-pix.18] what says nothing of money may have any form', async () => {
+  const odd = { gnExtras: { pagador: { nome: 7, cpf: 52998224725 } }, chave: 7, infoPagador: {}, componentesValor: '' }
+  const { entries, unreadable } = await statementOf({ ...PIX, ...odd, devolucoes: [{ ...DEVOLUCAO, motivo: 7 }] })
+  assert.deepEqual([entries.length, unreadable], [2, []])
+  const { payments } = await chargeOf({ ...PAID, pix: [{ ...PIX, ...odd }] })
+  assert.deepEqual(payments[0]?.payer, { name: undefined, document: undefined, ispb: '12345678' })
+})
+
+for (const [name, change, member] of [
+  ['an amount of nothing', { valor: '0.00' }, '/valor'],
+  ['a time that no database keeps', { horario: '0001-01-01T00:00:00+01:00' }, '/horario'],
+  ['a time past the year 9999', { horario: '9999-12-31T23:59:59-03:00' }, '/horario'],
+] as const)
+  test(`[api-pix.18] ${name} is of no movement`, async () => {
+    const { entries, unreadable } = await statementOf(
+      { ...PIX, ...change },
+      { ...PIX, endToEndId: `${E2E.slice(0, -1)}z` },
+    )
+    assert.deepEqual([entries.length, unreadable?.map((one) => one.member)], [1, [member]])
+  })
+
+for (const txid of [`${TXID}\u0000`, `${TXID}\ud800`, 'x'.repeat(200), ' '])
+  test(`[api-pix.18] a txid that cannot be kept names nothing: ${JSON.stringify(txid).slice(0, 50)}`, async () => {
+    const { entries } = await statementOf({ ...PIX, txid })
+    assert.deepEqual(
+      entries.map(({ reference }) => reference),
+      [E2E],
+    )
+  })
+
+for (const rtrId of ['', ' ', `${RTR.slice(1)}\u0000`, 'D'.repeat(200)])
+  test(`[api-pix.7] [api-pix.18] a return under no id that could be kept is none: ${JSON.stringify(rtrId).slice(0, 50)}`, async () => {
+    const { entries, unreadable } = await statementOf({ ...PIX, devolucoes: [{ ...DEVOLUCAO, rtrId }] })
+    assert.deepEqual([entries.length, unreadable?.map(({ member }) => member)], [1, ['/rtrId']])
+    const answer = await partnerOf(NOON, answered(200, { ...DEVOLUCAO, rtrId })).getRefund(ID, REFUND)
+    assert.equal(answer.kind, 'UNKNOWN')
+  })
+
+test('[api-pix.18] an item that is deep is a case, and exhausts no stack', async () => {
+  const more = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))
+  const { entries, unreadable } = await statementOf({ ...PIX, valor: '?', more }, PIX)
+  assert.deepEqual([entries.length, unreadable?.length], [1, 1])
+})
+
 test('[api-pix.18] an odd return hides neither its payment nor the other returns', async () => {
   const { entries, unreadable } = await statementOf({
     ...PIX,
@@ -146,7 +224,9 @@ const refusals: [name: string, put: Outcome, absent: boolean, comesTo: string][]
   ['422 without a type', answered(422, { title: 'Inválido', status: 422 }), true, 'REJECTED'],
   ['400 that has nothing but a detail', answered(400, { detail: 'no' }), true, 'REJECTED'],
   ['400 without a type, of what may be there', answered(400, { detail: 'no' }), false, 'UNKNOWN'],
+  ['400 whose texts are odd', problem(400, 'CobOperacaoInvalida', { title: 7, detail: {} }), true, 'REJECTED'],
   ['400 of a proxy', answered(400, { message: 'Bad Request' }), true, 'UNKNOWN'],
+  ['400 that says nothing', answered(400, { title: 7, detail: [] }), true, 'UNKNOWN'],
 ]
 for (const [name, put, isAbsent, comesTo] of refusals)
   test(`[api-pix.3] a PUT answered ${name} is ${comesTo}`, async () => {
@@ -155,6 +235,11 @@ for (const [name, put, isAbsent, comesTo] of refusals)
     const back = await partnerOf(NOON, put, isAbsent ? NO_DEVOLUCAO : untyped).sendRefund(ID, REFUND)
     assert.deepEqual([made.kind, back.kind], [comesTo, comesTo])
   })
+
+test('[api-pix.4] [api-pix.18] «not found» is what its type says, whatever form its texts have', async () => {
+  const absent = problem(404, 'CobNaoEncontrado', { title: 7, detail: {}, violacoes: '', status: '404' })
+  assert.equal((await partnerOf(NOON, absent).getCharge(ID, REQUEST)).kind, 'NOT_FOUND')
+})
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

@@ -16,7 +16,7 @@ import { wallNow } from '../../support/wall-clock.ts'
 import { closedPort } from '../pixgate/scripted-bank.ts'
 import { handedOut } from './certificates.ts'
 
-const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const ID = '0198c0de7a11700080005f1d3c2b1a09'
 const clock = { now: wallNow }
 
 /** Whatever the bank calls is there, and takes it. */

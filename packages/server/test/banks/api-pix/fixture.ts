@@ -8,7 +8,7 @@ import { answered, problem, scripted } from './scripted.ts'
 /** A charge with its payment and its return, as the Central Bank's standard has them. */
 
 /** Our id of the charge, and of the refund. */
-export const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+export const ID = '0198c0de7a11700080005f1d3c2b1a09'
 /** The same at the bank. */
 export const TXID = '0198c0de7a11700080005f1d3c2b1a09'
 /** Who is paid. */
@@ -35,7 +35,7 @@ export const REQUEST: ChargeRequest = {
 }
 
 /** The refund as it is asked for. */
-export const REFUND: RefundRequest = { valueCents: 500n, endToEndId: E2E, chargeId: ID, reason: 'troca' }
+export const REFUND: RefundRequest = { valueCents: 500n, endToEndId: E2E, reason: 'troca' }
 
 /** The charge at the bank. */
 export const COB = {

@@ -3,9 +3,9 @@ import test from 'node:test'
 import { type CallbackOrigin, createApiPixInbound } from '../../../src/banks/api-pix/inbound.ts'
 import type { ReadableEvent } from '../../../src/banks/inbound.ts'
 
-const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const ID = '0198c0de7a11700080005f1d3c2b1a09'
 const TXID = '0198c0de7a11700080005f1d3c2b1a09'
-const REFUND_ID = '0198c0de-7a11-7000-8000-000000000001'
+const REFUND_ID = '0198c0de7a1170008000000000000001'
 const E2E = 'E12345678202611221210abcdefghijk'
 const SECRET = 'a secret of the address'
 
@@ -76,6 +76,11 @@ test('[api-pix.11] what was told before is the same event, and news is another',
 test('[api-pix.11] [api-pix.18] a payment is asked about in whatever form the list has', () => {
   const forms = [{ pix: PIX }, [PIX], PIX, { pix: [{ ...PIX, devolucoes: null, gnExtras: null, status: null }] }]
   for (const form of forms) assert.deepEqual(asked(form), [['charge', ID]], JSON.stringify(form))
+})
+
+test('[api-pix.11] [api-pix.18] a payment is asked about in whatever form Efí’s own members are', () => {
+  for (const gnExtras of ['x', 0, [], { idEnvio: 7 }, { pagador: 'x' }])
+    assert.deepEqual(asked({ pix: [{ ...PIX, gnExtras }] }), [['charge', ID]], JSON.stringify(gnExtras))
 })
 
 test('[api-pix.18] an odd item hides no other', () => {

@@ -32,7 +32,7 @@ import {
 } from './fixture.ts'
 import { answered, problem, scripted } from './scripted.ts'
 
-test('[api-pix.2] a charge is put under our id without dashes, with the whole seconds that were left', async () => {
+test('[api-pix.2] a charge is put under its order id, with the whole seconds that were left', async () => {
   const bank = partnerOf(NOON, answered(201, COB))
   assert.equal((await bank.createCharge(ID, REQUEST)).kind, 'ACCEPTED')
   assert.deepEqual(bank.calls, [

@@ -11,7 +11,7 @@ import { banks } from '../../../src/banks/banks.ts'
 import { type Environment, readVariables } from '../../../src/platform/variables.ts'
 import { handedOut } from './certificates.ts'
 
-const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const ID = '0198c0de7a11700080005f1d3c2b1a09'
 const TXID = '0198c0de7a11700080005f1d3c2b1a09'
 const FROM = Date.parse('2026-11-23T10:00:00.250Z')
 const TO = Date.parse('2026-11-23T11:00:00.750Z')

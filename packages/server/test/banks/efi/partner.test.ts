@@ -9,7 +9,7 @@ import type { KeyPayoutRequest, QrCodePayoutRequest } from '../../../src/banks/p
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { answered, problem, scripted } from '../api-pix/scripted.ts'
 
-const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const ID = '0198c0de7a11700080005f1d3c2b1a09'
 const ID_ENVIO = '0198c0de7a11700080005f1d3c2b1a09'
 const MERCHANT = { pixKey: 'loja@exemplo.com.br', name: 'Loja', city: 'SAO PAULO' }
 const E2E = 'E99999001202611221210abcdefghijk'
@@ -109,6 +109,37 @@ for (const [name, change, kind, status] of told) {
     assert.deepEqual([answer.kind, 'payout' in answer ? answer.payout.status : undefined], [kind, status])
   })
 }
+
+test('[efi.3] a return that is listed twice has come back once', async () => {
+  const half = { ...BACK, valor: '6.17' }
+  const of = async (...devolucoes: object[]) => {
+    const answer = await efiOf(answered(200, { ...SENT, devolucoes })).getPayout(ID, TERMS)
+    return 'payout' in answer ? [answer.payout.status, answer.payout.returns.length] : answer.kind
+  }
+  assert.deepEqual(await of(half, half), ['CONFIRMED', 1])
+  assert.deepEqual(await of(half, { ...half, rtrId: `${RTR.slice(0, -1)}z` }), ['RETURNED', 2])
+})
+
+test('[efi.5] [api-pix.18] who was paid may have any form in the list, and what cannot be kept names nothing', async () => {
+  const pagination = { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }
+  const pix = [
+    { ...SENT, favorecido: 'x', gnExtras: [] },
+    { ...SENT, favorecido: { identificacao: { nome: 7 }, contaBanco: [] } },
+    { ...SENT, idEnvio: `${ID_ENVIO}\u0000` },
+    { ...SENT, endToEndId: ' ' },
+  ]
+  const bank = efiOf(answered(200, { parametros: pagination, pix }))
+  const answer = await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor: 'sent:0' })
+  if (answer.kind !== 'READ') return assert.fail(answer.reason)
+  assert.deepEqual(
+    answer.page.entries.map(({ reference }) => reference),
+    [ID, ID, E2E],
+  )
+  assert.deepEqual(
+    answer.page.unreadable?.map(({ member }) => member),
+    ['/endToEndId'],
+  )
+})
 
 test('[efi.3] why it came to nothing is told by the code of the rejection', async () => {
   const gnExtras = { erro: { codigo: 'AC03', origem: 'PSP', motivo: 'conta inválida' } }

@@ -1,7 +1,7 @@
 import type { ChargeRequest } from '../../../src/banks/port.ts'
 
 /** Our id of the charge that the tests ask for. */
-export const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+export const ID = '0198c0de7a11700080005f1d3c2b1a09'
 
 /** What the tests ask for. */
 export const REQUEST: ChargeRequest = {

@@ -125,8 +125,7 @@ test('[partner.3] [P7] a payment is reported even where the status word is behin
 for (const [field, echo, reason] of [
   ['id', { id: 'another' }, 'other id'],
   ['amount', { valueCents: 15_001 }, 'other valueCents'],
-  ['expiry, by a millisecond', { expiresAt: '2026-11-22T13:00:00.124Z' }, 'other expiresAt'],
-  ['everything', { id: 'b', valueCents: 1, expiresAt: '2026-11-22T13:00:00Z' }, 'other id, valueCents, expiresAt'],
+  ['everything', { id: 'b', valueCents: 1, expiresAt: '2026-11-22T13:00:00Z' }, 'other id, valueCents'],
 ] as const) {
   test(`[partner.3] [CI-10] the echo differs in ${field}: contradicted, with the evidence`, () => {
     for (const judge of [create, query]) {
@@ -196,8 +195,8 @@ test('[partner.3] whatever a bank answers, it is accepted only as asked and reje
         const verdict = judge(answered(httpStatus, json))
         if (verdict.kind === 'ACCEPTED' || verdict.kind === 'FINAL') {
           assert.ok(httpStatus >= 200 && httpStatus < 300)
-          const { id, valueCents, expiresAt } = verdict.charge
-          assert.deepEqual([id, valueCents, expiresAt], [ID, REQUEST.valueCents, REQUEST.expiresAt])
+          const { id, valueCents } = verdict.charge
+          assert.deepEqual([id, valueCents], [ID, REQUEST.valueCents])
         }
         if (verdict.kind === 'REJECTED') assert.ok([400, 403, 404, 409, 422].includes(httpStatus))
         assert.notEqual(verdict.kind, 'NOT_SENT')

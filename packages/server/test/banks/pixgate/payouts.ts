@@ -1,7 +1,7 @@
 import type { KeyPayoutRequest, QrCodePayoutRequest } from '../../../src/banks/port.ts'
 
 /** Our id of the payout that the tests send. */
-export const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a10'
+export const ID = '0198c0de7a11700080005f1d3c2b1a10'
 
 /** What the tests send. */
 export const REQUEST: KeyPayoutRequest = {

@@ -1,13 +1,12 @@
 import type { RefundRequest } from '../../../src/banks/port.ts'
 
 /** Our id of the refund that the tests send. */
-export const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a11'
+export const ID = '0198c0de7a11700080005f1d3c2b1a11'
 
 /** What the tests send. */
 export const REQUEST: RefundRequest = {
   endToEndId: 'E9999901020261121131500aB3dE5fG7',
   valueCents: 5_000n,
-  chargeId: '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
   reason: 'Devolvido',
 }
 

@@ -58,12 +58,11 @@ test('[desk.50] [desk.53] money of the statement is in the list, and what each d
       effects?.accounts,
     ]),
   )
-  const settlement = { account: 'settlement', changeCents: -1000 }
+  const clearing = { account: 'clearing', changeCents: -1000 }
   assert.deepEqual(accounts, {
     attribute: undefined,
-    clear: [settlement, { account: 'clearing', changeCents: 1000 }],
-    credit: [settlement, { account: 'available', changeCents: 1000 }],
-    write_off: [settlement, { account: 'losses', changeCents: 1000 }],
-    close: [],
+    clear: [],
+    credit: [clearing, { account: 'available', changeCents: 1000 }],
+    write_off: [clearing, { account: 'losses', changeCents: 1000 }],
   })
 })

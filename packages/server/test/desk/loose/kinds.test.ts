@@ -51,7 +51,7 @@ const SUBJECTS: Readonly<Record<LooseCase, readonly CaseSubject[]>> = {
 function decisionsOf(kind: LooseCase, subject: CaseSubject): LooseDecision[] {
   const read: ReadCase = {
     ...{ id: 'case', kind, reference: 'in E1', facts: {}, atStakeCents: null, openedAt: 0, closedAt: null },
-    ...{ subject, about: 'about', booked, version: '1' },
+    ...{ subject, about: 'about', booked: subject.is === 'movement' ? [] : booked, version: '1' },
   }
   assert.deepEqual(optionsOf({ ...read, closedAt: 1 }), [], 'nothing is decided of a case that is closed')
   return optionsOf(read).map(({ decision }) => decision)

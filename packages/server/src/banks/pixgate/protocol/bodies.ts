@@ -1,5 +1,4 @@
 import {
-  limits,
   type PartnerBalance,
   type PartnerCharge,
   type PartnerError,
@@ -22,16 +21,8 @@ import { bodyTest } from '../../body-test.ts'
 /** Whether a bank tells a charge. */
 export const isCharge = bodyTest<PartnerCharge>(partnerCharge)
 
-/** A payout as a bank tells it, which may name the key that it paid. */
-export type PayoutBody = PartnerPayout & { readonly recipient?: { readonly pixKey?: string } }
-
 /** Whether a bank tells a payout. */
-export const isPayout = bodyTest<PayoutBody>({
-  allOf: [
-    partnerPayout,
-    object({ recipient: object({ pixKey: { type: 'string', maxLength: limits.pixKeyMaxLength } }) }),
-  ],
-})
+export const isPayout = bodyTest<PartnerPayout>(partnerPayout)
 
 /** Whether a bank tells a refund. */
 export const isRefund = bodyTest<PartnerRefund>(partnerRefund)
@@ -54,7 +45,3 @@ export const isCancellation = bodyTest({
   properties: { status: { const: 'CANCELLED' } },
   required: ['status'],
 })
-
-function object(properties: Readonly<Record<string, object>>) {
-  return { type: 'object', properties }
-}

@@ -32,8 +32,9 @@ function stand({ charge }: { charge: Charge }): ReportedCharge | string {
   return { kind: 'FINAL', charge: { ...charge, status } }
 }
 
-function echo({ charge: { id, valueCents, expiresAt } }: { charge: Charge }) {
-  return { id, valueCents, expiresAt }
+/** Not its end: a charge that the bank had before ends there as it was ordered then. */
+function echo({ charge: { id, valueCents } }: { charge: Charge }) {
+  return { id, valueCents }
 }
 
 function read(body: PartnerCharge): { charge: Charge } {
@@ -45,17 +46,21 @@ function read(body: PartnerCharge): { charge: Charge } {
       valueCents: BigInt(body.valueCents),
       pixCode: body.pixCode,
       expiresAt: Date.parse(body.expiresAt),
-      payments: (body.payments ?? []).map(paymentOf),
+      payments: (body.payments ?? []).map((payment) => paymentOf(payment, body.createdAt)),
     },
   }
 }
 
-function paymentOf({ endToEndId, valueCents, occurredAt, payer, returns }: PartnerPayment): Payment {
+function paymentOf(
+  { endToEndId, valueCents, occurredAt, payer, returns }: PartnerPayment,
+  chargedAt: string | undefined,
+): Payment {
   return {
     endToEndId,
     valueCents: BigInt(valueCents),
     occurredAt: Date.parse(occurredAt),
     payer: visibleParty(payer),
+    ...(chargedAt !== undefined && { chargedAt: Date.parse(chargedAt) }),
     ...(returns && { returns: returns.map(returnOf) }),
   }
 }

@@ -1,8 +1,8 @@
-import type { PartnerPayoutRequest, PartnerReturn } from '@pixgate/spec'
+import type { PartnerPayout, PartnerPayoutRequest, PartnerReturn } from '@pixgate/spec'
 import { judgeReported } from '../../answers.ts'
 import type { Payout, PayoutRequest, PayoutReturn, PayoutTerms, ReportedPayout } from '../../port.ts'
 import { visibleParty, visibleText } from '../../visible-text.ts'
-import { isPayout, type PayoutBody } from './bodies.ts'
+import { isPayout } from './bodies.ts'
 import type { Resource } from './resource.ts'
 
 /** Payouts, at `/payouts/{id}`. */
@@ -38,7 +38,7 @@ function echo({ payout: { id, valueCents, recipient } }: { payout: Payout }) {
   return { id, valueCents, pixKey: recipient?.pixKey }
 }
 
-function read({ recipient, ...body }: PayoutBody): { payout: Payout } {
+function read({ recipient, ...body }: PartnerPayout): { payout: Payout } {
   return {
     payout: {
       id: body.id,

@@ -8,7 +8,7 @@ const QUERY = { from: Date.parse('2026-11-22T12:00:00.000Z'), to: Date.parse('20
 const PAYMENT = {
   kind: 'PAYMENT_RECEIVED',
   endToEndId: 'E9999901020261122120000aB3dE5fG7',
-  reference: '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+  reference: '0198c0de7a11700080005f1d3c2b1a09',
   valueCents: 15_000,
   sign: '+',
   occurredAt: '2026-11-22T12:01:00.000Z',

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { enable, forgotten, type Story, tellRestored } from '../support/restored-orders.ts'
+
+/** Some of the stories; the others are in restored-orders.deep.ts. */
+const STORIES: readonly Story[] = [
+  { connector: 'pixgate', kind: 'cash_out', isNoticed: true },
+  { connector: 'pixgate', kind: 'cash_out', isNoticed: false, other: 'amount' },
+  { connector: 'pixgate', kind: 'cash_out', isNoticed: true, other: 'recipient' },
+  { connector: 'pixgate', kind: 'cash_in', isNoticed: false },
+  { connector: 'efi', kind: 'refund_in', isNoticed: false },
+]
+
+for (const story of STORIES) {
+  const { connector, kind, isNoticed, other } = story
+  const how = `${isNoticed ? 'noticed' : 'unnoticed'}, with ${other === undefined ? 'the same terms' : `another ${other}`}`
+  test(`[ids.4] [restored.4] [restored.5] [DB-46] at ${connector}: a forgotten ${kind} is ordered again, ${how}`, (t) =>
+    tellRestored(t, story))
+}
+
+test('[ids.4] [DB-46] of two that order at the same moment what was forgotten, one operation is made and adopted', async (t) => {
+  const { order, settled, made, assertBooksAgree } = await forgotten(t, {
+    connector: 'pixgate',
+    kind: 'cash_out',
+    isNoticed: false,
+  })
+  const answers = await Promise.all([order(), order()])
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409])
+  const id = answers.find(({ status }) => status === 201)?.body.id
+  assert.equal((await settled(id)).status, 'CONFIRMED')
+  assert.equal(await made(), 1)
+  await assertBooksAgree()
+})
+
+test('[ids.4] [restored.5] [DB-46] a forgotten payout that the statement made a case of is adopted, and its case closes', async (t) => {
+  const { pix, order, settled, made, openCases, assertBooksAgree } = await forgotten(t, {
+    connector: 'pixgate',
+    kind: 'cash_out',
+    isNoticed: true,
+  })
+  const kinds = async () => (await openCases()).map(({ kind }) => kind)
+  for (let minute = 0; minute < 8; minute += 1) await pix.later(60_000)
+  assert.deepEqual(await kinds(), ['statement_unexplained'])
+  await enable(pix)
+  const { status, body } = await order()
+  assert.equal(status, 201, JSON.stringify(body))
+  assert.equal((await settled(body.id)).status, 'CONFIRMED')
+  for (let minute = 0; minute < 8; minute += 1) await pix.later(60_000)
+  assert.deepEqual(await kinds(), [])
+  assert.equal(await made(), 1, 'the bank was not told a second time')
+  await assertBooksAgree()
+})
