@@ -4,29 +4,29 @@ import { bad, type Finding, good } from '../platform/finding.ts'
 import { type AddressGate, openGate, publicAddressGate } from '../platform/http-client/address-gate.ts'
 import { tryConnection } from '../platform/http-client/guarded-agent.ts'
 import { NotConnected } from '../platform/http-client/not-connected.ts'
-import { receiverUrl } from '../webhooks/receiver-url.ts'
-import type { Subscription } from '../webhooks/store.ts'
+import { endpointUrl } from '../webhooks/endpoint-url.ts'
+import type { WebhookEndpoint } from '../webhooks/endpoints.ts'
 
-type Receiver = Pick<Subscription, 'id' | 'url'>
+type Endpoint = Pick<WebhookEndpoint, 'id' | 'url'>
 
 /**
- * Connects to every receiver as a delivery would, and hangs up: nothing is sent. Of its address the path is not shown: it
- * may be a secret between the merchant and the receiver.
+ * Connects to every webhook endpoint as a delivery would, and hangs up: nothing is sent. The path of its address is not shown, as it
+ * may be a secret.
  * @source rules#doctor.5
  */
-export async function examineReceivers(
-  receivers: readonly Receiver[],
+export async function examineEndpoints(
+  endpoints: readonly Endpoint[],
   allowPrivate: boolean,
   gate: AddressGate = allowPrivate ? openGate() : publicAddressGate(),
 ): Promise<readonly Finding[]> {
-  return Promise.all(receivers.map((receiver) => examineReceiver(receiver, allowPrivate, gate)))
+  return Promise.all(endpoints.map((endpoint) => examineEndpoint(endpoint, allowPrivate, gate)))
 }
 
-async function examineReceiver({ id, url }: Receiver, allowPrivate: boolean, gate: AddressGate): Promise<Finding> {
-  const check = 'webhook receiver'
+async function examineEndpoint({ id, url }: Endpoint, allowPrivate: boolean, gate: AddressGate): Promise<Finding> {
+  const check = 'webhook endpoint'
   const { origin } = new URL(url)
   try {
-    await tryConnection(gate, receiverUrl(url, allowPrivate), limits.webhookConnectTimeoutMs)
+    await tryConnection(gate, endpointUrl(url, allowPrivate), limits.webhookConnectTimeoutMs)
     return good(check, `${origin} takes connections`)
   } catch (error) {
     return bad(check, `${origin} ${problemOf(error)}: repair it, or remove it with DELETE /webhook/${id}`)
