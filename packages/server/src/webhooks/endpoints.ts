@@ -341,14 +341,18 @@ const resumeStatement = statement<[string, string], { id: string }>(
 /** Deliveries that end without being sent, in one statement. */
 const ENDED_AT_ONCE = 500
 
-// Deliveries that are claimed or locked are left to the next sweep. A fan-out that ran while the endpoint was removed adds some.
+// A delivery with an attempt under way is left to a later sweep, as it may arrive. A fan-out that ran while the endpoint was removed adds
+// some.
 const sweepRemovedStatement = statement<[now: string, limit: number, endpointId: string | null], { count: number }>(
   'webhooks.sweepRemoved',
   `WITH over AS (
      SELECT found.id
        FROM endpoint e
       CROSS JOIN LATERAL (
-        SELECT id FROM delivery d WHERE d.endpoint_id = e.id AND d.due_at IS NOT NULL LIMIT $2 FOR UPDATE SKIP LOCKED) AS found
+        SELECT id FROM delivery d
+         WHERE d.endpoint_id = e.id AND d.due_at IS NOT NULL AND (d.leased_until IS NULL OR d.leased_until <= $1)
+         LIMIT $2
+           FOR UPDATE SKIP LOCKED) AS found
       WHERE e.deleted_at IS NOT NULL AND ($3::uuid IS NULL OR e.id = $3)),
    ended AS (
      UPDATE delivery d

@@ -27,7 +27,7 @@ async function erased({ database }: WebhookWorld, keptDays: KeptDays = KEPT): Pr
 async function delivered(t: TestContext, count: number): Promise<WebhookWorld> {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)
-  await world.subscribe(receiver.url)
+  await world.register(receiver.url)
   for (let made = 0; made < count; made += 1) {
     await world.notify()
     await world.deliverDue()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { limits } from '@pixgate/spec'
 import { pino } from 'pino'
 import { startWorker } from '../../src/platform/jobs/worker.ts'
 import { createWebhooksModule } from '../../src/webhooks/index.ts'
@@ -8,7 +9,7 @@ import { type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
 const SILENT = pino({ level: 'silent' })
 
-function startModule(t: TestContext, { database, clock, ids, keyring, secrets }: WebhookWorld) {
+function startModule(t: TestContext, { database, clock, ids, keyring, sealer }: WebhookWorld) {
   const module = createWebhooksModule({
     database,
     deliveryDatabase: database,
@@ -18,7 +19,7 @@ function startModule(t: TestContext, { database, clock, ids, keyring, secrets }:
     random: () => 0,
     logger: SILENT,
     keyring,
-    secrets,
+    sealer,
     allowPrivate: true,
   })
   t.after(() => module.stop())
@@ -37,13 +38,13 @@ test('[webhooks.10] [NO-10] a receiver that hangs does not keep another waiting'
     })
   })
   const healthy = await startReceiver(t)
-  await world.subscribe(slow.url)
-  await world.subscribe(healthy.url)
+  await world.register(slow.url)
+  await world.register(healthy.url)
   for (let count = 0; count < 40; count++) await world.notify()
   const module = startModule(t, world)
   module.wake()
   await healthy.arrived(40)
-  assert.ok(most <= 4, `${most} at once`)
+  assert.ok(most <= limits.webhookInFlight, `${most} at once`)
   await slow.close()
 })
 
@@ -51,7 +52,7 @@ test('[PL-2] stopping takes nothing new and waits for what is under way', async 
   const world = await webhookWorld(t)
   const answers: (() => void)[] = []
   const receiver = await startReceiver(t, (response) => answers.push(() => response.end()))
-  await world.subscribe(receiver.url)
+  await world.register(receiver.url)
   const module = startModule(t, world)
   await world.notify()
   module.wake()

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { promisify } from 'node:util'
-import { KNOWN_EVERYWHERE_MS } from '../../src/signing-keys/rules.ts'
+import { KEYS_KNOWN_AFTER_MS } from '../../src/webhooks/breaker.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
 
 const GUIDE = new URL('../../../../docs/guides/rotation.md', import.meta.url)
@@ -34,9 +34,9 @@ test('[signing-keys.1] the commands of the guide exchange the signing key, as th
   const { current: first } = await states()
   const { id } = JSON.parse(await run(make))
   await assert.rejects(run(promote, id), /409/)
-  pix.clock.advance(KNOWN_EVERYWHERE_MS)
+  pix.clock.advance(KEYS_KNOWN_AFTER_MS)
   assert.match(await run(promote, id), /"state":"current".*"state":"previous"/s)
-  pix.clock.advance(KNOWN_EVERYWHERE_MS)
+  pix.clock.advance(KEYS_KNOWN_AFTER_MS)
   await run(retire, first)
   assert.deepEqual(await states(), { current: id, retired: first })
 })

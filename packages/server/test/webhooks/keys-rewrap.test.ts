@@ -5,18 +5,14 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createIds } from '../../src/platform/ids.ts'
 import { createSealer, type EncryptionKeys } from '../../src/platform/sealing.ts'
-import { createSigningKeysModule } from '../../src/signing-keys/index.ts'
-import { rewrapKeys, sealingAdvice } from '../../src/signing-keys/rewrap.ts'
-import { createReceiverSecrets } from '../../src/signing-keys/secrets/secrets.ts'
-import { sealedSecrets } from '../../src/signing-keys/secrets/store.ts'
-import { generateKey, placeOf } from '../../src/signing-keys/signing-key.ts'
-import { insertNextKey } from '../../src/signing-keys/store.ts'
-import { insertSubscription } from '../../src/webhooks/store.ts'
+import { adviseOn, openSigning, readSealed, rewrap as rewrapAll } from '../../src/webhooks/index.ts'
+import { makeSecret, readSealedSecrets } from '../../src/webhooks/secrets.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
-import { auditOfKeys, setPrivateKey, signerOf, signingKeyRows } from '../support/signing-keys.ts'
+import { auditOfKeys, placeOfKey, setPrivateKey, signerOf, signingKeyRows } from '../support/signing-keys.ts'
 import { wallNow } from '../support/wall-clock.ts'
+import { requestContext } from '../support/webhook-world.ts'
 
 const OLD = 'the encryption key of last year, of 32 characters or more'
 const NEW = 'the encryption key of this year, of 32 characters or more'
@@ -31,10 +27,12 @@ const ids = createIds(clock)
 /** A database whose current and next signing keys were sealed with the old encryption key. */
 async function sealedWithOld(t: TestContext) {
   const { url, database } = await testDatabase(t)
-  const { keyId: current } = await signerOf(database, old)
-  const { id: next } = await insertNextKey(database, generateKey(createSealer(old)), clock.now())
+  const { keyring, handlers } = await openSigning({ database, clock, ids, logger: capturedLog().logger, keys: old })
+  const { keyId: current } = keyring.signer()
+  const input = { params: undefined, query: undefined, body: { reason: 'the tests' }, context: requestContext }
+  const { id: next } = (await handlers.createSigningKey(input)).body
   const rewrap = async (keys: EncryptionKeys) =>
-    (await rewrapKeys({ database, clock, ids, keys })).map(({ outcome }) => outcome)
+    (await rewrapAll(readSealed, { database, clock, ids, keys })).map(({ outcome }) => outcome)
   return { url, database, current, next, rewrap }
 }
 
@@ -45,9 +43,9 @@ test('[encryption.3] everything is sealed anew, and the previous key is needed n
   assert.deepEqual(await rewrap(both), ['rewrapped', 'rewrapped'])
   const after = await signerOf(database, present)
   assert.deepEqual([after.keyId, after.publicPem], [current, signer.publicPem])
-  await assert.rejects(signerOf(database, old), { name: 'SigningKeyUnreadable' })
+  await assert.rejects(signerOf(database, old), { name: 'Unreadable' })
   for (const { id, privateKey } of await signingKeyRows(database)) {
-    assert.equal(createSealer(present).open(privateKey ?? assert.fail(), placeOf(id)).by, 'current')
+    assert.equal(createSealer(present).open(privateKey ?? assert.fail(), placeOfKey(id)).by, 'current')
   }
 })
 
@@ -59,7 +57,8 @@ test('[encryption.3] what was sealed anew is not touched again, and each value l
   assert.deepEqual(await rewrap(both), ['current_already', 'current_already'])
   assert.deepEqual(await signingKeyRows(database), rows)
   const by = { actor: 'rewrap-keys', address: hostname(), action: 'signing_key.rewrapped' }
-  assert.deepEqual(await auditOfKeys(database), [
+  const rewrapped = (await auditOfKeys(database)).filter(({ action }) => action === by.action)
+  assert.deepEqual(rewrapped, [
     { ...by, subject: current, facts: { openedBy: 'previous' } },
     { ...by, subject: next, facts: { openedBy: 'previous' } },
   ])
@@ -75,13 +74,13 @@ test('[encryption.3] ended halfway, it goes on where it was', async (t) => {
       return transactions > 1 ? Promise.reject(new Error('killed')) : database.transaction(work)
     }) as typeof database.transaction,
   }
-  await assert.rejects(rewrapKeys({ database: dying, clock, ids, keys: both }), /killed/)
+  await assert.rejects(rewrapAll(readSealed, { database: dying, clock, ids, keys: both }), /killed/)
   assert.deepEqual(await rewrap(both), ['current_already', 'rewrapped'])
 })
 
 test('[encryption.3] what no key opens is told, and stays as it is; the rest is sealed anew', async (t) => {
   const { url, database, current, rewrap } = await sealedWithOld(t)
-  const foreign = createSealer({ current: 'a third key', previous: undefined }).seal(Buffer.from('x'), placeOf(current))
+  const foreign = createSealer({ current: 'a third key', previous: undefined }).seal(Buffer.from('x'), placeOfKey(current))
   await setPrivateKey(url, current, foreign)
   assert.deepEqual(await rewrap(both), ['unreadable', 'rewrapped'])
   assert.deepEqual(await rewrap(present), ['unreadable', 'current_already'])
@@ -93,12 +92,12 @@ test('[encryption.3] a key that signs no more meanwhile is not brought back', as
   const racing = {
     ...database,
     transaction: (async (work) => {
-      const retire = `UPDATE signing_key SET state = 'retired' WHERE id = '${next}' AND state = 'next'`
+      const retire = `UPDATE signing_key SET retires_at = now() WHERE id = '${next}' AND retires_at IS NULL`
       await database.rows({ name: '', text: retire }, [])
       return database.transaction(work)
     }) as typeof database.transaction,
   }
-  const results = await rewrapKeys({ database: racing, clock, ids, keys: both })
+  const results = await rewrapAll(readSealed, { database: racing, clock, ids, keys: both })
   assert.deepEqual(
     results.map(({ outcome }) => outcome),
     ['rewrapped', 'gone'],
@@ -111,37 +110,33 @@ test('[encryption.4] a start says which encryption key is needed still, and whic
   const { database, rewrap } = sealed
   const said = async (keys: EncryptionKeys) => {
     const { logger, lines } = capturedLog()
-    await createSigningKeysModule({ database, clock, ids, logger, keys })
+    await openSigning({ database, clock, ids, logger, keys })
     return lines.map(({ level, msg }) => `${level}: ${msg}`)
   }
   assert.deepEqual(await said(both), [
-    'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed still, by 2 of 2 sealed secrets: run rewrap-keys',
+    'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by 2 of 2 sealed secrets: run rewrap-keys',
   ])
   await rewrap(both)
   assert.deepEqual(await said(both), [
-    'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is set for nothing: all that is sealed opens without it; remove it',
+    'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it',
   ])
   assert.deepEqual(await said(present), [])
 })
 
-/** A receiver with two secrets that sign, sealed with the old encryption key, beside the signing keys. */
-async function withSecrets(sealed: Awaited<ReturnType<typeof sealedWithOld>>) {
-  const { database } = sealed
-  const subscription = {
-    id: ids.uuid(),
-    url: 'https://shop.example/',
-    events: ['pix_cash_in'],
-    createdAt: clock.now(),
-  } as const
-  await insertSubscription(database, subscription)
-  const secrets = createReceiverSecrets({ ids, sealer: createSealer(old) })
-  await secrets.make(database, subscription.id, clock.now(), 0)
-  await secrets.make(database, subscription.id, clock.now(), 3_600)
-  const opened = async (keys: EncryptionKeys) => {
-    const { open } = createReceiverSecrets({ ids, sealer: createSealer(keys) })
-    return (await sealedSecrets(database)).map((secret) => open(secret).toString('hex'))
-  }
-  return { subscription, opened }
+/** An endpoint with two secrets that sign, sealed with the old encryption key, beside the signing keys. */
+async function withSecrets({ url, database }: Awaited<ReturnType<typeof sealedWithOld>>) {
+  const endpointId = ids.uuid()
+  await administer(
+    url,
+    `INSERT INTO endpoint (id, url, events, created_at, since)
+     VALUES ('${endpointId}', 'https://shop.example/', '{pix_cash_in}', now(), now())`,
+  )
+  const needs = { ids, sealer: createSealer(old) }
+  await makeSecret(needs, database, endpointId, clock.now(), 0)
+  await makeSecret(needs, database, endpointId, clock.now(), 3_600)
+  const opened = async (keys: EncryptionKeys) =>
+    (await readSealedSecrets(database)).map((value) => value.open(createSealer(keys)).plain.toString('hex'))
+  return { endpointId, opened }
 }
 
 test('[encryption.3] [encryption.4] the secrets of receivers are sealed anew, too, and open as before', async (t) => {
@@ -150,12 +145,12 @@ test('[encryption.3] [encryption.4] the secrets of receivers are sealed anew, to
   const { opened } = await withSecrets(sealed)
   const before = await opened(old)
   assert.equal(new Set(before).size, 2)
-  assert.deepEqual(await sealingAdvice(database, both), [
-    'PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed still, by 4 of 4 sealed secrets: run rewrap-keys',
+  assert.deepEqual(await adviseOn(readSealed, database, both), [
+    'PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by 4 of 4 sealed secrets: run rewrap-keys',
   ])
   assert.deepEqual(await rewrap(both), ['rewrapped', 'rewrapped', 'rewrapped', 'rewrapped'])
   assert.deepEqual(await opened(present), before)
-  await assert.rejects(opened(old), { name: 'SecretUnreadable' })
+  await assert.rejects(opened(old), { name: 'Unreadable' })
   const actions = (await auditOfKeys(database)).map(({ action }) => action)
   assert.deepEqual(actions.filter((action) => action === 'webhook_secret.rewrapped').length, 2)
 })
@@ -163,32 +158,36 @@ test('[encryption.3] [encryption.4] the secrets of receivers are sealed anew, to
 test('[encryption.1] [webhook-secrets.4] a secret of a receiver opens nowhere else; one that was changed is told at the start, and stops nothing', async (t) => {
   const sealed = await sealedWithOld(t)
   const { url, database } = sealed
-  const { subscription } = await withSecrets(sealed)
-  const [first, second] = await sealedSecrets(database)
-  const { open } = createReceiverSecrets({ ids, sealer: createSealer(old) })
-  const moved = { ...(first ?? assert.fail()), secret: second?.secret ?? assert.fail() }
-  assert.throws(() => open(moved), { name: 'SecretUnreadable', message: /what is stored was changed/ })
+  const { endpointId } = await withSecrets(sealed)
+  await administer(
+    url,
+    `UPDATE webhook_secret s SET secret = (SELECT secret FROM webhook_secret o WHERE o.id <> s.id)
+      WHERE expires_at IS NULL`,
+  )
+  const [first, second] = await readSealedSecrets(database)
+  assert.ok(first?.open(createSealer(old)))
+  assert.throws(() => second?.open(createSealer(old)), { name: 'Unreadable', reason: 'changed' })
   await administer(url, "UPDATE webhook_secret SET secret = secret || '\\x00'")
   const log = capturedLog()
-  const { keyring } = await createSigningKeysModule({ database, clock, ids, logger: log.logger, keys: old })
+  const { keyring } = await openSigning({ database, clock, ids, logger: log.logger, keys: old })
   assert.ok(keyring.signer().sign(Buffer.from('told')))
-  const named = new RegExp(`of the webhook receiver ${subscription.id} cannot be opened`)
+  const named = new RegExp(`of the webhook endpoint ${endpointId} cannot be opened`)
   assert.ok(log.lines.some(({ level, msg }) => level === 'warn' && named.test(String(msg))))
 })
 
 test('[encryption.2] a secret of a receiver that no configured key opens refuses the start, by name', async (t) => {
   const sealed = await sealedWithOld(t)
   const { url, database } = sealed
-  const { subscription } = await withSecrets(sealed)
+  const { endpointId } = await withSecrets(sealed)
   const { seal } = createSealer({ current: 'a key that nobody has any more', previous: undefined })
   const secret = seal(Buffer.alloc(32), { table: 'webhook_secret', row: 'x', column: 'secret' }).toString('hex')
   await administer(url, `UPDATE webhook_secret SET secret = '\\x${secret}'`)
   const refused = {
-    name: 'SecretUnreadable',
-    message: new RegExp(`of the webhook receiver ${subscription.id} cannot be opened: PIXGATE_ENCRYPTION_KEY`),
+    name: 'Unreadable',
+    message: new RegExp(`of the webhook endpoint ${endpointId} cannot be opened: PIXGATE_ENCRYPTION_KEY`),
   }
   await assert.rejects(
-    createSigningKeysModule({ database, clock, ids, logger: capturedLog().logger, keys: old }),
+    openSigning({ database, clock, ids, logger: capturedLog().logger, keys: old }),
     refused,
   )
 })

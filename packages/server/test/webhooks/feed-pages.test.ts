@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
-import { LOOKED_AT_MAX, selectPart } from '../../../src/webhooks/feed/store.ts'
-import { administer, notingTexts, planOf, testDatabase } from '../../support/database.ts'
-import { eraseEvents, feedOf, foreignCursor } from '../../support/feed.ts'
-import { webhookWorld } from '../../support/webhook-world.ts'
+import { LOOKED_AT_MAX, selectPart } from '../../src/webhooks/feed.ts'
+import { administer, notingTexts, planOf, testDatabase } from '../support/database.ts'
+import { eraseEvents, feedOf, foreignCursor } from '../support/feed.ts'
+import { webhookWorld } from '../support/webhook-world.ts'
 
 type Page = Awaited<ReturnType<ReturnType<typeof feedOf>['read']>>
 

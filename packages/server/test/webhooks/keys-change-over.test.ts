@@ -27,7 +27,7 @@ test('[signing-keys.5] every process signs with the key that is current when it 
   const world = await webhookWorld(t)
   const other = await world.anotherProcess()
   const receiver = await startReceiver(t)
-  await world.subscribe(receiver.url)
+  await world.register(receiver.url)
   const ids = [world.keyring.signer().keyId]
   for (const [process, rotating] of [
     [other, world],
@@ -50,7 +50,7 @@ test('[webhooks.8] [NO-7] a retry of an old notification is signed with the curr
   const world = await webhookWorld(t)
   const statuses = [401, 200]
   const receiver = await startReceiver(t, (response) => response.writeHead(statuses.shift() ?? 500).end())
-  await world.subscribe(receiver.url)
+  await world.register(receiver.url)
   await world.notify()
   await deliverAll(world)
   const id = await rotate(world)
@@ -69,30 +69,14 @@ test('[signing-keys.5] a process that cannot open the current key claims nothing
   const changed = { current: 'another encryption key', previous: ENCRYPTION_KEYS.current }
   const ahead = await world.anotherProcess({ encryptionKeys: changed })
   const receiver = await startReceiver(t)
-  await world.subscribe(receiver.url)
+  await world.register(receiver.url)
   await world.notify()
   const id = await rotate(ahead)
   await world.fanOut.processNext()
   for (let step = 0; step < 20; step++) {
-    await assert.rejects(world.delivery.processNext(), { name: 'SigningKeyUnreadable' })
+    await assert.rejects(world.delivery.processNext(), { name: 'Unreadable' })
   }
   assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'PENDING', attempts: 0 }])
   await deliverAll(ahead)
   assert.deepEqual(receiver.received.map(keyIdOf), [id])
-})
-
-test('[signing-keys.5] a process that has another key than the current one fans out and sends nothing by it', async (t) => {
-  const world = await webhookWorld(t)
-  const other = await world.anotherProcess()
-  const receiver = await startReceiver(t)
-  await world.subscribe(receiver.url)
-  await rotate(world)
-  await world.notify()
-  await other.sendNew.processNext()
-  await other.delivery.settled()
-  assert.deepEqual(receiver.received, [])
-  assert.equal((await world.deliveries())[0]?.attempts, 0)
-  while (await other.delivery.processNext());
-  await other.delivery.settled()
-  assert.equal(receiver.received.length, 1, 'it has opened the current one since')
 })

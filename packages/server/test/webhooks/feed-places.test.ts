@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { administer, openTestDatabase } from '../../support/database.ts'
-import { eventsIn, heldFanOut, positionsIn } from '../../support/feed.ts'
-import { openHolder } from '../../support/waiting-backends.ts'
-import { type WebhookWorld, webhookWorld } from '../../support/webhook-world.ts'
+import { administer, openTestDatabase } from '../support/database.ts'
+import { eventsIn, heldFanOut, positionsIn } from '../support/feed.ts'
+import { openHolder } from '../support/waiting-backends.ts'
+import { type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
@@ -39,12 +39,12 @@ test('[feed.1] several processes give places without a gap, to everything once, 
 })
 
 /** A process that fans out and is held on the way. */
-async function held(t: TestContext, world: WebhookWorld, when: 'claimed' | 'placed') {
+async function held(t: TestContext, world: WebhookWorld, when: 'locked' | 'placed') {
   const database = openTestDatabase(world.url, 1)
   t.after(() => database.close())
   const reached = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
-  const ended = heldFanOut(database, world.boundsOfNothing(), when, () => {
+  const ended = heldFanOut({ ...world, database }, when, () => {
     reached.resolve()
     return goOn.promise
   })
@@ -52,7 +52,7 @@ async function held(t: TestContext, world: WebhookWorld, when: 'claimed' | 'plac
   return { goOn: goOn.resolve, ended }
 }
 
-for (const when of ['claimed', 'placed'] as const) {
+for (const when of ['locked', 'placed'] as const) {
   test(`[feed.1] the older of two notifications has the earlier place, also where who has it is slow (${when})`, async (t) => {
     const world = await webhookWorld(t)
     const observer = await openHolder(world.url)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { attemptOutcomes } from '@pixgate/spec'
-import { type Explained, explanationOf } from '../../../src/webhooks/history/explanation.ts'
+import { type Explained, explanationOf } from '../../src/webhooks/history.ts'
 
 const NONE = { dnsMs: null, connectMs: null, tlsMs: null, waitMs: null }
 
@@ -14,7 +14,7 @@ test('[webhooks.17] a status is told, with what it means where that is known', (
   assert.equal(explain({ statusCode: 500 }), 'Your server answered 500.')
   assert.equal(explain({ statusCode: 302 }), 'Your server answered 302: a redirect is never followed.')
   assert.equal(explain({ statusCode: 400 }), 'Your server answered 400.')
-  assert.equal(explain({ statusCode: 410 }), 'Your server answered 410: it wants nothing more.')
+  assert.equal(explain({ statusCode: 410 }), 'Your server answered 410: it wants no more notifications.')
   for (const statusCode of [401, 403]) assert.match(explain({ statusCode }), /did not verify the signature/)
 })
 

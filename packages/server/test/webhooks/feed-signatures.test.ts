@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
 import test from 'node:test'
-import { feedOf } from '../../support/feed.ts'
-import { startReceiver } from '../../support/webhook-receiver.ts'
-import { requestContext, type WebhookProcess, webhookWorld } from '../../support/webhook-world.ts'
+import { feedOf } from '../support/feed.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
+import { requestContext, type WebhookProcess, webhookWorld } from '../support/webhook-world.ts'
 
 const why = { reason: 'the tests', force: true }
 const bare = { params: undefined, query: undefined, context: requestContext }
@@ -18,7 +18,7 @@ async function rotate({ handlers }: WebhookProcess): Promise<string> {
 test('[feed.7] an event of the feed has the bytes of the webhook, its id, and a signature that the same key verifies', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)
-  await world.subscribe(receiver.url)
+  await world.register(receiver.url)
   await world.notify('pix_cash_in', '{"event_type":"pix_cash_in","event":{"payer_name":"João  \\u00e7 \\"\\n🎉"}}')
   await world.deliverDue()
   const [delivered] = receiver.received

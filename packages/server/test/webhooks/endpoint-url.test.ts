@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import fc from 'fast-check'
-import { receiverUrl } from '../../src/webhooks/receiver-url.ts'
+import { endpointUrl } from '../../src/webhooks/endpoint-url.ts'
 
 /** The stored form, or the code of the refusal and the reason where it has several. */
 function judge(text: string, allowPrivate: boolean): string {
   try {
-    return receiverUrl(text, allowPrivate).href
+    return endpointUrl(text, allowPrivate).href
   } catch (error) {
     assert.ok(error instanceof Refusal)
     return error.code === 'webhook_url_not_allowed' ? `${error.code} ${error.fields[0]?.code}` : error.code
@@ -28,7 +28,7 @@ test('[webhooks.1] [http.1] the refusal names the field and tells what is wrong'
     [`https://loja.example/${'x'.repeat(2_048)}`, 'too_long', 'url must have at most 2048 characters'],
   ] as const) {
     assert.throws(
-      () => receiverUrl(text, false),
+      () => endpointUrl(text, false),
       (error) => {
         assert.ok(error instanceof Refusal)
         assert.deepEqual([error.message, error.fields], [message, [{ field: 'url', code, message }]])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { type ErrorCode, Refusal } from '@pixgate/spec'
-import { KNOWN_EVERYWHERE_MS } from '../../src/signing-keys/rules.ts'
+import { type ErrorCode, limits, Refusal } from '@pixgate/spec'
+import { KEYS_KNOWN_AFTER_MS } from '../../src/webhooks/breaker.ts'
 import { administer } from '../support/database.ts'
 import { ALIVE, lapsing } from '../support/live-request.ts'
 import { auditOfKeys, signingKeyRows } from '../support/signing-keys.ts'
@@ -46,17 +46,17 @@ test('[signing-keys.1] a key is published as the next one, signs, is published s
   clock.advance(1_000)
   const createdAt = new Date(clock.now()).toISOString()
   const next = await make()
-  const mayMoveAt = new Date(clock.now() + KNOWN_EVERYWHERE_MS).toISOString()
+  const mayMoveAt = new Date(clock.now() + KEYS_KNOWN_AFTER_MS).toISOString()
   assert.partialDeepStrictEqual(next, { state: 'next', createdAt, promotedAt: null, mayMoveAt })
   assert.deepEqual(states(await list()), { [first]: 'current', [next.id]: 'next' })
 
-  clock.advance(KNOWN_EVERYWHERE_MS)
+  clock.advance(KEYS_KNOWN_AFTER_MS)
   const promotedAt = new Date(clock.now()).toISOString()
   assert.partialDeepStrictEqual(await promote(next.id), { id: next.id, state: 'current', promotedAt, mayMoveAt: null })
   const [, previous] = await list()
   assert.partialDeepStrictEqual(previous, { id: first, state: 'previous', replacedAt: promotedAt, retiredAt: null })
 
-  clock.advance(KNOWN_EVERYWHERE_MS)
+  clock.advance(KEYS_KNOWN_AFTER_MS)
   const retiredAt = new Date(clock.now()).toISOString()
   assert.partialDeepStrictEqual(await retire(first), { state: 'retired', replacedAt: promotedAt, retiredAt })
   const rows = await signingKeyRows(database)
@@ -70,7 +70,7 @@ test('[signing-keys.1] a rotation retires the key that was the previous one, so 
   for (let rotation = 0; rotation < 3; rotation++) {
     const { id } = await make()
     ids.push(id)
-    clock.advance(KNOWN_EVERYWHERE_MS)
+    clock.advance(KEYS_KNOWN_AFTER_MS)
     await promote(id)
   }
   const [a, b, c, d] = ids as [string, string, string, string]
@@ -80,12 +80,12 @@ test('[signing-keys.1] a rotation retires the key that was the previous one, so 
 test('[signing-keys.2] a next key is not promoted before every cache has it, and a previous one not retired while one may lack the new', async (t) => {
   const { clock, first, list, make, promote, retire } = await keyWorld(t)
   const { id } = await make()
-  clock.advance(KNOWN_EVERYWHERE_MS - 1)
+  clock.advance(KEYS_KNOWN_AFTER_MS - 1)
   await assert.rejects(promote(id), refusal('signing_key_too_soon'))
   assert.deepEqual(states(await list()), { [first]: 'current', [id]: 'next' })
   clock.advance(1)
   await promote(id)
-  clock.advance(KNOWN_EVERYWHERE_MS - 1)
+  clock.advance(KEYS_KNOWN_AFTER_MS - 1)
   await assert.rejects(retire(first), refusal('signing_key_too_soon'))
   assert.deepEqual(states(await list()), { [first]: 'previous', [id]: 'current' })
   clock.advance(1)
@@ -100,6 +100,34 @@ test('[signing-keys.2] a key that has leaked is replaced at once, by force', asy
   assert.deepEqual(states(await list()), { [first]: 'retired', [id]: 'current' })
 })
 
+test('[signing-keys.1] a replaced key is published for thirty days, unless it is retired before', async (t) => {
+  const { clock, first, handlers, list, make, promote } = await keyWorld(t)
+  const { id } = await make()
+  await promote(id, { force: true })
+  const published = async () => {
+    clock.advance(limits.publishedKeysAgeMs)
+    const { body } = await handlers.listPublicKeys({ ...rest, params: undefined, body: undefined, context })
+    return body?.data.map((key) => key.id) ?? []
+  }
+  clock.advance(limits.signingKeyPreviousMs - 2 * limits.publishedKeysAgeMs)
+  assert.deepEqual((await published()).toSorted(), [first, id].toSorted())
+  assert.deepEqual(await published(), [id])
+  assert.deepEqual(states(await list()), { [first]: 'retired', [id]: 'current' })
+})
+
+test('[signing-keys.1] [signing-keys.2] a revoked key is published by no process any more, and never again', async (t) => {
+  const { anotherProcess, clock, first, make, promote, retire, url } = await keyWorld(t)
+  const other = await anotherProcess()
+  const { id } = await make()
+  await promote(id, { force: true })
+  await retire(first, { force: true, reason: 'it has leaked' })
+  clock.advance(limits.publishedKeysAgeMs)
+  const { body } = await other.handlers.listPublicKeys({ ...rest, params: undefined, body: undefined, context })
+  assert.deepEqual(body?.data.map((key) => key.id), [id])
+  const undo = `UPDATE signing_key SET revoked_at = NULL WHERE id = '${first}'`
+  await assert.rejects(administer(url, undo), { code: '23000' })
+})
+
 test('[signing-keys.3] a key does not go where its life does not lead', async (t) => {
   const { clock, first, make, promote, retire } = await keyWorld(t)
   await assert.rejects(retire(first, { force: true }), refusal('signing_key_state_conflict'))
@@ -107,7 +135,7 @@ test('[signing-keys.3] a key does not go where its life does not lead', async (t
   await assert.rejects(make(), refusal('next_signing_key_exists'))
   await promote(id, { force: true })
   await assert.rejects(promote(first, { force: true }), refusal('signing_key_state_conflict'))
-  clock.advance(KNOWN_EVERYWHERE_MS)
+  clock.advance(KEYS_KNOWN_AFTER_MS)
   await retire(first)
   await assert.rejects(promote(first, { force: true }), refusal('signing_key_state_conflict'))
   for (const unknown of ['0123456789abcdef', '', "' OR true --", '\0', '\ud800', '0123456789abcde\0']) {
@@ -171,11 +199,15 @@ test('[signing-keys.1] the database itself lets no key sign again, nor two be cu
   const { url, database, first, make, promote } = await keyWorld(t)
   const { id } = await make()
   await promote(id, { force: true })
-  await assert.rejects(
-    administer(url, `UPDATE signing_key SET state = 'current' WHERE id = '${first}'`),
-    /does not go from/,
-  )
-  await assert.rejects(administer(url, `UPDATE signing_key SET state = 'next' WHERE id = '${id}'`), /does not go from/)
+  for (const [key, change] of [
+    [first, 'retires_at = NULL'],
+    [first, "retires_at = retires_at + interval '1 s'"],
+    [first, 'signs_from = now()'],
+    [id, 'signs_from = NULL'],
+    [id, "revoked_at = NULL, signs_from = signs_from - interval '1 s'"],
+  ]) {
+    await assert.rejects(administer(url, `UPDATE signing_key SET ${change} WHERE id = '${key}'`), { code: '23000' })
+  }
   const asServer = (text: string) => database.rows({ name: '', text }, [])
   await assert.rejects(asServer(`UPDATE signing_key SET public_pem = 'x'`), /permission denied/)
   await assert.rejects(asServer('DELETE FROM signing_key'), /permission denied/)

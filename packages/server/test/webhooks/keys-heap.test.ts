@@ -5,9 +5,8 @@ import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createSealer } from '../../src/platform/sealing.ts'
-import { openKey } from '../../src/signing-keys/signing-key.ts'
 import { testDatabase } from '../support/database.ts'
-import { signingKeyRows } from '../support/signing-keys.ts'
+import { placeOfKey, signingKeyRows } from '../support/signing-keys.ts'
 import { ENCRYPTION_KEY } from '../support/world.ts'
 
 const PROGRAM = fileURLToPath(new URL('../support/signing-process.ts', import.meta.url))
@@ -56,10 +55,9 @@ test('[encryption.5] a heap snapshot of a process that signs has the private hal
   const [snapshot, kept] = [stdout.slice(0, end), createPrivateKey(JSON.parse(stdout.slice(end)))]
   const [row] = await signingKeyRows(database)
   assert.ok(row?.privateKey, 'the process made the key')
-  const { privateKey } = openKey(
-    { id: row.id, privateKey: row.privateKey },
-    createSealer({ current: ENCRYPTION_KEY, previous: undefined }),
-  )
+  const sealer = createSealer({ current: ENCRYPTION_KEY, previous: undefined })
+  const { plain } = sealer.open(row.privateKey, placeOfKey(row.id))
+  const privateKey = createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' })
   assert.ok(snapshot.includes(word))
   assert.ok(snapshot.includes(row.id), 'the id of the key is in it')
   assert.deepEqual(

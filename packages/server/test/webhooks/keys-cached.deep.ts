@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac, verify } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { eventTypes } from '@pixgate/spec'
-import { KNOWN_EVERYWHERE_MS } from '../../src/signing-keys/rules.ts'
+import { KEYS_KNOWN_AFTER_MS } from '../../src/webhooks/breaker.ts'
 import { type Received, startReceiver } from '../support/webhook-receiver.ts'
 import { requestContext, type WebhookProcess, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
@@ -123,7 +123,7 @@ async function exchange({ processes, world, pass }: Load, fetchNow: () => Promis
   if (force) await fetchNow()
   const { body } = await maker.handlers.createSigningKey(order(force))
   if (!force) {
-    await pass(KNOWN_EVERYWHERE_MS)
+    await pass(KEYS_KNOWN_AFTER_MS)
     await fetchNow()
   }
   await promoter.handlers.promoteSigningKey({ ...order(force), params: { key_id: body.id } })
@@ -142,7 +142,7 @@ for (const [way, force, mayRefuse] of [
     const load = await loaded(t)
     const { world, sent, pass, drain } = load
     const receiver = await startCachingReceiver(t, world, way)
-    await world.subscribe(receiver.url, eventTypes)
+    await world.register(receiver.url, eventTypes)
     await pass(MINUTE_MS)
     const promotedAt = await exchange(load, receiver.fetchNow, force)
     await pass(8 * MINUTE_MS)

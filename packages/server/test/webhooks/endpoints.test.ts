@@ -3,7 +3,7 @@ import test from 'node:test'
 import { type EventType, eventTypes, limits, Refusal } from '@pixgate/spec'
 import { NoAnswerOfDns } from '../../src/platform/http-client/address-gate.ts'
 import type { LiveRequest } from '../../src/platform/live-request.ts'
-import type { WebhookHandlers } from '../../src/webhooks/routes.ts'
+import type { WebhookHandlers } from '../../src/webhooks/index.ts'
 import { ALIVE, lapsing } from '../support/live-request.ts'
 import { openHolder } from '../support/waiting-backends.ts'
 import { requestContext, webhookWorld } from '../support/webhook-world.ts'
@@ -157,13 +157,13 @@ test('[webhooks.3] removing answers 204 once, then 404, as for what never was', 
 
 test('[webhooks.3] [NO-8] removing cancels what is pending, and nothing else', async (t) => {
   const world = await webhookWorld(t)
-  const removed = await world.subscribe('http://127.0.0.1:9/removed')
-  const kept = await world.subscribe('http://127.0.0.1:9/kept')
+  const removed = await world.register('http://127.0.0.1:9/removed')
+  const kept = await world.register('http://127.0.0.1:9/kept')
   await world.notify()
   await world.fanOut.processNext()
   await remove(world.handlers, removed)
   const states = Object.fromEntries(
-    (await world.deliveries()).map(({ subscriptionId, state }) => [subscriptionId, state]),
+    (await world.deliveries()).map(({ endpointId, state }) => [endpointId, state]),
   )
   assert.deepEqual(states, { [removed]: 'CANCELLED', [kept]: 'PENDING' })
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { laneReasons, limits, Refusal } from '@pixgate/spec'
+import { endpointReasons, limits, Refusal } from '@pixgate/spec'
 import { publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
-import type { WebhookHandlers } from '../../src/webhooks/routes.ts'
+import type { WebhookHandlers } from '../../src/webhooks/index.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
 import { requestContext, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
@@ -17,7 +17,7 @@ async function worldWithReceiver(t: TestContext) {
   const world = await webhookWorld(t)
   const answer = { status: 200, headers: {} as Record<string, string> }
   const receiver = await startReceiver(t, (response) => response.writeHead(answer.status, answer.headers).end())
-  const id = await world.subscribe(receiver.url)
+  const id = await world.register(receiver.url)
   return { world, receiver, answer, id }
 }
 
@@ -60,30 +60,69 @@ async function secondsOf(world: WebhookWorld, receiver: Receiver, seconds: numbe
   return sent
 }
 
-test('[webhooks.13] [NO-10] a receiver that fails gets one probe at a time; what is held has no attempt more', async (t) => {
+test('[webhooks.12] [webhooks.13] [NO-10] an endpoint that fails gets one probe at a time, and no delivery loses an attempt by it', async (t) => {
   const { world, receiver, answer } = await worldWithReceiver(t)
   answer.status = 500
-  const ids = await notifyTimes(world, 40)
+  const ids = await notifyTimes(world, 100)
   await sendAll(world, receiver)
   const tried = receiver.received.length
-  assert.ok(tried < 20, `${tried} of 40 were tried before it was found`)
-  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'degraded', reason: 'failing' }])
+  assert.equal(tried, limits.webhookInFlight)
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'degraded', reason: 'failing' }])
+  const left = async () => (await world.deliveries()).map(({ scheduleLeft }) => scheduleLeft)
+  const leftBefore = await left()
 
   assert.equal(await sendAll(world, receiver), 0, 'not before the probe is due')
   const sent = await secondsOf(world, receiver, 120)
   const probes = sent.flatMap((count, second) => (count === 0 ? [] : [second + 1]))
   assert.deepEqual(probes, [5, 20, 50, 110])
   assert.deepEqual(new Set(sent), new Set([0, 1]))
-  const attempts = (await world.deliveries()).reduce((sum, delivery) => sum + delivery.attempts, 0)
-  assert.equal(attempts, tried + probes.length)
+  assert.deepEqual(await left(), leftBefore)
+  assert.equal((await world.attempts()).length, tried + probes.length, 'probes are recorded')
 
   answer.status = 200
   await secondsOf(world, receiver, 60)
-  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'active', reason: null, probeAt: null, failures: 0 }])
-  await secondsOf(world, receiver, 600)
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'active', reason: null, probeAt: null, failures: 0 }])
   assert.deepEqual(new Set((await world.deliveries()).map(({ state }) => state)), new Set(['DELIVERED']))
   const taken = receiver.received.slice(tried + probes.length).map(({ headers }) => headers['webhook-id'])
-  assert.deepEqual([...new Set(taken)].sort(), [...ids].sort(), 'each came')
+  assert.deepEqual([...taken].sort(), [...ids].sort(), 'each came once')
+})
+
+test('[webhooks.12] [webhooks.13] a circuit breaker that is open for three days uses no attempts', async (t) => {
+  const { world, receiver, answer } = await worldWithReceiver(t)
+  answer.status = 500
+  await notifyTimes(world, 6)
+  await sendAll(world, receiver)
+  const held = await world.notify()
+  for (let hour = 0; hour < 72; hour++) {
+    await sendAll(world, receiver)
+    world.clock.advance(HOUR)
+  }
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'degraded' }])
+  const deliveries = await world.deliveries()
+  assert.deepEqual(
+    deliveries.map(({ scheduleLeft, notificationId }) => [scheduleLeft, notificationId === held]),
+    [...Array(6).fill([13, false]), [14, true]],
+  )
+  answer.status = 200
+  await sendAll(world, receiver)
+  assert.deepEqual(new Set((await world.deliveries()).map(({ state }) => state)), new Set(['DELIVERED']))
+})
+
+test('[webhooks.13] [signing-keys.2] a 401 of a receiver that has cached the earlier keys opens no circuit breaker', async (t) => {
+  const { world, receiver, answer } = await worldWithReceiver(t)
+  const bare = { params: undefined, query: undefined, context: requestContext }
+  const body = { reason: 'the tests', force: true }
+  const made = await world.handlers.createSigningKey({ ...bare, body })
+  await world.handlers.promoteSigningKey({ ...bare, params: { key_id: made.body.id }, body })
+  answer.status = 401
+  await notifyTimes(world, 20)
+  await sendAll(world, receiver)
+  await sendAll(world, receiver)
+  assert.equal(receiver.received.length, 20)
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'active', failures: 0 }])
+  answer.status = 200
+  await secondsOf(world, receiver, 6)
+  assert.deepEqual(new Set((await world.deliveries()).map(({ state }) => state)), new Set(['DELIVERED']))
 })
 
 test('[webhooks.13] two processes send one probe between them', async (t) => {
@@ -93,14 +132,14 @@ test('[webhooks.13] two processes send one probe between them', async (t) => {
   await notifyTimes(world, 30)
   await sendAll(world, receiver)
   const tried = receiver.received.length
-  world.clock.advance(5 * SECOND)
+  world.clock.advance(6 * SECOND)
   await Promise.all([world.deliverDue(), other.deliverDue(), world.deliverDue(), other.deliverDue()])
   assert.equal(receiver.received.length, tried + 1)
   answer.status = 200
   world.clock.advance(15 * SECOND)
   await Promise.all([world.deliverDue(), other.deliverDue()])
   await other.deliverDue()
-  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'active' }])
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'active' }])
 })
 
 test('[webhooks.12] a probe whose process died is made again when its lease ends', async (t) => {
@@ -110,8 +149,8 @@ test('[webhooks.12] a probe whose process died is made again when its lease ends
   await sendAll(world, receiver)
   const tried = receiver.received.length
   answer.status = 200
-  const dying = await world.anotherProcess({ failing: 'webhooks.recordAttempts' })
-  world.clock.advance(5 * SECOND)
+  const dying = await world.anotherProcess({ failing: 'webhooks.finish' })
+  world.clock.advance(6 * SECOND)
   await dying.deliverDue()
   assert.equal(receiver.received.length, tried + 1)
   assert.equal(await sendAll(world, receiver), 0)
@@ -123,24 +162,24 @@ test('[webhooks.12] a probe whose process died is made again when its lease ends
 test('[webhooks.12] another receiver gets everything while one is held', async (t) => {
   const { world, answer, receiver } = await worldWithReceiver(t)
   const healthy = await startReceiver(t)
-  await world.subscribe(healthy.url)
+  await world.register(healthy.url)
   answer.status = 500
   await notifyTimes(world, 40)
   await sendAll(world, healthy)
   assert.equal(healthy.received.length, 40)
-  assert.ok(receiver.received.length < 20)
+  assert.equal(receiver.received.length, limits.webhookInFlight)
 })
 
 test('[webhooks.13] [NO-17] an address that is not allowed is probed, not tried with everything', async (t) => {
   const { world, receiver } = await worldWithReceiver(t)
-  await notifyTimes(world, 10)
+  await notifyTimes(world, limits.webhookInFlight + 10)
   const guarded = await world.anotherProcess({ gate: publicAddressGate() })
   await guarded.deliverDue()
   await guarded.deliverDue()
-  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'degraded', reason: 'address_not_allowed' }])
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'degraded', reason: 'address_not_allowed' }])
   assert.equal(receiver.received.length, 0)
   const tried = (await world.deliveries()).filter(({ attempts }) => attempts > 0)
-  assert.equal(tried.length, 4)
+  assert.equal(tried.length, limits.webhookInFlight)
 })
 
 test('[webhooks.14] a receiver that says 410 gets nothing more; what it has not had is held', async (t) => {
@@ -153,7 +192,7 @@ test('[webhooks.14] a receiver that says 410 gets nothing more; what it has not 
   world.clock.advance(80 * HOUR)
   await sendAll(world, receiver)
   assert.equal(receiver.received.length, 1)
-  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'paused', reason: 'gone' }])
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'paused', reason: 'gone' }])
   assert.deepEqual(
     (await world.deliveries()).map(({ state, attempts }) => [state, attempts]),
     [
@@ -173,7 +212,7 @@ test('[webhooks.14] three days without a success pause', async (t) => {
     await sendAll(world, receiver)
     world.clock.advance(3 * HOUR)
   }
-  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'paused', reason: 'failing_for_days' }])
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'paused', reason: 'failing_for_days' }])
   const sent = receiver.received.length
   world.clock.advance(100 * HOUR)
   assert.equal(await sendAll(world, receiver), 0)
@@ -192,7 +231,7 @@ test('[webhooks.14] who repairs a receiver and resumes it has days again, not on
   assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'paused', reason: 'failing_for_days' } })
   await hook.resume()
   await sendAll(world, receiver)
-  assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'degraded', reason: 'resumed', failures: 1 } })
+  assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'degraded', reason: 'failing', failures: 1 } })
 })
 
 test('[webhooks.14] what was held for thirty days is given up; what is younger stays', async (t) => {
@@ -230,28 +269,7 @@ test('[webhooks.3] of a receiver with a long backlog the rest is cancelled after
   assert.equal(await sendAll(world, receiver), 0)
   while (await world.housekeeping.processNext());
   assert.equal(await pending(), 0)
-  assert.deepEqual(await world.lanes(), [])
-})
-
-test('[webhooks.13] a process that knew a receiver as well sends it one attempt when another has found otherwise', async (t) => {
-  const { world, receiver, answer } = await worldWithReceiver(t)
-  const other = await world.anotherProcess()
-  for (let round = 0; round < 12; round++) {
-    await notifyTimes(world, 4)
-    await sendAll(other, receiver)
-  }
-  answer.status = 500
-  await notifyTimes(world, 40)
-  await sendAll(world, receiver)
-  answer.status = 200
-  world.clock.advance(5 * SECOND)
-  await world.deliverDue()
-  await world.deliverDue()
-  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'active' }])
-  const before = receiver.received.length
-  await other.delivery.processNext()
-  await other.delivery.settled()
-  assert.equal(receiver.received.length, before + 1)
+  assert.deepEqual(await world.endpoints(), [])
 })
 
 test('[webhooks.16] [logs.3] that a receiver is degraded, paused and well again is told once each', async (t) => {
@@ -260,27 +278,27 @@ test('[webhooks.16] [logs.3] that a receiver is degraded, paused and well again 
   const told = await world.anotherProcess({ logger: log.logger })
   let status = 500
   const receiver = await startReceiver(t, (response) => response.writeHead(status).end())
-  await world.subscribe(receiver.url)
+  await world.register(receiver.url)
   await notifyTimes(world, 20)
   await sendAll(told, receiver)
   status = 200
-  world.clock.advance(5 * SECOND)
+  world.clock.advance(6 * SECOND)
   await sendAll(told, receiver)
   status = 410
   await world.notify()
   await sendAll(told, receiver)
-  const lines = log.lines.filter(({ msg }) => String(msg).startsWith('a receiver is'))
+  const lines = log.lines.filter(({ event }) => String(event).startsWith('endpoint.'))
   assert.deepEqual(
-    lines.map(({ level, reason }) => [level, reason]),
+    lines.map(({ level, event, reason }) => [level, event, reason]),
     [
-      ['warn', 'failing'],
-      ['info', undefined],
-      ['error', 'gone'],
+      ['warn', 'endpoint.circuit_opened', 'failing'],
+      ['info', 'endpoint.circuit_closed', undefined],
+      ['error', 'endpoint.paused', 'gone'],
     ],
   )
 })
 
-test('[webhooks.6] a receiver that asks for time is left alone, for a minute at most', async (t) => {
+test('[webhooks.12] an endpoint that asks for time is left alone, for a minute at most', async (t) => {
   const { world, receiver, answer } = await worldWithReceiver(t)
   Object.assign(answer, { status: 429, headers: { 'retry-after': '3600' } })
   await world.notify()
@@ -293,24 +311,21 @@ test('[webhooks.6] a receiver that asks for time is left alone, for a minute at 
   assert.equal(await sendAll(world, receiver), 1)
 })
 
-test('[webhooks.14] what was held in a pause leaves oldest first, ten a second at first and ever faster', async (t) => {
+test('[webhooks.14] deliveries that were held in a pause follow a probe that is taken, oldest first', async (t) => {
   const { world, receiver, id } = await worldWithReceiver(t)
   const hook = asked(world.handlers, id)
   await hook.pause()
-  const ids = await notifyTimes(world, 100)
+  const ids = await notifyTimes(world, 2 * limits.webhookInFlight)
   await secondsOf(world, receiver, 2)
   assert.equal(receiver.received.length, 0)
   assert.partialDeepStrictEqual(await hook.resume(), { delivery: { state: 'degraded', reason: 'resumed' } })
-  assert.equal(await sendAll(world, receiver), 2, 'its probes')
-  assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'active', reason: null, pending: 98 } })
-  assert.deepEqual(await secondsOf(world, receiver, 7), [10, 11, 12, 13, 13, 15, 16])
-  await secondsOf(world, receiver, 3)
-  const order = receiver.received.map(({ headers }) => String(headers['webhook-id']))
-  assert.deepEqual([...order].sort(), [...ids].sort())
-  assert.deepEqual(order.slice(0, 2), ids.slice(0, 2))
-  await world.notify()
-  assert.equal(await sendAll(world, receiver), 1)
-  assert.partialDeepStrictEqual(await world.lanes(), [{ drainSince: null }], 'and nothing is paced any more')
+  const arrived = () => receiver.received.map(({ headers }) => String(headers['webhook-id']))
+  for (const count of [1, limits.webhookInFlight, limits.webhookInFlight - 1]) {
+    const before = receiver.received.length
+    await world.deliverDue()
+    assert.deepEqual(arrived().slice(before).toSorted(), ids.slice(before, before + count).toSorted())
+  }
+  assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'active', reason: null, pending: 0 } })
 })
 
 test('[webhooks.14] who resumes a receiver that still fails gets a probe a minute, and no more', async (t) => {
@@ -347,7 +362,7 @@ test('[webhooks.15] [audit.6] a receiver tells how it is; a pause and its end ar
   const first = await hook.pause()
   assert.partialDeepStrictEqual(first, {
     active: false,
-    delivery: { state: 'paused', reason: 'requested', explanation: laneReasons.requested },
+    delivery: { state: 'paused', reason: 'requested', explanation: endpointReasons.requested },
   })
   world.clock.advance(SECOND)
   assert.deepEqual(await hook.pause(), first, 'the second changes nothing')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ADMIN_TOKEN, world } from '../../support/world.ts'
+import { ADMIN_TOKEN, world } from '../support/world.ts'
 
 test('[webhooks.18] [webhooks.21] a merchant finds what a request led to by its correlation id, and has it sent again', async (t) => {
   const pix = await world(t)
@@ -16,19 +16,12 @@ test('[webhooks.18] [webhooks.21] a merchant finds what a request led to by its 
   assert.deepEqual((await pix.get(`/webhook-delivery?operation_id=${created.body.id}`)).data, data)
   assert.deepEqual((await pix.get(`${path}&from=2999-01-01T00:00:00Z`)).data, [])
 
-  const ordered = await pix.call('POST', `/webhook-delivery/${delivery.id}/replay`, {}, { 'idempotency-key': 'again' })
-  assert.equal(ordered.status, 202)
-  const { replayId } = ordered.body
+  const resent = await pix.call('POST', `/webhook-delivery/${delivery.id}/resend`)
+  assert.deepEqual([resent.status, resent.body.state, resent.body.finishedAt], [202, 'DELIVERED', delivery.finishedAt])
   const detail = await pix.until(`/webhook-delivery/${delivery.id}`, ({ attempts }) => attempts.length === 2)
-  assert.deepEqual(
-    detail.attempts.map((attempt: { replayId: string | null }) => attempt.replayId),
-    [replayId, null],
-  )
+  assert.equal(detail.state, 'DELIVERED')
   const copies = pix.receiver.received.filter(({ headers }) => headers['webhook-id'] === delivery.notificationId)
-  assert.deepEqual(
-    copies.map(({ headers }) => headers['webhook-replay']),
-    [undefined, replayId],
-  )
+  assert.equal(copies.length, 2)
   assert.deepEqual(copies[0]?.body, copies[1]?.body)
   await pix.assertBooksAgree()
 })
@@ -43,7 +36,8 @@ test('[webhooks.18] [api-keys.8] a key without the scope reads nothing of it and
   for (const [method, path, body] of [
     ['GET', '/webhook-delivery', undefined],
     ['POST', `/webhook/${webhook_id}/test`, undefined],
-    ['POST', `/webhook/${webhook_id}/replay`, { kind: 'failed', since }],
+    ['POST', `/webhook/${webhook_id}/recover`, { since }],
+    ['POST', `/webhook/${webhook_id}/send-missed`, { since }],
   ] as const) {
     assert.equal((await pix.call(method, path, body, asReader)).body.code, 'insufficient_scope', path)
   }

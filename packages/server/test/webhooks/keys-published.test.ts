@@ -3,8 +3,8 @@ import { createPublicKey, verify } from 'node:crypto'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
 import type { Database } from '../../src/platform/db/database.ts'
-import { openPublishedKeys } from '../../src/signing-keys/published.ts'
-import { jwkView } from '../../src/signing-keys/view.ts'
+import { readingPublishedKeys } from '../../src/webhooks/signing.ts'
+import { administer } from '../support/database.ts'
 import { requestContext, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
 const bare = { params: undefined, query: undefined, body: undefined, context: requestContext }
@@ -84,7 +84,7 @@ test('[signing-keys.4] a key of the JSON Web Key Set verifies what the key of it
   assert.ok(verify('sha256', bytes, key, Buffer.from(await sign(bytes), 'base64')))
 })
 
-test('[signing-keys.4] the coordinates of the specification of the format are written as it writes them', () => {
+test('[signing-keys.4] the coordinates of the specification of the format are written as it writes them', async (t) => {
   // RFC 7517, appendix A.1.
   const key = {
     kty: 'EC',
@@ -93,9 +93,11 @@ test('[signing-keys.4] the coordinates of the specification of the format are wr
     y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
   }
   const publicPem = createPublicKey({ key, format: 'jwk' }).export({ format: 'pem', type: 'spki' }).toString()
-  const dates = { createdAt: 0, promotedAt: 0, replacedAt: null, retiredAt: null }
-  const { x, y } = jwkView({ id: 'of-the-rfc', state: 'current', publicPem, ...dates })
-  assert.deepEqual([x, y], [key.x, key.y])
+  const world = await webhookWorld(t)
+  await administer(world.url, `UPDATE signing_key SET public_pem = '${publicPem}'`)
+  world.clock.advance(limits.publishedKeysAgeMs)
+  const { body } = await world.handlers.getJwks(bare)
+  assert.deepEqual([body?.keys[0]?.x, body?.keys[0]?.y], [key.x, key.y])
 })
 
 test('[signing-keys.5] however many ask, the database is asked once a second', async (t) => {
@@ -108,8 +110,8 @@ test('[signing-keys.5] however many ask, the database is asked once a second', a
       return database.rows(query, parameters)
     },
   }
-  const published = await openPublishedKeys({ database: counting, clock })
-  const askMany = () => Promise.all(Array.from({ length: 100 }, () => published.read()))
+  const published = await readingPublishedKeys({ database: counting, clock })
+  const askMany = () => Promise.all(Array.from({ length: 100 }, () => published()))
   await askMany()
   assert.equal(asked, 1, 'at the start')
   clock.advance(limits.publishedKeysAgeMs - 1)
@@ -125,13 +127,13 @@ test('[signing-keys.5] while the database cannot be asked the keys are known for
   let isAway = false
   const rows: Database['rows'] = (query, parameters) =>
     isAway ? Promise.reject(new Error('away')) : database.rows(query, parameters)
-  const published = await openPublishedKeys({ database: { ...database, rows }, clock })
-  const known = await published.read()
+  const published = await readingPublishedKeys({ database: { ...database, rows }, clock })
+  const known = await published()
   isAway = true
   clock.advance(limits.publicKeyMaxAgeSeconds * 1_000)
-  assert.deepEqual(await published.read(), known)
+  assert.deepEqual(await published(), known)
   clock.advance(1)
-  await assert.rejects(published.read(), /away/)
+  await assert.rejects(published(), /away/)
   isAway = false
-  assert.deepEqual(await published.read(), known)
+  assert.deepEqual(await published(), known)
 })
