@@ -204,8 +204,7 @@ export const getWebhookDelivery = endpoint({
   scope: 'webhook',
   tag: 'Webhooks',
   summary: 'Read a delivery with its attempts',
-  description:
-    'Start, duration and result of each: how your server answered, or why it did not.',
+  description: 'Start, duration and result of each: how your server answered, or why it did not.',
   params,
   responses: {
     200: {

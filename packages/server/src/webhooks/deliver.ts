@@ -534,7 +534,10 @@ function reportCircuit(logger: Logger, { id, url }: CircuitRow, { state, reason 
   if (state === 'paused') {
     logger.error({ event: 'endpoint.paused', ...line }, 'An endpoint was paused: its deliveries are held; resume it')
   } else if (state === 'degraded') {
-    logger.warn({ event: 'endpoint.circuit_opened', ...line }, 'The circuit breaker of an endpoint opened; it is probed')
+    logger.warn(
+      { event: 'endpoint.circuit_opened', ...line },
+      'The circuit breaker of an endpoint opened; it is probed',
+    )
   } else {
     logger.info({ event: 'endpoint.circuit_closed', ...line }, 'The circuit breaker of an endpoint closed')
   }

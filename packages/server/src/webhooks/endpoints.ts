@@ -12,7 +12,13 @@ import type { Dispatcher } from 'undici'
 import { operatorOf } from '../audit/operator.ts'
 import { insertAudit } from '../audit/store.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type Database, instantParameter, type Queries, refusableTransaction, statement } from '../platform/db/database.ts'
+import {
+  type Database,
+  instantParameter,
+  type Queries,
+  refusableTransaction,
+  statement,
+} from '../platform/db/database.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import type { AddressGate } from '../platform/http-client/address-gate.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
@@ -23,7 +29,15 @@ import type { Sealer } from '../platform/sealing.ts'
 import type { Circuit } from './breaker.ts'
 import { assertResolves, endpointUrl } from './endpoint-url.ts'
 import { attemptFieldsView } from './history.ts'
-import { endSecrets, eraseSecrets, listSecrets, makeSecret, openingSecrets, type SigningSecret, sealedSecrets } from './secrets.ts'
+import {
+  endSecrets,
+  eraseSecrets,
+  listSecrets,
+  makeSecret,
+  openingSecrets,
+  type SigningSecret,
+  sealedSecrets,
+} from './secrets.ts'
 import { send, signatureOf } from './send.ts'
 import type { Keyring } from './signing.ts'
 
@@ -95,7 +109,10 @@ export function createEndpointHandlers(needs: EndpointDependencies): EndpointHan
       const overlapSeconds = body.overlapSeconds ?? limits.webhookSecretOverlapSeconds
       return { status: 200, body: await rotateSecret(needs, params.webhook_id, overlapSeconds, context) }
     },
-    testWebhook: async ({ params, context }) => ({ status: 200, body: await sendTestEvent(params.webhook_id, context) }),
+    testWebhook: async ({ params, context }) => ({
+      status: 200,
+      body: await sendTestEvent(params.webhook_id, context),
+    }),
     deleteWebhook: async ({ params, context }) => {
       await remove(needs, params.webhook_id, context)
       return { status: 204 }
@@ -187,12 +204,7 @@ async function setPaused(
  * @throws Refusal not_found (404) unknown or removed · too_many_webhook_secrets (409) · overloaded (503) the request has lapsed
  * @source rules#webhook-secrets.2, rules#webhook-secrets.3
  */
-async function rotateSecret(
-  needs: EndpointDependencies,
-  id: string,
-  overlapSeconds: number,
-  context: RequestContext,
-) {
+async function rotateSecret(needs: EndpointDependencies, id: string, overlapSeconds: number, context: RequestContext) {
   if (!isUuid(id)) throw new Refusal('not_found')
   return refusableTransaction(needs.database, async (queries) => {
     if ((await queries.rows(lockEndpointStatement, [id])).length === 0) throw new Refusal('not_found')
@@ -446,11 +458,7 @@ const selectEndpointStatement = statement<[string, number, recentSince: string],
 )
 
 /** An endpoint that was not removed; `undefined` where there is none. @source rules#webhooks.15, rules#webhooks.19 */
-export async function selectEndpoint(
-  queries: Queries,
-  id: string,
-  nowMs: number,
-): Promise<EndpointDetail | undefined> {
+export async function selectEndpoint(queries: Queries, id: string, nowMs: number): Promise<EndpointDetail | undefined> {
   const recentSince = instantParameter(nowMs - RECENT_MS)
   return (await queries.rows(selectEndpointStatement, [id, COUNTED_MAX, recentSince]))[0]
 }

@@ -2,7 +2,13 @@ import { type endpoints, limits, Refusal } from '@pixgate/spec'
 import { operatorOf } from '../audit/operator.ts'
 import { insertAudit } from '../audit/store.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type Database, instantParameter, type Queries, refusableTransaction, statement } from '../platform/db/database.ts'
+import {
+  type Database,
+  instantParameter,
+  type Queries,
+  refusableTransaction,
+  statement,
+} from '../platform/db/database.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import { instantOf } from '../platform/http/instant.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
@@ -88,7 +94,7 @@ const lockResentStatement = statement<[string], { endpointId: string; isRemoved:
       FOR SHARE OF e, n`,
 )
 
-// An attempt under way keeps its lease, as it may be taken. Rows are locked in the order of their ids, as by `finish`. A microsecond
+// An attempt under way keeps its lease, as it may be taken. A recovery changes what is still in the state in which it was chosen. Rows are locked in the order of their ids, as by `finish`. A microsecond
 // between two of them keeps the given order.
 const resendStatement = statement<
   [ids: readonly string[], now: string, attempts: number, onlyIn: string | null],
@@ -99,7 +105,8 @@ const resendStatement = statement<
      SELECT d.id, given.nth
        FROM delivery d
        JOIN unnest($1::uuid[]) WITH ORDINALITY AS given (id, nth) ON given.id = d.id
-      WHERE d.state <> 'CANCELLED' AND ($4::text IS NULL OR d.state = $4)
+      WHERE d.state <> 'CANCELLED'
+        AND ($4::text IS NULL OR d.state = $4 AND d.resend_after IS NULL AND (d.due_at IS NULL OR d.due_at > $2))
       ORDER BY d.id
         FOR UPDATE OF d)
    UPDATE delivery d
@@ -116,15 +123,6 @@ const resendStatement = statement<
 /** Deliveries of one step, which is one transaction. */
 const STEP = 500
 
-const STEPS_MAX = limits.webhookResendMax / STEP
-
-/** How far an order has come. Instants are epoch milliseconds. */
-interface Progress {
-  readonly deliveries: number
-  readonly hasMore: boolean
-  readonly since: number
-}
-
 /**
  * Makes deliveries of an endpoint due that it has not taken: first the pending ones that wait for a later attempt, then the failed ones,
  * oldest first. The audit trail gets the order before the first step. A step of a request that has lapsed is not begun.
@@ -133,20 +131,29 @@ interface Progress {
  */
 async function recover(needs: ResendDependencies, webhookId: string, since: number, context: RequestContext) {
   await begin(needs, webhookId, 'webhook.recovered', since, context)
-  let progress: Progress = { deliveries: 0, hasMore: true, since }
+  const progress = { deliveries: 0, hasMore: true, since }
   let wanted: 'PENDING' | 'FAILED' = 'PENDING'
-  for (let step = 0; step < STEPS_MAX && progress.hasMore && !context.live.hasLapsed(); step++) {
-    const { chosen, resent, lastAt } = await recoverStep(needs, webhookId, wanted, progress.since)
+  let room: number = limits.webhookResendMax
+  while (room > 0 && progress.hasMore && !context.live.hasLapsed()) {
+    const limit = Math.min(STEP, room)
+    const { chosen, resent, lastAt } = await recoverStep(needs, webhookId, wanted, progress.since, limit)
     needs.onDue()
-    const isLast = chosen < STEP && wanted === 'FAILED'
-    const nextSince = wanted === 'FAILED' ? (lastAt ?? progress.since) : progress.since
-    if (chosen < STEP) wanted = 'FAILED'
-    progress = { deliveries: progress.deliveries + resent, hasMore: !isLast, since: nextSince }
+    room -= chosen
+    progress.deliveries += resent
+    if (wanted === 'FAILED') {
+      progress.hasMore = chosen === limit
+      progress.since = lastAt ?? progress.since
+    } else if (chosen < limit) {
+      wanted = 'FAILED'
+    }
   }
   return resentView(webhookId, progress)
 }
 
-function resentView(webhookId: string, { deliveries, hasMore, since }: Progress) {
+function resentView(
+  webhookId: string,
+  { deliveries, hasMore, since }: { deliveries: number; hasMore: boolean; since: number },
+) {
   return { webhookId: webhookId.toLowerCase(), deliveries, hasMore, since: new Date(since).toISOString() }
 }
 
@@ -225,11 +232,12 @@ async function recoverStep(
   webhookId: string,
   wanted: 'PENDING' | 'FAILED',
   since: number,
+  limit: number,
 ) {
   return refusableTransaction(database, async (queries) => {
     await lockEndpoint(queries, webhookId)
     const now = instantParameter(clock.now())
-    const chosen = await queries.rows(chooseStatements[wanted], [webhookId, instantParameter(since), now, STEP])
+    const chosen = await queries.rows(chooseStatements[wanted], [webhookId, instantParameter(since), now, limit])
     const oldestFirst = chosen.toSorted((one, other) => one.createdAt - other.createdAt).map(({ id }) => id)
     const resent = await queries.rows(resendStatement, [oldestFirst, now, limits.webhookResendAttempts, wanted])
     return { chosen: chosen.length, resent: resent.length, lastAt: chosen.at(-1)?.createdAt }
@@ -252,16 +260,16 @@ const PLACED_WITHIN_MS = 3_600_000
 async function sendMissed(needs: ResendDependencies, webhookId: string, since: number, context: RequestContext) {
   await begin(needs, webhookId, 'webhook.missed_sent', since, context)
   let reached = await startOfMissed(needs.database, since)
-  let progress: Progress = { deliveries: 0, hasMore: true, since }
-  for (let step = 0; step < LOOKS_MAX && progress.hasMore && !context.live.hasLapsed(); step++) {
+  const progress = { deliveries: 0, hasMore: true, since }
+  for (let look = 0; look < LOOKS_MAX && !context.live.hasLapsed(); look++) {
     const room = limits.webhookResendMax - progress.deliveries
     if (room === 0) break
     const found = await missedStep(needs, webhookId, since, reached, Math.min(STEP, room))
     if (found.deliveries > 0) needs.onDue()
-    const nextSince = Math.max(since, (found.reachedAt ?? since) - PLACED_WITHIN_MS)
-    const deliveries = progress.deliveries + found.deliveries
     reached = found.reached
-    progress = { deliveries, hasMore: found.hasMore, since: nextSince }
+    progress.deliveries += found.deliveries
+    progress.hasMore = found.hasMore
+    progress.since = Math.max(since, (found.reachedAt ?? since) - PLACED_WITHIN_MS)
     if (found.isEnd) break
   }
   return resentView(webhookId, progress)

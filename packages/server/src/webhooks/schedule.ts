@@ -44,7 +44,10 @@ export function nextStep(answer: Answer, attempted: Attempted, endedAt: number, 
   }
   if (isProbe) return { result: 'retry', dueAt: endedAt + probeDelayMs(failedProbes + 1), scheduleLeft, resendLeft }
   if (resendLeft > 1) {
-    return retry(delayAfter(limits.webhookResendAttempts - resendLeft + 1), { scheduleLeft, resendLeft: resendLeft - 1 })
+    return retry(delayAfter(limits.webhookResendAttempts - resendLeft + 1), {
+      scheduleLeft,
+      resendLeft: resendLeft - 1,
+    })
   }
   // What a resend leaves of the schedule goes on after it.
   const used = SCHEDULE_ATTEMPTS - scheduleLeft + (resendLeft === 0 ? 1 : 0)

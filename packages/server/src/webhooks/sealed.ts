@@ -3,7 +3,14 @@ import { insertAudit } from '../audit/store.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Queries } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
-import { createSealer, type EncryptionKeys, NotOpened, type Opened, type Place, type Sealer } from '../platform/sealing.ts'
+import {
+  createSealer,
+  type EncryptionKeys,
+  NotOpened,
+  type Opened,
+  type Place,
+  type Sealer,
+} from '../platform/sealing.ts'
 import { StartupError } from '../platform/startup-error.ts'
 
 /** Values that are stored sealed: private halves of signing keys, and secrets of endpoints. */
@@ -72,7 +79,9 @@ export async function adviseOn(read: ReadSealed, queries: Queries, keys: Encrypt
   return [
     ...damaged,
     ...(byPrevious > 0
-      ? [`PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by ${byPrevious} of ${opened.length} sealed secrets: run rewrap-keys`]
+      ? [
+          `PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by ${byPrevious} of ${opened.length} sealed secrets: run rewrap-keys`,
+        ]
       : []),
     ...(keys.previous !== undefined && byPrevious === 0
       ? ['PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it']

@@ -167,7 +167,12 @@ const endSecretsStatement = statement<[endpointId: string, expiresAt: string, er
 )
 
 /** Ends all secrets of an endpoint at a time; where that has come, they are erased. @source rules#webhook-secrets.3 */
-export async function endSecrets(queries: Queries, endpointId: string, expiresAt: number, nowMs: number): Promise<void> {
+export async function endSecrets(
+  queries: Queries,
+  endpointId: string,
+  expiresAt: number,
+  nowMs: number,
+): Promise<void> {
   const erasedAt = expiresAt <= nowMs ? instantParameter(nowMs) : null
   await queries.rows(endSecretsStatement, [endpointId, instantParameter(expiresAt), erasedAt])
 }

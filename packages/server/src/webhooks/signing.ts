@@ -5,7 +5,13 @@ import { operatorOf } from '../audit/operator.ts'
 import { insertAudit } from '../audit/store.ts'
 import type { Clock } from '../platform/clock.ts'
 import { sha256 } from '../platform/crypto.ts'
-import { type Database, instantParameter, type Queries, refusableTransaction, statement } from '../platform/db/database.ts'
+import {
+  type Database,
+  instantParameter,
+  type Queries,
+  refusableTransaction,
+  statement,
+} from '../platform/db/database.ts'
 import { hasCurrent } from '../platform/http/etag.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
@@ -141,7 +147,9 @@ function generateKey(sealer: Sealer): NewKey {
 }
 
 function idOf(publicKey: KeyObject): string {
-  return sha256(publicKey.export({ format: 'der', type: 'spki' })).toString('base64url').slice(0, 16)
+  return sha256(publicKey.export({ format: 'der', type: 'spki' }))
+    .toString('base64url')
+    .slice(0, 16)
 }
 
 /** Also of ids that the database could not even look up, such as U+0000. */
@@ -462,7 +470,8 @@ function operatorView(key: SigningKey, nowMs: number): Static<typeof signingKeyV
     createdAt: new Date(key.publishedAt).toISOString(),
     promotedAt: instantOrNull(key.signsFrom),
     replacedAt: instantOrNull(key.replacedAt),
-    retiredAt: state === 'retired' ? instantOrNull(Math.min(key.revokedAt ?? Infinity, key.retiresAt ?? Infinity)) : null,
+    retiredAt:
+      state === 'retired' ? instantOrNull(Math.min(key.revokedAt ?? Infinity, key.retiresAt ?? Infinity)) : null,
     mayMoveAt: instantOrNull(mayMoveAt(key, nowMs)),
   }
 }

@@ -3,11 +3,7 @@ import { createWebhook, type EventType, eventTypes, limits } from '@pixgate/spec
 import { pino } from 'pino'
 import { type Database, instantParameter, type Queries, statement } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
-import {
-  type AddressGate,
-  openGate,
-  type Resolve,
-} from '../../src/platform/http-client/address-gate.ts'
+import { type AddressGate, openGate, type Resolve } from '../../src/platform/http-client/address-gate.ts'
 import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import type { Job } from '../../src/platform/jobs/job.ts'

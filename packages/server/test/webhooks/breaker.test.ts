@@ -72,7 +72,13 @@ test('[webhooks.13] failed probes come 5, 15, 30 and 60 s apart and then every m
 
 test('[webhooks.13] a probe that is taken closes it; a late success of another attempt does not', () => {
   const closed = after(OPEN, [status(200)], true)
-  assert.partialDeepStrictEqual(closed, { state: 'active', reason: null, failures: 0, failingSince: null, probeAt: null })
+  assert.partialDeepStrictEqual(closed, {
+    state: 'active',
+    reason: null,
+    failures: 0,
+    failingSince: null,
+    probeAt: null,
+  })
   assert.partialDeepStrictEqual(after(OPEN, [status(200)]), { state: 'degraded', failures: 0 })
 })
 

@@ -81,7 +81,9 @@ test('[webhooks.12] [webhooks.13] [NO-10] an endpoint that fails gets one probe 
 
   answer.status = 200
   await secondsOf(world, receiver, 60)
-  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'active', reason: null, probeAt: null, failures: 0 }])
+  assert.partialDeepStrictEqual(await world.endpoints(), [
+    { state: 'active', reason: null, probeAt: null, failures: 0 },
+  ])
   assert.deepEqual(new Set((await world.deliveries()).map(({ state }) => state)), new Set(['DELIVERED']))
   const taken = receiver.received.slice(tried + probes.length).map(({ headers }) => headers['webhook-id'])
   assert.deepEqual([...taken].sort(), [...ids].sort(), 'each came once')

@@ -162,8 +162,6 @@ test('[webhooks.3] [NO-8] removing cancels what is pending, and nothing else', a
   await world.notify()
   await world.fanOut.processNext()
   await remove(world.handlers, removed)
-  const states = Object.fromEntries(
-    (await world.deliveries()).map(({ endpointId, state }) => [endpointId, state]),
-  )
+  const states = Object.fromEntries((await world.deliveries()).map(({ endpointId, state }) => [endpointId, state]))
   assert.deepEqual(states, { [removed]: 'CANCELLED', [kept]: 'PENDING' })
 })

@@ -43,7 +43,9 @@ test('[encryption.2] a database that is restored under another encryption key is
     await assert.rejects(
       signerOf(database, { current: 'another one', previous }),
       (error) =>
-        error instanceof Unreadable && error.reason === 'another_key' && error.message.includes('the webhook signing key'),
+        error instanceof Unreadable &&
+        error.reason === 'another_key' &&
+        error.message.includes('the webhook signing key'),
     )
   }
 })

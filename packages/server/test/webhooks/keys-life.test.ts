@@ -123,7 +123,10 @@ test('[signing-keys.1] [signing-keys.2] a revoked key is published by no process
   await retire(first, { force: true, reason: 'it has leaked' })
   clock.advance(limits.publishedKeysAgeMs)
   const { body } = await other.handlers.listPublicKeys({ ...rest, params: undefined, body: undefined, context })
-  assert.deepEqual(body?.data.map((key) => key.id), [id])
+  assert.deepEqual(
+    body?.data.map((key) => key.id),
+    [id],
+  )
   const undo = `UPDATE signing_key SET revoked_at = NULL WHERE id = '${first}'`
   await assert.rejects(administer(url, undo), { code: '23000' })
 })

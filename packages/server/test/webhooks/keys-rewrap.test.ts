@@ -80,7 +80,10 @@ test('[encryption.3] ended halfway, it goes on where it was', async (t) => {
 
 test('[encryption.3] what no key opens is told, and stays as it is; the rest is sealed anew', async (t) => {
   const { url, database, current, rewrap } = await sealedWithOld(t)
-  const foreign = createSealer({ current: 'a third key', previous: undefined }).seal(Buffer.from('x'), placeOfKey(current))
+  const foreign = createSealer({ current: 'a third key', previous: undefined }).seal(
+    Buffer.from('x'),
+    placeOfKey(current),
+  )
   await setPrivateKey(url, current, foreign)
   assert.deepEqual(await rewrap(both), ['unreadable', 'rewrapped'])
   assert.deepEqual(await rewrap(present), ['unreadable', 'current_already'])
@@ -117,9 +120,7 @@ test('[encryption.4] a start says which encryption key is needed still, and whic
     'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by 2 of 2 sealed secrets: run rewrap-keys',
   ])
   await rewrap(both)
-  assert.deepEqual(await said(both), [
-    'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it',
-  ])
+  assert.deepEqual(await said(both), ['warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it'])
   assert.deepEqual(await said(present), [])
 })
 
@@ -186,10 +187,7 @@ test('[encryption.2] a secret of a receiver that no configured key opens refuses
     name: 'Unreadable',
     message: new RegExp(`of the webhook endpoint ${endpointId} cannot be opened: PIXGATE_ENCRYPTION_KEY`),
   }
-  await assert.rejects(
-    openSigning({ database, clock, ids, logger: capturedLog().logger, keys: old }),
-    refused,
-  )
+  await assert.rejects(openSigning({ database, clock, ids, logger: capturedLog().logger, keys: old }), refused)
 })
 
 const PROGRAM = fileURLToPath(new URL('../../bin/pixgate.mjs', import.meta.url))
