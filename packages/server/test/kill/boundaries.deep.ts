@@ -339,7 +339,7 @@ const DELIVERED: readonly Boundary[] = [
   {
     name: "[NO-2] killed after the receiver's answer, before it was recorded",
     link: 'database',
-    request: 'webhooks.recordAttempts',
+    request: 'webhooks.finish',
     lost: 'request',
     reached: 'received',
     missing: 'recorded',
@@ -347,7 +347,7 @@ const DELIVERED: readonly Boundary[] = [
   {
     name: '[NO-2] killed when the delivery was recorded, before it knew',
     link: 'database',
-    request: 'webhooks.recordAttempts',
+    request: 'webhooks.finish',
     lost: 'response',
     reached: 'recorded',
   },

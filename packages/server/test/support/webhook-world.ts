@@ -12,7 +12,12 @@ import type { EncryptionKeys, Sealer } from '../../src/platform/sealing.ts'
 import { createDeliver, type Deliver } from '../../src/webhooks/deliver.ts'
 import { createHousekeeping } from '../../src/webhooks/endpoints.ts'
 import { createFanOut } from '../../src/webhooks/feed.ts'
-import { createWebhooksModule, openSigning, type WebhookHandlers } from '../../src/webhooks/index.ts'
+import {
+  createWebhooksModule,
+  openSigning,
+  type WebhookHandlers,
+  type WebhooksDependencies,
+} from '../../src/webhooks/index.ts'
 import type { Keyring, SigningKeyHandlers } from '../../src/webhooks/signing.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
 import { ALIVE } from './live-request.ts'
@@ -206,7 +211,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
 /** The module, whose workers are not started. */
 function moduleOf(
   t: TestContext,
-  { database, ...parts }: Pick<WebhookWorld, 'database' | 'clock' | 'ids' | 'keyring' | 'sealer'> & { logger: Logger },
+  { database, ...parts }: Pick<WebhooksDependencies, 'database' | 'clock' | 'ids' | 'keyring' | 'sealer' | 'logger'>,
   { allowPrivate = true, resolve }: { allowPrivate?: boolean; resolve?: Resolve } = {},
 ) {
   const module = createWebhooksModule({

@@ -321,9 +321,9 @@ test('[webhooks.14] deliveries that were held in a pause follow a probe that is 
   await secondsOf(world, receiver, 2)
   assert.equal(receiver.received.length, 0)
   assert.partialDeepStrictEqual(await hook.resume(), { delivery: { state: 'degraded', reason: 'resumed' } })
-  const arrived = () => receiver.received.map(({ headers }) => String(headers['webhook-id']))
+  const arrived = (): string[] => receiver.received.map(({ headers }) => String(headers['webhook-id']))
   for (const count of [1, limits.webhookInFlight, limits.webhookInFlight - 1]) {
-    const before = receiver.received.length
+    const before = arrived().length
     await world.deliverDue()
     assert.deepEqual(arrived().slice(before).toSorted(), ids.slice(before, before + count).toSorted())
   }
