@@ -101,7 +101,7 @@ const countDeliveries = statement<[limit: number, ends: number], Count>(
                     WHERE state = 'PENDING' AND due_at IS NOT NULL ORDER BY endpoint_id LIMIT $1) AS pending) AS counted
     CROSS JOIN (
       SELECT ${AGE}
-        FROM endpoint e
+        FROM (SELECT id FROM endpoint WHERE deleted_at IS NULL) AS e
        CROSS JOIN LATERAL (
          (SELECT created_at AS since FROM delivery
            WHERE state = 'PENDING' AND endpoint_id = e.id AND due_at IS NOT NULL
@@ -109,8 +109,7 @@ const countDeliveries = statement<[limit: number, ends: number], Count>(
          UNION ALL
          (SELECT created_at FROM delivery
            WHERE state = 'PENDING' AND endpoint_id = e.id AND due_at IS NOT NULL
-           ORDER BY due_at DESC LIMIT $2)) AS pending
-       WHERE e.deleted_at IS NULL) AS oldest
+           ORDER BY due_at DESC LIMIT $2)) AS pending) AS oldest
     UNION ALL
    SELECT '', 'to_fan_out', count(*)::integer, ${AGE}
      FROM (SELECT created_at AS since FROM notification

@@ -127,7 +127,9 @@ export const collectionPlan: readonly Folder[] = [
       { id: 'listIncomingTransactionsShort', name: 'List incoming transactions under their short path' },
       { id: 'listWebhookDeliveries', until: 'body.data.length > 0' },
       { id: 'getWebhookDelivery' },
+      { id: 'resendWebhookDelivery' },
       { id: 'recoverWebhook' },
+      { id: 'sendMissedToWebhook' },
     ],
   },
   {

@@ -227,7 +227,7 @@ test('[database.10] no function of ours looks into a schema that its caller can 
   )
 })
 
-const APPEND_ONLY = ['move', 'entry', 'audit', 'audit_chain', 'audit_anchor', 'delivery_attempt', 'movement', 'replay']
+const APPEND_ONLY = ['move', 'entry', 'audit', 'audit_chain', 'audit_anchor', 'delivery_attempt', 'movement']
 
 /** Its rows are looked at one by one, and go once they are old: see retention/deliveries. */
 const ERASED_IN_TIME = 'delivery_attempt'
