@@ -18,13 +18,13 @@ import type { Keyring, Signer } from './signing.ts'
  * uses none; the finish names the lease that it claimed, so a worker that slept over it changes nothing.
  */
 
-/** Longer than any attempt. What a process that died had claimed is claimed by another after this. @source failure-modes#NO-1 */
-export const LEASE_MS = 30_000
+/** Longer than any attempt. The deliveries of a process that died are claimed by another after it. @source failure-modes#NO-1 */
+const LEASE_MS = 30_000
 
 /** Claimed and not finished, at most. */
 const UNFINISHED_MAX = 1_024
 
-/** Nobody waits for a finish, and larger batches leave more of the processor to what somebody waits for. */
+/** Larger batches of finishes leave more of the processor to requests, which are waited for. */
 const FINISHES = { batchMax: 256, paceMs: 20, queueMax: UNFINISHED_MAX }
 
 /** Observer of attempts. Throws nothing. */
@@ -94,8 +94,8 @@ export interface EndedAttempt {
 
 /**
  * Makes the job. Each attempt is signed anew with the key that was current when it was claimed.
- * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#webhook-secrets.4, rules#events.4, rules#signing-keys.5,
- *   failure-modes#NO-2, failure-modes#NO-7
+ * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#webhook-secrets.4, rules#events.4
+ * @source rules#signing-keys.5, failure-modes#NO-2, failure-modes#NO-7
  */
 export function createDeliver(dependencies: DeliverDependencies): Deliver {
   return new DeliverJob(dependencies)
@@ -111,12 +111,14 @@ class DeliverJob implements Deliver {
   readonly #unfinished = new Set<Promise<void>>()
   /** Endpoints at which more may be due than could be started. */
   #full: ReadonlySet<string> = new Set()
+  /** Endpoints whose last attempt failed, so that a success has to be written. */
+  readonly #failing = new Set<string>()
 
   constructor(dependencies: DeliverDependencies) {
     this.#needs = dependencies
     this.#openSecrets = openingSecrets(dependencies.sealer, dependencies.logger)
     this.#heartbeat = dependencies.heartbeat ?? createHeartbeat()
-    this.#finishes = createBatcher((ended) => finish(dependencies, ended), FINISHES)
+    this.#finishes = createBatcher((ended) => finish(dependencies, this.#failing, ended), FINISHES)
   }
 
   async processNext(): Promise<boolean> {
@@ -135,7 +137,7 @@ class DeliverJob implements Deliver {
     const { signed, failure } = signAll(claims, signer)
     for (const [claim, signature] of signed) this.#start(claim, signature, leasedUntil, key.keySignsFrom)
     if (failure !== undefined) throw failure
-    // Attempts that ended during the claim woke nobody.
+    // Attempts that ended during the claim did not wake the worker.
     return [...this.#full].some((id) => (this.#inFlight.get(id) ?? 0) < limits.webhookInFlight)
   }
 
@@ -380,7 +382,7 @@ const finishStatement = statement<[ended: string, resendAttempts: number], Finis
  * a crash costs nothing: the next attempts say the same.
  * @source rules#webhooks.13, rules#webhooks.17, rules#webhooks.21
  */
-async function finish(needs: DeliverDependencies, ended: readonly EndedAttempt[]) {
+async function finish(needs: DeliverDependencies, failing: Set<string>, ended: readonly EndedAttempt[]) {
   const rows = await needs.database.rows(finishStatement, [
     JSON.stringify(ended.map(rowOf)),
     limits.webhookResendAttempts,
@@ -388,6 +390,7 @@ async function finish(needs: DeliverDependencies, ended: readonly EndedAttempt[]
   const finished = new Map(rows.map((row) => [row.id, row]))
   await updateCircuits(
     needs,
+    failing,
     ended.filter(({ claim }) => finished.has(claim.id)),
   )
   return ended.map(({ claim }) => ({ result: finished.get(claim.id) }))
@@ -455,24 +458,33 @@ const setCircuitStatement = statement<
 /** Applies attempts to the circuit breakers of their endpoints. Writes nothing of an endpoint that is well. */
 async function updateCircuits(
   { database, logger }: Pick<DeliverDependencies, 'database' | 'logger'>,
+  failing: Set<string>,
   ended: readonly EndedAttempt[],
 ): Promise<void> {
-  const telling = ended.filter(({ claim, next }) => next.result !== 'delivered' || claim.failures > 0 || claim.isProbe)
-  if (telling.length === 0) return
-  const ids = [...new Set(telling.map(({ claim }) => claim.endpointId))]
+  const changing = ended.filter(({ claim, next }) => {
+    return next.result !== 'delivered' || claim.failures > 0 || claim.isProbe || failing.has(claim.endpointId)
+  })
+  if (changing.length === 0) return
+  const ids = [...new Set(changing.map(({ claim }) => claim.endpointId))]
   const moved = await database.transaction(async (queries) => {
     const circuits = await queries.rows(lockCircuitsStatement, [ids])
-    const changed = circuits.map((before) => {
-      const ofEndpoint = ended
-        .filter(({ claim }) => claim.endpointId === before.id)
-        .map(({ claim, attempt, keySignsFrom }) => ({ ...attempt, isProbe: claim.isProbe, keySignsFrom }))
-        .sort((one, other) => one.endedAt - other.endedAt)
-      return { before, after: ofEndpoint.reduce<Circuit>(circuitAfter, before) }
-    })
-    for (const { before, after } of changed) await setCircuit(queries, before.id, after)
-    return changed.filter(({ before, after }) => before.state !== after.state)
+    const changes = circuits.map((before) => ({ before, after: circuitAfterAll(before, ended) }))
+    for (const { before, after } of changes) await setCircuit(queries, before.id, after)
+    return changes
   })
-  for (const { before, after } of moved) reportCircuit(logger, before, after)
+  for (const { before, after } of moved) {
+    if (after.failures > 0) failing.add(before.id)
+    else failing.delete(before.id)
+    if (before.state !== after.state) reportCircuit(logger, before, after)
+  }
+}
+
+function circuitAfterAll(before: CircuitRow, ended: readonly EndedAttempt[]): Circuit {
+  return ended
+    .filter(({ claim }) => claim.endpointId === before.id)
+    .map(({ claim, attempt, keySignsFrom }) => ({ ...attempt, isProbe: claim.isProbe, keySignsFrom }))
+    .sort((one, other) => one.endedAt - other.endedAt)
+    .reduce<Circuit>(circuitAfter, before)
 }
 
 async function setCircuit(queries: Queries, id: string, circuit: Circuit): Promise<void> {

@@ -121,9 +121,14 @@ export function createEndpointHandlers(needs: EndpointDependencies): EndpointHan
 }
 
 /** Writes a row of the audit trail for the caller of a request. */
-function auditing({ ids }: Pick<EndpointDependencies, 'ids'>, queries: Queries, context: RequestContext, at: number) {
+function auditing(
+  { ids }: Pick<EndpointDependencies, 'ids'>,
+  queries: Queries,
+  context: RequestContext,
+  nowMs: number,
+) {
   return (action: string, subject: string, facts: Readonly<Record<string, unknown>> = {}) =>
-    insertAudit(queries, { ...operatorOf(context), id: ids.uuid(), at, action, subject, facts })
+    insertAudit(queries, { ...operatorOf(context), id: ids.uuid(), at: nowMs, action, subject, facts })
 }
 
 /**
@@ -458,7 +463,7 @@ const selectEndpointStatement = statement<[string, number, recentSince: string],
 )
 
 /** An endpoint that was not removed; `undefined` where there is none. @source rules#webhooks.15, rules#webhooks.19 */
-export async function selectEndpoint(queries: Queries, id: string, nowMs: number): Promise<EndpointDetail | undefined> {
+async function selectEndpoint(queries: Queries, id: string, nowMs: number): Promise<EndpointDetail | undefined> {
   const recentSince = instantParameter(nowMs - RECENT_MS)
   return (await queries.rows(selectEndpointStatement, [id, COUNTED_MAX, recentSince]))[0]
 }

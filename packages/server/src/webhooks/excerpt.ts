@@ -1,12 +1,12 @@
 import { HIDDEN_CHARACTER, limits } from '@pixgate/spec'
 
-/** More than this share of what nobody can read is no text. */
+/** An answer with a larger share of hidden characters is no text. */
 const UNREADABLE_SHARE = 0.1
 
-/** Stands for what is not kept. */
+/** Stands for what is not stored. */
 const REMOVED = '***'
 
-/** What is named as a secret, up to the end of the word. */
+/** A value that is named as a secret, up to the end of the word. */
 const NAMED_SECRET =
   /\b(authorization|password|passwd|senha|secret|token|api[_-]?key|cookie|session)(["']?\s?[:=]\s?["']?)(?:(?:bearer|basic) )?[^\s"'<>]{4,}/gi
 
@@ -23,7 +23,7 @@ const EMAIL = /[^\s@<>"'=:]{1,64}@[^\s@<>"']{1,255}/gu
 
 /**
  * The beginning of an answer, in one line that can be shown: no control or hidden characters, nothing that looks like a
- * secret or like somebody's document, address or number, and no name that the notification had. Who shows it shows it as text.
+ * secret or like a person's document, address or number, and no name that the notification had. It is to be shown as text.
  * @param beginning the first bytes of the answer
  * @param sent the notification
  * @returns at most {@link limits.webhookExcerptMaxLength} characters; `null` where there is no text
@@ -54,10 +54,10 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** A character as JSON may write it; in a text in JSON that is in a text in JSON there are more backslashes. What else has one is a path. */
+/** A character as JSON may write it; a JSON text within a JSON text has more backslashes. Any other backslash is of a path. */
 const ESCAPED = /\\{1,7}(?:u([\da-fA-F]{4})|(["/]))/g
 
-/** What is looked for is found with the escapes of JSON, too: many servers write every letter with an accent so. */
+/** Decodes the escapes of JSON: many servers write every letter with an accent so. */
 function unescaped(text: string): string {
   return text.replace(ESCAPED, (_, code: string | undefined, character: string) =>
     code === undefined ? character : String.fromCharCode(Number.parseInt(code, 16)),

@@ -170,7 +170,7 @@ export async function selectPart(queries: Queries, { after, eventType, limit }: 
 const selectEndStatement = statement<[], { last: bigint }>('feed.selectEnd', 'SELECT last_position AS last FROM feed')
 
 /** The last position; 0 where there is none. */
-export async function endOfFeed(queries: Queries): Promise<bigint> {
+async function endOfFeed(queries: Queries): Promise<bigint> {
   const [end] = await queries.rows(selectEndStatement, [])
   if (end === undefined) throw new Error('feed row is missing')
   return end.last
@@ -199,12 +199,12 @@ export interface FeedPage {
 const CURSOR = /^v1:(0|[1-9]\d{0,15}):([0-9a-f]{12})?$/
 
 /** Writes a cursor for a client. */
-export function cursorText({ position, idEnd }: FeedCursor): string {
+function cursorText({ position, idEnd }: FeedCursor): string {
   return Buffer.from(`v1:${position}:${idEnd}`).toString('base64url')
 }
 
 /** Reads a cursor; `undefined` where it is not ours. */
-export function readCursor(text: string): FeedCursor | undefined {
+function readCursor(text: string): FeedCursor | undefined {
   const [, digits, idEnd = ''] = CURSOR.exec(Buffer.from(text, 'base64url').toString('latin1')) ?? []
   return digits === undefined || (digits === '0') !== (idEnd === '') ? undefined : { position: BigInt(digits), idEnd }
 }
@@ -216,7 +216,7 @@ export function readCursor(text: string): FeedCursor | undefined {
  * @throws Refusal events_erased (410) an event after it is gone · cursor_unknown (422) it was not made here
  * @source rules#feed.4, rules#feed.5, failure-modes#NO-19
  */
-export function pageOf(part: FeedPart, cursor: FeedCursor | undefined, limit: number): FeedPage {
+function pageOf(part: FeedPart, cursor: FeedCursor | undefined, limit: number): FeedPage {
   if (cursor !== undefined) {
     const isKnown = cursor.position <= part.last && cursor.idEnd === idEnd(part.afterId)
     if (!isKnown) throw new Refusal('cursor_unknown', { readFrom: readFrom(part) })

@@ -40,7 +40,7 @@ export function signatureOf(body: Uint8Array, { keyId, sign }: Signer): Signatur
  * @param nowMs epoch milliseconds
  * @source rules#webhooks.8, rules#webhook-secrets.1
  */
-export function signedHeaders(
+function signedHeaders(
   { notificationId: id, body }: Pick<Message, 'notificationId' | 'body'>,
   signature: Signature,
   secrets: readonly KeyObject[],

@@ -48,7 +48,7 @@ export interface SigningKey {
 }
 
 /** @source rules#signing-keys.1 */
-export function stateOf({ signsFrom, retiresAt, revokedAt }: SigningKey, nowMs: number): SigningKeyState {
+function stateOf({ signsFrom, retiresAt, revokedAt }: SigningKey, nowMs: number): SigningKeyState {
   if (revokedAt !== null || (retiresAt !== null && retiresAt <= nowMs)) return 'retired'
   if (signsFrom === null) return 'next'
   return retiresAt === null ? 'current' : 'previous'
@@ -58,7 +58,7 @@ export function stateOf({ signsFrom, retiresAt, revokedAt }: SigningKey, nowMs: 
  * From when on a key moves on unforced: the next one may sign, the previous one may be retired. `null` of the others.
  * @source rules#signing-keys.2
  */
-export function mayMoveAt(key: SigningKey, nowMs: number): number | null {
+function mayMoveAt(key: SigningKey, nowMs: number): number | null {
   const state = stateOf(key, nowMs)
   if (state === 'next') return key.publishedAt + KEYS_KNOWN_AFTER_MS
   return state === 'previous' && key.replacedAt !== null ? key.replacedAt + KEYS_KNOWN_AFTER_MS : null

@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
-import { publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
-import { claimDue } from '../../src/webhooks/deliver.ts'
+import type { Dispatcher } from 'undici'
+import { openGate, publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
+import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
+import { claimDue, createDeliver } from '../../src/webhooks/deliver.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'
 import { answering, hanging, type Received, startReceiver } from '../support/webhook-receiver.ts'
@@ -406,6 +408,82 @@ test('[webhooks.10] [NO-10] a hundred thousand due deliveries of an endpoint tha
   assert.ok(broken.received.length <= limits.webhookInFlight)
   await broken.close()
   await world.delivery.settled()
+})
+
+/** A worker of a world whose signatures are counted, and fail for one body. */
+function deliveryWith(world: WebhookWorld, dispatcher: Dispatcher, unsignable = '') {
+  const signed: string[] = []
+  const { keyId, publicPem, sign } = world.keyring.signer()
+  const counting = (bytes: Uint8Array) => {
+    const text = Buffer.from(bytes).toString()
+    if (text === unsignable) throw new Error('no signature')
+    signed.push(text)
+    return sign(bytes)
+  }
+  const keyring = { signer: () => ({ keyId, publicPem, sign: counting }), refresh: world.keyring.refresh }
+  const needs = {
+    ...world,
+    keyring,
+    dispatcher,
+    logger: capturedLog().logger,
+    random: () => 0,
+    onFree: () => undefined,
+  }
+  return { delivery: createDeliver(needs), signed }
+}
+
+test('[webhooks.8] a notification is signed once for all endpoints at which it is claimed', async (t) => {
+  const world = await webhookWorld(t)
+  const receivers = await Promise.all([startReceiver(t), startReceiver(t)])
+  for (const { url } of receivers) await world.register(url)
+  await world.notify('pix_cash_in', 'one')
+  await world.notify('pix_cash_in', 'two')
+  await world.fanOut.processNext()
+  const dispatcher = createGuardedAgent(openGate(), limits.webhookConnectTimeoutMs)
+  t.after(() => dispatcher.destroy())
+  const { delivery, signed } = deliveryWith(world, dispatcher)
+  await delivery.processNext()
+  await delivery.settled()
+  assert.deepEqual(signed.toSorted(), ['one', 'two'])
+  for (const { received } of receivers) assert.equal(received.length, 2)
+})
+
+test('[webhooks.8] a notification that cannot be signed fails the step, and holds up none that was claimed with it', async (t) => {
+  const world = await webhookWorld(t)
+  const receiver = await startReceiver(t)
+  await world.register(receiver.url)
+  for (const body of ['unsignable', 'well']) await world.notify('pix_cash_in', body)
+  await world.fanOut.processNext()
+  const dispatcher = createGuardedAgent(openGate(), limits.webhookConnectTimeoutMs)
+  t.after(() => dispatcher.destroy())
+  const { delivery } = deliveryWith(world, dispatcher, 'unsignable')
+  await assert.rejects(delivery.processNext(), /cannot be signed/)
+  await delivery.settled()
+  assert.deepEqual(
+    receiver.received.map(({ body }) => body.toString()),
+    ['well'],
+  )
+})
+
+test('[webhooks.13] successes between failures keep the circuit breaker closed, also where all were claimed at once', async (t) => {
+  const world = await webhookWorld(t)
+  const answers: (() => void)[] = []
+  const receiver = await startReceiver(t, (response) => {
+    const status = answers.length % 2 === 0 ? 500 : 200
+    answers.push(() => response.writeHead(status).end())
+  })
+  await world.register(receiver.url)
+  for (let count = 0; count < 12; count++) await world.notify()
+  await world.fanOut.processNext()
+  await world.delivery.processNext()
+  await receiver.arrived(12)
+  const ended = async () => (await world.deliveries()).filter(({ attempts }) => attempts > 0).length
+  for (const [index, answer] of answers.entries()) {
+    answer()
+    while ((await ended()) <= index);
+  }
+  await world.delivery.settled()
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'active', failures: 0 }])
 })
 
 test('[webhooks.25] of two notifications of an operation the later waits for the earlier one, a minute at most', async (t) => {

@@ -262,7 +262,7 @@ test('[webhooks.22] a recovery goes on with the time of its answer, 10,000 at a 
   assert.ok((await world.deliveries()).every(({ dueAt }) => dueAt !== null))
 })
 
-test('[webhooks.22] two recoveries at once, and a removal meanwhile, make each delivery due once, or none', async (t) => {
+test('[webhooks.22] [NO-21] two recoveries at once, and a removal meanwhile, make each delivery due once, or none', async (t) => {
   const world = await webhookWorld(t)
   const other = await world.anotherProcess()
   const id = await world.register('http://127.0.0.1:9/')
@@ -281,7 +281,7 @@ test('[webhooks.22] two recoveries at once, and a removal meanwhile, make each d
   assert.ok((await world.deliveries()).every(({ dueAt }) => dueAt === null))
 })
 
-test('[webhooks.24] a new endpoint is sent the notifications of its events that it missed, each once, oldest first', async (t) => {
+test('[webhooks.24] [NO-9] a new endpoint is sent the notifications of its events that it missed, each once, oldest first', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)
   const [before, ...missed] = await notifyTimes(world, 3)
