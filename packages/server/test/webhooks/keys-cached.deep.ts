@@ -56,14 +56,18 @@ interface Counting {
 /** A receiver that fetches keys when those that it has are old, and at no other time, whatever comes. */
 async function startCachingReceiver(t: TestContext, world: WebhookWorld, way: keyof typeof FETCH) {
   const counting: Counting = { accepted: [], refused: [] }
-  let cached: Cached | undefined
+  let fetching: Promise<Cached> | undefined
   let fetchedAt = 0
   const fetchNow = async () => {
     fetchedAt = world.clock.now()
-    cached = await FETCH[way](world)
+    fetching = FETCH[way](world)
+    await fetching
   }
   const receiver = await startReceiver(t, async (response, received) => {
-    if (cached === undefined || world.clock.now() - fetchedAt >= cached.maxAgeMs) await fetchNow()
+    const before = await fetching
+    // Several arrive at once: the first that finds the keys too old fetches, and the others wait for it.
+    if (before === undefined || world.clock.now() - fetchedAt >= before.maxAgeMs) await fetchNow()
+    const cached = await fetching
     response.writeHead(count(counting, world, received, cached?.isAuthentic(received) === true)).end()
   })
   return { ...receiver, ...counting, fetchNow }
