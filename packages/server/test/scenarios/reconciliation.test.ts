@@ -84,7 +84,7 @@ async function hidingWorld(t: TestContext) {
   return { ...pix, show: () => (pix.tamper = () => undefined) }
 }
 
-for (const hidden of [8])
+for (const hidden of [8, 20])
   test(`[statement.8] [trip-wire.1] [PL-14] a booked credit whose line the bank hides for ${hidden} minutes suspends once, books nothing, and its case closes`, async (t) => {
     const pix = await hidingWorld(t)
     await minutes(pix, 1)
@@ -102,6 +102,21 @@ for (const hidden of [8])
     assert.deepEqual(await balances(pix.database), booked)
     await pix.assertBooksAgree()
   })
+
+test('[statement.2] [cash-in.expired.4] a payment of which no event tells, and whose line the bank hides for 20 minutes, is paid in the end', async (t) => {
+  const pix = await hidingWorld(t)
+  await pix.behave(EVENTS_LOST)
+  const { id } = await pix.charge('100.00', { expirationTime: 3_600 })
+  await minutes(pix, 1)
+  await pix.bankAction(`charges/${id}/pay`)
+  await minutes(pix, 20)
+  assert.equal((await pix.read(id)).status, 'PENDING')
+  pix.show()
+  await minutes(pix, 42)
+  assert.equal((await pix.read(id)).status, 'PAID')
+  assert.deepEqual(await stands(pix), { isSuspended: false, cases: [], notified: ['PAID'] })
+  await pix.assertBooksAgree()
+})
 
 for (const [bank, options, waitMinutes] of [
   ['pixgate', {}, 5],
