@@ -47,6 +47,8 @@ export interface StatementStore extends EntryMarking {
   unreported(direction: StatementEntry['direction'], after: OpenEntry | undefined, limit: number): Promise<OpenEntry[]>
   /** Entries that are a case and not settled, in a fixed order, so many after the one given. */
   reported(after: EntryKey | undefined, limit: number): Promise<OpenEntry[]>
+  /** Whether our books have an entry's movement by now. */
+  isBooked(entry: Pick<StatementEntry, 'direction' | 'movementId'>): Promise<boolean>
   /** When the oldest entry that is neither settled nor a case moved or was first seen; `null` where there is none. */
   oldestUnreportedAt(): Promise<number | null>
 
@@ -215,6 +217,11 @@ const selectReported = statement<[direction: string, id: string, kind: string, l
   `${openEntries(`s.reported_at IS NOT NULL AND (s.direction, s.id, s.kind) > ($1, $2, $3)
       ORDER BY s.direction, s.id, s.kind LIMIT $4`)}
     ORDER BY s.direction, s.id, s.kind`,
+)
+
+const selectBooked = statement<[direction: string, id: string], { is_booked: boolean }>(
+  'statement.is_booked',
+  'SELECT EXISTS (SELECT FROM movement WHERE direction = $1 AND id = $2) AS is_booked',
 )
 
 const selectOldestUnreported = statement<[], { at: number | null }>(
@@ -396,6 +403,8 @@ function entriesOf(database: Database): Omit<StatementStore, OfMark | OfGaps> {
       const { direction = '', movementId = '', kind = '' } = after ?? {}
       return (await database.rows(selectReported, [direction, movementId, kind, limit])).map(openEntryOf)
     },
+    isBooked: async ({ direction, movementId }) =>
+      (await database.rows(selectBooked, [direction, movementId]))[0]?.is_booked === true,
     oldestUnreportedAt: async () => (await database.rows(selectOldestUnreported, []))[0]?.at ?? null,
     ...markingOf(database),
   }

@@ -26,6 +26,7 @@ function open(given: Partial<OpenEntry> = {}): OpenEntry {
     named: { id: ID, kind: 'cash_in', endToEndId: null },
     paidBy: [],
     arrivedOn: null,
+    isAwaited: false,
     adjustmentId: null,
     heldCents: 0n,
     isComeAndGone: false,

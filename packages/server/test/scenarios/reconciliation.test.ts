@@ -137,6 +137,24 @@ for (const [bank, options, waitMinutes] of [
     await pix.assertBooksAgree()
   })
 
+test('[cash-in.returns.1] [trip-wire.2] a return of the bank’s own that may be a refund of which the bank says nothing suspends nothing', async (t) => {
+  const pix = await tamperedWorld(t)
+  const cashIn = await pix.paid('100.00')
+  await pix.behave({ refundIn: 'manual', ...EVENTS_LOST })
+  const { id } = await pix.refundIn(cashIn.id, 40)
+  pix.tamper = (call) => (call.startsWith('GET /refunds') ? { status: 500, body: {} } : undefined)
+  await minutes(pix, 1)
+  await pix.bankAction(`charges/${cashIn.id}/return`, { valueCents: 4_000 })
+  await minutes(pix, 12)
+  assert.deepEqual(await stands(pix), { isSuspended: false, cases: [], notified: ['PAID'] })
+  pix.tamper = () => undefined
+  await pix.bankAction(`refunds/${id}/confirm`)
+  await minutes(pix, 4)
+  assert.deepEqual(await balances(pix.database), { available: 2_000n, settlement: -2_000n })
+  assert.deepEqual(await stands(pix), { isSuspended: false, cases: [], notified: ['PAID', 'CONFIRMED', 'CONFIRMED'] })
+  await pix.assertBooksAgree()
+})
+
 test('[trip-wire.1] [statement.8] [PL-50] a forged credit that the sandbox believes suspends once; undone, it leaves nothing, and an «on» stays', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await pix.balance(20_000)
