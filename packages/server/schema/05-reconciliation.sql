@@ -65,13 +65,15 @@ CREATE TABLE statement_gap (
   booked_at    timestamptz NOT NULL,
   -- Time of the first complete reading that lacked it.
   missed_at    timestamptz NOT NULL,
+  -- Time at which its part of the statement was last read again.
+  reread_at    timestamptz,
   -- Time at which a case was opened about it.
   reported_at  timestamptz,
   -- Time at which the statement had it after all.
   filled_at    timestamptz,
   PRIMARY KEY (direction, id)
 );
-GRANT SELECT, INSERT, UPDATE (reported_at, filled_at) ON statement_gap TO pixgate_app;
+GRANT SELECT, INSERT, UPDATE (reread_at, reported_at, filled_at) ON statement_gap TO pixgate_app;
 -- Gaps that are open, the oldest first.
 CREATE INDEX statement_gap_open ON statement_gap (missed_at) WHERE filled_at IS NULL;
 

@@ -204,6 +204,8 @@ class StatementDifferences implements Differences {
   }
 
   async #unexplained(entry: OpenEntry, reason: string, operationId: string | null): Promise<Done | Found> {
+    // By an event or another process since it was looked at: the next reading finds that.
+    if (await this.#store.isBooked(entry)) return 'NOTHING'
     const recipient = operationId === null ? await this.#recipientOf(entry) : {}
     const facts = { reason, operationId, ...factsOf(entry), ...recipient }
     if (entry.direction === 'in') {

@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Differences } from './differences.ts'
-import { firstFrom, markAfter, type Window, windowAt } from './rules.ts'
+import { firstFrom, markAfter, type Window, windowAt, windowsOf } from './rules.ts'
 import type { FinishedReading, Mark, StatementStore } from './store.ts'
 import type { UnreadableItems } from './unreadable.ts'
 
@@ -35,8 +35,11 @@ const LEASE_MS = 60_000
 /** Entries are matched for so long in one reading; then what is left waits for the next one, and the wire does not. */
 const MATCH_MS = 30_000
 
-/** Pages of a window that is read again for an item that cannot be read. */
+/** Pages of a window that is read again. */
 const PAGES_AGAIN_MAX = 100
+
+/** Movements that one reading looks for again. */
+const REREAD_MAX = 500
 
 /** A bank whose statement could not be read for so long is an error. */
 const BLIND_MS = 900_000
@@ -80,10 +83,13 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
   async function ended(reading: Reading): Promise<boolean> {
     const { startedAt, readFrom, window } = reading
     const isOfThePast = window.to < startedAt
-    // Else what our books have since then is in windows that are yet to be read. First, as there may be much to match.
-    if (!isOfThePast) await differences.findGaps(startedAt, readFrom)
     await unreadable.ended(window, reading.pages)
-    if (!isOfThePast) await readAgain(options, reading, () => isOurs(reading))
+    // Otherwise, later movements of our books are in windows that are yet to be read.
+    if (!isOfThePast) {
+      await readAgain(options, reading, () => isOurs(reading))
+      // Before the match, which may be long.
+      await differences.findGaps(startedAt, readFrom)
+    }
     const waiting = await differences.match(clock.now(), matching(options, reading))
     // A window of the past is followed by the next one at once, unless something in it has to wait.
     const isMore = isOfThePast && waiting.length === 0
@@ -123,18 +129,20 @@ async function begin({ store, partner, clock, ids }: StatementJobsOptions): Prom
   return { leaseId, startedAt, readFrom, mark, window, cursors: new Set(), pages: [], cursor: null }
 }
 
-/** Reads the windows of items that could not be read once more. */
+/** Reads once more the windows of items that could not be read, and of movements of our books that the statement lacks. */
 async function readAgain(
-  { partner, differences, unreadable, clock }: StatementJobsOptions,
+  { store, partner, differences, unreadable, clock }: StatementJobsOptions,
   reading: Reading,
   isOurs: () => Promise<boolean>,
 ): Promise<void> {
-  for (const window of await unreadable.dueWindows()) {
+  const lacking = windowsOf(await store.toReread(reading.startedAt, REREAD_MAX))
+  for (const window of [...(await unreadable.dueWindows()), ...lacking]) {
     const pages: StatementPage[] = []
     for (let cursor: string | null = null; pages.length < PAGES_AGAIN_MAX && (await isOurs()); ) {
       const answer = await partner.readStatement({ ...window, cursor })
       if (answer.kind !== 'READ') break
       await differences.keep(newsOf(answer.page, reading), clock.now())
+      await unreadable.report(answer.page, window)
       pages.push({ ...answer.page, entries: [] })
       cursor = answer.page.nextCursor
       if (cursor !== null) continue

@@ -51,6 +51,37 @@ export function markAfter(
   return Math.max(matchedUntil ?? from, held)
 }
 
+/** A movement of our books that the statement lacks was at the bank between these. Epoch milliseconds. */
+export interface LackingMovement {
+  readonly orderedAt: number
+  readonly bookedAt: number
+}
+
+/** Movements that were booked later than this after they were ordered are looked for in the last part of that time. */
+const REREAD_SPAN_MAX_MS = 7 * 86_400_000
+
+/**
+ * The windows in which movements are looked for again: each once, none longer than a window may be.
+ * @source rules#statement.8
+ */
+export function windowsOf(movements: readonly LackingMovement[]): Window[] {
+  const { statementClockSkewMs, statementWindowMaxMs } = limits
+  const spans = movements
+    .map(({ orderedAt, bookedAt }) => ({
+      from: Math.max(Math.min(orderedAt, bookedAt), bookedAt - REREAD_SPAN_MAX_MS) - statementClockSkewMs,
+      to: bookedAt + statementClockSkewMs,
+    }))
+    .sort((one, other) => one.from - other.from)
+  const windows: Window[] = []
+  let read = Number.NEGATIVE_INFINITY
+  for (const { from, to } of spans) {
+    for (read = Math.max(read, from); read < to; read = Math.min(to, read + statementWindowMaxMs)) {
+      windows.push({ from: read, to: Math.min(to, read + statementWindowMaxMs) })
+    }
+  }
+  return windows
+}
+
 /** What tells an entry from every other. */
 export function keyOf({ kind, movementId }: Pick<StatementEntry, 'kind' | 'movementId'>): string {
   return `${kind} ${movementId}`
@@ -77,6 +108,8 @@ export interface OpenEntry extends StatementEntry {
   readonly paidBy: readonly Subject[]
   /** The charge on which the payment that was taken back is booked, also one that waits in suspense; else `null`. */
   readonly arrivedOn: string | null
+  /** That charge awaits it: it may be one of our refunds. */
+  readonly isAwaited: boolean
   /** An adjustment of its amount and direction that explains no other entry; `null` where there is none. */
   readonly adjustmentId: string | null
   /** Amount booked in clearing for this entry, centavos: incoming money without an explanation. */
@@ -117,6 +150,8 @@ export function judge(entry: OpenEntry, now: number): Verdict {
   if (entry.booked) return judgeBooked(entry, entry.booked, now)
   const subject = subjectOf(entry)
   if (typeof subject === 'string') return judgeStrange(entry, subject, now, isOverdue)
+  // The charge finds out whose it is, and opens its own case where it cannot.
+  if (entry.isAwaited) return { is: 'UNEXPLAINED', reason: 'it may be a refund of ours', isOverdue: false }
   return { is: nextStep(entry, now), operationId: subject.id, isOverdue }
 }
 

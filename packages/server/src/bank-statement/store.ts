@@ -13,7 +13,7 @@ import {
   openEntries,
   openEntryOf,
 } from './entries/store.ts'
-import type { OpenEntry } from './rules.ts'
+import type { LackingMovement, OpenEntry } from './rules.ts'
 import type { NamedTariff } from './tariff-names.ts'
 
 /** All SQL of the statement. What the bank said is only ever added; what became of it is noted beside it. */
@@ -47,6 +47,8 @@ export interface StatementStore extends EntryMarking {
   unreported(direction: StatementEntry['direction'], after: OpenEntry | undefined, limit: number): Promise<OpenEntry[]>
   /** Entries that are a case and not settled, in a fixed order, so many after the one given. */
   reported(after: EntryKey | undefined, limit: number): Promise<OpenEntry[]>
+  /** Whether our books have an entry's movement by now. */
+  isBooked(entry: Pick<StatementEntry, 'direction' | 'movementId'>): Promise<boolean>
   /** When the oldest entry that is neither settled nor a case moved or was first seen; `null` where there is none. */
   oldestUnreportedAt(): Promise<number | null>
 
@@ -56,6 +58,11 @@ export interface StatementStore extends EntryMarking {
    * @param bookedSince what was booked before is not looked for: its part of the statement was never read
    */
   noteGaps(nowMs: number, bookedUntil: number, bookedSince: number): Promise<void>
+  /**
+   * Movements that the statement lacks and that are looked for again now: after an eighth of their age, until their case
+   * is closed. Notes that they are looked for.
+   */
+  toReread(nowMs: number, limit: number): Promise<LackingMovement[]>
   /** Closes what the statement has after all, with its case. */
   fillGaps(nowMs: number): Promise<void>
   /** Gaps that an earlier reading noted and that are older than the statement may be late: of each direction the largest, so many at most. */
@@ -212,6 +219,11 @@ const selectReported = statement<[direction: string, id: string, kind: string, l
     ORDER BY s.direction, s.id, s.kind`,
 )
 
+const selectBooked = statement<[direction: string, id: string], { is_booked: boolean }>(
+  'statement.is_booked',
+  'SELECT EXISTS (SELECT FROM movement WHERE direction = $1 AND id = $2) AS is_booked',
+)
+
 const selectOldestUnreported = statement<[], { at: number | null }>(
   'statement.oldest_unreported',
   `SELECT min(least(occurred_at, seen_at)) AS at FROM statement_entry WHERE settled_at IS NULL AND reported_at IS NULL`,
@@ -300,6 +312,22 @@ const selectGaps = statement<
     WHERE place <= $6 ORDER BY direction, place`,
 )
 
+/** Each time after an eighth of its age: at first with every reading, after a day every three hours. */
+const toReread = statement<[now: string, limit: number], { ordered_at: number; booked_at: number }>(
+  'statement.to_reread',
+  `UPDATE statement_gap g SET reread_at = $1
+     FROM (SELECT l.direction, l.id, o.created_at, (o.facts ->> 'paidAt')::float8 AS paid_ms
+             FROM statement_gap l JOIN operation o ON o.id = l.operation_id
+            WHERE l.filled_at IS NULL
+              AND (l.reread_at IS NULL OR $1::timestamptz - l.reread_at >= ($1::timestamptz - l.booked_at) / 8)
+              AND NOT EXISTS (SELECT FROM "case" c
+                               WHERE c.operation_id IS NULL AND c.kind = '${MISSING}' AND c.closed_at IS NOT NULL
+                                 AND c.reference = l.direction || ' ' || l.id)
+            ORDER BY l.reread_at NULLS FIRST LIMIT $2) due
+    WHERE g.direction = due.direction AND g.id = due.id
+   RETURNING coalesce(to_timestamp(due.paid_ms / 1000), due.created_at) AS ordered_at, g.booked_at`,
+)
+
 const noteGapsReported = statement<[directions: readonly string[], ids: readonly string[], now: string]>(
   'statement.gaps_reported',
   `UPDATE statement_gap g SET reported_at = $3 FROM unnest($1::text[], $2::text[]) AS r (direction, id)
@@ -340,7 +368,7 @@ function marks(database: Database): Pick<StatementStore, OfMark> {
   }
 }
 
-type OfGaps = 'noteGaps' | 'fillGaps' | 'gapsToReport' | 'noteGapsReported'
+type OfGaps = 'noteGaps' | 'toReread' | 'fillGaps' | 'gapsToReport' | 'noteGapsReported'
 
 function entriesOf(database: Database): Omit<StatementStore, OfMark | OfGaps> {
   return {
@@ -375,6 +403,8 @@ function entriesOf(database: Database): Omit<StatementStore, OfMark | OfGaps> {
       const { direction = '', movementId = '', kind = '' } = after ?? {}
       return (await database.rows(selectReported, [direction, movementId, kind, limit])).map(openEntryOf)
     },
+    isBooked: async ({ direction, movementId }) =>
+      (await database.rows(selectBooked, [direction, movementId]))[0]?.is_booked === true,
     oldestUnreportedAt: async () => (await database.rows(selectOldestUnreported, []))[0]?.at ?? null,
     ...markingOf(database),
   }
@@ -388,6 +418,10 @@ function gapsOf(database: Database): Pick<StatementStore, OfGaps> {
         const [row] = await database.rows(insertGaps, [...instants, GAPS_BATCH])
         if (Number(row?.checked ?? 0) < GAPS_BATCH) return
       }
+    },
+    toReread: async (nowMs, limit) => {
+      const rows = await database.rows(toReread, [instantParameter(nowMs), limit])
+      return rows.map(({ ordered_at, booked_at }) => ({ orderedAt: ordered_at, bookedAt: booked_at }))
     },
     fillGaps: async (nowMs) => {
       await database.rows(fillGaps, [instantParameter(nowMs)])

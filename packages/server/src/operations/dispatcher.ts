@@ -120,6 +120,9 @@ interface Chosen<Order> {
 /** Of more orders that were hindered, the one that was hindered longest ago is forgotten. */
 const HINDERED_MAX = 1_000
 
+/** While the bank says nothing about an order that waits for its release, it is asked this often. */
+const RELEASE_ASKED_EVERY_MS = 60_000
+
 /** After its claim an order is sent without another look at whether sending is wanted for this long. */
 const FRESH_MS = 500
 
@@ -153,6 +156,8 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   /** Orders whose latest try did not leave for a reason of their own. */
   readonly #hindered = new LRUCache<string, true>({ max: HINDERED_MAX })
   readonly #sendingNew: SendingNew
+  /** When the bank last said nothing about an order that waits for its release. */
+  readonly #silentAt = new LRUCache<string, number>({ max: HINDERED_MAX })
   /** Orders being made that are claimed with it, and those being sent that were. */
   readonly #new = new Set<Promise<void>>()
   /** More were due than could be worked on: what is made now waits for its turn. */
@@ -233,8 +238,12 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
 
   /** After a restore the bank may have an order that looks as if it was never sent. */
   async #release(order: Order): Promise<Order | undefined> {
+    const now = this.#clock.now()
+    if (now - (this.#silentAt.get(order.id) ?? Number.NEGATIVE_INFINITY) < RELEASE_ASKED_EVERY_MS) return undefined
     const inputs = (await this.#orders.askBeforeRelease?.(order)) ?? [{ on: 'clock.released' }]
-    return inputs.length === 0 ? undefined : this.#orders.take(order, inputs)
+    if (inputs.length > 0) return this.#orders.take(order, inputs)
+    this.#silentAt.set(order.id, now)
+    return undefined
   }
 
   /**

@@ -9,6 +9,8 @@ import { payment } from '../support/engine.ts'
 import { bookedMovements, caseFacts, cases, payoutSwitch, statementEntries } from '../support/evidence.ts'
 import { pageOf, paymentOf, type StatementFixture, statementFixture } from './fixture.ts'
 
+const MINUTE = 60_000
+const DAY = 1_440 * MINUTE
 const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 
 /** Lets a charge take a payment of its value from elsewhere. */
@@ -157,6 +159,27 @@ test('[statement.8] [PL-14] what our books have and two readings do not is a cas
   assert.deepEqual(await cases(fixture.database), ['statement_missing (closed)'])
   await fixture.minutes(10)
   assert.deepEqual(await cases(fixture.database), ['statement_missing (closed)'])
+})
+
+test('[statement.8] a credit that the statement lacks is looked for where it was paid, less often with its age, until its case is closed', async (t) => {
+  const fixture = await statementFixture(t)
+  await fixture.sweep()
+  const charge = await fixture.charge()
+  fixture.clock.advance(DAY)
+  await pay(fixture, charge.id, 'E1', charge.createdAt + MINUTE)
+  await fixture.sweep()
+  fixture.bank.asked.length = 0
+  const rereads = () => fixture.bank.asked.filter(({ from, to }) => from <= charge.createdAt && charge.createdAt < to)
+  await fixture.minutes(20)
+  const young = rereads().length
+  fixture.bank.asked.length = 0
+  await fixture.minutes(20)
+  const old = rereads().length
+  assert.ok(old > 0 && young > old, `${young}, then ${old}`)
+  await administer(fixture.url, 'UPDATE "case" SET closed_at = now()')
+  fixture.bank.asked.length = 0
+  await fixture.minutes(60)
+  assert.deepEqual(rereads(), [])
 })
 
 test('[statement.8] [PL-14] what was booked before the statement was first read is not missed', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
 import fc from 'fast-check'
-import { firstFrom, judge, markAfter, type OpenEntry, windowAt } from '../../src/bank-statement/rules.ts'
+import { firstFrom, judge, markAfter, type OpenEntry, windowAt, windowsOf } from '../../src/bank-statement/rules.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z')
 const MINUTE = 60_000
@@ -26,12 +26,33 @@ function open(given: Partial<OpenEntry> = {}): OpenEntry {
     named: { id: ID, kind: 'cash_in', endToEndId: null },
     paidBy: [],
     arrivedOn: null,
+    isAwaited: false,
     adjustmentId: null,
     heldCents: 0n,
     isComeAndGone: false,
     ...given,
   }
 }
+
+test('[statement.8] the windows that are read again cover each movement once, in parts of at most six hours', () => {
+  const time = fc.integer({ min: 0, max: 30 * 24 * 60 }).map((minutes) => NOW + minutes * MINUTE)
+  const movements = fc.array(fc.record({ orderedAt: time, bookedAt: time }), { maxLength: 20 })
+  fc.assert(
+    fc.property(movements, (lacking) => {
+      const windows = windowsOf(lacking)
+      for (const [index, { from, to }] of windows.entries()) {
+        assert.ok(from < to && to - from <= limits.statementWindowMaxMs)
+        assert.ok(from >= (windows[index - 1]?.to ?? from))
+      }
+      const isRead = (instant: number) => windows.some(({ from, to }) => from <= instant && instant < to)
+      for (const { orderedAt, bookedAt } of lacking) {
+        assert.ok(isRead(bookedAt - 5 * MINUTE) && isRead(bookedAt + 5 * MINUTE - 1))
+        if (orderedAt < bookedAt) assert.ok(isRead(Math.max(orderedAt, bookedAt - 7 * 24 * 60 * MINUTE) - 5 * MINUTE))
+      }
+    }),
+  )
+  assert.deepEqual(windowsOf([]), [])
+})
 
 test('[statement.2] [PL-12] whenever it is read, and however far the clocks are apart within bounds, no booking is left out', () => {
   fc.assert(

@@ -298,10 +298,10 @@ test('[restored.4] [DB-46] after a restore what looks as if it was never sent is
   await fixture.later(25 * HOUR)
   assert.equal((await fixture.read(id)).status, 'RESERVED', 'the bank did not answer')
   fixture.partner.query = PROCESSING
-  await fixture.later(SECOND)
+  await fixture.later(MINUTE)
   assert.equal((await fixture.read(id)).status, 'RESERVED', 'the bank is at it')
   fixture.partner.query = CONFIRMED
-  await fixture.later(SECOND)
+  await fixture.later(MINUTE)
   assert.equal((await fixture.read(id)).status, 'RECONCILIATION_REQUIRED')
   assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID'], 'nobody is told that it failed')
 

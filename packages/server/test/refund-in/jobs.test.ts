@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Availability, Refund, RefundPartner, RefundStatus } from '../../src/banks/port.ts'
+import type { Availability, Refund, RefundPartner, RefundQueryAnswer, RefundStatus } from '../../src/banks/port.ts'
 import { createRefundInJobs, inputsOfAsking, inputsOfSending } from '../../src/refund-in/jobs.ts'
 import type { RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { NOW } from '../cash-in/situations.ts'
@@ -77,6 +77,16 @@ test('[P7] [refund-in.doubt.1] of an answer that contradicts, money of ours that
   assert.deepEqual(foreign, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
 })
 
+const UNUSED = {
+  create: () => assert.fail(),
+  refuse: () => assert.fail(),
+  applyReturn: () => assert.fail(),
+  command: () => assert.fail(),
+  returnCommand: () => assert.fail(),
+  settleReturns: () => assert.fail(),
+  askAboutOpen: () => assert.fail(),
+}
+
 /** A bank that answers by script, and one refund that is due. */
 function bench(
   refund: RefundIn,
@@ -84,8 +94,11 @@ function bench(
   capabilities: RefundPartner['capabilities'] = new Set(),
   isEnabled = true,
   isNearRestore = false,
+  answer: RefundQueryAnswer = { kind: 'NOT_FOUND' },
 ) {
   const [asked, inputs]: [string[], RefundInInput[]] = [[], []]
+  let now = NOW
+  const clock = { now: () => now, advance: (ms: number) => (now += ms) }
   const partner: RefundPartner & Availability = {
     capabilities,
     idempotencyWindowMs: 86_400_000,
@@ -98,22 +111,16 @@ function bench(
     getRefund: async (id, terms) => {
       assert.deepEqual(terms, { valueCents: 3_000n, endToEndId: 'E1' })
       asked.push(`GET ${id}`)
-      return { kind: 'NOT_FOUND' }
+      return answer
     },
   }
   const jobs = createRefundInJobs({
     partner,
-    clock: { now: () => NOW },
+    clock,
     isAskedFirst: () => isNearRestore,
     bounds: { callTimeoutMs: 3_000, eventQueries: { take: (wanted) => wanted } },
     commands: {
-      create: () => assert.fail(),
-      refuse: () => assert.fail(),
-      applyReturn: () => assert.fail(),
-      command: () => assert.fail(),
-      returnCommand: () => assert.fail(),
-      settleReturns: () => assert.fail(),
-      askAboutOpen: () => assert.fail(),
+      ...UNUSED,
       apply: async (_id, given) => {
         inputs.push(...given)
         // A claim is dated when it is made.
@@ -136,7 +143,7 @@ function bench(
       },
     },
   })
-  return { jobs, asked, inputs }
+  return { jobs, asked, inputs, clock }
 }
 
 test('[refund-in.states.2] [CO-40] every attempt asks for the same, under its order id, after it was claimed', async () => {
@@ -146,6 +153,17 @@ test('[refund-in.states.2] [CO-40] every attempt asks for the same, under its or
   const request = { valueCents: 3000, endToEndId: 'E1', reason: 'returned' }
   assert.deepEqual(asked, ['due true', `PUT ${refund.orderId} ${JSON.stringify(request)}`])
   assert.deepEqual(inputs, [{ on: 'send.claimed', leaseMs: 5_500 }, accepted])
+})
+
+test('[restored.4] a refund of which the bank says nothing is not released, and queried once a minute', async () => {
+  const old = refundAs('PENDING', { facts: {}, createdAt: NOW - 25 * 3_600_000 })
+  const { jobs, asked, inputs, clock } = bench(old, 0, new Set(['query-refund']), false, true, TIMEOUT)
+  for (let second = 0; second < 120; second += 1) {
+    await jobs.processNext()
+    clock.advance(1_000)
+  }
+  assert.equal(asked.filter((call) => call.startsWith('GET')).length, 2)
+  assert.deepEqual(inputs, [])
 })
 
 test('[restored.4] after a restore a refund that looks as if it was never sent is released once the bank does not have it', async () => {

@@ -84,7 +84,7 @@ async function hidingWorld(t: TestContext) {
   return { ...pix, show: () => (pix.tamper = () => undefined) }
 }
 
-for (const hidden of [8])
+for (const hidden of [8, 20])
   test(`[statement.8] [trip-wire.1] [PL-14] a booked credit whose line the bank hides for ${hidden} minutes suspends once, books nothing, and its case closes`, async (t) => {
     const pix = await hidingWorld(t)
     await minutes(pix, 1)
@@ -102,6 +102,21 @@ for (const hidden of [8])
     assert.deepEqual(await balances(pix.database), booked)
     await pix.assertBooksAgree()
   })
+
+test('[statement.2] [cash-in.expired.4] a payment of which no event tells, and whose line the bank hides for 20 minutes, is paid in the end', async (t) => {
+  const pix = await hidingWorld(t)
+  await pix.behave(EVENTS_LOST)
+  const { id } = await pix.charge('100.00', { expirationTime: 3_600 })
+  await minutes(pix, 1)
+  await pix.bankAction(`charges/${id}/pay`)
+  await minutes(pix, 20)
+  assert.equal((await pix.read(id)).status, 'PENDING')
+  pix.show()
+  await minutes(pix, 42)
+  assert.equal((await pix.read(id)).status, 'PAID')
+  assert.deepEqual(await stands(pix), { isSuspended: false, cases: [], notified: ['PAID'] })
+  await pix.assertBooksAgree()
+})
 
 for (const [bank, options, waitMinutes] of [
   ['pixgate', {}, 5],
@@ -121,6 +136,24 @@ for (const [bank, options, waitMinutes] of [
     assert.deepEqual(await stands(pix), { isSuspended: false, cases: [], notified: ['PAID', 'CONFIRMED'] })
     await pix.assertBooksAgree()
   })
+
+test('[cash-in.returns.1] [trip-wire.2] a return of the bank’s own that may be a refund of which the bank says nothing suspends nothing', async (t) => {
+  const pix = await tamperedWorld(t)
+  const cashIn = await pix.paid('100.00')
+  await pix.behave({ refundIn: 'manual', ...EVENTS_LOST })
+  const { id } = await pix.refundIn(cashIn.id, 40)
+  pix.tamper = (call) => (call.startsWith('GET /refunds') ? { status: 500, body: {} } : undefined)
+  await minutes(pix, 1)
+  await pix.bankAction(`charges/${cashIn.id}/return`, { valueCents: 4_000 })
+  await minutes(pix, 12)
+  assert.deepEqual(await stands(pix), { isSuspended: false, cases: [], notified: ['PAID'] })
+  pix.tamper = () => undefined
+  await pix.bankAction(`refunds/${id}/confirm`)
+  await minutes(pix, 4)
+  assert.deepEqual(await balances(pix.database), { available: 2_000n, settlement: -2_000n })
+  assert.deepEqual(await stands(pix), { isSuspended: false, cases: [], notified: ['PAID', 'CONFIRMED', 'CONFIRMED'] })
+  await pix.assertBooksAgree()
+})
 
 test('[trip-wire.1] [statement.8] [PL-50] a forged credit that the sandbox believes suspends once; undone, it leaves nothing, and an «on» stays', async (t) => {
   const pix = await world(t, {}, STEPPED)

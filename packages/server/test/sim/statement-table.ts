@@ -2,7 +2,9 @@ import { type EntryKey, MISSING, UNEXPLAINED } from '../../src/bank-statement/en
 import { keyOf, type OpenEntry, SUBJECT_KINDS, type Subject } from '../../src/bank-statement/rules.ts'
 import type { Gap, StatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
+import { isCashIn } from '../../src/cash-in/index.ts'
 import type { Operation } from '../../src/engine/operation.ts'
+import { own } from '../../src/platform/own.ts'
 import { bookedAt, type Tables } from './tables.ts'
 
 /** What the bank's statement told, as far as differences are looked for in it. */
@@ -13,6 +15,7 @@ export type DifferenceStore = Pick<
   | 'reopenTariffs'
   | 'unreported'
   | 'reported'
+  | 'isBooked'
   | 'oldestUnreportedAt'
   | 'settle'
   | 'noteAsked'
@@ -66,6 +69,7 @@ export class StatementTable {
         (one, other) => Number(other.valueCents - one.valueCents) || (one.movementId < other.movementId ? 1 : -1),
       ),
     reported: async () => this.#open((row) => row.reportedAt !== null),
+    isBooked: async ({ direction, movementId }) => bookedAt(this.#tables, direction, movementId) !== undefined,
     oldestUnreportedAt: async () => null,
     settle: async (results, nowMs) => {
       for (const { entry, outcome } of results) this.#settle(entry, outcome, nowMs)
@@ -150,10 +154,16 @@ export class StatementTable {
       named: named && subjectOf(named),
       paidBy: paidBy.map(({ id }) => ({ id, kind: SUBJECT_KINDS[kind], endToEndId })),
       arrivedOn: isArrivedOnCharge ? arrived.operationId : null,
+      isAwaited: isArrivedOnCharge === true && this.#isAwaited(arrived.operationId, movementId),
       adjustmentId: null,
       heldCents: 0n,
       isComeAndGone: this.#isComeAndGone(row),
     }
+  }
+
+  #isAwaited(chargeId: string, returnId: string): boolean {
+    const charge = this.#tables.operations.get(chargeId)
+    return isCashIn(charge) && own(charge.facts.awaitedReturns, returnId) !== undefined
   }
 
   /** A payment of nobody's that the bank gave back whole, or such a return. */
