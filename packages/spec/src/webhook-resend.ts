@@ -46,15 +46,15 @@ const resent = Type.Object(
     webhookId: uuid,
     deliveries: Type.Integer({ minimum: 0, maximum: limits.webhookResendMax, description: 'How many are due now' }),
     hasMore: Type.Boolean({ description: 'There may be more: send the request again with `since` of this answer' }),
-    since: { ...instant, description: 'From where to go on' },
+    since: { ...instant, description: 'From where to go on, where `hasMore` is true' },
   },
   { title: 'WebhookResent', description: 'Deliveries that are due now.' },
 )
 
 const example = {
   webhookId: WEBHOOK_ID,
-  deliveries: 212,
-  hasMore: false,
+  deliveries: 10_000,
+  hasMore: true,
   since: '2026-11-21T14:41:07.310Z',
 } as const
 
@@ -72,7 +72,7 @@ export const recoverWebhook = endpoint({
   tag: 'Webhooks',
   summary: 'Resend what an endpoint has not taken since a time',
   description:
-    'Its failed and pending deliveries made since then are due now and get four attempts each, oldest first; 10,000 in one request at most.',
+    'Its pending deliveries that wait for a later attempt, and its failed ones, made since then are due now and get four attempts each, oldest first; 10,000 in one request at most.',
   params,
   body,
   example: { since: '2026-11-21T13:00:00Z' },
