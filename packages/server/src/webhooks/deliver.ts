@@ -1,4 +1,4 @@
-import { type EndpointReason, type EndpointState, limits } from '@pixgate/spec'
+import { limits } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
@@ -402,7 +402,7 @@ function rowOf({ claim, leasedUntil, attempt, next }: EndedAttempt) {
     id: claim.id,
     leased_until: instantParameter(leasedUntil),
     result: next.result,
-    due_at: next.dueAt === null ? null : instantParameter(next.dueAt),
+    due_at: instantOrNull(next.dueAt),
     schedule_left: next.scheduleLeft,
     resend_left: next.resendLeft,
     outcome: attempt.outcome,
@@ -435,24 +435,15 @@ const lockCircuitsStatement = statement<[ids: readonly string[]], CircuitRow>(
       FOR NO KEY UPDATE`,
 )
 
-const setCircuitStatement = statement<
-  [
-    id: string,
-    state: EndpointState,
-    reason: EndpointReason | null,
-    since: string,
-    failures: number,
-    failingSince: string | null,
-    failedProbes: number,
-    probeAt: string | null,
-    heldUntil: string | null,
-  ]
->(
-  'webhooks.setCircuit',
-  `UPDATE endpoint
-      SET state = $2, reason = $3, since = $4, failures = $5, failing_since = $6, failed_probes = $7, probe_at = $8,
-          held_until = $9
-    WHERE id = $1`,
+const setCircuitsStatement = statement<[circuits: string]>(
+  'webhooks.setCircuits',
+  `UPDATE endpoint e
+      SET state = c.state, reason = c.reason, since = c.since, failures = c.failures, failing_since = c.failing_since,
+          failed_probes = c.failed_probes, probe_at = c.probe_at, held_until = c.held_until
+     FROM jsonb_to_recordset($1::jsonb)
+       AS c (id uuid, state text, reason text, since timestamptz, failures integer, failing_since timestamptz,
+             failed_probes integer, probe_at timestamptz, held_until timestamptz)
+    WHERE e.id = c.id`,
 )
 
 /** Applies attempts to the circuit breakers of their endpoints. Writes nothing of an endpoint that is well. */
@@ -469,7 +460,8 @@ async function updateCircuits(
   const moved = await database.transaction(async (queries) => {
     const circuits = await queries.rows(lockCircuitsStatement, [ids])
     const changes = circuits.map((before) => ({ before, after: circuitAfterAll(before, ended) }))
-    for (const { before, after } of changes) await setCircuit(queries, before.id, after)
+    const rows = changes.map(({ before, after }) => circuitRow(before.id, after))
+    await queries.rows(setCircuitsStatement, [JSON.stringify(rows)])
     return changes
   })
   for (const { before, after } of moved) {
@@ -487,19 +479,14 @@ function circuitAfterAll(before: CircuitRow, ended: readonly EndedAttempt[]): Ci
     .reduce<Circuit>(circuitAfter, before)
 }
 
-async function setCircuit(queries: Queries, id: string, circuit: Circuit): Promise<void> {
-  const { state, reason, since, failures, failingSince, failedProbes, probeAt, heldUntil } = circuit
-  await queries.rows(setCircuitStatement, [
-    id,
-    state,
-    reason,
-    instantParameter(since),
-    failures,
-    instantOrNull(failingSince),
-    failedProbes,
-    instantOrNull(probeAt),
-    instantOrNull(heldUntil),
-  ])
+function circuitRow(id: string, { state, reason, since, failures, failingSince, failedProbes, ...more }: Circuit) {
+  return {
+    ...{ id, state, reason, failures, failed_probes: failedProbes },
+    since: instantParameter(since),
+    failing_since: instantOrNull(failingSince),
+    probe_at: instantOrNull(more.probeAt),
+    held_until: instantOrNull(more.heldUntil),
+  }
 }
 
 function instantOrNull(epochMs: number | null): string | null {

@@ -20,6 +20,7 @@ import {
   statement,
 } from '../platform/db/database.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
+import { instantText } from '../platform/http/instant.ts'
 import type { AddressGate } from '../platform/http-client/address-gate.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import type { Job } from '../platform/jobs/job.ts'
@@ -223,7 +224,7 @@ async function rotateSecret(needs: EndpointDependencies, id: string, overlapSeco
       webhook_id: id.toLowerCase(),
       secret: made.text,
       createdAt: new Date(at).toISOString(),
-      previousExpiresAt: instantOrNull(ends.length === 0 ? null : Math.max(...ends)),
+      previousExpiresAt: instantText(ends.length === 0 ? null : Math.max(...ends)),
     }
   })
 }
@@ -484,21 +485,17 @@ function detailView(detail: EndpointDetail, secrets: readonly SigningSecret[]) {
       explanation: reason === null ? null : endpointReasons[reason],
       since: new Date(detail.since).toISOString(),
       failures,
-      failingSince: instantOrNull(detail.failingSince),
-      nextProbeAt: instantOrNull(detail.probeAt),
-      heldUntil: instantOrNull(detail.heldUntil),
+      failingSince: instantText(detail.failingSince),
+      nextProbeAt: instantText(detail.probeAt),
+      heldUntil: instantText(detail.heldUntil),
       pending,
-      oldestPendingAt: instantOrNull(detail.oldestPendingAt),
-      nextAttemptAt: instantOrNull(detail.nextAttemptAt),
+      oldestPendingAt: instantText(detail.oldestPendingAt),
+      nextAttemptAt: instantText(detail.nextAttemptAt),
       recent: { attempts, succeeded, successRate, p50Ms: detail.p50Ms, p95Ms: detail.p95Ms },
     },
     secrets: secrets.map(({ createdAt, expiresAt }) => ({
       createdAt: new Date(createdAt).toISOString(),
-      expiresAt: instantOrNull(expiresAt),
+      expiresAt: instantText(expiresAt),
     })),
   }
-}
-
-function instantOrNull(epochMs: number | null): string | null {
-  return epochMs === null ? null : new Date(epochMs).toISOString()
 }

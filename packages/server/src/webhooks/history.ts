@@ -10,7 +10,7 @@ import {
 import { knownProblem } from '../platform/connection-problem.ts'
 import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
-import { instantOf } from '../platform/http/instant.ts'
+import { instantOf, instantText } from '../platform/http/instant.ts'
 import { cursorAfter, type Place, placeOf } from '../platform/http/page-cursor.ts'
 import { type RequestPart, requestParts, type TimeSplit } from '../platform/http-client/request-times.ts'
 import { isUuid } from '../platform/ids.ts'
@@ -220,9 +220,9 @@ const selectAttemptsStatement = statement<[string, number], AttemptRow>(
 export function deliveryView({ createdAt, nextAttemptAt, finishedAt, ...row }: DeliveryRow) {
   return {
     ...row,
-    nextAttemptAt: instantOrNull(nextAttemptAt),
+    nextAttemptAt: instantText(nextAttemptAt),
     createdAt: new Date(createdAt).toISOString(),
-    finishedAt: instantOrNull(finishedAt),
+    finishedAt: instantText(finishedAt),
   }
 }
 
@@ -236,10 +236,6 @@ export function attemptFieldsView(row: Omit<AttemptRow, 'attempt' | 'endedAt'>) 
 
 function attemptView({ attempt, endedAt, ...row }: AttemptRow) {
   return { attempt, ...attemptFieldsView(row), endedAt: new Date(endedAt).toISOString() }
-}
-
-function instantOrNull(epochMs: number | null): string | null {
-  return epochMs === null ? null : new Date(epochMs).toISOString()
 }
 
 /** An attempt to explain. */

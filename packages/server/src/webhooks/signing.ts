@@ -14,6 +14,7 @@ import {
 } from '../platform/db/database.ts'
 import { hasCurrent } from '../platform/http/etag.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
+import { instantText } from '../platform/http/instant.ts'
 import type { Ids } from '../platform/ids.ts'
 import { refuseLapsed } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
@@ -468,11 +469,10 @@ function operatorView(key: SigningKey, nowMs: number): Static<typeof signingKeyV
     state,
     publicKey: key.publicPem,
     createdAt: new Date(key.publishedAt).toISOString(),
-    promotedAt: instantOrNull(key.signsFrom),
-    replacedAt: instantOrNull(key.replacedAt),
-    retiredAt:
-      state === 'retired' ? instantOrNull(Math.min(key.revokedAt ?? Infinity, key.retiresAt ?? Infinity)) : null,
-    mayMoveAt: instantOrNull(mayMoveAt(key, nowMs)),
+    promotedAt: instantText(key.signsFrom),
+    replacedAt: instantText(key.replacedAt),
+    retiredAt: state === 'retired' ? instantText(Math.min(key.revokedAt ?? Infinity, key.retiresAt ?? Infinity)) : null,
+    mayMoveAt: instantText(mayMoveAt(key, nowMs)),
   }
 }
 
@@ -492,10 +492,6 @@ type Jwk = Static<(typeof getJwks)['responses'][200]['schema']>['keys'][number]
 function jwkView({ id, publicPem }: SigningKey): Jwk {
   const { x = '', y = '' } = createPublicKey(publicPem).export({ format: 'jwk' })
   return { kty: 'EC', crv: 'P-256', x, y, kid: id, use: 'sig', alg: 'ES256' }
-}
-
-function instantOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
 }
 
 const sealedKeysStatement = statement<[], SealedKey>(
