@@ -4,50 +4,38 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { Type } from 'typebox'
 import { connectionProblem, errorCode } from '../../platform/connection-problem.ts'
 import { bad, type Finding, good } from '../../platform/finding.ts'
-import { isSuccess } from '../answers.ts'
 import type { ExaminationOptions } from '../bank.ts'
-import type { PartnerTls } from '../client-tls.ts'
+import { type Exchange, isSuccess } from '../exchange.ts'
 import type { Outcome } from '../link.ts'
-import type { ChargeRequest, Partner } from '../port.ts'
-import { bodyTest } from './bodies.ts'
-import { problemOf } from './classify.ts'
-import { concealing } from './conceal.ts'
-import type { Exchange } from './exchange.ts'
+import type { Partner } from '../port.ts'
+import type { ApiPixConfig } from './config.ts'
 import { SECRET_PARAMETER } from './inbound.ts'
-import type { Tokens } from './tokens.ts'
+import { concealing, type Tokens } from './link.ts'
+import { bodyTest, problemOf } from './protocol.ts'
 
-/** What is examined of a bank of the standard. */
-export interface Examined {
+/** A connected bank of the standard. */
+export interface Examined
+  extends Pick<
+    ApiPixConfig,
+    'tls' | 'timeoutMs' | 'merchant' | 'callbackUrl' | 'callbackSecrets' | 'registration' | 'warning' | 'isSandbox'
+  > {
   readonly address: URL
-  readonly tls: PartnerTls
-  readonly timeoutMs: number
   readonly tokens: Pick<Tokens, 'current'>
   readonly scopes: readonly string[]
   readonly exchange: Exchange
   readonly partner: Pick<Partner, 'createCharge' | 'cancelCharge'>
-  readonly merchant: ChargeRequest['merchant']
   /** Epoch milliseconds, by the bank's clock. */
   readonly bankNow: () => number
-  /** Where the bank is to call, with its secret; `undefined`: nobody said. */
-  readonly callbackUrl: string | undefined
-  /** Those of the address. */
-  readonly callbackSecrets: readonly string[]
-  /** What a registration of an address carries besides. */
-  readonly registration: Readonly<Record<string, string>>
-  /** What whoever sets it up should know. */
-  readonly warning: string | undefined
-  /** Whether its charges cost nobody anything. */
-  readonly isSandbox: boolean
 }
 
-/** A step: what it found, and whether the next ones can find anything. */
+/** The finding of a step; the next steps are left out where they cannot find anything. */
 interface Step {
   readonly finding: Finding
   readonly isEnd?: boolean
 }
 
 /**
- * Goes the way to the bank step by step, each with the reason where it fails: what cannot be reached is asked nothing.
+ * Tries the way to the bank step by step, each with the reason of its failure.
  * @source rules#api-pix.13
  */
 export async function examine(
@@ -69,7 +57,7 @@ export async function examine(
 
 const SECRET = new RegExp(`(${SECRET_PARAMETER}(?:=|%3D))[^&\\s"'<>]+`, 'gi')
 
-/** A bank may repeat an address that it does not like, with the secret in it: this is printed. */
+/** Findings are printed, and a bank may repeat an address that it refuses, with the secret in it. */
 function withoutSecret(finding: Finding): Finding {
   return { ...finding, says: finding.says.replaceAll(SECRET, '$1…') }
 }
@@ -90,7 +78,7 @@ function portOf({ port }: URL): number {
   return port === '' ? 443 : Number(port)
 }
 
-/** Waits for the first of a socket's events that ends it one way or the other. */
+/** Waits until a socket is ready; otherwise the code of its error. */
 function settled(socket: ReturnType<typeof connect>, ready: string, timeoutMs: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     socket.setTimeout(timeoutMs, () => resolve('timeout'))
@@ -127,7 +115,6 @@ async function grantsToken({ tokens }: Examined): Promise<Step> {
   return { finding: bad('token', `the bank ${problemWith(failed)}: the certificate may be of another environment`) }
 }
 
-/** A bank that does not say what it allows is asked all the same. */
 async function allowsScopes({ tokens, scopes }: Examined): Promise<Step> {
   const grant = await tokens.current()
   const allowed = 'failed' in grant ? undefined : grant.scopes
@@ -162,7 +149,7 @@ async function webhookOf(examined: Examined): Promise<Finding> {
     : bad('webhook', 'the bank calls another address: run `npm run bank-check -- --register`')
 }
 
-/** The bank calls the address before it takes it: that it can be reached is its own word. */
+/** The bank calls the address before it registers it. */
 async function register(examined: Examined): Promise<Finding> {
   const { exchange, callbackUrl: webhookUrl, registration: headers } = examined
   if (webhookUrl === undefined) return bad('webhook', 'PIXGATE_BANK_CALLBACK_URL is needed to register one')
@@ -172,7 +159,7 @@ async function register(examined: Examined): Promise<Finding> {
     : bad('webhook', `not registered: the bank ${problemWith(outcome)}`)
 }
 
-/** More than Efí's sandbox pays by itself. */
+/** Efí's sandbox pays smaller charges by itself. */
 const CHARGE_CENTS = 1_001n
 const CHARGE_LASTS_MS = 600_000
 

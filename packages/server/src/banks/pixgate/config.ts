@@ -10,16 +10,12 @@ import {
   type Values,
   variables,
 } from '../../platform/variables.ts'
-import type { BankCertificate } from '../certificate.ts'
-import type { PartnerTls } from '../client-tls.ts'
-import { readPartnerTls } from './tls.ts'
-
-/** How a bank that speaks our own partner protocol is reached. */
+import { type ReadPartnerTls, readPartnerTls } from '../certificates.ts'
 
 const SECRET_MIN_LENGTH = 32
 const PATH_MAX_LENGTH = 4_096
 
-/** What it has to be told, by environment variables. */
+/** Variables of a bank that speaks our own partner protocol. */
 export const pixgateBankVariables = variables({
   PIXGATE_PARTNER_URL: {
     shape: address('http:', 'https:'),
@@ -103,8 +99,8 @@ export const pixgateBankVariables = variables({
   },
 })
 
-/** The same, read. */
-export interface PixgateBankConfig {
+/** Configuration of a bank that speaks our own protocol. */
+export interface PixgateBankConfig extends Omit<ReadPartnerTls, 'faults'> {
   readonly url: string
   /** Sent as the bearer token. */
   readonly token: string
@@ -113,17 +109,14 @@ export interface PixgateBankConfig {
   readonly secretPrevious: string | undefined
   readonly inboundApiKey: string | undefined
   readonly inboundApiKeyPrevious: string | undefined
-  /** From where {@link inboundApiKey} counts; `undefined`: from anywhere. */
+  /** Networks that {@link inboundApiKey} counts from; `undefined`: any. */
   readonly addresses: readonly string[] | undefined
-  readonly tls: PartnerTls
-  /** Those of {@link tls}. */
-  readonly certificates: readonly BankCertificate[]
   readonly timeoutMs: number
   readonly createBudgetMs: number
   readonly hasIdempotentOrders: boolean
 }
 
-/** Makes it of the values of its variables, and of the files that they name, which were found to be good. */
+/** Makes it of its variables and their files, which have no faults. */
 export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>): PixgateBankConfig {
   const { tls, certificates } = readPartnerTls(values)
   return {
