@@ -8,7 +8,6 @@ import type { BankCall, ChargeRequest, NotSent, Partner } from './port.ts'
 
 /** The parts of a connector. */
 
-/** A connected bank. */
 export interface Bank extends Partner {
   readonly inbound: Inbound
   /** The `Date` of its last answer, epoch milliseconds; absent or `undefined` where it has none. */
@@ -21,7 +20,6 @@ export interface Bank extends Partner {
   close(): Promise<void>
 }
 
-/** Optional steps of an examination. */
 export interface ExaminationOptions {
   /** Registers our callback address at the bank. */
   readonly registers: boolean
@@ -29,28 +27,22 @@ export interface ExaminationOptions {
   readonly newId?: () => string
 }
 
-/** Configuration that every bank has. */
-export interface BankConfig {
+/** Names of variables, for advice where the bank cannot be reached or refuses our calls. */
+export interface BankSettings {
+  readonly address: string
+  readonly credentials: string
+  readonly certificate?: string
+  readonly authorities?: string
+}
+
+/** A bank whose variables were read. */
+export interface ConfiguredBank {
   /** Time for one call. */
   readonly timeoutMs: number
   /** Time for the bank within the creation of a charge, all tries together. */
   readonly createBudgetMs: number
   /** Shown to the operator at start. */
   readonly warning?: string | undefined
-}
-
-/** Names of variables, for advice where the bank cannot be reached or refuses our calls. */
-export interface BankSettings {
-  readonly address: string
-  readonly credentials: string
-  /** The certificate that we show the bank. */
-  readonly certificate?: string
-  /** The authorities that are trusted for it. */
-  readonly authorities?: string
-}
-
-/** A bank whose variables were read. */
-export interface ConfiguredBank extends BankConfig {
   readonly settings: BankSettings
   /** Of its address, where that is a URL. */
   readonly host: string | undefined
@@ -58,7 +50,6 @@ export interface ConfiguredBank extends BankConfig {
   open(clock?: Clock): Bank
 }
 
-/** Connects the banks of one kind. */
 export interface Connector<Table extends Variables = Variables> {
   /** Heads its variables in the documentation. */
   readonly title: string
@@ -67,6 +58,8 @@ export interface Connector<Table extends Variables = Variables> {
   faults(environment: Environment): readonly string[]
   configure(values: Values<Table>): ConfiguredBank
 }
+
+type BankConfig = Pick<ConfiguredBank, 'timeoutMs' | 'createBudgetMs' | 'warning'>
 
 /**
  * Declares a connector.
@@ -89,14 +82,8 @@ export function connector<Table extends Variables, Config extends BankConfig>(de
       const config = configOf(values)
       const { timeoutMs, createBudgetMs, warning } = config
       const host = URL.parse(String(values[settings.address]))?.hostname
-      return {
-        timeoutMs,
-        createBudgetMs,
-        warning,
-        settings,
-        host,
-        open: (clock = createDatabaseClock()) => open(config, clock),
-      }
+      const openAt = (clock: Clock = createDatabaseClock()) => open(config, clock)
+      return { timeoutMs, createBudgetMs, warning, settings, host, open: openAt }
     },
   }
 }
@@ -163,7 +150,6 @@ export const merchantVariables = variables({
   },
 })
 
-/** Reads the merchant from its variables. */
 export function merchantOf(values: Values<typeof merchantVariables>): ChargeRequest['merchant'] {
   return {
     pixKey: values.PIXGATE_MERCHANT_PIX_KEY,

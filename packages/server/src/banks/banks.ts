@@ -51,5 +51,4 @@ const efi = connector({
   open: openEfiBank,
 })
 
-/** All connectors. */
 export const banks = { pixgate, efi, 'api-pix': apiPix } as const satisfies Connectors

@@ -15,27 +15,6 @@ export function breakerStateOf(wanted: number): BreakerState {
   return wanted === Number.POSITIVE_INFINITY ? 'closed' : 'half_open'
 }
 
-/**
- * Remembers whether a bank takes calls. `now` is in epoch milliseconds, always of one clock.
- *
- * A breaker opens after several calls in a row without a definite answer. The one of orders opens also when the bank refuses
- * our credentials (401, 403) in any call, or an order with 429. After a while it is half open: an answer to the next call
- * closes it, a failure opens it again. Whoever asks about QR codes chooses them, and so whether the bank can decode them:
- * each asker has a count of its own.
- * @source rules#partner.6, rules#partner.9
- */
-export interface Breaker {
-  /**
-   * Number of calls to make at once: none, one to see whether the bank is back, or any number.
-   * @param asker of QR codes; absent: the least of all askers
-   */
-  wanted(name: BreakerName, now: number, asker?: string): number
-  /** A call begins. While one shows whether the bank is back, no other is wanted. */
-  begin(call: BankCall, now: number, asker?: string): void
-  /** Takes the answer to a call that began. */
-  note(call: BankCall, answer: AnyAnswer, now: number, asker?: string): void
-}
-
 /** The breaker that counts a call. A bank may well make charges and answer questions while it pays nothing out. */
 const COUNTED_BY: Readonly<Partial<Record<BankCall, BreakerName>>> = {
   createCharge: 'charges',
@@ -47,7 +26,6 @@ const COUNTED_BY: Readonly<Partial<Record<BankCall, BreakerName>>> = {
 /** A statement or balance that we may not read says nothing about payouts. */
 const NOT_NOTED: ReadonlySet<BankCall> = new Set(['readStatement', 'readBalance'])
 
-/** Failures in a row that open a breaker. */
 const FAILURES_MAX = 5
 
 /** Time from the last failure until the breaker of orders is half open. */
@@ -67,22 +45,32 @@ const ASKERS_MAX = 1_000
 
 const NO_ASKER = ''
 
-/** Makes a closed breaker, in the memory of this process. */
-export function createBreaker(): Breaker {
+interface Asker {
+  readonly count: ReturnType<typeof createCount>
+  underWay: number
+}
+
+/**
+ * Remembers whether a bank takes calls, in the memory of this process, and logs when that changes.
+ *
+ * A breaker opens after several calls in a row without a definite answer. The one of orders opens also when the bank refuses
+ * our credentials (401, 403) in any call, or an order with 429. After a while it is half open: an answer to the next call
+ * closes it, a failure opens it again. Whoever asks about QR codes chooses them, and so whether the bank can decode them:
+ * each asker has a count of its own.
+ * @source rules#partner.6, rules#partner.9
+ */
+export function createBreaker(clock: Pick<Clock, 'now'>, logger: Logger) {
   const orders = createCount(OUTAGE_WAIT_MS)
   const charges = createCount(SHORT_WAIT_MS)
   const askers = new LRUCache<string, Asker>({ max: ASKERS_MAX })
+  const reasons = new Map<BreakerName, string>()
+  const open = new Set<BreakerName>()
   let refusedUntil = 0
 
   function askerOf(name = NO_ASKER): Asker {
     const asker = askers.get(name) ?? { count: createCount(SHORT_WAIT_MS), underWay: 0 }
     askers.set(name, asker)
     return asker
-  }
-  function qrCodesWanted(now: number, name: string | undefined): number {
-    if (name === undefined) return Math.min(...[...askers.values()].map(({ count }) => count.wanted(now)))
-    const { count, underWay } = askerOf(name)
-    return underWay < QR_CODES_AT_ONCE ? count.wanted(now) : 0
   }
   function refuse(now: number, waitMs = REFUSAL_WAIT_MS): void {
     refusedUntil = Math.max(refusedUntil, now + waitMs)
@@ -96,39 +84,61 @@ export function createBreaker(): Breaker {
       orders.note(answer, now)
     }
   }
+  function noteQrCode(answer: AnyAnswer, now: number, name: string | undefined): void {
+    const asker = askerOf(name)
+    asker.underWay = Math.max(0, asker.underWay - 1)
+    asker.count.note(answer, now)
+  }
+  function wantedOfAll(name: BreakerName, now: number): number {
+    if (name === 'qr_codes') return Math.min(...[...askers.values()].map(({ count }) => count.wanted(now)))
+    // A bank that refuses another call as such may still make charges; only answers to those are counted for them.
+    if (name === 'charges') return charges.wanted(now)
+    return now < refusedUntil ? 0 : orders.wanted(now)
+  }
+  function look(name: BreakerName): number {
+    const wanted = wantedOfAll(name, clock.now())
+    const isOpen = breakerStateOf(wanted) !== 'closed'
+    if (isOpen && !open.has(name)) {
+      logger.error({ event: 'bank.breaker_opened', breaker: name, reason: reasons.get(name) }, OPENED[name])
+      open.add(name)
+    }
+    if (!isOpen && open.delete(name)) logger.info({ event: 'bank.breaker_closed', breaker: name }, CLOSED[name])
+    return wanted
+  }
   return {
-    wanted: (name, now, asker) => {
-      if (name === 'qr_codes') return qrCodesWanted(now, asker)
-      // A bank that refuses another call as such may still make charges; only answers to those are counted for them.
-      if (name === 'charges') return charges.wanted(now)
-      return now < refusedUntil ? 0 : orders.wanted(now)
+    /**
+     * Number of calls to make at once: none, one to see whether the bank is back, or any number.
+     * @param asker of QR codes; absent: the least of all askers
+     */
+    wanted(name: BreakerName, asker?: string): number {
+      const wanted = look(name)
+      if (asker === undefined) return wanted
+      const { count, underWay } = askerOf(asker)
+      return underWay < QR_CODES_AT_ONCE ? count.wanted(clock.now()) : 0
     },
-    begin: (call, now, asker) => {
-      if (call === 'createCharge') charges.begin(now)
-      if (call !== 'decodeQrCode') return
-      const one = askerOf(asker)
-      one.underWay += 1
-      one.count.begin(now)
-    },
-    note: (call, answer, now, name) => {
-      if (NOT_NOTED.has(call)) return
-      if (answer.httpStatus === 401 || answer.httpStatus === 403) refuse(now)
-      if (COUNTED_BY[call] === 'orders') noteOrder(answer, now)
-      if (call === 'createCharge') charges.note(answer, now)
+    /** A call begins. While one shows whether the bank is back, no other is wanted. */
+    begin(call: BankCall, name?: string): void {
+      if (call === 'createCharge') charges.begin(clock.now())
       if (call !== 'decodeQrCode') return
       const asker = askerOf(name)
-      asker.underWay = Math.max(0, asker.underWay - 1)
-      asker.count.note(answer, now)
+      asker.underWay += 1
+      asker.count.begin(clock.now())
+    },
+    note(call: BankCall, answer: AnyAnswer, asker?: string): void {
+      if (NOT_NOTED.has(call)) return
+      const [now, name] = [clock.now(), COUNTED_BY[call]]
+      const isUnauthorized = answer.httpStatus === 401 || answer.httpStatus === 403
+      if (isUnauthorized) refuse(now)
+      if (name === 'orders') noteOrder(answer, now)
+      if (name === 'charges') charges.note(answer, now)
+      if (name === 'qr_codes') noteQrCode(answer, now, asker)
+      if (isFailure(answer) && name) reasons.set(name, reasonOf(answer))
+      if (isFailure(answer) && isUnauthorized) reasons.set('orders', reasonOf(answer))
+      if (name) look(name)
     },
   }
 }
 
-interface Asker {
-  readonly count: ReturnType<typeof createCount>
-  underWay: number
-}
-
-/** Counts failures in a row. */
 function createCount(waitMs: number) {
   let failures = 0
   let closedUntil = 0
@@ -164,41 +174,9 @@ const CLOSED: Readonly<Record<BreakerName, string>> = {
   qr_codes: 'the breaker closed: the bank is asked to decode QR codes again, for every API key and operator',
 }
 
-/** A breaker by our clock, which logs when it opens, with the reason of the last failure, and when it closes. */
-export function createBreakerLog(breaker: Breaker, clock: Pick<Clock, 'now'>, logger: Logger) {
-  const open = new Set<BreakerName>()
-  const reasons = new Map<BreakerName, string>()
-
-  function look(name: BreakerName): number {
-    const wanted = breaker.wanted(name, clock.now())
-    const isOpen = breakerStateOf(wanted) !== 'closed'
-    if (isOpen && !open.has(name)) {
-      logger.error({ event: 'bank.breaker_opened', breaker: name, reason: reasons.get(name) }, OPENED[name])
-      open.add(name)
-    }
-    if (!isOpen && open.delete(name)) logger.info({ event: 'bank.breaker_closed', breaker: name }, CLOSED[name])
-    return wanted
-  }
-  return {
-    begin: (call: BankCall, asker?: string) => breaker.begin(call, clock.now(), asker),
-    note: (call: BankCall, answer: AnyAnswer, asker?: string) => {
-      breaker.note(call, answer, clock.now(), asker)
-      const name = COUNTED_BY[call]
-      if (isFailure(answer) && name) reasons.set(name, reasonOf(answer))
-      if (isFailure(answer) && answer.httpStatus === 401) reasons.set('orders', reasonOf(answer))
-      if (name) look(name)
-    },
-    wanted: (name: BreakerName, asker?: string): number => {
-      const ofAll = look(name)
-      return asker === undefined ? ofAll : breaker.wanted(name, clock.now(), asker)
-    },
-  }
-}
-
 /** A bank's error code is its own text: one that does not look like a code may be anything, and is not logged. */
 const CODE = /^[\w.:-]{1,64}$/
 
-/** The reason of an answer, for a log. */
 export function reasonOf({ reason, errorCode = '' }: AnyAnswer): string {
   return reason ?? (CODE.test(errorCode) ? errorCode : 'an unprintable code')
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts'
 import { andMore, createHeartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'
 import { type ConfiguredBank, NOT_SUPPORTED } from './bank.ts'
-import { createBreaker, createBreakerLog, reasonOf } from './breaker.ts'
+import { createBreaker, reasonOf } from './breaker.ts'
 import type {
   AnyAnswer,
   Availability,
@@ -17,7 +17,6 @@ import { type BankStanding, createStandingLog, standingOf } from './standing.ts'
 /** Called for every call that has ended. */
 export type OnBankCall = (call: BankCall, outcome: string, durationMs: number) => void
 
-/** Dependencies of {@link guardCalls}. */
 export interface CallsOptions {
   readonly configured: Pick<ConfiguredBank, 'settings' | 'host'>
   readonly logger: Logger
@@ -27,7 +26,6 @@ export interface CallsOptions {
 
 /** The bank as the rest of the service calls it. */
 export interface GuardedBank extends Partner, Availability, ChargeAvailability, QrCodeAvailability {
-  /** Result of the last call. */
   standing(): BankStanding
 }
 
@@ -38,7 +36,7 @@ export interface GuardedBank extends Partner, Availability, ChargeAvailability, 
  * @source rules#partner.10, rules#health.5, rules#logs.3
  */
 export function guardCalls(bank: Partner, { configured, logger, clock, onCall }: CallsOptions): GuardedBank {
-  const breaker = createBreakerLog(createBreaker(), clock, logger)
+  const breaker = createBreaker(clock, logger)
   const heartbeat = createHeartbeat()
   const logStanding = createStandingLog(logger, clock)
   let standing: BankStanding = { isKnown: false, problem: undefined, isOfConfiguration: false }
@@ -96,7 +94,6 @@ const CREATION = {
 }
 const CANCELLATION = { NOT_SENT: TRIED_AGAIN, UNKNOWN: TRIED_AGAIN, REJECTED: ASKED_ABOUT }
 
-/** Properties of a call. */
 interface CallTraits {
   readonly needs: PartnerCapability
   /** Begins the log line of a failed call. Absent: the caller logs it. */

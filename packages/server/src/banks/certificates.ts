@@ -23,7 +23,6 @@ export const CERTIFICATE_OWNERS = ['bank', 'client', 'authority'] as const
 /** The bank; we; an authority that alone is trusted for the bank. */
 export type CertificateOwner = (typeof CERTIFICATE_OWNERS)[number]
 
-/** The end of a certificate. */
 export interface BankCertificate {
   readonly of: CertificateOwner
   /** Epoch milliseconds. */
@@ -222,7 +221,6 @@ export function renewalOf({ of, endsAt }: BankCertificate, nowMs: number): strin
   return `${NAMES[of]} ${endsAt > nowMs ? 'expires soon' : 'has expired'}: ${ADVICE[of]}`
 }
 
-/** Dependencies of {@link createCertificateWatch}. */
 export interface CertificateWatchOptions {
   readonly certificates: () => readonly BankCertificate[]
   readonly clock: Pick<Clock, 'now'>

@@ -25,7 +25,6 @@ import type {
  * @source rules#partner.3
  */
 
-/** A whole answer. */
 export type Answered = Extract<Outcome, { kind: 'answered' }>
 
 /** Judges the body of a 2xx. */
@@ -36,15 +35,14 @@ export interface Order<Report extends AnyReported> {
   readonly path: string
   readonly body: object
   readonly judge: Judge<Report>
-  /** Queries the same id. */
-  readonly query: () => Promise<QueryAnswer<Report>>
+  /** Queries the same id; absent: by `path` and `judge`. */
+  readonly query?: () => Promise<QueryAnswer<Report>>
   /** A refusal releases money that was reserved. */
   readonly holdsMoney: boolean
   readonly deadline?: AbortSignal | undefined
   readonly window?: SendWindow | undefined
 }
 
-/** A refusal of an order. */
 export interface Refusal {
   readonly rejected: Rejected
   /** It counts as it is. Otherwise our id is queried first: an earlier attempt, whose answer was lost, may have made it. */
@@ -55,7 +53,6 @@ export interface Refusal {
 
 /** How the banks of a protocol answer. */
 export interface Protocol {
-  /** Applied to the JSON of every answer. */
   readonly readJson?: (json: unknown) => unknown
   /** Reads the refusal of a PUT; `undefined`: it is none, and the result is unknown. */
   ofOrder(answered: Answered): Refusal | undefined
@@ -65,15 +62,12 @@ export interface Protocol {
 
 /** Calls at the paths of a protocol. */
 export interface Exchange {
-  /** Makes one call. */
   raw(call: PartnerCall, deadline?: AbortSignal, window?: SendWindow): Promise<Outcome>
-  /** Queries a path. */
   query<Report extends AnyReported>(
     path: string,
     judge: Judge<Report>,
     deadline?: AbortSignal,
   ): Promise<QueryAnswer<Report>>
-  /** Sends an order. */
   send<Report extends AnyReported>(order: Order<Report>): Promise<SendAnswer<Report>>
 }
 
@@ -87,14 +81,18 @@ export function createExchange(link: Pick<PartnerLink, 'exchange'>, protocol: Pr
     const outcome = await link.exchange({ ...call, path: prefix + call.path }, deadline, window)
     return outcome.kind === 'answered' ? { ...outcome, json: readJson(outcome.json) } : outcome
   }
+  const query: Exchange['query'] = async (path, judge, deadline) =>
+    queryAnswer(await raw({ method: 'GET', path }, deadline), judge, isAbsence)
   return {
     raw,
-    query: async (path, judge, deadline) => queryAnswer(await raw({ method: 'GET', path }, deadline), judge, isAbsence),
-    send: async ({ path, body, judge, query, holdsMoney, deadline, window }) => {
+    query,
+    send: async ({ path, body, judge, holdsMoney, deadline, window, ...order }) => {
       const outcome = await raw({ method: 'PUT', path, body }, deadline, window)
       const refusal = outcome.kind === 'answered' && !isSuccess(outcome) ? ofOrder(outcome) : undefined
       if (!refusal) return answerOf(outcome, judge)
-      return refusal.isDefinite ? refusal.rejected : settleRefusal(refusal, await query(), holdsMoney)
+      if (refusal.isDefinite) return refusal.rejected
+      const known = await (order.query?.() ?? query(path, judge, deadline))
+      return settleRefusal(refusal, known, holdsMoney)
     },
   }
 }
@@ -142,7 +140,6 @@ export function settleRefusal<Report extends AnyReported>(
   return known.kind === 'UNKNOWN' ? known : { ...known, isEarlier: true }
 }
 
-/** A call without an answer. */
 export function unanswered(outcome: Exclude<Outcome, Answered>): NotSent | Unknown {
   const { reason } = outcome
   if (outcome.kind === 'lost') return { kind: 'UNKNOWN', reason, httpStatus: undefined }
@@ -194,7 +191,6 @@ export function judgeCharge(
   }
 }
 
-/** Judges the payout that the bank has under our id. */
 export function judgePayout(id: string, terms: PayoutTerms, read: Reader<Payout>): Judge<ReportedPayout> {
   return (answered) => {
     const payout = read(answered.json)
@@ -212,7 +208,6 @@ export function judgePayout(id: string, terms: PayoutTerms, read: Reader<Payout>
   }
 }
 
-/** Judges the refund that the bank has under our id. */
 export function judgeRefund(id: string, terms: RefundTerms, read: Reader<Refund>): Judge<ReportedRefund> {
   return (answered) => {
     const refund = read(answered.json)

@@ -52,7 +52,6 @@ export type Outcome =
     }
   | { readonly kind: 'lost'; readonly reason: string }
 
-/** Options of {@link openPartnerLink}. */
 export interface PartnerLinkOptions {
   /** The bank's address; a path in it is put before every call's. */
   readonly url: string

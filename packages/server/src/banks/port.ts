@@ -4,10 +4,53 @@ import type { PartnerEntryKind, PixKeyType } from '@pixgate/spec'
  * Calls to a bank. A connector implements all of them: {@link PartnerCapability} lists those its bank supports, `lacking`
  * has the rest. A module names the part that it uses.
  *
- * Answers are values; nothing throws because of the bank or the network.
+ * Answers are values; nothing throws because of the bank or the network. Instants are epoch milliseconds of true time: a
+ * connector removes the offset of its bank's stamps.
  * @source rules#partner.3
  */
 export interface Partner extends ChargePartner, PayoutPartner, RefundPartner, StatementPartner, BalancePartner {}
+
+/** Names of the calls. */
+export type BankCall = Exclude<
+  keyof Partner,
+  'capabilities' | 'idempotencyWindowMs' | 'listedWithinMs' | 'stamps' | 'unlistedFees'
+>
+
+/**
+ * Optional capabilities of a bank; and the demand `verify-every-credit`, that no payment is booked on an event alone. Without
+ * `charge`, `payout`, `refund` or `decode-qr-code` a request that needs it is refused. Without `idempotent-…` an order with an
+ * unknown result is never sent again: it could make two payable codes (failure-modes#CI-6) or pay twice. A charge that cannot
+ * be cancelled expires at the bank.
+ * @source rules#partner.10
+ */
+export type PartnerCapability =
+  | 'charge'
+  | 'idempotent-charge'
+  | 'query-charge'
+  | 'cancel-charge'
+  | 'payout'
+  | 'idempotent-payout'
+  | 'query-payout'
+  | 'decode-qr-code'
+  | 'refund'
+  | 'idempotent-refund'
+  | 'query-refund'
+  | 'statement'
+  | 'balance'
+  | 'verify-every-credit'
+
+interface Capable {
+  readonly capabilities: ReadonlySet<PartnerCapability>
+}
+
+interface OrderPartner extends Capable {
+  /**
+   * How long a bank with `idempotent-payout` or `idempotent-refund` knows an id again. An order that may have arrived is not
+   * sent again later.
+   * @source rules#cash-out.unknown.7
+   */
+  readonly idempotencyWindowMs: number
+}
 
 /** Charges: money to come in. */
 export interface ChargePartner extends Capable {
@@ -16,11 +59,9 @@ export interface ChargePartner extends Capable {
    * @param deadline ends the try early; where it passes before the first byte the answer is `NOT_SENT`
    */
   createCharge(id: string, request: ChargeRequest, deadline?: AbortSignal): Promise<ChargeAnswer>
-
   /** Queries our id. A charge on other terms is `CONTRADICTED`. */
   getCharge(id: string, terms: ChargeTerms, deadline?: AbortSignal): Promise<ChargeQueryAnswer>
-
-  /** Makes a charge unpayable. */
+  /** Makes a charge unpayable. After `REJECTED` it may be paid: query it. */
   cancelCharge(id: string, deadline?: AbortSignal): Promise<CancelAnswer>
 }
 
@@ -31,10 +72,8 @@ export interface PayoutPartner extends OrderPartner {
    * @param window checked right before the first byte: where it is over the answer is `NOT_SENT`
    */
   sendPayout(id: string, request: PayoutRequest, window?: SendWindow): Promise<PayoutAnswer>
-
   /** Queries our id. A payout on other terms is `CONTRADICTED`, also one that has left. */
   getPayout(id: string, terms: PayoutTerms, deadline?: AbortSignal): Promise<PayoutQueryAnswer>
-
   /**
    * Decodes a QR code. Changes nothing at the bank, but each answer has its own `decodeId`: a payout is sent again with the
    * one of its first attempt (failure-modes#QR-6).
@@ -45,12 +84,8 @@ export interface PayoutPartner extends OrderPartner {
 
 /** Refunds of payments that came in. */
 export interface RefundPartner extends OrderPartner {
-  /**
-   * Orders the return of a payment, or of a part of it: one try, as {@link ChargePartner.createCharge}.
-   * @param window as in {@link PayoutPartner.sendPayout}
-   */
+  /** Orders the return of a payment, or of a part of it: one try, as {@link PayoutPartner.sendPayout}. */
   sendRefund(id: string, request: RefundRequest, window?: SendWindow): Promise<RefundAnswer>
-
   /** Queries our id. A refund on other terms is `CONTRADICTED`. */
   getRefund(id: string, terms: RefundTerms, deadline?: AbortSignal): Promise<RefundQueryAnswer>
 }
@@ -63,36 +98,16 @@ export interface StatementPartner extends Capable {
    * @source rules#statement.8
    */
   readonly listedWithinMs: ListedWithin
-  /** Offset of the bank's stamps from true time; absent where they cannot be off. */
+  /** Absent where the bank's stamps cannot be off. */
   readonly stamps?: StampOffset
-  /** Reads a page of a window. */
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
-}
-
-/** See {@link StatementPartner.listedWithinMs}. */
-export type ListedWithin = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'>, number>>
-
-/** The offset of a bank's stamps, milliseconds; stored with the statement, for the next process. */
-export interface StampOffset {
-  /** The last one measured, or the stored one; `undefined`: neither. */
-  offsetMs(): number | undefined
-  /** Takes the stored one; a measured one wins. */
-  assume(offsetMs: number): void
 }
 
 /** The balance of our account. */
 export interface BalancePartner extends Capable {
   /** Upper bound of fees that are deducted from the balance and missing in the statement; absent: none. */
   readonly unlistedFees?: UnlistedFees
-  /** Reads it. */
   readBalance(deadline?: AbortSignal): Promise<BalanceAnswer>
-}
-
-/** Fees of movements in either direction. */
-export interface UnlistedFees {
-  readonly centsPerMovement: bigint
-  /** Of the amount. */
-  readonly percent: bigint
 }
 
 /**
@@ -125,46 +140,9 @@ export interface QrCodeAvailability {
   qrCodesWanted(asker?: string): number
 }
 
-interface Capable {
-  readonly capabilities: ReadonlySet<PartnerCapability>
-}
-
-interface OrderPartner extends Capable {
-  /**
-   * How long a bank with `idempotent-payout` or `idempotent-refund` knows an id again. An order that may have arrived is not
-   * sent again later.
-   * @source rules#cash-out.unknown.7
-   */
-  readonly idempotencyWindowMs: number
-}
-
-/**
- * Optional capabilities of a bank; and the demand `verify-every-credit`, that no payment is booked on an event alone. Without
- * `charge`, `payout`, `refund` or `decode-qr-code` a request that needs it is refused. Without `idempotent-…` an order with an
- * unknown result is never sent again: it could make two payable codes (failure-modes#CI-6) or pay twice. A charge that cannot
- * be cancelled expires at the bank.
- * @source rules#partner.10
- */
-export type PartnerCapability =
-  | 'charge'
-  | 'idempotent-charge'
-  | 'query-charge'
-  | 'cancel-charge'
-  | 'payout'
-  | 'idempotent-payout'
-  | 'query-payout'
-  | 'decode-qr-code'
-  | 'refund'
-  | 'idempotent-refund'
-  | 'query-refund'
-  | 'statement'
-  | 'balance'
-  | 'verify-every-credit'
-
 /** Fields that the bank must echo. */
 export interface ChargeTerms {
   readonly valueCents: bigint
-  /** Epoch milliseconds. */
   readonly expiresAt: number
   /** {@link Charge.stampOffsetMs}, where it was measured at the creation. */
   readonly stampOffsetMs?: number
@@ -172,10 +150,7 @@ export interface ChargeTerms {
 
 /** A request for a charge. Every attempt has the same one, except for its time. */
 export interface ChargeRequest extends ChargeTerms {
-  /**
-   * Time of this attempt by our clock, epoch milliseconds. A bank that counts seconds from its own creation of the charge is
-   * given those that are left at this time.
-   */
+  /** Time of this attempt by our clock. A bank that counts seconds from its own creation is given those left at this time. */
   readonly askedAt: number
   /** An earlier attempt may have made the charge: the bank's stamp of its creation may be old. */
   readonly isRepeated?: boolean
@@ -186,10 +161,8 @@ export interface ChargeRequest extends ChargeTerms {
 
 /** Status at the bank. Only `ACTIVE` can still change by itself. */
 export type ChargeStatus = 'ACTIVE' | FinalChargeStatus
-/** The others of {@link ChargeStatus}. */
-export type FinalChargeStatus = 'PAID' | 'CANCELLED' | 'EXPIRED' | 'FAILED'
+type FinalChargeStatus = 'PAID' | 'CANCELLED' | 'EXPIRED' | 'FAILED'
 
-/** A charge at the bank. */
 export interface Charge<Status extends ChargeStatus = ChargeStatus> extends ChargeTerms {
   readonly id: string
   /** The bank's reference. */
@@ -199,10 +172,7 @@ export interface Charge<Status extends ChargeStatus = ChargeStatus> extends Char
   readonly pixCode: string | undefined
   /** At least one where the status is `PAID`; other statuses may have some too, as money beats the status. */
   readonly payments: readonly Payment[]
-  /**
-   * Offset of the bank's stamps from true time, milliseconds, in the answer that made the charge; absent in any other. The
-   * times in all answers are already corrected by it.
-   */
+  /** Offset of the bank's stamps, milliseconds, in the answer that made the charge; absent in any other. */
   readonly stampOffsetMs?: number
 }
 
@@ -210,7 +180,7 @@ export interface Charge<Status extends ChargeStatus = ChargeStatus> extends Char
 export interface Payment {
   readonly endToEndId: string
   readonly valueCents: bigint
-  /** By the bank, epoch milliseconds. */
+  /** By the bank. */
   readonly occurredAt: number
   readonly payer: Party
   /** Creation of its charge by the same clock of the bank; absent where unknown. */
@@ -220,25 +190,21 @@ export interface Payment {
 }
 
 /** A return of a payment, or of a part of it. */
-export interface PaymentReturn {
-  readonly returnId: string
+export interface PaymentReturn extends PayoutReturn {
   /** The bank's reference. */
   readonly transactionId: string
-  readonly valueCents: bigint
-  /** By the bank, epoch milliseconds. */
-  readonly occurredAt: number
   /** Who ordered it, by the bank. */
   readonly origin: 'MERCHANT' | 'BANK'
 }
 
-/** The other end of a movement. */
+/** The other end of a movement, as far as the bank names it. */
 export interface Party {
   readonly name: string | undefined
   readonly document: string | undefined
   readonly ispb: string | undefined
 }
 
-/** Fields that the bank must echo, the key only where it has one. */
+/** Fields that the bank must echo, the key only where it names one. */
 export interface PayoutTerms {
   readonly valueCents: bigint
   readonly pixKey?: string | undefined
@@ -252,7 +218,6 @@ interface AnyPayoutRequest {
   readonly description?: string
 }
 
-/** A payout to a key. */
 export interface KeyPayoutRequest extends AnyPayoutRequest {
   readonly recipient: PayoutRecipient
 }
@@ -275,7 +240,6 @@ export interface PayoutRecipient {
 /** Status at the bank. Only `PROCESSING` can still change by itself, and `CONFIRMED` be returned. */
 export type PayoutStatus = 'PROCESSING' | 'CONFIRMED' | 'FAILED' | 'RETURNED'
 
-/** A payout at the bank. */
 export interface Payout<Status extends PayoutStatus = PayoutStatus> {
   readonly id: string
   /** The bank's reference. */
@@ -291,11 +255,10 @@ export interface Payout<Status extends PayoutStatus = PayoutStatus> {
   readonly errorMessage: string | undefined
   /** At least one where the status is `RETURNED`; other statuses may have some too. */
   readonly returns: readonly PayoutReturn[]
-  /** End, epoch milliseconds. */
+  /** When it ended. */
   readonly occurredAt: number | undefined
 }
 
-/** The recipient of a payout at the bank. */
 export interface PaidRecipient extends Party {
   readonly pixKey: string | undefined
 }
@@ -307,7 +270,12 @@ export interface SettledPayout extends Payout<'CONFIRMED' | 'RETURNED'> {
 }
 
 /** A return of a payout, or of a part of it. */
-export type PayoutReturn = Pick<PaymentReturn, 'returnId' | 'valueCents' | 'occurredAt'>
+export interface PayoutReturn {
+  readonly returnId: string
+  readonly valueCents: bigint
+  /** By the bank. */
+  readonly occurredAt: number
+}
 
 /** A QR code as the bank decoded it. */
 export interface QrCode {
@@ -318,7 +286,6 @@ export interface QrCode {
   readonly txid: string
   /** Only `ACTIVE` can be paid. */
   readonly status: ChargeStatus
-  /** Epoch milliseconds. */
   readonly expiresAt: number | undefined
   /**
    * `pixKey` is spelled as in the code. The payout normalises it, so that caps see the same recipient as in a payout to the
@@ -328,10 +295,9 @@ export interface QrCode {
   readonly recipient: { readonly name: string; readonly document: string; readonly pixKey: string }
 }
 
-/** The value, which the bank must echo, and the payment, by which some banks find the refund. */
+/** The value, which the bank must echo, and the end-to-end id of the payment, by which some banks find the refund. */
 export interface RefundTerms {
   readonly valueCents: bigint
-  /** Of the payment. */
   readonly endToEndId: string
 }
 
@@ -343,7 +309,6 @@ export interface RefundRequest extends RefundTerms {
 /** Status at the bank. Only `PROCESSING` can still change by itself. */
 export type RefundStatus = 'PROCESSING' | 'CONFIRMED' | 'FAILED'
 
-/** A refund at the bank. */
 export interface Refund<Status extends RefundStatus = RefundStatus> {
   readonly id: string
   /** The bank's reference. */
@@ -354,7 +319,7 @@ export interface Refund<Status extends RefundStatus = RefundStatus> {
   readonly errorCode: string | undefined
   /** Printable, at most 200 characters. */
   readonly errorMessage: string | undefined
-  /** End, epoch milliseconds. */
+  /** When it ended. */
   readonly occurredAt: number | undefined
 }
 
@@ -366,7 +331,7 @@ export interface SettledRefund extends Refund<'CONFIRMED'> {
 
 /** A page of a window of the statement. */
 export interface StatementQuery {
-  /** By the bank's time of booking: epoch milliseconds, inclusive. */
+  /** By the bank's time of booking, inclusive. */
   readonly from: number
   /** Exclusive. */
   readonly to: number
@@ -374,7 +339,6 @@ export interface StatementQuery {
   readonly cursor: string | null
 }
 
-/** A page of a window. */
 export interface StatementPage {
   readonly entries: readonly StatementEntry[]
   /** `null` on the last page. */
@@ -388,7 +352,6 @@ export interface StatementPage {
 
 /** An item of a statement that cannot be read. */
 export interface UnreadableItem {
-  /** Its list. */
   readonly list: string
   readonly json: string
   /** JSON pointer to the missing or wrong member. */
@@ -409,101 +372,89 @@ export interface StatementEntry {
   /** Our id, where the bank repeats it. */
   readonly reference: string
   readonly valueCents: bigint
-  /** By the bank, epoch milliseconds. */
+  /** By the bank. */
   readonly occurredAt: number
 }
 
-/** Answer to reading a page. */
-export type StatementAnswer = { readonly kind: 'READ'; readonly page: StatementPage } | NotSent | Unknown
+/** See {@link StatementPartner.listedWithinMs}. */
+export type ListedWithin = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'>, number>>
 
-/** A balance at the bank. */
+/** Offset of a bank's stamps from true time, milliseconds; stored with the statement, for the next process. */
+export interface StampOffset {
+  /** The last one measured, or the stored one; `undefined`: neither. */
+  offsetMs(): number | undefined
+  /** Takes the stored one; a measured one wins. */
+  assume(offsetMs: number): void
+}
+
 export interface BankBalance {
   /** Without the money that the bank sets aside for orders under way. */
   readonly availableCents: bigint
-  /** By the statement's time of booking, epoch milliseconds; `null` where unknown. */
+  /** By the statement's time of booking; `null` where unknown. */
   readonly asOf: number | null
   /** Blocked by the bank (a court, a contested payment), and perhaps deducted already; absent: nothing. */
   readonly blockedCents?: bigint
 }
 
-/** Answer to reading the balance. */
-export type BalanceAnswer = { readonly kind: 'READ'; readonly balance: BankBalance } | NotSent | Unknown
+/** Fees of movements in either direction. */
+export interface UnlistedFees {
+  readonly centsPerMovement: bigint
+  /** Of the amount. */
+  readonly percent: bigint
+}
 
-/** Answer to making a charge. */
+/** Answers of the bank, by call. */
 export type ChargeAnswer = SendAnswer<ReportedCharge>
-/** Answer to querying a charge. */
 export type ChargeQueryAnswer = QueryAnswer<ReportedCharge>
-/** Answer to cancelling a charge. After `REJECTED` it may be paid: query it. */
-export type CancelAnswer = Cancelled | Rejected | NotFound | NotSent | Unknown
-/** A charge in an answer. */
-export type ReportedCharge =
-  | Accepted<{ readonly charge: Charge<'ACTIVE'> }>
-  | Final<{ readonly charge: Charge<FinalChargeStatus> }>
-  | Contradicted<{ readonly charge: Charge }>
-
-/** Answer to sending a payout. */
+export type CancelAnswer = { readonly kind: 'CANCELLED' } | Rejected | NotFound | NotSent | Unknown
 export type PayoutAnswer = SendAnswer<ReportedPayout> & {
   /** Its QR code, read before the order, is the reason: the answer does not show whether the bank takes orders. */
   readonly isOfOrderAlone?: true
 }
-/** Answer to querying a payout. */
 export type PayoutQueryAnswer = QueryAnswer<ReportedPayout>
-/** A payout in an answer. */
-export type ReportedPayout =
-  | Accepted<{ readonly payout: Payout<'PROCESSING'> }>
-  | Final<{ readonly payout: SettledPayout | Payout<'FAILED'> }>
-  | Contradicted<{ readonly payout: Payout }>
-
-/** Answer to decoding a QR code. */
-export type QrCodeAnswer = Decoded | Rejected | NotSent | Unknown
-
-/** Answer to sending a refund. */
+export type QrCodeAnswer = { readonly kind: 'DECODED'; readonly qrCode: QrCode } | Rejected | NotSent | Unknown
 export type RefundAnswer = SendAnswer<ReportedRefund>
-/** Answer to querying a refund. */
 export type RefundQueryAnswer = QueryAnswer<ReportedRefund>
-/** A refund in an answer. */
-export type ReportedRefund =
-  | Accepted<{ readonly refund: Refund<'PROCESSING'> }>
-  | Final<{ readonly refund: SettledRefund | Refund<'FAILED'> }>
-  | Contradicted<{ readonly refund: Refund }>
+export type StatementAnswer = { readonly kind: 'READ'; readonly page: StatementPage } | NotSent | Unknown
+export type BalanceAnswer = { readonly kind: 'READ'; readonly balance: BankBalance } | NotSent | Unknown
 
 /** Answer to an order. */
 export type SendAnswer<Report extends AnyReported> = (Report & FoundEarlier) | Rejected | NotSent | Unknown
 /** Answer to a query. */
 export type QueryAnswer<Report extends AnyReported> = Report | NotFound | NotSent | Unknown
+
 /** Origin of an order at the bank. */
 export interface FoundEarlier {
   /** It was there under this id before this try, and was queried. */
   readonly isEarlier?: true
 }
-/** Any {@link ReportedCharge}, {@link ReportedPayout} or {@link ReportedRefund}. */
+
+/** A charge, payout or refund under our id. */
 export interface AnyReported {
   readonly kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED'
 }
+export type ReportedCharge = Reported<
+  { readonly charge: Charge<'ACTIVE'> },
+  { readonly charge: Charge<FinalChargeStatus> },
+  { readonly charge: Charge }
+>
+export type ReportedPayout = Reported<
+  { readonly payout: Payout<'PROCESSING'> },
+  { readonly payout: SettledPayout | Payout<'FAILED'> },
+  { readonly payout: Payout }
+>
+export type ReportedRefund = Reported<
+  { readonly refund: Refund<'PROCESSING'> },
+  { readonly refund: SettledRefund | Refund<'FAILED'> },
+  { readonly refund: Refund }
+>
 
-/** It exists as asked and has not ended. */
-export type Accepted<Report> = { readonly kind: 'ACCEPTED' } & Report
-
-/** It exists as asked and has ended. */
-export type Final<Report> = { readonly kind: 'FINAL' } & Report
-
-/** The bank has another order under our id. It is evidence, and must not be shown. */
-export type Contradicted<Report> = {
-  readonly kind: 'CONTRADICTED'
-  /** For people: `other valueCents`. */
-  readonly reason: string
-} & Report
-
-/** The bank cancelled the charge, or had done so before. */
-export interface Cancelled {
-  readonly kind: 'CANCELLED'
-}
-
-/** The bank read the code. Its `status` and `expiresAt` say whether it can still be paid. */
-export interface Decoded {
-  readonly kind: 'DECODED'
-  readonly qrCode: QrCode
-}
+/** It exists as asked, and goes on or has ended; or another one is there, which is evidence and must not be shown. */
+type Reported<Open, Ended, Other> =
+  | ({ readonly kind: 'ACCEPTED' } & Open)
+  | ({ readonly kind: 'FINAL' } & Ended)
+  /** `reason` is for people: `other valueCents`. */
+  | ({ readonly kind: 'CONTRADICTED'; readonly reason: string } & Other)
 
 /** The bank refuses, definitely: nothing happened there. */
 export interface Rejected {
@@ -537,12 +488,6 @@ export interface Unknown {
   /** Where the bank answered. After a 401 or 429 further calls are useless for now. */
   readonly httpStatus: number | undefined
 }
-
-/** Names of the calls of {@link Partner}. */
-export type BankCall = Exclude<
-  keyof Partner,
-  'capabilities' | 'idempotencyWindowMs' | 'listedWithinMs' | 'stamps' | 'unlistedFees'
->
 
 /** The fields of any answer that breaker, log and metrics read. */
 export interface AnyAnswer {

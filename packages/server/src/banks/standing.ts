@@ -6,7 +6,6 @@ import type { AnyAnswer } from './port.ts'
 
 /** Result of the last call to the bank, for health, the log and the doctor. */
 
-/** See {@link standingOf}. */
 export interface BankStanding {
   /** The bank has been called at least once. */
   readonly isKnown: boolean
@@ -55,13 +54,11 @@ function statusFault(httpStatus: number, { address, credentials }: BankSettings)
 /** TLS alerts about the certificate that we show, or lack. */
 const OF_OUR_CERTIFICATE = /ALERT_(?:UNKNOWN_CA|HANDSHAKE_FAILURE|\w*CERTIFICATE)/
 
-/** Errors in the verification of the bank's certificate. */
 const OF_AUTHORITIES = /^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
 /** A name that does not resolve, a certificate, TLS: none of these passes by itself. */
 const OF_CONFIGURATION = /^(ENOTFOUND|CERT_|ERR_TLS_|ERR_SSL_|EPROTO|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
-/** The variable to look at where no answer came. */
 function settingOf(reason: string, { address, certificate, authorities }: BankSettings): string {
   if (certificate !== undefined && OF_OUR_CERTIFICATE.test(reason)) return certificate
   return authorities !== undefined && OF_AUTHORITIES.test(reason) ? authorities : address

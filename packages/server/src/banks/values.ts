@@ -11,7 +11,6 @@ import type { Party } from './port.ts'
 /** Everything that is read lies higher. Deeper JSON stays as it is, so that no nesting exhausts the stack. */
 export const DEPTH_MAX = 32
 
-/** JSON without its nulls. */
 export function withoutNulls(json: unknown, depth = 0): unknown {
   if (typeof json !== 'object' || json === null || depth === DEPTH_MAX) return json
   const inner = (value: unknown) => withoutNulls(value, depth + 1)
@@ -96,7 +95,6 @@ export function amountOf(cents: bigint): string {
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:[.,](\d+))?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/
 
-/** Whether it names an instant. */
 export function isInstant(text: string): boolean {
   return !Number.isNaN(instantOf(text))
 }
@@ -158,7 +156,6 @@ const ajv = new Ajv({
   formats: { ...formats, 'bank-instant': isInstant, 'bank-reais': { type: 'number', validate: isReais } },
 })
 
-/** Tells whether JSON has a shape. */
 export interface BodyTest<Body> {
   (json: unknown): json is Body
   /** JSON pointer (RFC 6901) to the missing or wrong member of JSON that has another shape. */
@@ -184,7 +181,6 @@ export function bodyTest<Body>(shape: object): BodyTest<Body> {
 /** A string or a number of JSON. */
 const SCALAR = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 
-/** Longer than any double is written. */
 const NUMBER_MAX_LENGTH = 64
 
 /**

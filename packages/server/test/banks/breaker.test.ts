@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { pino } from 'pino'
-import { createBreaker } from '../../src/banks/breaker.ts'
+import * as breakers from '../../src/banks/breaker.ts'
 import { guardCalls } from '../../src/banks/calls.ts'
 import type { Outcome } from '../../src/banks/link.ts'
 import { createHttpPartner } from '../../src/banks/pixgate/bank.ts'
-import type { Partner } from '../../src/banks/port.ts'
+import type { AnyAnswer, BankCall, Partner } from '../../src/banks/port.ts'
 import * as charges from './pixgate/charges.ts'
 import * as payouts from './pixgate/payouts.ts'
 import * as refunds from './pixgate/refunds.ts'
@@ -18,6 +18,21 @@ const UNREACHABLE = { kind: 'NOT_SENT' } as const
 const TIMEOUT = { kind: 'UNKNOWN', httpStatus: undefined } as const
 const TOO_MANY = { kind: 'UNKNOWN', httpStatus: 429 } as const
 const UNAUTHORIZED = { kind: 'UNKNOWN', httpStatus: 401 } as const
+
+/** A breaker without a log, and at the times that are given. */
+function createBreaker() {
+  const clock = { at: 0, now: () => clock.at }
+  const { begin, note, wanted } = breakers.createBreaker(clock, pino({ level: 'silent' }))
+  function at<Result>(now: number, act: () => Result): Result {
+    clock.at = now
+    return act()
+  }
+  return {
+    wanted: (name: breakers.BreakerName, now: number, asker?: string) => at(now, () => wanted(name, asker)),
+    begin: (call: BankCall, now: number, asker?: string) => at(now, () => begin(call, asker)),
+    note: (call: BankCall, answer: AnyAnswer, now: number, asker?: string) => at(now, () => note(call, answer, asker)),
+  }
+}
 
 /** A breaker that was opened at 0 by five failures. */
 function openBreaker() {
@@ -215,12 +230,7 @@ test('[partner.9] [CI-16] five charges in a row without a definite answer open i
 })
 
 /** Somebody asks about so many codes, and this is what comes of each. */
-function ask(
-  breaker: ReturnType<typeof createBreaker>,
-  asker: string,
-  answer: Parameters<typeof breaker.note>[1],
-  times: number,
-) {
+function ask(breaker: ReturnType<typeof createBreaker>, asker: string, answer: AnyAnswer, times: number) {
   for (let asked = 0; asked < times; asked++) {
     breaker.begin('decodeQrCode', 0, asker)
     breaker.note('decodeQrCode', answer, 0, asker)

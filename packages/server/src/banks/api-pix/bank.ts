@@ -4,7 +4,7 @@ import { sleeplessClock } from '../../platform/stopwatch.ts'
 import { type Bank, lacking } from '../bank.ts'
 import { type Answered, createExchange, type Exchange, isSuccess, queryAnswer } from '../exchange.ts'
 import { type Outcome, observeLinks, openPartnerLink } from '../link.ts'
-import type { ChargeRequest, ChargeTerms, Partner, RefundTerms } from '../port.ts'
+import type { ChargeRequest, ChargeTerms, Partner } from '../port.ts'
 import { instantOf, itemsOf } from '../values.ts'
 import { type CobReading, cobRequest, createBankClock, createStamps, judgeCob, judgeMadeCob } from './charges.ts'
 import type { ApiPixConfig } from './config.ts'
@@ -93,7 +93,6 @@ export function connectBank(
   }
 }
 
-/** Options of {@link createApiPixPartner}. */
 export interface ApiPixOptions {
   readonly exchange: Exchange
   readonly merchant: ChargeRequest['merchant']
@@ -127,7 +126,7 @@ const CANCELLATION = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
  * @source rules#api-pix
  */
 export function createApiPixPartner(options: ApiPixOptions): Partner {
-  const { exchange, merchant, bankNow, monotonic, hasIdempotentOrders, hasWholeSeconds = false, lists = [] } = options
+  const { exchange, merchant, bankNow, monotonic, hasIdempotentOrders, hasWholeSeconds = false } = options
   const stamps = createStamps()
   const reading: CobReading = { merchant, bankNow, stamps }
 
@@ -136,9 +135,6 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
     const window = (cob: Cob) => widened(paymentWindow(cob, listedUntil(bankNow(), hasWholeSeconds)), stamps.offsetMs())
     const paid = await withPayments(exchange, outcome, (cob) => listQuery(window(cob), 0, hasWholeSeconds), deadline)
     return queryAnswer(paid, judgeCob(id, terms, reading), isAbsence)
-  }
-  function getRefund(id: string, terms: RefundTerms, deadline?: AbortSignal) {
-    return exchange.query(devolucaoPath(id, terms), judgeDevolucao(id, terms, stamps.offsetMs() ?? 0), deadline)
   }
 
   return {
@@ -176,12 +172,12 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
         path: devolucaoPath(id, request),
         body: devolucaoRequest(request),
         judge: judgeDevolucao(id, request, stamps.offsetMs() ?? 0),
-        query: () => getRefund(id, request),
         holdsMoney: true,
         window,
       }),
-    getRefund,
-    readStatement: createStatementReader({ exchange, bankNow, stamps, lists, hasWholeSeconds }),
+    getRefund: (id, terms, deadline) =>
+      exchange.query(devolucaoPath(id, terms), judgeDevolucao(id, terms, stamps.offsetMs() ?? 0), deadline),
+    readStatement: createStatementReader(options, stamps),
   }
 }
 

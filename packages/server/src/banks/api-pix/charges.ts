@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { type Judge, judgeCharge } from '../exchange.ts'
 import type { Charge, ChargeRequest, ChargeTerms, ReportedCharge, StampOffset } from '../port.ts'
 import { amountOf, centsOf, instantOf, itemsOf } from '../values.ts'
+import type { ApiPixOptions } from './bank.ts'
 import { paymentOf } from './payments.ts'
 import { CHARGE_STATUSES, type Cob, isCob, isPix } from './protocol.ts'
 
@@ -103,12 +104,7 @@ export function documentOf(document: string): { readonly cpf: string } | { reado
 }
 
 /** Context in which a `cob` is read. */
-export interface CobReading {
-  readonly merchant: ChargeRequest['merchant']
-  /** Epoch milliseconds, by the bank's clock. */
-  readonly bankNow: () => number
-  readonly stamps: Stamps
-}
+export type CobReading = Pick<ApiPixOptions, 'merchant' | 'bankNow'> & { readonly stamps: Stamps }
 
 /** Judges a queried charge. @source rules#api-pix.2, rules#api-pix.5 */
 export function judgeCob(id: string, terms: ChargeTerms, reading: CobReading): Judge<ReportedCharge> {

@@ -14,11 +14,10 @@ import {
   variables,
 } from '../../platform/variables.ts'
 import { merchantOf, merchantVariables } from '../bank.ts'
-import { type ReadPartnerTls, readBankTls } from '../certificates.ts'
-import type { ChargeRequest } from '../port.ts'
+import { readBankTls } from '../certificates.ts'
 import { CALLBACK_PATH, SECRET_PARAMETER } from './inbound.ts'
 import type { CallForm } from './link.ts'
-import { type AddedPart, type BankAddresses, type Preset, presets, STANDARD_TOKEN, type TokenForm } from './presets.ts'
+import { type AddedPart, type Preset, presets, STANDARD_TOKEN } from './presets.ts'
 
 /** Variables of the banks that follow the Central Bank's API Pix. */
 
@@ -127,7 +126,6 @@ const places = variables({
   PIXGATE_BANK_TOKEN_URL: { ...url, description: 'Where the bank gives tokens. Unset: where its preset says.' },
 })
 
-/** Variables of any bank that follows the standard. */
 export const apiPixVariables = variables({
   PIXGATE_BANK_PRESET: {
     shape: oneOf(...PRESET_NAMES),
@@ -152,7 +150,6 @@ export const apiPixVariables = variables({
   ...places,
 })
 
-/** Variables of Efí. */
 export const efiVariables = variables({
   ...common,
   PIXGATE_BANK_PAYS_QR_CODES: {
@@ -164,32 +161,9 @@ export const efiVariables = variables({
   ...places,
 })
 
-/** Configuration of a bank that follows the standard. */
-export interface ApiPixConfig extends Omit<ReadPartnerTls, 'faults'> {
-  readonly addresses: BankAddresses
-  readonly tokenForm: TokenForm
-  readonly clientId: string
-  /** `undefined`: the bank gives none. */
-  readonly clientSecret: string | undefined
-  readonly calls: Pick<CallForm, 'added' | 'values'>
-  readonly hasWholeSeconds: boolean
-  /** Headers of the registration of a callback address. */
-  readonly registration: Readonly<Record<string, string>>
-  /** Shown to the operator at start. */
-  readonly warning: string | undefined
-  readonly isSandbox: boolean
-  /** With the current secret. */
-  readonly callbackUrl: string | undefined
-  /** The current one first. */
-  readonly callbackSecrets: readonly string[]
-  /** Networks that the bank calls from; `undefined`: any. */
-  readonly callbackAddresses: readonly string[] | undefined
-  readonly merchant: ChargeRequest['merchant']
-  readonly hasIdempotentOrders: boolean
+export interface ApiPixConfig extends ReturnType<typeof configOf> {
   /** Efí's payouts by QR code are bound to no amount. */
   readonly paysQrCodes?: boolean
-  readonly timeoutMs: number
-  readonly createBudgetMs: number
 }
 
 /** Makes it of its variables and their files, which have no faults. */
@@ -198,12 +172,10 @@ export function apiPixConfig(values: Values<typeof apiPixVariables>): ApiPixConf
   return configOf(values, name && presets[name], { 'application key': key, account })
 }
 
-/** Makes that of Efí. */
 export function efiConfig(values: Values<typeof efiVariables>): ApiPixConfig {
   return { ...configOf(values, presets.efi), paysQrCodes: values.PIXGATE_BANK_PAYS_QR_CODES }
 }
 
-/** Values of every bank of the standard. */
 type CommonValues = Omit<Values<typeof common & typeof places>, 'PIXGATE_BANK_CLIENT_SECRET'> & {
   readonly PIXGATE_BANK_CLIENT_SECRET: string | undefined
 }
@@ -212,7 +184,7 @@ function configOf(
   values: CommonValues,
   preset: Preset | undefined,
   ours: Pick<CallForm['values'], 'application key' | 'account'> = { 'application key': undefined, account: undefined },
-): ApiPixConfig {
+) {
   const { tls, certificates } = readBankTls(values)
   const known = preset?.addresses[values.PIXGATE_BANK_ENVIRONMENT]
   const { PIXGATE_BANK_CLIENT_ID: clientId } = values
@@ -245,7 +217,10 @@ function configOf(
 }
 
 /** A bank that demands mTLS for callbacks is told where our address does not ask for it. */
-function registrationOf({ registersWithoutMtlsBy }: Partial<Preset> = {}, isBehindMtls: boolean) {
+function registrationOf(
+  { registersWithoutMtlsBy }: Partial<Preset> = {},
+  isBehindMtls: boolean,
+): Record<string, string> {
   return registersWithoutMtlsBy === undefined || isBehindMtls ? {} : { [registersWithoutMtlsBy]: 'true' }
 }
 

@@ -13,7 +13,6 @@ import { SECRET_PARAMETER } from './inbound.ts'
 import { concealing, type Tokens } from './link.ts'
 import { bodyTest, problemOf } from './protocol.ts'
 
-/** A connected bank of the standard. */
 export interface Examined
   extends Pick<
     ApiPixConfig,

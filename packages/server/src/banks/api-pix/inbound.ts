@@ -95,7 +95,6 @@ const isReturned = bodyTest(returned)
 const isCallback = bodyTest(Type.Object({ pix: Type.Unknown() }))
 const isTest = bodyTest(Type.Object({ evento: Type.String() }))
 
-/** Pure, and for ever the same. */
 function parse(body: Buffer): readonly BankEvent[] {
   return itemsIn(body)?.filter(isItem).flatMap(eventsOf) ?? []
 }

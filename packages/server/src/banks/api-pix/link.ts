@@ -8,7 +8,6 @@ import { bodyTest } from './protocol.ts'
 
 /** The way to a bank of API Pix: pauses that it asks for, a token, and what its calls have besides the standard. */
 
-/** A call of which no byte left. */
 type NotSent = Extract<Outcome, { readonly kind: 'not sent' }>
 
 /** A link that waits where the bank asks for it. */
@@ -76,14 +75,12 @@ export interface Grant {
   readonly scopes: readonly string[] | undefined
 }
 
-/** Options of {@link createTokens}. */
 export interface TokensOptions {
   readonly link: Pick<PartnerLink, 'exchange'>
   readonly path: string
   readonly clientId: string
   /** Absent where the bank gives none. */
   readonly clientSecret: string | undefined
-  /** Empty: none is asked for. */
   readonly scopes: readonly string[]
   readonly form: Pick<TokenForm, 'encoding' | 'credentials'>
   /** A clock that goes on while the process sleeps, milliseconds. */

@@ -1,6 +1,14 @@
 import { isOrderId } from '../../platform/order-id.ts'
 import { type Judge, judgeRefund } from '../exchange.ts'
-import type { Payment, PaymentReturn, Refund, RefundRequest, RefundTerms, ReportedRefund } from '../port.ts'
+import type {
+  Payment,
+  PaymentReturn,
+  PayoutReturn,
+  Refund,
+  RefundRequest,
+  RefundTerms,
+  ReportedRefund,
+} from '../port.ts'
 import { amountOf, centsOf, instantOf, isId, itemsOf, textIn, visibleParty, visibleText } from '../values.ts'
 import { type Devolucao, isDevolucao, type Pix, RETURN_STATUSES } from './protocol.ts'
 
@@ -27,17 +35,31 @@ export function paymentOf(pix: Pix, offsetMs: number, chargedAt?: number): Payme
     ...(chargedAt !== undefined && { chargedAt }),
     returns: itemsOf(devolucoes)
       .filter(isDevolucao)
-      .flatMap((devolucao) => returnOf(devolucao, offsetMs) ?? []),
+      .flatMap((devolucao) => paymentReturnOf(devolucao, offsetMs) ?? []),
   }
 }
 
-/** A return; `undefined` where nothing has moved, or its time or id is missing. */
-function returnOf(devolucao: Devolucao, offsetMs: number): PaymentReturn | undefined {
-  const { id, valor, rtrId, status } = devolucao
-  const occurredAt = settledAt(devolucao, offsetMs)
-  if (status !== 'DEVOLVIDO' || !isId(rtrId) || occurredAt === undefined) return undefined
+function paymentReturnOf(devolucao: Devolucao, offsetMs: number): PaymentReturn | undefined {
+  const returned = returnOf(devolucao, offsetMs)
+  if (!returned) return undefined
   const origin = isOurs(devolucao) ? 'MERCHANT' : 'BANK'
-  return { returnId: rtrId, transactionId: id ?? rtrId, valueCents: centsOf(valor), occurredAt, origin }
+  return { ...returned, transactionId: devolucao.id ?? returned.returnId, origin }
+}
+
+/** A return in the form of the standard or of Efí's own client. Without a status it is listed because it has moved. */
+export interface AnyReturn {
+  readonly status?: string | undefined
+  readonly rtrId?: string | undefined
+  readonly valor: string | number
+  readonly horario?: string | { readonly solicitacao?: string; readonly liquidacao?: string } | undefined
+}
+
+/** A return; `undefined` where nothing has moved, or its time or id is missing. */
+export function returnOf(sent: AnyReturn, offsetMs: number): PayoutReturn | undefined {
+  const { status = 'DEVOLVIDO', rtrId, valor } = sent
+  const occurredAt = settledAt(sent, offsetMs)
+  if (status !== 'DEVOLVIDO' || !isId(rtrId) || occurredAt === undefined) return undefined
+  return { returnId: rtrId, valueCents: centsOf(valor), occurredAt }
 }
 
 /**
@@ -49,9 +71,9 @@ export function isOurs({ id, natureza }: Pick<Devolucao, 'id' | 'natureza'>): bo
   return id !== undefined && isOrderId(id) && [undefined, 'ORIGINAL', 'RETIRADA'].includes(natureza)
 }
 
-/** Settlement of a return, epoch milliseconds; `undefined` where unknown. */
-export function settledAt({ horario }: Pick<Devolucao, 'horario'>, offsetMs: number): number | undefined {
-  const at = horario?.liquidacao ?? horario?.solicitacao
+/** Epoch milliseconds; `undefined` where unknown. */
+export function settledAt({ horario }: Pick<AnyReturn, 'horario'>, offsetMs: number): number | undefined {
+  const at = typeof horario === 'string' ? horario : (horario?.liquidacao ?? horario?.solicitacao)
   return at === undefined ? undefined : instantOf(at) - offsetMs
 }
 
@@ -60,12 +82,10 @@ export function referenceOf({ txid, endToEndId }: Pick<Pix, 'txid' | 'endToEndId
   return isId(txid) ? txid : endToEndId
 }
 
-/** Path of a refund, under its payment. */
 export function devolucaoPath(id: string, { endToEndId }: Pick<RefundTerms, 'endToEndId'>): string {
   return `/pix/${encodeURIComponent(endToEndId)}/devolucao/${id}`
 }
 
-/** Body of the PUT of a refund. */
 export function devolucaoRequest({ valueCents, reason }: RefundRequest): object {
   return { valor: amountOf(valueCents), ...(reason !== undefined && { descricao: reason }) }
 }

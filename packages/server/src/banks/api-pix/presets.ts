@@ -5,7 +5,6 @@
  * @source rules#api-pix.14
  */
 
-/** A bank's environment. */
 export type BankEnvironment = 'sandbox' | 'production'
 
 /** A part of each call besides the standard. */
@@ -20,7 +19,6 @@ export interface AddedPart {
 /** From our contract with the bank, or a new id for each call. */
 export type AddedValue = 'client id' | 'application key' | 'account' | 'new id'
 
-/** A bank. */
 export interface Preset {
   readonly name: string
   /** Absent: nothing there follows the standard. */
@@ -35,7 +33,6 @@ export interface Preset {
   readonly sources: readonly string[]
 }
 
-/** Addresses of a bank. */
 export interface BankAddresses {
   /** Prefix of the standard's paths. */
   readonly api: string

@@ -19,7 +19,6 @@ import {
  * text may hide money. Items of lists are judged one by one.
  */
 
-/** Makes the test for a shape. */
 export function bodyTest<Shape extends TSchema>(shape: Shape): BodyTest<Static<Shape>> {
   return testOf<Static<Shape>>(shape)
 }
@@ -34,7 +33,6 @@ export const amountMoved = Type.Union([
   Type.String({ pattern: AMOUNT_MOVED }),
   Type.Number({ format: 'bank-reais', exclusiveMinimum: 0, maximum: 9_999_999_999.99 }),
 ])
-/** An instant with its offset. */
 export const instant = Type.String({ format: 'bank-instant' })
 const endToEndId = Type.String({ pattern: '^[a-zA-Z0-9]{32}$' })
 const text = Type.Optional(Type.String())
@@ -55,7 +53,6 @@ const devolucao = Type.Object({
   motivo: information,
 })
 
-/** A payment. */
 const pix = Type.Object({
   endToEndId,
   txid: text,
@@ -66,12 +63,10 @@ const pix = Type.Object({
   gnExtras: information,
 })
 
-/** A charge. */
 const cob = Type.Object({
   txid: Type.String({ pattern: '^[a-zA-Z0-9]{26,35}$' }),
   calendario: Type.Object({
     criacao: instant,
-    /** Seconds. */
     expiracao: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
   }),
   status: Type.Enum(['ATIVA', 'CONCLUIDA', 'REMOVIDA_PELO_USUARIO_RECEBEDOR', 'REMOVIDA_PELO_PSP']),
@@ -89,22 +84,14 @@ const page = Type.Object({ parametros: information, pix: items })
 const problem = Type.Object({ type: text, title: information, detail: information, violacoes: items })
 const violation = Type.Object({ razao: text, propriedade: text })
 
-/** A charge. */
 export type Cob = Static<typeof cob>
-/** A payment. */
 export type Pix = Static<typeof pix>
-/** A return. */
 export type Devolucao = Static<typeof devolucao>
-/** A page of a list. */
 export type Page = Static<typeof page>
 
-/** Tests for a charge. */
 export const isCob = bodyTest(cob)
-/** Tests for a payment. */
 export const isPix = bodyTest(pix)
-/** Tests for a return. */
 export const isDevolucao = bodyTest(devolucao)
-/** Tests for a page. */
 export const isPage = bodyTest(page)
 const isProblem = bodyTest(problem)
 const isViolation = bodyTest(violation)
@@ -117,7 +104,6 @@ export const CHARGE_STATUSES: Readonly<Record<Cob['status'], ChargeStatus>> = {
   REMOVIDA_PELO_PSP: 'FAILED',
 }
 
-/** Statuses of returns. */
 export const RETURN_STATUSES: Readonly<Record<Devolucao['status'], RefundStatus>> = {
   EM_PROCESSAMENTO: 'PROCESSING',
   DEVOLVIDO: 'CONFIRMED',
@@ -153,7 +139,6 @@ export function isAbsence({ httpStatus, json }: Answered): boolean {
   return httpStatus === 404 && isProblem(json) && ABSENT.test(json.type ?? '')
 }
 
-/** Judges the outcome of cancelling a charge. */
 export function cancelAnswer(outcome: Outcome): CancelAnswer {
   return answerOf<CancelAnswer, CancelAnswer>(
     outcome,

@@ -1,9 +1,10 @@
 import { limits } from '@pixgate/spec'
-import { type Exchange, isSuccess, unanswered, unknown } from '../exchange.ts'
+import { isSuccess, unanswered, unknown } from '../exchange.ts'
 import type { ListedWithin, Partner, StampOffset, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
 import { type BodyTest, centsOf, countIn, DEPTH_MAX, instantOf, isId, itemsOf } from '../values.ts'
-import { isOurs, referenceOf, settledAt } from './payments.ts'
-import { type Devolucao, isDevolucao, isPage, isPix, type Page, type Pix } from './protocol.ts'
+import type { ApiPixOptions } from './bank.ts'
+import { type AnyReturn, isOurs, referenceOf, returnOf } from './payments.ts'
+import { isDevolucao, isPage, isPix, type Page } from './protocol.ts'
 
 /**
  * The standard has no statement: it is made of `GET /pix`, which lists payments by their time, each with its returns. Returns
@@ -13,7 +14,6 @@ import { type Devolucao, isDevolucao, isPage, isPix, type Page, type Pix } from 
 
 type Window = Pick<StatementQuery, 'from' | 'to'>
 
-/** A list of movements that the statement is made of. */
 export interface StatementList {
   /** Small letters; part of the cursor. */
   readonly name: string
@@ -23,7 +23,6 @@ export interface StatementList {
   readonly windowAt?: (now: number) => Window
   /** Absent: the list is read with every window. */
   readonly everyMs?: number
-  /** Reads one item. @param offsetMs of the bank's stamps */
   readonly readItem: (item: unknown, offsetMs: number) => ReadItem
 }
 
@@ -33,7 +32,6 @@ export interface ReadItem {
   readonly unreadable: readonly Omit<UnreadableItem, 'list'>[]
 }
 
-/** An item without movements. */
 export const NOTHING: ReadItem = { entries: [], unreadable: [] }
 
 /** Members that name a person: the case of an unreadable item has none of them. */
@@ -51,12 +49,10 @@ function kept(value: unknown, depth = 0): unknown {
   )
 }
 
-/** An unreadable item. */
 export function unreadable(item: unknown, member: string): ReadItem {
   return { entries: [], unreadable: [{ json: JSON.stringify(kept(item)), member }] }
 }
 
-/** Reads an item by its shape. */
 export function readAs<Body>(isBody: BodyTest<Body>, item: unknown, read: (body: Body) => ReadItem): ReadItem {
   return isBody(item) ? read(item) : unreadable(item, isBody.fault(item))
 }
@@ -84,24 +80,12 @@ const RETURNED: StatementList = {
   everyMs: RETURNS_EVERY_MS,
 }
 
-/** Options of {@link createStatementReader}. */
-export interface StatementReading {
-  readonly exchange: Pick<Exchange, 'raw'>
-  /** Epoch milliseconds, by the bank's clock. */
-  readonly bankNow: () => number
-  readonly stamps: StampOffset
-  /** Besides those of payments. */
-  readonly lists: readonly StatementList[]
-  /** Windows have no parts of a second. */
-  readonly hasWholeSeconds: boolean
-}
-
 /**
  * Reads the lists in turn, a page at a time. An unreadable item hides no other.
  * @source rules#api-pix.9, rules#api-pix.18
  */
-export function createStatementReader(reading: StatementReading): Partner['readStatement'] {
-  const { exchange, bankNow, stamps, lists, hasWholeSeconds } = reading
+export function createStatementReader(options: ApiPixOptions, stamps: StampOffset): Partner['readStatement'] {
+  const { exchange, bankNow, lists = [], hasWholeSeconds = false } = options
   const all = [RECEIVED, ...lists, RETURNED]
   const readAt = new Map<string, number>()
 
@@ -208,8 +192,23 @@ function secondOf(epochSeconds: number): string {
   return new Date(epochSeconds * 1_000).toISOString().replace('.000Z', 'Z')
 }
 
-/** An entry with the returns under it. */
-export function withReturns(entry: StatementEntry, returns: readonly ReadItem[]): ReadItem {
+/** A movement with the returns that are listed under it. @param entryOf the fields of a return's entry */
+export function withReturns<Return extends AnyReturn>(
+  entry: StatementEntry,
+  listed: unknown,
+  isReturn: BodyTest<Return>,
+  offsetMs: number,
+  entryOf: (one: Return) => Omit<StatementEntry, 'movementId' | 'valueCents' | 'occurredAt'>,
+): ReadItem {
+  const returns = itemsOf(listed).map((item) =>
+    readAs(isReturn, item, (one): ReadItem => {
+      if (one.status !== undefined && one.status !== 'DEVOLVIDO') return NOTHING
+      const returned = returnOf(one, offsetMs)
+      if (!returned) return unreadable(one, isId(one.rtrId) ? '/horario' : '/rtrId')
+      const { returnId, ...moved } = returned
+      return { entries: [{ ...entryOf(one), movementId: returnId, ...moved }], unreadable: [] }
+    }),
+  )
   return {
     entries: [entry, ...returns.flatMap(({ entries }) => entries)],
     unreadable: returns.flatMap(({ unreadable }) => unreadable),
@@ -218,41 +217,24 @@ export function withReturns(entry: StatementEntry, returns: readonly ReadItem[])
 
 function readPix(item: unknown, offsetMs: number): ReadItem {
   return readAs(isPix, item, (pix) => {
-    const returns = itemsOf(pix.devolucoes).map((one) =>
-      readAs(isDevolucao, one, (devolucao) => readReturn(pix, devolucao, offsetMs)),
-    )
-    return withReturns(receivedEntry(pix, offsetMs), returns)
+    const { endToEndId, valor, horario, devolucoes } = pix
+    const received: StatementEntry = {
+      kind: 'PAYMENT_RECEIVED',
+      direction: 'in',
+      movementId: endToEndId,
+      endToEndId,
+      reference: referenceOf(pix),
+      valueCents: centsOf(valor),
+      occurredAt: instantOf(horario) - offsetMs,
+    }
+    return withReturns(received, devolucoes, isDevolucao, offsetMs, (devolucao) => {
+      const isRefund = isOurs(devolucao)
+      return {
+        kind: isRefund ? 'REFUND_SENT' : 'PAYMENT_TAKEN_BACK',
+        direction: 'out',
+        endToEndId,
+        reference: isRefund ? (devolucao.id ?? '') : referenceOf(pix),
+      }
+    })
   })
-}
-
-function receivedEntry(pix: Pix, offsetMs: number): StatementEntry {
-  const { endToEndId, valor, horario } = pix
-  return {
-    kind: 'PAYMENT_RECEIVED',
-    direction: 'in',
-    movementId: endToEndId,
-    endToEndId,
-    reference: referenceOf(pix),
-    valueCents: centsOf(valor),
-    occurredAt: instantOf(horario) - offsetMs,
-  }
-}
-
-function readReturn(pix: Pix, devolucao: Devolucao, offsetMs: number): ReadItem {
-  const { status, rtrId, id = '', valor } = devolucao
-  if (status !== 'DEVOLVIDO') return NOTHING
-  const occurredAt = settledAt(devolucao, offsetMs)
-  if (!isId(rtrId)) return unreadable(devolucao, '/rtrId')
-  if (occurredAt === undefined) return unreadable(devolucao, '/horario')
-  const isRefund = isOurs(devolucao)
-  const entry: StatementEntry = {
-    kind: isRefund ? 'REFUND_SENT' : 'PAYMENT_TAKEN_BACK',
-    direction: 'out',
-    movementId: rtrId,
-    endToEndId: pix.endToEndId,
-    reference: isRefund ? id : referenceOf(pix),
-    valueCents: centsOf(valor),
-    occurredAt,
-  }
-  return { entries: [entry], unreadable: [] }
 }

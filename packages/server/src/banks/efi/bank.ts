@@ -21,6 +21,7 @@ import type {
   BalanceAnswer,
   Partner,
   PayoutAnswer,
+  PayoutQueryAnswer,
   PayoutTerms,
   QrCodePayoutRequest,
   Rejected,
@@ -31,10 +32,8 @@ import { BALANCE, centsOf, printable, visibleText } from '../values.ts'
 import { judgeSentPix, LISTED_WITHIN_MS, SENT_LISTS, sendingPath, sendingRequest, sentPath } from './payouts.ts'
 import { isStatic, qrCodeAnswer, STATIC_CODE, standingOf } from './qr-code.ts'
 
-/** Scopes besides the standard's. */
 const SCOPES = ['pix.send', 'gn.pix.send.read', 'gn.qrcodes.read', 'gn.qrcodes.pay', 'gn.balance.read'] as const
 
-/** Connects Efí. */
 export function openEfiBank(config: ApiPixConfig, clock: Clock): Bank {
   return connectBank(config, clock, SCOPES, ({ link, prefix, ...options }) =>
     createEfiPartner({
@@ -58,10 +57,8 @@ export function refusalOf(json: unknown): Rejected | undefined {
   return { kind: 'REJECTED', errorCode: visibleText(printable(json.nome)), errorMessage: printable(json.mensagem) }
 }
 
-/** How Efí answers. */
 export const EFI_PROTOCOL = protocolOf(refusalOf)
 
-/** Options of {@link createEfiPartner}. */
 export interface EfiOptions extends Omit<ApiPixOptions, 'lists'> {
   /** Calls at paths outside of the standard. */
   readonly sending: Exchange
@@ -98,7 +95,11 @@ export function createEfiPartner(options: EfiOptions): Partner {
   }
 
   /** Pays a code that still asks for what was ordered. The answer to its decoding says nothing of the bank. @source rules#efi.4 */
-  async function sendForQrCode(order: Order<ReportedPayout>, request: QrCodePayoutRequest): Promise<PayoutAnswer> {
+  async function sendForQrCode(
+    order: Order<ReportedPayout>,
+    request: QrCodePayoutRequest,
+    query: () => Promise<PayoutQueryAnswer>,
+  ): Promise<PayoutAnswer> {
     const held = heldBack({ method: 'PUT', path: order.path })
     if (held) return unanswered(held)
     const decoded = await within(DECODED_WITHIN_MS, (deadline) => decode(request.pixCode, deadline))
@@ -108,7 +109,7 @@ export function createEfiPartner(options: EfiOptions): Partner {
       return order.window?.isOver() ? hindered('reading the QR code took too long') : sending.send(order)
     // An earlier attempt may have paid it.
     const refusal = { rejected: standing, isDefinite: false, isDuplicate: false }
-    return { ...settleRefusal(refusal, await order.query(), true), isOfOrderAlone: true }
+    return { ...settleRefusal(refusal, await query(), true), isOfOrderAlone: true }
   }
 
   return {
@@ -125,15 +126,16 @@ export function createEfiPartner(options: EfiOptions): Partner {
     ]),
     sendPayout: async (id, request, window) => {
       const terms = payoutTerms(request)
+      const query = () => getPayout(id, terms)
       const order = {
         path: sendingPath(id, request),
         body: sendingRequest(request, pixKey),
         judge: judgeSentPix(id, terms, offsetMs()),
-        query: () => getPayout(id, terms),
+        query,
         holdsMoney: true,
         window,
       }
-      return 'recipient' in request ? sending.send(order) : sendForQrCode(order, request)
+      return 'recipient' in request ? sending.send(order) : sendForQrCode(order, request, query)
     },
     getPayout,
     decodeQrCode: async (pixCode, deadline) => (isStatic(pixCode) ? STATIC_CODE : decode(pixCode, deadline)),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { documentOf } from '../api-pix/charges.ts'
+import { returnOf, settledAt } from '../api-pix/payments.ts'
 import { amountMoved, bodyTest, information, instant, items } from '../api-pix/protocol.ts'
 import {
   NOTHING,
@@ -15,13 +16,12 @@ import type {
   ListedWithin,
   Payout,
   PayoutRequest,
-  PayoutReturn,
   PayoutStatus,
   PayoutTerms,
   ReportedPayout,
   StatementEntry,
 } from '../port.ts'
-import { amountOf, centsOf, instantOf, isId, itemsOf, printable, textIn, visibleParty, visibleText } from '../values.ts'
+import { amountOf, centsOf, isId, itemsOf, printable, textIn, visibleParty, visibleText } from '../values.ts'
 
 /** Payouts: a Pix sent to a key or for a QR code, under our id; and the list of those that were sent. */
 
@@ -53,19 +53,16 @@ const sentPix = Type.Object({
 const sentItem = Type.Object({ ...sentPix.properties, idEnvio: text, favorecido: information })
 
 type SentPix = Static<typeof sentPix>
-type SentReturn = Static<typeof sentReturn>
 type SentItem = Static<typeof sentItem>
 
 const isSentPix = bodyTest(sentPix)
 const isSentReturn = bodyTest(sentReturn)
 const isSentItem = bodyTest(sentItem)
 
-/** Path of an order. */
 export function sendingPath(id: string, request: PayoutRequest): string {
   return 'recipient' in request ? `/v3/gn/pix/${id}` : `/v2/gn/pix/${id}/qrcode`
 }
 
-/** Path of a query. */
 export function sentPath(id: string): string {
   return `/v2/gn/pix/enviados/id-envio/${id}`
 }
@@ -134,20 +131,6 @@ function endToEndIdOf({ e2eId, endToEndId }: Pick<SentPix, 'e2eId' | 'endToEndId
   return [endToEndId, e2eId].find(isId)
 }
 
-/** Epoch milliseconds. */
-function settledAt({ horario }: Pick<SentPix | SentReturn, 'horario'>, offsetMs: number): number | undefined {
-  const at = typeof horario === 'string' ? horario : (horario?.liquidacao ?? horario?.solicitacao)
-  return at === undefined ? undefined : instantOf(at) - offsetMs
-}
-
-/** A return; `undefined` where nothing has moved. Without a status it is listed because it has. @source rules#efi.3 */
-function returnOf(sent: SentReturn, offsetMs: number): PayoutReturn | undefined {
-  const { status = 'DEVOLVIDO', rtrId, valor } = sent
-  const occurredAt = settledAt(sent, offsetMs)
-  if (status !== 'DEVOLVIDO' || !isId(rtrId) || occurredAt === undefined) return undefined
-  return { returnId: rtrId, valueCents: centsOf(valor), occurredAt }
-}
-
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
@@ -188,15 +171,9 @@ function readSettled(sent: SentItem, offsetMs: number): ReadItem {
     occurredAt,
     ...named,
   }
-  const returns = itemsOf(sent.devolucoes).map((one) =>
-    readAs(isSentReturn, one, (back): ReadItem => {
-      if (back.status !== undefined && back.status !== 'DEVOLVIDO') return NOTHING
-      const returned = returnOf(back, offsetMs)
-      if (!returned) return unreadable(back, isId(back.rtrId) ? '/horario' : '/rtrId')
-      const { returnId, ...moved } = returned
-      const entry = { kind: 'PAYOUT_RETURNED', direction: 'in', movementId: returnId, ...named, ...moved } as const
-      return { entries: [entry], unreadable: [] }
-    }),
-  )
-  return withReturns(left, returns)
+  return withReturns(left, sent.devolucoes, isSentReturn, offsetMs, () => ({
+    kind: 'PAYOUT_RETURNED',
+    direction: 'in',
+    ...named,
+  }))
 }

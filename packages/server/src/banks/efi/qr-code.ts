@@ -70,7 +70,6 @@ export const STATIC_CODE: QrCodeAnswer = {
   errorMessage: 'this bank pays dynamic QR codes alone',
 }
 
-/** Tests for a static code. */
 export function isStatic(pixCode: string): boolean {
   try {
     return parseBrCode(pixCode).kind === 'static'

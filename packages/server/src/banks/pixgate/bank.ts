@@ -2,7 +2,7 @@ import { networksOf } from '../../platform/networks.ts'
 import type { Bank } from '../bank.ts'
 import { createExchange, judgeCharge, judgePayout, judgeRefund, payoutTerms } from '../exchange.ts'
 import { observeLinks, openPartnerLink, type PartnerLink } from '../link.ts'
-import type { ChargeTerms, Partner, PayoutTerms, RefundTerms } from '../port.ts'
+import type { Partner } from '../port.ts'
 import type { PixgateBankConfig } from './config.ts'
 import { createPixgateInbound } from './inbound.ts'
 import {
@@ -51,12 +51,6 @@ const LISTED_WITHIN_MS = 60_000
  */
 export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true): Partner {
   const { raw, query, send } = createExchange(link, PROTOCOL)
-  const getCharge = (id: string, terms: ChargeTerms, deadline?: AbortSignal) =>
-    query(pathOf('charges', id), judgeCharge(id, terms, readCharge), deadline)
-  const getPayout = (id: string, terms: PayoutTerms, deadline?: AbortSignal) =>
-    query(pathOf('payouts', id), judgePayout(id, terms, readPayout), deadline)
-  const getRefund = (id: string, terms: RefundTerms, deadline?: AbortSignal) =>
-    query(pathOf('refunds', id), judgeRefund(id, terms, readRefund), deadline)
   return {
     capabilities: new Set([
       'charge',
@@ -85,25 +79,21 @@ export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true)
         path: pathOf('charges', id),
         body: chargeRequest(request),
         judge: judgeCharge(id, request, readCharge),
-        query: () => getCharge(id, request, deadline),
         holdsMoney: false,
         deadline,
       }),
-    getCharge,
+    getCharge: (id, terms, deadline) => query(pathOf('charges', id), judgeCharge(id, terms, readCharge), deadline),
     cancelCharge: async (id, deadline) =>
       cancelAnswer(await raw({ method: 'DELETE', path: pathOf('charges', id) }, deadline)),
-    sendPayout: (id, request, window) => {
-      const terms = payoutTerms(request)
-      return send({
+    sendPayout: (id, request, window) =>
+      send({
         path: pathOf('payouts', id),
         body: payoutRequest(request),
-        judge: judgePayout(id, terms, readPayout),
-        query: () => getPayout(id, terms),
+        judge: judgePayout(id, payoutTerms(request), readPayout),
         holdsMoney: true,
         window,
-      })
-    },
-    getPayout,
+      }),
+    getPayout: (id, terms, deadline) => query(pathOf('payouts', id), judgePayout(id, terms, readPayout), deadline),
     decodeQrCode: async (pixCode, deadline) =>
       qrCodeAnswer(await raw({ method: 'POST', path: '/qr-codes/decode', body: { pixCode } }, deadline)),
     sendRefund: (id, request, window) =>
@@ -111,11 +101,10 @@ export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true)
         path: pathOf('refunds', id),
         body: refundRequest(request),
         judge: judgeRefund(id, request, readRefund),
-        query: () => getRefund(id, request),
         holdsMoney: true,
         window,
       }),
-    getRefund,
+    getRefund: (id, terms, deadline) => query(pathOf('refunds', id), judgeRefund(id, terms, readRefund), deadline),
     readStatement: async (query, deadline) =>
       statementAnswer(await raw({ method: 'GET', path: statementPath(query) }, deadline)),
     readBalance: async (deadline) => balanceAnswer(await raw({ method: 'GET', path: '/balance' }, deadline)),

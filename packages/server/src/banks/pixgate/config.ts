@@ -10,7 +10,7 @@ import {
   type Values,
   variables,
 } from '../../platform/variables.ts'
-import { type ReadPartnerTls, readPartnerTls } from '../certificates.ts'
+import { readPartnerTls } from '../certificates.ts'
 
 const SECRET_MIN_LENGTH = 32
 const PATH_MAX_LENGTH = 4_096
@@ -99,25 +99,10 @@ export const pixgateBankVariables = variables({
   },
 })
 
-/** Configuration of a bank that speaks our own protocol. */
-export interface PixgateBankConfig extends Omit<ReadPartnerTls, 'faults'> {
-  readonly url: string
-  /** Sent as the bearer token. */
-  readonly token: string
-  /** Signs the bank's events. */
-  readonly secret: string
-  readonly secretPrevious: string | undefined
-  readonly inboundApiKey: string | undefined
-  readonly inboundApiKeyPrevious: string | undefined
-  /** Networks that {@link inboundApiKey} counts from; `undefined`: any. */
-  readonly addresses: readonly string[] | undefined
-  readonly timeoutMs: number
-  readonly createBudgetMs: number
-  readonly hasIdempotentOrders: boolean
-}
+export type PixgateBankConfig = ReturnType<typeof pixgateBankConfig>
 
 /** Makes it of its variables and their files, which have no faults. */
-export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>): PixgateBankConfig {
+export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>) {
   const { tls, certificates } = readPartnerTls(values)
   return {
     url: values.PIXGATE_PARTNER_URL,

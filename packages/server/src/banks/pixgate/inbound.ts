@@ -25,7 +25,6 @@ import { originOf, type PartnerCredentials } from './origin.ts'
 
 /** Events of our own protocol. Pure, except for their origin. @source partner-protocol#events */
 
-/** The endpoint of an event. */
 export type PartnerRoute = keyof typeof partnerEvents
 
 const ACKNOWLEDGEMENT = { status: 200, body: { received: true } } as const
@@ -48,7 +47,6 @@ function isPartnerRoute(route: string): route is PartnerRoute {
   return Object.hasOwn(partnerEvents, route)
 }
 
-/** Names of an operation in an event. */
 type Named = Pick<PartnerEvent, 'event' | 'externalId' | 'endToEndId' | 'returnId'> &
   Partial<Pick<PartnerEvent, 'transactionId'>>
 

@@ -2,7 +2,6 @@ import { limits } from '@pixgate/spec'
 import { hmacSha256, secretsEqual } from '../../platform/crypto.ts'
 import type { InboundRequest, Judgement } from '../inbound.ts'
 
-/** Secrets that prove the origin of an event. */
 export interface PartnerCredentials {
   /** HMAC secrets, the current one first. */
   readonly secrets: readonly string[]

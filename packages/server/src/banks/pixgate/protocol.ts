@@ -118,7 +118,6 @@ function moved({ valueCents, occurredAt }: { readonly valueCents: number; readon
   return { valueCents: BigInt(valueCents), occurredAt: Date.parse(occurredAt) }
 }
 
-/** Judges the outcome of `DELETE /charges/{id}`. */
 export function cancelAnswer(outcome: Outcome): CancelAnswer {
   return answerOf<CancelAnswer, CancelAnswer>(
     outcome,
@@ -135,7 +134,6 @@ export function payoutRequest(request: PayoutRequest): object {
   return { ...request, valueCents: Number(request.valueCents) }
 }
 
-/** Reads a payout. */
 export function readPayout(json: unknown): Payout | undefined {
   if (!isPayout(json)) return undefined
   const { recipient, returns = [], ...body } = json
@@ -154,7 +152,6 @@ export function readPayout(json: unknown): Payout | undefined {
   }
 }
 
-/** Judges the outcome of `POST /qr-codes/decode`. */
 export function qrCodeAnswer(outcome: Outcome): QrCodeAnswer {
   return answerOf<QrCodeAnswer, Rejected>(
     outcome,

@@ -4,9 +4,7 @@ import { parseBrCode } from '@pixgate/brcode'
 import { limits } from '@pixgate/spec'
 import { markAfter, windowAt } from '../../../src/bank-statement/rules.ts'
 import { createApiPixPartner } from '../../../src/banks/api-pix/bank.ts'
-import { createStamps } from '../../../src/banks/api-pix/charges.ts'
 import { protocolOf } from '../../../src/banks/api-pix/protocol.ts'
-import { createStatementReader } from '../../../src/banks/api-pix/statement.ts'
 import { createExchange } from '../../../src/banks/exchange.ts'
 import type { Outcome, PartnerLink } from '../../../src/banks/link.ts'
 import type { StatementQuery } from '../../../src/banks/port.ts'
@@ -331,14 +329,15 @@ test('[api-pix.9] the list is not asked about what is yet to come at the bank, u
 /** The ends of what a bank was asked for, epoch milliseconds, where its time is this. */
 async function askedOf(hasWholeSeconds: boolean, bankNow: number, window: Pick<StatementQuery, 'from' | 'to'>) {
   const link = scripted(pageOf([]))
-  const read = createStatementReader({
+  const partner = createApiPixPartner({
     exchange: createExchange(link, protocolOf(), '/v2'),
+    merchant: MERCHANT,
+    hasIdempotentOrders: true,
+    monotonic: () => 0,
     bankNow: () => bankNow,
-    stamps: createStamps(),
-    lists: [],
     hasWholeSeconds,
   })
-  await read({ ...window, cursor: null })
+  await partner.readStatement({ ...window, cursor: null })
   const query = new URL(link.calls[0]?.path ?? '', 'https://bank').searchParams
   return { inicio: Date.parse(query.get('inicio') ?? ''), fim: Date.parse(query.get('fim') ?? '') }
 }
