@@ -55,8 +55,8 @@ interface Asker {
  *
  * A breaker opens after several calls in a row without a definite answer. The one of orders opens also when the bank refuses
  * our credentials (401, 403) in any call, or an order with 429. After a while it is half open: an answer to the next call
- * closes it, a failure opens it again. Whoever asks about QR codes chooses them, and so whether the bank can decode them:
- * each asker has a count of its own.
+ * closes it, a failure opens it again. Askers choose their QR codes, and so whether the bank can decode them: each has a count of
+ * its own.
  * @source rules#partner.6, rules#partner.9
  */
 export function createBreaker(clock: Pick<Clock, 'now'>, logger: Logger) {
@@ -91,7 +91,7 @@ export function createBreaker(clock: Pick<Clock, 'now'>, logger: Logger) {
   }
   function wantedOfAll(name: BreakerName, now: number): number {
     if (name === 'qr_codes') return Math.min(...[...askers.values()].map(({ count }) => count.wanted(now)))
-    // A bank that refuses another call as such may still make charges; only answers to those are counted for them.
+    // A bank that refuses our credentials elsewhere may still make charges; only answers to those are counted for them.
     if (name === 'charges') return charges.wanted(now)
     return now < refusedUntil ? 0 : orders.wanted(now)
   }

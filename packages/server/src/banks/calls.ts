@@ -125,7 +125,7 @@ export const BANK_CALLS = Object.keys(CALLS) as readonly BankCall[]
 /** Outcome of a call that the bank refuses because of who calls, or how often. */
 export type RefusedCall = 'unauthorized' | 'rate_limited'
 
-/** The label of a metric: the kind of the answer, or that the bank refuses our calls as such. */
+/** The label of a metric: the kind of the answer, or a refusal of all calls. */
 function outcomeOf({ kind, httpStatus }: AnyAnswer): string {
   if (kind !== 'UNKNOWN') return kind.toLowerCase()
   const refused: RefusedCall | undefined = isUnauthorized(httpStatus)

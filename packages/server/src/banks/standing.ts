@@ -11,13 +11,13 @@ export interface BankStanding {
   readonly isKnown: boolean
   /** A whole sentence: «the bank answers 401: check PIXGATE_PARTNER_TOKEN». `undefined`: the bank did answer. */
   readonly problem: string | undefined
-  /** The problem lasts until somebody changes a setting, here or at the bank. */
+  /** The problem lasts until a setting is changed, here or at the bank. */
   readonly isOfConfiguration: boolean
 }
 
 /**
  * Judges the way to the bank by one answer.
- * @param host named where it does not resolve; left out of sentences that are shown to anybody
+ * @param host named where it does not resolve; left out of public sentences
  * @source rules#health.5, rules#config.10
  */
 export function standingOf(answer: AnyAnswer, settings: BankSettings, host?: string): BankStanding {
@@ -68,7 +68,7 @@ function settingOf(reason: string, { address, certificate, authorities }: BankSe
 const AGAIN_AFTER_MS = 600_000
 
 /**
- * Logs the first standing; later, as an error that is repeated, each problem that somebody has to change, and its end.
+ * Logs the first standing; later, as an error that is repeated, each problem of configuration, and its end.
  * Problems that pass by themselves have the log lines of their calls.
  * @source rules#config.10
  */

@@ -13,14 +13,7 @@ import { createApiPixInbound } from './inbound.ts'
 import { authorizedLink, createTokens, type PatientLink, patientLink } from './link.ts'
 import { devolucaoPath, devolucaoRequest, judgeDevolucao } from './payments.ts'
 import { type Cob, cancelAnswer, isAbsence, isCob, isPage, isPix, protocolOf } from './protocol.ts'
-import {
-  createStatementReader,
-  LISTED_WITHIN_MS,
-  listedUntil,
-  listQuery,
-  type StatementList,
-  widened,
-} from './statement.ts'
+import { createStatementReader, LISTED_WITHIN_MS, listedUntil, listQuery, type StatementList } from './statement.ts'
 
 /** The least scopes of the standard. */
 const SCOPES = ['cob.read', 'cob.write', 'pix.read', 'pix.write', 'webhook.read', 'webhook.write'] as const
@@ -75,7 +68,7 @@ export function connectBank(
   const tokens = createTokens({ ...config, link: tokenLink, path, scopes: allScopes, form: tokenForm, monotonic })
   const { patchPath } = addresses
   const form = { ...config.calls, patchPath: patchPath === undefined ? undefined : { from: prefix, to: patchPath } }
-  // QR codes are chosen by whoever asks about them: a pause for one asker must not hold back the others (rules#partner.9).
+  // Askers choose their QR codes: a pause for one asker must not hold back the others (rules#partner.9).
   const link = patientLink(authorizedLink(open(api.origin), tokens, form), monotonic, ({ method }) => method !== 'POST')
   const bankNow = () => bankClock.now()
   const partner = partnerOf({ ...config, link, prefix, bankNow, monotonic })
@@ -118,6 +111,9 @@ const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
  */
 const LEAVES_WITHIN_MS = 5_000
 
+/** Difference of the bank's stamps among themselves. */
+const SKEW_MS = 300_000
+
 /** The one body with which a charge is cancelled. */
 const CANCELLATION = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
 
@@ -132,8 +128,13 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
 
   async function getCharge(id: string, terms: ChargeTerms, deadline?: AbortSignal) {
     const outcome = await exchange.raw({ method: 'GET', path: `/cob/${id}` }, deadline)
-    const window = (cob: Cob) => widened(paymentWindow(cob, listedUntil(bankNow(), hasWholeSeconds)), stamps.offsetMs())
-    const paid = await withPayments(exchange, outcome, (cob) => listQuery(window(cob), 0, hasWholeSeconds), deadline)
+    const queryOf = ({ calendario, txid }: Cob) => {
+      // Later payments are found by the next query.
+      const to = listedUntil(bankNow(), hasWholeSeconds) + 1
+      const window = { from: instantOf(calendario.criacao) - SKEW_MS, to }
+      return { ...listQuery(window, 0, hasWholeSeconds, stamps.offsetMs() ?? 0), txid }
+    }
+    const paid = await withPayments(exchange, outcome, queryOf, deadline)
     return queryAnswer(paid, judgeCob(id, terms, reading), isAbsence)
   }
 
@@ -191,7 +192,7 @@ async function withPayments(
   if (!isAnswer(outcome) || !isCob(outcome.json)) return outcome
   const cob = outcome.json
   if (cob.status !== 'CONCLUIDA' || itemsOf(cob.pix).some(isPix)) return outcome
-  const query = new URLSearchParams({ ...queryOf(cob), txid: cob.txid })
+  const query = new URLSearchParams(queryOf(cob))
   const listed = await exchange.raw({ method: 'GET', path: `/pix?${query}` }, deadline)
   if (!isAnswer(listed) || !isPage(listed.json)) return outcome
   const pix = itemsOf(listed.json.pix).filter(isPix)
@@ -201,12 +202,4 @@ async function withPayments(
 
 function isAnswer(outcome: Outcome): outcome is Answered {
   return outcome.kind === 'answered' && isSuccess(outcome)
-}
-
-/** Difference of the bank's stamps among themselves. */
-const SKEW_MS = 300_000
-
-/** Window in which a charge can have been paid. Later payments are found by the next query. */
-function paymentWindow({ calendario }: Cob, until: number) {
-  return { from: instantOf(calendario.criacao) - SKEW_MS, to: until + 1 }
 }

@@ -216,7 +216,7 @@ function configOf(
   }
 }
 
-/** A bank that demands mTLS for callbacks is told where our address does not ask for it. */
+/** Tells a bank that demands mTLS for callbacks where our address does not ask for it. */
 function registrationOf(
   { registersWithoutMtlsBy }: Partial<Preset> = {},
   isBehindMtls: boolean,
@@ -282,7 +282,7 @@ function environmentFaults({ PIXGATE_MODE, PIXGATE_BANK_ENVIRONMENT }: Environme
 
 const PROOFS = ['PIXGATE_BANK_CALLBACK_SECRET', 'PIXGATE_BANK_ADDRESSES'] as const
 
-/** Callbacks have no signature: without a proof of origin anybody could cause queries. */
+/** Callbacks have no signature: without a proof of origin, strangers could cause queries. */
 function originFaults(environment: Environment): readonly string[] {
   const isProven =
     environment.PIXGATE_BANK_CALLBACKS_BEHIND_MTLS === 'true' ||

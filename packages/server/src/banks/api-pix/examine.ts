@@ -27,14 +27,8 @@ export interface Examined
   readonly bankNow: () => number
 }
 
-/** The finding of a step; the next steps are left out where they cannot find anything. */
-interface Step {
-  readonly finding: Finding
-  readonly isEnd?: boolean
-}
-
 /**
- * Tries the way to the bank step by step, each with the reason of its failure.
+ * Tries the way to the bank step by step, each with the reason of its failure. Missing scopes hinder no further step.
  * @source rules#api-pix.13
  */
 export async function examine(
@@ -44,11 +38,12 @@ export async function examine(
   const conceal = concealing(examined.callbackSecrets)
   const withoutSecrets = (finding: Finding) => withoutSecret({ ...finding, says: conceal(finding.says) })
   const findings: Finding[] = examined.warning === undefined ? [] : [good('preset', examined.warning)]
-  for (const step of [resolves, connects, agreesOnTls, grantsToken, allowsScopes]) {
-    const { finding, isEnd = !finding.isOk } = await step(examined)
+  for (const step of [resolves, connects, agreesOnTls, grantsToken]) {
+    const finding = await step(examined)
     findings.push(finding)
-    if (isEnd) return findings.map(withoutSecrets)
+    if (!finding.isOk) return findings.map(withoutSecrets)
   }
+  findings.push(await allowsScopes(examined))
   findings.push(registers ? await register(examined) : await webhookOf(examined))
   if (examined.isSandbox && newId) findings.push(await chargeOf(examined, newId()))
   return findings.map(withoutSecrets)
@@ -61,15 +56,13 @@ function withoutSecret(finding: Finding): Finding {
   return { ...finding, says: finding.says.replaceAll(SECRET, '$1…') }
 }
 
-async function resolves({ address }: Examined): Promise<Step> {
+async function resolves({ address }: Examined): Promise<Finding> {
   const { hostname } = address
   try {
     const { address: ip } = await lookup(hostname)
-    return { finding: good('name', `${hostname} is ${ip}`) }
+    return good('name', `${hostname} is ${ip}`)
   } catch {
-    return {
-      finding: bad('name', `${hostname} does not resolve: check PIXGATE_BANK_API_URL, and the DNS of this machine`),
-    }
+    return bad('name', `${hostname} does not resolve: check PIXGATE_BANK_API_URL, and the DNS of this machine`)
   }
 }
 
@@ -85,45 +78,42 @@ function settled(socket: ReturnType<typeof connect>, ready: string, timeoutMs: n
   }).finally(() => socket.destroy()) as Promise<string | undefined>
 }
 
-async function connects({ address, timeoutMs }: Examined): Promise<Step> {
+async function connects({ address, timeoutMs }: Examined): Promise<Finding> {
   const [host, port] = [address.hostname, portOf(address)]
   const failure = await settled(connect({ host, port }), 'connect', timeoutMs)
-  if (failure === undefined) return { finding: good('connection', `port ${port} answers`) }
+  if (failure === undefined) return good('connection', `port ${port} answers`)
   const says = `port ${port} ${connectionProblem(failure)}: check the firewall between here and the bank`
-  return { finding: bad('connection', says) }
+  return bad('connection', says)
 }
 
-async function agreesOnTls({ address, tls, timeoutMs }: Examined): Promise<Step> {
+async function agreesOnTls({ address, tls, timeoutMs }: Examined): Promise<Finding> {
   const host = address.hostname
   const options: ConnectionOptions = { ...tls, host, port: portOf(address), servername: host, minVersion: 'TLSv1.2' }
   const failure = await settled(connectTls(options), 'secureConnect', timeoutMs)
-  if (failure === undefined) return { finding: good('TLS', 'the bank proves who it is') }
-  return {
-    finding: bad('TLS', `the bank ${connectionProblem(failure)}: check PIXGATE_BANK_CERTIFICATE and PIXGATE_BANK_CA`),
-  }
+  if (failure === undefined) return good('TLS', 'the bank proves who it is')
+  return bad('TLS', `the bank ${connectionProblem(failure)}: check PIXGATE_BANK_CERTIFICATE and PIXGATE_BANK_CA`)
 }
 
-async function grantsToken({ tokens }: Examined): Promise<Step> {
+async function grantsToken({ tokens }: Examined): Promise<Finding> {
   const grant = await tokens.current()
-  if (!('failed' in grant)) return { finding: good('token', 'the bank takes our certificate, client id and secret') }
+  if (!('failed' in grant)) return good('token', 'the bank takes our certificate, client id and secret')
   const { failed } = grant
   if (failed.kind === 'answered' && failed.httpStatus < 500) {
     const says = `the bank answers ${failed.httpStatus} to the request for a token: check PIXGATE_BANK_CLIENT_ID and PIXGATE_BANK_CLIENT_SECRET, and that they and the certificate are of the same environment`
-    return { finding: bad('token', says) }
+    return bad('token', says)
   }
-  return { finding: bad('token', `the bank ${problemWith(failed)}: the certificate may be of another environment`) }
+  return bad('token', `the bank ${problemWith(failed)}: the certificate may be of another environment`)
 }
 
-async function allowsScopes({ tokens, scopes }: Examined): Promise<Step> {
+async function allowsScopes({ tokens, scopes }: Examined): Promise<Finding> {
   const grant = await tokens.current()
   const allowed = 'failed' in grant ? undefined : grant.scopes
-  if (allowed === undefined) return { finding: good('scopes', 'the bank does not say which it grants') }
-  if (scopes.length === 0)
-    return { finding: good('scopes', 'none is asked for: the contract with the bank says which') }
+  if (allowed === undefined) return good('scopes', 'the bank does not say which it grants')
+  if (scopes.length === 0) return good('scopes', 'none is asked for: the contract with the bank says which')
   const missing = scopes.filter((scope) => !allowed.includes(scope))
-  if (missing.length === 0) return { finding: good('scopes', `all that are needed: ${scopes.join(', ')}`) }
+  if (missing.length === 0) return good('scopes', `all that are needed: ${scopes.join(', ')}`)
   const says = `${missing.join(', ')} missing: allow them for this application at the bank`
-  return { finding: bad('scopes', says), isEnd: false }
+  return bad('scopes', says)
 }
 
 const isWebhook = bodyTest(Type.Object({ webhookUrl: Type.String() }))

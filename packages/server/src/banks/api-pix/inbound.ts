@@ -1,7 +1,7 @@
 import { endpoint } from '@pixgate/spec'
 import { type Static, Type } from 'typebox'
 import { secretsEqual, sha256 } from '../../platform/crypto.ts'
-import type { BankEvent, EventSubject, Inbound, InboundRequest, Judgement, ReadableEvent } from '../inbound.ts'
+import type { EventSubject, Inbound, InboundRequest, InboundRoute, Judgement, ReadableEvent } from '../inbound.ts'
 import { type BodyTest, itemsOf, storageFault, textIn, withoutNulls } from '../values.ts'
 import { bodyTest, information } from './protocol.ts'
 
@@ -25,39 +25,36 @@ export const CALLBACK_PATH = '/api/webhooks/bank'
 /** Query parameter of the secret, named as in Efí's documents, which absorb the `/pix` with an `ignorar`. */
 export const SECRET_PARAMETER = 'hmac'
 
-const receive = (path: string, id: string) =>
-  endpoint({
-    id,
-    method: 'POST',
-    path,
-    auth: 'partner',
-    tag: 'Partner',
-    summary: 'Take a callback of API Pix',
-    description: 'What it names is asked about at the bank. Nothing of what it says is believed.',
-    body: Type.Unknown(),
-    responses: { 200: { description: 'Stored' } },
-    errors: [],
-  })
+function routeOf(name: string, path: string, id: string): InboundRoute {
+  return {
+    name,
+    endpoint: endpoint({
+      id,
+      method: 'POST',
+      path,
+      auth: 'partner',
+      tag: 'Partner',
+      summary: 'Take a callback of API Pix',
+      description: 'What it names is asked about at the bank. Nothing of what it says is believed.',
+      body: Type.Unknown(),
+      responses: { 200: { description: 'Stored' } },
+      errors: [],
+    }),
+    acknowledgement: { status: 200 },
+  }
+}
 
 const ROUTES = [
-  {
-    name: 'api-pix',
-    endpoint: receive(`${CALLBACK_PATH}/pix`, 'receiveApiPixCallback'),
-    acknowledgement: { status: 200 },
-  },
-  {
-    name: 'api-pix/bare',
-    endpoint: receive(CALLBACK_PATH, 'receiveBareApiPixCallback'),
-    acknowledgement: { status: 200 },
-  },
-] as const
+  routeOf('api-pix', `${CALLBACK_PATH}/pix`, 'receiveApiPixCallback'),
+  routeOf('api-pix/bare', CALLBACK_PATH, 'receiveBareApiPixCallback'),
+]
 
 /** Receives callbacks of the standard. */
 export function createApiPixInbound(origin: CallbackOrigin): Inbound {
   return {
     routes: ROUTES,
     authenticate: (request) => originOf(origin, request),
-    parse: (_route, body) => parse(body),
+    parse: (_, body) => itemsIn(body)?.filter(isItem).flatMap(eventsOf) ?? [],
     unread,
   }
 }
@@ -94,10 +91,6 @@ const isItem = bodyTest(item)
 const isReturned = bodyTest(returned)
 const isCallback = bodyTest(Type.Object({ pix: Type.Unknown() }))
 const isTest = bodyTest(Type.Object({ evento: Type.String() }))
-
-function parse(body: Buffer): readonly BankEvent[] {
-  return itemsIn(body)?.filter(isItem).flatMap(eventsOf) ?? []
-}
 
 /** Items under `pix`, in a bare list, or one by itself. A call without items is the bank's test of the address. */
 function itemsIn(body: Buffer): readonly unknown[] | undefined {

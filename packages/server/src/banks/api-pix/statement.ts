@@ -104,8 +104,9 @@ export function createStatementReader(options: ApiPixOptions, stamps: StampOffse
     const list = all.find((one) => one.name === name) ?? RECEIVED
     const page = Number(number)
     const now = listedUntil(bankNow(), hasWholeSeconds)
-    const window = widened(list.windowAt?.(now) ?? upToNow({ from, to }, now), stamps.offsetMs())
-    const query = new URLSearchParams({ ...listQuery(window, page, hasWholeSeconds), ...list.filter })
+    const offsetMs = stamps.offsetMs() ?? 0
+    const window = list.windowAt?.(now) ?? upToNow({ from, to }, now)
+    const query = new URLSearchParams({ ...listQuery(window, page, hasWholeSeconds, offsetMs), ...list.filter })
     const outcome = await exchange.raw({ method: 'GET', path: `${list.path}?${query}` }, deadline)
     if (outcome.kind !== 'answered') return unanswered(outcome)
     if (!isSuccess(outcome)) return unknown(outcome)
@@ -144,11 +145,6 @@ function placeOf(json: Page) {
   }
 }
 
-/** Widens a window for movements with an offset and for those without. @source rules#api-pix.17 */
-export function widened({ from, to }: Window, offsetMs = 0): Window {
-  return { from: from + Math.min(0, offsetMs), to: to + Math.max(0, offsetMs) }
-}
-
 /**
  * Ends the last window at the bank's present, as some banks refuse windows in the future. That window ends five minutes ahead
  * of our time, and matching ends five minutes behind it, so that nothing is left out. Other windows stay as they are: one of
@@ -176,13 +172,17 @@ export function listedUntil(bankNow: number, hasWholeSeconds: boolean): number {
 const PAGE_LENGTH = 100
 
 /**
- * Query of a page of a list; both ends are part of the window.
+ * Query of a page of a list, whose both ends are part of the window. It is widened for movements with an offset and for those
+ * without.
  * @param hasWholeSeconds rounds the window up, as movements that are listed twice are recognised
+ * @source rules#api-pix.17
  */
-export function listQuery({ from, to }: Window, page: number, hasWholeSeconds: boolean): Record<string, string> {
+export function listQuery(window: Window, page: number, hasWholeSeconds: boolean, offsetMs: number) {
+  const from = window.from + Math.min(0, offsetMs)
+  const last = window.to + Math.max(0, offsetMs) - 1
   return {
     inicio: hasWholeSeconds ? secondOf(Math.floor(from / 1_000)) : new Date(from).toISOString(),
-    fim: hasWholeSeconds ? secondOf(Math.ceil((to - 1) / 1_000)) : new Date(to - 1).toISOString(),
+    fim: hasWholeSeconds ? secondOf(Math.ceil(last / 1_000)) : new Date(last).toISOString(),
     'paginacao.paginaAtual': String(page),
     'paginacao.itensPorPagina': String(PAGE_LENGTH),
   }
