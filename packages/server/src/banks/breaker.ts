@@ -45,58 +45,27 @@ const ASKERS_MAX = 1_000
 
 const NO_ASKER = ''
 
-interface Asker {
-  readonly count: ReturnType<typeof createCount>
-  underWay: number
-}
-
 /**
  * Remembers whether a bank takes calls, in the memory of this process, and logs when that changes.
  *
  * A breaker opens after several calls in a row without a definite answer. The one of orders opens also when the bank refuses
  * our credentials (401, 403) in any call, or an order with 429. After a while it is half open: an answer to the next call
- * closes it, a failure opens it again. Askers choose their QR codes, and so whether the bank can decode them: each has a count of
- * its own.
+ * closes it, a failure opens it again. Askers choose their QR codes, and so whether the bank can decode them: each has a count
+ * of its own.
  * @source rules#partner.6, rules#partner.9
  */
 export function createBreaker(clock: Pick<Clock, 'now'>, logger: Logger) {
-  const orders = createCount(OUTAGE_WAIT_MS)
-  const charges = createCount(SHORT_WAIT_MS)
-  const askers = new LRUCache<string, Asker>({ max: ASKERS_MAX })
+  const orders = createOrderCount()
+  const counts: Readonly<Record<BreakerName, Count>> = {
+    orders,
+    charges: createCount(SHORT_WAIT_MS),
+    qr_codes: createAskerCounts(),
+  }
   const reasons = new Map<BreakerName, string>()
   const open = new Set<BreakerName>()
-  let refusedUntil = 0
 
-  function askerOf(name = NO_ASKER): Asker {
-    const asker = askers.get(name) ?? { count: createCount(SHORT_WAIT_MS), underWay: 0 }
-    askers.set(name, asker)
-    return asker
-  }
-  function refuse(now: number, waitMs = REFUSAL_WAIT_MS): void {
-    refusedUntil = Math.max(refusedUntil, now + waitMs)
-  }
-  function noteOrder(answer: AnyAnswer, now: number): void {
-    // It came of the order's QR code, or was held back by ourselves: neither is an answer of the bank to orders.
-    if (answer.isOfOrderAlone) return
-    if (answer.retryAfterMs !== undefined) refuse(now, answer.retryAfterMs)
-    else {
-      if (answer.httpStatus === 429) refuse(now)
-      orders.note(answer, now)
-    }
-  }
-  function noteQrCode(answer: AnyAnswer, now: number, name: string | undefined): void {
-    const asker = askerOf(name)
-    asker.underWay = Math.max(0, asker.underWay - 1)
-    asker.count.note(answer, now)
-  }
-  function wantedOfAll(name: BreakerName, now: number): number {
-    if (name === 'qr_codes') return Math.min(...[...askers.values()].map(({ count }) => count.wanted(now)))
-    // A bank that refuses our credentials elsewhere may still make charges; only answers to those are counted for them.
-    if (name === 'charges') return charges.wanted(now)
-    return now < refusedUntil ? 0 : orders.wanted(now)
-  }
   function look(name: BreakerName): number {
-    const wanted = wantedOfAll(name, clock.now())
+    const wanted = counts[name].wanted(clock.now())
     const isOpen = breakerStateOf(wanted) !== 'closed'
     if (isOpen && !open.has(name)) {
       logger.error({ event: 'bank.breaker_opened', breaker: name, reason: reasons.get(name) }, OPENED[name])
@@ -112,47 +81,96 @@ export function createBreaker(clock: Pick<Clock, 'now'>, logger: Logger) {
      */
     wanted(name: BreakerName, asker?: string): number {
       const wanted = look(name)
-      if (asker === undefined) return wanted
-      const { count, underWay } = askerOf(asker)
-      return underWay < QR_CODES_AT_ONCE ? count.wanted(clock.now()) : 0
+      return asker === undefined ? wanted : counts[name].wanted(clock.now(), asker)
     },
-    /** A call begins. While one shows whether the bank is back, no other is wanted. */
-    begin(call: BankCall, name?: string): void {
-      if (call === 'createCharge') charges.begin(clock.now())
-      if (call !== 'decodeQrCode') return
-      const asker = askerOf(name)
-      asker.underWay += 1
-      asker.count.begin(clock.now())
+    /** A call begins. While one shows whether the bank is back, no other charge or QR code is wanted. */
+    begin(call: BankCall, asker?: string): void {
+      const name = COUNTED_BY[call]
+      if (name) counts[name].begin(clock.now(), asker)
     },
     note(call: BankCall, answer: AnyAnswer, asker?: string): void {
       if (NOT_NOTED.has(call)) return
       const [now, name] = [clock.now(), COUNTED_BY[call]]
       const isUnauthorized = answer.httpStatus === 401 || answer.httpStatus === 403
-      if (isUnauthorized) refuse(now)
-      if (name === 'orders') noteOrder(answer, now)
-      if (name === 'charges') charges.note(answer, now)
-      if (name === 'qr_codes') noteQrCode(answer, now, asker)
-      if (isFailure(answer) && name) reasons.set(name, reasonOf(answer))
-      if (isFailure(answer) && isUnauthorized) reasons.set('orders', reasonOf(answer))
-      if (name) look(name)
+      if (isUnauthorized) orders.refuse(now)
+      if (isUnauthorized && isFailure(answer)) reasons.set('orders', reasonOf(answer))
+      if (!name) return
+      counts[name].note(answer, now, asker)
+      if (isFailure(answer)) reasons.set(name, reasonOf(answer))
+      look(name)
     },
   }
 }
 
-function createCount(waitMs: number) {
+interface Count {
+  wanted(now: number, asker?: string): number
+  begin(now: number, asker?: string): void
+  note(answer: AnyAnswer, now: number, asker?: string): void
+}
+
+function createCount(waitMs: number): Count {
   let failures = 0
   let closedUntil = 0
   return {
-    wanted: (now: number) => {
+    wanted: (now) => {
       if (now < closedUntil) return 0
       return failures >= FAILURES_MAX ? 1 : Number.POSITIVE_INFINITY
     },
-    begin: (now: number) => {
+    begin: (now) => {
       if (failures >= FAILURES_MAX) closedUntil = now + waitMs
     },
-    note: (answer: AnyAnswer, now: number) => {
+    note: (answer, now) => {
       failures = isFailure(answer) ? failures + 1 : 0
       closedUntil = failures >= FAILURES_MAX ? now + waitMs : 0
+    },
+  }
+}
+
+function createOrderCount(): Count & { refuse(now: number): void } {
+  const count = createCount(OUTAGE_WAIT_MS)
+  let refusedUntil = 0
+  function refuse(now: number, waitMs = REFUSAL_WAIT_MS): void {
+    refusedUntil = Math.max(refusedUntil, now + waitMs)
+  }
+  return {
+    refuse,
+    wanted: (now) => (now < refusedUntil ? 0 : count.wanted(now)),
+    // While it is half open each claim takes one order; only the answers to orders change the count.
+    begin: () => undefined,
+    note: (answer, now) => {
+      // It came of the order's QR code, or was held back by ourselves: neither is an answer of the bank to orders.
+      if (answer.isOfOrderAlone) return
+      if (answer.retryAfterMs !== undefined) refuse(now, answer.retryAfterMs)
+      else {
+        if (answer.httpStatus === 429) refuse(now)
+        count.note(answer, now)
+      }
+    },
+  }
+}
+
+function createAskerCounts(): Count {
+  const askers = new LRUCache<string, { readonly count: Count; underWay: number }>({ max: ASKERS_MAX })
+  function askerOf(name = NO_ASKER) {
+    const asker = askers.get(name) ?? { count: createCount(SHORT_WAIT_MS), underWay: 0 }
+    askers.set(name, asker)
+    return asker
+  }
+  return {
+    wanted: (now, name) => {
+      if (name === undefined) return Math.min(...[...askers.values()].map(({ count }) => count.wanted(now)))
+      const { count, underWay } = askerOf(name)
+      return underWay < QR_CODES_AT_ONCE ? count.wanted(now) : 0
+    },
+    begin: (now, name) => {
+      const asker = askerOf(name)
+      asker.underWay += 1
+      asker.count.begin(now)
+    },
+    note: (answer, now, name) => {
+      const asker = askerOf(name)
+      asker.underWay = Math.max(0, asker.underWay - 1)
+      asker.count.note(answer, now)
     },
   }
 }

@@ -204,21 +204,19 @@ export function daysLeftOf({ endsAt }: BankCertificate, nowMs: number): number {
   return Math.floor((endsAt - nowMs) / DAY_MS)
 }
 
-const NAMES: Readonly<Record<CertificateOwner, string>> = {
-  bank: 'the bank’s certificate',
-  client: 'our certificate for the bank',
-  authority: 'the certificate of the last authority that is trusted for the bank',
-}
-
-const ADVICE: Readonly<Record<CertificateOwner, string>> = {
-  bank: 'the bank has to renew it',
-  client: 'put a new one in its place, with its key, and restart',
-  authority: 'add the one that the bank will use next, and restart',
+const RENEWALS: Readonly<Record<CertificateOwner, readonly [name: string, advice: string]>> = {
+  bank: ['the bank’s certificate', 'the bank has to renew it'],
+  client: ['our certificate for the bank', 'put a new one in its place, with its key, and restart'],
+  authority: [
+    'the certificate of the last authority that is trusted for the bank',
+    'add the one that the bank will use next, and restart',
+  ],
 }
 
 /** Advice as a whole sentence: «the bank’s certificate expires soon: the bank has to renew it». */
 export function renewalOf({ of, endsAt }: BankCertificate, nowMs: number): string {
-  return `${NAMES[of]} ${endsAt > nowMs ? 'expires soon' : 'has expired'}: ${ADVICE[of]}`
+  const [name, advice] = RENEWALS[of]
+  return `${name} ${endsAt > nowMs ? 'expires soon' : 'has expired'}: ${advice}`
 }
 
 export interface CertificateWatchOptions {

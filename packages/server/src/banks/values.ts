@@ -1,5 +1,6 @@
 import { HIDDEN_CHARACTER } from '@pixgate/spec'
 import { Ajv, type ValidateFunction } from 'ajv'
+import type { Static, TSchema } from 'typebox'
 import { formats } from '../platform/http/formats.ts'
 import type { Party } from './port.ts'
 
@@ -95,7 +96,7 @@ export function amountOf(cents: bigint): string {
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:[.,](\d+))?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/
 
-export function isInstant(text: string): boolean {
+function isInstant(text: string): boolean {
   return !Number.isNaN(instantOf(text))
 }
 
@@ -163,13 +164,13 @@ export interface BodyTest<Body> {
 }
 
 /** Makes the test for a JSON Schema. It is compiled at first use: a process speaks to one bank, a command often to none. */
-export function bodyTest<Body>(shape: object): BodyTest<Body> {
+export function bodyTest<Shape extends TSchema>(shape: Shape): BodyTest<Static<Shape>> {
   let compiled: ValidateFunction | undefined
   const validate = (json: unknown) => {
     compiled ??= ajv.compile(shape)
     return compiled(json)
   }
-  const isBody = (json: unknown): json is Body => validate(json)
+  const isBody = (json: unknown): json is Static<Shape> => validate(json)
   const fault = (json: unknown) => {
     validate(json)
     const { instancePath = '', params } = compiled?.errors?.[0] ?? {}

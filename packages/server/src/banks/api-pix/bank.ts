@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { networksOf } from '../../platform/networks.ts'
 import { sleeplessClock } from '../../platform/stopwatch.ts'
 import { type Bank, lacking } from '../bank.ts'
-import { type Answered, createExchange, type Exchange, isSuccess, queryAnswer } from '../exchange.ts'
+import { type Answered, createExchange, type Exchange, isSuccess, type Protocol, queryAnswer } from '../exchange.ts'
 import { type Outcome, observeLinks, openPartnerLink } from '../link.ts'
 import type { ChargeRequest, ChargeTerms, Partner } from '../port.ts'
 import { instantOf, itemsOf } from '../values.ts'
@@ -23,17 +23,13 @@ const ANSWER_MAX_BYTES = 1_048_576
 
 /** Connects a bank that speaks the Central Bank's API Pix, and nothing else. */
 export function openApiPixBank(config: ApiPixConfig, clock: Clock): Bank {
-  return connectBank(config, clock, [], ({ link, prefix, ...options }) =>
-    createApiPixPartner({ ...options, exchange: createExchange(link, protocolOf(), prefix) }),
-  )
+  return connectBank(config, clock, { protocol: protocolOf(), scopes: [] }, createApiPixPartner)
 }
 
 /** A connection, for the calls of a bank. */
-export interface Connected extends Omit<ApiPixOptions, 'exchange' | 'lists'> {
+export interface Connected extends Omit<ApiPixOptions, 'lists'> {
   /** To the bank's origin, with a token on each call. */
   readonly link: PatientLink
-  /** Prefix of the standard's paths: `/v2`. */
-  readonly prefix: string
 }
 
 /**
@@ -44,10 +40,10 @@ export interface Connected extends Omit<ApiPixOptions, 'exchange' | 'lists'> {
 export function connectBank(
   config: ApiPixConfig,
   clock: Clock,
-  scopes: readonly string[],
+  { protocol, scopes }: { readonly protocol: Protocol; readonly scopes: readonly string[] },
   partnerOf: (connected: Connected) => Partner,
 ): Bank {
-  const { addresses, tokenForm, merchant, tls, timeoutMs, callbackAddresses, callbackSecrets } = config
+  const { addresses, tokenForm, tls, timeoutMs, callbackAddresses, callbackSecrets } = config
   const [api, token] = [new URL(addresses.api), new URL(addresses.token)]
   const prefix = api.pathname.replace(/\/$/, '')
   const bankClock = createBankClock(() => clock.now())
@@ -71,14 +67,14 @@ export function connectBank(
   // Askers choose their QR codes: a pause for one asker must not hold back the others (rules#partner.9).
   const link = patientLink(authorizedLink(open(api.origin), tokens, form), monotonic, ({ method }) => method !== 'POST')
   const bankNow = () => bankClock.now()
-  const partner = partnerOf({ ...config, link, prefix, bankNow, monotonic })
-  const exchange = createExchange(link, protocolOf(), prefix)
+  const exchange = createExchange(link, protocol, prefix)
+  const partner = partnerOf({ ...config, link, exchange, bankNow, monotonic })
   const isFromBank = callbackAddresses && networksOf(callbackAddresses).include
   return {
     ...partner,
     ...observed,
     examine: (options) =>
-      examine({ ...config, address: api, tokens, scopes: allScopes, exchange, partner, merchant, bankNow }, options),
+      examine({ ...config, address: api, tokens, scopes: allScopes, exchange, partner, bankNow }, options),
     inbound: createApiPixInbound({ secrets: callbackSecrets, ...(isFromBank && { isFromBank }) }),
     close: async () => {
       await Promise.all([link.close(), tokenLink.close()])

@@ -8,16 +8,13 @@ import type { ExaminationOptions } from '../bank.ts'
 import { type Exchange, isSuccess } from '../exchange.ts'
 import type { Outcome } from '../link.ts'
 import type { Partner } from '../port.ts'
+import { bodyTest } from '../values.ts'
 import type { ApiPixConfig } from './config.ts'
 import { SECRET_PARAMETER } from './inbound.ts'
 import { concealing, type Tokens } from './link.ts'
-import { bodyTest, problemOf } from './protocol.ts'
+import { problemOf } from './protocol.ts'
 
-export interface Examined
-  extends Pick<
-    ApiPixConfig,
-    'tls' | 'timeoutMs' | 'merchant' | 'callbackUrl' | 'callbackSecrets' | 'registration' | 'warning' | 'isSandbox'
-  > {
+interface Examined extends ApiPixConfig {
   readonly address: URL
   readonly tokens: Pick<Tokens, 'current'>
   readonly scopes: readonly string[]

@@ -2,8 +2,8 @@ import { endpoint } from '@pixgate/spec'
 import { type Static, Type } from 'typebox'
 import { secretsEqual, sha256 } from '../../platform/crypto.ts'
 import type { EventSubject, Inbound, InboundRequest, InboundRoute, Judgement, ReadableEvent } from '../inbound.ts'
-import { type BodyTest, itemsOf, storageFault, textIn, withoutNulls } from '../values.ts'
-import { bodyTest, information } from './protocol.ts'
+import { type BodyTest, bodyTest, itemsOf, storageFault, textIn, withoutNulls } from '../values.ts'
+import { information } from './protocol.ts'
 
 /**
  * Callbacks of the standard: a list of events without a signature. Each item only causes a query; unreadable ones are not

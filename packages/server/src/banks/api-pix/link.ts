@@ -3,8 +3,9 @@ import { Type } from 'typebox'
 import { isSuccess } from '../exchange.ts'
 import type { Outcome, PartnerCall, PartnerLink } from '../link.ts'
 import type { SendWindow } from '../port.ts'
+import { bodyTest } from '../values.ts'
+import type { ApiPixConfig } from './config.ts'
 import type { AddedPart, AddedValue, TokenForm } from './presets.ts'
-import { bodyTest } from './protocol.ts'
 
 /** The way to a bank of API Pix: pauses that it asks for, a token, and what its calls have besides the standard. */
 
@@ -75,12 +76,9 @@ export interface Grant {
   readonly scopes: readonly string[] | undefined
 }
 
-export interface TokensOptions {
+export interface TokensOptions extends Pick<ApiPixConfig, 'clientId' | 'clientSecret'> {
   readonly link: Pick<PartnerLink, 'exchange'>
   readonly path: string
-  readonly clientId: string
-  /** Absent where the bank gives none. */
-  readonly clientSecret: string | undefined
   readonly scopes: readonly string[]
   readonly form: Pick<TokenForm, 'encoding' | 'credentials'>
   /** A clock that goes on while the process sleeps, milliseconds. */

@@ -1,27 +1,13 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { type Answered, answerOf, type Protocol, UNREADABLE, unknown } from '../exchange.ts'
 import type { Outcome } from '../link.ts'
 import type { CancelAnswer, ChargeStatus, RefundStatus, Rejected } from '../port.ts'
-import {
-  AMOUNT,
-  AMOUNT_MOVED,
-  type BodyTest,
-  itemsOf,
-  printable,
-  bodyTest as testOf,
-  textIn,
-  visibleText,
-  withoutNulls,
-} from '../values.ts'
+import { AMOUNT, AMOUNT_MOVED, bodyTest, itemsOf, printable, textIn, visibleText, withoutNulls } from '../values.ts'
 
 /**
  * Bodies of the Central Bank's API Pix 2.9.0: the members that are read, of JSON without nulls. Lengths are not judged, as no
  * text may hide money. Items of lists are judged one by one.
  */
-
-export function bodyTest<Shape extends TSchema>(shape: Shape): BodyTest<Static<Shape>> {
-  return testOf<Static<Shape>>(shape)
-}
 
 /** Reais, as text or as a number. */
 export const amount = Type.Union([

@@ -4,7 +4,7 @@ import { within } from '../../platform/timer.ts'
 import { type ApiPixOptions, connectBank, createApiPixPartner } from '../api-pix/bank.ts'
 import type { ApiPixConfig } from '../api-pix/config.ts'
 import type { PatientLink } from '../api-pix/link.ts'
-import { amount, bodyTest, problemOf, protocolOf } from '../api-pix/protocol.ts'
+import { amount, problemOf, protocolOf } from '../api-pix/protocol.ts'
 import type { Bank } from '../bank.ts'
 import {
   answerOf,
@@ -28,17 +28,16 @@ import type {
   ReportedPayout,
   UnlistedFees,
 } from '../port.ts'
-import { BALANCE, centsOf, printable, visibleText } from '../values.ts'
+import { BALANCE, bodyTest, centsOf, printable, visibleText } from '../values.ts'
 import { judgeSentPix, LISTED_WITHIN_MS, SENT_LISTS, sendingPath, sendingRequest, sentPath } from './payouts.ts'
 import { isStatic, qrCodeAnswer, STATIC_CODE, standingOf } from './qr-code.ts'
 
 const SCOPES = ['pix.send', 'gn.pix.send.read', 'gn.qrcodes.read', 'gn.qrcodes.pay', 'gn.balance.read'] as const
 
 export function openEfiBank(config: ApiPixConfig, clock: Clock): Bank {
-  return connectBank(config, clock, SCOPES, ({ link, prefix, ...options }) =>
+  return connectBank(config, clock, { protocol: EFI_PROTOCOL, scopes: SCOPES }, ({ link, ...options }) =>
     createEfiPartner({
       ...options,
-      exchange: createExchange(link, EFI_PROTOCOL, prefix),
       sending: createExchange(link, EFI_PROTOCOL),
       heldBack: (call) => link.heldBack(call),
       now: () => clock.now(),
@@ -52,7 +51,7 @@ const isNamedError = bodyTest(
 )
 
 /** Reads a refusal in either form of Efí: the standard's, or `nome` with `mensagem`. @source rules#efi.1 */
-export function refusalOf(json: unknown): Rejected | undefined {
+function refusalOf(json: unknown): Rejected | undefined {
   if (!isNamedError(json)) return problemOf(json)
   return { kind: 'REJECTED', errorCode: visibleText(printable(json.nome)), errorMessage: printable(json.mensagem) }
 }
@@ -89,11 +88,6 @@ export function createEfiPartner(options: EfiOptions): Partner {
     return sending.query(sentPath(id), judgeSentPix(id, terms, offsetMs()), deadline)
   }
 
-  async function decode(pixCopiaECola: string, deadline?: AbortSignal) {
-    const call = { method: 'POST', path: '/v2/gn/qrcodes/detalhar', body: { pixCopiaECola } } as const
-    return qrCodeAnswer(await sending.raw(call, deadline), refusalOf)
-  }
-
   /** Pays a code that still asks for what was ordered. The answer to its decoding says nothing of the bank. @source rules#efi.4 */
   async function sendForQrCode(
     order: Order<ReportedPayout>,
@@ -102,7 +96,7 @@ export function createEfiPartner(options: EfiOptions): Partner {
   ): Promise<PayoutAnswer> {
     const held = heldBack({ method: 'PUT', path: order.path })
     if (held) return unanswered(held)
-    const decoded = await within(DECODED_WITHIN_MS, (deadline) => decode(request.pixCode, deadline))
+    const decoded = await within(DECODED_WITHIN_MS, (deadline) => decode(sending, request.pixCode, deadline))
     const standing = standingOf(decoded, request, now())
     if (standing === 'UNCLEAR') return hindered('the QR code could not be read as one to pay')
     if (standing === 'AS_ORDERED')
@@ -138,10 +132,15 @@ export function createEfiPartner(options: EfiOptions): Partner {
       return 'recipient' in request ? sending.send(order) : sendForQrCode(order, request, query)
     },
     getPayout,
-    decodeQrCode: async (pixCode, deadline) => (isStatic(pixCode) ? STATIC_CODE : decode(pixCode, deadline)),
+    decodeQrCode: async (pixCode, deadline) => (isStatic(pixCode) ? STATIC_CODE : decode(sending, pixCode, deadline)),
     readBalance: async (deadline) =>
       balanceAnswer(await sending.raw({ method: 'GET', path: '/v2/gn/saldo?bloqueios=true' }, deadline)),
   }
+}
+
+async function decode(sending: Exchange, pixCopiaECola: string, deadline?: AbortSignal) {
+  const call = { method: 'POST', path: '/v2/gn/qrcodes/detalhar', body: { pixCopiaECola } } as const
+  return qrCodeAnswer(await sending.raw(call, deadline), refusalOf)
 }
 
 function hindered(reason: string): PayoutAnswer {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { documentOf } from '../api-pix/charges.ts'
 import { returnOf, settledAt } from '../api-pix/payments.ts'
-import { amountMoved, bodyTest, information, instant, items } from '../api-pix/protocol.ts'
+import { amountMoved, information, instant, items } from '../api-pix/protocol.ts'
 import {
   NOTHING,
   type ReadItem,
@@ -21,7 +21,7 @@ import type {
   ReportedPayout,
   StatementEntry,
 } from '../port.ts'
-import { amountOf, centsOf, isId, itemsOf, printable, textIn, visibleParty, visibleText } from '../values.ts'
+import { amountOf, bodyTest, centsOf, isId, itemsOf, printable, textIn, visibleParty, visibleText } from '../values.ts'
 
 /** Payouts: a Pix sent to a key or for a QR code, under our id; and the list of those that were sent. */
 

@@ -1,11 +1,11 @@
 import { BrCodeError, parseBrCode } from '@pixgate/brcode'
 import { Type } from 'typebox'
 import { sha256 } from '../../platform/crypto.ts'
-import { amount, bodyTest, CHARGE_STATUSES, instant, type RefusalReader } from '../api-pix/protocol.ts'
+import { amount, CHARGE_STATUSES, instant, type RefusalReader } from '../api-pix/protocol.ts'
 import { answerOf, UNREADABLE, unknown } from '../exchange.ts'
 import type { Outcome } from '../link.ts'
 import type { QrCodeAnswer, QrCodePayoutRequest, Rejected } from '../port.ts'
-import { amountOf, centsOf, instantOf, visibleText } from '../values.ts'
+import { amountOf, bodyTest, centsOf, instantOf, visibleText } from '../values.ts'
 
 /** QR codes, which Efí pays without being given an amount. */
 

@@ -1,11 +1,5 @@
 import {
-  type PartnerBalance,
-  type PartnerCharge,
-  type PartnerError,
   type PartnerPayment,
-  type PartnerPayout,
-  type PartnerQrCode,
-  type PartnerRefund,
   type PartnerStatement,
   partnerBalance,
   partnerCharge,
@@ -16,6 +10,7 @@ import {
   partnerRefund,
   partnerStatement,
 } from '@pixgate/spec'
+import { Type } from 'typebox'
 import { type Answered, answerOf, type Protocol, UNREADABLE, unknown } from '../exchange.ts'
 import type { Outcome } from '../link.ts'
 import type {
@@ -38,18 +33,14 @@ import { bodyTest, printable, visibleParty, visibleText } from '../values.ts'
 
 /** Requests and answers of our own partner protocol. Pure. @source partner-protocol#calls */
 
-const isCharge = bodyTest<PartnerCharge>(partnerCharge)
-const isPayout = bodyTest<PartnerPayout>(partnerPayout)
-const isRefund = bodyTest<PartnerRefund>(partnerRefund)
-const isQrCode = bodyTest<PartnerQrCode>(partnerQrCode)
-const isStatement = bodyTest<PartnerStatement>(partnerStatement)
-const isBalance = bodyTest<PartnerBalance>(partnerBalance)
-const isError = bodyTest<PartnerError>(partnerError)
-const isCancellation = bodyTest({
-  type: 'object',
-  properties: { status: { const: 'CANCELLED' } },
-  required: ['status'],
-})
+const isCharge = bodyTest(partnerCharge)
+const isPayout = bodyTest(partnerPayout)
+const isRefund = bodyTest(partnerRefund)
+const isQrCode = bodyTest(partnerQrCode)
+const isStatement = bodyTest(partnerStatement)
+const isBalance = bodyTest(partnerBalance)
+const isError = bodyTest(partnerError)
+const isCancellation = bodyTest(Type.Object({ status: Type.Literal('CANCELLED') }))
 
 /** A refusal has an `errorCode`: a proxy's page refuses nothing. */
 function rejection({ json }: Answered): Rejected | undefined {
