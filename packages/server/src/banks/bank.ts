@@ -4,7 +4,7 @@ import type { Finding } from '../platform/finding.ts'
 import { type Environment, text, type Values, type Variables, variables } from '../platform/variables.ts'
 import type { BankCertificate } from './certificates.ts'
 import type { Inbound } from './inbound.ts'
-import type { BankCall, ChargeRequest, NotSent, Partner } from './port.ts'
+import type { BankCall, ChargeRequest, ListedWithin, NotSent, Partner } from './port.ts'
 
 /** The parts of a connector. */
 
@@ -95,17 +95,14 @@ async function notSupported(): Promise<NotSent> {
   return NOT_SUPPORTED
 }
 
-const LISTED_WITHIN_MS = 300_000
+/** The same time for every kind of movement. */
+export function listedWithin(ms: number): ListedWithin {
+  return { PAYMENT_RECEIVED: ms, PAYMENT_TAKEN_BACK: ms, REFUND_SENT: ms, PAYOUT_SENT: ms, PAYOUT_RETURNED: ms }
+}
 
 /** A bank that supports nothing: no call leaves. Connectors spread it and override their calls. */
 export const lacking: Pick<Partner, BankCall | 'listedWithinMs'> = {
-  listedWithinMs: {
-    PAYMENT_RECEIVED: LISTED_WITHIN_MS,
-    PAYMENT_TAKEN_BACK: LISTED_WITHIN_MS,
-    REFUND_SENT: LISTED_WITHIN_MS,
-    PAYOUT_SENT: LISTED_WITHIN_MS,
-    PAYOUT_RETURNED: LISTED_WITHIN_MS,
-  },
+  listedWithinMs: listedWithin(300_000),
   createCharge: notSupported,
   getCharge: notSupported,
   cancelCharge: notSupported,

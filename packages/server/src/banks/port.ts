@@ -240,21 +240,25 @@ export interface PayoutRecipient {
 /** Status at the bank. Only `PROCESSING` can still change by itself, and `CONFIRMED` be returned. */
 export type PayoutStatus = 'PROCESSING' | 'CONFIRMED' | 'FAILED' | 'RETURNED'
 
-export interface Payout<Status extends PayoutStatus = PayoutStatus> {
+export interface Payout<Status extends PayoutStatus = PayoutStatus> extends OrderAtBank<Status> {
+  /** The bank's own tariff: evidence. */
+  readonly feeCents: bigint | undefined
+  readonly endToEndId: string | undefined
+  readonly recipient: PaidRecipient | undefined
+  /** At least one where the status is `RETURNED`; other statuses may have some too. */
+  readonly returns: readonly PayoutReturn[]
+}
+
+/** A payout or refund at the bank. */
+interface OrderAtBank<Status> {
   readonly id: string
   /** The bank's reference. */
   readonly transactionId: string
   readonly status: Status
   readonly valueCents: bigint
-  /** The bank's own tariff: evidence. */
-  readonly feeCents: bigint | undefined
-  readonly endToEndId: string | undefined
-  readonly recipient: PaidRecipient | undefined
   readonly errorCode: string | undefined
   /** Printable, at most 200 characters. */
   readonly errorMessage: string | undefined
-  /** At least one where the status is `RETURNED`; other statuses may have some too. */
-  readonly returns: readonly PayoutReturn[]
   /** When it ended. */
   readonly occurredAt: number | undefined
 }
@@ -309,18 +313,8 @@ export interface RefundRequest extends RefundTerms {
 /** Status at the bank. Only `PROCESSING` can still change by itself. */
 export type RefundStatus = 'PROCESSING' | 'CONFIRMED' | 'FAILED'
 
-export interface Refund<Status extends RefundStatus = RefundStatus> {
-  readonly id: string
-  /** The bank's reference. */
-  readonly transactionId: string
-  readonly status: Status
-  readonly valueCents: bigint
+export interface Refund<Status extends RefundStatus = RefundStatus> extends OrderAtBank<Status> {
   readonly returnId: string | undefined
-  readonly errorCode: string | undefined
-  /** Printable, at most 200 characters. */
-  readonly errorMessage: string | undefined
-  /** When it ended. */
-  readonly occurredAt: number | undefined
 }
 
 /** A refund whose money left. */

@@ -25,6 +25,12 @@ const SECRET_MIN_LENGTH = 32
 /** PKCS#12 in Base64. */
 const CERTIFICATE_MAX_LENGTH = 32_768
 
+const callbackSecret = {
+  shape: headerSecret(),
+  productionShape: headerSecret(SECRET_MIN_LENGTH),
+  secret: true,
+} as const
+
 const common = variables({
   PIXGATE_BANK_ENVIRONMENT: {
     shape: oneOf('sandbox', 'production'),
@@ -70,15 +76,11 @@ const common = variables({
     description: 'Where the bank reaches this service from outside: `bank-check` tells it to the bank.',
   },
   PIXGATE_BANK_CALLBACK_SECRET: {
-    shape: headerSecret(),
-    productionShape: headerSecret(SECRET_MIN_LENGTH),
-    secret: true,
+    ...callbackSecret,
     description: 'Stands as `?hmac=` in the address that the bank calls. What comes without it is refused.',
   },
   PIXGATE_BANK_CALLBACK_SECRET_PREVIOUS: {
-    shape: headerSecret(),
-    productionShape: headerSecret(SECRET_MIN_LENGTH),
-    secret: true,
+    ...callbackSecret,
     description: 'The one before it; accepted too, until the bank has been told the new address.',
   },
   PIXGATE_BANK_ADDRESSES: {

@@ -1,4 +1,5 @@
 import { limits } from '@pixgate/spec'
+import { listedWithin } from '../bank.ts'
 import { isSuccess, unanswered, unknown } from '../exchange.ts'
 import type { ListedWithin, Partner, StampOffset, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
 import { type BodyTest, centsOf, countIn, DEPTH_MAX, instantOf, isId, itemsOf } from '../values.ts'
@@ -63,12 +64,9 @@ const RETURNS_EVERY_MS = 3_600_000
 
 /** A payment is listed within minutes, the return of an older one with the next hourly list of any process. */
 export const LISTED_WITHIN_MS: ListedWithin = {
-  PAYMENT_RECEIVED: 300_000,
+  ...listedWithin(300_000),
   PAYMENT_TAKEN_BACK: 2 * RETURNS_EVERY_MS,
   REFUND_SENT: 2 * RETURNS_EVERY_MS,
-  // Not in these lists.
-  PAYOUT_SENT: 300_000,
-  PAYOUT_RETURNED: 300_000,
 }
 
 const RECEIVED: StatementList = { name: 'received', path: '/pix', readItem: readPix }

@@ -1,8 +1,8 @@
 import { networksOf } from '../../platform/networks.ts'
-import type { Bank } from '../bank.ts'
+import { type Bank, listedWithin } from '../bank.ts'
 import { createExchange, judgeCharge, judgePayout, judgeRefund, payoutTerms } from '../exchange.ts'
 import { observeLinks, openPartnerLink, type PartnerLink } from '../link.ts'
-import type { ListedWithin, Partner } from '../port.ts'
+import type { Partner } from '../port.ts'
 import type { PixgateBankConfig } from './config.ts'
 import { createPixgateInbound } from './inbound.ts'
 import {
@@ -42,14 +42,7 @@ export function openPixgateBank(config: PixgateBankConfig): Bank {
 const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
 
 /** The statement has a movement at once; a minute is for two clocks and a cache. */
-const MINUTE_MS = 60_000
-const LISTED_WITHIN_MS: ListedWithin = {
-  PAYMENT_RECEIVED: MINUTE_MS,
-  PAYMENT_TAKEN_BACK: MINUTE_MS,
-  REFUND_SENT: MINUTE_MS,
-  PAYOUT_SENT: MINUTE_MS,
-  PAYOUT_RETURNED: MINUTE_MS,
-}
+const LISTED_WITHIN_MS = 60_000
 
 /**
  * Makes the calls of our own protocol.
@@ -74,7 +67,7 @@ export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true)
       ...(hasIdempotentOrders ? (['idempotent-payout', 'idempotent-refund'] as const) : []),
     ]),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
-    listedWithinMs: LISTED_WITHIN_MS,
+    listedWithinMs: listedWithin(LISTED_WITHIN_MS),
     createCharge: (id, request, deadline) =>
       send({
         path: pathOf('charges', id),

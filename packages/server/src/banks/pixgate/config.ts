@@ -15,6 +15,9 @@ import { readPartnerTls } from '../certificates.ts'
 const SECRET_MIN_LENGTH = 32
 const PATH_MAX_LENGTH = 4_096
 
+const hmacSecret = { shape: secret(), productionShape: secret(SECRET_MIN_LENGTH), secret: true } as const
+const headerKey = { shape: headerSecret(), productionShape: headerSecret(SECRET_MIN_LENGTH), secret: true } as const
+
 /** Variables of a bank that speaks our own partner protocol. */
 export const pixgateBankVariables = variables({
   PIXGATE_PARTNER_URL: {
@@ -26,38 +29,28 @@ export const pixgateBankVariables = variables({
     description: 'Address of the bank.',
   },
   PIXGATE_PARTNER_TOKEN: {
-    shape: headerSecret(),
-    productionShape: headerSecret(SECRET_MIN_LENGTH),
+    ...headerKey,
     required: 'always',
     isMadeBySandbox: true,
-    secret: true,
     description: 'Bearer token we send to the bank.',
   },
   PIXGATE_PARTNER_SECRET: {
-    shape: secret(),
-    productionShape: secret(SECRET_MIN_LENGTH),
+    ...hmacSecret,
     required: 'always',
     isMadeBySandbox: true,
-    secret: true,
     description: "HMAC secret of the bank's events.",
   },
   PIXGATE_PARTNER_SECRET_PREVIOUS: {
-    shape: secret(),
-    productionShape: secret(SECRET_MIN_LENGTH),
-    secret: true,
+    ...hmacSecret,
     description: 'The HMAC secret before it; accepted too, while the bank changes over.',
   },
   PIXGATE_PARTNER_INBOUND_API_KEY: {
-    shape: headerSecret(),
-    productionShape: headerSecret(SECRET_MIN_LENGTH),
-    secret: true,
+    ...headerKey,
     needs: 'PIXGATE_PARTNER_ADDRESSES',
     description: 'A static key accepted in X-Partner-Api-Key instead of a signature. Unset: never.',
   },
   PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS: {
-    shape: headerSecret(),
-    productionShape: headerSecret(SECRET_MIN_LENGTH),
-    secret: true,
+    ...headerKey,
     needs: 'PIXGATE_PARTNER_ADDRESSES',
     description: 'The static key before it; accepted too, while the bank changes over.',
   },
