@@ -127,13 +127,10 @@ export type RefusedCall = 'unauthorized' | 'rate_limited'
 
 /** The label of a metric: the kind of the answer, or a refusal of all calls. */
 function outcomeOf({ kind, httpStatus }: AnyAnswer): string {
-  if (kind !== 'UNKNOWN') return kind.toLowerCase()
-  const refused: RefusedCall | undefined = isUnauthorized(httpStatus)
-    ? 'unauthorized'
-    : httpStatus === 429
-      ? 'rate_limited'
-      : undefined
-  return refused ?? 'unknown'
+  const isUnknown = kind === 'UNKNOWN'
+  if (isUnknown && isUnauthorized(httpStatus)) return 'unauthorized' satisfies RefusedCall
+  if (isUnknown && httpStatus === 429) return 'rate_limited' satisfies RefusedCall
+  return kind.toLowerCase()
 }
 
 function isUnauthorized(httpStatus: number | undefined): boolean {
