@@ -28,7 +28,6 @@ export {
   type OpenRefund,
   ownReference,
   type RefundEvent,
-  type ReportedReturn,
   type ReturnInDoubt,
   refundableCents,
   returnedPayment,

@@ -8,7 +8,7 @@ import type { CashIn, CashInEvent, CashInFacts } from './cash-in.ts'
  * Money that went back of a charge's payments. Pure.
  *
  * Each return id has one row, in one state. A return that names none of our refunds is `in_doubt` while one of them may be
- * it. The bank's answers about those refunds end the doubt: it is `booked`, as our refund or as the bank's own. After 15
+ * it. The bank's answers about those refunds end the doubt, and it is `booked`, as our refund or as the bank's own. After 15
  * minutes a case is opened, and what is available of it is held. A doubt that rests on an event alone is dropped once no
  * refund can be it; a row stays, `released`, where money of it was held.
  *
@@ -26,7 +26,7 @@ export type KnownReturn =
   | { readonly state: 'booked'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
   /** Left, and a case decides who bears it. */
   | SuspendedReturn
-  /** Taken from the suspense of this payment. */
+  /** It reduced the suspense of this payment. */
   | {
       readonly state: 'from_suspense'
       readonly cents: number

@@ -84,7 +84,11 @@ for (const kind of UNENDED) {
       [['pix_cash_in_reversal', 'CONFIRMED']],
     )
     assert.ok(decision.closes?.includes(`case of ${kind}`))
-    assert.deepEqual(decision.moves?.[0]?.facts?.returns, wentBack({ D9: 30_00 }), 'it counts against what may be refunded')
+    assert.deepEqual(
+      decision.moves?.[0]?.facts?.returns,
+      wentBack({ D9: 30_00 }),
+      'it counts against what may be refunded',
+    )
     const { facts } = decision.outcome.operation
     assert.deepEqual([facts.returnId, facts.confirmedAt], ['D9', NOW])
     assert.throws(() => decide('PENDING', 'confirm', kind, { ...D9, known: 'out D9' }), Refusal)
