@@ -5,14 +5,12 @@ import { auditLimits } from './audit/limits.ts'
 import { auditLogins } from './audit/logins.ts'
 import { createBalanceHandlers } from './balance/index.ts'
 import { createStatementModule, type StatementModule } from './bank-statement/index.ts'
-import type { Bank } from './banks/bank.ts'
-import { withBreaker } from './banks/breaker.ts'
-import { createCertificateWatch } from './banks/certificate-watch.ts'
+import { type Bank, faultInProduction } from './banks/bank.ts'
+import { breakerStateOf } from './banks/breaker.ts'
+import { BANK_CALLS, type GuardedBank, guardCalls } from './banks/calls.ts'
+import { createCertificateWatch } from './banks/certificates.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
-import { BANK_CALLS, faultInProduction, withinCapabilities } from './banks/lacking.ts'
 import type { BalancePartner } from './banks/port.ts'
-import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting.ts'
-import { createStandingLog, watchBank } from './banks/watch.ts'
 import { cashInDecider, createCashInModule } from './cash-in/index.ts'
 import { cashOutDecider, createCashOutModule } from './cash-out/index.ts'
 import { CLOSE_EVERY_MS, createClosesModule } from './closes/index.ts'
@@ -265,7 +263,7 @@ async function buildModules(base: Base, workers: Workers) {
   const bank = base.bank ?? config.bank.open(base.clock)
   const fault = config.mode === 'production' ? faultInProduction(bank) : undefined
   if (fault !== undefined) throw new StartupError(fault)
-  const { partner, standing } = openPartner(base, bank)
+  const partner = guardCalls(bank, { ...base, configured: config.bank, onCall: base.metrics.onBankCall })
   const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
   const access = buildAccess(base, onPreviousSecret)
   const { identityWatch, installation } = await buildIdentity(base, engine)
@@ -279,7 +277,7 @@ async function buildModules(base: Base, workers: Workers) {
     feed: createFeedModule({ ...base, database: databases.api, keyring: signing.keyring }),
     engine,
     bank,
-    bankStanding: standing,
+    bankStanding: partner.standing,
     partner,
     ...evidence,
     ...access,
@@ -313,7 +311,7 @@ function buildCloses(base: Base, partner: BalancePartner, { report }: Pick<State
 interface EvidenceNeeds extends ReturnType<typeof buildOperations> {
   readonly engine: Engine
   readonly bank: Bank
-  readonly partner: ReturnType<typeof openPartner>['partner']
+  readonly partner: GuardedBank
   readonly onPreviousSecret: OnPreviousSecret
 }
 
@@ -356,20 +354,10 @@ function holdersOf({ operators }: Pick<ReturnType<typeof buildAccess>, 'operator
   return { people: operators.everybody, version: operators.holdersVersion }
 }
 
-/**
- * The bank as all modules call it: watched, reported, within what it can do, and behind a breaker. `standing`: how it fared
- * when it was called last.
- */
-function openPartner({ config, logger, metrics, clock }: Base, bank: Bank) {
-  const { partner, standing } = watchBank(bank, config.bank, createStandingLog(logger, clock))
-  const reported = withReporting(partner, { logger, onCall: metrics.onBankCall })
-  return { partner: withBreakerLog(withBreaker(withinCapabilities(reported), clock), logger), standing }
-}
-
 /** What operations are built on, besides. */
 interface OperationsNeeds {
   readonly engine: Engine
-  readonly partner: ReturnType<typeof openPartner>['partner']
+  readonly partner: GuardedBank
   readonly access: Pick<ReturnType<typeof buildAccess>, 'operators' | 'apiKeys'>
   readonly identityWatch: Pick<IdentityWatch, 'isNearRestore'>
   readonly installation: string

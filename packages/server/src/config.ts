@@ -1,9 +1,8 @@
 import { isIP } from 'node:net'
 import { type Caps, limits } from '@pixgate/spec'
 import { Type } from 'typebox'
+import { type ConfiguredBank, type Connector, merchantOf, merchantVariables } from './banks/bank.ts'
 import { banks, type Connectors, pixgate } from './banks/banks.ts'
-import type { ConfiguredBank, Connector } from './banks/connector.ts'
-import { merchantOf, merchantVariables } from './banks/merchant.ts'
 import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-file.ts'
 import { nearestName } from './platform/nearest-name.ts'
 import { isPrivateAddress } from './platform/network-share.ts'
@@ -29,8 +28,8 @@ import {
 } from './platform/variables.ts'
 
 /** Who composes the server with a simulated bank reads what that needs. */
+export type { ConfiguredBank } from './banks/bank.ts'
 export { pixgate } from './banks/banks.ts'
-export type { ConfiguredBank } from './banks/connector.ts'
 export { pixgateBankConfig } from './banks/pixgate/config.ts'
 export type { SettingPlaces } from './platform/environment-file.ts'
 

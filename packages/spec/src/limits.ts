@@ -40,7 +40,7 @@ export const limits = {
   paidBeforeChargeMs: 300_000,
   /** So many payments of a charge are booked, or kept to be verified, on the word of events. @source rules#cash-in.credits.5 */
   reportedPaymentsMax: 20,
-  /** So many returns of a charge are known, or awaited, on the word of events. @source rules#cash-in.returns.9 */
+  /** So many returns of a charge are known, or in doubt, on the word of events. @source rules#cash-in.returns.9 */
   reportedReturnsMax: 20,
   /** A charge whose end the bank does not tell for so long after its time is a case. @source rules#cash-in.expired.5 */
   expiryOverdueMs: 3_600_000,

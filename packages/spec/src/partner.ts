@@ -252,8 +252,6 @@ export const partnerError = Type.Object({
   errorCode: reference,
   errorMessage: Type.Optional(Type.String({ maxLength: 1_000 })),
 })
-/** See {@link partnerError}. */
-export type PartnerError = Static<typeof partnerError>
 
 /** The events a bank sends, by the endpoint that takes them. @source rules#partner-inbox.5 */
 export const partnerEvents = {

@@ -108,8 +108,8 @@ export interface OpenEntry extends StatementEntry {
   readonly paidBy: readonly Subject[]
   /** The charge on which the payment that was taken back is booked, also one that waits in suspense; else `null`. */
   readonly arrivedOn: string | null
-  /** That charge awaits it: it may be one of our refunds. */
-  readonly isAwaited: boolean
+  /** It may be one of our refunds: that charge has it as a return in doubt. */
+  readonly isInDoubt: boolean
   /** An adjustment of its amount and direction that explains no other entry; `null` where there is none. */
   readonly adjustmentId: string | null
   /** Amount booked in clearing for this entry, centavos: incoming money without an explanation. */
@@ -151,7 +151,7 @@ export function judge(entry: OpenEntry, now: number): Verdict {
   const subject = subjectOf(entry)
   if (typeof subject === 'string') return judgeStrange(entry, subject, now, isOverdue)
   // The charge finds out whose it is, and opens its own case where it cannot.
-  if (entry.isAwaited) return { is: 'UNEXPLAINED', reason: 'it may be a refund of ours', isOverdue: false }
+  if (entry.isInDoubt) return { is: 'UNEXPLAINED', reason: 'it may be a refund of ours', isOverdue: false }
   return { is: nextStep(entry, now), operationId: subject.id, isOverdue }
 }
 

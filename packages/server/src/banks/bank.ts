@@ -1,25 +1,156 @@
+import { limits } from '@pixgate/spec'
+import { type Clock, createDatabaseClock } from '../platform/clock.ts'
 import type { Finding } from '../platform/finding.ts'
-import type { BankCertificate } from './certificate.ts'
+import { type Environment, text, type Values, type Variables, variables } from '../platform/variables.ts'
+import type { BankCertificate } from './certificates.ts'
 import type { Inbound } from './inbound.ts'
-import type { Partner } from './port.ts'
+import type { BankCall, ChargeRequest, ListedWithin, NotSent, Partner } from './port.ts'
 
-/** What an examination does besides. */
+/** The parts of a connector. */
+
+export interface Bank extends Partner {
+  readonly inbound: Inbound
+  /** The `Date` of its last answer, epoch milliseconds; absent or `undefined` where it has none. */
+  latestDate?(): number | undefined
+  /** Certificates that are used when it is called. */
+  certificates?(): readonly BankCertificate[]
+  /** Tries the way to the bank step by step; absent where one question shows all of it. */
+  examine?(options: ExaminationOptions): Promise<readonly Finding[]>
+  /** Waits for the calls under way, then closes the connections. */
+  close(): Promise<void>
+}
+
 export interface ExaminationOptions {
-  /** The bank is told where to call. */
+  /** Registers our callback address at the bank. */
   readonly registers: boolean
-  /** Makes the id of a charge that is made and withdrawn in the bank's sandbox; absent: none is made. */
+  /** Makes the id of a charge that is made and cancelled in the bank's sandbox; absent: none is made. */
   readonly newId?: () => string
 }
 
-/** A bank that was connected: what it is asked, and what it tells by itself. */
-export interface Bank extends Partner {
-  readonly inbound: Inbound
-  /** What its clock said in its last answer, epoch milliseconds; absent or `undefined` where it does not tell. */
-  latestDate?(): number | undefined
-  /** Until when the certificates are good that count when it is called; absent where there are none. */
-  certificates?(): readonly BankCertificate[]
-  /** Goes the way to the bank step by step, for whoever sets it up; absent where one question tells it all. */
-  examine?(options: ExaminationOptions): Promise<readonly Finding[]>
-  /** Waits for the calls under way, then lets go of the connections. */
-  close(): Promise<void>
+/** Names of variables, for advice where the bank cannot be reached or refuses our calls. */
+export interface BankSettings {
+  readonly address: string
+  readonly credentials: string
+  readonly certificate?: string
+  readonly authorities?: string
+}
+
+/** A bank whose variables were read. */
+export interface ConfiguredBank {
+  /** Time for one call. */
+  readonly timeoutMs: number
+  /** Time for the bank within the creation of a charge, all tries together. */
+  readonly createBudgetMs: number
+  /** Shown to the operator at start. */
+  readonly warning?: string | undefined
+  readonly settings: BankSettings
+  /** Of its address, where that is a URL. */
+  readonly host: string | undefined
+  /** @param clock ours, which the bank's is compared with; absent: the machine's */
+  open(clock?: Clock): Bank
+}
+
+export interface Connector<Table extends Variables = Variables> {
+  /** Heads its variables in the documentation. */
+  readonly title: string
+  readonly variables: Table
+  /** Faults of the files that its variables name, each beginning with its variable. */
+  faults(environment: Environment): readonly string[]
+  configure(values: Values<Table>): ConfiguredBank
+}
+
+type BankConfig = Pick<ConfiguredBank, 'timeoutMs' | 'createBudgetMs' | 'warning'>
+
+/**
+ * Declares a connector.
+ * @param declared `settings` are among its `variables`; `configOf` makes of their values the configuration that `open` takes
+ */
+export function connector<Table extends Variables, Config extends BankConfig>(declared: {
+  readonly title: string
+  readonly variables: Table
+  readonly settings: { readonly [Setting in keyof BankSettings]: keyof Table & string }
+  readonly faults?: (environment: Environment) => readonly string[]
+  readonly configOf: (values: Values<Table>) => Config
+  readonly open: (config: Config, clock: Clock) => Bank
+}): Connector<Table> {
+  const { title, variables, settings, faults = () => [], configOf, open } = declared
+  return {
+    title,
+    variables,
+    faults,
+    configure: (values) => {
+      const config = configOf(values)
+      const { timeoutMs, createBudgetMs, warning } = config
+      const host = URL.parse(String(values[settings.address]))?.hostname
+      const openAt = (clock: Clock = createDatabaseClock()) => open(config, clock)
+      return { timeoutMs, createBudgetMs, warning, settings, host, open: openAt }
+    },
+  }
+}
+
+/** The answer to a call that the bank does not support. */
+export const NOT_SUPPORTED: NotSent = { kind: 'NOT_SENT', reason: 'the bank does not do this' }
+
+async function notSupported(): Promise<NotSent> {
+  return NOT_SUPPORTED
+}
+
+/** The same time for every kind of movement. */
+export function listedWithin(ms: number): ListedWithin {
+  return { PAYMENT_RECEIVED: ms, PAYMENT_TAKEN_BACK: ms, REFUND_SENT: ms, PAYOUT_SENT: ms, PAYOUT_RETURNED: ms }
+}
+
+/** A bank that supports nothing: no call leaves. Connectors spread it and override their calls. */
+export const lacking: Pick<Partner, BankCall | 'listedWithinMs'> = {
+  listedWithinMs: listedWithin(300_000),
+  createCharge: notSupported,
+  getCharge: notSupported,
+  cancelCharge: notSupported,
+  sendPayout: notSupported,
+  getPayout: notSupported,
+  decodeQrCode: notSupported,
+  sendRefund: notSupported,
+  getRefund: notSupported,
+  readStatement: notSupported,
+  readBalance: notSupported,
+}
+
+/**
+ * Production queries every payment before it is booked.
+ * @returns why it does not start with a bank; `undefined`: it does
+ * @source rules#cash-in.credits.2
+ */
+export function faultInProduction({ capabilities }: Pick<Partner, 'capabilities'>): string | undefined {
+  if (capabilities.has('query-charge')) return undefined
+  return 'PIXGATE_BANK: charges cannot be queried at this bank, which production needs; choose another connector'
+}
+
+/** The account that payments come in for: in our BR Codes, and in the charges of some banks. */
+export const merchantVariables = variables({
+  PIXGATE_MERCHANT_PIX_KEY: {
+    shape: text(limits.pixKeyMaxLength),
+    default: 'financeiro@loja.example',
+    required: 'in production',
+    description: 'The Pix key that receives.',
+  },
+  PIXGATE_MERCHANT_NAME: {
+    shape: text(25),
+    default: 'Loja Exemplo',
+    required: 'in production',
+    description: 'Name in the BR Code.',
+  },
+  PIXGATE_MERCHANT_CITY: {
+    shape: text(15),
+    default: 'Sao Paulo',
+    required: 'in production',
+    description: 'City in the BR Code.',
+  },
+})
+
+export function merchantOf(values: Values<typeof merchantVariables>): ChargeRequest['merchant'] {
+  return {
+    pixKey: values.PIXGATE_MERCHANT_PIX_KEY,
+    name: values.PIXGATE_MERCHANT_NAME,
+    city: values.PIXGATE_MERCHANT_CITY,
+  }
 }

@@ -1,16 +1,15 @@
 import { openApiPixBank } from './api-pix/bank.ts'
-import { apiPixConfig, apiPixVariables, efiConfig, efiVariables } from './api-pix/config.ts'
-import { apiPixFaults, efiFaults } from './api-pix/config-faults.ts'
-import { type Connector, connector } from './connector.ts'
+import { apiPixConfig, apiPixFaults, apiPixVariables, efiConfig, efiFaults, efiVariables } from './api-pix/config.ts'
+import { type Connector, connector } from './bank.ts'
+import { readPartnerTls } from './certificates.ts'
 import { openEfiBank } from './efi/bank.ts'
 import { openPixgateBank } from './pixgate/bank.ts'
 import { pixgateBankConfig, pixgateBankVariables } from './pixgate/config.ts'
-import { readPartnerTls } from './pixgate/tls.ts'
 
-/** Connectors by the name that chooses one of them: the value of `PIXGATE_BANK`. */
+/** Connectors by the value of `PIXGATE_BANK`. */
 export type Connectors = Readonly<Record<string, Connector>>
 
-/** The connector where none is chosen: banks that speak our own protocol, as the simulated one does. */
+/** The default: banks that speak our own protocol, as the simulated one does. */
 export const pixgate = connector({
   title: 'A bank that speaks the partner protocol',
   variables: pixgateBankVariables,
@@ -25,7 +24,6 @@ export const pixgate = connector({
   open: openPixgateBank,
 })
 
-/** Of every bank of the standard. */
 const standardSettings = {
   address: 'PIXGATE_BANK_API_URL',
   credentials: 'PIXGATE_BANK_CLIENT_SECRET',
@@ -33,7 +31,7 @@ const standardSettings = {
   authorities: 'PIXGATE_BANK_CA',
 } as const
 
-/** Any bank that follows the Central Bank's API Pix: it takes charges and refunds, and pays nothing out. */
+/** Any bank that follows the Central Bank's API Pix: charges and refunds, no payouts. */
 const apiPix = connector({
   title: 'A bank that follows the Central Bank’s API Pix',
   variables: apiPixVariables,
@@ -43,7 +41,7 @@ const apiPix = connector({
   open: openApiPixBank,
 })
 
-/** Efí: the same, and payouts. */
+/** Efí: the same, with payouts. */
 const efi = connector({
   title: 'Efí',
   variables: efiVariables,
@@ -53,5 +51,4 @@ const efi = connector({
   open: openEfiBank,
 })
 
-/** Every bank that there is a connector for. */
 export const banks = { pixgate, efi, 'api-pix': apiPix } as const satisfies Connectors

@@ -1,212 +1,200 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../platform/clock.ts'
-import type { Availability, ChargeAvailability, NotSent, Partner, PayoutAnswer, QrCodeAvailability } from './port.ts'
+import type { Logger } from '../platform/log.ts'
+import type { AnyAnswer, BankCall } from './port.ts'
 
-/**
- * Puts a breaker between us and a bank: every answer is noted, no call is held back. Who claims payouts and refunds asks
- * {@link Availability.sendsWanted} first, so that during an outage they wait unclaimed; who asks for a charge asks
- * {@link ChargeAvailability.chargesWanted}, and for a QR code {@link QrCodeAvailability.qrCodesWanted}, so that its client
- * does not wait.
- */
-export function withBreaker(
-  partner: Partner,
-  clock: Clock,
-  breaker = createBreaker(),
-): Partner & Availability & ChargeAvailability & QrCodeAvailability {
-  function noted<Answer extends Noted>(answer: Answer): Answer {
-    breaker.note(answer, clock.now())
-    return answer
-  }
-  function notedSend<Answer extends Noted>(answer: Answer): Answer {
-    breaker.noteSend(answer, clock.now())
-    return answer
-  }
-  return {
-    // Also its statement and its balance, which are not noted: one that we may not read says nothing of payouts.
-    ...partner,
-    sendsWanted: () => breaker.sendsWanted(clock.now()),
-    chargesWanted: () => breaker.chargesWanted(clock.now()),
-    qrCodesWanted: (asker) => breaker.qrCodesWanted(asker, clock.now()),
-    createCharge: async (...call) => {
-      breaker.beginCharge(clock.now())
-      const answer = await partner.createCharge(...call)
-      breaker.noteCharge(answer, clock.now())
-      return answer
-    },
-    getCharge: async (...call) => noted(await partner.getCharge(...call)),
-    cancelCharge: async (...call) => noted(await partner.cancelCharge(...call)),
-    sendPayout: async (...call) => notedSend(await partner.sendPayout(...call)),
-    getPayout: async (...call) => noted(await partner.getPayout(...call)),
-    decodeQrCode: async (pixCode, deadline, asker = NOBODY) => {
-      breaker.beginQrCode(asker, clock.now())
-      let noted: Noted = { kind: 'UNKNOWN' }
-      try {
-        const answer = await partner.decodeQrCode(pixCode, deadline)
-        noted = answer
-        return answer
-      } finally {
-        breaker.noteQrCode(asker, noted, clock.now())
-      }
-    },
-    sendRefund: async (...call) => notedSend(await partner.sendRefund(...call)),
-    getRefund: async (...call) => noted(await partner.getRefund(...call)),
-  }
+/** Work that is held back during an outage: payouts and refunds, charges, or questions about QR codes. */
+export type BreakerName = 'orders' | 'charges' | 'qr_codes'
+
+/** `half_open`: one call is to show whether the bank is back. */
+export type BreakerState = 'closed' | 'open' | 'half_open'
+
+/** Reads a state off the number of calls that are wanted. */
+export function breakerStateOf(wanted: number): BreakerState {
+  if (wanted === 0) return 'open'
+  return wanted === Number.POSITIVE_INFINITY ? 'closed' : 'half_open'
 }
 
-/** Who asks about a QR code where nobody is named. */
-const NOBODY = ''
-
-/**
- * Remembers whether a bank takes what is sent. `now` is in epoch milliseconds and of one clock.
- *
- * It opens after several sends in a row without a definite answer, and at once when the bank refuses sends (429) or our
- * credentials (401, 403). After a while it is half open: one that is sent then decides. An answer closes it, a failure opens it
- * again. QR codes are chosen by whoever asks, and so is whether the bank can decode them: each who asks has a count alone.
- * @source rules#partner.6, rules#partner.9
- */
-export interface Breaker {
-  /** As {@link Availability.sendsWanted}. */
-  sendsWanted(now: number): number
-  /** As {@link ChargeAvailability.chargesWanted}. */
-  chargesWanted(now: number): number
-  /** As {@link QrCodeAvailability.qrCodesWanted}. */
-  qrCodesWanted(asker: string | undefined, now: number): number
-  /**
-   * Takes the answer to a payout or refund that was sent. Only these are counted for {@link sendsWanted}: a bank may well
-   * make charges and answer questions while it pays nothing out. What came of an order alone is not counted either way.
-   */
-  noteSend(answer: Noted, now: number): void
-  /** A charge is being asked for: where it is the one that is to show whether the bank is back, no other is wanted. */
-  beginCharge(now: number): void
-  /** Takes the answer to asking for a charge: only these are counted for {@link chargesWanted}. */
-  noteCharge(answer: Noted, now: number): void
-  /** As {@link Breaker.beginCharge}, of a QR code that somebody asks about. An answer is to be noted after each. */
-  beginQrCode(asker: string, now: number): void
-  /** Takes the answer about a QR code: only these are counted for {@link qrCodesWanted}, and only for who asked. */
-  noteQrCode(asker: string, answer: Noted, now: number): void
-  /** Takes the answer to any other call: of interest only where the bank refuses our credentials. */
-  note(answer: Noted, now: number): void
+/** The breaker that counts a call. A bank may well make charges and answer questions while it pays nothing out. */
+const COUNTED_BY: Readonly<Partial<Record<BankCall, BreakerName>>> = {
+  createCharge: 'charges',
+  decodeQrCode: 'qr_codes',
+  sendPayout: 'orders',
+  sendRefund: 'orders',
 }
 
-/** What a breaker looks at in an answer of the bank. */
-export interface Noted {
-  readonly kind: string
-  readonly httpStatus?: number | undefined
-  /** As of a {@link NotSent}. */
-  readonly retryAfterMs?: number
-  /** As of a {@link PayoutAnswer}. */
-  readonly isOfOrderAlone?: boolean
-}
+/** A statement or balance that we may not read says nothing about payouts. */
+const NOT_NOTED: ReadonlySet<BankCall> = new Set(['readStatement', 'readBalance'])
 
-/** Sends in a row without a definite answer that open it. */
 const FAILURES_MAX = 5
 
-/** How long it stays open after the last of them. */
+/** Time from the last failure until the breaker of orders is half open. */
 const OUTAGE_WAIT_MS = 30_000
 
-/** How long it stays open after a 401 or 403, or a 429 to a send: about as long as a bank's limits are counted for. */
-const REFUSAL_WAIT_MS = 60_000
-
-/** The same for charges and QR codes: shorter, as somebody waits. */
+/** The same for charges and QR codes: shorter, as a client waits. */
 const SHORT_WAIT_MS = 5_000
 
-/** QR codes that one may ask about at once: all calls share the connections to the bank. */
+/** Time for which a 401 or 403, or a 429 to an order, stops orders: about as long as the window of a bank's limits. */
+const REFUSAL_WAIT_MS = 60_000
+
+/** QR codes per asker at once: all calls share the connections to the bank. */
 const QR_CODES_AT_ONCE = 16
 
-/** Who asked about QR codes, of whom something is counted; of more, the one counted longest ago is forgotten. */
+/** Askers with a count; beyond it the least recent one is forgotten. */
 const ASKERS_MAX = 1_000
 
-/** Makes a breaker, closed. It lives in this process and is forgotten with it. */
-export function createBreaker(): Breaker {
-  const sends = createCount(OUTAGE_WAIT_MS)
-  const charges = createCount(SHORT_WAIT_MS)
-  const qrCodes = createCountPerAsker(SHORT_WAIT_MS)
-  let refusedUntil = 0
+const NO_ASKER = ''
 
-  function refuse(now: number, waitMs = REFUSAL_WAIT_MS): void {
-    refusedUntil = Math.max(refusedUntil, now + waitMs)
+/**
+ * Remembers whether a bank takes calls, in the memory of this process, and logs when that changes.
+ *
+ * A breaker opens after several calls in a row without a definite answer. The one of orders opens also when the bank refuses
+ * our credentials (401, 403) in any call, or an order with 429. After a while it is half open: an answer to the next call
+ * closes it, a failure opens it again. Askers choose their QR codes, and so whether the bank can decode them: each has a count
+ * of its own.
+ * @source rules#partner.6, rules#partner.9
+ */
+export function createBreaker(clock: Pick<Clock, 'now'>, logger: Logger) {
+  const orders = createOrderCount()
+  const counts: Readonly<Record<BreakerName, Count>> = {
+    orders,
+    charges: createCount(SHORT_WAIT_MS),
+    qr_codes: createAskerCounts(),
   }
+  const reasons = new Map<BreakerName, string>()
+  const open = new Set<BreakerName>()
 
-  /** Every call has the same credentials; too many calls of one kind say nothing of another. */
-  function note({ httpStatus }: Noted, now: number): void {
-    if (httpStatus === 401 || httpStatus === 403) refuse(now)
+  function look(name: BreakerName): number {
+    const wanted = counts[name].wanted(clock.now())
+    const isOpen = breakerStateOf(wanted) !== 'closed'
+    if (isOpen && !open.has(name)) {
+      logger.error({ event: 'bank.breaker_opened', breaker: name, reason: reasons.get(name) }, OPENED[name])
+      open.add(name)
+    }
+    if (!isOpen && open.delete(name)) logger.info({ event: 'bank.breaker_closed', breaker: name }, CLOSED[name])
+    return wanted
   }
   return {
-    sendsWanted: (now) => (now < refusedUntil ? 0 : sends.wanted(now)),
-    // A bank that refuses another call as such may well make charges; what it says to charges is counted.
-    chargesWanted: charges.wanted,
-    qrCodesWanted: qrCodes.wanted,
-    note,
-    noteSend: (answer, now) => {
-      note(answer, now)
-      if (answer.isOfOrderAlone) return
-      // What we held back ourselves is no answer: it tells how long, and counts for nothing.
-      if (answer.retryAfterMs !== undefined) return refuse(now, answer.retryAfterMs)
-      if (answer.httpStatus === 429) refuse(now)
-      sends.note(answer, now)
+    /**
+     * Number of calls to make at once: none, one to see whether the bank is back, or any number.
+     * @param asker of QR codes; absent: the least of all askers
+     */
+    wanted(name: BreakerName, asker?: string): number {
+      const wanted = look(name)
+      return asker === undefined ? wanted : counts[name].wanted(clock.now(), asker)
     },
-    beginCharge: charges.begin,
-    noteCharge: (answer, now) => {
-      note(answer, now)
-      charges.note(answer, now)
+    /** A call begins. While one shows whether the bank is back, no other charge or QR code is wanted. */
+    begin(call: BankCall, asker?: string): void {
+      const name = COUNTED_BY[call]
+      if (name) counts[name].begin(clock.now(), asker)
     },
-    beginQrCode: qrCodes.begin,
-    noteQrCode: (asker, answer, now) => {
-      note(answer, now)
-      qrCodes.note(asker, answer, now)
+    note(call: BankCall, answer: AnyAnswer, asker?: string): void {
+      if (NOT_NOTED.has(call)) return
+      const [now, name] = [clock.now(), COUNTED_BY[call]]
+      const isUnauthorized = answer.httpStatus === 401 || answer.httpStatus === 403
+      if (isUnauthorized) orders.refuse(now)
+      if (isUnauthorized && isFailure(answer)) reasons.set('orders', reasonOf(answer))
+      if (!name) return
+      counts[name].note(answer, now, asker)
+      if (isFailure(answer)) reasons.set(name, reasonOf(answer))
+      look(name)
     },
   }
 }
 
-/** Counts answers of one kind of call that were none. */
-function createCount(waitMs: number) {
+interface Count {
+  wanted(now: number, asker?: string): number
+  begin(now: number, asker?: string): void
+  note(answer: AnyAnswer, now: number, asker?: string): void
+}
+
+function createCount(waitMs: number): Count {
   let failures = 0
   let closedUntil = 0
   return {
-    wanted: (now: number) => {
+    wanted: (now) => {
       if (now < closedUntil) return 0
       return failures >= FAILURES_MAX ? 1 : Number.POSITIVE_INFINITY
     },
-    begin: (now: number) => {
+    begin: (now) => {
       if (failures >= FAILURES_MAX) closedUntil = now + waitMs
     },
-    note: ({ kind }: Noted, now: number) => {
-      const isFailure = kind === 'NOT_SENT' || kind === 'UNKNOWN'
-      failures = isFailure ? failures + 1 : 0
+    note: (answer, now) => {
+      failures = isFailure(answer) ? failures + 1 : 0
       closedUntil = failures >= FAILURES_MAX ? now + waitMs : 0
     },
   }
 }
 
-/** The same, apart for each who asks, who also has so many calls under way at most. */
-function createCountPerAsker(waitMs: number) {
-  const askers = new LRUCache<string, { readonly count: ReturnType<typeof createCount>; underWay: number }>({
-    max: ASKERS_MAX,
-  })
-  function known(asker: string) {
-    const found = askers.get(asker) ?? { count: createCount(waitMs), underWay: 0 }
-    askers.set(asker, found)
-    return found
-  }
-  function counts() {
-    return [...askers.values()].map(({ count }) => count)
+function createOrderCount(): Count & { refuse(now: number): void } {
+  const count = createCount(OUTAGE_WAIT_MS)
+  let refusedUntil = 0
+  function refuse(now: number, waitMs = REFUSAL_WAIT_MS): void {
+    refusedUntil = Math.max(refusedUntil, now + waitMs)
   }
   return {
-    /** Of nobody in particular: what is left of whoever may ask least because of failures. */
-    wanted: (asker: string | undefined, now: number) => {
-      if (asker === undefined) return Math.min(Number.POSITIVE_INFINITY, ...counts().map(({ wanted }) => wanted(now)))
-      const { count, underWay } = known(asker)
-      return underWay < QR_CODES_AT_ONCE ? count.wanted(now) : 0
-    },
-    begin: (asker: string, now: number) => {
-      const one = known(asker)
-      one.underWay += 1
-      one.count.begin(now)
-    },
-    note: (asker: string, answer: Noted, now: number) => {
-      const one = known(asker)
-      one.underWay = Math.max(0, one.underWay - 1)
-      one.count.note(answer, now)
+    refuse,
+    wanted: (now) => (now < refusedUntil ? 0 : count.wanted(now)),
+    // While it is half open each claim takes one order; only the answers to orders change the count.
+    begin: () => undefined,
+    note: (answer, now) => {
+      // It came of the order's QR code, or was held back by ourselves: neither is an answer of the bank to orders.
+      if (answer.isOfOrderAlone) return
+      if (answer.retryAfterMs !== undefined) refuse(now, answer.retryAfterMs)
+      else {
+        if (answer.httpStatus === 429) refuse(now)
+        count.note(answer, now)
+      }
     },
   }
+}
+
+function createAskerCounts(): Count {
+  const askers = new LRUCache<string, { readonly count: Count; underWay: number }>({ max: ASKERS_MAX })
+  function askerOf(name = NO_ASKER) {
+    const asker = askers.get(name) ?? { count: createCount(SHORT_WAIT_MS), underWay: 0 }
+    askers.set(name, asker)
+    return asker
+  }
+  return {
+    wanted: (now, name) => {
+      if (name === undefined) return Math.min(...[...askers.values()].map(({ count }) => count.wanted(now)))
+      const { count, underWay } = askerOf(name)
+      return underWay < QR_CODES_AT_ONCE ? count.wanted(now) : 0
+    },
+    begin: (now, name) => {
+      const asker = askerOf(name)
+      asker.underWay += 1
+      asker.count.begin(now)
+    },
+    note: (answer, now, name) => {
+      const asker = askerOf(name)
+      asker.underWay = Math.max(0, asker.underWay - 1)
+      asker.count.note(answer, now)
+    },
+  }
+}
+
+function isFailure({ kind }: AnyAnswer): boolean {
+  return kind === 'NOT_SENT' || kind === 'UNKNOWN'
+}
+
+const OPENED: Readonly<Record<BreakerName, string>> = {
+  orders: 'the breaker opened: payouts and refunds wait until one that is sent shows that the bank is back',
+  charges: 'the breaker opened: charges are answered without a code until one shows that the bank is back',
+  qr_codes:
+    'the breaker opened: an API key or operator whose QR codes the bank did not decode is refused more until it decodes one of theirs',
+}
+
+const CLOSED: Readonly<Record<BreakerName, string>> = {
+  orders: 'the breaker closed: payouts and refunds are sent again',
+  charges: 'the breaker closed: the bank is asked for charges again',
+  qr_codes: 'the breaker closed: the bank is asked to decode QR codes again, for every API key and operator',
+}
+
+/** A bank's error code is its own text: one that does not look like a code may be anything, and is not logged. */
+const CODE = /^[\w.:-]{1,64}$/
+
+export function reasonOf({ reason, errorCode = '' }: AnyAnswer): string {
+  return reason ?? (CODE.test(errorCode) ? errorCode : 'an unprintable code')
 }

@@ -1,18 +1,17 @@
 /**
- * How many status queries the bank's events may cause, in this process: whoever sends many events must not make us flood
- * the bank. Queries that a schedule causes are not counted.
+ * Bounds the status queries that the bank's events cause in this process: many events must not make us flood the bank.
+ * Scheduled queries are not counted.
  * @source rules#partner.7
  */
 export interface EventQueryBudget {
   /**
-   * Takes as many queries of those `wanted` as may be asked now; the others wait.
-   * @param now epoch milliseconds, of one clock
-   * @returns how many; 0 where none may
+   * Takes up to `wanted` queries; the others wait.
+   * @param now epoch milliseconds, always of one clock
+   * @returns the number taken
    */
   take(wanted: number, now: number): number
 }
 
-/** What may be asked at once after a rest, and each second from then on. */
 const BURST = 200
 const PER_SECOND = 100
 
@@ -22,7 +21,7 @@ export function createEventQueryBudget(): EventQueryBudget {
   let countedAt: number | undefined
   return {
     take: (wanted, now) => {
-      // A clock that steps back gives nothing, and takes nothing.
+      // A clock that goes back gives and takes nothing.
       left = Math.min(BURST, left + (Math.max(0, now - (countedAt ?? now)) * PER_SECOND) / 1_000)
       countedAt = now
       const taken = Math.min(wanted, Math.floor(left))

@@ -1,95 +1,82 @@
 import type { Endpoint } from '@pixgate/spec'
 import type { Party, Payment, PayoutReturn } from './port.ts'
 
-/**
- * The half of a bank that calls us: where it calls, what proves that it is the bank, and what its calls say, in words that
- * no bank has for itself.
- */
+/** Callbacks of a bank: their endpoints, the proof of their origin, and their events in words of no particular bank. */
 export interface Inbound {
   readonly routes: readonly InboundRoute[]
-  /** Judges who calls by the raw bytes, before anything is parsed or stored. */
+  /** Judges the origin by the raw bytes, before anything is parsed or stored. */
   authenticate(request: InboundRequest): Judgement
   /**
-   * Reads a callback: one event, or several. Pure and for ever the same, as what was stored is read again. Nothing is thrown:
-   * what cannot be read is an {@link UnreadableEvent}. What tells nothing (a call to see whether anybody is there) is no
-   * event: it is answered and not kept.
-   * @param route the name of the route that took it
+   * Reads the events of a callback. Pure and always the same, as stored callbacks are read again. Never throws: unreadable
+   * parts are {@link UnreadableEvent}s. Test calls of the bank have no event, and are not stored.
+   * @param route the name of the route that received it
    */
   parse(route: string, body: Buffer): readonly BankEvent[]
-  /**
-   * The part of a callback that `parse` leaves out because it cannot be read; absent where it leaves nothing out.
-   * @returns in words for people, without a value of it; `undefined`: all was read
-   */
+  /** Names the unreadable part that `parse` leaves out, without its values; `undefined`: none. */
   unread?(body: Buffer): string | undefined
 }
 
-/** Where a bank calls. */
 export interface InboundRoute {
-  /** Kept with what came in, for ever: no two banks have the same. */
+  /** Stored with each callback; unique among banks. */
   readonly name: string
   readonly endpoint: Endpoint
-  /** Answered once the callback is committed. */
+  /** Sent once the callback is committed. */
   readonly acknowledgement: { readonly status: number; readonly body?: unknown }
 }
 
-/** A callback before anything of it was judged. */
+/** A callback before it was judged. */
 export interface InboundRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: Buffer
-  /** Of who calls; behind trusted proxies the one that they report, which may be any text. */
+  /** Of the caller; behind trusted proxies the one that they report, which may be any text. */
   readonly remoteAddress: string
-  /** What follows the path of the address that was called, as it came. A secret may stand there: it is in no log. */
+  /** The query as it came. It may contain a secret, and is never logged. */
   readonly search: string
   /** Epoch milliseconds. */
   readonly nowMs: number
 }
 
 /**
- * Who calls. `proven`: the bank. `unproven`: perhaps the bank, whose calls prove nothing; the callback is kept, and is a
- * question to the bank about what it names. `stale`: the bank, perhaps in a replay; it is refused, and the bank is asked.
- * `refused`: not the bank.
+ * `proven`: the bank. `unproven`: perhaps the bank; the callback is stored and causes a query. `stale`: the bank, perhaps a
+ * replay; it is refused, and causes a query. `refused`: not the bank.
  * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#partner-inbox.15
  */
 export type Origin = (typeof ORIGINS)[number]
 
-/** Every {@link Origin}. */
 export const ORIGINS = ['proven', 'unproven', 'stale', 'refused'] as const
 
-/** Who calls, and where it is turned away perhaps why, for the operator alone: whoever calls is told nothing. */
+/** The origin, with details for the operator that the caller never gets. */
 export type Judgement =
   | Origin
   | {
       readonly origin: 'proven'
-      /** The variable of the previous secret that proves it, where the current one does not. */
+      /** Variable of the previous secret, where only that one proves it. */
       readonly previousSecret: string
     }
   | {
       readonly origin: 'stale' | 'refused'
-      /** What of the proof is missing, malformed or wrong; repeats nothing that came. */
+      /** The missing, malformed or wrong part of the proof; repeats no input. */
       readonly reason: string
-      /** By how much what is signed comes too late for its window; negative: too early. */
+      /** Distance of a signed time from its window; negative: too early. */
       readonly lateBySeconds?: number | undefined
     }
 
-/** What a bank tells by itself. */
+/** An event, or a callback or a part of one that is none. */
 export type BankEvent = ReadableEvent | UnreadableEvent
 
-/** A callback, or a part of one, that is no event. @source rules#partner-inbox.4 */
+/** Stored with a case. @source rules#partner-inbox.4 */
 export interface UnreadableEvent extends Stored {
   readonly kind: 'unreadable'
   /** For people; repeats no value. */
   readonly fault: string
-  /** What it names all the same, so that the bank can be asked. */
+  /** Operation that it names all the same, for a query. */
   readonly named: Naming | undefined
 }
 
-/** An event that was read. */
 export type ReadableEvent = ChargeEvent | PayoutEvent | RefundEvent
 
-/** Of a charge. */
 export type ChargeEvent = About<'charge'> & (Plain | { readonly kind: 'payment_received'; readonly payment: Payment })
 
-/** Of a payout. */
 export type PayoutEvent = About<'payout'> &
   (
     | Plain
@@ -100,34 +87,30 @@ export type PayoutEvent = About<'payout'> &
 /** Of a payment that goes back, by a refund of ours or by the bank itself. */
 export type RefundEvent = About<'refund'> & (Plain | ({ readonly kind: 'payment_returned' } & ReturnNews))
 
-/** What every event has. */
 interface About<Subject extends EventSubject> extends Naming, Stored {
   readonly subject: Subject
-  /** What it says, for the operator who decides: without names and documents. */
+  /** Fields for the operator who decides, without names and documents. */
   readonly evidence: Readonly<Record<string, string | number | null | undefined>>
 }
 
 /**
- * What tells of no money that could be booked. `changed`: something happened, or it is not clear what, so the bank is asked;
- * `saysMoneyMoved` where money moved, and its amount, time or id is lacking.
+ * No money that could be booked. `changed`: the bank is queried; with `saysMoneyMoved`, money moved, and its amount, time or id
+ * is missing.
  */
 type Plain =
   | { readonly kind: 'failed'; readonly failure: EventFailure }
   | { readonly kind: 'in_progress' }
   | { readonly kind: 'changed'; readonly saysMoneyMoved: boolean }
 
-/** What of an event names an operation. */
 export interface Naming {
   readonly subject: EventSubject
   readonly references: EventReferences
 }
 
-/** What kind of operation an event is about. `refund`: one of ours, or the charge of which the bank gave something back. */
+/** `refund`: one of ours, or the charge of which the bank returned something. */
 export type EventSubject = 'charge' | 'payout' | 'refund'
 
-/** What an event calls its operation. */
 export interface EventReferences {
-  /** The bank's own reference. */
   readonly transactionId: string | null
   /** Our id as we sent it, or the client's reference. */
   readonly externalId: string | null
@@ -135,42 +118,39 @@ export interface EventReferences {
   readonly endToEndId: string | null
 }
 
-/** By what an event is known again. */
 interface Stored {
   /**
-   * What makes two events of a route the same one. The second item is the bank's reference, where the event has one: what
-   * waits for a reference is found by it.
+   * Identity of an event within its route, for deduplication. The second item is the bank's reference, where it has one:
+   * events that wait for a reference are found by it.
    * @source rules#partner-inbox.3
    */
   readonly key: readonly string[]
-  /** What it asserts: of two events with one key and other content, one is wrong. @source rules#partner-inbox.7 */
+  /** Assertion of an event: of two with one key and other content, one is wrong. @source rules#partner-inbox.7 */
   readonly content: string | Uint8Array
 }
 
-/** Money of a payout that left. */
 export interface PayoutMovement {
   readonly endToEndId: string
   readonly valueCents: bigint
-  /** The bank's word, epoch milliseconds. */
+  /** By the bank, epoch milliseconds. */
   readonly occurredAt: number
-  /** What the bank says it took for it: evidence. */
+  /** The bank's own tariff: evidence. */
   readonly feeCents: bigint | undefined
   readonly recipient: Party | null | undefined
 }
 
-/** Money that went back. */
 export interface ReturnNews {
   readonly returned: PayoutReturn
   /** Of the payment that went back; `null` where none is named. */
   readonly endToEndId: string | null
-  /** The bank told no return id: the one here was made of what it told, so that the same event means the same return. */
+  /** The bank sent no return id: this one is derived from the event, so that the same event means the same return. */
   readonly isUnnamed: boolean
 }
 
-/** Why something ended without money. */
+/** End of an operation without money. */
 export interface EventFailure {
   readonly errorCode: string
   readonly errorMessage: string | null
-  /** The bank's word, epoch milliseconds. */
+  /** By the bank, epoch milliseconds. */
   readonly occurredAt: number | null
 }

@@ -6,75 +6,67 @@ import { retryAfterMs } from '../platform/http-client/retry-after.ts'
 import { validityOf } from '../platform/pem-files.ts'
 import { sleeplessClock } from '../platform/stopwatch.ts'
 import { startTimer } from '../platform/timer.ts'
-import type { PartnerTls } from './client-tls.ts'
+import type { BankCertificate, PartnerTls } from './certificates.ts'
 import type { SendWindow } from './port.ts'
 
-/**
- * HTTP to the bank: bounded in time, size and connections, and exact about whether a request can have been read.
- */
+/** HTTP to the bank: bounded in time, size and connections, and exact about whether a request can have been read. */
 export interface PartnerLink {
   /**
-   * Does one call, once. Never follows a redirect, never throws because of the network.
-   * @param deadline ends the call before its own time limit does
-   * @param window looked at right before the first byte is written: where it is over none is
+   * Makes one call, once. Never follows a redirect, never throws because of the network.
+   * @param deadline ends the call before its own time limit
+   * @param window checked right before the first byte is written
    */
   exchange(call: PartnerCall, deadline?: AbortSignal, window?: SendWindow): Promise<Outcome>
   /** Waits for the calls under way, then closes the connections. */
   close(): Promise<void>
 }
 
-/** A call: `path` is relative to the bank's address, `body` is sent as JSON, a `form` as forms are. */
+/** A call: `path` is relative to the bank's address, `body` is sent as JSON. */
 export interface PartnerCall {
   readonly method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: object
   readonly form?: URLSearchParams
-  /** Besides those of every call. */
   readonly headers?: Readonly<Record<string, string>>
   /** The header `Authorization`; `null`: none. Absent: the link's token. */
   readonly authorization?: string | null
 }
 
-/**
- * What came of a call: a whole answer, or the proof that no byte of the request left, or neither. `json` is `undefined`
- * where the answer's body is no JSON.
- */
+/** A whole answer; the proof that no byte of the request left; or neither. `json` is `undefined` where the body is none. */
 export type Outcome =
   | {
       readonly kind: 'answered'
       readonly httpStatus: number
       readonly json: unknown
-      /** The `Date` of the answer, epoch milliseconds; absent where it has none. */
+      /** `Date`, epoch milliseconds. */
       readonly dateMs?: number
-      /** How long a 429 or 503 asks us to wait, milliseconds; absent where it does not. */
+      /** `Retry-After` of a 429 or 503, milliseconds. */
       readonly retryAfterMs?: number
     }
   | {
       readonly kind: 'not sent'
       readonly reason: string
       readonly httpStatus?: number
-      /** What is left of the time for which the bank asked us to wait, milliseconds; absent where that is not the reason. */
+      /** Rest of the time for which the bank asked us to wait, milliseconds. */
       readonly retryAfterMs?: number
     }
   | { readonly kind: 'lost'; readonly reason: string }
 
-/** How a link is made. */
 export interface PartnerLinkOptions {
   /** The bank's address; a path in it is put before every call's. */
   readonly url: string
-  /** Sent as the bearer token with a call that has no authorization of its own. */
+  /** Bearer token of calls without an authorization of their own. */
   readonly token?: string
-  /** For one call, from waiting for a connection to the last byte of the answer. */
+  /** From waiting for a connection to the last byte of the answer. */
   readonly timeoutMs: number
-  /** Calls beyond it wait for a connection, and count as not sent where their time ends first. */
+  /** Calls beyond it wait for a connection, and are not sent where their time ends first. */
   readonly connectionsMax?: number
-  /** An answer that is longer is none. */
+  /** A longer answer is refused. */
   readonly answerMaxBytes?: number
   /** Called with the `Date` of each answer that has one, epoch milliseconds. */
   readonly onDate?: (dateMs: number) => void
-  /** Called with each new connection's end of the bank's certificate, epoch milliseconds. */
+  /** Called with the end of the bank's certificate at each new connection, epoch milliseconds. */
   readonly onCertificate?: (endsAt: number) => void
-  /** What TLS is told besides. */
   readonly tls?: PartnerTls
   /** A clock that goes on while the process sleeps, milliseconds. */
   readonly monotonic?: () => number
@@ -89,11 +81,11 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
   const { origin, pathname } = new URL(options.url)
   const pool = new Pool(origin, {
     connections: options.connectionsMax ?? 64,
-    connect: tellingConnector(options),
-    // HTTP/1.1 only: with several requests on one connection nobody could tell which of them were read.
+    connect: dialerOf(options),
+    // HTTP/1.1 only: of several requests on one connection it would be unknown which were read.
     allowH2: false,
     maxResponseSize: options.answerMaxBytes ?? limits.bodyMaxBytes,
-    // One timer rules over all phases of a call.
+    // One timer bounds all phases of a call.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -133,11 +125,11 @@ function contentOf({ body, form }: PartnerCall): {
 }
 
 /**
- * In TLS 1.3 a bank that wants a certificate of ours refuses after the handshake, and hangs up. The refusal is the first
- * error of the socket; without this only the hanging up would be told.
+ * In TLS 1.3 a bank refuses our certificate after the handshake, and hangs up. The refusal is the first error of the socket;
+ * without this handler only the end of the connection would be reported.
  */
-function tellingConnector({ timeoutMs, tls, onCertificate }: PartnerLinkOptions): buildConnector.connector {
-  // What is not said here the environment could say.
+function dialerOf({ timeoutMs, tls, onCertificate }: PartnerLinkOptions): buildConnector.connector {
+  // Stated here, so that no environment variable changes it.
   const dial = buildConnector({
     ...tls,
     timeout: timeoutMs,
@@ -155,12 +147,11 @@ function tellingConnector({ timeoutMs, tls, onCertificate }: PartnerLinkOptions)
     })
 }
 
-/** When a call ends that has no answer. */
 interface Patience {
   readonly timeoutMs: number
   /**
-   * Also right where a process that slept wakes up: its connection may be there before its timers fire, and somebody
-   * else may have sent the same by now (failure-modes#CO-20).
+   * Also right when a process that slept wakes up: its connection may be ready before its timers fire, and another process
+   * may have sent the same order meanwhile (failure-modes#CO-20).
    */
   readonly isLate: () => boolean
   readonly deadline: AbortSignal | undefined
@@ -182,7 +173,7 @@ function send(
     let hasGivenUp = false
     let started: Dispatcher.DispatchController | undefined
     let httpStatus = 0
-    let told: { readonly dateMs?: number; readonly retryAfterMs?: number } = {}
+    let headersRead: { readonly dateMs?: number; readonly retryAfterMs?: number } = {}
     const chunks: Buffer[] = []
 
     function settle(outcome: Outcome): void {
@@ -210,12 +201,13 @@ function send(
         httpStatus = statusCode
         const dateMs = Date.parse(String(headers.date))
         if (!Number.isNaN(dateMs)) onDate?.(dateMs)
-        told = { ...(!Number.isNaN(dateMs) && { dateMs }), ...waitIn(statusCode, headers, dateMs) }
+        headersRead = { ...(!Number.isNaN(dateMs) && { dateMs }), ...waitIn(statusCode, headers, dateMs) }
       },
       onResponseData: (_, chunk) => {
         chunks.push(chunk)
       },
-      onResponseEnd: () => settle({ kind: 'answered', httpStatus, json: readJson(Buffer.concat(chunks)), ...told }),
+      onResponseEnd: () =>
+        settle({ kind: 'answered', httpStatus, json: readJson(Buffer.concat(chunks)), ...headersRead }),
       onResponseError: (_, error: NodeJS.ErrnoException) => fail(error.code ?? error.name),
     })
   })
@@ -223,7 +215,7 @@ function send(
 
 const ASKED_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
 
-/** A date is held against the bank's own, as its clock is not ours. */
+/** `Retry-After` as a date is compared with the bank's own `Date`. */
 function waitIn(statusCode: number, headers: IncomingHttpHeaders, dateMs: number): { readonly retryAfterMs?: number } {
   const text = headers['retry-after']
   const askedMs = ASKED_TO_WAIT.has(statusCode) && text !== undefined ? retryAfterMs(text, dateMs) : undefined
@@ -237,5 +229,24 @@ function readJson(body: Buffer): unknown {
     return JSON.parse(utf8.decode(body))
   } catch {
     return undefined
+  }
+}
+
+/** Remembers `Date` and certificate of the connections to a bank. @param own certificates that were configured */
+export function observeLinks(own: readonly BankCertificate[]) {
+  let latestDate: number | undefined
+  let bankEndsAt: number | undefined
+  return {
+    onDate: (dateMs: number) => {
+      latestDate = dateMs
+    },
+    onCertificate: (endsAt: number) => {
+      bankEndsAt = endsAt
+    },
+    latestDate: () => latestDate,
+    certificates: (): readonly BankCertificate[] => [
+      ...(bankEndsAt === undefined ? [] : [{ of: 'bank', endsAt: bankEndsAt } as const]),
+      ...own,
+    ],
   }
 }

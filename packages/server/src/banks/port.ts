@@ -1,157 +1,26 @@
 import type { PartnerEntryKind, PixKeyType } from '@pixgate/spec'
 
 /**
- * What a bank is asked. A connector implements all of it, with {@link PartnerCapability} for what its bank can do and
- * `lacking.ts` for the rest; a module names the part that it uses.
+ * Calls to a bank. A connector implements all of them: {@link PartnerCapability} lists those its bank supports, `lacking`
+ * has the rest. A module names the part that it uses.
  *
- * A bank's answer is a value; nothing here throws because of what a bank or the network does.
+ * Answers are values; nothing throws because of the bank or the network. Instants are epoch milliseconds of true time: a
+ * connector removes the offset of its bank's stamps.
  * @source rules#partner.3
  */
 export interface Partner extends ChargePartner, PayoutPartner, RefundPartner, StatementPartner, BalancePartner {}
 
-/** Charges: money that is to come in. */
-export interface ChargePartner extends Capable {
-  /**
-   * Makes a payable charge: one try. `id` is the order id and the idempotency key: the same on every attempt.
-   * @param deadline ends the try early; passed before the first byte is sent, the answer is `NOT_SENT`
-   */
-  createCharge(id: string, request: ChargeRequest, deadline?: AbortSignal): Promise<ChargeAnswer>
-
-  /**
-   * Asks what the bank has under our id.
-   * @param terms what was asked for; a charge on other terms is `CONTRADICTED`
-   */
-  getCharge(id: string, terms: ChargeTerms, deadline?: AbortSignal): Promise<ChargeQueryAnswer>
-
-  /** Asks the bank to take no payment of a charge any more. */
-  cancelCharge(id: string, deadline?: AbortSignal): Promise<CancelAnswer>
-}
-
-/** Payouts: money that goes out, to a Pix key or for somebody's QR code. */
-export interface PayoutPartner extends OrderPartner {
-  /**
-   * Tells the bank to pay: one try, as {@link ChargePartner.createCharge}.
-   * @param window looked at right before the first byte: where it is over the answer is `NOT_SENT`
-   */
-  sendPayout(id: string, request: PayoutRequest, window?: SendWindow): Promise<PayoutAnswer>
-
-  /**
-   * Asks what the bank has under our id.
-   * @param terms what was asked for; a payout on other terms is `CONTRADICTED`, even one that has left: its `payout`
-   * says what did
-   */
-  getPayout(id: string, terms: PayoutTerms, deadline?: AbortSignal): Promise<PayoutQueryAnswer>
-
-  /**
-   * Asks what a QR code asks for. Changes nothing at the bank, but each answer has its own `decodeId`: a payout is sent
-   * again with the one it was first sent with (failure-modes#QR-6).
-   */
-  decodeQrCode(pixCode: string, deadline?: AbortSignal, asker?: string): Promise<QrCodeAnswer>
-}
-
-/** Refunds of payments that came in. */
-export interface RefundPartner extends OrderPartner {
-  /**
-   * Tells the bank to give a payment back, or a part of it: one try, as {@link ChargePartner.createCharge}.
-   * @param window as in {@link PayoutPartner.sendPayout}
-   */
-  sendRefund(id: string, request: RefundRequest, window?: SendWindow): Promise<RefundAnswer>
-
-  /**
-   * Asks what the bank has under our id.
-   * @param terms what was asked for; a refund on other terms is `CONTRADICTED`
-   */
-  getRefund(id: string, terms: RefundTerms, deadline?: AbortSignal): Promise<RefundQueryAnswer>
-}
-
-/** The statement of our account: every centavo that moved, whoever was told of it. */
-export interface StatementPartner extends Capable {
-  /**
-   * How long after a movement the statement may lack it, milliseconds, by kind: many lists are late. A booked movement that it lacks for
-   * longer is a difference.
-   * @source rules#statement.8
-   */
-  readonly listedWithinMs: ListedWithin
-  /** How far the bank's stamps are from true time; absent where they cannot be off. */
-  readonly stamps?: StampOffset
-  /** Reads a page of a window. Reading changes nothing at the bank. */
-  readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
-}
-
-/** See {@link StatementPartner.listedWithinMs}. */
-export type ListedWithin = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'>, number>>
-
-/** The offset of a bank's stamps, milliseconds: kept with the statement, for the next process. */
-export interface StampOffset {
-  /** As last measured; `undefined`: not yet, nor assumed. */
-  offsetMs(): number | undefined
-  /** Takes what was kept; what this process measured stays. */
-  assume(offsetMs: number): void
-}
-
-/** What the bank holds for us, whatever its statement says. */
-export interface BalancePartner extends Capable {
-  /** Fees that are deducted from the balance and are not in the statement, at most; absent: there are none. */
-  readonly unlistedFees?: UnlistedFees
-  /** Reads the balance of our account. Reading changes nothing at the bank. */
-  readBalance(deadline?: AbortSignal): Promise<BalanceAnswer>
-}
-
-/** Fees of movements, whichever way they went. */
-export interface UnlistedFees {
-  readonly centsPerMovement: bigint
-  /** Of what was moved. */
-  readonly percent: bigint
-}
+/** Names of the calls. */
+export type BankCall = Exclude<
+  keyof Partner,
+  'capabilities' | 'idempotencyWindowMs' | 'listedWithinMs' | 'stamps' | 'unlistedFees'
+>
 
 /**
- * Until when an order may leave. Asked in the turn in which the first byte is written, by a clock that goes on while the
- * process sleeps.
- * @source failure-modes#CO-40
- */
-export interface SendWindow {
-  isOver(): boolean
-}
-
-/** Whether it is worth while to send payouts and refunds now, or better to leave them unclaimed. */
-export interface Availability {
-  /** How many to send at once: none while the bank refuses our calls or takes none, one to see whether it does again. */
-  sendsWanted(): number
-}
-
-/** Whether it is worth while to ask for charges now, or better to answer clients without waiting. */
-export interface ChargeAvailability {
-  /** How many charges to ask for at once: none while the bank answers none, one to see whether it does again. */
-  chargesWanted(): number
-}
-
-/** Whether it is worth while to have a QR code decoded now, or better to answer clients without waiting. */
-export interface QrCodeAvailability {
-  /**
-   * How many QR codes to ask about at once, as {@link ChargeAvailability.chargesWanted}.
-   * @param asker the API key or operator that asks; absent: what is left of whoever may ask least
-   */
-  qrCodesWanted(asker?: string): number
-}
-
-interface Capable {
-  readonly capabilities: ReadonlySet<PartnerCapability>
-}
-
-interface OrderPartner extends Capable {
-  /**
-   * For how long after it first got an order the bank takes the same one under the same id for a repeat, where it is
-   * `idempotent-payout` or `idempotent-refund`. Nothing that may have arrived is sent again later.
-   * @source rules#cash-out.unknown.7
-   */
-  readonly idempotencyWindowMs: number
-}
-
-/**
- * What a bank may lack, or, in `verify-every-credit`, demand: that no payment is booked on the word of its events. Without
- * `charge`, `payout`, `refund` or `decode-qr-code` what needs it is refused at its creation. Without `idempotent-…` an
+ * Optional capabilities of a bank; and the demand `verify-every-credit`, that no payment is booked on an event alone. Without
+ * `charge`, `payout`, `refund` or `decode-qr-code` a request that needs it is refused. Without `idempotent-…` an order with an
  * unknown result is never sent again: it could make two payable codes (failure-modes#CI-6) or pay twice. A charge that cannot
- * be cancelled ends at the bank by itself.
+ * be cancelled expires at the bank.
  * @source rules#partner.10
  */
 export type PartnerCapability =
@@ -170,48 +39,140 @@ export type PartnerCapability =
   | 'balance'
   | 'verify-every-credit'
 
-/** What a bank must echo. */
+interface Capable {
+  readonly capabilities: ReadonlySet<PartnerCapability>
+}
+
+interface OrderPartner extends Capable {
+  /**
+   * How long a bank with `idempotent-payout` or `idempotent-refund` knows an id again. An order that may have arrived is not
+   * sent again later.
+   * @source rules#cash-out.unknown.7
+   */
+  readonly idempotencyWindowMs: number
+}
+
+/** Charges: money to come in. */
+export interface ChargePartner extends Capable {
+  /**
+   * Makes a payable charge: one try. `id` is the order id and the idempotency key, the same on every attempt.
+   * @param deadline ends the try early; where it passes before the first byte the answer is `NOT_SENT`
+   */
+  createCharge(id: string, request: ChargeRequest, deadline?: AbortSignal): Promise<ChargeAnswer>
+  /** Queries our id. A charge on other terms is `CONTRADICTED`. */
+  getCharge(id: string, terms: ChargeTerms, deadline?: AbortSignal): Promise<ChargeQueryAnswer>
+  /** Makes a charge unpayable. After `REJECTED` it may be paid: query it. */
+  cancelCharge(id: string, deadline?: AbortSignal): Promise<CancelAnswer>
+}
+
+/** Payouts: money that goes out, to a Pix key or for a QR code. */
+export interface PayoutPartner extends OrderPartner {
+  /**
+   * Orders a payout: one try, as {@link ChargePartner.createCharge}.
+   * @param window checked right before the first byte: where it is over the answer is `NOT_SENT`
+   */
+  sendPayout(id: string, request: PayoutRequest, window?: SendWindow): Promise<PayoutAnswer>
+  /** Queries our id. A payout on other terms is `CONTRADICTED`, also one that has left. */
+  getPayout(id: string, terms: PayoutTerms, deadline?: AbortSignal): Promise<PayoutQueryAnswer>
+  /**
+   * Decodes a QR code. Changes nothing at the bank, but each answer has its own `decodeId`: a payout is sent again with the
+   * one of its first attempt (failure-modes#QR-6).
+   * @param asker the API key or operator; see {@link QrCodeAvailability}
+   */
+  decodeQrCode(pixCode: string, deadline?: AbortSignal, asker?: string): Promise<QrCodeAnswer>
+}
+
+/** Refunds of payments that came in. */
+export interface RefundPartner extends OrderPartner {
+  /** Orders the return of a payment, or of a part of it: one try, as {@link PayoutPartner.sendPayout}. */
+  sendRefund(id: string, request: RefundRequest, window?: SendWindow): Promise<RefundAnswer>
+  /** Queries our id. A refund on other terms is `CONTRADICTED`. */
+  getRefund(id: string, terms: RefundTerms, deadline?: AbortSignal): Promise<RefundQueryAnswer>
+}
+
+/** The statement of our account: every movement, also without an event. */
+export interface StatementPartner extends Capable {
+  /**
+   * How long after a movement the statement may lack it, milliseconds: many lists are late. A booked movement that it
+   * lacks for longer is a difference.
+   * @source rules#statement.8
+   */
+  readonly listedWithinMs: ListedWithin
+  /** Absent where the bank's stamps cannot be off. */
+  readonly stamps?: StampOffset
+  readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
+}
+
+/** The balance of our account. */
+export interface BalancePartner extends Capable {
+  /** Upper bound of fees that are deducted from the balance and missing in the statement; absent: none. */
+  readonly unlistedFees?: UnlistedFees
+  readBalance(deadline?: AbortSignal): Promise<BalanceAnswer>
+}
+
+/**
+ * Time in which an order may leave. Checked in the turn in which the first byte is written, by a clock that goes on while
+ * the process sleeps.
+ * @source failure-modes#CO-40
+ */
+export interface SendWindow {
+  isOver(): boolean
+}
+
+/** Payouts and refunds stay unclaimed while the bank takes none. */
+export interface Availability {
+  /** How many to send at once: none while the bank refuses our calls or takes none, one to see whether it is back. */
+  sendsWanted(): number
+}
+
+/** Clients are answered without waiting while the bank makes no charges. */
+export interface ChargeAvailability {
+  /** How many to ask for at once, as {@link Availability.sendsWanted}. */
+  chargesWanted(): number
+}
+
+/** Clients are answered without waiting while the bank decodes none of their QR codes. */
+export interface QrCodeAvailability {
+  /**
+   * How many to ask about at once, as {@link Availability.sendsWanted}.
+   * @param asker the API key or operator; absent: the least of all askers
+   */
+  qrCodesWanted(asker?: string): number
+}
+
+/** Fields that the bank must echo. */
 export interface ChargeTerms {
   readonly valueCents: bigint
-  /** Epoch milliseconds. */
   readonly expiresAt: number
-  /** {@link Charge.stampOffsetMs} of when it was made, where that was measured. */
+  /** {@link Charge.stampOffsetMs}, where it was measured at the creation. */
   readonly stampOffsetMs?: number
 }
 
-/** A charge as we ask for it. The same operation always asks for the same, but for when it does. */
+/** A request for a charge. Every attempt has the same one, except for its time. */
 export interface ChargeRequest extends ChargeTerms {
-  /**
-   * When this attempt is made, by our clock: the seconds that a bank is to count from its own beginning of the charge are
-   * those that are left now. Epoch milliseconds.
-   */
+  /** Time of this attempt by our clock. A bank that counts seconds from its own creation is given those left at this time. */
   readonly askedAt: number
-  /** An earlier attempt may have made the charge: the bank's stamp of its creation need not be of now. */
+  /** An earlier attempt may have made the charge: the bank's stamp of its creation may be old. */
   readonly isRepeated?: boolean
   readonly description?: string
   readonly payer?: { readonly name: string; readonly document: string }
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
 }
 
-/** Where a charge stands at the bank. Only `ACTIVE` can still change by itself. */
+/** Status at the bank. Only `ACTIVE` can still change by itself. */
 export type ChargeStatus = 'ACTIVE' | FinalChargeStatus
-/** See {@link ChargeStatus}. */
-export type FinalChargeStatus = 'PAID' | 'CANCELLED' | 'EXPIRED' | 'FAILED'
+type FinalChargeStatus = 'PAID' | 'CANCELLED' | 'EXPIRED' | 'FAILED'
 
-/** A charge as the bank tells it. */
 export interface Charge<Status extends ChargeStatus = ChargeStatus> extends ChargeTerms {
   readonly id: string
   /** The bank's reference. */
   readonly transactionId: string
   readonly status: Status
-  /** The BR Code, unverified; one that has ended may have none that leads to it any more. */
+  /** The BR Code, unverified; a charge that has ended may have none. */
   readonly pixCode: string | undefined
-  /** At least one where the status is `PAID`. Any other may have some too: money beats the status word. */
+  /** At least one where the status is `PAID`; other statuses may have some too, as money beats the status. */
   readonly payments: readonly Payment[]
-  /**
-   * How far the bank's stamps are from true time, milliseconds, in the answer that made the charge; absent in any other. All
-   * times that a connector tells are true: this is taken off.
-   */
+  /** Offset of the bank's stamps, milliseconds, in the answer that made the charge; absent in any other. */
   readonly stampOffsetMs?: number
 }
 
@@ -219,41 +180,37 @@ export interface Charge<Status extends ChargeStatus = ChargeStatus> extends Char
 export interface Payment {
   readonly endToEndId: string
   readonly valueCents: bigint
-  /** The bank's word, epoch milliseconds. */
+  /** By the bank. */
   readonly occurredAt: number
   readonly payer: Party
-  /** When the bank made the charge that it is told with, by the same clock of the bank; absent where it does not tell. */
+  /** Creation of its charge by the same clock of the bank; absent where unknown. */
   readonly chargedAt?: number
-  /** What went back of it; absent where the bank does not tell. */
+  /** Absent where unknown. */
   readonly returns?: readonly PaymentReturn[]
 }
 
-/** Money of a payment that went back, all of it or a part. */
-export interface PaymentReturn {
-  readonly returnId: string
-  /** The bank's reference of this return. */
+/** A return of a payment, or of a part of it. */
+export interface PaymentReturn extends PayoutReturn {
+  /** The bank's reference. */
   readonly transactionId: string
-  readonly valueCents: bigint
-  /** The bank's word, epoch milliseconds. */
-  readonly occurredAt: number
-  /** Who had it given back, as the bank sees it. */
+  /** Who ordered it, by the bank. */
   readonly origin: 'MERCHANT' | 'BANK'
 }
 
-/** Who stands at the other end of a movement, as far as the bank tells. */
+/** The other end of a movement, as far as the bank names it. */
 export interface Party {
   readonly name: string | undefined
   readonly document: string | undefined
   readonly ispb: string | undefined
 }
 
-/** What a bank must echo: the value, and the key where it tells one. */
+/** Fields that the bank must echo, the key only where it names one. */
 export interface PayoutTerms {
   readonly valueCents: bigint
   readonly pixKey?: string | undefined
 }
 
-/** A payout as we ask for it. The same operation always asks for the same. */
+/** A request for a payout. Every attempt has the same one. */
 export type PayoutRequest = KeyPayoutRequest | QrCodePayoutRequest
 
 interface AnyPayoutRequest {
@@ -261,50 +218,51 @@ interface AnyPayoutRequest {
   readonly description?: string
 }
 
-/** A payout to a key. */
 export interface KeyPayoutRequest extends AnyPayoutRequest {
   readonly recipient: PayoutRecipient
 }
 
-/** A payout for a QR code, by the bank's decoding of it. */
+/** A payout for a QR code, as the bank decoded it. */
 export interface QrCodePayoutRequest extends AnyPayoutRequest {
   readonly pixCode: string
   readonly decodeId: string
 }
 
-/** Who is to be paid. A bank that gets a document refuses a key that belongs to somebody else. */
+/** A recipient. A bank that gets a document refuses a key of another owner. */
 export interface PayoutRecipient {
-  /** Normalised, of the type that `pixKeyType` says. */
+  /** Normalised. */
   readonly pixKey: string
   readonly pixKeyType: PixKeyType
   readonly name?: string
   readonly document?: string
 }
 
-/** Where a payout stands at the bank. Only `PROCESSING` can still change by itself, and `CONFIRMED` be returned. */
+/** Status at the bank. Only `PROCESSING` can still change by itself, and `CONFIRMED` be returned. */
 export type PayoutStatus = 'PROCESSING' | 'CONFIRMED' | 'FAILED' | 'RETURNED'
 
-/** A payout as the bank tells it. */
-export interface Payout<Status extends PayoutStatus = PayoutStatus> {
+export interface Payout<Status extends PayoutStatus = PayoutStatus> extends OrderAtBank<Status> {
+  /** The bank's own tariff: evidence. */
+  readonly feeCents: bigint | undefined
+  readonly endToEndId: string | undefined
+  readonly recipient: PaidRecipient | undefined
+  /** At least one where the status is `RETURNED`; other statuses may have some too. */
+  readonly returns: readonly PayoutReturn[]
+}
+
+/** A payout or refund at the bank. */
+interface OrderAtBank<Status> {
   readonly id: string
   /** The bank's reference. */
   readonly transactionId: string
   readonly status: Status
   readonly valueCents: bigint
-  /** What the bank says it took for it: evidence. */
-  readonly feeCents: bigint | undefined
-  readonly endToEndId: string | undefined
-  readonly recipient: PaidRecipient | undefined
   readonly errorCode: string | undefined
   /** Printable, at most 200 characters. */
   readonly errorMessage: string | undefined
-  /** At least one where the status is `RETURNED`. Any other may have some too: money beats the status word. */
-  readonly returns: readonly PayoutReturn[]
-  /** When it ended, epoch milliseconds. */
+  /** When it ended. */
   readonly occurredAt: number | undefined
 }
 
-/** Who was paid, as far as the bank tells. */
 export interface PaidRecipient extends Party {
   readonly pixKey: string | undefined
 }
@@ -315,61 +273,48 @@ export interface SettledPayout extends Payout<'CONFIRMED' | 'RETURNED'> {
   readonly occurredAt: number
 }
 
-/** Money of a payout that came back, all of it or a part. */
+/** A return of a payout, or of a part of it. */
 export interface PayoutReturn {
   readonly returnId: string
   readonly valueCents: bigint
-  /** The bank's word, epoch milliseconds. */
+  /** By the bank. */
   readonly occurredAt: number
 }
 
-/** What a QR code asks for, as the bank decoded it. */
+/** A QR code as the bank decoded it. */
 export interface QrCode {
-  /** Names this decoding in the payout for it. */
+  /** Names this decoding in the payout. */
   readonly decodeId: string
   /** `undefined` where the payer chooses. */
   readonly valueCents: bigint | undefined
   readonly txid: string
-  /** Where it stands at its own bank: only `ACTIVE` can be paid. */
+  /** Only `ACTIVE` can be paid. */
   readonly status: ChargeStatus
-  /** Epoch milliseconds. */
   readonly expiresAt: number | undefined
   /**
-   * `pixKey` in whatever spelling the code or its bank has: whoever pays it normalises it, so that it is the recipient that a
-   * payout to the key has. What is a key of no type is not payable.
+   * `pixKey` is spelled as in the code. The payout normalises it, so that caps see the same recipient as in a payout to the
+   * key; a text that is no key is not payable.
    * @source rules#cash-out.qrcode.7
    */
   readonly recipient: { readonly name: string; readonly document: string; readonly pixKey: string }
 }
 
-/** What a refund is of, by which some banks find it, and the value, which a bank must echo. */
+/** The value, which the bank must echo, and the end-to-end id of the payment, by which some banks find the refund. */
 export interface RefundTerms {
   readonly valueCents: bigint
-  /** Of the payment that is given back. */
   readonly endToEndId: string
 }
 
-/** A refund as we ask for it. The same operation always asks for the same. */
+/** A request for a refund. Every attempt has the same one. */
 export interface RefundRequest extends RefundTerms {
   readonly reason?: string
 }
 
-/** Where a refund stands at the bank. Only `PROCESSING` can still change by itself. */
+/** Status at the bank. Only `PROCESSING` can still change by itself. */
 export type RefundStatus = 'PROCESSING' | 'CONFIRMED' | 'FAILED'
 
-/** A refund as the bank tells it. */
-export interface Refund<Status extends RefundStatus = RefundStatus> {
-  readonly id: string
-  /** The bank's reference. */
-  readonly transactionId: string
-  readonly status: Status
-  readonly valueCents: bigint
+export interface Refund<Status extends RefundStatus = RefundStatus> extends OrderAtBank<Status> {
   readonly returnId: string | undefined
-  readonly errorCode: string | undefined
-  /** Printable, at most 200 characters. */
-  readonly errorMessage: string | undefined
-  /** When it ended, epoch milliseconds. */
-  readonly occurredAt: number | undefined
 }
 
 /** A refund whose money left. */
@@ -378,9 +323,9 @@ export interface SettledRefund extends Refund<'CONFIRMED'> {
   readonly occurredAt: number
 }
 
-/** Which entries are wanted. */
+/** A page of a window of the statement. */
 export interface StatementQuery {
-  /** When the bank booked them, by its own time: epoch milliseconds, inclusive. */
+  /** By the bank's time of booking, inclusive. */
   readonly from: number
   /** Exclusive. */
   readonly to: number
@@ -388,138 +333,122 @@ export interface StatementQuery {
   readonly cursor: string | null
 }
 
-/** A page of a window. */
 export interface StatementPage {
   readonly entries: readonly StatementEntry[]
   /** `null` on the last page. */
   readonly nextCursor: string | null
-  /** The list that the page is of, where the statement is made of several. */
+  /** Where the statement is made of several lists. */
   readonly list?: string
-  /** What stands on the page and cannot be read. */
   readonly unreadable?: readonly UnreadableItem[]
-  /** It is of a list that reaches further back than the window: what moved before we began to read is no news. */
+  /** The list reaches further back than the window: movements from before our first reading are no news. */
   readonly looksBack?: boolean
 }
 
 /** An item of a statement that cannot be read. */
 export interface UnreadableItem {
-  /** The list that it stands in. */
   readonly list: string
-  /** The item, as JSON. */
   readonly json: string
-  /** The member that is missing or wrong, as a JSON pointer. */
+  /** JSON pointer to the missing or wrong member. */
   readonly member: string
 }
 
-/** Money that moved on our account, as the bank's statement tells it. */
+/** A movement on our account in the bank's statement. */
 export interface StatementEntry {
   readonly kind: PartnerEntryKind
   readonly direction: 'in' | 'out'
   /**
-   * The end-to-end id of a payment or payout, the return id of a return. A tariff has none of its own: the reference of
-   * what it was taken for, until it is kept; then a name that tells it from the others of its payout.
+   * The end-to-end id of a payment or payout, the return id of a return. A tariff has the reference of its payout until it
+   * is stored, then a name of its own.
    */
   readonly movementId: string
   /** Of the payment or payout, also in its returns. */
   readonly endToEndId: string
-  /** What the bank names as what the money moved for: our id, where it does as it should. */
+  /** Our id, where the bank repeats it. */
   readonly reference: string
   readonly valueCents: bigint
-  /** When the money moved, the bank's word, epoch milliseconds. */
+  /** By the bank. */
   readonly occurredAt: number
 }
 
-/** What came of reading a page. */
-export type StatementAnswer = { readonly kind: 'READ'; readonly page: StatementPage } | NotSent | Unknown
+/** See {@link StatementPartner.listedWithinMs}. */
+export type ListedWithin = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'>, number>>
 
-/** What the bank holds for us. */
+/** Offset of a bank's stamps from true time, milliseconds; stored with the statement, for the next process. */
+export interface StampOffset {
+  /** The last one measured, or the stored one; `undefined`: neither. */
+  offsetMs(): number | undefined
+  /** Takes the stored one; a measured one wins. */
+  assume(offsetMs: number): void
+}
+
 export interface BankBalance {
-  /** What could be paid out, centavos; a bank that sets money aside for orders under way has taken it off. */
+  /** Without the money that the bank sets aside for orders under way. */
   readonly availableCents: bigint
-  /** When that was, by the time of booking of the bank's statement, epoch milliseconds; `null`: the bank does not say. */
+  /** By the statement's time of booking; `null` where unknown. */
   readonly asOf: number | null
-  /** What it has blocked by itself (for a court, a contested payment) and may have taken off, centavos; absent: nothing. */
+  /** Blocked by the bank (a court, a contested payment), and perhaps deducted already; absent: nothing. */
   readonly blockedCents?: bigint
 }
 
-/** What came of reading the balance. */
-export type BalanceAnswer = { readonly kind: 'READ'; readonly balance: BankBalance } | NotSent | Unknown
+/** Fees of movements in either direction. */
+export interface UnlistedFees {
+  readonly centsPerMovement: bigint
+  /** Of the amount. */
+  readonly percent: bigint
+}
 
-/** What came of asking for a charge. */
+/** Answers of the bank, by call. */
 export type ChargeAnswer = SendAnswer<ReportedCharge>
-/** What came of asking about a charge. */
 export type ChargeQueryAnswer = QueryAnswer<ReportedCharge>
-/** What came of cancelling a charge. After `REJECTED` it may be paid: ask. */
-export type CancelAnswer = Cancelled | Rejected | NotFound | NotSent | Unknown
-/** A charge in an answer. */
-export type ReportedCharge =
-  | Accepted<{ readonly charge: Charge<'ACTIVE'> }>
-  | Final<{ readonly charge: Charge<FinalChargeStatus> }>
-  | Contradicted<{ readonly charge: Charge }>
-
-/** What came of sending a payout. */
+export type CancelAnswer = { readonly kind: 'CANCELLED' } | Rejected | NotFound | NotSent | Unknown
 export type PayoutAnswer = SendAnswer<ReportedPayout> & {
-  /** It came of its QR code, read before anything was ordered: it says nothing of whether the bank takes orders. */
+  /** Its QR code, read before the order, is the reason: the answer does not show whether the bank takes orders. */
   readonly isOfOrderAlone?: true
 }
-/** What came of asking about a payout. */
 export type PayoutQueryAnswer = QueryAnswer<ReportedPayout>
-/** A payout in an answer. */
-export type ReportedPayout =
-  | Accepted<{ readonly payout: Payout<'PROCESSING'> }>
-  | Final<{ readonly payout: SettledPayout | Payout<'FAILED'> }>
-  | Contradicted<{ readonly payout: Payout }>
-
-/** What came of having a QR code decoded. */
-export type QrCodeAnswer = Decoded | Rejected | NotSent | Unknown
-
-/** What came of sending a refund. */
+export type QrCodeAnswer = { readonly kind: 'DECODED'; readonly qrCode: QrCode } | Rejected | NotSent | Unknown
 export type RefundAnswer = SendAnswer<ReportedRefund>
-/** What came of asking about a refund. */
 export type RefundQueryAnswer = QueryAnswer<ReportedRefund>
-/** A refund in an answer. */
-export type ReportedRefund =
-  | Accepted<{ readonly refund: Refund<'PROCESSING'> }>
-  | Final<{ readonly refund: SettledRefund | Refund<'FAILED'> }>
-  | Contradicted<{ readonly refund: Refund }>
+export type StatementAnswer = { readonly kind: 'READ'; readonly page: StatementPage } | NotSent | Unknown
+export type BalanceAnswer = { readonly kind: 'READ'; readonly balance: BankBalance } | NotSent | Unknown
 
-/** What came of asking for something to be done. */
+/** Answer to an order. */
 export type SendAnswer<Report extends AnyReported> = (Report & FoundEarlier) | Rejected | NotSent | Unknown
-/** What came of asking about it. */
+/** Answer to a query. */
 export type QueryAnswer<Report extends AnyReported> = Report | NotFound | NotSent | Unknown
-/** How an order came to be at the bank. */
+
+/** Origin of an order at the bank. */
 export interface FoundEarlier {
-  /** The bank had it under this id before this try, and was asked what it is. */
+  /** It was there under this id before this try, and was queried. */
   readonly isEarlier?: true
 }
-/** Any {@link ReportedCharge}, {@link ReportedPayout} or {@link ReportedRefund}. */
+
+/** A charge, payout or refund under our id. */
 export interface AnyReported {
   readonly kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED'
 }
+export type ReportedCharge = Reported<
+  { readonly charge: Charge<'ACTIVE'> },
+  { readonly charge: Charge<FinalChargeStatus> },
+  { readonly charge: Charge }
+>
+export type ReportedPayout = Reported<
+  { readonly payout: Payout<'PROCESSING'> },
+  { readonly payout: SettledPayout | Payout<'FAILED'> },
+  { readonly payout: Payout }
+>
+export type ReportedRefund = Reported<
+  { readonly refund: Refund<'PROCESSING'> },
+  { readonly refund: SettledRefund | Refund<'FAILED'> },
+  { readonly refund: Refund }
+>
 
-/** It exists as asked and has not ended. */
-export type Accepted<Report> = { readonly kind: 'ACCEPTED' } & Report
-
-/** It exists as asked and has ended. */
-export type Final<Report> = { readonly kind: 'FINAL' } & Report
-
-/** The bank has something under our id that is not what was asked for. It is evidence, and must not be shown. */
-export type Contradicted<Report> = {
-  readonly kind: 'CONTRADICTED'
-  /** What differs, for people: `other valueCents`. */
-  readonly reason: string
-} & Report
-
-/** The bank cancelled the charge, or had done so before. */
-export interface Cancelled {
-  readonly kind: 'CANCELLED'
-}
-
-/** The bank read the code. Whether it can still be paid its `status` and `expiresAt` say. */
-export interface Decoded {
-  readonly kind: 'DECODED'
-  readonly qrCode: QrCode
-}
+/** It exists as asked, and goes on or has ended; or another one is there, which is evidence and must not be shown. */
+type Reported<Open, Ended, Other> =
+  | ({ readonly kind: 'ACCEPTED' } & Open)
+  | ({ readonly kind: 'FINAL' } & Ended)
+  /** `reason` is for people: `other valueCents`. */
+  | ({ readonly kind: 'CONTRADICTED'; readonly reason: string } & Other)
 
 /** The bank refuses, definitely: nothing happened there. */
 export interface Rejected {
@@ -529,27 +458,37 @@ export interface Rejected {
   readonly errorMessage: string | undefined
 }
 
-/** The bank never saw this id. */
+/** The bank has never seen this id. */
 export interface NotFound {
   readonly kind: 'NOT_FOUND'
 }
 
-/** Not one byte of this try left: it has no effect. */
+/** No byte of this try left: it has no effect. */
 export interface NotSent {
   readonly kind: 'NOT_SENT'
-  /** A word for people: `ECONNREFUSED`, `timeout`. */
+  /** `ECONNREFUSED`, `timeout`. */
   readonly reason: string
-  /** With which the bank refused to let us in, before the call: further calls are useless for now. */
+  /** With which the bank refused a token: further calls are useless for now. */
   readonly httpStatus?: number | undefined
-  /** What is left of the time for which the bank asked us to wait, milliseconds; absent where that is not the reason. */
+  /** Rest of the time for which the bank asked us to wait, milliseconds; absent where that is not the reason. */
   readonly retryAfterMs?: number
 }
 
 /** It may have happened or not. Never a reason to release money or to ask under another id. */
 export interface Unknown {
   readonly kind: 'UNKNOWN'
-  /** A word for people: `timeout`, `HTTP 502`. */
+  /** `timeout`, `HTTP 502`. */
   readonly reason: string
-  /** Where the bank answered at all. A 401 or 429 means that further calls are useless for now. */
+  /** Where the bank answered. After a 401 or 429 further calls are useless for now. */
   readonly httpStatus: number | undefined
+}
+
+/** The fields of any answer that breaker, log and metrics read. */
+export interface AnyAnswer {
+  readonly kind: string
+  readonly reason?: string
+  readonly errorCode?: string
+  readonly httpStatus?: number | undefined
+  readonly retryAfterMs?: number
+  readonly isOfOrderAlone?: boolean
 }

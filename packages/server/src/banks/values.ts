@@ -1,12 +1,17 @@
+import { HIDDEN_CHARACTER } from '@pixgate/spec'
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { Static, TSchema } from 'typebox'
+import { formats } from '../platform/http/formats.ts'
+import type { Party } from './port.ts'
+
 /**
- * Values as banks write them. Null is absent, an amount may lack its decimals or be a number, an instant may be spelled in
- * ways that RFC 3339 does not have: tolerant in spelling, strict in meaning. Pure.
+ * Reads values as banks write them, tolerant in spelling and strict in meaning: null is absent, an amount may lack its
+ * decimals or be a number, an instant may be spelled as RFC 3339 does not allow. Pure.
  */
 
-/** Nothing that is read of a bank lies deeper; what does is left as it is, so that no nesting exhausts the stack. */
+/** Everything that is read lies higher. Deeper JSON stays as it is, so that no nesting exhausts the stack. */
 export const DEPTH_MAX = 32
 
-/** The same JSON without its nulls: null is absent everywhere. */
 export function withoutNulls(json: unknown, depth = 0): unknown {
   if (typeof json !== 'object' || json === null || depth === DEPTH_MAX) return json
   const inner = (value: unknown) => withoutNulls(value, depth + 1)
@@ -16,16 +21,15 @@ export function withoutNulls(json: unknown, depth = 0): unknown {
   )
 }
 
-/** The items of a list, each to be judged alone; one that stands there without a list around it is an item. */
+/** Items of a list; an item without a list around it counts as one. */
 export function itemsOf(list: unknown): readonly unknown[] {
   if (list === undefined) return []
   return Array.isArray(list) ? list : [list]
 }
 
 /**
- * The text of a member without meaning for money; a value of another type counts as absent, so that a payment is read whatever
- * the bank writes about its payer.
- * @param names the members that lead to it
+ * Text of a member without meaning for money. Another type counts as absent, so that it hinders no payment.
+ * @param names path to the member
  */
 export function textIn(json: unknown, ...names: readonly string[]): string | undefined {
   const found = memberOf(json, names)
@@ -34,7 +38,7 @@ export function textIn(json: unknown, ...names: readonly string[]): string | und
 
 const COUNT = /^\d{1,9}$/
 
-/** A whole number, also one that is spelled as text; `undefined`: none stands there. @param names the members that lead to it */
+/** Whole number, also spelled as text. @param names path to the member */
 export function countIn(json: unknown, ...names: readonly string[]): number | undefined {
   const found = memberOf(json, names)
   return (typeof found === 'number' || typeof found === 'string') && COUNT.test(String(found))
@@ -52,29 +56,26 @@ function memberOf(json: unknown, names: readonly string[]): unknown {
   )
 }
 
-/** Visible characters of ASCII: the standard's ids have fewer. Another text could be none that a database keeps and finds again. */
+/** Visible ASCII: ids of the standard have fewer characters, and a database can store these and find them again. */
 const ID = /^[!-~]{1,128}$/
 
-/** Whether a text can be the id of a movement, or name what it was for. */
+/** Whether a text can be the id of a movement or its reference. */
 export function isId(text: string | undefined): text is string {
   return text !== undefined && ID.test(text)
 }
 
-/** Reais with up to two decimals, as a pattern of JSON Schema; the standard has `\d{1,10}\.\d{2}`. */
+/** Reais with up to two decimals, as a pattern of JSON Schema. The standard has `\d{1,10}\.\d{2}`. */
 export const AMOUNT = '^\\d{1,10}(?:\\.\\d{1,2})?$'
 
-/** The same of money that moved: nothing is no movement. */
+/** An amount above zero, for movements. */
 export const AMOUNT_MOVED = '^(?=[0.]*[1-9])\\d{1,10}(?:\\.\\d{1,2})?$'
 
-/** A balance: below zero too, and beyond what one payment can be; every one counts exactly in centavos. */
+/** A balance, which may be below zero and larger than a payment. */
 export const BALANCE = '^-?\\d{1,13}(?:\\.\\d{1,2})?$'
 
 const PARTS = /^(-?)(\d+)(?:\.(\d{1,2}))?$/
 
-/**
- * Whether a number of JSON is written with at most two decimals: the shortest digits that mean the same number are those
- * that the bank wrote, as a double holds 15 of them exactly.
- */
+/** Whether the bank wrote at most two decimals: a double holds 15 digits exactly, so its shortest form is what was written. */
 export function isReais(amount: number): boolean {
   return Math.abs(amount) < 1e13 && PARTS.test(String(amount))
 }
@@ -86,7 +87,7 @@ export function centsOf(amount: string | number): bigint {
   return sign ? -cents : cents
 }
 
-/** Reais with two decimals, as the standard has them. @param cents below R$ 10 billion, as every amount of ours */
+/** Reais with two decimals. @param cents below R$ 10 billion */
 export function amountOf(cents: bigint): string {
   return `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`
 }
@@ -95,16 +96,15 @@ export function amountOf(cents: bigint): string {
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:[.,](\d+))?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/
 
-/** Whether it names an instant. */
-export function isInstant(text: string): boolean {
+function isInstant(text: string): boolean {
   return !Number.isNaN(instantOf(text))
 }
 
-/** No bank means these, but for a default of its language: years that not everything here can write. */
+/** Beyond these, the value is a default of some programming language, and has years that not all formats can write. */
 const EARLIEST = Date.UTC(1970, 0, 2)
 const LATEST = Date.UTC(9999, 0)
 
-/** @returns epoch milliseconds, what is finer cut off; second 60 is the next minute's first; NaN: it names none */
+/** @returns epoch milliseconds, finer parts cut off; second 60 is the first of the next minute; NaN: no instant */
 export function instantOf(text: string): number {
   const parts = INSTANT.exec(text)
   if (!parts) return Number.NaN
@@ -118,10 +118,94 @@ export function instantOf(text: string): number {
   ]
   const [fraction = '', sign, offsetHours = '0', offsetMinutes = '0'] = parts.slice(7)
   const midnight = new Date(Date.UTC(year, month - 1, day))
-  // A day that its month does not have, and years that a date counts from 1900.
+  // Refuses days beyond the month, and years below 100, which Date counts from 1900.
   if (midnight.getUTCFullYear() !== year || midnight.getUTCMonth() !== month - 1) return Number.NaN
   const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1)
   const time = (hour * 60 + minute - offset) * 60_000 + second * 1_000 + Number(fraction.slice(0, 3).padEnd(3, '0'))
   const instant = midnight.getTime() + time
   return instant >= EARLIEST && instant < LATEST ? instant : Number.NaN
+}
+
+const REPLACEMENT = '\ufffd'
+
+/**
+ * Replaces hidden characters in a bank's free text, one by one. Such text is no reason to refuse an answer about money.
+ * @source rules#text.3
+ */
+export function visibleText(text: string): string
+export function visibleText(text: string | undefined): string | undefined
+export function visibleText(text: string | undefined): string | undefined {
+  return text?.toWellFormed().replaceAll(HIDDEN_CHARACTER, REPLACEMENT)
+}
+
+const REASON_MAX_LENGTH = 200
+
+/** Free text for logs and the database: visible, on one line, at most 200 characters. */
+export function printable(text: string): string
+export function printable(text: string | undefined): string | undefined
+export function printable(text: string | undefined): string | undefined {
+  return visibleText(text?.slice(0, REASON_MAX_LENGTH).replaceAll(/\p{Cc}/gu, ' '))
+}
+
+/** The other end of a movement. @source rules#text.3 */
+export function visibleParty(party: Partial<Party> | null | undefined): Party {
+  const { name, document, ispb } = party ?? {}
+  return { name: visibleText(name), document: visibleText(document), ispb: visibleText(ispb) }
+}
+
+const ajv = new Ajv({
+  formats: { ...formats, 'bank-instant': isInstant, 'bank-reais': { type: 'number', validate: isReais } },
+})
+
+export interface BodyTest<Body> {
+  (json: unknown): json is Body
+  /** JSON pointer (RFC 6901) to the missing or wrong member of JSON that has another shape. */
+  fault(json: unknown): string
+}
+
+/** Makes the test for a JSON Schema. It is compiled at first use: a process speaks to one bank, a command often to none. */
+export function bodyTest<Shape extends TSchema>(shape: Shape): BodyTest<Static<Shape>> {
+  let compiled: ValidateFunction | undefined
+  const validate = (json: unknown) => {
+    compiled ??= ajv.compile(shape)
+    return compiled(json)
+  }
+  const isBody = (json: unknown): json is Static<Shape> => validate(json)
+  const fault = (json: unknown) => {
+    validate(json)
+    const { instancePath = '', params } = compiled?.errors?.[0] ?? {}
+    return params?.missingProperty === undefined ? instancePath : `${instancePath}/${params.missingProperty}`
+  }
+  return Object.assign(isBody, { fault })
+}
+
+/** A string or a number of JSON. */
+const SCALAR = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+
+const NUMBER_MAX_LENGTH = 64
+
+/**
+ * Finds what `JSON.parse` takes and PostgreSQL does not: half a surrogate pair, U+0000, a number beyond a double or written
+ * out at length.
+ * @param text valid JSON
+ * @returns the fault, without any value, or `undefined`
+ * @source failure-modes#DB-45
+ */
+export function storageFault(text: string): string | undefined {
+  for (const [scalar] of text.matchAll(SCALAR)) {
+    if (!scalar.startsWith('"')) {
+      if (!isStorableNumber(scalar)) return 'the event has a number that cannot be kept'
+    } else if (scalar.includes('\\u') && !isStorableText(JSON.parse(scalar))) {
+      return 'the event has a character that cannot be kept'
+    }
+  }
+  return undefined
+}
+
+function isStorableNumber(number: string): boolean {
+  return number.length <= NUMBER_MAX_LENGTH && !/e[+-]?\d{4}/i.test(number) && Number.isFinite(Number(number))
+}
+
+function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
 }

@@ -15,14 +15,14 @@ import { BREAKER_OPEN, CANNOT_ASK, type ChargeCalls, createChargeCalls } from '.
 import { type CashIn, isKnownAtBank, isOver } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
 import { answerEvidence, inputsOf, type ReturnOfPayment, returnsIn } from './inputs.ts'
-import { awaitsReturns, hasReturnStep } from './returns.ts'
+import { hasReturnStep, returnsInDoubt } from './returns.ts'
 import type { CashInStore } from './store.ts'
 
 /** What is done about money of a payment that went back, where refunds are known. */
 export interface ReturnsOfCashIns {
   /** Takes a return that the bank told when it was asked. @source rules#cash-in.returns.6 */
   take(cashIn: CashIn, returned: ReturnOfPayment): Promise<unknown>
-  /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
+  /** Does what is due about the returns in doubt of a cash-in. @source rules#cash-in.returns.4 */
   settle(cashIn: CashIn): Promise<unknown>
 }
 
@@ -101,7 +101,7 @@ export class ChargeWork {
     if (this.#clock.now() > (cashIn.dueAt ?? 0) - LEASE_MS / 2) return
     const answer = await this.#calls.ask(cashIn)
     const settled = await this.#settle(cashIn, answer)
-    if (awaitsReturns(cashIn)) await this.#settleReturns(cashIn.id)
+    if (returnsInDoubt(cashIn).length > 0) await this.#settleReturns(cashIn.id)
     await this.#commands.apply(cashIn.id, { on: 'work.done', bankAnswer: answerEvidence(answer), ...settled })
   }
 

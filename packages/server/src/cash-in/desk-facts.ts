@@ -1,10 +1,10 @@
 import type { DecidableCase, DeskOrder } from '../desk/decider.ts'
 import type { Changes, Target } from '../engine/follow.ts'
 import { own } from '../platform/own.ts'
-import type { CashIn, CashInFacts, SuspendedReturn } from './cash-in.ts'
+import type { CashIn, CashInFacts } from './cash-in.ts'
 import { withWork } from './facts.ts'
 import { reportedPaymentsFact } from './reported.ts'
-import { explanationsOf } from './returns.ts'
+import { explanationsOf, isKnownReturn, type KnownReturn, withReturn } from './returns.ts'
 import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
 
 /** What becomes known of a cash-in by an operator's decision. Pure. */
@@ -46,7 +46,6 @@ function learnedBy(
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
-  const { facts } = cashIn
   switch (row.posts) {
     case 'suspense_credited':
       return row.when.includes('it pays the charge')
@@ -56,17 +55,14 @@ function learnedBy(
     case 'arrival_written_off':
       return { facts: arrivalDecided(cashIn, reference) }
     case 'arrival_returned': {
-      const returned = { endToEndId: reference, cents: Number(suspendedArrival(cashIn, reference)) }
-      return { facts: { suspendedReturns: { ...facts.suspendedReturns, [evidence.returnId ?? '']: returned } } }
+      const cents = Number(suspendedArrival(cashIn, reference))
+      const returned: KnownReturn = { state: 'from_suspense', cents, endToEndId: reference }
+      return { facts: withReturn(cashIn, evidence.returnId ?? '', returned) }
     }
     case 'left_handed_over':
     case 'left_written_off':
-      return { facts: departureDecided(cashIn, reference, evidence.returnId) }
-    case 'return_debited': {
-      const cents = Number(suspendedDeparture(cashIn, reference))
-      const returns = { ...facts.returns, [reference]: cents }
-      return { facts: { returns, ...departureDecided(cashIn, reference, evidence.returnId) } }
-    }
+    case 'return_debited':
+      return { facts: departureDecided(cashIn, reference, evidence.returnId, row.posts === 'return_debited') }
     default:
       return { facts: learnedOf(cashIn, { kind, reference }, decision, row, nowMs) }
   }
@@ -80,11 +76,10 @@ function learnedOf(
   row: Target<CashIn>,
   nowMs: number,
 ): CashInFacts {
-  const { awaitedReturns } = cashIn.facts
-  const awaited = own(awaitedReturns, reference)
-  if (decision === 'return' && awaited) {
-    const answered = [...awaited.answered, ...explanationsOf(cashIn, awaited)]
-    return { awaitedReturns: { ...awaitedReturns, [reference]: { ...awaited, answered } } }
+  const known = own(cashIn.facts.returns, reference)
+  if (decision === 'return' && known?.state === 'in_doubt') {
+    const answered = [...known.answered, ...explanationsOf(cashIn, known)]
+    return withReturn(cashIn, reference, { ...known, answered })
   }
   if (row.asks) return row.to === 'PENDING' ? { unknownSince: null } : {}
   if (kind === 'payment_unconfirmed' || kind === 'too_many_payments') return reportedPaymentsFact({})
@@ -107,16 +102,20 @@ function creditedBeside(cashIn: CashIn, reference: string): CashInFacts {
   return { creditedPayments: { ...cashIn.facts.creditedPayments, [reference]: cents } }
 }
 
-/** The return that was told without its id is known by the one that the operator names. */
-function departureDecided(cashIn: CashIn, reference: string, returnId: string | undefined): CashInFacts {
-  const { suspendedReturns, decidedReturns, namedReturns } = cashIn.facts
-  const { endToEndId = null, cents = 0 } = own(suspendedReturns, reference) ?? {}
-  const decided: SuspendedReturn = { endToEndId, cents }
+/** A return that was reported without its id is known by the one that the operator names, too. */
+function departureDecided(
+  cashIn: CashIn,
+  reference: string,
+  returnId: string | undefined,
+  isDebited: boolean,
+): CashInFacts {
+  const cents = Number(suspendedDeparture(cashIn, reference))
+  const isNewName = returnId !== undefined && !isKnownReturn(cashIn, returnId)
   return {
-    suspendedReturns: { ...suspendedReturns, [reference]: decided },
-    decidedReturns: { ...decidedReturns, [reference]: cents },
-    ...(returnId === undefined || returnId === reference
-      ? {}
-      : { namedReturns: { ...namedReturns, [returnId]: cents } }),
+    returns: {
+      ...cashIn.facts.returns,
+      [reference]: { state: 'decided', cents, isDebited },
+      ...(isNewName ? { [returnId]: { state: 'alias', cents } } : {}),
+    },
   }
 }

@@ -12,10 +12,10 @@ import {
 import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../desk/decider.ts'
 import { follow, type Target } from '../engine/follow.ts'
 import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
-import { own } from '../platform/own.ts'
-import { bookedReturn, type CashIn, isCashIn, isOver } from './cash-in.ts'
+import { type CashIn, isCashIn, isOver } from './cash-in.ts'
 import { changesByDecision, changesByEnd, changesByReceipt } from './desk-facts.ts'
 import { deskNotification } from './desk-notification.ts'
+import { isKnownReturn } from './returns.ts'
 import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
 
 /** What an operator's decision on a case of a cash-in does. Pure: the table in the spec says which there are. */
@@ -98,9 +98,7 @@ function isReturnKnown(
   state: State,
 ): boolean {
   if (returnId === undefined || (kind === 'return_unattributed' && returnId === reference)) return false
-  const isKnownHere =
-    bookedReturn(cashIn, returnId) !== undefined || own(cashIn.facts.awaitedReturns, returnId) !== undefined
-  return isKnownHere || state.movement({ direction: 'out', id: returnId }) !== undefined
+  return isKnownReturn(cashIn, returnId) || state.movement({ direction: 'out', id: returnId }) !== undefined
 }
 
 function decideCase(

@@ -1,17 +1,8 @@
 import type { Changes, Target } from '../engine/follow.ts'
 import { openCaseIds } from '../engine/open-cases.ts'
 import { reasonAfter, reasonOf } from '../engine/reason.ts'
-import {
-  type CashIn,
-  type CashInEvent,
-  type CashInFacts,
-  type CashInInput,
-  isKnownAtBank,
-  type RefundEvent,
-  unnamedReturn,
-} from './cash-in.ts'
+import { type CashIn, type CashInEvent, type CashInFacts, type CashInInput, isKnownAtBank } from './cash-in.ts'
 import { notFound } from './not-found.ts'
-import { factsOfRefunds } from './refunds.ts'
 import {
   reportedAgain,
   reportedFailure,
@@ -19,7 +10,7 @@ import {
   reportedPayments,
   reportedPaymentsFact,
 } from './reported.ts'
-import { returnsDueAt } from './returns.ts'
+import { factsOfRefunds, type RefundEvent, returnsDueAt, returnsInDoubt, unnamedReturn } from './returns.ts'
 import { afterQuery, nextDueAt, questionDelayMs, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-in by each input. Pure. */
@@ -241,15 +232,14 @@ function factsAfterPayment(
 }
 
 /**
- * What was in suspense for want of its id takes its own case with it, the last return of which money was held the one of all.
+ * A return that was in suspense for want of its id closes its own case, the last one of which money was held the one of all.
  * @source rules#cash-in.returns.5, rules#cash-in.refunds.10
  */
 function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> {
-  const { facts } = cashIn
   if (unnamedReturn(cashIn, returnId)) {
     return { closes: openCaseIds(cashIn, (open) => open.kind === 'return_unnamed' && open.reference === returnId) }
   }
-  const held = Object.entries(facts.awaitedReturns ?? {}).filter(([, { heldCents }]) => heldCents !== undefined)
+  const held = returnsInDoubt(cashIn).filter(([, { heldCents }]) => heldCents !== undefined)
   const isLast = held.length === 1 && held[0]?.[0] === returnId
   return isLast ? { closes: openCaseIds(cashIn, ({ kind }) => kind === 'return_unexplained') } : {}
 }
@@ -260,7 +250,7 @@ function factsAfterRefund(cashIn: CashIn, event: RefundEvent, row: Target<CashIn
   return event.on === 'return.known' ? { ...changes, ...casesClosed(cashIn, event.returnId) } : changes
 }
 
-/** What refunds and returns teach disturbs no other work that is due; what is awaited is looked at in time. */
+/** What refunds and returns teach disturbs no other work that is due; a return in doubt is looked at in time. */
 function undisturbed(cashIn: CashIn, facts: CashInFacts, nowMs: number): Changes {
   const returnsAt = returnsDueAt({ ...cashIn, facts: { ...cashIn.facts, ...facts } }, nowMs)
   return { facts, dueAt: returnsAt === null ? cashIn.dueAt : Math.min(cashIn.dueAt ?? returnsAt, returnsAt) }

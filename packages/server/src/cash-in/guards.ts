@@ -1,20 +1,18 @@
 import { type DeskGuard, type GuardOf, limits, type cashIn as machine } from '@pixgate/spec'
 import { own } from '../platform/own.ts'
-import {
-  bookedAmount,
-  bookedReturn,
-  type CashIn,
-  type CashInEvent,
-  isKnownAtBank,
-  isOver,
-  refundedCents,
-  returnedPayment,
-  suspendedCents,
-  unnamedReturn,
-} from './cash-in.ts'
+import { bookedAmount, type CashIn, type CashInEvent, isKnownAtBank, isOver } from './cash-in.ts'
 import { isProvenNotFound } from './not-found.ts'
 import { reportedPayments } from './reported.ts'
-import { fateOf, type ReportedReturn } from './returns.ts'
+import {
+  bookedReturn,
+  fateOf,
+  isOfKnownAmount,
+  refundedCents,
+  returnInDoubt,
+  suspendedCents,
+  uncreditedPayment,
+  unnamedReturn,
+} from './returns.ts'
 
 /** What the conditions of the table mean. Pure. */
 
@@ -75,7 +73,9 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'return has no id': ({ input }) => input.on === 'return.told' && input.isUnnamed === true,
   'return may be known': ({ cashIn, input }) =>
     input.on === 'return.told' &&
-    ((cashIn.facts.refundsOpenCents ?? 0) > 0 || isOfKnownAmount(cashIn, input) || fateOf(cashIn, input) === 'awaited'),
+    ((cashIn.facts.refundsOpenCents ?? 0) > 0 ||
+      isOfKnownAmount(cashIn, input) ||
+      fateOf(cashIn, input) === 'in_doubt'),
   'payment is in suspense': ({ cashIn, input }) => {
     if (input.on !== 'return.told') return false
     const payment = uncreditedPayment(cashIn, input)
@@ -85,32 +85,11 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     input.on === 'return.told' && uncreditedPayment(cashIn, input) !== undefined,
   'returns exceed the payment': ({ cashIn, input }) =>
     'returnId' in input && 'valueCents' in input && refundedCents(cashIn) + input.valueCents > cashIn.valueCents,
-  'a refund may explain it': ({ cashIn, input }) => input.on === 'return.told' && fateOf(cashIn, input) === 'awaited',
+  'a refund may explain it': ({ cashIn, input }) => input.on === 'return.told' && fateOf(cashIn, input) === 'in_doubt',
   'money of it is held': ({ cashIn, input }) =>
     input.on === 'return.known' &&
-    (own(cashIn.facts.awaitedReturns, input.returnId)?.heldCents !== undefined ||
+    (returnInDoubt(cashIn, input.returnId)?.heldCents !== undefined ||
       unnamedReturn(cashIn, input.returnId) !== undefined),
-}
-
-/**
- * The payment that the bank gave back where that is not the credited one, `null` where it could be one of several;
- * `undefined` where it is the credited one.
- */
-export function uncreditedPayment(cashIn: CashIn, { endToEndId }: ReportedReturn): string | null | undefined {
-  if (endToEndId === undefined) return undefined
-  const payment = returnedPayment(cashIn, endToEndId)
-  const isCredited = payment !== null && payment === cashIn.endToEndId
-  return isCredited ? undefined : payment
-}
-
-/** Whether a return of the same amount was told: debited, in suspense, or awaited. */
-function isOfKnownAmount({ facts }: CashIn, { valueCents }: ReportedReturn): boolean {
-  const known = [
-    ...Object.values(facts.returns ?? {}),
-    ...Object.values(facts.suspendedReturns ?? {}).map(({ cents }) => cents),
-    ...Object.values(facts.awaitedReturns ?? {}).map((awaited) => awaited.valueCents),
-  ]
-  return known.includes(Number(valueCents))
 }
 
 function isToBeVerified(given: Given): boolean {

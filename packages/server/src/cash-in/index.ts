@@ -3,37 +3,38 @@ import type { Command } from '../engine/operation.ts'
 import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
-import { bookedAmount, bookedReturn, type CashInInput, type CashInOutcome } from './cash-in.ts'
+import { bookedAmount, type CashInInput, type CashInOutcome } from './cash-in.ts'
 import { createCashInCommands } from './commands.ts'
 import type { CashInTerms } from './create.ts'
 import { type CreditTerms, createEventApplier } from './event-applier.ts'
 import { type CashInJobs, type CashInJobsOptions, createCashInJobs } from './jobs.ts'
+import { bookedReturn } from './returns.ts'
 import { type CashInHandlers, createCashInHandlers } from './routes.ts'
 import { createCashInStore } from './store.ts'
 
-export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
+export type { CashIn, CashInInput, CashInOutcome } from './cash-in.ts'
+export { isCashIn, refundDeadline } from './cash-in.ts'
+export { cashInDecider } from './desk.ts'
+export { reportedPayments } from './reported.ts'
 export {
   bookedReturn,
+  countedReturn,
   decidedPaymentOf,
-  isCashIn,
-  refundableCents,
-  refundDeadline,
-  returnedPayment,
-  unnamedLike,
-} from './cash-in.ts'
-export { cashInDecider } from './desk.ts'
-export { uncreditedPayment } from './guards.ts'
-export { reportedPayments } from './reported.ts'
-export type { AwaitedReturn, OpenRefund } from './return-facts.ts'
-export {
   explanationsOf,
-  fateOf,
   hasReturnStep,
+  isKnownReturn,
+  isToBeVerified,
   namedRefund,
+  type OpenRefund,
   ownReference,
-  type ReportedReturn,
+  type RefundEvent,
+  type ReturnInDoubt,
+  refundableCents,
+  returnedPayment,
+  returnInDoubt,
   returnStep,
   returnsAnswered,
+  returnsInDoubt,
 } from './returns.ts'
 export { decideCashIn } from './rules.ts'
 

@@ -3,6 +3,7 @@ import type { Charge, ChargeAnswer, ChargeQueryAnswer, PaymentReturn } from '../
 import type { Document } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInInput, isOver } from './cash-in.ts'
+import { countedReturn } from './returns.ts'
 
 /** What the partner's answers about a charge mean. Pure. */
 
@@ -57,16 +58,17 @@ export type ReturnOfPayment = PaymentReturn & { readonly endToEndId: string }
  * @source rules#cash-in.returns.6
  */
 export function returnsIn(
-  { orderId, endToEndId, facts }: CashIn,
+  cashIn: CashIn,
   answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
 ): readonly ReturnOfPayment[] {
+  const { orderId, endToEndId, facts } = cashIn
   if (!('charge' in answer) || answer.charge.id !== orderId) return []
   const told = answer.charge.payments.filter(
     (payment) => payment.endToEndId === endToEndId || own(facts.decidedPayments, payment.endToEndId) !== undefined,
   )
   return told
     .flatMap(({ endToEndId, returns = [] }) => returns.map((returned) => ({ ...returned, endToEndId })))
-    .filter(({ returnId, valueCents }) => own(facts.returns, returnId) !== Number(valueCents))
+    .filter(({ returnId, valueCents }) => countedReturn(cashIn, returnId) !== valueCents)
 }
 
 /** What the partner answered, for the operator who decides: without names and documents. */

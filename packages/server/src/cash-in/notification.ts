@@ -1,9 +1,9 @@
 import { nanosecondText } from '@pixgate/spec'
 import { notificationOf } from '../engine/notification.ts'
 import type { Document, Notification } from '../engine/operation.ts'
-import { own } from '../platform/own.ts'
 import type { CashIn, CashInEvent, CashInInput } from './cash-in.ts'
 import { reportedCents, reportedFailure, reportedPayments, reportedPaymentsFact } from './reported.ts'
+import { returnInDoubt } from './returns.ts'
 
 /** What the merchant and the operator are told of a cash-in. */
 
@@ -81,7 +81,7 @@ export function evidenceOf(cashIn: CashIn, input: CashInEvent, opens?: string): 
     case 'return.unexplained':
       return {
         returnId: input.returnId,
-        valueCents: own(cashIn.facts.awaitedReturns, input.returnId)?.valueCents,
+        valueCents: returnInDoubt(cashIn, input.returnId)?.cents,
         heldCents: Number(input.heldCents),
         refundIds: input.refundIds,
       }

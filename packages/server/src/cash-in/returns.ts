@@ -1,18 +1,348 @@
-import { limits } from '@pixgate/spec'
+import { type JournalKind, limits } from '@pixgate/spec'
+import type { Target } from '../engine/follow.ts'
+import type { Document } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
-import { bookedReturn, type CashIn, type RefundEvent } from './cash-in.ts'
-import type { AwaitedReturn, OpenRefund } from './return-facts.ts'
+import type { CashIn, CashInEvent, CashInFacts } from './cash-in.ts'
 
 /**
- * Whose a return of a payment is that names no refund of ours: one of ours that is under way, or the bank's own. Pure.
- * @source rules#cash-in.returns, failure-modes#RF-12
+ * Money that went back of a charge's payments. Pure.
+ *
+ * Each return id has one row, in one state. A return that names none of our refunds is `in_doubt` while one of them may be
+ * it. The bank's answers about those refunds end the doubt, and it is `booked`, as our refund or as the bank's own. After 15
+ * minutes a case is opened, and what is available of it is held. A doubt that rests on an event alone is dropped once no
+ * refund can be it; a row stays, `released`, where money of it was held.
+ *
+ * A return that cannot be debited from the merchant is `in_suspense` until an operator has `decided` it; one of a payment
+ * that is itself in suspense is taken `from_suspense`. A return without an id waits in suspense under an id made for it,
+ * which becomes an `alias` when the bank tells the real one.
+ *
+ * Booking a return in doubt takes two moves of one decision: the first keeps the doubt as `wasInDoubt`, the second,
+ * `return.known`, ends it and its hold.
+ * @source rules#cash-in.returns, rules#cash-in.refunds, failure-modes#RF-12
  */
+export type KnownReturn =
+  | ReturnInDoubt
+  /** Counts as gone back. */
+  | { readonly state: 'booked'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
+  /** Left, and a case decides who bears it. */
+  | SuspendedReturn
+  /** It reduced the suspense of this payment. */
+  | {
+      readonly state: 'from_suspense'
+      readonly cents: number
+      readonly endToEndId: string
+      readonly wasInDoubt?: ReturnInDoubt
+    }
+  /** An operator ended its suspense. Where that debited the merchant it counts as gone back. */
+  | { readonly state: 'decided'; readonly cents: number; readonly isDebited: boolean }
+  /** Another id of a return that has its own row. */
+  | { readonly state: 'alias'; readonly cents: number }
+  /** Only an event reported it; it was held, and none of our refunds was it. */
+  | { readonly state: 'released' }
 
-/** A return as it is told. */
-export type ReportedReturn = Extract<RefundEvent, { readonly on: 'return.told' }>
+/** A return that may be one of our refunds: nothing of it is debited yet. Instants are epoch milliseconds. */
+export type ReturnInDoubt = {
+  readonly state: 'in_doubt'
+  readonly cents: number
+  /** By the bank's clock. */
+  readonly occurredAt: number
+  /** The bank's reference of the return, or of the payment. */
+  readonly transactionId: string | null
+  /** When it was first reported to us. */
+  readonly since: number
+  /** Refunds that are not it, by the bank's answers since. */
+  readonly answered: readonly string[]
+  /** Only an event reports it, and the bank can be asked about the charge. */
+  readonly isUnverified?: boolean
+  /** Centavos; absent before the 15 minutes are over. */
+  readonly heldCents?: number
+  /** It was held and released before. Each return is held once, as each journal is posted once. */
+  readonly wasHeld?: boolean
+}
 
-/** What becomes of a return that is told. `counted`: it is the bank's own. */
-export type Fate = 'restated' | 'awaited' | 'counted'
+type SuspendedReturn = {
+  readonly state: 'in_suspense'
+  readonly cents: number
+  /** Only of a return without an id: the payment that it is of, `null` where that is unclear. */
+  readonly unnamedOf?: string | null
+  readonly wasInDoubt?: ReturnInDoubt
+}
+
+/** A refund that a return may be: it is under way, or failed and may have arrived. */
+export interface OpenRefund extends Document {
+  readonly valueCents: number
+  /** The bank's reference; `null` while unknown. */
+  readonly transactionId: string | null
+}
+
+/** Facts of a charge about its refunds and returns. */
+export type ReturnFacts = {
+  /** Set aside by refunds under way, centavos. */
+  readonly refundsOpenCents?: number
+  /** By the refund's id. */
+  readonly openRefunds?: Readonly<Record<string, OpenRefund>>
+  /** By return id. */
+  readonly returns?: Readonly<Record<string, KnownReturn>>
+}
+
+/**
+ * An event of a refund, or of a return that names none. `refund.taken`: money went back that no refund under way had set
+ * aside. `refund.answered`: the bank was asked about a refund, and none of these returns is it. `return.known`: it is
+ * known whose the return is.
+ */
+export type RefundEvent =
+  | { readonly on: 'refund.reserved' | 'refund.released'; readonly refundId: string; readonly valueCents: bigint }
+  | {
+      readonly on: 'refund.confirmed' | 'refund.taken'
+      readonly refundId: string
+      readonly returnId: string
+      readonly valueCents: bigint
+    }
+  | { readonly on: 'refund.undone'; readonly refundId: string; readonly returnId: string }
+  | {
+      readonly on: 'refund.named'
+      readonly refundId: string
+      readonly transactionId: string
+      readonly valueCents: bigint
+    }
+  | {
+      readonly on: 'refund.answered'
+      readonly refundId: string
+      readonly returnIds: readonly string[]
+      /** No later report can make it one of them. */
+      readonly hasEnded: boolean
+    }
+  | ReportedReturn
+  | {
+      readonly on: 'return.unexplained'
+      readonly returnId: string
+      /** The part of it that is available. */
+      readonly heldCents: bigint
+      /** The refunds that it may be. */
+      readonly refundIds: readonly string[]
+    }
+  | { readonly on: 'return.known'; readonly returnId: string }
+
+/** A return as it is reported. */
+export interface ReportedReturn {
+  readonly on: 'return.told'
+  readonly returnId: string
+  readonly valueCents: bigint
+  readonly occurredAt: number
+  readonly transactionId: string | null
+  /** When it was reported, epoch milliseconds. */
+  readonly at: number
+  /** The bank gave no return id: this one was made from its report. */
+  readonly isUnnamed?: boolean
+  /** The payment that went back, `null` where the bank names none; absent: the credited one. */
+  readonly endToEndId?: string | null
+  /** It was booked on another operation. */
+  readonly isBookedElsewhere?: boolean
+  /** Only an event reports it, and the bank can be asked about the charge. */
+  readonly isUnverified?: boolean
+  /** Open refunds that the cash-in does not list. */
+  readonly alsoOpen: Readonly<Record<string, OpenRefund>>
+}
+
+/* The rows. */
+
+type Charge = Pick<CashIn, 'facts'>
+
+/** The amount booked under a return id, centavos: debited, in suspense, or under another id of it. */
+export function bookedReturn({ facts }: Charge, returnId: string): bigint | undefined {
+  const known = own(facts.returns, returnId)
+  return known && known.state !== 'in_doubt' && known.state !== 'released' ? BigInt(known.cents) : undefined
+}
+
+/** The amount that counts as gone back under a return id, centavos. */
+export function countedReturn({ facts }: Charge, returnId: string): bigint | undefined {
+  const known = own(facts.returns, returnId)
+  return known && isCounted(known) ? BigInt(known.cents) : undefined
+}
+
+/** Whether a return id is booked or in doubt. */
+export function isKnownReturn({ facts }: Charge, returnId: string): boolean {
+  const known = own(facts.returns, returnId)
+  return known !== undefined && known.state !== 'released'
+}
+
+/** The doubt about a return, where there is one. */
+export function returnInDoubt({ facts }: Charge, returnId: string): ReturnInDoubt | undefined {
+  return doubtOf(own(facts.returns, returnId))
+}
+
+/** All returns in doubt, each with its id. */
+export function returnsInDoubt({ facts }: Charge): [returnId: string, ReturnInDoubt][] {
+  return Object.entries(facts.returns ?? {}).flatMap(([returnId, known]): [string, ReturnInDoubt][] => {
+    const inDoubt = doubtOf(known)
+    return inDoubt ? [[returnId, inDoubt]] : []
+  })
+}
+
+/** A return in suspense that was reported without its id. */
+export function unnamedReturn({ facts }: Charge, returnId: string): SuspendedReturn | undefined {
+  const known = own(facts.returns, returnId)
+  return known?.state === 'in_suspense' && known.unnamedOf !== undefined ? known : undefined
+}
+
+function doubtOf(known: KnownReturn | undefined): ReturnInDoubt | undefined {
+  if (known === undefined || known.state === 'in_doubt') return known
+  return 'wasInDoubt' in known ? known.wasInDoubt : undefined
+}
+
+function isCounted(known: KnownReturn): known is Extract<KnownReturn, { state: 'booked' | 'decided' }> {
+  return known.state === 'booked' || (known.state === 'decided' && known.isDebited)
+}
+
+/** Gone back so far, centavos. @source rules#cash-in.refunds.7 */
+export function refundedCents({ facts }: Charge): bigint {
+  return centsOf(Object.values(facts.returns ?? {}).filter(isCounted))
+}
+
+/** In doubt, centavos. */
+export function inDoubtCents(cashIn: Charge): bigint {
+  return centsOf(returnsInDoubt(cashIn).map(([, inDoubt]) => inDoubt))
+}
+
+/**
+ * The most that a refund may be of now, centavos. Refunds under way count as gone, and so do returns in doubt.
+ * @source rules#refund-in.create.4
+ */
+export function refundableCents(cashIn: CashIn): bigint {
+  const left =
+    cashIn.valueCents - refundedCents(cashIn) - BigInt(cashIn.facts.refundsOpenCents ?? 0) - inDoubtCents(cashIn)
+  return cashIn.status === 'PAID' && left > 0n ? left : 0n
+}
+
+/** The part of an uncredited payment that is still in suspense, centavos. */
+export function suspendedCents({ facts }: Charge, endToEndId: string): bigint {
+  const returned = Object.values(facts.returns ?? {}).filter((known) => known.state === 'from_suspense')
+  const gone = centsOf(returned.filter((known) => known.endToEndId === endToEndId))
+  const { payments, decidedPayments } = facts
+  return BigInt((own(payments, endToEndId) ?? 0) - (own(decidedPayments, endToEndId) ?? 0)) - gone
+}
+
+function centsOf(returns: readonly { readonly cents: number }[]): bigint {
+  return returns.reduce((sum, { cents }) => sum + BigInt(cents), 0n)
+}
+
+/* The payment of a return. */
+
+/**
+ * The payment that a return is of: its end-to-end id, `null` where it could be one of several, `undefined` where it is none
+ * that is known here.
+ * @param named the end-to-end id that the bank gives with the return
+ * @source rules#cash-in.refunds.12, rules#cash-in.refunds.9
+ */
+export function returnedPayment({ facts }: Charge, named: string | null): string | null | undefined {
+  const payments = Object.keys(facts.payments ?? {})
+  if (named !== null) return payments.includes(named) ? named : undefined
+  return payments.length > 1 ? null : payments[0]
+}
+
+/**
+ * The payment that a return is of, by its end-to-end id, where an operator took that from suspense and the return is not booked
+ * here: it may be another charge's by now. `undefined` where it is none such.
+ * @source rules#cash-in.refunds.9
+ */
+export function decidedPaymentOf(
+  cashIn: CashIn,
+  { returnId, endToEndId }: { readonly returnId: string; readonly endToEndId?: string | null },
+): string | undefined {
+  const payment = returnedPayment(cashIn, endToEndId ?? null)
+  const isDecided = payment != null && own(cashIn.facts.decidedPayments, payment) !== undefined
+  return isDecided && bookedReturn(cashIn, returnId) === undefined ? payment : undefined
+}
+
+/**
+ * The payment that the bank gave back where that is not the credited one, `null` where it could be one of several;
+ * `undefined` where it is the credited one.
+ */
+export function uncreditedPayment(cashIn: CashIn, { endToEndId }: ReportedReturn): string | null | undefined {
+  if (endToEndId === undefined) return undefined
+  const payment = returnedPayment(cashIn, endToEndId)
+  const isCredited = payment !== null && payment === cashIn.endToEndId
+  return isCredited ? undefined : payment
+}
+
+/**
+ * The return in suspense that was reported without its id and may be the one reported with its id now: of the same amount,
+ * and not known to be of another payment.
+ * @source rules#cash-in.refunds.10
+ */
+function unnamedLike(cashIn: CashIn, named: string | null, valueCents: bigint): string | undefined {
+  const payment = returnedPayment(cashIn, named) ?? null
+  return Object.keys(cashIn.facts.returns ?? {}).find((returnId) => {
+    const { cents, unnamedOf = null } = unnamedReturn(cashIn, returnId) ?? {}
+    return Number(valueCents) === cents && (unnamedOf === null || payment === null || unnamedOf === payment)
+  })
+}
+
+/* A report. */
+
+/** The fate of a reported return. `counted`: it is the bank's own. */
+export type Fate = 'restated' | 'in_doubt' | 'counted'
+
+/**
+ * Decides the fate of a return that names no refund of ours.
+ * @source rules#cash-in.returns.1
+ */
+export function fateOf(cashIn: CashIn, reported: ReportedReturn): Fate {
+  const inDoubt = returnInDoubt(cashIn, reported.returnId)
+  const known = bookedReturn(cashIn, reported.returnId) ?? (inDoubt && BigInt(inDoubt.cents))
+  if (known !== undefined && known !== reported.valueCents) return 'restated'
+  return explanationsOf(cashIn, doubtAbout(cashIn, reported), reported.alsoOpen).length > 0 ? 'in_doubt' : 'counted'
+}
+
+/** Whether a return is booked, or in doubt as before: then the report is nothing new. */
+export function isReportedBefore(cashIn: CashIn, reported: ReportedReturn): boolean {
+  if (bookedReturn(cashIn, reported.returnId) === reported.valueCents) return true
+  // That it is of a payment in suspense is news: no refund of ours can be it.
+  if (typeof uncreditedPayment(cashIn, reported) === 'string') return false
+  return returnInDoubt(cashIn, reported.returnId) !== undefined && fateOf(cashIn, reported) === 'in_doubt'
+}
+
+/** Whether a return of the same amount is known. */
+export function isOfKnownAmount({ facts }: Charge, { valueCents }: ReportedReturn): boolean {
+  return Object.values(facts.returns ?? {}).some((known) => 'cents' in known && known.cents === Number(valueCents))
+}
+
+/**
+ * Whether a return that only an event reports waits for the bank's own answer. Nothing is taken from the merchant on the
+ * word of an event; a return that may be a refund of ours is in doubt meanwhile, and one that is in suspense costs the
+ * merchant nothing. Of each charge only so many are kept.
+ * @source rules#cash-in.returns.9
+ */
+export function isToBeVerified(cashIn: CashIn, reported: ReportedReturn): boolean {
+  if (!reported.isUnverified || bookedReturn(cashIn, reported.returnId) !== undefined) return false
+  const inDoubt = returnInDoubt(cashIn, reported.returnId)
+  if (inDoubt && !inDoubt.isUnverified) return false
+  if (!inDoubt && returnCount(cashIn) >= limits.reportedReturnsMax) return true
+  if (reported.isUnnamed || reported.isBookedElsewhere) return false
+  return uncreditedPayment(cashIn, reported) === undefined && fateOf(cashIn, reported) === 'counted'
+}
+
+function returnCount({ facts }: Charge): number {
+  return Object.values(facts.returns ?? {}).filter(({ state }) => state !== 'alias' && state !== 'released').length
+}
+
+/**
+ * The returns of which it is known whose they are, now that one is booked: that one, if it was in doubt, and one in suspense
+ * that was reported without an id and is the same.
+ * @source rules#cash-in.returns.5, rules#cash-in.refunds.10
+ */
+export function returnsKnownBy(before: CashIn, after: CashIn, input: CashInEvent): string[] {
+  if (!('returnId' in input) || bookedReturn(after, input.returnId) === undefined) return []
+  const { returnId } = input
+  const itself = returnInDoubt(after, returnId) ? [returnId] : []
+  const isNew = bookedReturn(before, returnId) === undefined
+  if (input.on !== 'return.told' || !isNew || input.isUnnamed || input.isBookedElsewhere) return itself
+  const { endToEndId = after.endToEndId, valueCents } = input
+  const unnamed = unnamedLike(after, endToEndId, valueCents)
+  return unnamed === undefined ? itself : [...itself, unnamed]
+}
+
+/* The doubt. */
 
 /**
  * A reference that tells a return from others. The payment's own does not: each of its returns would have it.
@@ -22,29 +352,19 @@ export function ownReference(told: string | null, { transactionId }: Pick<CashIn
   return told === transactionId ? null : told
 }
 
-/**
- * What becomes of a return that names no refund of ours.
- * @source rules#cash-in.returns.1
- */
-export function fateOf(cashIn: CashIn, told: ReportedReturn): Fate {
-  const awaited = own(cashIn.facts.awaitedReturns, told.returnId)?.valueCents
-  const known = bookedReturn(cashIn, told.returnId) ?? (awaited === undefined ? undefined : BigInt(awaited))
-  if (known !== undefined && known !== told.valueCents) return 'restated'
-  return explanationsOf(cashIn, awaitedOf(cashIn, told), told.alsoOpen).length > 0 ? 'awaited' : 'counted'
-}
-
-/** A return as it waits: told for the first time, or as it was. */
-export function awaitedOf({ facts }: CashIn, told: ReportedReturn): AwaitedReturn {
-  const { valueCents, occurredAt, transactionId, at, isUnverified } = told
+/** The doubt about a reported return: as it was, or a new one. */
+function doubtAbout(cashIn: CashIn, reported: ReportedReturn): ReturnInDoubt {
+  const { returnId, valueCents, occurredAt, transactionId, at, isUnverified } = reported
   return (
-    own(facts.awaitedReturns, told.returnId) ?? {
-      valueCents: Number(valueCents),
+    returnInDoubt(cashIn, returnId) ?? {
+      state: 'in_doubt',
+      cents: Number(valueCents),
       occurredAt,
       transactionId,
       since: at,
       answered: [],
       ...(isUnverified ? { isUnverified } : {}),
-      ...(facts.releasedReturns?.includes(told.returnId) ? { wasHeld: true } : {}),
+      ...(own(cashIn.facts.returns, returnId)?.state === 'released' ? { wasHeld: true } : {}),
     }
   )
 }
@@ -56,71 +376,189 @@ export function awaitedOf({ facts }: CashIn, told: ReportedReturn): AwaitedRetur
  */
 export function explanationsOf(
   cashIn: CashIn,
-  awaited: AwaitedReturn,
+  inDoubt: ReturnInDoubt,
   alsoOpen: Readonly<Record<string, OpenRefund>> = {},
 ): string[] {
-  const reference = ownReference(awaited.transactionId, cashIn)
+  const reference = ownReference(inDoubt.transactionId, cashIn)
   const open = { ...alsoOpen, ...cashIn.facts.openRefunds }
   return Object.keys(open).filter((id) => {
     const { valueCents, transactionId } = open[id] as OpenRefund
     const isAnother = transactionId !== null && reference !== null && transactionId !== reference
-    return valueCents === awaited.valueCents && !isAnother && !awaited.answered.includes(id)
+    return valueCents === inDoubt.cents && !isAnother && !inDoubt.answered.includes(id)
   })
 }
 
 /** The open refund that a return names, now that the bank told the reference of it. @source rules#cash-in.returns.2 */
-export function namedRefund(cashIn: CashIn, { transactionId, valueCents }: AwaitedReturn): string | undefined {
+export function namedRefund(cashIn: CashIn, { transactionId, cents }: ReturnInDoubt): string | undefined {
   const reference = ownReference(transactionId, cashIn)
   const open = Object.entries(cashIn.facts.openRefunds ?? {})
   return reference === null
     ? undefined
-    : open.find(([, refund]) => refund.transactionId === reference && refund.valueCents === valueCents)?.[0]
+    : open.find(([, refund]) => refund.transactionId === reference && refund.valueCents === cents)?.[0]
 }
 
-/** Whether it is not known of some return whose it is. */
-export function awaitsReturns({ facts }: CashIn): boolean {
-  return Object.keys(facts.awaitedReturns ?? {}).length > 0
-}
-
-/** What is to be done about an awaited return. `book`: nothing of ours can be it any more. */
+/** The next step about a return in doubt. `book`: nothing of ours can be it any more. */
 export type ReturnStep = 'wait' | 'confirm' | 'book' | 'hold'
 
 /** @source rules#cash-in.returns.2, rules#cash-in.returns.4 */
-export function returnStep(cashIn: CashIn, awaited: AwaitedReturn, nowMs: number): ReturnStep {
-  if (namedRefund(cashIn, awaited) !== undefined) return 'confirm'
-  if (explanationsOf(cashIn, awaited).length === 0) return 'book'
-  return mayBeHeld(awaited) && nowMs >= overdueAt(awaited) ? 'hold' : 'wait'
+export function returnStep(cashIn: CashIn, inDoubt: ReturnInDoubt, nowMs: number): ReturnStep {
+  if (namedRefund(cashIn, inDoubt) !== undefined) return 'confirm'
+  if (explanationsOf(cashIn, inDoubt).length === 0) return 'book'
+  return mayBeHeld(inDoubt) && nowMs >= overdueAt(inDoubt) ? 'hold' : 'wait'
 }
 
-/** One that the bank's own word brings back after an event's was let go waits: a hold has its journals, and each is posted once. */
-function mayBeHeld({ heldCents, wasHeld }: AwaitedReturn): boolean {
-  return heldCents === undefined && !wasHeld
-}
-
-/** Whether something is to be done about some awaited return now. */
+/** Whether something is to be done about some return in doubt now. */
 export function hasReturnStep(cashIn: CashIn, nowMs: number): boolean {
-  return Object.values(cashIn.facts.awaitedReturns ?? {}).some(
-    (awaited) => returnStep(cashIn, awaited, nowMs) !== 'wait',
-  )
+  return returnsInDoubt(cashIn).some(([, inDoubt]) => returnStep(cashIn, inDoubt, nowMs) !== 'wait')
 }
 
-/** When a worker must look at the returns that a cash-in awaits; `null` where it awaits none, or all are held. */
+/** When a worker must look at the returns in doubt; `null` where there are none, or all are held. */
 export function returnsDueAt(cashIn: CashIn, nowMs: number): number | null {
-  const dues = Object.values(cashIn.facts.awaitedReturns ?? {}).flatMap((awaited) => {
-    if (returnStep(cashIn, awaited, nowMs) !== 'wait') return [nowMs]
-    return mayBeHeld(awaited) ? [overdueAt(awaited)] : []
+  const dues = returnsInDoubt(cashIn).flatMap(([, inDoubt]) => {
+    if (returnStep(cashIn, inDoubt, nowMs) !== 'wait') return [nowMs]
+    return mayBeHeld(inDoubt) ? [overdueAt(inDoubt)] : []
   })
   return dues.length > 0 ? Math.min(...dues) : null
 }
 
-/** Returns that the bank's answer about a refund settles: it was asked after they were told. @source rules#cash-in.returns.3 */
+/** Returns that the bank's answer about a refund settles: it was asked after they were reported. @source rules#cash-in.returns.3 */
 export function returnsAnswered(cashIn: CashIn, refundId: string, hasEnded: boolean, nowMs: number): string[] {
-  return Object.entries(cashIn.facts.awaitedReturns ?? {})
-    .filter(([, awaited]) => explanationsOf(cashIn, awaited).includes(refundId))
+  return returnsInDoubt(cashIn)
+    .filter(([, inDoubt]) => explanationsOf(cashIn, inDoubt).includes(refundId))
     .filter(([, { since }]) => hasEnded || nowMs - since >= limits.returnDeniedAfterMs)
     .map(([returnId]) => returnId)
 }
 
-function overdueAt({ since }: AwaitedReturn): number {
+function mayBeHeld({ heldCents, wasHeld }: ReturnInDoubt): boolean {
+  return heldCents === undefined && !wasHeld
+}
+
+function overdueAt({ since }: ReturnInDoubt): number {
   return since + limits.unknownResultEscalationMs
+}
+
+/* Facts after each event. */
+
+/** The facts after an event of a refund or a return. @source rules#cash-in.refunds, rules#cash-in.returns */
+export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<CashIn>): CashInFacts {
+  const { refundsOpenCents = 0, openRefunds } = cashIn.facts
+  switch (input.on) {
+    case 'refund.reserved': {
+      const cents = Number(input.valueCents)
+      const opened: OpenRefund = { valueCents: cents, transactionId: null }
+      return { refundsOpenCents: refundsOpenCents + cents, openRefunds: { ...openRefunds, [input.refundId]: opened } }
+    }
+    case 'refund.released':
+      return {
+        refundsOpenCents: refundsOpenCents - Number(input.valueCents),
+        openRefunds: without(openRefunds, input.refundId),
+      }
+    case 'refund.confirmed':
+      return {
+        refundsOpenCents: refundsOpenCents - Number(input.valueCents),
+        openRefunds: without(openRefunds, input.refundId),
+        ...withReturn(cashIn, input.returnId, booked(cashIn, input)),
+      }
+    case 'refund.taken':
+      // The first booking stays; an operator compares.
+      return bookedReturn(cashIn, input.returnId) === undefined
+        ? withReturn(cashIn, input.returnId, booked(cashIn, input))
+        : {}
+    case 'refund.undone': {
+      const isBooked = own(cashIn.facts.returns, input.returnId)?.state === 'booked'
+      return isBooked ? withReturn(cashIn, input.returnId, undefined) : {}
+    }
+    case 'refund.named': {
+      const named: OpenRefund = { valueCents: Number(input.valueCents), transactionId: input.transactionId }
+      return { openRefunds: { ...openRefunds, [input.refundId]: named } }
+    }
+    case 'refund.answered':
+      return {
+        ...afterAnswer(cashIn, input),
+        ...(input.hasEnded ? { openRefunds: without(openRefunds, input.refundId) } : {}),
+      }
+    case 'return.told':
+      return factsOfReported(cashIn, input, row)
+    case 'return.unexplained': {
+      const known = own(cashIn.facts.returns, input.returnId)
+      if (known?.state !== 'in_doubt') return {}
+      return withReturn(cashIn, input.returnId, { ...known, heldCents: Number(input.heldCents) })
+    }
+    case 'return.known':
+      return withReturn(cashIn, input.returnId, afterDoubt(cashIn, input.returnId))
+  }
+}
+
+/** Follows the row of the table. */
+function factsOfReported(
+  cashIn: CashIn,
+  reported: ReportedReturn,
+  { when, posts, opens }: Target<CashIn>,
+): CashInFacts {
+  const { returnId } = reported
+  if (posts !== undefined) return withReturn(cashIn, returnId, suspended(cashIn, reported, posts))
+  if (opens === 'return_restated' || opens === 'return_unnamed') return {}
+  if (!when.includes('a refund may explain it')) return withReturn(cashIn, returnId, booked(cashIn, reported))
+  return {
+    openRefunds: { ...reported.alsoOpen, ...cashIn.facts.openRefunds },
+    ...withReturn(cashIn, returnId, doubtAbout(cashIn, reported)),
+  }
+}
+
+function booked(
+  cashIn: CashIn,
+  { returnId, valueCents }: { readonly returnId: string; readonly valueCents: bigint },
+): KnownReturn {
+  return { state: 'booked', cents: Number(valueCents), ...keptDoubt(cashIn, returnId) }
+}
+
+/** It is not debited from the merchant: of a payment in suspense it is taken from that. */
+function suspended(
+  cashIn: CashIn,
+  { returnId, valueCents, endToEndId = null, isUnnamed }: ReportedReturn,
+  posts: JournalKind,
+): KnownReturn {
+  const payment = returnedPayment(cashIn, endToEndId) ?? null
+  const left = { cents: Number(valueCents), ...keptDoubt(cashIn, returnId) }
+  if (posts === 'arrival_returned' && payment !== null) return { state: 'from_suspense', endToEndId: payment, ...left }
+  return { state: 'in_suspense', ...left, ...(isUnnamed ? { unnamedOf: payment } : {}) }
+}
+
+function keptDoubt(cashIn: CashIn, returnId: string): { readonly wasInDoubt?: ReturnInDoubt } {
+  const wasInDoubt = returnInDoubt(cashIn, returnId)
+  return wasInDoubt ? { wasInDoubt } : {}
+}
+
+function afterAnswer(
+  { facts }: CashIn,
+  { refundId, returnIds }: Extract<RefundEvent, { on: 'refund.answered' }>,
+): ReturnFacts {
+  const after = returnIds.flatMap((returnId): [string, KnownReturn][] => {
+    const known = own(facts.returns, returnId)
+    return known?.state === 'in_doubt' ? [[returnId, { ...known, answered: [...known.answered, refundId] }]] : []
+  })
+  return { returns: { ...facts.returns, ...Object.fromEntries(after) } }
+}
+
+/** The row once it is known whose the return is: one that was reported without its id has another row by now. */
+function afterDoubt(cashIn: CashIn, returnId: string): KnownReturn | undefined {
+  const known = own(cashIn.facts.returns, returnId)
+  if (known?.state === 'in_doubt') {
+    return known.heldCents === undefined && !known.wasHeld ? undefined : { state: 'released' }
+  }
+  const unnamed = unnamedReturn(cashIn, returnId)
+  if (unnamed) return { state: 'alias', cents: unnamed.cents }
+  if (!known || !('wasInDoubt' in known)) return known
+  const { wasInDoubt: _, ...settled } = known
+  return settled
+}
+
+/** The facts with a row as it is now; `undefined`: without it. */
+export function withReturn({ facts }: Charge, returnId: string, known: KnownReturn | undefined): ReturnFacts {
+  return { returns: known ? { ...facts.returns, [returnId]: known } : without(facts.returns, returnId) }
+}
+
+function without<Value>(record: Readonly<Record<string, Value>> | undefined, id: string): Record<string, Value> {
+  const { [id]: _, ...others } = record ?? {}
+  return others
 }

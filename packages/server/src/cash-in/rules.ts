@@ -1,21 +1,14 @@
+import assert from 'node:assert/strict'
 import { limits, cashIn as machine } from '@pixgate/spec'
 import { follow } from '../engine/follow.ts'
 import { type Decision, mergeDecisions } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
-import {
-  bookedAmount,
-  bookedReturn,
-  type CashIn,
-  type CashInEvent,
-  type CashInInput,
-  type CashInOutcome,
-  unnamedReturn,
-} from './cash-in.ts'
+import { bookedAmount, type CashIn, type CashInEvent, type CashInInput, type CashInOutcome } from './cash-in.ts'
 import { changesOf } from './facts.ts'
-import { GUARDS, isBeyondReported, uncreditedPayment } from './guards.ts'
+import { GUARDS, isBeyondReported } from './guards.ts'
 import { cashInNotification, evidenceOf } from './notification.ts'
 import { reportedCents, reportedPayments } from './reported.ts'
-import { fateOf, type ReportedReturn } from './returns.ts'
+import { bookedReturn, isReportedBefore, returnInDoubt, returnsKnownBy, unnamedReturn } from './returns.ts'
 import { isAboutToBeAsked, isAtRest } from './schedule.ts'
 
 /**
@@ -29,8 +22,19 @@ import { isAboutToBeAsked, isAtRest } from './schedule.ts'
  */
 export function decideCashIn(before: CashIn, input: CashInEvent, nowMs: number): Decision<CashInOutcome> {
   const decision = decideOne(before, input, nowMs)
-  const restated = restatedPayment(before, decision.outcome.cashIn, input)
-  return restated ? mergeDecisions(decision, decideOne(decision.outcome.cashIn, restated, nowMs)) : decision
+  const { cashIn: after } = decision.outcome
+  const restated = restatedPayment(before, after, input)
+  if (restated) return mergeDecisions(decision, decideOne(after, restated, nowMs))
+  return returnsKnownBy(before, after, input).reduce(
+    (decided, returnId) => mergeDecisions(decided, decideKnown(decided.outcome.cashIn, returnId, nowMs)),
+    decision,
+  )
+}
+
+function decideKnown(cashIn: CashIn, returnId: string, nowMs: number): Decision<CashInOutcome> {
+  const decision = decideOne(cashIn, { on: 'return.known', returnId }, nowMs)
+  assert.equal(decision.outcome.result, 'APPLIED', `cash-in ${cashIn.id} does not take return.known`)
+  return decision
 }
 
 const NOBODY = { name: undefined, document: undefined, ispb: undefined }
@@ -91,13 +95,12 @@ function amountsOf(cashIn: CashIn, input: CashInEvent) {
   if (input.on !== 'return.unexplained' && input.on !== 'return.known') return { p: 0n }
   const unnamed = unnamedReturn(cashIn, input.returnId)
   if (unnamed) return { p: BigInt(unnamed.cents), h: 0n }
-  const { valueCents = 0, heldCents = 0 } = own(cashIn.facts.awaitedReturns, input.returnId) ?? {}
-  return { p: BigInt(valueCents), h: input.on === 'return.unexplained' ? input.heldCents : BigInt(heldCents) }
+  const { cents = 0, heldCents = 0 } = returnInDoubt(cashIn, input.returnId) ?? {}
+  return { p: BigInt(cents), h: input.on === 'return.unexplained' ? input.heldCents : BigInt(heldCents) }
 }
 
 /** What the table may see: what was booked, or is known, is nothing new; a time in the future is not believed. */
 function recognise(cashIn: CashIn, told: CashInEvent, nowMs: number): CashInEvent | 'IGNORED' | 'IMPLAUSIBLE' {
-  const { facts } = cashIn
   if (told.on === 'partner.confirmed' && told.payment.occurredAt > nowMs + limits.occurredAtFutureMs) {
     return 'IMPLAUSIBLE'
   }
@@ -117,24 +120,16 @@ function recognise(cashIn: CashIn, told: CashInEvent, nowMs: number): CashInEven
       case 'return.told':
         return isReportedBefore(cashIn, input)
       case 'return.unexplained': {
-        const awaited = own(facts.awaitedReturns, input.returnId)
-        return awaited === undefined || awaited.heldCents !== undefined
+        const inDoubt = returnInDoubt(cashIn, input.returnId)
+        return inDoubt === undefined || inDoubt.heldCents !== undefined
       }
       case 'return.known':
-        return !own(facts.awaitedReturns, input.returnId) && !unnamedReturn(cashIn, input.returnId)
+        return !returnInDoubt(cashIn, input.returnId) && !unnamedReturn(cashIn, input.returnId)
       default:
         return false
     }
   }
   return isKnown() ? 'IGNORED' : input
-}
-
-/** A return that was booked, or that still waits, is nothing new when it is told again. */
-function isReportedBefore(cashIn: CashIn, told: ReportedReturn): boolean {
-  if (bookedReturn(cashIn, told.returnId) === told.valueCents) return true
-  // That it is of a payment in suspense is news: no refund of ours can be it.
-  if (typeof uncreditedPayment(cashIn, told) === 'string') return false
-  return own(cashIn.facts.awaitedReturns, told.returnId) !== undefined && fateOf(cashIn, told) === 'awaited'
 }
 
 /** Whether that the bank has the charge was known. */

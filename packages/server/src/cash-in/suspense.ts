@@ -1,6 +1,7 @@
 import type { Document } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
-import { type CashIn, suspendedCents } from './cash-in.ts'
+import type { CashIn } from './cash-in.ts'
+import { suspendedCents } from './returns.ts'
 
 /** What of a cash-in is in suspense now, by the reference of its case. Pure. @source rules#desk.7 */
 
@@ -19,9 +20,8 @@ export function suspendedArrival(cashIn: CashIn, reference: string): bigint {
   return reference === cashIn.endToEndId ? 0n : suspendedCents(cashIn, reference)
 }
 
-/** Of a return that was not debited, centavos: what went back of a payment in suspense was taken from that. */
+/** Of a return, centavos. */
 export function suspendedDeparture({ facts }: CashIn, reference: string): bigint {
-  const suspended = own(facts.suspendedReturns, reference)
-  if (!suspended || suspended.endToEndId !== null) return 0n
-  return BigInt(suspended.cents) - BigInt(own(facts.decidedReturns, reference) ?? 0)
+  const known = own(facts.returns, reference)
+  return known?.state === 'in_suspense' ? BigInt(known.cents) : 0n
 }

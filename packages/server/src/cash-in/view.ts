@@ -1,7 +1,8 @@
 import { type createCashIn, type getCashIn, maskReported } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { reasonOf } from '../engine/reason.ts'
-import { type CashIn, receivedCents, refundableCents, refundDeadline, refundedCents, statusAt } from './cash-in.ts'
+import { type CashIn, receivedCents, refundDeadline, statusAt } from './cash-in.ts'
+import { refundableCents, refundedCents } from './returns.ts'
 
 /** Rows of cash-ins as clients read them. */
 

@@ -1,7 +1,6 @@
-import type { Bank, ExaminationOptions } from '../banks/bank.ts'
-import { type BankCertificate, daysLeftOf, renewalOf, urgencyOf } from '../banks/certificate.ts'
-import type { ConfiguredBank } from '../banks/connector.ts'
-import { bankProblem } from '../banks/problem.ts'
+import type { Bank, ConfiguredBank, ExaminationOptions } from '../banks/bank.ts'
+import { type BankCertificate, daysLeftOf, renewalOf, urgencyOf } from '../banks/certificates.ts'
+import { standingOf } from '../banks/standing.ts'
 import type { Clock } from '../platform/clock.ts'
 import { bad, type Finding, good } from '../platform/finding.ts'
 import { createIds } from '../platform/ids.ts'
@@ -29,7 +28,7 @@ export async function examineBank(
     if (bank.examine) return withClock(bank, clock, await bank.examine(options))
     const answer = await ask(bank, clock)
     if (answer === undefined) return [good('bank', 'is not asked: it answers no question that changes nothing')]
-    const problem = bankProblem(answer, configured.settings, configured.host)
+    const { problem } = standingOf(answer, configured.settings, configured.host)
     const answered = problem === undefined ? good('bank', 'answers, and takes our credentials') : bad('bank', problem)
     return withClock(bank, clock, [answered])
   } finally {

@@ -1,4 +1,4 @@
-import type { ConfiguredBank } from '../banks/connector.ts'
+import type { ConfiguredBank } from '../banks/bank.ts'
 import type { Mode } from '../config.ts'
 import { createDatabaseClock } from '../platform/clock.ts'
 import { type SettingPlaces, settingsCount } from '../platform/environment-file.ts'

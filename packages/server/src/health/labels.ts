@@ -1,5 +1,5 @@
+import type { BreakerState } from '../banks/breaker.ts'
 import { ORIGINS } from '../banks/inbound.ts'
-import type { BreakerState } from '../banks/reporting.ts'
 
 /**
  * Values of labels, as far as they are known before anything happens. @source rules#metrics.2

@@ -1,4 +1,4 @@
-import type { BreakerState } from '../banks/reporting.ts'
+import type { BreakerState } from '../banks/breaker.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Count } from './store.ts'
 

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { BankCertificate } from '../banks/certificate.ts'
-import type { BreakerName, BreakerState } from '../banks/reporting.ts'
+import type { BreakerName, BreakerState } from '../banks/breaker.ts'
+import type { BankCertificate } from '../banks/certificates.ts'
 import type { DatabaseClock } from '../platform/clock.ts'
 import type { BacklogReading } from './backlog.ts'
 import { BREAKER_STATES } from './labels.ts'

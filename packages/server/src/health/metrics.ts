@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client'
-import type { BankCall } from '../banks/around-calls.ts'
+import type { BankCall } from '../banks/port.ts'
 import type { DatabaseClock } from '../platform/clock.ts'
 import { createCounted } from './counted.ts'
 import { createMeasured, type Measured } from './measured.ts'

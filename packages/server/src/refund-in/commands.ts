@@ -1,5 +1,5 @@
 import { Refusal } from '@pixgate/spec'
-import { type CashIn, hasReturnStep } from '../cash-in/index.ts'
+import { type CashIn, hasReturnStep, returnsInDoubt } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Command } from '../engine/operation.ts'
 import type { Result } from '../operations/inputs.ts'
@@ -28,7 +28,7 @@ import {
   type RefundInOutcome,
   type Standing,
 } from './refund-in.ts'
-import { decideAwaited, decideReturn, type ReturnOutcome, subjectOf } from './returns.ts'
+import { decideInDoubt, decideReturn, type ReturnOutcome, subjectOf } from './returns.ts'
 import { decideRefundIn, decideRefusal } from './rules.ts'
 import type { RefundInStore } from './store.ts'
 
@@ -54,13 +54,13 @@ export interface RefundInCommands {
    */
   refuse(id: string, input: OperatorRefusal, live: LiveRequest): Promise<RefundIn | undefined>
   /**
-   * Takes a return that names no refund of ours: it is awaited while one of ours may be it, else it is the bank's own.
+   * Takes a return that names no refund of ours: it is in doubt while one of ours may be it, else it is the bank's own.
    * @source rules#cash-in.returns.1
    */
   applyReturn(cashInId: string, returned: BankReturn): Promise<Result>
   /** The same as a command. */
   returnCommand(cashInId: string, returned: BankReturn): Promise<Command<ReturnOutcome>>
-  /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
+  /** Does what is due about the returns in doubt of a cash-in. @source rules#cash-in.returns.4 */
   settleReturns(cashIn: CashIn): Promise<void>
   /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
   askAboutOpen(cashInId: string): Promise<Result>
@@ -194,15 +194,16 @@ async function create(options: RefundInCommandsOptions, request: RefundInRequest
   }
 }
 
-async function settleReturns({ engine, ids }: RefundInCommandsOptions, { id, facts }: CashIn): Promise<void> {
-  const { awaitedReturns = {}, openRefunds = {} } = facts
-  const identities = new Map(Object.keys(awaitedReturns).map((returnId) => [returnId, identityOf(ids, id, returnId)]))
+async function settleReturns({ engine, ids }: RefundInCommandsOptions, charge: CashIn): Promise<void> {
+  const { id, facts } = charge
+  const returnIds = returnsInDoubt(charge).map(([returnId]) => returnId)
+  const identities = new Map(returnIds.map((returnId) => [returnId, identityOf(ids, id, returnId)]))
   await engine.execute<CashIn | undefined>({
-    reads: [id, ...Object.keys(openRefunds)],
-    movements: Object.keys(awaitedReturns).map((returnId) => movementOf({ returnId })),
+    reads: [id, ...Object.keys(facts.openRefunds ?? {})],
+    movements: returnIds.map((returnId) => movementOf({ returnId })),
     decide: (state, now) => {
       const cashIn = cashInIn(state, id)
-      return cashIn ? decideAwaited(cashIn, identities, state, now) : { outcome: undefined }
+      return cashIn ? decideInDoubt(cashIn, identities, state, now) : { outcome: undefined }
     },
   })
 }

@@ -14,7 +14,6 @@ import type { Target } from '../engine/follow.ts'
 import { type Decision, type Journal, type MovementDirection, mergeDecisions, type State } from '../engine/operation.ts'
 import { mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/limits/limits.ts'
-import { own } from '../platform/own.ts'
 import { cashInIn } from './create.ts'
 import { changesByDecision, changesByEnd } from './desk-facts.ts'
 import { refundNotification } from './notification.ts'
@@ -138,16 +137,7 @@ function withCashIn(refund: RefundIn, decision: Decision<RefundIn>, state: State
   const event = journal && eventOf(journal, refund)
   const cashIn: CashIn | undefined = event && cashInIn(state, refund.detail.cashInId)
   if (!event || !cashIn) return decision
-  const counted = cashInDecision(cashIn, event, nowMs)
-  return mergeDecisions(withKnown(counted, event, refund.id, nowMs), decision)
-}
-
-/** A return that was awaited is known now: what is held of it, and its suspense, end. @source rules#cash-in.returns.5 */
-function withKnown(counted: Decision<CashIn>, event: RefundEvent, refundId: string, nowMs: number): Decision<CashIn> {
-  const returnId = event.on === 'refund.confirmed' ? event.returnId : undefined
-  const isAwaited = returnId !== undefined && own(counted.outcome.facts.awaitedReturns, returnId) !== undefined
-  if (!isAwaited) return counted
-  return mergeDecisions(counted, cashInDecision(counted.outcome, { on: 'return.known', returnId, refundId }, nowMs))
+  return mergeDecisions(cashInDecision(cashIn, event, nowMs), decision)
 }
 
 /** What was in suspense counted as gone when it left: only what was set aside is free, and what another operation has. */

@@ -22,7 +22,7 @@ export type { BankReturn, RefundInInput } from './refund-in.ts'
 export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutcome> {
   readonly handlers: RefundInHandlers
   /**
-   * Takes a return that names no refund of ours: it is awaited while one of ours may be it, else the bank took the money
+   * Takes a return that names no refund of ours: it is in doubt while one of ours may be it, else the bank took the money
    * back by itself (MED). Each return id is booked once.
    * @source rules#cash-in.returns.1
    */
@@ -31,7 +31,7 @@ export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutco
   returnCommand(cashInId: string, returned: BankReturn): Promise<Command<{ readonly result: Result }>>
   /** Takes a return that the bank told when it was asked about the charge. @source rules#cash-in.returns.6 */
   applyEvent(cashInId: string, returned: BankReturn): Promise<void>
-  /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
+  /** Does what is due about the returns in doubt of a cash-in. @source rules#cash-in.returns.4 */
   settleReturns(cashIn: CashIn): Promise<void>
   /**
    * Lets an operator refuse a refund that nobody tried to send; `undefined` where it does not exist.

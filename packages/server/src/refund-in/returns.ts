@@ -1,20 +1,23 @@
 import { min } from '@pixgate/spec'
 import {
-  type AwaitedReturn,
   bookedReturn,
   type CashIn,
+  countedReturn,
   decideCashIn,
   decidedPaymentOf,
   explanationsOf,
   isCashIn,
+  isKnownReturn,
+  isToBeVerified,
   namedRefund,
   type OpenRefund,
   ownReference,
-  type ReportedReturn,
+  type ReturnInDoubt,
   reportedPayments,
   returnedPayment,
+  returnInDoubt,
   returnStep,
-  unnamedLike,
+  returnsInDoubt,
 } from '../cash-in/index.ts'
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import { entriesOf } from '../engine/postings.ts'
@@ -25,7 +28,6 @@ import { operationOf } from './create.ts'
 import { refundNotification } from './notification.ts'
 import { type BankReturn, isImplausible, isRefundIn, movementOf, type RefundIn } from './refund-in.ts'
 import { decideRefundIn } from './rules.ts'
-import { isToBeVerified } from './unverified-returns.ts'
 import { cashInDecision } from './with-cash-in.ts'
 
 /**
@@ -81,20 +83,16 @@ export function decideReturn(
   } as const
   if (isToBeVerified(cashIn, told)) return { outcome: { result: 'EARLY', cashIn } }
   const { outcome, ...counted } = decideCashIn(cashIn, told, now)
-  const known = decideKnown(cashIn, outcome.cashIn, told, identity, now)
-  const decision = mergeDecisions(counted, known)
-  const after = known.outcome
-  const isBooked = own(cashIn.facts.returns, returnId) === undefined && own(after.facts.returns, returnId)
-  if (isBooked) {
-    return mergeDecisions(decision, applied(decideBooking(after, returned, identity, stateAfter(state, known), now)))
+  const { cashIn: after, result } = outcome
+  if (countedReturn(cashIn, returnId) === undefined && countedReturn(after, returnId) !== undefined) {
+    return mergeDecisions(counted, applied(decideBooking(after, returned, identity, stateAfter(state, counted), now)))
   }
-  const isNew = own(cashIn.facts.awaitedReturns, returnId) === undefined
-  const awaited = isNew ? own(after.facts.awaitedReturns, returnId) : undefined
-  const asked = awaited ? asking(after, awaited, state, now) : {}
-  // Told by an event it waits for what the bank answers, whosever it is.
-  const isWaiting = told.isUnverified && own(after.facts.awaitedReturns, returnId) !== undefined
-  const result = isWaiting ? 'EARLY' : outcome.result
-  return mergeDecisions(decision, { ...asked, outcome: { result, cashIn: after } })
+  const inDoubt = returnInDoubt(after, returnId)
+  const isNew = returnInDoubt(cashIn, returnId) === undefined
+  const asked = inDoubt && isNew ? asking(after, inDoubt, state, now) : {}
+  // Reported by an event it waits for the bank's answer, whosever it is.
+  const isWaiting = told.isUnverified && inDoubt !== undefined
+  return mergeDecisions(counted, { ...asked, outcome: { result: isWaiting ? 'EARLY' : result, cashIn: after } })
 }
 
 /**
@@ -124,32 +122,8 @@ export function subjectOf(
  * @source rules#cash-in.refunds.9
  */
 function mayBeOfReportedPayment(cashIn: CashIn, { returnId, endToEndId = null }: BankReturn): boolean {
-  const isKnown =
-    bookedReturn(cashIn, returnId) !== undefined || own(cashIn.facts.awaitedReturns, returnId) !== undefined
-  return endToEndId === null && !isKnown && Object.keys(reportedPayments(cashIn.facts)).length > 0
-}
-
-/**
- * What a return that is booked now settles: that it was awaited, where it was told again, and the suspense of one that was
- * told without its id.
- * @source rules#cash-in.returns.5, rules#cash-in.refunds.10
- */
-function decideKnown(
-  before: CashIn,
-  after: CashIn,
-  { returnId, valueCents, endToEndId = null, isUnnamed, isBookedElsewhere }: ReportedReturn,
-  { id: refundId }: ReturnIdentity,
-  now: number,
-): Decision<CashIn> {
-  if (bookedReturn(after, returnId) === undefined) return { outcome: after }
-  const isAwaited = own(after.facts.awaitedReturns, returnId) !== undefined
-  const known: Decision<CashIn> = isAwaited
-    ? cashInDecision(after, { on: 'return.known', returnId, refundId }, now)
-    : { outcome: after }
-  const isNew = bookedReturn(before, returnId) === undefined && !isUnnamed && !isBookedElsewhere
-  const unnamed = isNew ? unnamedLike(known.outcome, endToEndId, valueCents) : undefined
-  if (unnamed === undefined) return known
-  return mergeDecisions(known, cashInDecision(known.outcome, { on: 'return.known', returnId: unnamed, refundId }, now))
+  const isNew = !isKnownReturn(cashIn, returnId)
+  return endToEndId === null && isNew && Object.keys(reportedPayments(cashIn.facts)).length > 0
 }
 
 /** Whether a return that was not booked here was booked on another operation. */
@@ -177,9 +151,9 @@ function unlistedIn(state: State, { id, facts }: CashIn, refundIds: readonly str
 }
 
 /** Wants the bank asked at once about every refund that a return may be. @source rules#cash-in.returns.1 */
-function asking(cashIn: CashIn, awaited: AwaitedReturn, state: State, now: number): Omit<Decision<unknown>, 'outcome'> {
+function asking(cashIn: CashIn, inDoubt: ReturnInDoubt, state: State, now: number): Omit<Decision<unknown>, 'outcome'> {
   let decision: Omit<Decision<unknown>, 'outcome'> = {}
-  for (const id of explanationsOf(cashIn, awaited)) {
+  for (const id of explanationsOf(cashIn, inDoubt)) {
     const refund = state.operation(id)
     if (!isRefundIn(refund)) continue
     const { outcome: _, ...asked } = decideRefundIn(refund, cashIn, [{ on: 'work.requested' }], state, now)
@@ -189,53 +163,53 @@ function asking(cashIn: CashIn, awaited: AwaitedReturn, state: State, now: numbe
 }
 
 /**
- * Does what is due about the returns that a cash-in awaits.
+ * Does what is due about the returns in doubt of a cash-in.
  * @param identities by return id, what a return becomes known by that turns out to be the bank's own; one without waits
  * @source rules#cash-in.returns.2, rules#cash-in.returns.4
  */
-export function decideAwaited(
+export function decideInDoubt(
   cashIn: CashIn,
   identities: ReadonlyMap<string, ReturnIdentity>,
   state: State,
   now: number,
 ): Decision<CashIn> {
   let decision: Decision<CashIn> = { outcome: cashIn }
-  for (const [returnId, awaited] of Object.entries(cashIn.facts.awaitedReturns ?? {})) {
+  for (const [returnId, inDoubt] of returnsInDoubt(cashIn)) {
     const identity = identities.get(returnId)
     if (!identity) continue
-    const next = decideOne(decision.outcome, { returnId, ...awaited }, identity, stateAfter(state, decision), now)
+    const next = decideOne(decision.outcome, { returnId, ...inDoubt }, identity, stateAfter(state, decision), now)
     decision = mergeDecisions(decision, next)
   }
   return decision
 }
 
-type Awaiting = AwaitedReturn & { readonly returnId: string }
+type InDoubt = ReturnInDoubt & { readonly returnId: string }
 
 function decideOne(
   cashIn: CashIn,
-  awaited: Awaiting,
+  inDoubt: InDoubt,
   identity: ReturnIdentity,
   state: State,
   now: number,
 ): Decision<CashIn> {
-  switch (returnStep(cashIn, awaited, now)) {
+  switch (returnStep(cashIn, inDoubt, now)) {
     case 'confirm':
-      return decideOurs(cashIn, awaited, state, now)
+      return decideOurs(cashIn, inDoubt, state, now)
     case 'book':
-      return decideBanks(cashIn, awaited, identity, state, now)
+      return decideBanks(cashIn, inDoubt, identity, state, now)
     case 'hold':
-      return decideHold(cashIn, awaited, state, now)
+      return decideHold(cashIn, inDoubt, state, now)
     case 'wait':
       return { outcome: cashIn }
   }
 }
 
 /** The refund that the bank named since is what the return told of. */
-function decideOurs(cashIn: CashIn, awaited: Awaiting, state: State, now: number): Decision<CashIn> {
-  const refund = state.operation(namedRefund(cashIn, awaited) ?? '')
+function decideOurs(cashIn: CashIn, inDoubt: InDoubt, state: State, now: number): Decision<CashIn> {
+  const refund = state.operation(namedRefund(cashIn, inDoubt) ?? '')
   if (!isRefundIn(refund)) return { outcome: cashIn }
-  const { transactionId } = awaited
-  const confirmed = { on: 'partner.confirmed', returned: returnOf(awaited), transactionId, isVerified: false } as const
+  const { transactionId } = inDoubt
+  const confirmed = { on: 'partner.confirmed', returned: returnOf(inDoubt), transactionId, isVerified: false } as const
   const { outcome, ...decision } = decideRefundIn(refund, cashIn, [confirmed], state, now)
   return { ...decision, outcome: outcome.cashIn }
 }
@@ -243,15 +217,15 @@ function decideOurs(cashIn: CashIn, awaited: Awaiting, state: State, now: number
 /** Nothing of ours can be it: what was held is let go, and the bank's own return is booked. */
 function decideBanks(
   cashIn: CashIn,
-  awaited: Awaiting,
+  inDoubt: InDoubt,
   identity: ReturnIdentity,
   state: State,
   now: number,
 ): Decision<CashIn> {
-  const { transactionId, occurredAt, returnId } = awaited
-  // Only an event told it: it is forgotten, and told anew by the bank's answer or statement if it is true.
-  if (awaited.isUnverified) return cashInDecision(cashIn, { on: 'return.known', returnId, refundId: identity.id }, now)
-  const returned: BankReturn = { ...returnOf(awaited), transactionId }
+  const { transactionId, occurredAt, returnId } = inDoubt
+  // Only an event reported it: it is forgotten, and reported anew by the bank's answer or statement if it is true.
+  if (inDoubt.isUnverified) return cashInDecision(cashIn, { on: 'return.known', returnId }, now)
+  const returned: BankReturn = { ...returnOf(inDoubt), transactionId }
   const isAnothers = isBookedElsewhere(cashIn, returned, state)
   const told = {
     on: 'return.told',
@@ -262,22 +236,20 @@ function decideBanks(
     alsoOpen: {},
   } as const
   const counted = cashInDecision(cashIn, told, now)
-  const ofCredited = { ...told, endToEndId: cashIn.endToEndId }
-  const known = mergeDecisions(counted, decideKnown(cashIn, counted.outcome, ofCredited, identity, now))
-  if (isAnothers) return known
-  return mergeDecisions(known, decideBooking(known.outcome, returned, identity, stateAfter(state, known), now))
+  if (isAnothers) return counted
+  return mergeDecisions(counted, decideBooking(counted.outcome, returned, identity, stateAfter(state, counted), now))
 }
 
 /** For too long nobody has said whose it is: what left is in suspense, and what is there of it is held. */
-function decideHold(cashIn: CashIn, awaited: Awaiting, state: State, now: number): Decision<CashIn> {
-  const heldCents = min(state.balance('available'), BigInt(awaited.valueCents))
-  const refundIds = explanationsOf(cashIn, awaited)
-  const unexplained = { on: 'return.unexplained', returnId: awaited.returnId, heldCents, refundIds } as const
+function decideHold(cashIn: CashIn, inDoubt: InDoubt, state: State, now: number): Decision<CashIn> {
+  const heldCents = min(state.balance('available'), BigInt(inDoubt.cents))
+  const refundIds = explanationsOf(cashIn, inDoubt)
+  const unexplained = { on: 'return.unexplained', returnId: inDoubt.returnId, heldCents, refundIds } as const
   return { ...cashInDecision(cashIn, unexplained, now), exact: ['available'] }
 }
 
-function returnOf({ returnId, valueCents, occurredAt }: Awaiting) {
-  return { returnId, valueCents: BigInt(valueCents), occurredAt }
+function returnOf({ returnId, cents, occurredAt }: InDoubt) {
+  return { returnId, valueCents: BigInt(cents), occurredAt }
 }
 
 /**

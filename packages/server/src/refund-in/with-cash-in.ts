@@ -24,9 +24,8 @@ export function withCashIn(
   const event = journal && eventOf(journal.kind, outcome.refund, input)
   const exact = journal?.kind === 'left_after_release' ? { exact: ['available'] as const } : {}
   const counted = event ? counting({ ...decision, ...exact }, event, now) : decision
-  const after = event && 'returnId' in event ? withKnown(counted, event.returnId, now) : counted
-  const name = nameLearned(before, after.outcome)
-  return name === undefined ? after : counting(after, name, now)
+  const name = nameLearned(before, counted.outcome)
+  return name === undefined ? counted : counting(counted, name, now)
 }
 
 /**
@@ -56,13 +55,6 @@ function eventOf(posted: JournalKind, { id, valueCents }: RefundIn, input: Refun
   const { returnId, valueCents: leftCents } = input.returned
   const on = posted === 'refund_in_confirmed' ? 'refund.confirmed' : 'refund.taken'
   return { on, refundId: id, returnId, valueCents: leftCents }
-}
-
-/** Whose a return was that a refund of ours turns out to be. @source rules#cash-in.returns.5 */
-function withKnown(decision: Decision<Standing>, returnId: string, now: number): Decision<Standing> {
-  const { refund, cashIn } = decision.outcome
-  const isAwaited = own(cashIn.facts.awaitedReturns, returnId) !== undefined
-  return isAwaited ? counting(decision, { on: 'return.known', returnId, refundId: refund.id }, now) : decision
 }
 
 /** The bank's reference of a refund that a return may be, where it just became known. @source rules#cash-in.refunds.8 */

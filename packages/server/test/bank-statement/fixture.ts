@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { createStatementModule, type StatementModule } from '../../src/bank-statement/index.ts'
-import { lacking } from '../../src/banks/lacking.ts'
+import { lacking } from '../../src/banks/bank.ts'
 import type { StatementAnswer, StatementEntry, StatementPartner, StatementQuery } from '../../src/banks/port.ts'
 import type { CashIn, CashInInput } from '../../src/cash-in/cash-in.ts'
 import { createCashInCommands } from '../../src/cash-in/commands.ts'

@@ -26,7 +26,7 @@ function open(given: Partial<OpenEntry> = {}): OpenEntry {
     named: { id: ID, kind: 'cash_in', endToEndId: null },
     paidBy: [],
     arrivedOn: null,
-    isAwaited: false,
+    isInDoubt: false,
     adjustmentId: null,
     heldCents: 0n,
     isComeAndGone: false,

@@ -1,7 +1,7 @@
-import { createExchange } from '../../src/banks/api-pix/exchange.ts'
-import { createApiPixPartner } from '../../src/banks/api-pix/partner.ts'
-import { createEfiPartner } from '../../src/banks/efi/partner.ts'
-import { EFI_REFUSALS } from '../../src/banks/efi/refusal.ts'
+import { createApiPixPartner } from '../../src/banks/api-pix/bank.ts'
+import { protocolOf } from '../../src/banks/api-pix/protocol.ts'
+import { createEfiPartner, EFI_PROTOCOL } from '../../src/banks/efi/bank.ts'
+import { createExchange } from '../../src/banks/exchange.ts'
 import type { Outcome, PartnerCall, PartnerLink } from '../../src/banks/link.ts'
 import type { Partner, StatementEntry, UnreadableItem } from '../../src/banks/port.ts'
 import { type Chance, chanceOf } from '../fuzz/chance.ts'
@@ -28,11 +28,12 @@ type Answers = (call: PartnerCall) => Outcome
 function partnerAt(kind: 'api-pix' | 'efi', answers: Answers): Partner {
   const link: Pick<PartnerLink, 'exchange'> = { exchange: async (call) => answers(call) }
   const options = { merchant: MERCHANT, hasIdempotentOrders: true, monotonic: () => 0, bankNow: () => NOON }
-  if (kind === 'api-pix') return createApiPixPartner({ ...options, exchange: createExchange(link, '/v2') })
+  if (kind === 'api-pix')
+    return createApiPixPartner({ ...options, exchange: createExchange(link, protocolOf(), '/v2') })
   return createEfiPartner({
     ...options,
-    exchange: createExchange(link, '/v2', EFI_REFUSALS),
-    sending: createExchange(link, '', EFI_REFUSALS),
+    exchange: createExchange(link, EFI_PROTOCOL, '/v2'),
+    sending: createExchange(link, EFI_PROTOCOL),
     paysQrCodes: true,
     heldBack: () => undefined,
     now: () => NOON,

@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { AMOUNT, amountOf, centsOf, instantOf, isReais, itemsOf, withoutNulls } from '../../src/banks/values.ts'
+import { Type } from 'typebox'
+import { isCob, isDevolucao, isPage, isPix } from '../../src/banks/api-pix/protocol.ts'
+import {
+  AMOUNT,
+  amountOf,
+  bodyTest,
+  centsOf,
+  instantOf,
+  isReais,
+  itemsOf,
+  storageFault,
+  withoutNulls,
+} from '../../src/banks/values.ts'
 
 test('[api-pix.18] null is absent, at any depth', () => {
   const json = { a: null, b: [null, { c: null, d: 0 }], e: { f: null }, g: '' }
@@ -94,3 +106,40 @@ for (const written of [
   'ontem',
 ])
   test(`[api-pix.18] ${written} names no instant`, () => assert.ok(Number.isNaN(instantOf(written))))
+
+test('[DB-45] text that no database could keep is found, as a key and as a value', () => {
+  for (const written of [
+    '\\u0000',
+    'a\\u0000b',
+    '\\ud800',
+    '\\udc00\\ud800',
+    '\\uD83d',
+    'x\\\\\\ud800',
+    '\\"\\ud800',
+  ]) {
+    assert.match(storageFault(`{"a":"${written}"}`) ?? '', /a character that cannot be kept/, written)
+    assert.match(storageFault(`{"b":1,"${written}":1}`) ?? '', /a character that cannot be kept/, written)
+  }
+  for (const written of ['\\ud83d\\ude00', '\\\\u0000', '\\\\ud800', 'u0000', '\\u00e9']) {
+    assert.equal(storageFault(`{"${written}":"${written}"}`), undefined, written)
+  }
+})
+
+test('[DB-45] a number that is no double, or is written out at length, is found', () => {
+  for (const number of ['1e400', '-1E+400', '1e-4000', '0.1e00400', `1${'0'.repeat(100)}`, `0.${'1'.repeat(100)}`]) {
+    assert.match(storageFault(`{"a":[${number}]}`) ?? '', /a number that cannot be kept/, number)
+  }
+  for (const text of ['{"a":-12.50e3}', '{"a":0,"b":1e-9}', '{"a":"1e400"}', '[1e308]', '{"1e400":"\\"1e400"}']) {
+    assert.equal(storageFault(text), undefined, text)
+  }
+})
+
+test('a shape is compiled by the first body: one that is no shape fails then, and every shape of the standard is one', () => {
+  const isAmount = bodyTest(Type.Object({ cents: Type.Integer() }))
+  assert.deepEqual(
+    [{ cents: 1 }, { cents: 0.5 }, 1].map((json) => isAmount(json)),
+    [true, false, false],
+  )
+  assert.throws(() => bodyTest({ type: 'a thing' })({}), /type must be/)
+  for (const isBody of [isCob, isPix, isDevolucao, isPage]) assert.equal(isBody('no body'), false)
+})

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { readBody } from '../../src/banks/pixgate/messages.ts'
-import { charges } from '../../src/banks/pixgate/protocol/charge.ts'
-import { payouts } from '../../src/banks/pixgate/protocol/payout.ts'
-import { qrCodeOf } from '../../src/banks/pixgate/protocol/qr-code.ts'
-import { refunds } from '../../src/banks/pixgate/protocol/refund.ts'
-import { visibleText } from '../../src/banks/visible-text.ts'
-import { CHARGE, ID as CHARGE_ID, REQUEST as CHARGE_REQUEST, PAYMENT } from './pixgate/charges.ts'
-import { CONFIRMED, PROCESSING as PAYING, ID as PAYOUT_ID, REQUEST as PAYOUT_REQUEST } from './pixgate/payouts.ts'
+import { readBody } from '../../src/banks/pixgate/inbound.ts'
+import { qrCodeAnswer, readCharge, readPayout, readRefund } from '../../src/banks/pixgate/protocol.ts'
+import { visibleText } from '../../src/banks/values.ts'
+import { CHARGE, PAYMENT } from './pixgate/charges.ts'
+import { CONFIRMED, PROCESSING as PAYING } from './pixgate/payouts.ts'
 import { QR_CODE } from './pixgate/qr-codes.ts'
-import { ID as REFUND_ID, REQUEST as REFUND_REQUEST, PROCESSING as REFUNDING } from './pixgate/refunds.ts'
+import { PROCESSING as REFUNDING } from './pixgate/refunds.ts'
 
 /** What turns the text after it, and what ends a line. */
 const HIDDEN = 'Maria \u202eavliS ad\u0085'
@@ -20,21 +17,16 @@ const WHOM = { name: SHOWN, document: '529\ufffd', ispb: '9\ufffd' }
 const WHY = { errorCode: 'AC\u202e', errorMessage: HIDDEN }
 const REASON = { errorCode: 'AC\ufffd', errorMessage: SHOWN }
 
-const answered = (json: unknown) => ({ kind: 'answered', httpStatus: 200, json }) as const
-
 test('[text.3] in an answer, names, documents and reasons hide nothing', () => {
   const paid = { ...CHARGE, status: 'PAID', payments: [{ ...PAYMENT, payer: WHO }] }
-  assert.partialDeepStrictEqual(charges.judge(CHARGE_ID, charges.termsOf(CHARGE_REQUEST))(answered(paid)), {
-    charge: { payments: [{ endToEndId: PAYMENT.endToEndId, payer: WHOM }] },
-  })
-  const payout = payouts.judge(PAYOUT_ID, payouts.termsOf(PAYOUT_REQUEST))
-  assert.partialDeepStrictEqual(payout(answered({ ...CONFIRMED, recipient: WHO })), { payout: { recipient: WHOM } })
-  assert.partialDeepStrictEqual(payout(answered({ ...PAYING, status: 'FAILED', ...WHY })), { payout: REASON })
-  const refund = refunds.judge(REFUND_ID, refunds.termsOf(REFUND_REQUEST))
-  assert.partialDeepStrictEqual(refund(answered({ ...REFUNDING, status: 'FAILED', ...WHY })), { refund: REASON })
+  assert.partialDeepStrictEqual(readCharge(paid), { payments: [{ endToEndId: PAYMENT.endToEndId, payer: WHOM }] })
+  assert.partialDeepStrictEqual(readPayout({ ...CONFIRMED, recipient: WHO }), { recipient: WHOM })
+  assert.partialDeepStrictEqual(readPayout({ ...PAYING, status: 'FAILED', ...WHY }), REASON)
+  assert.partialDeepStrictEqual(readRefund({ ...REFUNDING, status: 'FAILED', ...WHY }), REASON)
   const { name, document } = WHO
-  assert.partialDeepStrictEqual(qrCodeOf({ ...QR_CODE, recipient: { ...QR_CODE.recipient, name, document } }), {
-    recipient: { name: WHOM.name, document: WHOM.document },
+  const code = { ...QR_CODE, recipient: { ...QR_CODE.recipient, name, document } }
+  assert.partialDeepStrictEqual(qrCodeAnswer({ kind: 'answered', httpStatus: 200, json: code }), {
+    qrCode: { recipient: { name: WHOM.name, document: WHOM.document } },
   })
 })
 

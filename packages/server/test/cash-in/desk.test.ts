@@ -4,11 +4,12 @@ import { type CashInStatus, cashIn, type DeskDecision, type EvidenceField, Refus
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { cashInDecider } from '../../src/cash-in/desk.ts'
 import { reportedPayments, reportedPaymentsFact } from '../../src/cash-in/reported.ts'
+import { bookedReturn, type KnownReturn, refundedCents, returnInDoubt } from '../../src/cash-in/returns.ts'
 import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
 import type { OpenCase } from '../../src/engine/operation.ts'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { done, ordered, seeing } from '../support/desk.ts'
-import { cashInAs, EXPIRES_AT, NOW, PAID } from './situations.ts'
+import { cashInAs, EXPIRES_AT, IN_DOUBT, NOW, PAID } from './situations.ts'
 
 /** What must come of each decision, written by hand: it says nothing because the table of the machine says so. */
 
@@ -50,7 +51,8 @@ const DOUBT = 'RECONCILIATION_REQUIRED'
 /** E2 came beside E1, which was credited. */
 const SECOND: CashInFacts = { ...PAID, payments: { E1: 100_00, E2: 60_00 } }
 /** D9 left, and nobody knows of which payment. */
-const LEFT_FACTS: CashInFacts = { ...SECOND, suspendedReturns: { D9: { endToEndId: null, cents: 30_00 } } }
+const LEFT_FACTS: CashInFacts = { ...SECOND, returns: { D9: { state: 'in_suspense', cents: 30_00 } } }
+const WRITTEN_OFF: CashInFacts = { ...SECOND, returns: { D9: { state: 'decided', cents: 30_00, isDebited: false } } }
 const KEEPING: OpenCase = { id: 'another', kind: 'charge_contradicted', reference: '' }
 
 interface Given extends Partial<DeskOrder> {
@@ -112,8 +114,8 @@ for (const status of CREDITED_STATES) {
       const decision = decide(status, 'return', kind, { before, evidence: { returnId: 'D2' } })
       const journal = 'arrival_returned D2: suspense_in -6000, settlement 6000'
       assert.deepEqual(done(decision), expected('returned', status, kind, journal))
-      const { suspendedReturns } = decision.outcome.operation.facts
-      assert.deepEqual(suspendedReturns, { D2: { endToEndId: 'E2', cents: 60_00 } })
+      const { returns } = decision.outcome.operation.facts
+      assert.deepEqual(returns, { D2: { state: 'from_suspense', cents: 60_00, endToEndId: 'E2' } })
       assert.throws(
         () => decide(status, 'return', kind, { before, evidence: { returnId: 'D2' }, known: 'D2' }),
         Refusal,
@@ -150,9 +152,9 @@ for (const status of CREDITED_STATES) {
       for (const decision of ['credit', 'write_off'] as const) {
         const gone = { ...before, facts: { ...SECOND, decidedPayments: { E2: 60_00 } } }
         assert.throws(() => decide(status, decision, kind, { before: gone }), Refusal)
-        const returned = {
+        const returned: Partial<CashIn> = {
           ...before,
-          facts: { ...SECOND, suspendedReturns: { D2: { endToEndId: 'E2', cents: 60_00 } } },
+          facts: { ...SECOND, returns: { D2: { state: 'from_suspense', cents: 60_00, endToEndId: 'E2' } } },
         }
         assert.throws(() => decide(status, decision, kind, { before: returned }), Refusal)
       }
@@ -177,9 +179,11 @@ for (const status of CREDITED_STATES) {
       assert.deepEqual(done(decision), expected('returned', status, kind, journal))
       assert.deepEqual(decision.exact, ['available'])
       const { facts } = decision.outcome.operation
-      assert.deepEqual(facts.returns, { D9: 30_00 }, 'it counts against what may be refunded')
-      assert.deepEqual(facts.namedReturns, { D10: 30_00 }, 'told again by its own id it is nothing new')
-      const gone = { ...before, facts: { ...LEFT_FACTS, decidedReturns: { D9: 30_00 } } }
+      const decided = { state: 'decided', cents: 30_00, isDebited: true } as const
+      assert.deepEqual(facts.returns, { D9: decided, D10: { state: 'alias', cents: 30_00 } })
+      assert.equal(refundedCents({ facts }), 30_00n, 'it counts against what may be refunded')
+      assert.equal(bookedReturn({ facts }, 'D10'), 30_00n, 'told again by its own id it is nothing new')
+      const gone = { ...before, facts: { ...SECOND, returns: { D9: decided } } }
       assert.throws(() => decide(status, 'return', kind, { before: gone, reference: 'D9', evidence }), Refusal)
       const uncredited = { ...before, endToEndId: null }
       assert.throws(() => decide(status, 'return', kind, { before: uncredited, reference: 'D9', evidence }), Refusal)
@@ -196,22 +200,15 @@ for (const status of CREDITED_STATES) {
     assert.deepEqual(done(decision), expected('undone', status, 'movement_elsewhere', journal))
   })
   test(`[cash-in.desk.10] a return of a charge that is ${status} is no refund of ours`, () => {
-    const awaited = {
-      valueCents: 30_00,
-      occurredAt: NOW,
-      transactionId: null,
-      since: NOW,
-      answered: ['r0'],
-      heldCents: 0,
-    }
+    const held = { ...IN_DOUBT, transactionId: null, answered: ['r0'], heldCents: 0 }
     const openRefunds = {
       r1: { valueCents: 30_00, transactionId: null },
       r2: { valueCents: 1_00, transactionId: null },
     }
-    const before = credited({ ...PAID, openRefunds, awaitedReturns: { D9: awaited } })
+    const before = credited({ ...PAID, openRefunds, returns: { D9: held } })
     const decision = decide(status, 'return', 'return_unexplained', { before, reference: 'D9' })
     assert.deepEqual(done(decision), [`operator.returned ${status}`], 'the worker that books it closes it')
-    assert.deepEqual(decision.outcome.operation.facts.awaitedReturns?.D9?.answered, ['r0', 'r1'])
+    assert.deepEqual(returnInDoubt(decision.outcome.operation, 'D9')?.answered, ['r0', 'r1'])
     assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
   })
 }
@@ -222,7 +219,7 @@ for (const status of cashIn.states) {
   test(`[cash-in.desk.7] a return that another operation has, of a charge that is ${status}, is undone here`, () => {
     const decision = decide(status, 'undo', 'movement_elsewhere', { before, reference: 'D9' })
     assert.deepEqual(done(decision), expected('undone', status, 'movement_elsewhere', undone))
-    const gone = { ...before, facts: { ...LEFT_FACTS, decidedReturns: { D9: 30_00 } } }
+    const gone = { ...before, facts: WRITTEN_OFF }
     assert.throws(() => decide(status, 'undo', 'movement_elsewhere', { before: gone, reference: 'D9' }), Refusal)
   })
   for (const kind of LEFT) {
@@ -231,8 +228,11 @@ for (const status of cashIn.states) {
       const order = { before, reference: 'D9', evidence: { returnId: 'D10' } }
       const decision = decide(status, 'write_off', kind, order)
       assert.deepEqual(done(decision), expected('written_off', status, kind, journal))
-      assert.deepEqual(decision.outcome.operation.facts.namedReturns, { D10: 30_00 })
-      const gone = { ...before, facts: { ...LEFT_FACTS, decidedReturns: { D9: 30_00 } } }
+      assert.deepEqual(decision.outcome.operation.facts.returns, {
+        ...WRITTEN_OFF.returns,
+        D10: { state: 'alias', cents: 30_00 },
+      })
+      const gone = { ...before, facts: WRITTEN_OFF }
       assert.throws(() => decide(status, 'write_off', kind, { ...order, before: gone }), Refusal)
       assert.throws(() => decide(status, 'write_off', kind, { ...order, known: 'D10' }), Refusal)
     })
@@ -249,17 +249,13 @@ for (const decision of ['return', 'write_off'] as const) {
         error.code === 'validation_error' &&
         error.fields.every(({ field, code }) => field === 'evidence.returnId' && code === 'required'),
     )
-    const known: CashInFacts[] = [
-      { returns: { D10: 30_00 } },
-      { namedReturns: { D10: 30_00 } },
-      {
-        awaitedReturns: {
-          D10: { valueCents: 30_00, occurredAt: NOW, transactionId: null, since: NOW, answered: [] },
-        },
-      },
+    const known: KnownReturn[] = [
+      { state: 'booked', cents: 30_00 },
+      { state: 'alias', cents: 30_00 },
+      { ...IN_DOUBT, transactionId: null },
     ]
-    for (const facts of known) {
-      const before = { ...about.before, facts: { ...LEFT_FACTS, ...facts } }
+    for (const D10 of known) {
+      const before = { ...about.before, facts: { ...LEFT_FACTS, returns: { ...LEFT_FACTS.returns, D10 } } }
       const order = { before, reference: 'D9', evidence: { returnId: 'D10' } }
       assert.throws(() => decide('PAID', decision, 'return_unnamed', order), Refusal)
     }
@@ -306,7 +302,7 @@ test('[cash-in.desk.2] of less than the fee no more than what is there is taken'
 const TAKEN_BACK: CashInFacts = {
   payments: { E2: 60_00 },
   decidedPayments: { E2: 60_00 },
-  suspendedReturns: { D9: { endToEndId: null, cents: 60_00 } },
+  returns: { D9: { state: 'in_suspense', cents: 60_00 } },
 }
 
 for (const status of ['PENDING', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN'] as const) {

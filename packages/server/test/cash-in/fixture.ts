@@ -77,8 +77,8 @@ export interface CashInFixture {
   applyTogether(...inputs: CashInInput[]): Promise<void>
   /** Makes so many more charges that live for a minute. */
   stock(count: number): Promise<void>
-  /** Lets all charges await these returns, and be due. */
-  awaits(returns: CashInFacts['awaitedReturns']): Promise<void>
+  /** Lets all charges know these returns, and be due. */
+  knows(returns: CashInFacts['returns']): Promise<void>
   /** Puts the clock forward, then does what is due. */
   later(ms: number): Promise<void>
   read(): Promise<CashIn>
@@ -131,10 +131,10 @@ export async function cashInFixture(
     stock: async (count) => {
       await Promise.all(Array.from({ length: count }, (_, index) => create(`more-${index}`)))
     },
-    awaits: (awaitedReturns) =>
+    knows: (returns) =>
       administer(
         url,
-        `UPDATE operation SET facts = facts || '${JSON.stringify({ awaitedReturns })}', due_at = clock_timestamp(),
+        `UPDATE operation SET facts = facts || '${JSON.stringify({ returns })}', due_at = clock_timestamp(),
                 version = version + 1`,
       ),
     later: async (ms) => {

@@ -5,7 +5,7 @@ import { inputsOf, returnsIn } from '../../src/cash-in/inputs.ts'
 import { restingDueAt } from '../../src/cash-in/schedule.ts'
 import { payment } from '../support/engine.ts'
 import { PIX_CODE } from './fixture.ts'
-import { cashInAs, NOW, PAID } from './situations.ts'
+import { cashInAs, IN_DOUBT, NOW, PAID, wentBack } from './situations.ts'
 
 const CASH_IN = cashInAs('PAID', { facts: PAID })
 
@@ -44,7 +44,7 @@ test('[cash-in.returns.6] of an answer those returns are applied, too, that name
 })
 
 test('[cash-in.returns.6] what is debited already is no news, and with another amount it is', () => {
-  const booked = { ...CASH_IN, facts: { ...PAID, returns: { D1: 30_00 } } }
+  const booked = { ...CASH_IN, facts: { ...PAID, returns: wentBack({ D1: 30_00 }) } }
   assert.deepEqual(returnsIn(booked, answered()), [])
   assert.equal(returnsIn(booked, answered({}, [returned('D1', 29_99n)])).length, 1)
 })
@@ -64,8 +64,7 @@ test('[cash-in.states.12] [P7] money in a contradicting answer belongs to this c
 })
 
 test('[cash-in.returns.4] what could not be done about a return is tried again after a minute, not at once', () => {
-  const awaited = { valueCents: 30_00, occurredAt: NOW, transactionId: 'tx-b', since: NOW, answered: [] }
-  const due = cashInAs('PAID', { facts: { ...PAID, openRefunds: {}, awaitedReturns: { D1: awaited } } })
+  const due = cashInAs('PAID', { facts: { ...PAID, openRefunds: {}, returns: { D1: IN_DOUBT } } })
   assert.equal(restingDueAt(due, NOW), NOW + 60_000)
 })
 

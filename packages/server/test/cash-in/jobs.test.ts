@@ -24,7 +24,7 @@ import {
   TIMEOUT,
   UNREACHABLE,
 } from './fixture.ts'
-import { CHARGED, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW } from './situations.ts'
+import { CHARGED, cashInAs, confirmed, EXPIRES_AT, IN_DOUBT, INPUTS, NOW } from './situations.ts'
 
 const CHARGE = { on: 'charge.accepted', transactionId: 'tx', pixCode: PIX_CODE } as const
 const SWEPT = { now: NOW, isSwept: true }
@@ -58,7 +58,7 @@ test('[cash-in.returns.4] what is awaited is looked at whenever the bank is aske
   const settled: string[] = []
   const fixture = await cashInFixture(t, { query: TIMEOUT }, 60, async ({ id }) => void settled.push(id))
   await fixture.apply(paid())
-  await fixture.awaits({ D1: { valueCents: 1_00, occurredAt: NOW, transactionId: null, since: NOW, answered: [] } })
+  await fixture.knows({ D1: IN_DOUBT })
   await fixture.later(60_000)
   assert.deepEqual(settled, [(await fixture.read()).id])
 })

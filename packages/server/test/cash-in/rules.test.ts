@@ -24,7 +24,18 @@ import {
   statusIn,
   testRows,
 } from '../support/rows.ts'
-import { CHARGED, CREATED_AT, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW, PAID } from './situations.ts'
+import {
+  CHARGED,
+  CREATED_AT,
+  cashInAs,
+  confirmed,
+  EXPIRES_AT,
+  IN_DOUBT,
+  INPUTS,
+  NOW,
+  PAID,
+  wentBack,
+} from './situations.ts'
 
 /** Where a charge stands. */
 type Place = Exclude<CashInStatus, 'RECONCILIATION_REQUIRED'> | typeof NO_ANSWER | typeof CONFLICT
@@ -110,23 +121,28 @@ const EARLY_AT = CREATED_AT - 300_001
 
 /** Of R$ 100,00 that were paid R$ 30,00 are about to go back, and R$ 60,00 went. */
 const REFUND = { valueCents: 30_00, transactionId: null }
-const REFUNDED = { ...PAID, refundsOpenCents: 30_00, openRefunds: { 'refund-1': REFUND }, returns: { D0: 60_00 } }
-const RETURNED = { ...PAID, returns: { D0: 60_00 } }
-const BACK = { D0: 60_00, D1: 30_00 }
+const REFUNDED = {
+  ...PAID,
+  refundsOpenCents: 30_00,
+  openRefunds: { 'refund-1': REFUND },
+  returns: wentBack({ D0: 60_00 }),
+}
+const RETURNED = { ...PAID, returns: wentBack({ D0: 60_00 }) }
+const BACK = wentBack({ D0: 60_00, D1: 30_00 })
 const D1 = { returnId: 'D1', valueCents: 30_00 }
 const ENDED = { refundsOpenCents: 0, openRefunds: {} }
-const MUCH_WENT = { facts: { ...REFUNDED, returns: { D0: 71_00 } } }
+const MUCH_WENT = { facts: { ...REFUNDED, returns: wentBack({ D0: 71_00 }) } }
 const TOO_MUCH = { opens: 'returned_too_much', reference: 'D1', evidence: D1 }
 /** A return waits to be known, since just now; and what is there of it may be held. */
 const TOLD = INPUTS['return.told']
-const AWAITED = { valueCents: 30_00, occurredAt: NOW - 1_000, transactionId: 'tx-b', since: NOW, answered: [] }
-const AWAITING = { ...REFUNDED, awaitedReturns: { D1: AWAITED } }
-const HELD = { ...REFUNDED, awaitedReturns: { D1: { ...AWAITED, heldCents: 20_00 } } }
+const DOUBTED = { ...REFUNDED, returns: { ...REFUNDED.returns, D1: IN_DOUBT } }
+const HELD = { ...REFUNDED, returns: { ...REFUNDED.returns, D1: { ...IN_DOUBT, heldCents: 20_00 } } }
 /** A return is of E1, or is told without its id; some are in suspense. */
 const OF_E1 = { ...TOLD, endToEndId: 'E1' } as const
 const UNNAMED = { ...OF_E1, isUnnamed: true } as const
 const E1_BACK = { ...D1, endToEndId: 'E1' }
-const aside = (endToEndId: string | null, more = {}) => ({ endToEndId, cents: 30_00, ...more })
+const ASIDE = { state: 'in_suspense', cents: 30_00 } as const
+const ASIDE_UNNAMED = { ...ASIDE, unnamedOf: 'E1' }
 const PAID_TWICE = { endToEndId: 'E1', facts: { ...PAID, payments: { E1: 100_00, E2: 30_00 } } }
 const DECIDED = { payments: { E1: 30_00 }, decidedPayments: { E1: 30_00 } }
 
@@ -218,34 +234,34 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
   // Its refunds.
   { rule: 'cash-in.refunds.1', from: ['PAID'], input: INPUTS['refund.reserved'], to: 'same', learns: { refundsOpenCents: 30_00, openRefunds: { 'refund-1': REFUND } } },
   { rule: 'cash-in.refunds.2', from: CREDITED, before: { facts: REFUNDED }, input: INPUTS['refund.confirmed'], to: 'same', learns: { ...ENDED, returns: BACK } },
-  { rule: 'cash-in.refunds.5', from: CREDITED, before: MUCH_WENT, input: INPUTS['refund.confirmed'], to: 'same', learns: { ...ENDED, returns: { D0: 71_00, D1: 30_00 } }, ...TOO_MUCH },
+  { rule: 'cash-in.refunds.5', from: CREDITED, before: MUCH_WENT, input: INPUTS['refund.confirmed'], to: 'same', learns: { ...ENDED, returns: wentBack({ D0: 71_00, D1: 30_00 }) }, ...TOO_MUCH },
   { rule: 'cash-in.refunds.3', from: CREDITED, before: { facts: REFUNDED }, input: INPUTS['refund.released'], to: 'same', learns: ENDED },
   { rule: 'cash-in.refunds.4', from: CREDITED, before: { facts: REFUNDED }, input: INPUTS['refund.taken'], to: 'same', learns: { returns: BACK } },
-  { rule: 'cash-in.refunds.4', from: ['PAID'], before: { facts: { returns: { D1: 30_00 } } }, input: INPUTS['refund.taken'], to: 'ignored' },
-  { rule: 'cash-in.refunds.5', from: CREDITED, before: MUCH_WENT, input: INPUTS['refund.taken'], to: 'same', learns: { returns: { D0: 71_00, D1: 30_00 } }, ...TOO_MUCH },
-  { rule: 'cash-in.refunds.6', from: CREDITED, before: { facts: { returns: { D1: 29_99 } } }, input: INPUTS['refund.taken'], to: 'same', opens: 'return_restated', reference: 'D1', evidence: D1 },
-  { rule: 'cash-in.refunds.13', from: CREDITED, before: { facts: { returns: BACK } }, input: INPUTS['refund.undone'], to: 'same', learns: { returns: { D0: 60_00 } } },
+  { rule: 'cash-in.refunds.4', from: ['PAID'], before: { facts: { returns: wentBack({ D1: 30_00 }) } }, input: INPUTS['refund.taken'], to: 'ignored' },
+  { rule: 'cash-in.refunds.5', from: CREDITED, before: MUCH_WENT, input: INPUTS['refund.taken'], to: 'same', learns: { returns: wentBack({ D0: 71_00, D1: 30_00 }) }, ...TOO_MUCH },
+  { rule: 'cash-in.refunds.6', from: CREDITED, before: { facts: { returns: wentBack({ D1: 29_99 }) } }, input: INPUTS['refund.taken'], to: 'same', opens: 'return_restated', reference: 'D1', evidence: D1 },
+  { rule: 'cash-in.refunds.13', from: CREDITED, before: { facts: { returns: BACK } }, input: INPUTS['refund.undone'], to: 'same', learns: { returns: wentBack({ D0: 60_00 }) } },
   { rule: 'cash-in.refunds.8', from: CREDITED, before: { facts: REFUNDED }, input: INPUTS['refund.named'], to: 'same', learns: { openRefunds: { 'refund-1': { valueCents: 30_00, transactionId: 'tx-r' } } } },
-  { rule: 'cash-in.returns.3', from: CREDITED, before: { facts: AWAITING }, input: INPUTS['refund.answered'], to: 'same', learns: { awaitedReturns: { D1: { ...AWAITED, answered: ['refund-1'] } } }, dueAt: NOW },
+  { rule: 'cash-in.returns.3', from: CREDITED, before: { facts: DOUBTED }, input: INPUTS['refund.answered'], to: 'same', learns: { returns: { ...REFUNDED.returns, D1: { ...IN_DOUBT, answered: ['refund-1'] } } }, dueAt: NOW },
 
   // Returns that name no refund.
-  { rule: 'cash-in.refunds.6', from: CREDITED, before: { facts: { returns: { D1: 29_99 } } }, input: TOLD, to: 'same', opens: 'return_restated', reference: 'D1', evidence: D1 },
-  { rule: 'cash-in.refunds.6', from: [...PAYABLE, 'FAILED'], before: { facts: { suspendedReturns: { D1: { ...aside(null), cents: 29_99 } } } }, input: TOLD, to: 'same', opens: 'return_restated', reference: 'D1', evidence: D1 },
-  { rule: 'cash-in.refunds.11', from: ANY, input: { ...OF_E1, isBookedElsewhere: true }, to: 'same', posts: 'left_unattributed', opens: 'movement_elsewhere', learns: { suspendedReturns: { D1: aside(null) } }, reference: 'D1', evidence: E1_BACK },
-  { rule: 'cash-in.refunds.10', from: ANY, before: { facts: { returns: { D0: 30_00 } } }, input: UNNAMED, to: 'same', opens: 'return_unnamed', reference: 'D1', evidence: E1_BACK },
-  { rule: 'cash-in.refunds.10', from: ['EXPIRED'], before: { facts: { suspendedReturns: { D0: aside(null) } } }, input: UNNAMED, to: 'same', opens: 'return_unnamed', reference: 'D1', evidence: E1_BACK },
-  { rule: 'cash-in.refunds.10', from: ANY, before: { facts: { payments: { E1: 100_00 } } }, input: UNNAMED, to: 'same', posts: 'left_unattributed', opens: 'return_unnamed', learns: { suspendedReturns: { D1: aside(null, { unnamedOf: 'E1' }) } }, reference: 'D1', evidence: E1_BACK },
-  { rule: 'cash-in.refunds.12', from: CREDITED, before: PAID_TWICE, input: { ...TOLD, endToEndId: 'E2' }, to: 'same', posts: 'arrival_returned', opens: 'suspended_payment_returned', learns: { suspendedReturns: { D1: aside('E2') } }, reference: 'D1', evidence: { ...D1, endToEndId: 'E2' } },
-  { rule: 'cash-in.refunds.9', from: CREDITED, before: PAID_TWICE, input: { ...TOLD, endToEndId: null }, to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', learns: { suspendedReturns: { D1: aside(null) } }, reference: 'D1', evidence: { ...D1, endToEndId: null } },
-  { rule: 'cash-in.refunds.9', from: [...PAYABLE, 'FAILED'], before: { facts: DECIDED }, input: OF_E1, to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', learns: { suspendedReturns: { D1: aside(null) } }, reference: 'D1', evidence: E1_BACK },
-  { rule: 'cash-in.returns.1', from: CREDITED, before: { facts: REFUNDED }, input: TOLD, to: 'same', learns: { awaitedReturns: { D1: AWAITED } }, dueAt: NOW + 900_000 },
-  { rule: 'cash-in.refunds.5', from: CREDITED, before: { facts: { ...RETURNED, returns: { D0: 71_00 } } }, input: TOLD, to: 'same', learns: { returns: { D0: 71_00, D1: 30_00 } }, ...TOO_MUCH },
+  { rule: 'cash-in.refunds.6', from: CREDITED, before: { facts: { returns: wentBack({ D1: 29_99 }) } }, input: TOLD, to: 'same', opens: 'return_restated', reference: 'D1', evidence: D1 },
+  { rule: 'cash-in.refunds.6', from: [...PAYABLE, 'FAILED'], before: { facts: { returns: { D1: { ...ASIDE, cents: 29_99 } } } }, input: TOLD, to: 'same', opens: 'return_restated', reference: 'D1', evidence: D1 },
+  { rule: 'cash-in.refunds.11', from: ANY, input: { ...OF_E1, isBookedElsewhere: true }, to: 'same', posts: 'left_unattributed', opens: 'movement_elsewhere', learns: { returns: { D1: ASIDE } }, reference: 'D1', evidence: E1_BACK },
+  { rule: 'cash-in.refunds.10', from: ANY, before: { facts: { returns: wentBack({ D0: 30_00 }) } }, input: UNNAMED, to: 'same', opens: 'return_unnamed', reference: 'D1', evidence: E1_BACK },
+  { rule: 'cash-in.refunds.10', from: ['EXPIRED'], before: { facts: { returns: { D0: ASIDE } } }, input: UNNAMED, to: 'same', opens: 'return_unnamed', reference: 'D1', evidence: E1_BACK },
+  { rule: 'cash-in.refunds.10', from: ANY, before: { facts: { payments: { E1: 100_00 } } }, input: UNNAMED, to: 'same', posts: 'left_unattributed', opens: 'return_unnamed', learns: { returns: { D1: ASIDE_UNNAMED } }, reference: 'D1', evidence: E1_BACK },
+  { rule: 'cash-in.refunds.12', from: CREDITED, before: PAID_TWICE, input: { ...TOLD, endToEndId: 'E2' }, to: 'same', posts: 'arrival_returned', opens: 'suspended_payment_returned', learns: { returns: { D1: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } } }, reference: 'D1', evidence: { ...D1, endToEndId: 'E2' } },
+  { rule: 'cash-in.refunds.9', from: CREDITED, before: PAID_TWICE, input: { ...TOLD, endToEndId: null }, to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', learns: { returns: { D1: ASIDE } }, reference: 'D1', evidence: { ...D1, endToEndId: null } },
+  { rule: 'cash-in.refunds.9', from: [...PAYABLE, 'FAILED'], before: { facts: DECIDED }, input: OF_E1, to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', learns: { returns: { D1: ASIDE } }, reference: 'D1', evidence: E1_BACK },
+  { rule: 'cash-in.returns.1', from: CREDITED, before: { facts: REFUNDED }, input: TOLD, to: 'same', learns: { returns: DOUBTED.returns }, dueAt: NOW + 900_000 },
+  { rule: 'cash-in.refunds.5', from: CREDITED, before: { facts: { ...RETURNED, returns: wentBack({ D0: 71_00 }) } }, input: TOLD, to: 'same', learns: { returns: wentBack({ D0: 71_00, D1: 30_00 }) }, ...TOO_MUCH },
   { rule: 'cash-in.returns.2', from: CREDITED, before: { facts: RETURNED }, input: TOLD, to: 'same', learns: { returns: BACK } },
   { rule: 'cash-in.returns.2', from: [...PAYABLE, 'FAILED'], input: TOLD, to: 'ignored' },
-  { rule: 'cash-in.returns.4', from: CREDITED, before: { facts: AWAITING }, input: INPUTS['return.unexplained'], to: 'same', posts: 'return_held', opens: 'return_unexplained', learns: { awaitedReturns: HELD.awaitedReturns }, reference: 'D1', evidence: { ...D1, heldCents: 20_00, refundIds: ['refund-1'] } },
-  { rule: 'cash-in.returns.5', from: CREDITED, before: { facts: HELD }, input: INPUTS['return.known'], to: 'same', posts: 'return_known', learns: { awaitedReturns: {} }, reference: 'D1' },
-  { rule: 'cash-in.returns.5', from: CREDITED, before: { facts: AWAITING }, input: INPUTS['return.known'], to: 'same', learns: { awaitedReturns: {} } },
-  { rule: 'cash-in.returns.5', from: [...PAYABLE, 'FAILED'], before: { facts: { suspendedReturns: { D1: aside(null, { unnamedOf: 'E1' }) } } }, input: INPUTS['return.known'], to: 'same', posts: 'return_known', learns: { awaitedReturns: {}, suspendedReturns: {}, namedReturns: { D1: 30_00 } }, reference: 'D1' },
+  { rule: 'cash-in.returns.4', from: CREDITED, before: { facts: DOUBTED }, input: INPUTS['return.unexplained'], to: 'same', posts: 'return_held', opens: 'return_unexplained', learns: { returns: HELD.returns }, reference: 'D1', evidence: { ...D1, heldCents: 20_00, refundIds: ['refund-1'] } },
+  { rule: 'cash-in.returns.5', from: CREDITED, before: { facts: HELD }, input: INPUTS['return.known'], to: 'same', posts: 'return_known', learns: { returns: { ...REFUNDED.returns, D1: { state: 'released' } } }, reference: 'D1' },
+  { rule: 'cash-in.returns.5', from: CREDITED, before: { facts: DOUBTED }, input: INPUTS['return.known'], to: 'same', learns: { returns: REFUNDED.returns } },
+  { rule: 'cash-in.returns.5', from: [...PAYABLE, 'FAILED'], before: { facts: { returns: { D1: ASIDE_UNNAMED } } }, input: INPUTS['return.known'], to: 'same', posts: 'return_known', learns: { returns: { D1: { state: 'alias', cents: 30_00 } } }, reference: 'D1' },
 ]
 
 testRows(ROWS, (row, place) => {
@@ -280,7 +296,7 @@ function at(place: Place, given: Partial<CashIn> = {}): CashIn {
 /** The entries as the ledger’s documentation has them: J1, J10, J11r, J9a, J12h and J12k. */
 function entriesOf(posts: JournalKind, { facts }: CashIn, input: CashInEvent): readonly string[] | undefined {
   const moved = input.on === 'partner.confirmed' ? input.payment.valueCents : 30_00n
-  const isHeld = facts.awaitedReturns !== undefined
+  const isHeld = facts.returns?.D1?.state === 'in_doubt'
   const entries: Partial<Record<JournalKind, readonly string[]>> = {
     cash_in_paid: ['available 10000 CASH_IN', 'available -100 FEE', 'settlement -10000', 'fees 100'],
     arrived_unattributed: [`settlement -${moved}`, `suspense_in ${moved}`],
@@ -329,10 +345,10 @@ const SAID_BEFORE = { notFoundSince: NOW - 60_000, notFoundAt: NOW - 60_000 }
 const SAID = { ...SAID_BEFORE, lastAttemptAt: NOW - 1_000_000 }
 const SAID_NOW = { ...NOT_FOUND, askedAt: NOW }
 const GAVE_UP_AT = NOW - 300_000 - limits.abandonedIntentMs
-const E2_PARTLY_BACK = {
+const E2_PARTLY_BACK: CashInFacts = {
   ...PAID,
   payments: { E1: 100_00, E2: 40_00 },
-  suspendedReturns: { D0: { endToEndId: 'E2', cents: 10_01 } },
+  returns: { D0: { state: 'from_suspense', cents: 10_01, endToEndId: 'E2' } },
 }
 const OF_E2 = { ...TOLD, endToEndId: 'E2' }
 /** A charge of which the bank says that it does not know it, asked after its time. */

@@ -1,6 +1,7 @@
 import type { CashInStatus } from '@pixgate/spec'
 import type { Payment } from '../../src/banks/port.ts'
 import type { CashIn, CashInEvent, CashInFacts, CashInInput } from '../../src/cash-in/cash-in.ts'
+import type { KnownReturn, ReturnInDoubt } from '../../src/cash-in/returns.ts'
 import { reasonFact } from '../../src/engine/reason.ts'
 import { orderId } from '../../src/platform/order-id.ts'
 import { cashInRequest, payment, TERMS } from '../support/engine.ts'
@@ -67,6 +68,21 @@ export function cashInAs(status: CashInStatus, given: Partial<CashIn> = {}): Cas
   }
 }
 
+/** Returns that count as gone back, by return id. */
+export function wentBack(cents: Readonly<Record<string, number>>): Record<string, KnownReturn> {
+  return Object.fromEntries(Object.entries(cents).map(([id, cents]) => [id, { state: 'booked', cents }]))
+}
+
+/** A return of R$ 30,00, reported just now, that may be a refund. */
+export const IN_DOUBT: ReturnInDoubt = {
+  state: 'in_doubt',
+  cents: 30_00,
+  occurredAt: NOW - 1_000,
+  transactionId: 'tx-b',
+  since: NOW,
+  answered: [],
+}
+
 /** The bank reports a payment, of the exact value and just now unless told otherwise. */
 export function confirmed(given: Partial<Payment> = {}): Extract<CashInInput, { on: 'partner.confirmed' }> {
   return {
@@ -119,5 +135,5 @@ export const INPUTS = {
     heldCents: 20_00n,
     refundIds: ['refund-1'],
   },
-  'return.known': { on: 'return.known', returnId: 'D1', refundId: 'refund-1' },
+  'return.known': { on: 'return.known', returnId: 'D1' },
 } as const satisfies Readonly<Record<CashInEvent['on'], CashInEvent>>

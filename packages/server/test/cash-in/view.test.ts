@@ -4,7 +4,7 @@ import { type CashInStatus, cashIn } from '@pixgate/spec'
 import type { CashIn } from '../../src/cash-in/cash-in.ts'
 import { createdView, detailView } from '../../src/cash-in/view.ts'
 import { reasonFact } from '../../src/engine/reason.ts'
-import { CHARGED, CREATED_AT, cashInAs, EXPIRES_AT, NOW, PAID } from './situations.ts'
+import { CHARGED, CREATED_AT, cashInAs, EXPIRES_AT, NOW, PAID, wentBack } from './situations.ts'
 
 test('[cash-in.detail.1] a new charge shows all that was asked for, and null for what is not known', () => {
   assert.deepEqual(detailView(cashInAs('PENDING'), NOW), {
@@ -69,7 +69,7 @@ test('[cash-in.detail.5] the refund deadline is 89 days of 24 hours after the pa
 test('[cash-in.refunds.7] what went back is shown, and what may still go back: neither what did nor what is about to', () => {
   const detailOf = (status: CashInStatus, refundsOpenCents: number, returns: Readonly<Record<string, number>>) => {
     const { refundedCents, refundableCents } = detailView(
-      cashInAs(status, { facts: { ...PAID, refundsOpenCents, returns } }),
+      cashInAs(status, { facts: { ...PAID, refundsOpenCents, returns: wentBack(returns) } }),
       NOW,
     )
     return { refundedCents, refundableCents }

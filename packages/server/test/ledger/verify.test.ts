@@ -225,7 +225,7 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
   ],
   ['UPDATE "case" SET closed_at = now()', ['doubts', 'suspense']],
   [`UPDATE "case" SET closed_at = now() WHERE kind = 'return_unexplained'`, ['doubts', 'suspense']],
-  ["UPDATE operation SET facts = facts - 'awaitedReturns' WHERE facts ? 'awaitedReturns'", ['holds']],
+  ["UPDATE operation SET facts = facts - 'returns' WHERE kind = 'cash_in' AND facts ? 'returns'", ['holds']],
   ["DELETE FROM operation WHERE status = 'PAID'", ['orphans']],
   ['UPDATE "case" SET operation_id = gen_random_uuid()', ['doubts', 'orphans', 'suspense']],
   [

@@ -5,7 +5,7 @@ import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { decideCreate, type RefundInRequest } from '../../src/refund-in/create.ts'
-import { cashInAs, NOW } from '../cash-in/situations.ts'
+import { cashInAs, NOW, wentBack } from '../cash-in/situations.ts'
 import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { paidCashIn, REFUND_ID, refundAs, stateOf } from './situations.ts'
 
@@ -88,13 +88,13 @@ const TOO_MUCH = 'refundValue exceeds the amount available for refund'
 
 test('[refund-in.create.2] what is wrong is reported in one order, whatever else is wrong', () => {
   const id = '0198c0de-0000-7000-8000-000000000000'
-  const exhausted = { ...paidCashIn({ returns: { D1: 100_00 } }), status: 'RECONCILIATION_REQUIRED' } as const
-  const late = paidCashIn({ paidAt: NOW - DEADLINE_MS - 1, returns: { D1: 100_00 } })
+  const exhausted = { ...paidCashIn({ returns: wentBack({ D1: 100_00 }) }), status: 'RECONCILIATION_REQUIRED' } as const
+  const late = paidCashIn({ paidAt: NOW - DEADLINE_MS - 1, returns: wentBack({ D1: 100_00 }) })
   assert.equal(refusalOf({ valueCents: 0n, cashInId: id }, late, 0n), NOT_FOUND)
   assert.equal(refusalOf({ valueCents: 0n }, { ...exhausted, facts: late.facts }, 0n), NOT_PAID)
   assert.equal(refusalOf({ valueCents: 0n }, late, 0n), NOT_POSITIVE)
   assert.equal(refusalOf({ valueCents: 1n }, late, 0n), TOO_LATE)
-  assert.equal(refusalOf({ valueCents: 1n }, paidCashIn({ returns: { D1: 100_00 } }), 0n), TOO_MUCH)
+  assert.equal(refusalOf({ valueCents: 1n }, paidCashIn({ returns: wentBack({ D1: 100_00 }) }), 0n), TOO_MUCH)
   assert.equal(refusalOf({ valueCents: 1n }, paidCashIn(), 0n), 'insufficient balance')
   assert.equal(refusalOf({ valueCents: 1n }, paidCashIn(), 1n), undefined)
 })
@@ -120,11 +120,11 @@ test('[refund-in.create.4] refunds under way, refunds done and what the bank too
   for (const [facts, mostCents] of [
     [{}, 100_00n],
     [{ refundsOpenCents: 40_00 }, 60_00n],
-    [{ returns: { D1: 40_00, D2: 10_00 } }, 50_00n],
-    [{ refundsOpenCents: 40_00, returns: { D1: 59_99 } }, 1n],
+    [{ returns: wentBack({ D1: 40_00, D2: 10_00 }) }, 50_00n],
+    [{ refundsOpenCents: 40_00, returns: wentBack({ D1: 59_99 }) }, 1n],
   ] as const) {
     assert.equal(left(facts)(mostCents), undefined)
     assert.equal(left(facts)(mostCents + 1n), TOO_MUCH)
   }
-  assert.equal(left({ returns: { D1: 150_00 } })(1n), TOO_MUCH, 'also where more went back than came in')
+  assert.equal(left({ returns: wentBack({ D1: 150_00 }) })(1n), TOO_MUCH, 'also where more went back than came in')
 })

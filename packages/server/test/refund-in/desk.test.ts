@@ -7,7 +7,7 @@ import type { OpenCase } from '../../src/engine/operation.ts'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { refundInDecider } from '../../src/refund-in/desk.ts'
 import type { RefundInFacts } from '../../src/refund-in/refund-in.ts'
-import { NOW } from '../cash-in/situations.ts'
+import { IN_DOUBT, NOW, wentBack } from '../cash-in/situations.ts'
 import { done, ordered, seeing } from '../support/desk.ts'
 import { cashInOf, refundAs } from './situations.ts'
 
@@ -84,7 +84,11 @@ for (const kind of UNENDED) {
       [['pix_cash_in_reversal', 'CONFIRMED']],
     )
     assert.ok(decision.closes?.includes(`case of ${kind}`))
-    assert.deepEqual(decision.moves?.[0]?.facts?.returns, { D9: 30_00 }, 'it counts against what may be refunded')
+    assert.deepEqual(
+      decision.moves?.[0]?.facts?.returns,
+      wentBack({ D9: 30_00 }),
+      'it counts against what may be refunded',
+    )
     const { facts } = decision.outcome.operation
     assert.deepEqual([facts.returnId, facts.confirmedAt], ['D9', NOW])
     assert.throws(() => decide('PENDING', 'confirm', kind, { ...D9, known: 'out D9' }), Refusal)
@@ -133,11 +137,10 @@ for (const kind of UNENDED) {
   })
 }
 
-test('[desk.12] a return that was awaited is known once an operator says that it is a refund of ours', () => {
-  const awaited = { valueCents: 30_00, occurredAt: NOW, transactionId: null, since: NOW, answered: [], heldCents: 5_00 }
+test('[desk.12] a return that was in doubt is known once an operator says that it is a refund of ours', () => {
   const decision = decide('PENDING', 'confirm', 'result_missing', {
     ...D9,
-    cashIn: { awaitedReturns: { D9: awaited } },
+    cashIn: { returns: { D9: { ...IN_DOUBT, transactionId: null, heldCents: 5_00 } } },
   })
   assert.deepEqual(
     decision.journals?.map(({ kind }) => kind),
@@ -212,7 +215,7 @@ for (const status of STATES) {
   test(`[refund-in.desk.6] what another operation has is undone on a refund that is ${status}`, () => {
     const decision = decide(status, 'undo', 'movement_elsewhere', {
       ...about,
-      cashIn: { returns: { D0: 1, D5: 29_00 } },
+      cashIn: { returns: wentBack({ D0: 1, D5: 29_00 }) },
     })
     assert.deepEqual(done(decision).slice(0, 4), [
       'refund.undone PAID',
@@ -220,7 +223,7 @@ for (const status of STATES) {
       end,
       'left_handed_over D5: settlement -2900, suspense_out 2900',
     ])
-    assert.deepEqual(decision.moves?.[0]?.facts?.returns, { D0: 1 }, 'it went back of another payment')
+    assert.deepEqual(decision.moves?.[0]?.facts?.returns, wentBack({ D0: 1 }), 'it went back of another payment')
     assert.throws(() => decide(status, 'undo', 'movement_elsewhere', { ...about, facts: gone }), Refusal)
   })
   for (const kind of [...TOLD, ...LEFT, 'second_payment', 'movement_elsewhere']) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import { refundableCents } from '../../src/cash-in/cash-in.ts'
+import { refundableCents } from '../../src/cash-in/returns.ts'
 import { createCashInStore } from '../../src/cash-in/store.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createRefundInCommands } from '../../src/refund-in/commands.ts'

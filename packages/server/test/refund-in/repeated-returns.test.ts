@@ -2,28 +2,22 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
-import { returnsDueAt } from '../../src/cash-in/returns.ts'
+import { returnInDoubt, returnsDueAt } from '../../src/cash-in/returns.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
-import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
+import { decideInDoubt, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
-import { NOW } from '../cash-in/situations.ts'
+import { IN_DOUBT, NOW, wentBack } from '../cash-in/situations.ts'
 import { cashInOf, confirmed, paidCashIn, REFUND_ID, refundAs, stateOf } from './situations.ts'
 
 const IDENTITY = { id: REFUND_ID, bodyHash: sha256('D1') }
 
+/** In doubt for 15 minutes, without a reference of its own. */
+const ON_PAYMENT = { ...IN_DOUBT, transactionId: null, since: NOW - 900_000 }
+
 for (const heldCents of [undefined, 30_00])
   test(`[RF-20] [cash-in.returns.5] a return that nothing explains any more is booked once, reported again before that was done${heldCents ? ' and held' : ''}`, () => {
-    const awaited = {
-      valueCents: 30_00,
-      occurredAt: NOW - 1_000,
-      transactionId: 'tx-b',
-      since: NOW - 900_000,
-      answered: [],
-    }
-    const facts: CashInFacts = {
-      awaitedReturns: { D1: { ...awaited, ...(heldCents === undefined ? {} : { heldCents }) } },
-      openRefunds: {},
-    }
+    const D1 = { ...IN_DOUBT, since: NOW - 900_000, ...(heldCents === undefined ? {} : { heldCents }) }
+    const facts: CashInFacts = { returns: { D1 }, openRefunds: {} }
     const returned = { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, transactionId: 'tx-b' }
     const { outcome, journals = [] } = decideReturn(paidCashIn(facts), returned, IDENTITY, stateOf(), NOW)
     assert.deepEqual(
@@ -31,8 +25,8 @@ for (const heldCents of [undefined, 30_00])
       [...(heldCents ? ['return_known'] : []), 'taken_by_bank'],
     )
     assert.ok(outcome.cashIn)
-    assert.deepEqual(outcome.cashIn.facts.awaitedReturns, {})
-    assert.deepEqual(decideAwaited(outcome.cashIn, new Map([['D1', IDENTITY]]), stateOf(), NOW).journals ?? [], [])
+    assert.deepEqual(outcome.cashIn.facts.returns, wentBack({ D1: 30_00 }))
+    assert.deepEqual(decideInDoubt(outcome.cashIn, new Map([['D1', IDENTITY]]), stateOf(), NOW).journals ?? [], [])
   })
 
 for (const order of ['without its id, then with it', 'with its id, then without it'])
@@ -45,38 +39,24 @@ for (const order of ['without its id, then with it', 'with its id, then without 
   })
 
 for (const heldCents of [undefined, 30_00])
-  test(`[RF-20] [cash-in.refunds.12] an awaited return that turns out to be of a payment in suspense is debited from there${heldCents ? ', held or not' : ''}`, () => {
-    const awaited = {
-      valueCents: 30_00,
-      occurredAt: NOW - 1_000,
-      transactionId: null,
-      since: NOW - 900_000,
-      answered: [],
-    }
-    const cashIn = cashInOf('PENDING', {
-      payments: { E1: 100_00, E2: 30_00 },
-      awaitedReturns: { D1: { ...awaited, ...(heldCents === undefined ? {} : { heldCents }) } },
-    })
+  test(`[RF-20] [cash-in.refunds.12] a return in doubt that turns out to be of a payment in suspense is debited from there${heldCents ? ', held or not' : ''}`, () => {
+    const D1 = { ...ON_PAYMENT, ...(heldCents === undefined ? {} : { heldCents }) }
+    const cashIn = cashInOf('PENDING', { payments: { E1: 100_00, E2: 30_00 }, returns: { D1 } })
     const told = { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, transactionId: null, endToEndId: 'E2' }
     const { outcome, journals = [] } = decideReturn(cashIn, told, IDENTITY, stateOf(0n, cashIn), NOW)
     assert.deepEqual(
       journals.map(({ kind }) => kind),
       ['arrival_returned', ...(heldCents ? ['return_known'] : [])],
     )
-    assert.deepEqual(outcome.cashIn?.facts.awaitedReturns, {})
+    assert.deepEqual(outcome.cashIn?.facts.returns, { D1: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } })
     assert.deepEqual(outcome.cashIn?.facts.openRefunds, cashIn.facts.openRefunds)
   })
 
 test('[RF-20] [cash-in.returns.4] a return that was held on an event’s word, let go, and then told by the bank, is not held a second time', () => {
-  const awaited = { valueCents: 30_00, occurredAt: NOW - 1_000, transactionId: null, since: NOW - 900_000 }
-  const onEvent = { ...awaited, isUnverified: true, heldCents: 30_00, answered: [REFUND_ID] }
-  const facts = (returns: CashInFacts['awaitedReturns']) => ({
-    ...cashInOf('PENDING').facts,
-    awaitedReturns: returns ?? {},
-  })
+  const onEvent = { ...ON_PAYMENT, isUnverified: true, heldCents: 30_00, answered: [REFUND_ID] }
   const identities = new Map([['D1', IDENTITY]])
-  const held = { ...cashInOf('PENDING'), facts: facts({ D1: onEvent }) }
-  const released = decideAwaited(held, identities, stateOf(0n, held), NOW)
+  const held = cashInOf('PENDING', { returns: { D1: onEvent } })
+  const released = decideInDoubt(held, identities, stateOf(0n, held), NOW)
   assert.deepEqual(
     released.journals?.map(({ kind }) => kind),
     ['return_known'],
@@ -90,8 +70,8 @@ test('[RF-20] [cash-in.returns.4] a return that was held on an event’s word, l
     isVerified: true,
   }
   const after = decideReturn(released.outcome, returned, IDENTITY, stateOf(0n, released.outcome), NOW).outcome.cashIn
-  assert.ok(after?.facts.awaitedReturns?.D1, 'a refund may be it, and is asked about')
+  assert.ok(after && returnInDoubt(after, 'D1'), 'a refund may be it, and is asked about')
   const late = NOW + limits.unknownResultEscalationMs
-  assert.deepEqual(decideAwaited(after, identities, stateOf(0n, after), late).journals ?? [], [])
+  assert.deepEqual(decideInDoubt(after, identities, stateOf(0n, after), late).journals ?? [], [])
   assert.equal(returnsDueAt(after, late), null)
 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { CashIn, CashInFacts, SuspendedReturn } from '../../src/cash-in/cash-in.ts'
+import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { reportedPaymentsFact } from '../../src/cash-in/reported.ts'
 import type { State } from '../../src/engine/operation.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { BankReturn } from '../../src/refund-in/refund-in.ts'
 import { decideReturn } from '../../src/refund-in/returns.ts'
-import { NOW } from '../cash-in/situations.ts'
+import { IN_DOUBT, NOW, wentBack } from '../cash-in/situations.ts'
 import { paidCashIn, REFUND_ID, refundAs, stateOf, TAKEN } from './situations.ts'
 
 /** Returns that the bank tells without their ids, and with them later. */
@@ -14,9 +14,7 @@ import { paidCashIn, REFUND_ID, refundAs, stateOf, TAKEN } from './situations.ts
 const UNNAMED = { returnId: 'unnamed 1', isUnnamed: true } as const
 
 /** In suspense since it was told without its id. */
-const SUSPENDED: SuspendedReturn = { endToEndId: null, cents: 30_00, unnamedOf: 'E1' }
-
-const AWAITED = { valueCents: 30_00, occurredAt: NOW - 1_000, transactionId: 'tx-b', since: NOW - 1_000, answered: [] }
+const SUSPENDED = { state: 'in_suspense', cents: 30_00, unnamedOf: 'E1' } as const
 
 /** What comes of a return of R$ 30,00 of a payment of which this is known. */
 function effectsOf(
@@ -32,8 +30,12 @@ function effectsOf(
     result: decision.outcome.result,
     journals: (decision.journals ?? []).map(({ kind }) => kind),
     cases: (decision.cases ?? []).map(({ kind }) => kind),
-    suspended: Object.keys(decision.outcome.cashIn?.facts.suspendedReturns ?? {}),
+    suspended: suspendedIn(decision.outcome.cashIn?.facts),
   }
+}
+
+function suspendedIn({ returns = {} }: CashInFacts = {}): string[] {
+  return Object.keys(returns).filter((returnId) => returns[returnId]?.state === 'in_suspense')
 }
 
 test('[cash-in.refunds.10] [EV-37] a return without an id goes to suspense, and nothing lets go of it but its id', () => {
@@ -46,9 +48,9 @@ test('[cash-in.refunds.10] [EV-37] a return without an id goes to suspense, and 
 })
 
 for (const [what, facts] of [
-  ['was debited', { returns: { D1: 30_00 } }],
-  ['is in suspense', { suspendedReturns: { D1: { endToEndId: null, cents: 30_00 } } }],
-  ['is awaited', { awaitedReturns: { D1: AWAITED } }],
+  ['was debited', { returns: wentBack({ D1: 30_00 }) }],
+  ['is in suspense', { returns: { D1: { state: 'in_suspense', cents: 30_00 } } }],
+  ['is in doubt', { returns: { D1: IN_DOUBT } }],
   ['may be a refund of any amount under way', { refundsOpenCents: 10_00 }],
 ] as const)
   test(`[cash-in.refunds.10] [EV-37] a return without an id is a case and not booked where one like it ${what}`, () => {
@@ -62,9 +64,9 @@ test('[cash-in.refunds.10] [RF-8] a return without an id is not booked where a r
 })
 
 test('[cash-in.refunds.10] [EV-37] the return reported with its id is booked, and clears from suspense the one reported without it', () => {
-  const { journals, suspended } = effectsOf({ suspendedReturns: { 'unnamed 1': SUSPENDED } }, { endToEndId: 'E1' })
+  const { journals, suspended } = effectsOf({ returns: { 'unnamed 1': SUSPENDED } }, { endToEndId: 'E1' })
   assert.deepEqual([journals.toSorted(), suspended], [['return_known', 'taken_by_bank'], []])
-  const unclear = { suspendedReturns: { 'unnamed 1': { ...SUSPENDED, unnamedOf: null } } }
+  const unclear = { returns: { 'unnamed 1': { ...SUSPENDED, unnamedOf: null } } }
   assert.deepEqual(effectsOf(unclear, { endToEndId: 'E1' }).suspended, [], 'of which payment it is was not told then')
 })
 
@@ -74,7 +76,7 @@ test('[cash-in.refunds.10] [EV-37] told without its id once more, after it was t
     const identity = { id: REFUND_ID, bodyHash: sha256(returned.returnId) }
     return decideReturn(cashIn, { endToEndId: 'E1', ...returned }, identity, stateOf(), NOW)
   }
-  const before = paidCashIn({ suspendedReturns: { 'unnamed 1': SUSPENDED } })
+  const before = paidCashIn({ returns: { 'unnamed 1': SUSPENDED } })
   const after = decideOn(before, {}).outcome.cashIn ?? assert.fail()
   assert.equal(decideOn(after, UNNAMED).outcome.result, 'IGNORED')
   const { journals, cases } = decideOn(after, { ...UNNAMED, valueCents: 31_00n })
@@ -82,12 +84,9 @@ test('[cash-in.refunds.10] [EV-37] told without its id once more, after it was t
 })
 
 for (const [what, facts] of [
-  ['another amount', { suspendedReturns: { S1: { ...SUSPENDED, cents: 29_99 } } }],
-  [
-    'another payment',
-    { payments: { E1: 100_00, E2: 30_00 }, suspendedReturns: { S1: { ...SUSPENDED, unnamedOf: 'E2' } } },
-  ],
-  ['a return that was booked long ago', { returns: { D1: 30_00 }, suspendedReturns: { S1: SUSPENDED } }],
+  ['another amount', { returns: { S1: { ...SUSPENDED, cents: 29_99 } } }],
+  ['another payment', { payments: { E1: 100_00, E2: 30_00 }, returns: { S1: { ...SUSPENDED, unnamedOf: 'E2' } } }],
+  ['a return that was booked long ago', { returns: { ...wentBack({ D1: 30_00 }), S1: SUSPENDED } }],
 ] as const)
   test(`[cash-in.refunds.10] a return clears nothing from suspense that is of ${what}`, () => {
     const { journals, suspended } = effectsOf(facts, { endToEndId: 'E1' })
@@ -95,12 +94,15 @@ for (const [what, facts] of [
   })
 
 test('[cash-in.refunds.10] [cash-in.refunds.11] a return that another operation has lets go of nothing here', () => {
-  const { journals, suspended } = effectsOf({ suspendedReturns: { S1: SUSPENDED } }, { endToEndId: 'E1' }, TAKEN)
+  const { journals, suspended } = effectsOf({ returns: { S1: SUSPENDED } }, { endToEndId: 'E1' }, TAKEN)
   assert.deepEqual([journals, suspended], [['left_unattributed'], ['S1', 'D1']])
 })
 
 test('[cash-in.refunds.9] [cash-in.refunds.10] what is in suspense under its own id stays, of whichever payment a return is', () => {
-  const facts = { payments: { E1: 100_00, E2: 30_00 }, suspendedReturns: { S1: { endToEndId: null, cents: 30_00 } } }
+  const facts: CashInFacts = {
+    payments: { E1: 100_00, E2: 30_00 },
+    returns: { S1: { state: 'in_suspense', cents: 30_00 } },
+  }
   const { journals, suspended } = effectsOf(facts, {})
   assert.deepEqual([journals, suspended], [['left_unattributed'], ['S1', 'D1']])
 })
@@ -110,7 +112,7 @@ test('[cash-in.refunds.9] a new return that names no payment waits while a payme
   const result = (facts: CashInFacts, given: Partial<BankReturn>) => effectsOf({ ...reported, ...facts }, given).result
   assert.equal(result({}, {}), 'EARLY')
   assert.equal(result({}, { endToEndId: 'E1' }), 'APPLIED', 'whose it is is told')
-  assert.equal(result({ returns: { D1: 30_00 } }, {}), 'IGNORED', 'it was booked before')
+  assert.equal(result({ returns: wentBack({ D1: 30_00 }) }, {}), 'IGNORED', 'it was booked before')
   const openRefunds = { [REFUND_ID]: { valueCents: 30_00, transactionId: null } }
-  assert.equal(result({ openRefunds, awaitedReturns: { D1: AWAITED } }, {}), 'IGNORED', 'it waits already')
+  assert.equal(result({ openRefunds, returns: { D1: IN_DOUBT } }, {}), 'IGNORED', 'it waits already')
 })

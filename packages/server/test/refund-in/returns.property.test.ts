@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import type { CashIn } from '../../src/cash-in/cash-in.ts'
+import { returnsInDoubt } from '../../src/cash-in/returns.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { decideCreate } from '../../src/refund-in/create.ts'
 import type { BankReturn, RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
-import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
+import { decideInDoubt, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { NOW } from '../cash-in/situations.ts'
 import { MADE_BY, refundTerms } from '../support/limits.ts'
@@ -154,9 +155,9 @@ class World {
 
   /** What a worker does about the returns that are awaited. */
   settle(): void {
-    const ids = Object.keys(this.cashIn.facts.awaitedReturns ?? {})
-    const identities = new Map(ids.map((returnId) => [returnId, { id: `taken-${returnId}`, bodyHash: sha256('') }]))
-    this.books.apply(decideAwaited(this.cashIn, identities, this.books, this.at), this.at)
+    const ids = returnsInDoubt(this.cashIn)
+    const identities = new Map(ids.map(([returnId]) => [returnId, { id: `taken-${returnId}`, bodyHash: sha256('') }]))
+    this.books.apply(decideInDoubt(this.cashIn, identities, this.books, this.at), this.at)
   }
 
   perform(what: Step): void {
@@ -216,7 +217,7 @@ function assertTrue({ books, cashIn, leftCents, takenBack, atBank }: World): voi
   assert.equal(books.balance('settlement'), leftCents, 'the bank’s book')
   for (const account of ['reserved', 'suspense_out', 'suspense_in'] as const) assert.equal(books.balance(account), 0n)
   assert.equal(books.balance('available') + books.balance('receivable'), BEGINNING_CENTS - leftCents)
-  assert.deepEqual(cashIn.facts.awaitedReturns ?? {}, {})
+  assert.deepEqual(returnsInDoubt(cashIn), [])
   assert.deepEqual(cashIn.facts.openRefunds, {})
   for (const { id, returnId } of [...atBank].map(([id, { returnId }]) => ({ id, returnId }))) {
     const refund = books.operation(id) as RefundIn

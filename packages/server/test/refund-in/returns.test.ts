@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
-import { type CashIn, refundableCents } from '../../src/cash-in/cash-in.ts'
+import type { CashIn } from '../../src/cash-in/cash-in.ts'
+import { refundableCents, returnInDoubt, returnsInDoubt } from '../../src/cash-in/returns.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { statusQueryFact } from '../../src/operations/status-query.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { ownOrderId } from '../../src/platform/order-id.ts'
 import type { BankReturn, RefundIn } from '../../src/refund-in/refund-in.ts'
-import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
+import { decideInDoubt, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
-import { cashInAs, NOW } from '../cash-in/situations.ts'
+import { cashInAs, NOW, wentBack } from '../cash-in/situations.ts'
 import { withOpenCases } from '../support/open-cases.ts'
 import { cashInOf, confirmed, INPUTS, paidCashIn, REFUND_ID, refundAs, SENT, stateOf } from './situations.ts'
 
@@ -76,7 +77,7 @@ test('[refund-in.returns.1] what the balance cannot bear is owed', () => {
 })
 
 test('[RF-10] [cash-in.refunds.5] what the bank took is booked however much went back; more than came in is a case', () => {
-  const cashIn = paidCashIn({ returns: { D0: 80_00 } })
+  const cashIn = paidCashIn({ returns: wentBack({ D0: 80_00 }) })
   const decision = decideReturn(cashIn, returned(), IDENTITY, stateOf(), NOW)
   assert.equal(decision.outcome.result, 'APPLIED')
   assert.deepEqual(
@@ -86,7 +87,7 @@ test('[RF-10] [cash-in.refunds.5] what the bank took is booked however much went
 })
 
 test('[refund-in.returns.2] a return is booked once, for ever; reported with another amount it is a case', () => {
-  const cashIn = paidCashIn({ returns: { D1: 30_00 } })
+  const cashIn = paidCashIn({ returns: wentBack({ D1: 30_00 }) })
   assert.equal(decideReturn(cashIn, returned(), IDENTITY, stateOf(), NOW).outcome.result, 'IGNORED')
   const restated = decideReturn(cashIn, returned({ valueCents: 29_99n }), IDENTITY, stateOf(), NOW)
   assert.deepEqual([restated.creates, restated.journals], [[], []])
@@ -124,7 +125,7 @@ function afterReturn(cashIn: CashIn, refund: RefundIn, given: Partial<BankReturn
   return {
     after,
     isBooked: (decision.creates ?? []).length === 1,
-    isAwaited: after.facts.awaitedReturns?.D1 !== undefined,
+    isAwaited: returnInDoubt(after, 'D1') !== undefined,
     journals: (decision.journals ?? []).map(({ kind }) => kind),
     moves: (decision.moves ?? []).map(({ operationId, trigger }) => [operationId, trigger]),
   }
@@ -169,7 +170,7 @@ test('[cash-in.returns.1] a refund that a process of the version before took is 
   const cashIn = paidCashIn({ refundsOpenCents: 30_00 })
   const state = stateOf(1_000_00n, cashIn, refund)
   const { outcome } = decideReturn(cashIn, returned(), IDENTITY, state, NOW, [REFUND_ID])
-  assert.ok(outcome.cashIn?.facts.awaitedReturns?.D1)
+  assert.ok(outcome.cashIn && returnInDoubt(outcome.cashIn, 'D1'))
   assert.deepEqual(outcome.cashIn.facts.openRefunds, { [REFUND_ID]: { valueCents: 30_00, transactionId: null } })
 })
 
@@ -182,11 +183,11 @@ test('[cash-in.refunds.6] [cash-in.returns.1] a return that is awaited and repor
     ['return_restated'],
   )
   assert.deepEqual([again.creates, again.journals], [[], []])
-  assert.deepEqual(again.outcome.cashIn?.facts.awaitedReturns, after.facts.awaitedReturns)
+  assert.deepEqual(again.outcome.cashIn?.facts.returns, after.facts.returns)
 })
 
 test('[cash-in.returns.1] ids that every object has are no return and no refund', () => {
-  const knowing = paidCashIn({ returns: { D0: 1 }, suspendedReturns: {}, awaitedReturns: {} })
+  const knowing = paidCashIn({ returns: wentBack({ D0: 1 }) })
   for (const returnId of ['constructor', 'toString', '__proto__'])
     assert.equal(decideReturn(knowing, returned({ returnId }), IDENTITY, stateOf(), NOW).creates?.length, 1)
 })
@@ -194,7 +195,7 @@ test('[cash-in.returns.1] ids that every object has are no return and no refund'
 /** The cash-in and the refund after a return was told that may be it, and everything that is due was done. */
 function settled(cashIn: CashIn, refund: RefundIn, availableCents = 1_000_00n, at = NOW) {
   const identities = new Map([['D1', IDENTITY]])
-  return decideAwaited(cashIn, identities, stateOf(availableCents, cashIn, refund), at)
+  return decideInDoubt(cashIn, identities, stateOf(availableCents, cashIn, refund), at)
 }
 
 function kindsOf({ journals = [] }: { readonly journals?: readonly { readonly kind: string }[] }): string[] {
@@ -208,8 +209,7 @@ test('[RF-12] [cash-in.returns.2] the answer that names the refund by the return
   assert.equal(outcome.cashIn.dueAt, NOW, 'what is lost of this is taken up again')
   const decision = settled(outcome.cashIn, outcome.refund)
   assert.deepEqual(kindsOf(decision), ['refund_in_confirmed'])
-  assert.deepEqual(decision.outcome.facts.awaitedReturns, {})
-  assert.deepEqual(decision.outcome.facts.returns, { D1: 30_00 })
+  assert.deepEqual(decision.outcome.facts.returns, wentBack({ D1: 30_00 }))
 })
 
 test('[RF-13] [cash-in.returns.2] the answer that names it otherwise leaves the return to the bank', () => {
@@ -219,14 +219,14 @@ test('[RF-13] [cash-in.returns.2] the answer that names it otherwise leaves the 
   assert.equal(outcome.cashIn.dueAt, NOW)
   const decision = settled(outcome.cashIn, outcome.refund)
   assert.deepEqual(kindsOf(decision), ['taken_by_bank'])
-  assert.deepEqual(decision.outcome.facts.awaitedReturns, {})
+  assert.deepEqual(decision.outcome.facts.returns, wentBack({ D1: 30_00 }))
 })
 
 test('[RF-14] [cash-in.returns.2] the refund’s own confirmation by this return, or by another one, settles it', () => {
   const { refund, cashIn } = open()
   const { after } = afterReturn(cashIn, refund)
   const ours = decideRefundIn(refund, after, [confirmed()], stateOf(), NOW)
-  assert.deepEqual([kindsOf(ours), ours.outcome.cashIn.facts.awaitedReturns], [['refund_in_confirmed'], {}])
+  assert.deepEqual([kindsOf(ours), returnsInDoubt(ours.outcome.cashIn)], [['refund_in_confirmed'], []])
   const another = decideRefundIn(refund, after, [confirmed({ returnId: 'D2' })], stateOf(), NOW).outcome
   assert.deepEqual(kindsOf(settled(another.cashIn, another.refund)), ['taken_by_bank'])
   const failed = decideRefundIn(refund, after, [INPUTS['partner.failed']], stateOf(), NOW).outcome
@@ -316,7 +316,7 @@ test('[RF-8] [cash-in.returns.8] what may be a refund that failed here is not th
   const state = stateOf(1_000_00n, cashIn, refund)
   const { outcome, moves } = decideReturn(cashIn, returned(), IDENTITY, state, NOW, [REFUND_ID])
   const after = outcome.cashIn as CashIn
-  assert.ok(after.facts.awaitedReturns?.D1)
+  assert.ok(returnInDoubt(after, 'D1'))
   assert.deepEqual(
     moves?.map(({ trigger }) => trigger),
     ['return.told', 'work.requested'],
@@ -325,7 +325,7 @@ test('[RF-8] [cash-in.returns.8] what may be a refund that failed here is not th
 
   const left = decideRefundIn(asked, after, [confirmed(), { on: 'work.done' }], stateOf(), NOW)
   assert.deepEqual(kindsOf(left), ['left_after_release'], 'ours after all: held again, with a case')
-  assert.deepEqual(left.outcome.cashIn.facts.awaitedReturns, {})
+  assert.deepEqual(left.outcome.cashIn.facts.returns, wentBack({ D1: 30_00 }))
 
   const never = decideRefundIn(asked, after, [INPUTS['partner.not_found'], { on: 'work.done' }], stateOf(), NOW)
   assert.deepEqual(never.outcome.cashIn.facts.openRefunds, {})

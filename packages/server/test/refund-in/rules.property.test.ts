@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import fc from 'fast-check'
-import { awaitedCents, type CashIn, refundedCents } from '../../src/cash-in/cash-in.ts'
+import type { CashIn } from '../../src/cash-in/cash-in.ts'
+import { inDoubtCents, refundedCents, returnsInDoubt } from '../../src/cash-in/returns.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { decideCreate } from '../../src/refund-in/create.ts'
 import type { RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
-import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
+import { decideInDoubt, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { NOW } from '../cash-in/situations.ts'
 import { MADE_BY, refundTerms } from '../support/limits.ts'
@@ -75,9 +76,9 @@ function perform(books: Books, cashInId: string, what: Step, nowMs: number): voi
 /** What a worker does about the returns that are awaited. */
 function settle(books: Books, cashInId: string, nowMs: number): void {
   const cashIn = books.operation(cashInId) as CashIn
-  const returnIds = Object.keys(cashIn.facts.awaitedReturns ?? {})
+  const returnIds = returnsInDoubt(cashIn).map(([returnId]) => returnId)
   const identities = new Map(returnIds.map((it) => [it, { id: `settled-${nowMs}-${it}`, bodyHash: sha256('') }]))
-  books.apply(decideAwaited(cashIn, identities, books, nowMs), nowMs)
+  books.apply(decideInDoubt(cashIn, identities, books, nowMs), nowMs)
 }
 
 function create(books: Books, cashIn: CashIn, id: string, valueCents: bigint, nowMs: number): void {
@@ -93,7 +94,7 @@ function create(books: Books, cashIn: CashIn, id: string, valueCents: bigint, no
     madeBy: MADE_BY,
   }
   const { openCents, leftCents } = sumsOf(books)
-  const isTooMuch = valueCents > cashIn.valueCents - openCents - leftCents - awaitedCents(cashIn)
+  const isTooMuch = valueCents > cashIn.valueCents - openCents - leftCents - inDoubtCents(cashIn)
   try {
     books.apply(decideCreate(request, refundTerms(), books, nowMs), nowMs)
     assert.equal(isTooMuch, false)
@@ -126,14 +127,14 @@ function assertCounted(books: Books, cashInId: string): void {
 
   assert.equal(BigInt(cashIn.facts.refundsOpenCents ?? 0), openCents, 'what is open is what is pending')
   assert.equal(refundedCents(cashIn), leftCents, 'what was counted is what left')
-  const awaited = Object.values(cashIn.facts.awaitedReturns ?? {})
-  const held = awaited.filter(({ heldCents }) => heldCents !== undefined)
-  const suspendedCents = sum(held.map(({ valueCents }) => valueCents))
+  const inDoubt = returnsInDoubt(cashIn).map(([, known]) => known)
+  const held = inDoubt.filter(({ heldCents }) => heldCents !== undefined)
+  const suspendedCents = sum(held.map(({ cents }) => cents))
   assert.equal(books.balance('settlement'), leftCents + suspendedCents, 'every centavo that left is booked once')
   const heldCents = sum(refunds.map(({ facts }) => facts.heldAgainCents)) + sum(held.map((it) => it.heldCents))
   assert.equal(books.balance('reserved'), openCents + heldCents)
   if (held.length > 0) assert.ok(books.cases.includes('return_unexplained'), 'what is held is a case')
-  if (held.length < awaited.length) assert.notEqual(cashIn.dueAt, null, 'what is awaited is looked at')
+  if (held.length < inDoubt.length) assert.notEqual(cashIn.dueAt, null, 'what is in doubt is looked at')
   for (const code of ['available', 'reserved'] as const) assert.ok(books.balance(code) >= 0n, code)
   assert.ok(books.balance('receivable') <= 0n)
   assert.equal(sum([...books.balances.values()]), 120_00n, 'no money came to be')

@@ -8,7 +8,7 @@ import { statusQueryFact, statusQueryOf } from '../../src/operations/status-quer
 import type { RefundIn, RefundInFacts, RefundInInput, Standing } from '../../src/refund-in/refund-in.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { nextStep, planOf } from '../../src/refund-in/schedule.ts'
-import { NOW } from '../cash-in/situations.ts'
+import { NOW, wentBack } from '../cash-in/situations.ts'
 import { withOpenCases } from '../support/open-cases.ts'
 import {
   assertEffects,
@@ -161,9 +161,9 @@ const ROWS: readonly RefundRow[] = [
   { rule: 'refund-in.ended.3', from: ['CONFIRMED'], input: OTHER_AMOUNT, state: TAKEN, to: 'same:conflict', opens: 'confirmation_restated', ...caseAbout(29_99) },
   { rule: 'refund-in.doubt.2', from: ['UNSENT'], input: confirmed({}, false), to: 'PENDING:not_dispatched', opens: 'confirmed_without_sending', learns: WANTED, dueAt: NOW, ...caseAbout(30_00, 'D1', false) },
   { rule: 'refund-in.doubt.2', from: ['PENDING:not_dispatched'], input: confirmed({}, false), to: 'same', ids: TX, learns: WANTED, dueAt: NOW },
-  { rule: 'refund-in.doubt.3', from: [...OPEN, 'FAILED'], counted: { returns: { D1: 30_00 } }, input: confirmed(), to: 'same:conflict', opens: 'return_booked_before', ...caseAbout() },
-  { rule: 'refund-in.doubt.3', from: ['CONFIRMED'], counted: { returns: { D1: 30_00, D2: 30_00 } }, input: D2, to: 'same:conflict', opens: 'return_booked_before', ...caseAbout(30_00, 'D2') },
-  { rule: 'refund-in.doubt.3', from: ['PENDING:conflict'], counted: { returns: { D1: 30_00 } }, input: confirmed(), to: 'ignored' },
+  { rule: 'refund-in.doubt.3', from: [...OPEN, 'FAILED'], counted: { returns: wentBack({ D1: 30_00 }) }, input: confirmed(), to: 'same:conflict', opens: 'return_booked_before', ...caseAbout() },
+  { rule: 'refund-in.doubt.3', from: ['CONFIRMED'], counted: { returns: wentBack({ D1: 30_00, D2: 30_00 }) }, input: D2, to: 'same:conflict', opens: 'return_booked_before', ...caseAbout(30_00, 'D2') },
+  { rule: 'refund-in.doubt.3', from: ['PENDING:conflict'], counted: { returns: wentBack({ D1: 30_00 }) }, input: confirmed(), to: 'ignored' },
   { rule: 'refund-in.doubt.4', from: OPEN, input: OTHER_AMOUNT, opens: 'amount_differs', ...left(29_99) },
   { rule: 'refund-in.doubt.5', from: ['PENDING:conflict'], input: confirmed(), opens: 'confirmed_in_doubt', ...left() },
   { rule: 'refund-in.doubt.7', from: ANY, input: OF_ANOTHER, to: 'same', result: 'DISPUTED', learns: WANTED, dueAt: NOW },
@@ -234,7 +234,7 @@ function assertCounted(
     ...cashIn.facts,
     ...(names ? { openRefunds: { [REFUND_ID]: { valueCents: 30_00, transactionId: 'tx-r' } } } : {}),
     ...(isEnded ? { refundsOpenCents: 0, openRefunds: {} } : {}),
-    ...(went ? { returns: { ...cashIn.facts.returns, ...went } } : {}),
+    ...(went ? { returns: { ...cashIn.facts.returns, ...wentBack(went) } } : {}),
   })
 }
 
@@ -403,7 +403,7 @@ test('[refund-in.doubt.2] a refund that we have no record of sending is confirme
 })
 
 test('[refund-in.doubt.9] [CO-47] what another return of the same payment took is counted there, and not once more', () => {
-  const cashIn = cashInOf('PENDING', { returns: { D1: 30_00 } })
+  const cashIn = cashInOf('PENDING', { returns: wentBack({ D1: 30_00 }) })
   const { cases, journals } = decideRefundIn(at('PENDING'), cashIn, [confirmed()], TAKEN, NOW)
   assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['return_booked_before'], []])
 })
@@ -445,7 +445,7 @@ test('[refund-in.ended.8] [CO-45] a second return of any amount is booked, and t
     journals?.map(({ kind, amounts }) => [kind, amounts.p]),
     [['left_unattributed', 7_00n]],
   )
-  assert.deepEqual(outcome.cashIn.facts.returns, { D1: 30_00, D2: 7_00 })
+  assert.deepEqual(outcome.cashIn.facts.returns, wentBack({ D1: 30_00, D2: 7_00 }))
   assert.deepEqual(decideRefundIn(outcome.refund, outcome.cashIn, [D2], stateOf(), NOW).journals, [])
 })
 

@@ -4,7 +4,7 @@ import type { Operation, State } from '../../src/engine/operation.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { orderId } from '../../src/platform/order-id.ts'
 import type { RefundIn, RefundInFacts, RefundInInput, Return } from '../../src/refund-in/refund-in.ts'
-import { PAID as CREDITED, cashInAs, NOW } from '../cash-in/situations.ts'
+import { PAID as CREDITED, cashInAs, NOW, wentBack } from '../cash-in/situations.ts'
 import { INSTALLATION, NOTHING_USED } from '../support/limits.ts'
 import { ORDER_INPUTS } from '../support/order-inputs.ts'
 
@@ -25,7 +25,7 @@ const FACTS: Readonly<Record<RefundInStatus, RefundInFacts>> = {
 /** What its cash-in counts of it. */
 const COUNTED: Readonly<Record<RefundInStatus, CashInFacts>> = {
   PENDING: { refundsOpenCents: 30_00, openRefunds: { [REFUND_ID]: { valueCents: 30_00, transactionId: null } } },
-  CONFIRMED: { refundsOpenCents: 0, returns: { D1: 30_00 } },
+  CONFIRMED: { refundsOpenCents: 0, returns: wentBack({ D1: 30_00 }) },
   FAILED: { refundsOpenCents: 0 },
 }
 

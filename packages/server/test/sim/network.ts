@@ -1,5 +1,5 @@
 import { buildStaticBrCode } from '@pixgate/brcode'
-import { lacking } from '../../src/banks/lacking.ts'
+import { lacking } from '../../src/banks/bank.ts'
 import type {
   Availability,
   ChargeAvailability,

@@ -63,9 +63,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'a refund above its ceiling by race',
     finds: ['I8'],
     change: {
-      file: 'server/src/cash-in/cash-in.ts',
-      from: '- BigInt(cashIn.facts.refundsOpenCents ?? 0) - awaitedCents(cashIn)',
-      to: '- awaitedCents(cashIn)',
+      file: 'server/src/cash-in/returns.ts',
+      from: '- BigInt(cashIn.facts.refundsOpenCents ?? 0) - inDoubtCents(cashIn)',
+      to: '- inDoubtCents(cashIn)',
     },
   },
   {

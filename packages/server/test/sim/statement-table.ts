@@ -3,8 +3,8 @@ import { keyOf, type OpenEntry, SUBJECT_KINDS, type Subject } from '../../src/ba
 import type { Gap, StatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
 import { isCashIn } from '../../src/cash-in/index.ts'
+import { returnInDoubt } from '../../src/cash-in/returns.ts'
 import type { Operation } from '../../src/engine/operation.ts'
-import { own } from '../../src/platform/own.ts'
 import { bookedAt, type Tables } from './tables.ts'
 
 /** What the bank's statement told, as far as differences are looked for in it. */
@@ -154,16 +154,16 @@ export class StatementTable {
       named: named && subjectOf(named),
       paidBy: paidBy.map(({ id }) => ({ id, kind: SUBJECT_KINDS[kind], endToEndId })),
       arrivedOn: isArrivedOnCharge ? arrived.operationId : null,
-      isAwaited: isArrivedOnCharge === true && this.#isAwaited(arrived.operationId, movementId),
+      isInDoubt: isArrivedOnCharge === true && this.#isInDoubt(arrived.operationId, movementId),
       adjustmentId: null,
       heldCents: 0n,
       isComeAndGone: this.#isComeAndGone(row),
     }
   }
 
-  #isAwaited(chargeId: string, returnId: string): boolean {
+  #isInDoubt(chargeId: string, returnId: string): boolean {
     const charge = this.#tables.operations.get(chargeId)
-    return isCashIn(charge) && own(charge.facts.awaitedReturns, returnId) !== undefined
+    return isCashIn(charge) && returnInDoubt(charge, returnId) !== undefined
   }
 
   /** A payment of nobody's that the bank gave back whole, or such a return. */

@@ -119,8 +119,8 @@ function applies({ from, because, posts, isIgnored }: MachineRow, operation: Ope
 
 function factsAfter({ posts }: MachineRow, state: State) {
   return {
-    ...(posts === 'return_held' ? { awaitedReturns: { any: { heldCents: Number(takenOf(state)) } } } : {}),
-    ...(posts === 'return_known' ? { awaitedReturns: {} } : {}),
+    ...(posts === 'return_held' ? { returns: { any: { state: 'in_doubt', heldCents: Number(takenOf(state)) } } } : {}),
+    ...(posts === 'return_known' ? { returns: {} } : {}),
     ...(posts && posts !== 'return_known' && reservedChange(posts) === 'frees' ? { isFree: true } : {}),
     ...(posts === 'left_after_release' ? { isLate: true } : {}),
   }
@@ -159,7 +159,7 @@ export function takenOf(state: State): bigint {
 
 /** What is held of a return that is not explained, centavos. */
 function heldOf(facts: Document): number | undefined {
-  const { any } = (facts.awaitedReturns ?? {}) as { readonly any?: { readonly heldCents: number } }
+  const { any } = (facts.returns ?? {}) as { readonly any?: { readonly heldCents: number } }
   return any?.heldCents
 }
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
+import { readPartnerTls } from '../../src/banks/certificates.ts'
 import { openPartnerLink } from '../../src/banks/link.ts'
-import { readPartnerTls } from '../../src/banks/pixgate/tls.ts'
 import { errorCode } from '../../src/platform/connection-problem.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'

@@ -118,7 +118,7 @@ export const cashIn = machine({
     'payment cannot be identified':
       'which of several payments the bank gave back is not told, or it is not the credited one and less of it is in suspense than went back',
     'return has no id': 'the bank told no return id, so that it could be told again as another return',
-    'return may be known': 'a return of the same amount was booked or is awaited, or a refund is under way',
+    'return may be known': 'a return of the same amount was booked or is in doubt, or a refund is under way',
   },
   cases: {
     movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',
@@ -215,16 +215,16 @@ export const cashIn = machine({
     // or a case in every state: an operator may have decided the payment that it is of.
     { from: ANY, on: 'return.told', when: 'return restated', to: 'same', opens: 'return_restated', rule: 'cash-in.refunds.6', says: 'The same of a return that names no refund, whatever the status.' },
     { from: ANY, on: 'return.told', when: 'movement belongs to another operation', to: 'same', posts: 'left_unattributed', opens: 'movement_elsewhere', rule: 'cash-in.refunds.11', says: 'A return id that is booked on another operation is in suspense here and a case.' },
-    { from: ANY, on: 'return.told', when: ['return has no id', 'return may be known'], to: 'same', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'Where a return of that amount was booked, in suspense too, or is awaited, or a refund is under way, one without an id may be that one: then it is a case only.' },
+    { from: ANY, on: 'return.told', when: ['return has no id', 'return may be known'], to: 'same', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'Where a return of that amount was booked, in suspense too, or is in doubt, or a refund is under way, one without an id may be that one: then it is a case only.' },
     { from: ANY, on: 'return.told', when: 'return has no id', to: 'same', posts: 'left_unattributed', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'A return of the bank’s own without an id, of which the bank cannot be asked, is in suspense and a case. Where a return of that amount is reported with its id afterwards it is that one: it is booked as what it is, and its suspense (J12k) and its case end.' },
     { from: CREDITED, on: 'return.told', when: 'payment is in suspense', to: 'same', posts: 'arrival_returned', opens: 'suspended_payment_returned', rule: 'cash-in.refunds.12', says: 'What the bank gives back of a payment that is in suspense is taken from suspense and is a case; the merchant, who was not credited with it, is not debited. Without an end-to-end id the only payment is meant.' },
     { from: ANY, on: 'return.told', when: 'payment cannot be identified', to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', rule: 'cash-in.refunds.9', says: 'Where it is not reported which of several payments went back, or more went back than is in suspense of it, what left is in suspense and a case. So is what goes back of a payment that an operator has credited or written off, whatever the status; of one that was attributed it is the other charge’s return. While a payment of the charge is still to be verified such a return waits.' },
-    { from: CREDITED, on: 'return.told', when: 'a refund may explain it', to: 'same', rule: 'cash-in.returns.1', says: 'It is awaited while a refund of this payment may be it. Nothing is booked yet, and every such refund is asked about at once. The merchant is notified once it is known.' },
+    { from: CREDITED, on: 'return.told', when: 'a refund may explain it', to: 'same', rule: 'cash-in.returns.1', says: 'It is in doubt while a refund of this payment may be it. Nothing is booked yet, and every such refund is asked about at once. The merchant is notified once it is known.' },
     { from: CREDITED, on: 'return.told', when: 'returns exceed the payment', to: 'same', opens: 'returned_too_much', rule: 'cash-in.refunds.5', says: 'More than the value may go back by the bank’s own returns too; then it is a case.' },
     { from: CREDITED, on: 'return.told', to: 'same', rule: 'cash-in.returns.2', says: 'Where no refund can be it any more, as each ended otherwise or has another reference, it is the bank’s own (J12). So is one of another amount than any refund under way, at once.' },
     { from: CREDITED, on: 'return.unexplained', to: 'same', posts: 'return_held', opens: 'return_unexplained', rule: 'cash-in.returns.4', says: 'After 15 minutes without an answer it is a case: what left is in suspense, and what is there of it is held (J12h). Nothing is owed for it.' },
     { from: ANY, on: 'return.known', when: 'money of it is held', to: 'same', posts: 'return_known', rule: 'cash-in.returns.5', says: 'Once it is known whose it is, ours or the bank’s, its hold and its suspense end in the same instant in which it is booked (J12k), and the case closes.' },
-    { from: CREDITED, on: 'return.known', to: 'same', rule: 'cash-in.returns.5', says: 'Known before anything of it was held, it is awaited no more.' },
+    { from: CREDITED, on: 'return.known', to: 'same', rule: 'cash-in.returns.5', says: 'Known before anything of it was held, it is in doubt no more.' },
 
     // Work.
     { from: ANY, on: 'work.requested', to: 'same', asks: true, rule: 'cash-in.work.1', says: 'Whatever casts doubt on a cash-in may request that the bank be asked now; this changes no state.' },

@@ -126,7 +126,7 @@ export interface OpenRow {
   readonly named_end_to_end_id: string | null
   readonly paid_by: readonly string[] | null
   readonly arrived_on: string | null
-  readonly is_awaited: boolean
+  readonly is_in_doubt: boolean
   readonly adjustment_id: string | null
   readonly held_cents: bigint
   readonly came_and_went: boolean
@@ -157,8 +157,8 @@ export function openEntries(picked: string): string {
           n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
           (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
             WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
-          EXISTS (SELECT FROM movement p JOIN operation c ON c.id = p.operation_id AND c.facts -> 'awaitedReturns' ? s.id
-                   WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS is_awaited,
+          EXISTS (SELECT FROM movement p JOIN operation c ON c.id = p.operation_id AND c.facts -> 'returns' -> s.id ->> 'state' = 'in_doubt'
+                   WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS is_in_doubt,
           a.id AS adjustment_id,
           coalesce((SELECT sum(CASE c.status WHEN 'CLEARING_ADDED' THEN c.value_cents WHEN 'CLEARING_REMOVED' THEN -c.value_cents END)
                       FROM operation c
@@ -238,7 +238,7 @@ export function openEntryOf(row: OpenRow): OpenEntry {
         : { id: row.named_id, kind: row.named_kind, endToEndId: row.named_end_to_end_id },
     paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
     arrivedOn: row.arrived_on,
-    isAwaited: row.is_awaited,
+    isInDoubt: row.is_in_doubt,
     adjustmentId: row.adjustment_id,
     heldCents: row.held_cents,
     isComeAndGone: row.came_and_went,

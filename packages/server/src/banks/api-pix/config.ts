@@ -1,5 +1,7 @@
 import {
   address,
+  type Environment,
+  fileVariable,
   flag,
   headerSecret,
   integer,
@@ -11,22 +13,24 @@ import {
   type Values,
   variables,
 } from '../../platform/variables.ts'
-import type { BankCertificate } from '../certificate.ts'
-import type { PartnerTls } from '../client-tls.ts'
-import { merchantOf, merchantVariables } from '../merchant.ts'
-import type { ChargeRequest } from '../port.ts'
-import type { AddedValues, CallForm } from './additions.ts'
-import { readBankTls } from './certificate.ts'
+import { merchantOf, merchantVariables } from '../bank.ts'
+import { readBankTls } from '../certificates.ts'
 import { CALLBACK_PATH, SECRET_PARAMETER } from './inbound.ts'
-import { type BankAddresses, type Preset, presets, STANDARD_TOKEN, type TokenForm } from './presets.ts'
+import type { CallForm } from './link.ts'
+import { type AddedPart, type Preset, presets, STANDARD_TOKEN } from './presets.ts'
 
-/** How a bank that follows the Central Bank's API Pix is reached. */
+/** Variables of the banks that follow the Central Bank's API Pix. */
 
 const SECRET_MIN_LENGTH = 32
 /** PKCS#12 in Base64. */
 const CERTIFICATE_MAX_LENGTH = 32_768
 
-/** What any of them has to be told. */
+const callbackSecret = {
+  shape: headerSecret(),
+  productionShape: headerSecret(SECRET_MIN_LENGTH),
+  secret: true,
+} as const
+
 const common = variables({
   PIXGATE_BANK_ENVIRONMENT: {
     shape: oneOf('sandbox', 'production'),
@@ -72,15 +76,11 @@ const common = variables({
     description: 'Where the bank reaches this service from outside: `bank-check` tells it to the bank.',
   },
   PIXGATE_BANK_CALLBACK_SECRET: {
-    shape: headerSecret(),
-    productionShape: headerSecret(SECRET_MIN_LENGTH),
-    secret: true,
+    ...callbackSecret,
     description: 'Stands as `?hmac=` in the address that the bank calls. What comes without it is refused.',
   },
   PIXGATE_BANK_CALLBACK_SECRET_PREVIOUS: {
-    shape: headerSecret(),
-    productionShape: headerSecret(SECRET_MIN_LENGTH),
-    secret: true,
+    ...callbackSecret,
     description: 'The one before it; accepted too, until the bank has been told the new address.',
   },
   PIXGATE_BANK_ADDRESSES: {
@@ -112,15 +112,14 @@ const common = variables({
   ...merchantVariables,
 })
 
-/** What `PIXGATE_BANK_PRESET` may be. */
-export const PRESET_NAMES = Object.keys(presets) as (keyof typeof presets)[]
+const PRESET_NAMES = Object.keys(presets) as (keyof typeof presets)[]
 
 const url = {
   shape: address('https:'),
   isBankAddress: true,
 } as const
 
-/** Where it is, if not where the preset says. */
+/** Override those of the preset. */
 const places = variables({
   PIXGATE_BANK_API_URL: {
     ...url,
@@ -129,9 +128,6 @@ const places = variables({
   PIXGATE_BANK_TOKEN_URL: { ...url, description: 'Where the bank gives tokens. Unset: where its preset says.' },
 })
 
-const commonVariables = { ...common, ...places }
-
-/** What is told of any bank that follows the standard. */
 export const apiPixVariables = variables({
   PIXGATE_BANK_PRESET: {
     shape: oneOf(...PRESET_NAMES),
@@ -156,7 +152,6 @@ export const apiPixVariables = variables({
   ...places,
 })
 
-/** What is told of Efí. */
 export const efiVariables = variables({
   ...common,
   PIXGATE_BANK_PAYS_QR_CODES: {
@@ -168,78 +163,44 @@ export const efiVariables = variables({
   ...places,
 })
 
-/** The same, read. */
-export interface ApiPixConfig {
-  readonly addresses: BankAddresses
-  readonly tokenForm: TokenForm
-  readonly clientId: string
-  /** `undefined`: the bank gives out none. */
-  readonly clientSecret: string | undefined
-  /** How its calls differ from the standard's. */
-  readonly calls: Pick<CallForm, 'added' | 'values'>
-  readonly hasWholeSeconds: boolean
-  /** What the registration of an address carries besides. */
-  readonly registration: Readonly<Record<string, string>>
-  /** What whoever starts the service should know. */
-  readonly warning: string | undefined
-  readonly tls: PartnerTls
-  readonly certificates: readonly BankCertificate[]
-  readonly isSandbox: boolean
-  /** What the bank is told to call, with the secret of now; `undefined`: nobody said. */
-  readonly callbackUrl: string | undefined
-  /** The one of now first. */
-  readonly callbackSecrets: readonly string[]
-  /** From where the bank calls; `undefined`: from anywhere. */
-  readonly callbackAddresses: readonly string[] | undefined
-  readonly merchant: ChargeRequest['merchant']
-  readonly hasIdempotentOrders: boolean
-  /** Of Efí; its payouts by QR code are bound to no amount. */
+export interface ApiPixConfig extends ReturnType<typeof configOf> {
+  /** Efí's payouts by QR code are bound to no amount. */
   readonly paysQrCodes?: boolean
-  readonly timeoutMs: number
-  readonly createBudgetMs: number
 }
 
-/** Makes it of the values of its variables, and of the files that they name, which were found to be good. */
+/** Makes it of its variables and their files, which have no faults. */
 export function apiPixConfig(values: Values<typeof apiPixVariables>): ApiPixConfig {
-  const {
-    PIXGATE_BANK_PRESET: name,
-    PIXGATE_BANK_APPLICATION_KEY: applicationKey,
-    PIXGATE_BANK_ACCOUNT: account,
-  } = values
-  return configOf(values, name === undefined ? undefined : presets[name], { applicationKey, account })
+  const { PIXGATE_BANK_PRESET: name, PIXGATE_BANK_APPLICATION_KEY: key, PIXGATE_BANK_ACCOUNT: account } = values
+  return configOf(values, name && presets[name], { 'application key': key, account })
 }
 
-/** The same, of Efí. */
 export function efiConfig(values: Values<typeof efiVariables>): ApiPixConfig {
   return { ...configOf(values, presets.efi), paysQrCodes: values.PIXGATE_BANK_PAYS_QR_CODES }
 }
 
-/** What every bank of the standard is told; the secret only where there is one. */
-type CommonValues = Omit<Values<typeof commonVariables>, 'PIXGATE_BANK_CLIENT_SECRET'> & {
+type CommonValues = Omit<Values<typeof common & typeof places>, 'PIXGATE_BANK_CLIENT_SECRET'> & {
   readonly PIXGATE_BANK_CLIENT_SECRET: string | undefined
 }
-
-const NOTHING_ADDED = { applicationKey: undefined, account: undefined }
 
 function configOf(
   values: CommonValues,
   preset: Preset | undefined,
-  ours: Omit<AddedValues, 'clientId'> = NOTHING_ADDED,
-): ApiPixConfig {
+  ours: Pick<CallForm['values'], 'application key' | 'account'> = { 'application key': undefined, account: undefined },
+) {
   const { tls, certificates } = readBankTls(values)
   const known = preset?.addresses[values.PIXGATE_BANK_ENVIRONMENT]
-  const { PIXGATE_BANK_API_URL: api, PIXGATE_BANK_TOKEN_URL: token, PIXGATE_BANK_CLIENT_ID: clientId } = values
-  const { PIXGATE_BANK_CALLBACK_SECRET: secret, PIXGATE_BANK_CALLBACK_SECRET_PREVIOUS: before } = values
+  const { PIXGATE_BANK_CLIENT_ID: clientId } = values
+  const { PIXGATE_BANK_CALLBACK_SECRET: secret, PIXGATE_BANK_CALLBACK_SECRET_PREVIOUS: previous } = values
   return {
     addresses: {
-      api: api ?? known?.api ?? '',
-      token: token ?? known?.token ?? '',
+      api: values.PIXGATE_BANK_API_URL ?? known?.api ?? '',
+      token: values.PIXGATE_BANK_TOKEN_URL ?? known?.token ?? '',
       ...(known?.patchPath !== undefined && { patchPath: known.patchPath }),
     },
     tokenForm: preset?.token ?? STANDARD_TOKEN,
     clientId,
     clientSecret: values.PIXGATE_BANK_CLIENT_SECRET,
-    calls: { added: preset?.added ?? [], values: { clientId, ...ours } },
+    calls: { added: preset?.added ?? [], values: { 'client id': clientId, ...ours } },
     hasWholeSeconds: preset?.hasWholeSeconds ?? false,
     registration: registrationOf(preset, values.PIXGATE_BANK_CALLBACKS_BEHIND_MTLS),
     warning:
@@ -248,7 +209,7 @@ function configOf(
     certificates,
     isSandbox: values.PIXGATE_BANK_ENVIRONMENT === 'sandbox',
     callbackUrl: callbackUrlOf(values.PIXGATE_BANK_CALLBACK_URL, secret),
-    callbackSecrets: [secret, before].filter((one) => one !== undefined),
+    callbackSecrets: [secret, previous].filter((one) => one !== undefined),
     callbackAddresses: values.PIXGATE_BANK_ADDRESSES,
     merchant: merchantOf(values),
     hasIdempotentOrders: values.PIXGATE_BANK_IDEMPOTENT_ORDERS,
@@ -257,8 +218,11 @@ function configOf(
   }
 }
 
-/** A bank that wants to see that its certificate is asked for is told where nobody does. */
-function registrationOf({ registersWithoutMtlsBy }: Partial<Preset> = {}, isBehindMtls: boolean) {
+/** Tells a bank that demands mTLS for callbacks where our address does not ask for it. */
+function registrationOf(
+  { registersWithoutMtlsBy }: Partial<Preset> = {},
+  isBehindMtls: boolean,
+): Record<string, string> {
   return registersWithoutMtlsBy === undefined || isBehindMtls ? {} : { [registersWithoutMtlsBy]: 'true' }
 }
 
@@ -266,4 +230,65 @@ function callbackUrlOf(base: string | undefined, secret: string | undefined): st
   if (base === undefined) return undefined
   const query = secret === undefined ? '' : `?${new URLSearchParams({ [SECRET_PARAMETER]: secret })}`
   return base.replace(/\/$/, '') + CALLBACK_PATH + query
+}
+
+/**
+ * Faults of the variables together, each being right by itself.
+ * @source rules#api-pix.10, rules#api-pix.12, rules#api-pix.14
+ */
+export function apiPixFaults(environment: Environment): readonly string[] {
+  const name = PRESET_NAMES.find((known) => known === environment.PIXGATE_BANK_PRESET)
+  const preset: Preset | undefined = name && presets[name]
+  return [...addressFaults(environment, preset), ...contractFaults(environment, preset), ...efiFaults(environment)]
+}
+
+function addressFaults(environment: Environment, preset: Preset | undefined): readonly string[] {
+  const { PIXGATE_BANK_API_URL: api, PIXGATE_BANK_TOKEN_URL: token, PIXGATE_BANK_ENVIRONMENT: place } = environment
+  if (api && token) return []
+  if (!preset) return ['PIXGATE_BANK_PRESET is required, or both PIXGATE_BANK_API_URL and PIXGATE_BANK_TOKEN_URL']
+  if (place === undefined || place in preset.addresses) return []
+  const known = Object.keys(preset.addresses).join(', ')
+  return [
+    `PIXGATE_BANK_ENVIRONMENT must be ${known} for ${preset.name}, or both PIXGATE_BANK_API_URL and PIXGATE_BANK_TOKEN_URL set: nothing else of it follows the standard`,
+  ]
+}
+
+/** Variables of our contract with the bank. */
+const VARIABLES: Readonly<Partial<Record<AddedPart['value'], string>>> = {
+  'application key': 'PIXGATE_BANK_APPLICATION_KEY',
+  account: 'PIXGATE_BANK_ACCOUNT',
+}
+
+function contractFaults(environment: Environment, preset: Preset | undefined): readonly string[] {
+  const needsSecret = preset?.token.credentials !== 'id in body'
+  const added: readonly AddedPart[] = preset?.added ?? []
+  const needed = [
+    ...(needsSecret ? ['PIXGATE_BANK_CLIENT_SECRET'] : []),
+    ...added.flatMap(({ value, isOptional }) => (isOptional ? [] : (VARIABLES[value] ?? []))),
+  ]
+  const missing = needed.filter((name) => !environment[name] && !environment[fileVariable(name)])
+  return missing.map((name) => `${name} is required${preset ? ` by ${preset.name}` : ''}`)
+}
+
+/** Faults of Efí's variables, as of any bank's. */
+export function efiFaults(environment: Environment): readonly string[] {
+  return [...readBankTls(environment).faults, ...environmentFaults(environment), ...originFaults(environment)]
+}
+
+/** Real money moves in production mode only. */
+function environmentFaults({ PIXGATE_MODE, PIXGATE_BANK_ENVIRONMENT }: Environment): readonly string[] {
+  return PIXGATE_BANK_ENVIRONMENT === 'production' && PIXGATE_MODE !== 'production'
+    ? ['PIXGATE_BANK_ENVIRONMENT must be sandbox, unless PIXGATE_MODE is production']
+    : []
+}
+
+const PROOFS = ['PIXGATE_BANK_CALLBACK_SECRET', 'PIXGATE_BANK_ADDRESSES'] as const
+
+/** Callbacks have no signature: without a proof of origin, strangers could cause queries. */
+function originFaults(environment: Environment): readonly string[] {
+  const isProven =
+    environment.PIXGATE_BANK_CALLBACKS_BEHIND_MTLS === 'true' ||
+    PROOFS.some((name) => environment[name] || environment[`${name}_FILE`])
+  if (environment.PIXGATE_MODE !== 'production' || isProven) return []
+  return [`one of ${PROOFS.join(', ')} and PIXGATE_BANK_CALLBACKS_BEHIND_MTLS is required in production`]
 }

@@ -4,50 +4,28 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { Type } from 'typebox'
 import { connectionProblem, errorCode } from '../../platform/connection-problem.ts'
 import { bad, type Finding, good } from '../../platform/finding.ts'
-import { isSuccess } from '../answers.ts'
 import type { ExaminationOptions } from '../bank.ts'
-import type { PartnerTls } from '../client-tls.ts'
+import { type Exchange, isSuccess } from '../exchange.ts'
 import type { Outcome } from '../link.ts'
-import type { ChargeRequest, Partner } from '../port.ts'
-import { bodyTest } from './bodies.ts'
-import { problemOf } from './classify.ts'
-import { concealing } from './conceal.ts'
-import type { Exchange } from './exchange.ts'
+import type { Partner } from '../port.ts'
+import { bodyTest } from '../values.ts'
+import type { ApiPixConfig } from './config.ts'
 import { SECRET_PARAMETER } from './inbound.ts'
-import type { Tokens } from './tokens.ts'
+import { concealing, type Tokens } from './link.ts'
+import { problemOf } from './protocol.ts'
 
-/** What is examined of a bank of the standard. */
-export interface Examined {
+interface Examined extends ApiPixConfig {
   readonly address: URL
-  readonly tls: PartnerTls
-  readonly timeoutMs: number
   readonly tokens: Pick<Tokens, 'current'>
   readonly scopes: readonly string[]
   readonly exchange: Exchange
   readonly partner: Pick<Partner, 'createCharge' | 'cancelCharge'>
-  readonly merchant: ChargeRequest['merchant']
   /** Epoch milliseconds, by the bank's clock. */
   readonly bankNow: () => number
-  /** Where the bank is to call, with its secret; `undefined`: nobody said. */
-  readonly callbackUrl: string | undefined
-  /** Those of the address. */
-  readonly callbackSecrets: readonly string[]
-  /** What a registration of an address carries besides. */
-  readonly registration: Readonly<Record<string, string>>
-  /** What whoever sets it up should know. */
-  readonly warning: string | undefined
-  /** Whether its charges cost nobody anything. */
-  readonly isSandbox: boolean
-}
-
-/** A step: what it found, and whether the next ones can find anything. */
-interface Step {
-  readonly finding: Finding
-  readonly isEnd?: boolean
 }
 
 /**
- * Goes the way to the bank step by step, each with the reason where it fails: what cannot be reached is asked nothing.
+ * Tries the way to the bank step by step, each with the reason of its failure. Missing scopes hinder no further step.
  * @source rules#api-pix.13
  */
 export async function examine(
@@ -57,11 +35,12 @@ export async function examine(
   const conceal = concealing(examined.callbackSecrets)
   const withoutSecrets = (finding: Finding) => withoutSecret({ ...finding, says: conceal(finding.says) })
   const findings: Finding[] = examined.warning === undefined ? [] : [good('preset', examined.warning)]
-  for (const step of [resolves, connects, agreesOnTls, grantsToken, allowsScopes]) {
-    const { finding, isEnd = !finding.isOk } = await step(examined)
+  for (const step of [resolves, connects, agreesOnTls, grantsToken]) {
+    const finding = await step(examined)
     findings.push(finding)
-    if (isEnd) return findings.map(withoutSecrets)
+    if (!finding.isOk) return findings.map(withoutSecrets)
   }
+  findings.push(await allowsScopes(examined))
   findings.push(registers ? await register(examined) : await webhookOf(examined))
   if (examined.isSandbox && newId) findings.push(await chargeOf(examined, newId()))
   return findings.map(withoutSecrets)
@@ -69,20 +48,18 @@ export async function examine(
 
 const SECRET = new RegExp(`(${SECRET_PARAMETER}(?:=|%3D))[^&\\s"'<>]+`, 'gi')
 
-/** A bank may repeat an address that it does not like, with the secret in it: this is printed. */
+/** Findings are printed, and a bank may repeat an address that it refuses, with the secret in it. */
 function withoutSecret(finding: Finding): Finding {
   return { ...finding, says: finding.says.replaceAll(SECRET, '$1…') }
 }
 
-async function resolves({ address }: Examined): Promise<Step> {
+async function resolves({ address }: Examined): Promise<Finding> {
   const { hostname } = address
   try {
     const { address: ip } = await lookup(hostname)
-    return { finding: good('name', `${hostname} is ${ip}`) }
+    return good('name', `${hostname} is ${ip}`)
   } catch {
-    return {
-      finding: bad('name', `${hostname} does not resolve: check PIXGATE_BANK_API_URL, and the DNS of this machine`),
-    }
+    return bad('name', `${hostname} does not resolve: check PIXGATE_BANK_API_URL, and the DNS of this machine`)
   }
 }
 
@@ -90,7 +67,7 @@ function portOf({ port }: URL): number {
   return port === '' ? 443 : Number(port)
 }
 
-/** Waits for the first of a socket's events that ends it one way or the other. */
+/** Waits until a socket is ready; otherwise the code of its error. */
 function settled(socket: ReturnType<typeof connect>, ready: string, timeoutMs: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     socket.setTimeout(timeoutMs, () => resolve('timeout'))
@@ -98,46 +75,42 @@ function settled(socket: ReturnType<typeof connect>, ready: string, timeoutMs: n
   }).finally(() => socket.destroy()) as Promise<string | undefined>
 }
 
-async function connects({ address, timeoutMs }: Examined): Promise<Step> {
+async function connects({ address, timeoutMs }: Examined): Promise<Finding> {
   const [host, port] = [address.hostname, portOf(address)]
   const failure = await settled(connect({ host, port }), 'connect', timeoutMs)
-  if (failure === undefined) return { finding: good('connection', `port ${port} answers`) }
+  if (failure === undefined) return good('connection', `port ${port} answers`)
   const says = `port ${port} ${connectionProblem(failure)}: check the firewall between here and the bank`
-  return { finding: bad('connection', says) }
+  return bad('connection', says)
 }
 
-async function agreesOnTls({ address, tls, timeoutMs }: Examined): Promise<Step> {
+async function agreesOnTls({ address, tls, timeoutMs }: Examined): Promise<Finding> {
   const host = address.hostname
   const options: ConnectionOptions = { ...tls, host, port: portOf(address), servername: host, minVersion: 'TLSv1.2' }
   const failure = await settled(connectTls(options), 'secureConnect', timeoutMs)
-  if (failure === undefined) return { finding: good('TLS', 'the bank proves who it is') }
-  return {
-    finding: bad('TLS', `the bank ${connectionProblem(failure)}: check PIXGATE_BANK_CERTIFICATE and PIXGATE_BANK_CA`),
-  }
+  if (failure === undefined) return good('TLS', 'the bank proves who it is')
+  return bad('TLS', `the bank ${connectionProblem(failure)}: check PIXGATE_BANK_CERTIFICATE and PIXGATE_BANK_CA`)
 }
 
-async function grantsToken({ tokens }: Examined): Promise<Step> {
+async function grantsToken({ tokens }: Examined): Promise<Finding> {
   const grant = await tokens.current()
-  if (!('failed' in grant)) return { finding: good('token', 'the bank takes our certificate, client id and secret') }
+  if (!('failed' in grant)) return good('token', 'the bank takes our certificate, client id and secret')
   const { failed } = grant
   if (failed.kind === 'answered' && failed.httpStatus < 500) {
     const says = `the bank answers ${failed.httpStatus} to the request for a token: check PIXGATE_BANK_CLIENT_ID and PIXGATE_BANK_CLIENT_SECRET, and that they and the certificate are of the same environment`
-    return { finding: bad('token', says) }
+    return bad('token', says)
   }
-  return { finding: bad('token', `the bank ${problemWith(failed)}: the certificate may be of another environment`) }
+  return bad('token', `the bank ${problemWith(failed)}: the certificate may be of another environment`)
 }
 
-/** A bank that does not say what it allows is asked all the same. */
-async function allowsScopes({ tokens, scopes }: Examined): Promise<Step> {
+async function allowsScopes({ tokens, scopes }: Examined): Promise<Finding> {
   const grant = await tokens.current()
   const allowed = 'failed' in grant ? undefined : grant.scopes
-  if (allowed === undefined) return { finding: good('scopes', 'the bank does not say which it grants') }
-  if (scopes.length === 0)
-    return { finding: good('scopes', 'none is asked for: the contract with the bank says which') }
+  if (allowed === undefined) return good('scopes', 'the bank does not say which it grants')
+  if (scopes.length === 0) return good('scopes', 'none is asked for: the contract with the bank says which')
   const missing = scopes.filter((scope) => !allowed.includes(scope))
-  if (missing.length === 0) return { finding: good('scopes', `all that are needed: ${scopes.join(', ')}`) }
+  if (missing.length === 0) return good('scopes', `all that are needed: ${scopes.join(', ')}`)
   const says = `${missing.join(', ')} missing: allow them for this application at the bank`
-  return { finding: bad('scopes', says), isEnd: false }
+  return bad('scopes', says)
 }
 
 const isWebhook = bodyTest(Type.Object({ webhookUrl: Type.String() }))
@@ -162,7 +135,7 @@ async function webhookOf(examined: Examined): Promise<Finding> {
     : bad('webhook', 'the bank calls another address: run `npm run bank-check -- --register`')
 }
 
-/** The bank calls the address before it takes it: that it can be reached is its own word. */
+/** The bank calls the address before it registers it. */
 async function register(examined: Examined): Promise<Finding> {
   const { exchange, callbackUrl: webhookUrl, registration: headers } = examined
   if (webhookUrl === undefined) return bad('webhook', 'PIXGATE_BANK_CALLBACK_URL is needed to register one')
@@ -172,7 +145,7 @@ async function register(examined: Examined): Promise<Finding> {
     : bad('webhook', `not registered: the bank ${problemWith(outcome)}`)
 }
 
-/** More than Efí's sandbox pays by itself. */
+/** Efí's sandbox pays smaller charges by itself. */
 const CHARGE_CENTS = 1_001n
 const CHARGE_LASTS_MS = 600_000
 

@@ -1,70 +1,65 @@
 import { endpoint } from '@pixgate/spec'
 import { type Static, Type } from 'typebox'
 import { secretsEqual, sha256 } from '../../platform/crypto.ts'
-import type { BodyTest } from '../body-test.ts'
-import type { BankEvent, EventSubject, Inbound, InboundRequest, Judgement, ReadableEvent } from '../inbound.ts'
-import { keepingFault } from '../keepable-json.ts'
-import { itemsOf, textIn, withoutNulls } from '../values.ts'
-import { bodyTest, information } from './bodies.ts'
+import type { EventSubject, Inbound, InboundRequest, InboundRoute, Judgement, ReadableEvent } from '../inbound.ts'
+import { type BodyTest, bodyTest, itemsOf, storageFault, textIn, withoutNulls } from '../values.ts'
+import { information } from './protocol.ts'
 
 /**
- * The callbacks of the standard: a list of what happened, which nobody has signed. Each item is a question to the bank, and
- * nothing else; what cannot be read is not kept, as the bank's lists have it anyway.
+ * Callbacks of the standard: a list of events without a signature. Each item only causes a query; unreadable ones are not
+ * stored, as the bank's lists have the same movements.
  * @source rules#api-pix.11
  */
 
-/** What proves, as far as the deployment allows, that a callback is the bank's. */
+/** Proof of origin, as far as the deployment allows. */
 export interface CallbackOrigin {
-  /** In the address that the bank was told; the one before it counts too. */
+  /** In the registered address, the current and the previous one. */
   readonly secrets: readonly string[]
-  /** Whether the bank calls from an address; absent: from anywhere. */
+  /** Whether the bank calls from an address; absent: from any. */
   readonly isFromBank?: (address: string) => boolean
 }
 
-/** Where the bank calls: it puts `/pix` behind the address that it was told, whatever the address ends with. */
+/** Path of callbacks. Banks append `/pix` to the registered address, whatever it ends with. */
 export const CALLBACK_PATH = '/api/webhooks/bank'
 
-/** In what of the query the secret stands: as Efí's documents call it, which swallow the `/pix` with an `ignorar`. */
+/** Query parameter of the secret, named as in Efí's documents, which absorb the `/pix` with an `ignorar`. */
 export const SECRET_PARAMETER = 'hmac'
 
-const receive = (path: string, id: string) =>
-  endpoint({
-    id,
-    method: 'POST',
-    path,
-    auth: 'partner',
-    tag: 'Partner',
-    summary: 'Take a callback of API Pix',
-    description: 'What it names is asked about at the bank. Nothing of what it says is believed.',
-    body: Type.Unknown(),
-    responses: { 200: { description: 'Stored' } },
-    errors: [],
-  })
+function routeOf(name: string, path: string, id: string): InboundRoute {
+  return {
+    name,
+    endpoint: endpoint({
+      id,
+      method: 'POST',
+      path,
+      auth: 'partner',
+      tag: 'Partner',
+      summary: 'Take a callback of API Pix',
+      description: 'What it names is asked about at the bank. Nothing of what it says is believed.',
+      body: Type.Unknown(),
+      responses: { 200: { description: 'Stored' } },
+      errors: [],
+    }),
+    acknowledgement: { status: 200 },
+  }
+}
 
 const ROUTES = [
-  {
-    name: 'api-pix',
-    endpoint: receive(`${CALLBACK_PATH}/pix`, 'receiveApiPixCallback'),
-    acknowledgement: { status: 200 },
-  },
-  {
-    name: 'api-pix/bare',
-    endpoint: receive(CALLBACK_PATH, 'receiveBareApiPixCallback'),
-    acknowledgement: { status: 200 },
-  },
-] as const
+  routeOf('api-pix', `${CALLBACK_PATH}/pix`, 'receiveApiPixCallback'),
+  routeOf('api-pix/bare', CALLBACK_PATH, 'receiveBareApiPixCallback'),
+]
 
-/** Makes it. */
+/** Receives callbacks of the standard. */
 export function createApiPixInbound(origin: CallbackOrigin): Inbound {
   return {
     routes: ROUTES,
     authenticate: (request) => originOf(origin, request),
-    parse: (_route, body) => parse(body),
+    parse: (_, body) => itemsIn(body)?.filter(isItem).flatMap(eventsOf) ?? [],
     unread,
   }
 }
 
-/** Whoever shows everything that is asked for is still nobody whose word counts. */
+/** Even with every proof a callback stays unproven: it has no signature. */
 function originOf({ secrets, isFromBank }: CallbackOrigin, request: InboundRequest): Judgement {
   if (secrets.length > 0 && !showsOneOf(secrets, request.search))
     return { origin: 'refused', reason: 'the secret in the address is missing or wrong' }
@@ -75,14 +70,14 @@ function originOf({ secrets, isFromBank }: CallbackOrigin, request: InboundReque
 
 function showsOneOf(secrets: readonly string[], search: string): boolean {
   const shown = new URLSearchParams(search).get(SECRET_PARAMETER)?.replace(/\/pix$/, '') ?? ''
-  // Every secret is tried, so that the time taken does not tell which one fits.
+  // Every secret is tried, so that the time taken does not show which one fits.
   return secrets.map((secret) => secretsEqual(shown, secret)).includes(true)
 }
 
 const TEXT_MAX_LENGTH = 128
 const text = Type.Optional(Type.String({ maxLength: TEXT_MAX_LENGTH }))
 
-/** An item of a callback, as far as it names something. */
+/** An item of a callback: the members that name something. */
 const item = Type.Object({
   endToEndId: text,
   txid: text,
@@ -97,22 +92,17 @@ const isReturned = bodyTest(returned)
 const isCallback = bodyTest(Type.Object({ pix: Type.Unknown() }))
 const isTest = bodyTest(Type.Object({ evento: Type.String() }))
 
-/** Pure, and for ever the same. */
-function parse(body: Buffer): readonly BankEvent[] {
-  return itemsIn(body)?.filter(isItem).flatMap(eventsOf) ?? []
-}
-
-/** The items of a callback: under `pix`, or in a bare list, or one by itself. A call without items is the bank's test of the address. */
+/** Items under `pix`, in a bare list, or one by itself. A call without items is the bank's test of the address. */
 function itemsIn(body: Buffer): readonly unknown[] | undefined {
   const text = body.toString()
   const json = withoutNulls(jsonOf(text))
-  if (typeof json !== 'object' || keepingFault(text) !== undefined) return undefined
+  if (typeof json !== 'object' || storageFault(text) !== undefined) return undefined
   if (isCallback(json)) return itemsOf(json.pix)
   if (Array.isArray(json)) return json
   return isItem(json) && (json.endToEndId !== undefined || json.txid !== undefined) ? [json] : undefined
 }
 
-/** The first part of a callback that is left out, as it cannot be read. */
+/** Names the first unreadable part of a callback. */
 function unread(body: Buffer): string | undefined {
   const items = itemsIn(body)
   if (items === undefined) return isTestCall(body) ? undefined : 'no payments'
@@ -125,7 +115,7 @@ function faults(items: readonly unknown[], isRead: BodyTest<unknown>): string[] 
   return items.filter((one) => !isRead(one)).map((one) => isRead.fault(one) || 'no object')
 }
 
-/** Banks call an address when it is registered: with nothing, or with an event instead of payments, as Efí does. */
+/** Banks call an address at its registration, with nothing or, as Efí, with an event in place of payments. */
 function isTestCall(body: Buffer): boolean {
   const json = jsonOf(body.toString())
   const isEmpty = body.length === 0 || (typeof json === 'object' && json !== null && Object.keys(json).length === 0)
@@ -138,8 +128,7 @@ function eventsOf({ endToEndId, txid, status, devolucoes, gnExtras }: Item): rea
   const returns = itemsOf(devolucoes).filter(isReturned)
   const idEnvio = textIn(gnExtras, 'idEnvio')
   if (idEnvio && idEnvio.length <= TEXT_MAX_LENGTH) {
-    const told = [status, ...returns.map(({ rtrId }) => rtrId)]
-    return [question('payout', { id: idEnvio, endToEndId: null }, told)]
+    return [question('payout', { id: idEnvio, endToEndId: null }, [status, ...returns.map(({ rtrId }) => rtrId)])]
   }
   if (!txid) return []
   return [
@@ -150,14 +139,14 @@ function eventsOf({ endToEndId, txid, status, devolucoes, gnExtras }: Item): rea
   ]
 }
 
-/** «Something happened»: what it says besides only tells it from another one about the same. */
+/** An event that only causes a query. @param distinct distinguishes it from other events of the same id */
 function question(
   subject: EventSubject,
   { id, endToEndId }: { readonly id: string; readonly endToEndId: string | null },
-  told: readonly (string | undefined)[],
+  distinct: readonly (string | undefined)[],
 ): ReadableEvent {
   const references = { transactionId: null, externalId: id, endToEndId }
-  const key = [subject, '', id, ...told.map((word) => word ?? '')]
+  const key = [subject, '', id, ...distinct.map((word) => word ?? '')]
   return {
     subject,
     kind: 'changed',

@@ -1,36 +1,40 @@
-import type { AddedPart } from './additions.ts'
-
 /**
- * Where banks are that follow the Central Bank's API Pix, and in what each differs. All of it is from documents that anybody may
- * read, or from the code of those who say that they use it; what nobody tells is left out. Which of it a person has tried against
- * the bank, docs/guides/banks.md says. A certificate is shown to whichever address of the bank asks for one: which do, need not
- * be said.
+ * Addresses of banks that follow the Central Bank's API Pix, and their differences, from public documents and from the code of
+ * those who use it. Which of it was tried against the bank, docs/guides/banks.md says. Every address that asks for a
+ * certificate gets ours.
  * @source rules#api-pix.14
  */
 
-/** Which of a bank's two places is meant. */
 export type BankEnvironment = 'sandbox' | 'production'
 
-/** A bank. */
-export interface Preset {
-  /** For people. */
+/** A part of each call besides the standard. */
+export interface AddedPart {
+  readonly in: 'header' | 'query'
   readonly name: string
-  /** Absent: nothing that follows the standard is known there. */
+  readonly value: AddedValue
+  /** Left out where the configuration has none. */
+  readonly isOptional?: true
+}
+
+/** From our contract with the bank, or a new id for each call. */
+export type AddedValue = 'client id' | 'application key' | 'account' | 'new id'
+
+export interface Preset {
+  readonly name: string
+  /** Absent: nothing there follows the standard. */
   readonly addresses: Readonly<Partial<Record<BankEnvironment, BankAddresses>>>
   readonly token: TokenForm
-  /** What each call carries besides the standard. */
   readonly added: readonly AddedPart[]
-  /** Header by which an address is registered that asks for no certificate; absent: the bank has none. */
+  /** Header that registers a callback address without mTLS; absent: the bank has none. */
   readonly registersWithoutMtlsBy?: string
-  /** Lists are asked for by whole seconds. */
+  /** Windows of lists have no parts of a second. */
   readonly hasWholeSeconds?: true
-  /** Where it is told, for whoever checks it. */
+  /** Documents, for verification. */
   readonly sources: readonly string[]
 }
 
-/** Where a bank is. */
 export interface BankAddresses {
-  /** What goes before every path of the standard, such as `/cob`. */
+  /** Prefix of the standard's paths. */
   readonly api: string
   /** With its query, where it has one. */
   readonly token: string
@@ -38,23 +42,22 @@ export interface BankAddresses {
   readonly patchPath?: string
 }
 
-/** How a token is asked for. */
+/** Form of the request for a token. */
 export interface TokenForm {
-  /** The standard's form, unless the bank takes only JSON. */
   readonly encoding: 'form' | 'json'
-  /** Where the client id and secret stand: in the header `Authorization`, or in the body; some banks give out no secret. */
+  /** Place of client id and secret: the header `Authorization`, or the body; some banks give no secret. */
   readonly credentials: 'header' | 'body' | 'id in body'
-  /** Whether the scopes are asked for; if not, the contract with the bank says which there are. */
+  /** Scopes are asked for; otherwise the contract with the bank defines them. */
   readonly hasScopes: boolean
 }
 
-/** As RFC 6749 has it, and a bank that nothing is known of. */
+/** RFC 6749, for banks without a preset too. */
 export const STANDARD_TOKEN: TokenForm = { encoding: 'form', credentials: 'header', hasScopes: true }
 
-/** A library that reaches these banks, mended by those who use it. */
+/** A library for these banks, corrected by its users. */
 const ACBR = 'ProjetoACBr/ACBr, Fontes/ACBrPIXCD'
 
-/** The banks by the word that chooses one: the value of `PIXGATE_BANK_PRESET`. */
+/** Banks by the value of `PIXGATE_BANK_PRESET`. */
 export const presets = {
   efi: {
     name: 'Efí',

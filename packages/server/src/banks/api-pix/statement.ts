@@ -1,46 +1,46 @@
 import { limits } from '@pixgate/spec'
-import { isSuccess, unanswered, unknown } from '../answers.ts'
-import type { BodyTest } from '../body-test.ts'
+import { listedWithin } from '../bank.ts'
+import { isSuccess, unanswered, unknown } from '../exchange.ts'
 import type { ListedWithin, Partner, StampOffset, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
-import { centsOf, countIn, DEPTH_MAX, instantOf, isId, itemsOf } from '../values.ts'
-import { type Devolucao, isDevolucao, isPage, isPix, type Page, type Pix } from './bodies.ts'
-import type { Exchange } from './exchange.ts'
-import { isOurs, referenceOf, settledAt } from './movements.ts'
+import { type BodyTest, centsOf, countIn, DEPTH_MAX, instantOf, isId, itemsOf } from '../values.ts'
+import type { ApiPixOptions } from './bank.ts'
+import { type AnyReturn, isOurs, referenceOf, returnOf } from './payments.ts'
+import { isDevolucao, isPage, isPix, type Page } from './protocol.ts'
 
 /**
- * The statement of a bank that has none: what came in, with what went back of it, by `GET /pix`. The list is by when a payment
- * was made, and its returns stand under it: those of older payments are listed apart, now and then.
+ * The standard has no statement: it is made of `GET /pix`, which lists payments by their time, each with its returns. Returns
+ * of older payments come from a second list, hourly.
  * @source rules#api-pix.9
  */
 
-/** A list of movements that the statement is made of. */
+type Window = Pick<StatementQuery, 'from' | 'to'>
+
 export interface StatementList {
-  /** Small letters: where a reading stands is written with it. */
+  /** Small letters; part of the cursor. */
   readonly name: string
   readonly path: string
-  /** Which of a window are asked for, besides those made in it. */
   readonly filter?: Readonly<Record<string, string>>
-  /** What is asked for instead of the window of the statement. */
-  readonly windowAt?: (now: number) => Pick<StatementQuery, 'from' | 'to'>
-  /** Listed so often, and not with every window. */
+  /** Replaces the window of the statement. */
+  readonly windowAt?: (now: number) => Window
+  /** Absent: the list is read with every window. */
   readonly everyMs?: number
-  /** Reads one item. @param offsetMs of the bank's stamps */
   readonly readItem: (item: unknown, offsetMs: number) => ReadItem
 }
 
-/** What an item of a list came to. */
+/** The movements of an item, and its unreadable parts. */
 export interface ReadItem {
   readonly entries: readonly StatementEntry[]
-  /** Of it, or of returns that stand under it. */
   readonly unreadable: readonly Omit<UnreadableItem, 'list'>[]
 }
 
-/** Members that name a person: an item that becomes a case is kept without them. */
+export const NOTHING: ReadItem = { entries: [], unreadable: [] }
+
+/** Members that name a person: the case of an unreadable item has none of them. */
 const PERSONAL: ReadonlySet<string> = new Set(['nome', 'cpf', 'cnpj', 'chave', 'infoPagador', 'pagador', 'favorecido'])
 
 const LEFT_OUT = '…'
 
-/** What a case keeps of an item: no person, and nothing that is so deep that to follow it would exhaust the stack. */
+/** An item for a case: without persons, and not deeper than the stack allows. */
 function kept(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth === DEPTH_MAX) return LEFT_OUT
@@ -50,28 +50,23 @@ function kept(value: unknown, depth = 0): unknown {
   )
 }
 
-/** An item of which nothing can be read. */
 export function unreadable(item: unknown, member: string): ReadItem {
   return { entries: [], unreadable: [{ json: JSON.stringify(kept(item)), member }] }
 }
 
-/** Reads an item by its shape. */
 export function readAs<Body>(isBody: BodyTest<Body>, item: unknown, read: (body: Body) => ReadItem): ReadItem {
   return isBody(item) ? read(item) : unreadable(item, isBody.fault(item))
 }
 
-/** A payment may go back for 90 days, and one that is contested later: so far back those are listed that did. */
+/** A payment may be returned for 90 days, a contested one for longer. */
 const RETURNS_LOOK_BACK_MS = 100 * 86_400_000
 const RETURNS_EVERY_MS = 3_600_000
 
-/** A payment is in the list at once or some minutes later, the return of an older one with the next list of returns that any process reads. */
+/** A payment is listed within minutes, the return of an older one with the next hourly list of any process. */
 export const LISTED_WITHIN_MS: ListedWithin = {
-  PAYMENT_RECEIVED: 300_000,
+  ...listedWithin(300_000),
   PAYMENT_TAKEN_BACK: 2 * RETURNS_EVERY_MS,
   REFUND_SENT: 2 * RETURNS_EVERY_MS,
-  // Not in these lists.
-  PAYOUT_SENT: 300_000,
-  PAYOUT_RETURNED: 300_000,
 }
 
 const RECEIVED: StatementList = { name: 'received', path: '/pix', readItem: readPix }
@@ -83,25 +78,12 @@ const RETURNED: StatementList = {
   everyMs: RETURNS_EVERY_MS,
 }
 
-/** What a statement is read with. */
-export interface StatementReading {
-  readonly exchange: Pick<Exchange, 'raw'>
-  /** Epoch milliseconds, by the bank's clock. */
-  readonly bankNow: () => number
-  readonly stamps: StampOffset
-  /** Besides those of what came in. */
-  readonly lists: readonly StatementList[]
-  /** The bank takes no parts of a second. */
-  readonly hasWholeSeconds: boolean
-}
-
 /**
- * Reads the statement: the lists in turn, a page at a time. An item that cannot be read
- * hides no other.
+ * Reads the lists in turn, a page at a time. An unreadable item hides no other.
  * @source rules#api-pix.9, rules#api-pix.18
  */
-export function createStatementReader(reading: StatementReading): Partner['readStatement'] {
-  const { exchange, bankNow, stamps, lists, hasWholeSeconds } = reading
+export function createStatementReader(options: ApiPixOptions, stamps: StampOffset): Partner['readStatement'] {
+  const { exchange, bankNow, lists = [], hasWholeSeconds = false } = options
   const all = [RECEIVED, ...lists, RETURNED]
   const readAt = new Map<string, number>()
 
@@ -120,8 +102,9 @@ export function createStatementReader(reading: StatementReading): Partner['readS
     const list = all.find((one) => one.name === name) ?? RECEIVED
     const page = Number(number)
     const now = listedUntil(bankNow(), hasWholeSeconds)
-    const window = widened(list.windowAt?.(now) ?? upToNow({ from, to }, now), stamps.offsetMs())
-    const query = new URLSearchParams({ ...listQuery(window, page, hasWholeSeconds), ...list.filter })
+    const offsetMs = stamps.offsetMs() ?? 0
+    const window = list.windowAt?.(now) ?? upToNow({ from, to }, now)
+    const query = new URLSearchParams({ ...listQuery(window, page, hasWholeSeconds, offsetMs), ...list.filter })
     const outcome = await exchange.raw({ method: 'GET', path: `${list.path}?${query}` }, deadline)
     if (outcome.kind !== 'answered') return unanswered(outcome)
     if (!isSuccess(outcome)) return unknown(outcome)
@@ -129,7 +112,7 @@ export function createStatementReader(reading: StatementReading): Partner['readS
     const { current = page, length = PAGE_LENGTH, count } = placeOf(outcome.json)
     const items = itemsOf(outcome.json.pix)
     if (count === undefined && outcome.json.pix === undefined) return unknown(outcome, 'unreadable list: no items')
-    // Else a bank that always tells its first page would be read for ever.
+    // A bank that always sends its first page would be read for ever.
     if (current !== page || (count === undefined && page === UNCOUNTED_MAX)) {
       return unknown(outcome, `page ${current} in place of ${page}`)
     }
@@ -147,10 +130,10 @@ export function createStatementReader(reading: StatementReading): Partner['readS
   }
 }
 
-/** So many pages are read of a bank that does not say how many there are. */
+/** Bound of pages where the bank does not count them. */
 const UNCOUNTED_MAX = 100
 
-/** What a page says of its place; a bank that does not say how many there are is read until a page is not full. */
+/** Place of a page. Without a count, the list ends with the first page that is not full. */
 function placeOf(json: Page) {
   const number = (name: string) => countIn(json, 'parametros', 'paginacao', name)
   return {
@@ -160,24 +143,13 @@ function placeOf(json: Page) {
   }
 }
 
-/** The window in which movements are whose stamps are off, as well as those whose stamps are right. @source rules#api-pix.17 */
-export function widened(
-  { from, to }: Pick<StatementQuery, 'from' | 'to'>,
-  offsetMs = 0,
-): Pick<StatementQuery, 'from' | 'to'> {
-  return { from: from + Math.min(0, offsetMs), to: to + Math.max(0, offsetMs) }
-}
-
 /**
- * Nothing is made in what is yet to come by the bank's own time, and some banks refuse to be asked about it. The last window ends five
- * minutes ahead of our time, and what is matched ends five minutes behind it: a bank's time between the two leaves nothing out. Any
- * other one may be old, carried on over a sleep; and a window of full length may be one of the past, all of which is matched.
+ * Ends the last window at the bank's present, as some banks refuse windows in the future. That window ends five minutes ahead
+ * of our time, and matching ends five minutes behind it, so that nothing is left out. Other windows stay as they are: one of
+ * full length, or one carried over a sleep, may lie in the past.
  * @source rules#api-pix.9, rules#statement.2
  */
-function upToNow(
-  { from, to }: Pick<StatementQuery, 'from' | 'to'>,
-  bankNow: number,
-): Pick<StatementQuery, 'from' | 'to'> {
+function upToNow({ from, to }: Window, bankNow: number): Window {
   const isLast = to - from < limits.statementWindowMaxMs
   const isCredible = to - bankNow <= 2 * limits.statementClockSkewMs
   if (!isLast || !isCredible || to <= bankNow) return { from, to }
@@ -185,8 +157,8 @@ function upToNow(
 }
 
 /**
- * Until when the bank can be asked what there is, so that it is asked nothing about the future: its whole seconds that have begun,
- * where it takes no parts of one. What is made in the rest of that second is in the next window, which begins earlier.
+ * The bank's present as the end of a window: the current whole second, where it takes no parts. Movements in the rest of that
+ * second are in the next window, which begins earlier.
  * @param bankNow epoch milliseconds, by the bank's clock
  * @source rules#api-pix.9
  */
@@ -194,21 +166,21 @@ export function listedUntil(bankNow: number, hasWholeSeconds: boolean): number {
   return hasWholeSeconds ? Math.floor(bankNow / 1_000) * 1_000 : bankNow
 }
 
-/** Fits an answer of one mebibyte, whatever a payment has. */
+/** Fits into an answer of one mebibyte. */
 const PAGE_LENGTH = 100
 
 /**
- * The query of a page of a list, by the bank's time; both ends are part of the window.
- * @param hasWholeSeconds the bank takes no parts of a second: the window is the next larger one, as what is listed twice is known
+ * Query of a page of a list, whose both ends are part of the window. It is widened for movements with an offset and for those
+ * without.
+ * @param hasWholeSeconds rounds the window up, as movements that are listed twice are recognised
+ * @source rules#api-pix.17
  */
-export function listQuery(
-  { from, to }: Pick<StatementQuery, 'from' | 'to'>,
-  page: number,
-  hasWholeSeconds = false,
-): Record<string, string> {
+export function listQuery(window: Window, page: number, hasWholeSeconds: boolean, offsetMs: number) {
+  const from = window.from + Math.min(0, offsetMs)
+  const last = window.to + Math.max(0, offsetMs) - 1
   return {
     inicio: hasWholeSeconds ? secondOf(Math.floor(from / 1_000)) : new Date(from).toISOString(),
-    fim: hasWholeSeconds ? secondOf(Math.ceil((to - 1) / 1_000)) : new Date(to - 1).toISOString(),
+    fim: hasWholeSeconds ? secondOf(Math.ceil(last / 1_000)) : new Date(last).toISOString(),
     'paginacao.paginaAtual': String(page),
     'paginacao.itensPorPagina': String(PAGE_LENGTH),
   }
@@ -218,45 +190,49 @@ function secondOf(epochSeconds: number): string {
   return new Date(epochSeconds * 1_000).toISOString().replace('.000Z', 'Z')
 }
 
+/** A movement with the returns that are listed under it. @param entryOf the fields of a return's entry */
+export function withReturns<Return extends AnyReturn>(
+  entry: StatementEntry,
+  listed: unknown,
+  isReturn: BodyTest<Return>,
+  offsetMs: number,
+  entryOf: (one: Return) => Omit<StatementEntry, 'movementId' | 'valueCents' | 'occurredAt'>,
+): ReadItem {
+  const returns = itemsOf(listed).map((item) =>
+    readAs(isReturn, item, (one): ReadItem => {
+      if (one.status !== undefined && one.status !== 'DEVOLVIDO') return NOTHING
+      const returned = returnOf(one, offsetMs)
+      if (!returned) return unreadable(one, isId(one.rtrId) ? '/horario' : '/rtrId')
+      const { returnId, ...moved } = returned
+      return { entries: [{ ...entryOf(one), movementId: returnId, ...moved }], unreadable: [] }
+    }),
+  )
+  return {
+    entries: [entry, ...returns.flatMap(({ entries }) => entries)],
+    unreadable: returns.flatMap(({ unreadable }) => unreadable),
+  }
+}
+
 function readPix(item: unknown, offsetMs: number): ReadItem {
   return readAs(isPix, item, (pix) => {
-    const returns = itemsOf(pix.devolucoes).map((told) =>
-      readAs(isDevolucao, told, (devolucao) => readReturn(pix, devolucao, offsetMs)),
-    )
-    return {
-      entries: [receivedEntry(pix, offsetMs), ...returns.flatMap(({ entries }) => entries)],
-      unreadable: returns.flatMap((read) => read.unreadable),
+    const { endToEndId, valor, horario, devolucoes } = pix
+    const received: StatementEntry = {
+      kind: 'PAYMENT_RECEIVED',
+      direction: 'in',
+      movementId: endToEndId,
+      endToEndId,
+      reference: referenceOf(pix),
+      valueCents: centsOf(valor),
+      occurredAt: instantOf(horario) - offsetMs,
     }
+    return withReturns(received, devolucoes, isDevolucao, offsetMs, (devolucao) => {
+      const isRefund = isOurs(devolucao)
+      return {
+        kind: isRefund ? 'REFUND_SENT' : 'PAYMENT_TAKEN_BACK',
+        direction: 'out',
+        endToEndId,
+        reference: isRefund ? (devolucao.id ?? '') : referenceOf(pix),
+      }
+    })
   })
-}
-
-function receivedEntry(pix: Pix, offsetMs: number): StatementEntry {
-  const { endToEndId, valor, horario } = pix
-  return {
-    kind: 'PAYMENT_RECEIVED',
-    direction: 'in',
-    movementId: endToEndId,
-    endToEndId,
-    reference: referenceOf(pix),
-    valueCents: centsOf(valor),
-    occurredAt: instantOf(horario) - offsetMs,
-  }
-}
-
-function readReturn(pix: Pix, told: Devolucao, offsetMs: number): ReadItem {
-  if (told.status !== 'DEVOLVIDO') return { entries: [], unreadable: [] }
-  const [movementId, occurredAt] = [told.rtrId, settledAt(told, offsetMs)]
-  if (!isId(movementId)) return unreadable(told, '/rtrId')
-  if (occurredAt === undefined) return unreadable(told, '/horario')
-  const isRefund = isOurs(told)
-  const entry: StatementEntry = {
-    kind: isRefund ? 'REFUND_SENT' : 'PAYMENT_TAKEN_BACK',
-    direction: 'out',
-    movementId,
-    endToEndId: pix.endToEndId,
-    reference: isRefund ? (told.id ?? '') : referenceOf(pix),
-    valueCents: centsOf(told.valor),
-    occurredAt,
-  }
-  return { entries: [entry], unreadable: [] }
 }

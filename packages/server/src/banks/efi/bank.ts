@@ -1,24 +1,165 @@
+import { Type } from 'typebox'
 import type { Clock } from '../../platform/clock.ts'
-import { connectBank } from '../api-pix/bank.ts'
+import { within } from '../../platform/timer.ts'
+import { type ApiPixOptions, connectBank, createApiPixPartner } from '../api-pix/bank.ts'
 import type { ApiPixConfig } from '../api-pix/config.ts'
-import { createExchange } from '../api-pix/exchange.ts'
+import type { PatientLink } from '../api-pix/link.ts'
+import { amount, problemOf, protocolOf } from '../api-pix/protocol.ts'
 import type { Bank } from '../bank.ts'
-import { createEfiPartner } from './partner.ts'
-import { EFI_REFUSALS } from './refusal.ts'
+import {
+  answerOf,
+  createExchange,
+  type Exchange,
+  type Order,
+  payoutTerms,
+  settleRefusal,
+  unanswered,
+  unknown,
+} from '../exchange.ts'
+import type { Outcome } from '../link.ts'
+import type {
+  BalanceAnswer,
+  Partner,
+  PayoutAnswer,
+  PayoutQueryAnswer,
+  PayoutTerms,
+  QrCodePayoutRequest,
+  Rejected,
+  ReportedPayout,
+  UnlistedFees,
+} from '../port.ts'
+import { BALANCE, bodyTest, centsOf, printable, visibleText } from '../values.ts'
+import { judgeSentPix, LISTED_WITHIN_MS, SENT_LISTS, sendingPath, sendingRequest, sentPath } from './payouts.ts'
+import { isStatic, qrCodeAnswer, STATIC_CODE, standingOf } from './qr-code.ts'
 
-/** What sending money needs besides. */
 const SCOPES = ['pix.send', 'gn.pix.send.read', 'gn.qrcodes.read', 'gn.qrcodes.pay', 'gn.balance.read'] as const
 
-/** Connects Efí. */
 export function openEfiBank(config: ApiPixConfig, clock: Clock): Bank {
-  return connectBank(config, clock, SCOPES, ({ link, prefix, ...options }) =>
+  return connectBank(config, clock, { protocol: EFI_PROTOCOL, scopes: SCOPES }, ({ link, ...options }) =>
     createEfiPartner({
       ...options,
-      exchange: createExchange(link, prefix, EFI_REFUSALS),
-      sending: createExchange(link, '', EFI_REFUSALS),
+      sending: createExchange(link, EFI_PROTOCOL),
       heldBack: (call) => link.heldBack(call),
       now: () => clock.now(),
       paysQrCodes: config.paysQrCodes ?? false,
     }),
   )
+}
+
+const isNamedError = bodyTest(
+  Type.Object({ nome: Type.String({ minLength: 1 }), mensagem: Type.Optional(Type.String()) }),
+)
+
+/** Reads a refusal in either form of Efí: the standard's, or `nome` with `mensagem`. @source rules#efi.1 */
+function refusalOf(json: unknown): Rejected | undefined {
+  if (!isNamedError(json)) return problemOf(json)
+  return { kind: 'REJECTED', errorCode: visibleText(printable(json.nome)), errorMessage: printable(json.mensagem) }
+}
+
+export const EFI_PROTOCOL = protocolOf(refusalOf)
+
+export interface EfiOptions extends Omit<ApiPixOptions, 'lists'> {
+  /** Calls at paths outside of the standard. */
+  readonly sending: Exchange
+  readonly heldBack: PatientLink['heldBack']
+  /** Epoch milliseconds, by our clock. */
+  readonly now: () => number
+  /** Payouts by QR code are accepted, though the bank gets no amount with them. */
+  readonly paysQrCodes: boolean
+}
+
+/**
+ * Time to decode a code right before its payment. It leaves a part of the two seconds in which the order may leave.
+ * @source rules#efi.4, failure-modes#CO-40
+ */
+const DECODED_WITHIN_MS = 1_500
+
+/** Upper bound: the fees depend on the contract. */
+const UNLISTED_FEES: UnlistedFees = { centsPerMovement: 2_00n, percent: 2n }
+
+/** Makes the calls of Efí: API Pix, and endpoints of its own that send money. @source rules#efi */
+export function createEfiPartner(options: EfiOptions): Partner {
+  const { sending, heldBack, now, paysQrCodes, ...standard } = options
+  const partner = createApiPixPartner({ ...standard, lists: SENT_LISTS })
+  const { pixKey } = standard.merchant
+  const offsetMs = () => partner.stamps?.offsetMs() ?? 0
+
+  function getPayout(id: string, terms: PayoutTerms, deadline?: AbortSignal) {
+    return sending.query(sentPath(id), judgeSentPix(id, terms, offsetMs()), deadline)
+  }
+
+  /** Pays a code that still asks for what was ordered. The answer to its decoding says nothing of the bank. @source rules#efi.4 */
+  async function sendForQrCode(
+    order: Order<ReportedPayout>,
+    request: QrCodePayoutRequest,
+    query: () => Promise<PayoutQueryAnswer>,
+  ): Promise<PayoutAnswer> {
+    const held = heldBack({ method: 'PUT', path: order.path })
+    if (held) return unanswered(held)
+    const decoded = await within(DECODED_WITHIN_MS, (deadline) => decode(sending, request.pixCode, deadline))
+    const standing = standingOf(decoded, request, now())
+    if (standing === 'UNCLEAR') return hindered('the QR code could not be read as one to pay')
+    if (standing === 'AS_ORDERED')
+      return order.window?.isOver() ? hindered('reading the QR code took too long') : sending.send(order)
+    // An earlier attempt may have paid it.
+    const refusal = { rejected: standing, isDefinite: false, isDuplicate: false }
+    return { ...settleRefusal(refusal, await query(), true), isOfOrderAlone: true }
+  }
+
+  return {
+    ...partner,
+    listedWithinMs: LISTED_WITHIN_MS,
+    unlistedFees: UNLISTED_FEES,
+    capabilities: new Set([
+      ...partner.capabilities,
+      'payout',
+      ...(standard.hasIdempotentOrders ? (['idempotent-payout'] as const) : []),
+      'query-payout',
+      ...(paysQrCodes ? (['decode-qr-code'] as const) : []),
+      'balance',
+    ]),
+    sendPayout: async (id, request, window) => {
+      const terms = payoutTerms(request)
+      const query = () => getPayout(id, terms)
+      const order = {
+        path: sendingPath(id, request),
+        body: sendingRequest(request, pixKey),
+        judge: judgeSentPix(id, terms, offsetMs()),
+        query,
+        holdsMoney: true,
+        window,
+      }
+      return 'recipient' in request ? sending.send(order) : sendForQrCode(order, request, query)
+    },
+    getPayout,
+    decodeQrCode: async (pixCode, deadline) => (isStatic(pixCode) ? STATIC_CODE : decode(sending, pixCode, deadline)),
+    readBalance: async (deadline) =>
+      balanceAnswer(await sending.raw({ method: 'GET', path: '/v2/gn/saldo?bloqueios=true' }, deadline)),
+  }
+}
+
+async function decode(sending: Exchange, pixCopiaECola: string, deadline?: AbortSignal) {
+  const call = { method: 'POST', path: '/v2/gn/qrcodes/detalhar', body: { pixCopiaECola } } as const
+  return qrCodeAnswer(await sending.raw(call, deadline), refusalOf)
+}
+
+function hindered(reason: string): PayoutAnswer {
+  return { kind: 'NOT_SENT', reason, isOfOrderAlone: true }
+}
+
+const isBalance = bodyTest(
+  Type.Object({
+    saldo: Type.Union([Type.String({ pattern: BALANCE }), Type.Number({ format: 'bank-reais' })]),
+    bloqueios: Type.Optional(Type.Object({ total: amount })),
+  }),
+)
+
+/** An unreadable balance suspends nothing; one below zero does. @source rules#efi.6 */
+function balanceAnswer(outcome: Outcome): BalanceAnswer {
+  return answerOf(outcome, (answered) => {
+    if (!isBalance(answered.json)) return unknown(answered, 'the balance is no amount in reais')
+    const { saldo, bloqueios } = answered.json
+    const blocked = bloqueios && { blockedCents: centsOf(bloqueios.total) }
+    return { kind: 'READ', balance: { availableCents: centsOf(saldo), asOf: null, ...blocked } } as const
+  })
 }

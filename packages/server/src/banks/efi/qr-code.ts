@@ -1,60 +1,87 @@
+import { BrCodeError, parseBrCode } from '@pixgate/brcode'
+import { Type } from 'typebox'
 import { sha256 } from '../../platform/crypto.ts'
-import { isSuccess, UNREADABLE, unanswered, unknown } from '../answers.ts'
+import { amount, CHARGE_STATUSES, instant, type RefusalReader } from '../api-pix/protocol.ts'
+import { answerOf, UNREADABLE, unknown } from '../exchange.ts'
 import type { Outcome } from '../link.ts'
-import type { ChargeStatus, QrCode, QrCodeAnswer, QrCodePayoutRequest, Rejected } from '../port.ts'
-import { amountOf, centsOf, instantOf } from '../values.ts'
-import { visibleText } from '../visible-text.ts'
-import { type DetailedQrCode, isDetailedQrCode } from './bodies.ts'
-import { refusalOf } from './refusal.ts'
+import type { QrCodeAnswer, QrCodePayoutRequest, Rejected } from '../port.ts'
+import { amountOf, bodyTest, centsOf, instantOf, visibleText } from '../values.ts'
 
-/** QR codes, as the bank reads them: dynamic ones alone. */
+/** QR codes, which Efí pays without being given an amount. */
 
-const REFUSAL_STATUSES = new Set([400, 404, 422])
+const isDetail = bodyTest(
+  Type.Object({
+    txid: Type.String({ minLength: 1 }),
+    revisao: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
+    calendario: Type.Object({
+      criacao: Type.Optional(instant),
+      expiracao: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+    }),
+    status: Type.Enum(['ATIVA', 'CONCLUIDA', 'REMOVIDA_PELO_USUARIO_RECEBEDOR', 'REMOVIDA_PELO_PSP']),
+    recebedor: Type.Object({
+      nome: Type.Optional(Type.String()),
+      cpf: Type.Optional(Type.String()),
+      cnpj: Type.Optional(Type.String()),
+    }),
+    valor: Type.Object({ final: amount }),
+    chave: Type.String({ minLength: 1 }),
+  }),
+)
 
-/** Judges the outcome of having a code read. @source rules#efi.4 */
-export function classifyDetail(outcome: Outcome): QrCodeAnswer {
-  if (outcome.kind !== 'answered') return unanswered(outcome)
-  if (isSuccess(outcome)) {
-    return isDetailedQrCode(outcome.json)
-      ? { kind: 'DECODED', qrCode: qrCodeOf(outcome.json) }
-      : unknown(outcome, UNREADABLE)
-  }
-  const refusal = REFUSAL_STATUSES.has(outcome.httpStatus) ? refusalOf(outcome.json) : undefined
-  return refusal ? { kind: 'REJECTED', ...refusal } : unknown(outcome)
-}
-
-const STATUSES: Readonly<Record<DetailedQrCode['status'], ChargeStatus>> = {
-  ATIVA: 'ACTIVE',
-  CONCLUIDA: 'PAID',
-  REMOVIDA_PELO_USUARIO_RECEBEDOR: 'CANCELLED',
-  REMOVIDA_PELO_PSP: 'FAILED',
-}
+const REFUSAL_STATUSES: ReadonlySet<number> = new Set([400, 404, 422])
 
 /**
- * The bank has no id for a reading: it is named by all that was read of what is paid, and to whom, so that another reading under
- * the same name pays the same.
+ * Judges the outcome of decoding a code. The bank has no id for a decoding: it is named by its amount, key and document, so that
+ * another decoding with this name pays the same.
+ * @source rules#efi.4
  */
-function qrCodeOf({ txid, revisao = 0, calendario, status, recebedor, valor, chave }: DetailedQrCode): QrCode {
-  const { criacao, expiracao } = calendario
-  const document = recebedor.cpf ?? recebedor.cnpj ?? ''
-  return {
-    decodeId: `${txid}:${revisao}:${sha256(JSON.stringify([amountOf(centsOf(valor.final)), chave, document])).toString('hex')}`,
-    valueCents: centsOf(valor.final),
-    txid,
-    status: STATUSES[status],
-    expiresAt: criacao === undefined || expiracao === undefined ? undefined : instantOf(criacao) + expiracao * 1_000,
-    recipient: {
-      name: visibleText(recebedor.nome ?? ''),
-      document: visibleText(document),
-      pixKey: chave,
+export function qrCodeAnswer(outcome: Outcome, refusalOf: RefusalReader): QrCodeAnswer {
+  return answerOf<QrCodeAnswer, Rejected>(
+    outcome,
+    (answered) => {
+      if (!isDetail(answered.json)) return unknown(answered, UNREADABLE)
+      const { txid, revisao = 0, calendario, status, recebedor, valor, chave } = answered.json
+      const { criacao, expiracao } = calendario
+      const document = recebedor.cpf ?? recebedor.cnpj ?? ''
+      const valueCents = centsOf(valor.final)
+      const paid = sha256(JSON.stringify([amountOf(valueCents), chave, document])).toString('hex')
+      const expiresAt =
+        criacao === undefined || expiracao === undefined ? undefined : instantOf(criacao) + expiracao * 1_000
+      return {
+        kind: 'DECODED',
+        qrCode: {
+          decodeId: `${txid}:${revisao}:${paid}`,
+          valueCents,
+          txid,
+          status: CHARGE_STATUSES[status],
+          expiresAt,
+          recipient: { name: visibleText(recebedor.nome ?? ''), document: visibleText(document), pixKey: chave },
+        },
+      }
     },
+    ({ httpStatus, json }) => (REFUSAL_STATUSES.has(httpStatus) ? refusalOf(json) : undefined),
+  )
+}
+
+/** Efí decodes dynamic codes only. A static one that is paid by its key would lose its `txid`. */
+export const STATIC_CODE: QrCodeAnswer = {
+  kind: 'REJECTED',
+  errorCode: 'static_qr_code',
+  errorMessage: 'this bank pays dynamic QR codes alone',
+}
+
+export function isStatic(pixCode: string): boolean {
+  try {
+    return parseBrCode(pixCode).kind === 'static'
+  } catch (error) {
+    if (error instanceof BrCodeError) return false
+    throw error
   }
 }
 
-/** Whether a code can be paid as it was ordered; refused: no payment of it on these terms can begin any more. */
+/** Whether a code can be paid as ordered. A refusal: no payment on these terms can begin any more. */
 export type CodeStanding = 'AS_ORDERED' | 'UNCLEAR' | Rejected
 
-/** Its owner changed what it asks for, or for whom, since the order. */
 const CHANGED: Rejected = {
   kind: 'REJECTED',
   errorCode: 'qr_code_changed',
@@ -62,21 +89,21 @@ const CHANGED: Rejected = {
 }
 
 /**
- * Holds a code, read right before it is paid, against the order. One that was paid meanwhile may have been paid by an attempt
- * of ours whose answer was lost; that one has expired two clocks tell, and no clock makes a refusal.
+ * Compares a code, decoded right before its payment, with the order. A paid one may have been paid by an attempt of ours whose
+ * answer was lost. Expiry depends on two clocks, which make no refusal.
  * @param now epoch milliseconds, by our clock
  * @source rules#efi.4
  */
-export function standingOf(read: QrCodeAnswer, order: QrCodePayoutRequest, now: number): CodeStanding {
-  if (read.kind === 'REJECTED') return read
-  if (read.kind !== 'DECODED' || read.qrCode.status === 'PAID') return 'UNCLEAR'
-  const { status, decodeId, valueCents, expiresAt } = read.qrCode
+export function standingOf(decoded: QrCodeAnswer, order: QrCodePayoutRequest, now: number): CodeStanding {
+  if (decoded.kind === 'REJECTED') return decoded
+  if (decoded.kind !== 'DECODED' || decoded.qrCode.status === 'PAID') return 'UNCLEAR'
+  const { status, decodeId, valueCents, expiresAt } = decoded.qrCode
   const isSame = isNamedBy(order.decodeId, decodeId) && valueCents === order.valueCents
   if (status !== 'ACTIVE' || !isSame) return CHANGED
   return expiresAt === undefined || expiresAt > now ? 'AS_ORDERED' : 'UNCLEAR'
 }
 
-/** Orders that were stored by an earlier version name the `txid` and the revision alone, which no colon is in. */
+/** Orders of an earlier version have `txid` and revision only, without a second colon. */
 function isNamedBy(ordered: string, decodeId: string): boolean {
   return decodeId === ordered || decodeId.slice(0, decodeId.lastIndexOf(':')) === ordered
 }

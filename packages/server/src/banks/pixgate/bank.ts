@@ -1,36 +1,110 @@
 import { networksOf } from '../../platform/networks.ts'
-import type { Bank } from '../bank.ts'
-import { openPartnerLink } from '../link.ts'
+import { type Bank, listedWithin } from '../bank.ts'
+import { createExchange, judgeCharge, judgePayout, judgeRefund, payoutTerms } from '../exchange.ts'
+import { observeLinks, openPartnerLink, type PartnerLink } from '../link.ts'
+import type { Partner } from '../port.ts'
 import type { PixgateBankConfig } from './config.ts'
-import { createHttpPartner } from './http-partner.ts'
 import { createPixgateInbound } from './inbound.ts'
+import {
+  balanceAnswer,
+  cancelAnswer,
+  chargeRequest,
+  PROTOCOL,
+  payoutRequest,
+  qrCodeAnswer,
+  readCharge,
+  readPayout,
+  readRefund,
+  refundRequest,
+  statementAnswer,
+  statementPath,
+} from './protocol.ts'
 
 /** Connects a bank that speaks our own protocol, as the simulator does. */
 export function openPixgateBank(config: PixgateBankConfig): Bank {
-  let latestDate: number | undefined
-  const onDate = (dateMs: number) => {
-    latestDate = dateMs
-  }
-  let bankEndsAt: number | undefined
-  const onCertificate = (endsAt: number) => {
-    bankEndsAt = endsAt
-  }
+  const { secret, secretPrevious, addresses, inboundApiKey, inboundApiKeyPrevious, hasIdempotentOrders } = config
+  const { onDate, onCertificate, ...observed } = observeLinks(config.certificates)
   const link = openPartnerLink({ ...config, onDate, onCertificate })
-  const secrets = [config.secret, config.secretPrevious].filter((secret) => secret !== undefined)
-  const isFromBank = config.addresses === undefined ? () => true : networksOf(config.addresses).include
   return {
-    ...createHttpPartner(link, config.hasIdempotentOrders),
+    ...createHttpPartner(link, hasIdempotentOrders),
+    ...observed,
     inbound: createPixgateInbound({
-      secrets,
-      apiKey: config.inboundApiKey,
-      apiKeyPrevious: config.inboundApiKeyPrevious,
-      isFromBank,
+      secrets: [secret, secretPrevious].filter((one) => one !== undefined),
+      apiKey: inboundApiKey,
+      apiKeyPrevious: inboundApiKeyPrevious,
+      isFromBank: addresses === undefined ? () => true : networksOf(addresses).include,
     }),
-    latestDate: () => latestDate,
-    certificates: () => [
-      ...(bankEndsAt === undefined ? [] : [{ of: 'bank', endsAt: bankEndsAt } as const]),
-      ...config.certificates,
-    ],
     close: () => link.close(),
   }
+}
+
+/** The least that every bank of this protocol promises. @source partner-protocol#calls */
+const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
+
+/** The statement has a movement at once; a minute is for two clocks and a cache. */
+const LISTED_WITHIN_MS = 60_000
+
+/**
+ * Makes the calls of our own protocol.
+ * @param hasIdempotentOrders a payout or refund that it gets twice is carried out once
+ * @source rules#partner.1, rules#partner.3, rules#partner.8
+ */
+export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true): Partner {
+  const { raw, query, send } = createExchange(link, PROTOCOL)
+  return {
+    capabilities: new Set([
+      'charge',
+      'idempotent-charge',
+      'query-charge',
+      'cancel-charge',
+      'payout',
+      'query-payout',
+      'decode-qr-code',
+      'refund',
+      'query-refund',
+      'statement',
+      'balance',
+      ...(hasIdempotentOrders ? (['idempotent-payout', 'idempotent-refund'] as const) : []),
+    ]),
+    idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
+    listedWithinMs: listedWithin(LISTED_WITHIN_MS),
+    createCharge: (id, request, deadline) =>
+      send({
+        path: pathOf('charges', id),
+        body: chargeRequest(request),
+        judge: judgeCharge(id, request, readCharge),
+        holdsMoney: false,
+        deadline,
+      }),
+    getCharge: (id, terms, deadline) => query(pathOf('charges', id), judgeCharge(id, terms, readCharge), deadline),
+    cancelCharge: async (id, deadline) =>
+      cancelAnswer(await raw({ method: 'DELETE', path: pathOf('charges', id) }, deadline)),
+    sendPayout: (id, request, window) =>
+      send({
+        path: pathOf('payouts', id),
+        body: payoutRequest(request),
+        judge: judgePayout(id, payoutTerms(request), readPayout),
+        holdsMoney: true,
+        window,
+      }),
+    getPayout: (id, terms, deadline) => query(pathOf('payouts', id), judgePayout(id, terms, readPayout), deadline),
+    decodeQrCode: async (pixCode, deadline) =>
+      qrCodeAnswer(await raw({ method: 'POST', path: '/qr-codes/decode', body: { pixCode } }, deadline)),
+    sendRefund: (id, request, window) =>
+      send({
+        path: pathOf('refunds', id),
+        body: refundRequest(request),
+        judge: judgeRefund(id, request, readRefund),
+        holdsMoney: true,
+        window,
+      }),
+    getRefund: (id, terms, deadline) => query(pathOf('refunds', id), judgeRefund(id, terms, readRefund), deadline),
+    readStatement: async (query, deadline) =>
+      statementAnswer(await raw({ method: 'GET', path: statementPath(query) }, deadline)),
+    readBalance: async (deadline) => balanceAnswer(await raw({ method: 'GET', path: '/balance' }, deadline)),
+  }
+}
+
+function pathOf(kind: 'charges' | 'payouts' | 'refunds', id: string): string {
+  return `/${kind}/${encodeURIComponent(id)}`
 }

@@ -10,16 +10,15 @@ import {
   type Values,
   variables,
 } from '../../platform/variables.ts'
-import type { BankCertificate } from '../certificate.ts'
-import type { PartnerTls } from '../client-tls.ts'
-import { readPartnerTls } from './tls.ts'
-
-/** How a bank that speaks our own partner protocol is reached. */
+import { readPartnerTls } from '../certificates.ts'
 
 const SECRET_MIN_LENGTH = 32
 const PATH_MAX_LENGTH = 4_096
 
-/** What it has to be told, by environment variables. */
+const hmacSecret = { shape: secret(), productionShape: secret(SECRET_MIN_LENGTH), secret: true } as const
+const headerKey = { shape: headerSecret(), productionShape: headerSecret(SECRET_MIN_LENGTH), secret: true } as const
+
+/** Variables of a bank that speaks our own partner protocol. */
 export const pixgateBankVariables = variables({
   PIXGATE_PARTNER_URL: {
     shape: address('http:', 'https:'),
@@ -30,38 +29,28 @@ export const pixgateBankVariables = variables({
     description: 'Address of the bank.',
   },
   PIXGATE_PARTNER_TOKEN: {
-    shape: headerSecret(),
-    productionShape: headerSecret(SECRET_MIN_LENGTH),
+    ...headerKey,
     required: 'always',
     isMadeBySandbox: true,
-    secret: true,
     description: 'Bearer token we send to the bank.',
   },
   PIXGATE_PARTNER_SECRET: {
-    shape: secret(),
-    productionShape: secret(SECRET_MIN_LENGTH),
+    ...hmacSecret,
     required: 'always',
     isMadeBySandbox: true,
-    secret: true,
     description: "HMAC secret of the bank's events.",
   },
   PIXGATE_PARTNER_SECRET_PREVIOUS: {
-    shape: secret(),
-    productionShape: secret(SECRET_MIN_LENGTH),
-    secret: true,
+    ...hmacSecret,
     description: 'The HMAC secret before it; accepted too, while the bank changes over.',
   },
   PIXGATE_PARTNER_INBOUND_API_KEY: {
-    shape: headerSecret(),
-    productionShape: headerSecret(SECRET_MIN_LENGTH),
-    secret: true,
+    ...headerKey,
     needs: 'PIXGATE_PARTNER_ADDRESSES',
     description: 'A static key accepted in X-Partner-Api-Key instead of a signature. Unset: never.',
   },
   PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS: {
-    shape: headerSecret(),
-    productionShape: headerSecret(SECRET_MIN_LENGTH),
-    secret: true,
+    ...headerKey,
     needs: 'PIXGATE_PARTNER_ADDRESSES',
     description: 'The static key before it; accepted too, while the bank changes over.',
   },
@@ -103,28 +92,10 @@ export const pixgateBankVariables = variables({
   },
 })
 
-/** The same, read. */
-export interface PixgateBankConfig {
-  readonly url: string
-  /** Sent as the bearer token. */
-  readonly token: string
-  /** Signs the bank's events. */
-  readonly secret: string
-  readonly secretPrevious: string | undefined
-  readonly inboundApiKey: string | undefined
-  readonly inboundApiKeyPrevious: string | undefined
-  /** From where {@link inboundApiKey} counts; `undefined`: from anywhere. */
-  readonly addresses: readonly string[] | undefined
-  readonly tls: PartnerTls
-  /** Those of {@link tls}. */
-  readonly certificates: readonly BankCertificate[]
-  readonly timeoutMs: number
-  readonly createBudgetMs: number
-  readonly hasIdempotentOrders: boolean
-}
+export type PixgateBankConfig = ReturnType<typeof pixgateBankConfig>
 
-/** Makes it of the values of its variables, and of the files that they name, which were found to be good. */
-export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>): PixgateBankConfig {
+/** Makes it of its variables and their files, which have no faults. */
+export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>) {
   const { tls, certificates } = readPartnerTls(values)
   return {
     url: values.PIXGATE_PARTNER_URL,

@@ -2,27 +2,25 @@ import { limits } from '@pixgate/spec'
 import { hmacSha256, secretsEqual } from '../../platform/crypto.ts'
 import type { InboundRequest, Judgement } from '../inbound.ts'
 
-/** What proves that the bank is speaking. */
 export interface PartnerCredentials {
-  /** HMAC secrets, the present one first, then the one before. */
+  /** HMAC secrets, the current one first. */
   readonly secrets: readonly string[]
-  /** A static key instead of a signature; only where it is configured. */
+  /** A static key in place of a signature; absent: none is accepted. */
   readonly apiKey: string | undefined
-  /** The static key before it. */
   readonly apiKeyPrevious?: string | undefined
   /** Whether the key counts from an address. */
   readonly isFromBank: (address: string) => boolean
 }
 
-const SIGNATURE = /^sha256=([0-9a-fA-F]{64})$/
+type Header = InboundRequest['headers'][string]
 
 /**
- * Judges a callback by its raw bytes. What is signed and comes at another time than it says may be a replay.
+ * Judges an event by its raw bytes. A signed one outside of its time window may be a replay.
  * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#production.7, rules#rotation.2
  */
 export function originOf(credentials: PartnerCredentials, request: InboundRequest): Judgement {
   const { headers, body, nowMs } = request
-  const byKey = judgementOfKey(credentials, headers)
+  const byKey = judgementOfKey(credentials, single(headers['x-partner-api-key']))
   if (byKey !== undefined) {
     if (credentials.isFromBank(request.remoteAddress)) return byKey
     if (headers['x-partner-signature'] === undefined) return { origin: 'refused', reason: FROM_ELSEWHERE }
@@ -35,25 +33,18 @@ export function originOf(credentials: PartnerCredentials, request: InboundReques
 
 const FROM_ELSEWHERE = 'the static key came from an address that PIXGATE_PARTNER_ADDRESSES does not have'
 
-/** What a static key is worth where it counts; `undefined` where none of ours came. */
-function judgementOfKey(
-  { apiKey, apiKeyPrevious }: PartnerCredentials,
-  headers: InboundRequest['headers'],
-): Judgement | undefined {
-  const key = single(headers['x-partner-api-key'])
-  if (isKey(key, apiKey)) return 'proven'
-  return isKey(key, apiKeyPrevious) ? byPrevious('PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS') : undefined
+/** @returns `undefined`: it is none of our keys */
+function judgementOfKey({ apiKey, apiKeyPrevious }: PartnerCredentials, key: string | undefined) {
+  const is = (ours: string | undefined) => key !== undefined && ours !== undefined && secretsEqual(key, ours)
+  if (is(apiKey)) return 'proven'
+  return is(apiKeyPrevious) ? byPrevious('PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS') : undefined
 }
 
 function byPrevious(previousSecret: string): Judgement {
   return { origin: 'proven', previousSecret }
 }
 
-function isKey(given: string | undefined, key: string | undefined): boolean {
-  return given !== undefined && key !== undefined && secretsEqual(given, key)
-}
-
-type Header = InboundRequest['headers'][string]
+const SIGNATURE = /^sha256=([0-9a-fA-F]{64})$/
 
 function signatureOf(
   header: Header,
@@ -64,7 +55,7 @@ function signatureOf(
   const hex = SIGNATURE.exec(single(header) ?? '')?.[1]
   if (hex === undefined) return { fault: 'malformed' }
   const given = Buffer.from(hex, 'hex')
-  // Every secret is tried, so that the time taken does not tell which one fits.
+  // Every secret is tried, so that the time taken does not show which one fits.
   const fits = secrets.map((secret) => secretsEqual(hmacSha256(secret, body), given))
   return fits.includes(true) ? { isByPrevious: fits[0] !== true } : { fault: 'wrong' }
 }
@@ -81,13 +72,13 @@ function timeliness(header: Header, nowMs: number): Judgement {
 }
 
 /** Repeated headers arrive joined by a comma or as a list: neither is one value. */
-function single(header: string | readonly string[] | undefined): string | undefined {
+function single(header: Header): string | undefined {
   return typeof header === 'string' ? header : undefined
 }
 
 const NUMBER = /^\d{1,16}$/
 
-/** A number above this is milliseconds: as seconds it would lie past the year 5000. */
+/** A larger number is milliseconds: as seconds it would lie past the year 5000. */
 const SECONDS_MAX = 100_000_000_000
 
 /**

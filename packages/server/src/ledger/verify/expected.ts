@@ -116,9 +116,9 @@ export const holds = values(
   ),
 )
 
-/** What a charge, a row `o` of `operation`, says that is held of returns of which it is not known whose they are. */
-export const heldOfReturns = `CASE WHEN o.facts ? 'awaitedReturns'
-             THEN (SELECT coalesce(sum((r.value ->> 'heldCents')::bigint), 0) FROM jsonb_each(o.facts -> 'awaitedReturns') r)
+/** Held of the returns in doubt of a charge, a row `o` of `operation`, centavos. */
+export const heldOfReturns = `CASE WHEN o.facts ? 'returns'
+             THEN (SELECT coalesce(sum((r.value ->> 'heldCents')::bigint), 0) FROM jsonb_each(o.facts -> 'returns') r)
              ELSE 0 END`
 
 /** Every posting of every template: `(journal, posting, account, shown)`. */

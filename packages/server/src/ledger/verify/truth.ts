@@ -51,17 +51,18 @@ const BY_STATEMENT = `
     FROM statement_entry
    WHERE kind <> 'TARIFF' AND outcome IS DISTINCT FROM 'KEPT' AND (settled_at IS NOT NULL OR seen_at < transaction_timestamp() - interval '30 minutes')`
 
-/** What operations learned, whoever told it. */
+/** What operations learned, whoever told it. A return of a charge that is `booked` is a refund's. */
 const BY_OPERATIONS = `
   SELECT 'operation', o.kind || ' ' || o.id, o.id, f.direction, told.key,
-         coalesce(told.value ->> 'cents', told.value #>> '{}')::numeric, NULL, f.is_counted_elsewhere, told.key
-    FROM (VALUES ('cash_in', 'payments', 'in', false), ('cash_in', 'returns', 'out', true),
-                 ('cash_in', 'suspendedReturns', 'out', false), ('cash_out', 'movements', 'out', false),
-                 ('cash_out', 'returns', 'in', false), ('cash_out', 'suspendedReturns', 'in', false),
-                 ('refund_in', 'returns', 'out', false)) AS f (kind, name, direction, is_counted_elsewhere)
+         CASE jsonb_typeof(told.value) WHEN 'number' THEN told.value #>> '{}' ELSE told.value ->> 'cents' END::numeric, NULL,
+         coalesce(told.value ->> 'state' = 'booked', false), told.key
+    FROM (VALUES ('cash_in', 'payments', 'in'), ('cash_in', 'returns', 'out'), ('cash_out', 'movements', 'out'),
+                 ('cash_out', 'returns', 'in'), ('cash_out', 'suspendedReturns', 'in'), ('refund_in', 'returns', 'out'))
+         AS f (kind, name, direction)
     JOIN operation o ON o.kind = f.kind AND jsonb_typeof(o.facts -> f.name) = 'object'
    CROSS JOIN LATERAL jsonb_each(o.facts -> f.name) AS told
-   WHERE jsonb_typeof(told.value) IN ('number', 'object')`
+   WHERE jsonb_typeof(told.value) = 'number'
+      OR told.value ->> 'state' IN ('booked', 'in_suspense', 'from_suspense', 'decided')`
 
 const TOLD = `
       WITH told AS (
@@ -79,8 +80,8 @@ function explained(narrowed = ''): string {
          EXISTS (SELECT FROM "case" c WHERE c.reference IN (t.id, t.case_reference))
          OR EXISTS (SELECT FROM "case" c WHERE c.operation_id = t.operation_id AND c.closed_at IS NULL${narrowed})
          OR EXISTS (SELECT FROM operation o
-                     WHERE o.id = t.operation_id AND (o.facts -> 'toldPayments' ? t.id OR o.facts -> 'awaitedReturns' ? t.id
-                             OR o.facts -> 'namedReturns' ? t.id)))`
+                     WHERE o.id = t.operation_id AND (o.facts -> 'toldPayments' ? t.id
+                             OR o.facts -> 'returns' -> t.id ->> 'state' IN ('in_doubt', 'alias'))))`
 }
 
 const MOVEMENT_JOURNALS = Object.entries<JournalTemplate>(journals)

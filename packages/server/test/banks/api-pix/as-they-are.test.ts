@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { stampOffset } from '../../../src/banks/api-pix/bank-clock.ts'
+import { stampOffset } from '../../../src/banks/api-pix/charges.ts'
 import type { Outcome } from '../../../src/banks/link.ts'
 import {
   COB,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createBankClock } from '../../../src/banks/api-pix/bank-clock.ts'
+import { createBankClock } from '../../../src/banks/api-pix/charges.ts'
 
 const NOON = Date.parse('2026-11-22T12:00:00Z')
 const MINUTE = 60_000

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { linkWithAdditions } from '../../../src/banks/api-pix/additions.ts'
-import { concealing } from '../../../src/banks/api-pix/conceal.ts'
+import { authorizedLink, concealing } from '../../../src/banks/api-pix/link.ts'
 import type { Outcome } from '../../../src/banks/link.ts'
 
 const SECRET = `a&b'c"d<e>f g`
@@ -17,11 +16,12 @@ test('[api-pix.13] a secret is concealed as it is, and as an address has it, enc
 
 test('[api-pix.14] a bank that refuses a call and repeats its address does not repeat the key of the application', async () => {
   const added = [{ in: 'query', name: 'gw-dev-app-key', value: 'application key' }] as const
-  const values = { clientId: 'client', applicationKey: SECRET, account: undefined }
+  const values = { 'client id': 'client', 'application key': SECRET, account: undefined }
   const answering = async (httpStatus: number) => {
     const exchange = async ({ path }: { readonly path: string }) =>
       ({ kind: 'answered', httpStatus, json: { violacoes: [{ razao: `no ${path}` }], valor: 1 } }) as Outcome
-    const link = linkWithAdditions({ exchange, close: async () => undefined }, { added, values })
+    const tokens = { current: async () => ({ token: 'a', scopes: undefined }), refused: () => undefined }
+    const link = authorizedLink({ exchange, close: async () => undefined }, tokens, { added, values })
     const outcome = await link.exchange({ method: 'GET', path: '/v2/cob/1' })
     return outcome.kind === 'answered' ? outcome.json : undefined
   }

@@ -3,9 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { readBankTls } from '../../../src/banks/api-pix/certificate.ts'
-import { apiPixConfig, apiPixVariables, efiConfig, efiVariables } from '../../../src/banks/api-pix/config.ts'
-import { apiPixFaults, efiFaults } from '../../../src/banks/api-pix/config-faults.ts'
+import {
+  apiPixConfig,
+  apiPixFaults,
+  apiPixVariables,
+  efiConfig,
+  efiFaults,
+  efiVariables,
+} from '../../../src/banks/api-pix/config.ts'
+import { readBankTls } from '../../../src/banks/certificates.ts'
 import { readVariables } from '../../../src/platform/variables.ts'
 import { handedOut } from './certificates.ts'
 

@@ -1,6 +1,7 @@
 import { buildDynamicBrCode } from '@pixgate/brcode'
-import { createExchange } from '../../../src/banks/api-pix/exchange.ts'
-import { createApiPixPartner } from '../../../src/banks/api-pix/partner.ts'
+import { createApiPixPartner } from '../../../src/banks/api-pix/bank.ts'
+import { protocolOf } from '../../../src/banks/api-pix/protocol.ts'
+import { createExchange } from '../../../src/banks/exchange.ts'
 import type { Outcome } from '../../../src/banks/link.ts'
 import type { ChargeRequest, RefundRequest } from '../../../src/banks/port.ts'
 import { answered, problem, scripted } from './scripted.ts'
@@ -76,7 +77,7 @@ export const NO_DEVOLUCAO = problem(404, 'PixDevolucaoNaoEncontrada')
 export function partnerOf(bankNow: number, ...outcomes: Outcome[]) {
   const link = scripted(...outcomes)
   const partner = createApiPixPartner({
-    exchange: createExchange(link, '/v2'),
+    exchange: createExchange(link, protocolOf(), '/v2'),
     merchant: MERCHANT,
     hasIdempotentOrders: true,
     monotonic: () => 0,

@@ -3,10 +3,9 @@ import test from 'node:test'
 import { parseBrCode } from '@pixgate/brcode'
 import { limits } from '@pixgate/spec'
 import { markAfter, windowAt } from '../../../src/bank-statement/rules.ts'
-import { createStamps } from '../../../src/banks/api-pix/bank-clock.ts'
-import { createExchange } from '../../../src/banks/api-pix/exchange.ts'
-import { createApiPixPartner } from '../../../src/banks/api-pix/partner.ts'
-import { createStatementReader } from '../../../src/banks/api-pix/statement.ts'
+import { createApiPixPartner } from '../../../src/banks/api-pix/bank.ts'
+import { protocolOf } from '../../../src/banks/api-pix/protocol.ts'
+import { createExchange } from '../../../src/banks/exchange.ts'
 import type { Outcome, PartnerLink } from '../../../src/banks/link.ts'
 import type { StatementQuery } from '../../../src/banks/port.ts'
 import {
@@ -62,7 +61,7 @@ test('[api-pix.2] a charge whose request has not left five seconds after its sec
       return { kind: 'not sent', reason: 'timeout' }
     },
   }
-  const exchange = createExchange(link, '/v2')
+  const exchange = createExchange(link, protocolOf(), '/v2')
   const options = { exchange, merchant: MERCHANT, hasIdempotentOrders: true, bankNow: () => NOON, monotonic: () => now }
   assert.equal((await createApiPixPartner(options).createCharge(ID, REQUEST)).kind, 'NOT_SENT')
   assert.deepEqual(isOver, [false, true])
@@ -330,14 +329,15 @@ test('[api-pix.9] the list is not asked about what is yet to come at the bank, u
 /** The ends of what a bank was asked for, epoch milliseconds, where its time is this. */
 async function askedOf(hasWholeSeconds: boolean, bankNow: number, window: Pick<StatementQuery, 'from' | 'to'>) {
   const link = scripted(pageOf([]))
-  const read = createStatementReader({
-    exchange: createExchange(link, '/v2'),
+  const partner = createApiPixPartner({
+    exchange: createExchange(link, protocolOf(), '/v2'),
+    merchant: MERCHANT,
+    hasIdempotentOrders: true,
+    monotonic: () => 0,
     bankNow: () => bankNow,
-    stamps: createStamps(),
-    lists: [],
     hasWholeSeconds,
   })
-  await read({ ...window, cursor: null })
+  await partner.readStatement({ ...window, cursor: null })
   const query = new URL(link.calls[0]?.path ?? '', 'https://bank').searchParams
   return { inicio: Date.parse(query.get('inicio') ?? ''), fim: Date.parse(query.get('fim') ?? '') }
 }
@@ -364,7 +364,7 @@ test('[api-pix.9] [api-pix.5] a bank of whole seconds is asked for no second tha
   assert.equal(fim, NOON)
   const paid = answered(200, { ...COB, status: 'CONCLUIDA' })
   const link = scripted(paid, pageOf([PIX]))
-  const exchange = createExchange(link, '/v2')
+  const exchange = createExchange(link, protocolOf(), '/v2')
   const options = { merchant: MERCHANT, hasIdempotentOrders: true, monotonic: () => 0, hasWholeSeconds: true }
   await createApiPixPartner({ ...options, exchange, bankNow: () => NOON + 999 }).getCharge(ID, REQUEST)
   const query = new URL(link.calls[1]?.path ?? '', 'https://bank').searchParams
@@ -374,7 +374,7 @@ test('[api-pix.9] [api-pix.5] a bank of whole seconds is asked for no second tha
 test('[api-pix.9] what went back of older payments is listed every hour, over the last hundred days', async () => {
   let elapsedMs = 0
   const link = scripted(...Array.from({ length: 8 }, () => pageOf([PIX])))
-  const exchange = createExchange(link, '/v2')
+  const exchange = createExchange(link, protocolOf(), '/v2')
   const partner = createApiPixPartner({
     exchange,
     merchant: MERCHANT,

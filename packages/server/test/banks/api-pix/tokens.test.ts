@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { authorizedLink } from '../../../src/banks/api-pix/authorized-link.ts'
-import { createTokens, type TokensOptions } from '../../../src/banks/api-pix/tokens.ts'
+import { authorizedLink, createTokens, type TokensOptions } from '../../../src/banks/api-pix/link.ts'
 import type { Outcome, PartnerCall, PartnerLink } from '../../../src/banks/link.ts'
 import { answered, scripted } from './scripted.ts'
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { buildStaticBrCode } from '@pixgate/brcode'
-import { createExchange } from '../../../src/banks/api-pix/exchange.ts'
-import { createEfiPartner, type EfiOptions } from '../../../src/banks/efi/partner.ts'
-import { EFI_REFUSALS } from '../../../src/banks/efi/refusal.ts'
+import { createEfiPartner, EFI_PROTOCOL, type EfiOptions } from '../../../src/banks/efi/bank.ts'
+import { createExchange } from '../../../src/banks/exchange.ts'
 import type { Outcome, PartnerCall } from '../../../src/banks/link.ts'
 import type { KeyPayoutRequest, QrCodePayoutRequest } from '../../../src/banks/port.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
@@ -51,8 +50,8 @@ function efiOf(...outcomes: Outcome[]) {
 function efiWith(given: Partial<EfiOptions>, ...outcomes: Outcome[]) {
   const link = scripted(...outcomes)
   const partner = createEfiPartner({
-    exchange: createExchange(link, '/v2', EFI_REFUSALS),
-    sending: createExchange(link, '', EFI_REFUSALS),
+    exchange: createExchange(link, EFI_PROTOCOL, '/v2'),
+    sending: createExchange(link, EFI_PROTOCOL),
     merchant: MERCHANT,
     hasIdempotentOrders: true,
     monotonic: () => 0,
@@ -290,7 +289,7 @@ test('[efi.4] [CO-40] reading a code leaves time in which the order may leave, a
       return read
     },
   }
-  const bank = efiWith({ sending: createExchange(link, '', EFI_REFUSALS) })
+  const bank = efiWith({ sending: createExchange(link, EFI_PROTOCOL) })
   const answer = bank.sendPayout(ID, order, { isOver: () => true })
   t.mock.timers.tick(1_499)
   assert.equal(deadlines[0]?.aborted, false)
@@ -453,7 +452,7 @@ for (const total of ['1e1', '-1.00', '-0.01'])
   })
 
 test('[partner.8] a bank that carries out twice what it gets twice promises nothing', () => {
-  const exchange = createExchange(scripted(), '')
+  const exchange = createExchange(scripted(), EFI_PROTOCOL)
   const partner = createEfiPartner({
     exchange,
     sending: exchange,

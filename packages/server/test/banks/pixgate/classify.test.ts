@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { answerOf, judgeCharge, queryAnswer } from '../../../src/banks/exchange.ts'
 import type { Outcome } from '../../../src/banks/link.ts'
-import { classifyCancel, classifyQuery, classifySend } from '../../../src/banks/pixgate/classify.ts'
-import { charges } from '../../../src/banks/pixgate/protocol/charge.ts'
+import { cancelAnswer, PROTOCOL, readCharge } from '../../../src/banks/pixgate/protocol.ts'
 import { CHARGE, ID, PAYMENT, REQUEST } from './charges.ts'
 
-const judge = charges.judge(ID, REQUEST)
+const judge = judgeCharge(ID, REQUEST, readCharge)
 const answered = (httpStatus: number, json: unknown): Outcome => ({ kind: 'answered', httpStatus, json })
-const create = (outcome: Outcome) => classifySend(outcome, judge)
-const query = (outcome: Outcome) => classifyQuery(outcome, judge)
+const create = (outcome: Outcome) => answerOf(outcome, judge, (answered) => PROTOCOL.ofOrder(answered)?.rejected)
+const query = (outcome: Outcome) => queryAnswer(outcome, judge, PROTOCOL.isAbsence)
 const error = { errorCode: 'invalid_key', errorMessage: 'the key is unknown' }
 
 /** What one outcome means to a PUT, a GET and a DELETE. */
@@ -52,7 +52,7 @@ const table: [name: string, outcome: Outcome, put: string, get: string, del: str
 for (const [name, outcome, put, get, del] of table) {
   test(`[partner.3] ${name}: PUT ${put}, GET ${get}, DELETE ${del}`, () => {
     assert.deepEqual(
-      [create(outcome), query(outcome), classifyCancel(outcome)].map(({ kind }) => kind),
+      [create(outcome), query(outcome), cancelAnswer(outcome)].map(({ kind }) => kind),
       [put, get, del],
     )
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createHttpPartner } from '../../../src/banks/pixgate/http-partner.ts'
+import { createHttpPartner } from '../../../src/banks/pixgate/bank.ts'
 import { CHARGE, ID, PAYMENT, REQUEST } from './charges.ts'
 import * as payouts from './payouts.ts'
 import { QR_CODE } from './qr-codes.ts'
@@ -228,7 +228,7 @@ test('[CO-14] [P6] a conflict about an id that the bank never saw releases no mo
     [404, { errorCode: 'not_found' }],
   ] as [number, object][]
   const partner = await partnerOf(t, ...replies, ...replies)
-  const unknown = { kind: 'UNKNOWN', reason: 'conflict about an id never seen', httpStatus: 409 }
+  const unknown = { kind: 'UNKNOWN', reason: 'a duplicate of an id never seen', httpStatus: 409 }
   assert.deepEqual(await partner.sendPayout(payouts.ID, payouts.REQUEST), unknown)
   assert.deepEqual(await partner.sendRefund(refunds.ID, refunds.REQUEST), unknown)
 })

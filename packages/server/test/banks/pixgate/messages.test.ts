@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ReadableEvent } from '../../../src/banks/inbound.ts'
-import { createPixgateInbound } from '../../../src/banks/pixgate/inbound.ts'
-import { type PartnerRoute, readBody } from '../../../src/banks/pixgate/messages.ts'
+import { createPixgateInbound, type PartnerRoute, readBody } from '../../../src/banks/pixgate/inbound.ts'
 import { isTimely, partnerTimestamp } from '../../../src/banks/pixgate/origin.ts'
 import { dedupeKeyOf } from '../../../src/inbox/rules.ts'
 

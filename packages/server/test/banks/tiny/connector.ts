@@ -1,5 +1,5 @@
 import type { Bank } from '../../../src/banks/bank.ts'
-import { lacking } from '../../../src/banks/lacking.ts'
+import { lacking } from '../../../src/banks/bank.ts'
 import type {
   Charge,
   ChargeQueryAnswer,

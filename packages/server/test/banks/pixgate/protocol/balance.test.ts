@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createHttpPartner } from '../../../../src/banks/pixgate/http-partner.ts'
+import { createHttpPartner } from '../../../../src/banks/pixgate/bank.ts'
 import { answer, closedPort, linkTo, scriptedBank } from '../scripted-bank.ts'
 
 /** What a bank's answer to a reading of the balance is taken for. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { payouts } from '../../../../src/banks/pixgate/protocol/payout.ts'
+import { judgePayout, payoutTerms } from '../../../../src/banks/exchange.ts'
+import { readPayout } from '../../../../src/banks/pixgate/protocol.ts'
 import type { PayoutTerms } from '../../../../src/banks/port.ts'
 import { payout } from '../../../cash-out/bank-answers.ts'
 import { CONFIRMED, ID, PROCESSING, QR_CODE_REQUEST, REQUEST, RETURN } from '../payouts.ts'
@@ -12,7 +13,7 @@ const OURS = { id: ID, transactionId: 'bank-1', valueCents: 15_000n }
 const RETURNED = { ...CONFIRMED, status: 'RETURNED', returns: [RETURN] }
 
 function judge(json: unknown, terms = TERMS) {
-  return payouts.judge(ID, terms)({ kind: 'answered', httpStatus: 200, json })
+  return judgePayout(ID, terms, readPayout)({ kind: 'answered', httpStatus: 200, json })
 }
 
 test('[partner.3] a payout that is being made is accepted', () => {
@@ -99,8 +100,8 @@ test('[partner.3] a key is compared where both sides tell one', () => {
 })
 
 test('[partner.3] a payout to a key must echo it, one for a QR code tells no key', () => {
-  assert.deepEqual(payouts.termsOf(REQUEST), TERMS)
-  assert.deepEqual(payouts.termsOf(QR_CODE_REQUEST), { valueCents: 15_000n })
+  assert.deepEqual(payoutTerms(REQUEST), TERMS)
+  assert.deepEqual(payoutTerms(QR_CODE_REQUEST), { valueCents: 15_000n })
 })
 
 for (const [name, fault] of [

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { refunds } from '../../../../src/banks/pixgate/protocol/refund.ts'
+import { judgeRefund } from '../../../../src/banks/exchange.ts'
+import { readRefund } from '../../../../src/banks/pixgate/protocol.ts'
 import { CONFIRMED, ID, PROCESSING, REQUEST } from '../refunds.ts'
 
 function judge(json: unknown) {
-  return refunds.judge(ID, refunds.termsOf(REQUEST))({ kind: 'answered', httpStatus: 200, json })
+  return judgeRefund(ID, REQUEST, readRefund)({ kind: 'answered', httpStatus: 200, json })
 }
 
 test('[partner.3] a refund that is being made is accepted', () => {

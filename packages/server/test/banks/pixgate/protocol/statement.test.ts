@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createHttpPartner } from '../../../../src/banks/pixgate/http-partner.ts'
+import { createHttpPartner } from '../../../../src/banks/pixgate/bank.ts'
 import { answer, closedPort, linkTo, scriptedBank } from '../scripted-bank.ts'
 
 const QUERY = { from: Date.parse('2026-11-22T12:00:00.000Z'), to: Date.parse('2026-11-22T12:15:00.250Z'), cursor: null }

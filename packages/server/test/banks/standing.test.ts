@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { lacking } from '../../src/banks/lacking.ts'
-import type { Partner, StatementAnswer } from '../../src/banks/port.ts'
-import { bankProblem, isOfConfiguration } from '../../src/banks/problem.ts'
-import { type BankStanding, createStandingLog, watchBank } from '../../src/banks/watch.ts'
+import { type BankSettings, lacking } from '../../src/banks/bank.ts'
+import { guardCalls } from '../../src/banks/calls.ts'
+import type { AnyAnswer, Partner, StatementAnswer } from '../../src/banks/port.ts'
+import { type BankStanding, createStandingLog, standingOf } from '../../src/banks/standing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import * as payouts from './pixgate/payouts.ts'
+
+const bankProblem = (answer: AnyAnswer, settings: BankSettings) => standingOf(answer, settings).problem
+const isOfConfiguration = (answer: AnyAnswer) => standingOf(answer, SETTINGS).isOfConfiguration
 
 const SETTINGS = { address: 'PIXGATE_PARTNER_URL', credentials: 'PIXGATE_PARTNER_TOKEN' }
 
@@ -53,60 +56,58 @@ test('[health.5] where TLS fails at a certificate, its own variable is named, if
   }
 })
 
-test('[health.5] [config.10] the bank stands as its last answer says, and each one is reported', async () => {
+/** A bank of a host whose name may be logged, and what was logged. */
+function guarded(given: Partial<Partner>) {
+  const log = capturedLog()
+  const bank = { ...lacking, capabilities: new Set(['statement', 'payout'] as const), idempotencyWindowMs: 0, ...given }
+  const partner = guardCalls(bank, {
+    configured: { settings: SETTINGS, host: 'bank.invalid' },
+    logger: log.logger,
+    clock: { now: () => 0 },
+    onCall: () => undefined,
+  })
+  return { partner, lines: () => log.lines.map(({ level, event, msg }) => [level, event, msg]) }
+}
+
+const QUERY = { from: 0, to: 1, cursor: null }
+
+test('[health.5] [config.10] the bank stands as its last answer says, and the log says it too', async () => {
   const answers: StatementAnswer[] = [
     { kind: 'UNKNOWN', reason: 'HTTP 401', httpStatus: 401 },
     { kind: 'READ', page: { entries: [], nextCursor: null } },
   ]
-  const bank = {
-    ...lacking,
-    capabilities: new Set(['statement'] as const),
-    idempotencyWindowMs: 0,
-    readStatement: async () => answers.shift() as StatementAnswer,
-  }
-  const standings: BankStanding[] = []
-  const { partner, standing } = watchBank(bank, { settings: SETTINGS, host: undefined }, (known) =>
-    standings.push(known),
-  )
-  const query = { from: 0, to: 1, cursor: null }
-  assert.deepEqual(standing(), { isKnown: false, problem: undefined, isOfConfiguration: false })
-  assert.equal((await partner.readStatement(query)).kind, 'UNKNOWN')
+  const { partner, lines } = guarded({ readStatement: async () => answers.shift() as StatementAnswer })
+  assert.deepEqual(partner.standing(), { isKnown: false, problem: undefined, isOfConfiguration: false })
+  assert.equal((await partner.readStatement(QUERY)).kind, 'UNKNOWN')
   const problem = 'the bank answers 401: check PIXGATE_PARTNER_TOKEN'
-  const refused = { isKnown: true, problem, isOfConfiguration: true }
-  assert.deepEqual(standing(), refused)
-  assert.equal((await partner.readStatement(query)).kind, 'READ')
-  const answers200 = { isKnown: true, problem: undefined, isOfConfiguration: false }
-  assert.deepEqual(standing(), answers200)
-  assert.deepEqual(standings, [refused, answers200])
+  assert.deepEqual(partner.standing(), { isKnown: true, problem, isOfConfiguration: true })
+  assert.equal((await partner.readStatement(QUERY)).kind, 'READ')
+  assert.deepEqual(partner.standing(), { isKnown: true, problem: undefined, isOfConfiguration: false })
+  assert.deepEqual(lines(), [
+    ['error', 'bank.refuses_configuration', problem],
+    ['info', 'bank.answers', 'the bank answers'],
+  ])
 })
 
 test('[health.5] [config.10] the log names a host that does not resolve; what anybody is told does not', async () => {
   const answer: StatementAnswer = { kind: 'UNKNOWN', reason: 'ENOTFOUND', httpStatus: undefined }
-  const bank = {
-    ...lacking,
-    capabilities: new Set(['statement'] as const),
-    idempotencyWindowMs: 0,
-    readStatement: async () => answer,
-  }
-  const told: (string | undefined)[] = []
-  const { partner, standing } = watchBank(bank, { settings: SETTINGS, host: 'bank.invalid' }, ({ problem }) =>
-    told.push(problem),
-  )
-  await partner.readStatement({ from: 0, to: 1, cursor: null })
+  const { partner, lines } = guarded({ readStatement: async () => answer })
+  await partner.readStatement(QUERY)
   const sentence = (who: string) => `${who} cannot be found: its name does not resolve: check PIXGATE_PARTNER_URL`
-  assert.deepEqual([standing().problem, told], [sentence('the bank'), [sentence('the bank at bank.invalid')]])
+  assert.equal(partner.standing().problem, sentence('the bank'))
+  assert.deepEqual(lines(), [['error', 'bank.refuses_configuration', sentence('the bank at bank.invalid')]])
 })
 
 test('[health.5] what came of an order alone says nothing of the bank', async () => {
-  const bank: Partner = {
-    ...lacking,
-    capabilities: new Set(),
-    idempotencyWindowMs: 0,
+  const { partner, lines } = guarded({
     sendPayout: async () => ({ kind: 'NOT_SENT', reason: 'its QR code cannot be read', isOfOrderAlone: true }),
-  }
-  const { partner, standing } = watchBank(bank, { settings: SETTINGS, host: undefined }, () => assert.fail())
+  })
   assert.equal((await partner.sendPayout(payouts.ID, payouts.REQUEST)).kind, 'NOT_SENT')
-  assert.equal(standing().isKnown, false)
+  assert.equal(partner.standing().isKnown, false)
+  assert.deepEqual(
+    lines().map(([, event]) => event),
+    ['bank.call_failed'],
+  )
 })
 
 test('[config.10] [logs.3] what somebody has to change is an error, said again each ten minutes, and so is that it is over', () => {

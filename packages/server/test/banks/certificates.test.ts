@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { BankCertificate } from '../../src/banks/certificate.ts'
-import { createCertificateWatch } from '../../src/banks/certificate-watch.ts'
+import { type BankCertificate, createCertificateWatch } from '../../src/banks/certificates.ts'
 import { capturedLog } from '../support/captured-log.ts'
 
 const DAY_MS = 86_400_000

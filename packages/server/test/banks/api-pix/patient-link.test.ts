@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Outcome, PartnerCall } from '../../src/banks/link.ts'
-import { patientLink } from '../../src/banks/patient-link.ts'
-import { linkTo, scriptedBank } from './pixgate/scripted-bank.ts'
+import { patientLink } from '../../../src/banks/api-pix/link.ts'
+import type { Outcome, PartnerCall } from '../../../src/banks/link.ts'
+import { linkTo, scriptedBank } from '../pixgate/scripted-bank.ts'
 
 const PAYOUT = { method: 'PUT', path: `/v3/gn/pix/${'a'.repeat(32)}` } as const
 const ANOTHER = { ...PAYOUT, path: `/v3/gn/pix/${'b'.repeat(32)}` } as const

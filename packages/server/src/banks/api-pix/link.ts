@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto'
+import { Type } from 'typebox'
+import { isSuccess } from '../exchange.ts'
+import type { Outcome, PartnerCall, PartnerLink } from '../link.ts'
+import type { SendWindow } from '../port.ts'
+import { bodyTest } from '../values.ts'
+import type { ApiPixConfig } from './config.ts'
+import type { AddedPart, AddedValue, TokenForm } from './presets.ts'
+
+/** The way to a bank of API Pix: pauses that it asks for, a token, and what its calls have besides the standard. */
+
+type NotSent = Extract<Outcome, { readonly kind: 'not sent' }>
+
+/** A link that waits where the bank asks for it. */
+export interface PatientLink extends PartnerLink {
+  /** The outcome of a call that would be held back now; `undefined`: it would leave. */
+  heldBack(call: PartnerCall): NotSent | undefined
+}
+
+/** Longer pauses are taken for a mistake. */
+const LONGEST_WAIT_MS = 300_000
+
+/**
+ * Makes no call of a kind for which the bank sent `Retry-After`: it is not sent, with the time that is left, so that the
+ * order goes out later under the same id. Banks limit each kind of call by itself, so other kinds go on.
+ * @param monotonic a clock that goes on while the process sleeps, milliseconds
+ * @param isHeld absent: all calls are held back
+ * @source rules#api-pix.15
+ */
+export function patientLink(
+  link: PartnerLink,
+  monotonic: () => number,
+  isHeld: (call: PartnerCall) => boolean = () => true,
+): PatientLink {
+  const waits = new Map<string, { readonly endsAt: number; readonly httpStatus: number }>()
+
+  function heldBack(call: PartnerCall): NotSent | undefined {
+    const wait = isHeld(call) ? waits.get(kindOf(call)) : undefined
+    if (!wait || monotonic() >= wait.endsAt) return undefined
+    const { endsAt, httpStatus } = wait
+    return { kind: 'not sent', reason: 'the bank asked to wait', httpStatus, retryAfterMs: endsAt - monotonic() }
+  }
+  return {
+    heldBack,
+    exchange: async (call, deadline, window) => {
+      const held = heldBack(call)
+      if (held) return held
+      const outcome = await link.exchange(call, deadline, window)
+      if (outcome.kind === 'answered' && outcome.retryAfterMs !== undefined) {
+        const endsAt = monotonic() + Math.min(outcome.retryAfterMs, LONGEST_WAIT_MS)
+        waits.set(kindOf(call), { endsAt, httpStatus: outcome.httpStatus })
+      }
+      return outcome
+    },
+    close: () => link.close(),
+  }
+}
+
+/** Method and path without ids, which are its long parts. */
+function kindOf({ method, path }: PartnerCall): string {
+  const [named = ''] = path.split('?')
+  return `${method} ${named.replace(/\/[^/]{26,}/g, '/{id}')}`
+}
+
+/** Access tokens, by the client credentials grant of OAuth 2.0 (RFC 6749 §4.4). */
+export interface Tokens {
+  /** The current token, or the outcome of asking for one. One request is under way at a time, for all who wait. */
+  current(): Promise<Grant | { readonly failed: Outcome }>
+  /** The bank refused a token: the next call asks for another. */
+  refused(token: string): void
+}
+
+/** A token, and its scopes where the bank lists them. */
+export interface Grant {
+  readonly token: string
+  readonly scopes: readonly string[] | undefined
+}
+
+export interface TokensOptions extends Pick<ApiPixConfig, 'clientId' | 'clientSecret'> {
+  readonly link: Pick<PartnerLink, 'exchange'>
+  readonly path: string
+  readonly scopes: readonly string[]
+  readonly form: Pick<TokenForm, 'encoding' | 'credentials'>
+  /** A clock that goes on while the process sleeps, milliseconds. */
+  readonly monotonic: () => number
+}
+
+/** A token is not used in its last minute, as it may end before the call arrives. */
+const MARGIN_MS = 60_000
+
+const isGrant = bodyTest(
+  Type.Object({
+    access_token: Type.String({ minLength: 1, pattern: '^[!-~]+$' }),
+    expires_in: Type.Number({ minimum: 0 }),
+    scope: Type.Optional(Type.String()),
+  }),
+)
+
+/** Makes the tokens of a bank. @source rules#api-pix.1 */
+export function createTokens(options: TokensOptions): Tokens {
+  const { link, path, monotonic } = options
+  let kept: (Grant & { readonly until: number }) | undefined
+  let underWay: ReturnType<Tokens['current']> | undefined
+  const request = requestOf(options)
+
+  async function ask(): ReturnType<Tokens['current']> {
+    const askedAt = monotonic()
+    const outcome = await link.exchange({ method: 'POST', path, ...request })
+    if (outcome.kind !== 'answered' || !isSuccess(outcome) || !isGrant(outcome.json)) return { failed: outcome }
+    const { access_token: token, expires_in: seconds, scope } = outcome.json
+    const grant = { token, scopes: scope?.split(' ') }
+    // One that lives no longer than the margin is used once, by each call that waited for it.
+    kept = { ...grant, until: askedAt + seconds * 1_000 - MARGIN_MS }
+    return grant
+  }
+
+  return {
+    current: async () => {
+      if (kept && monotonic() < kept.until) return kept
+      underWay ??= ask().finally(() => {
+        underWay = undefined
+      })
+      return underWay
+    },
+    refused: (token) => {
+      if (kept?.token === token) kept = undefined
+    },
+  }
+}
+
+/** @source rules#api-pix.1, rules#api-pix.14 */
+function requestOf(options: TokensOptions): Pick<PartnerCall, 'authorization' | 'form' | 'body'> {
+  const { clientId, clientSecret = '', scopes, form } = options
+  const { encoding, credentials } = form
+  const request = {
+    grant_type: 'client_credentials',
+    ...(credentials !== 'header' && { client_id: clientId }),
+    ...(credentials === 'body' && { client_secret: clientSecret }),
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+  }
+  const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
+  return {
+    authorization: credentials === 'header' ? basic : null,
+    ...(encoding === 'form' ? { form: new URLSearchParams(request) } : { body: request }),
+  }
+}
+
+/** Differences of a bank's calls from the standard. */
+export interface CallForm {
+  readonly added: readonly AddedPart[]
+  readonly values: Readonly<Record<Exclude<AddedValue, 'new id'>, string | undefined>>
+  /** Calls with PATCH have another prefix. */
+  readonly patchPath?: { readonly from: string; readonly to: string } | undefined
+}
+
+/**
+ * Makes each call as the bank wants it, with the current token. After a 401, which says that only the token was read, the
+ * call is made once more with a new token.
+ * @source rules#api-pix.1, rules#api-pix.14
+ */
+export function authorizedLink(link: PartnerLink, tokens: Tokens, form: CallForm = PLAIN): PartnerLink {
+  const applicationKey = form.values['application key']
+  const conceal = concealing(applicationKey === undefined ? [] : [applicationKey])
+
+  async function attempt(
+    call: PartnerCall,
+    deadline?: AbortSignal,
+    window?: SendWindow,
+  ): Promise<{ readonly outcome: Outcome; readonly token?: string }> {
+    const granted = await tokens.current()
+    if ('failed' in granted) return { outcome: withoutToken(granted.failed) }
+    const { token } = granted
+    const authorized = { ...inForm(call, form), authorization: `Bearer ${token}` }
+    const outcome = await link.exchange(authorized, deadline, window)
+    if (outcome.kind !== 'answered' || outcome.httpStatus < 400) return { outcome, token }
+    // A bank that refuses a call may repeat its address, with the key in it.
+    return { outcome: { ...outcome, json: concealedJson(outcome.json, conceal) }, token }
+  }
+  return {
+    exchange: async (call, deadline, window) => {
+      const first = await attempt(call, deadline, window)
+      if (first.token === undefined || first.outcome.kind !== 'answered' || first.outcome.httpStatus !== 401)
+        return first.outcome
+      tokens.refused(first.token)
+      const second = await attempt(call, deadline, window)
+      // A second attempt that was not sent proves nothing about the first, which was.
+      return second.outcome.kind === 'not sent' ? first.outcome : second.outcome
+    },
+    close: () => link.close(),
+  }
+}
+
+/**
+ * Without a token no byte of the call left. OAuth 2.0 answers 400 to unknown credentials, some banks 403.
+ */
+function withoutToken(failed: Outcome): Outcome {
+  if (failed.kind !== 'answered') return { kind: 'not sent', reason: failed.reason }
+  const { httpStatus } = failed
+  const refusesUs = httpStatus === 400 || httpStatus === 403
+  return { kind: 'not sent', reason: `no token: HTTP ${httpStatus}`, httpStatus: refusesUs ? 401 : httpStatus }
+}
+
+const PLAIN: CallForm = {
+  added: [],
+  values: { 'client id': undefined, 'application key': undefined, account: undefined },
+}
+
+function inForm(call: PartnerCall, { added, values, patchPath }: CallForm): PartnerCall {
+  const partsOf = (where: AddedPart['in']): [name: string, value: string][] =>
+    added.flatMap(({ in: place, name, value }) => {
+      const text = value === 'new id' ? randomUUID() : values[value]
+      return place !== where || text === undefined ? [] : [[name, text]]
+    })
+  const path = patchPath && call.method === 'PATCH' ? call.path.replace(patchPath.from, patchPath.to) : call.path
+  const query = new URLSearchParams(partsOf('query')).toString()
+  return {
+    ...call,
+    path: query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`,
+    headers: { ...call.headers, ...Object.fromEntries(partsOf('header')) },
+  }
+}
+
+const CONCEALED = '…'
+
+/** Removes secrets from a bank's texts: as they are, and as they stand in an address, encoded once or twice. */
+export function concealing(secrets: readonly string[]): (text: string) => string {
+  const forms = secrets.filter((secret) => secret !== '').flatMap(formsOf)
+  // The longer first, as it may begin with a shorter one.
+  const ordered = [...new Set(forms)].toSorted((one, other) => other.length - one.length)
+  return (text) => ordered.reduce((concealed, form) => concealed.replaceAll(form, CONCEALED), text)
+}
+
+function formsOf(secret: string): string[] {
+  const forms = [secret, encodeURIComponent(secret), new URLSearchParams({ '': secret }).toString().slice(1)]
+  return forms.flatMap((form) => [form, encodeURIComponent(form)])
+}
+
+function concealedJson(json: unknown, conceal: (text: string) => string): unknown {
+  if (json === undefined) return undefined
+  return JSON.parse(JSON.stringify(json), (_, value) => (typeof value === 'string' ? conceal(value) : value))
+}

@@ -1,0 +1,163 @@
+import type { Clock } from '../platform/clock.ts'
+import { andMore, createHeartbeat } from '../platform/heartbeat.ts'
+import type { Logger } from '../platform/log.ts'
+import { type ConfiguredBank, NOT_SUPPORTED } from './bank.ts'
+import { createBreaker, reasonOf } from './breaker.ts'
+import type {
+  AnyAnswer,
+  Availability,
+  BankCall,
+  ChargeAvailability,
+  Partner,
+  PartnerCapability,
+  QrCodeAvailability,
+} from './port.ts'
+import { type BankStanding, createStandingLog, standingOf } from './standing.ts'
+
+/** Called for every call that has ended. */
+export type OnBankCall = (call: BankCall, outcome: string, durationMs: number) => void
+
+export interface CallsOptions {
+  readonly configured: Pick<ConfiguredBank, 'settings' | 'host'>
+  readonly logger: Logger
+  readonly clock: Pick<Clock, 'now'>
+  readonly onCall: OnBankCall
+}
+
+/** The bank as the rest of the service calls it. */
+export interface GuardedBank extends Partner, Availability, ChargeAvailability, QrCodeAvailability {
+  standing(): BankStanding
+}
+
+/**
+ * Puts around each call of a bank, in this order: the capability it needs, the breaker, the bank's standing, a metric and a
+ * log line. No answer is changed, and the breaker holds no call back: the modules ask it how many calls are wanted before
+ * they claim work or accept a request.
+ * @source rules#partner.10, rules#health.5, rules#logs.3
+ */
+export function guardCalls(bank: Partner, { configured, logger, clock, onCall }: CallsOptions): GuardedBank {
+  const breaker = createBreaker(clock, logger)
+  const heartbeat = createHeartbeat()
+  const logStanding = createStandingLog(logger, clock)
+  let standing: BankStanding = { isKnown: false, problem: undefined, isOfConfiguration: false }
+
+  async function guarded(call: BankCall, parameters: readonly unknown[]): Promise<AnyAnswer> {
+    const asker = call === 'decodeQrCode' ? (parameters[2] as string | undefined) : undefined
+    breaker.begin(call, asker)
+    // A thrown error is a fault of ours; for the breaker it is no answer.
+    let answer: AnyAnswer = { kind: 'UNKNOWN', reason: 'fault' }
+    try {
+      const isCapable = bank.capabilities.has(CALLS[call].needs)
+      answer = isCapable ? await asked(call, parameters) : NOT_SUPPORTED
+      return answer
+    } finally {
+      breaker.note(call, answer, asker)
+    }
+  }
+
+  async function asked(call: BankCall, parameters: readonly unknown[]): Promise<AnyAnswer> {
+    const startedAt = performance.now()
+    const answer: AnyAnswer = await Reflect.apply(bank[call], bank, parameters)
+    if (!answer.isOfOrderAlone) {
+      standing = standingOf(answer, configured.settings)
+      logStanding(standingOf(answer, configured.settings, configured.host))
+    }
+    onCall(call, outcomeOf(answer), performance.now() - startedAt)
+    const line = lineOf(call, answer, parameters[0])
+    if (line) heartbeat.report(line.kind, (more) => logger[line.level](line.fields, line.sentence + andMore(more)))
+    return answer
+  }
+
+  const calls = BANK_CALLS.map((call) => [call, (...parameters: unknown[]) => guarded(call, parameters)])
+  return {
+    ...bank,
+    ...(Object.fromEntries(calls) as Pick<Partner, BankCall>),
+    sendsWanted: () => breaker.wanted('orders'),
+    chargesWanted: () => breaker.wanted('charges'),
+    qrCodesWanted: (asker) => breaker.wanted('qr_codes', asker),
+    standing: () => standing,
+  }
+}
+
+const TRIED_AGAIN = 'it is tried again'
+const ASKED_AGAIN = 'it is asked again'
+const ASKED_ABOUT = 'it is asked what became of it'
+const KEPT = 'the difference is kept as evidence'
+const ORDER = { NOT_SENT: 'it is sent again', UNKNOWN: ASKED_ABOUT, REJECTED: 'nothing was paid', CONTRADICTED: KEPT }
+const QUERY = { NOT_SENT: ASKED_AGAIN, UNKNOWN: ASKED_AGAIN, CONTRADICTED: KEPT }
+const DECODING = 'the client is told so'
+const CREATION = {
+  NOT_SENT: TRIED_AGAIN,
+  UNKNOWN: ASKED_ABOUT,
+  REJECTED: 'there will be no charge',
+  CONTRADICTED: KEPT,
+}
+const CANCELLATION = { NOT_SENT: TRIED_AGAIN, UNKNOWN: TRIED_AGAIN, REJECTED: ASKED_ABOUT }
+
+interface CallTraits {
+  readonly needs: PartnerCapability
+  /** Begins the log line of a failed call. Absent: the caller logs it. */
+  readonly says?: string
+  /** What happens next, by the kind of the answer. Kinds that are not here are not logged. */
+  readonly next?: Readonly<Record<string, string>>
+}
+
+const CALLS: Readonly<Record<BankCall, CallTraits>> = {
+  createCharge: { needs: 'charge', says: 'the bank was asked for a charge', next: CREATION },
+  getCharge: { needs: 'query-charge', says: 'the bank was asked about a charge', next: QUERY },
+  cancelCharge: { needs: 'cancel-charge', says: 'the bank was asked to cancel a charge', next: CANCELLATION },
+  sendPayout: { needs: 'payout', says: 'a payout was sent to the bank', next: ORDER },
+  getPayout: { needs: 'query-payout', says: 'the bank was asked about a payout', next: QUERY },
+  decodeQrCode: {
+    needs: 'decode-qr-code',
+    says: 'the bank was asked to decode a QR code',
+    next: { NOT_SENT: DECODING, UNKNOWN: DECODING, REJECTED: DECODING },
+  },
+  sendRefund: { needs: 'refund', says: 'a refund was sent to the bank', next: ORDER },
+  getRefund: { needs: 'query-refund', says: 'the bank was asked about a refund', next: QUERY },
+  readStatement: { needs: 'statement' },
+  readBalance: { needs: 'balance' },
+}
+
+/** Every call of a bank. */
+export const BANK_CALLS = Object.keys(CALLS) as readonly BankCall[]
+
+/** Outcome of a call that the bank refuses because of who calls, or how often. */
+export type RefusedCall = 'unauthorized' | 'rate_limited'
+
+/** The label of a metric: the kind of the answer, or a refusal of all calls. */
+function outcomeOf({ kind, httpStatus }: AnyAnswer): string {
+  const isUnknown = kind === 'UNKNOWN'
+  if (isUnknown && isUnauthorized(httpStatus)) return 'unauthorized' satisfies RefusedCall
+  if (isUnknown && httpStatus === 429) return 'rate_limited' satisfies RefusedCall
+  return kind.toLowerCase()
+}
+
+function isUnauthorized(httpStatus: number | undefined): boolean {
+  return httpStatus === 401 || httpStatus === 403
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  NOT_SENT: 'the call did not reach it',
+  UNKNOWN: 'it gave no definite answer',
+  REJECTED: 'it refused',
+  CONTRADICTED: 'it has something else under our id',
+}
+
+/** @param first our id; of `decodeQrCode` a payable code, which belongs in no log */
+function lineOf(call: BankCall, answer: AnyAnswer, first: unknown) {
+  const { kind, httpStatus } = answer
+  const { says, next } = CALLS[call]
+  const [fault, then] = [FAULTS[kind], next?.[kind]]
+  if (fault === undefined || then === undefined) return undefined
+  const reason = reasonOf(answer)
+  const isRefused = kind === 'UNKNOWN' && isUnauthorized(httpStatus)
+  const advice = isRefused ? '; check the credentials that the bank is called with' : ''
+  const fields = { event: 'bank.call_failed', call, answer: kind, reason }
+  return {
+    kind: `${call} ${kind} ${reason}`,
+    level: isRefused ? 'error' : kind === 'REJECTED' ? 'info' : 'warn',
+    sentence: `${says}, and ${fault}: ${then}${advice}`,
+    fields: call === 'decodeQrCode' ? fields : { ...fields, orderId: first },
+  } as const
+}

@@ -1,0 +1,179 @@
+import { type Static, Type } from 'typebox'
+import { documentOf } from '../api-pix/charges.ts'
+import { returnOf, settledAt } from '../api-pix/payments.ts'
+import { amountMoved, information, instant, items } from '../api-pix/protocol.ts'
+import {
+  NOTHING,
+  type ReadItem,
+  readAs,
+  LISTED_WITHIN_MS as STANDARD_LISTED_WITHIN_MS,
+  type StatementList,
+  unreadable,
+  withReturns,
+} from '../api-pix/statement.ts'
+import { type Judge, judgePayout } from '../exchange.ts'
+import type {
+  ListedWithin,
+  Payout,
+  PayoutRequest,
+  PayoutStatus,
+  PayoutTerms,
+  ReportedPayout,
+  StatementEntry,
+} from '../port.ts'
+import { amountOf, bodyTest, centsOf, isId, itemsOf, printable, textIn, visibleParty, visibleText } from '../values.ts'
+
+/** Payouts: a Pix sent to a key or for a QR code, under our id; and the list of those that were sent. */
+
+const text = Type.Optional(Type.String())
+const times = Type.Object({ solicitacao: Type.Optional(instant), liquidacao: Type.Optional(instant) })
+
+/** A return of a payout, in the form of Efí's own client or of the standard. */
+const sentReturn = Type.Object({
+  rtrId: text,
+  valor: amountMoved,
+  horario: Type.Optional(Type.Union([instant, times])),
+  status: Type.Optional(Type.Enum(['EM_PROCESSAMENTO', 'DEVOLVIDO', 'NAO_REALIZADO'])),
+})
+
+/** A sent Pix, in answer to an order and to a query. */
+const sentPix = Type.Object({
+  idEnvio: Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' }),
+  e2eId: text,
+  endToEndId: text,
+  valor: amountMoved,
+  status: Type.Enum(['EM_PROCESSAMENTO', 'REALIZADO', 'NAO_REALIZADO']),
+  horario: Type.Optional(times),
+  favorecido: Type.Optional(Type.Object({ chave: text, identificacao: information, contaBanco: information })),
+  devolucoes: items,
+  gnExtras: information,
+})
+
+/** A sent Pix in the list. One that was sent by hand has no id. */
+const sentItem = Type.Object({ ...sentPix.properties, idEnvio: text, favorecido: information })
+
+type SentPix = Static<typeof sentPix>
+type SentItem = Static<typeof sentItem>
+
+const isSentPix = bodyTest(sentPix)
+const isSentReturn = bodyTest(sentReturn)
+const isSentItem = bodyTest(sentItem)
+
+export function sendingPath(id: string, request: PayoutRequest): string {
+  return 'recipient' in request ? `/v3/gn/pix/${id}` : `/v2/gn/pix/${id}/qrcode`
+}
+
+export function sentPath(id: string): string {
+  return `/v2/gn/pix/enviados/id-envio/${id}`
+}
+
+/**
+ * Body of an order. A QR code is paid with its own amount, so the body has none. With a document the bank refuses a key of
+ * another owner.
+ * @param pixKey ours, from which it is paid
+ * @source rules#efi.2
+ */
+export function sendingRequest(request: PayoutRequest, pixKey: string): object {
+  const { description, valueCents } = request
+  const pagador = { chave: pixKey, ...(description !== undefined && { infoPagador: description }) }
+  if (!('recipient' in request)) return { pagador, pixCopiaECola: request.pixCode }
+  const { pixKey: chave, document } = request.recipient
+  const favorecido = { chave, ...(document !== undefined && documentOf(document)) }
+  return { valor: amountOf(valueCents), pagador, favorecido }
+}
+
+/**
+ * Judges a payout.
+ * @param offsetMs of the bank's stamps, see `stampOffset`
+ * @source rules#efi.3
+ */
+export function judgeSentPix(id: string, terms: PayoutTerms, offsetMs: number): Judge<ReportedPayout> {
+  return judgePayout(id, terms, (json) => (isSentPix(json) ? payoutOf(json, offsetMs) : undefined))
+}
+
+const STATUSES: Readonly<Record<SentPix['status'], PayoutStatus>> = {
+  EM_PROCESSAMENTO: 'PROCESSING',
+  REALIZADO: 'CONFIRMED',
+  NAO_REALIZADO: 'FAILED',
+}
+
+/** An unreadable return is left out: the statement has it. */
+function payoutOf(sent: SentPix, offsetMs: number): Payout {
+  const { idEnvio, valor, devolucoes, favorecido, gnExtras } = sent
+  const valueCents = centsOf(valor)
+  const readReturns = itemsOf(devolucoes)
+    .filter(isSentReturn)
+    .flatMap((one) => returnOf(one, offsetMs) ?? [])
+  // A return that is listed twice has come back once.
+  const returns = [...new Map(readReturns.map((one) => [one.returnId, one])).values()]
+  const status = STATUSES[sent.status]
+  const isAllBack = status === 'CONFIRMED' && returns.reduce((sum, one) => sum + one.valueCents, 0n) >= valueCents
+  const recipient = (name: string) => textIn(favorecido?.identificacao ?? favorecido?.contaBanco, name)
+  const party = { name: recipient('nome'), document: recipient('cpf') ?? recipient('cnpj') }
+  const error = (name: string) => textIn(gnExtras, 'erro', name)
+  return {
+    id: idEnvio,
+    transactionId: idEnvio,
+    status: isAllBack ? 'RETURNED' : status,
+    valueCents,
+    feeCents: undefined,
+    endToEndId: status === 'CONFIRMED' ? endToEndIdOf(sent) : undefined,
+    recipient: favorecido && { ...visibleParty(party), pixKey: favorecido.chave },
+    errorCode: status === 'FAILED' ? visibleText(error('codigo') ?? 'NAO_REALIZADO') : undefined,
+    errorMessage: status === 'FAILED' ? printable(error('motivo')) : undefined,
+    returns,
+    occurredAt: status === 'PROCESSING' ? undefined : settledAt(sent, offsetMs),
+  }
+}
+
+/** Answers to orders and to queries name it differently. */
+function endToEndIdOf({ e2eId, endToEndId }: Pick<SentPix, 'e2eId' | 'endToEndId'>): string | undefined {
+  return [endToEndId, e2eId].find(isId)
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** Payouts that settle after their window come with the hourly list, returns of old ones with the daily list. */
+export const LISTED_WITHIN_MS: ListedWithin = {
+  ...STANDARD_LISTED_WITHIN_MS,
+  PAYOUT_SENT: 2 * HOUR_MS,
+  PAYOUT_RETURNED: 2 * DAY_MS,
+}
+
+const SENT: StatementList = { name: 'sent', path: '/gn/pix/enviados', readItem: readSent }
+
+/**
+ * Lists of the statement besides those of the standard. They are by time of order: what settles or comes back later is found
+ * by reading again.
+ * @source rules#efi.5
+ */
+export const SENT_LISTS: readonly StatementList[] = [
+  SENT,
+  { ...SENT, name: 'sentlately', everyMs: HOUR_MS, windowAt: (now) => ({ from: now - 2 * DAY_MS, to: now }) },
+  { ...SENT, name: 'sentlong', everyMs: DAY_MS, windowAt: (now) => ({ from: now - 100 * DAY_MS, to: now }) },
+]
+
+function readSent(item: unknown, offsetMs: number): ReadItem {
+  return readAs(isSentItem, item, (sent) => (sent.status === 'REALIZADO' ? readSettled(sent, offsetMs) : NOTHING))
+}
+
+function readSettled(sent: SentItem, offsetMs: number): ReadItem {
+  const [endToEndId, occurredAt] = [endToEndIdOf(sent), settledAt(sent, offsetMs)]
+  if (endToEndId === undefined) return unreadable(sent, '/endToEndId')
+  if (occurredAt === undefined) return unreadable(sent, '/horario')
+  const named = { endToEndId, reference: isId(sent.idEnvio) ? sent.idEnvio : endToEndId }
+  const left: StatementEntry = {
+    kind: 'PAYOUT_SENT',
+    direction: 'out',
+    movementId: endToEndId,
+    valueCents: centsOf(sent.valor),
+    occurredAt,
+    ...named,
+  }
+  return withReturns(left, sent.devolucoes, isSentReturn, offsetMs, () => ({
+    kind: 'PAYOUT_RETURNED',
+    direction: 'in',
+    ...named,
+  }))
+}
