@@ -117,7 +117,7 @@ export const limits = {
   /** How many attempts an answer gets that a retry is unlikely to change. @source rules#webhooks.7 */
   webhookShortScheduleAttempts: 4,
   /** Attempts that a process has under way at one endpoint. @source rules#webhooks.10 */
-  webhookInFlight: 32,
+  webhookInFlight: 16,
   /** A later notification of an operation waits for the earlier one for so long. @source rules#webhooks.25 */
   webhookOrderMs: 60_000,
   /**
