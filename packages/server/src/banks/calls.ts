@@ -44,14 +44,15 @@ export function guardCalls(bank: Partner, { configured, logger, clock, onCall }:
   async function guarded(call: BankCall, parameters: readonly unknown[]): Promise<AnyAnswer> {
     const asker = call === 'decodeQrCode' ? (parameters[2] as string | undefined) : undefined
     breaker.begin(call, asker)
-    // A thrown error is a fault of ours; for the breaker it is no answer.
-    let answer: AnyAnswer = { kind: 'UNKNOWN', reason: 'fault' }
+    let answer: AnyAnswer | undefined
     try {
       const isCapable = bank.capabilities.has(CALLS[call].needs)
       answer = isCapable ? await asked(call, parameters) : NOT_SUPPORTED
       return answer
     } finally {
-      breaker.note(call, answer, asker)
+      // A thrown error is a fault of ours and says nothing of the bank. Decodings under way are counted, so theirs end as a failure.
+      const ended = answer ?? (call === 'decodeQrCode' ? FAULT : undefined)
+      if (ended) breaker.note(call, ended, asker)
     }
   }
 
@@ -78,6 +79,8 @@ export function guardCalls(bank: Partner, { configured, logger, clock, onCall }:
     standing: () => standing,
   }
 }
+
+const FAULT: AnyAnswer = { kind: 'UNKNOWN', reason: 'fault' }
 
 const TRIED_AGAIN = 'it is tried again'
 const ASKED_AGAIN = 'it is asked again'

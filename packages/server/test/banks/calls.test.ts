@@ -109,6 +109,16 @@ test('[logs.3] the breaker of orders says when it opens and why, and when it clo
   assert.deepEqual(breakerLines(), [opened, ['info', 'bank.breaker_closed', 'orders', undefined]])
 })
 
+test('[partner.6] a fault of ours in one order holds no other order back', async () => {
+  const thrown = async () => assert.fail('a fault of ours')
+  const { partner } = guarded({ sendPayout: thrown, createCharge: thrown })
+  for (let sends = 0; sends < 10; sends++) {
+    await assert.rejects(partner.sendPayout('payout-1', PAYOUT))
+    await assert.rejects(partner.createCharge('charge-1', undefined as never))
+  }
+  assert.deepEqual([partner.sendsWanted(), partner.chargesWanted()], [Infinity, Infinity])
+})
+
 test('[logs.3] a bank that refuses our calls as such opens the breaker of orders, whichever call it was', async () => {
   const { partner, breakerLines, reported } = guarded({
     getCharge: async () => ({ kind: 'UNKNOWN', reason: 'HTTP 401', httpStatus: 401 }),
