@@ -110,23 +110,23 @@ INSERT INTO notification (id, operation_id, event_type, status, reference, body,
 SELECT uuidv7(), operation_id, event_type, status, reference || uuidv7(), body, now()
   FROM (SELECT * FROM notification ORDER BY created_at LIMIT 1) AS first, generate_series(1, $1)`
 
-/** Makes notifications, and waits until they lie before a receiver that has asked for time. */
+/** Makes notifications, and waits until their deliveries are held, as by `Retry-After`. */
 async function holdBacklog({ database }: Pixgate): Promise<void> {
   const ask = async (query: string) => (await database.query(query)).rows[0].count
   while ((await ask("SELECT count(*)::integer FROM delivery WHERE state = 'PENDING'")) > 0) await delay(POLL_MS)
-  await database.query("UPDATE lane SET held_until = now() + interval '1 hour'")
+  await database.query("UPDATE endpoint SET held_until = now() + interval '1 hour'")
   await database.query(COPY, [BACKLOG])
   while ((await ask('SELECT count(*)::integer FROM notification WHERE fanned_out_at IS NULL')) > 0) await delay(POLL_MS)
   await database.query('VACUUM ANALYZE notification, delivery')
   await database.query('CHECKPOINT')
 }
 
-/** Lets them go. @returns how many come a second, once the receiver's lane has grown */
+/** Lets them go. @returns how many arrive a second after the first quarter, when the connections are open */
 async function release({ database }: Pixgate, { next }: Receiver): Promise<{ readonly perSecond: number }> {
   const arrived = next(BACKLOG)
-  await database.query('UPDATE lane SET held_until = NULL')
+  await database.query('UPDATE endpoint SET held_until = NULL')
   const arrivalsMs = await arrived
-  const grown = BACKLOG / 4
-  const tookMs = (arrivalsMs[BACKLOG - 1] ?? Number.NaN) - (arrivalsMs[grown] ?? Number.NaN)
-  return { perSecond: ((BACKLOG - 1 - grown) * 1_000) / tookMs }
+  const warm = BACKLOG / 4
+  const tookMs = (arrivalsMs[BACKLOG - 1] ?? Number.NaN) - (arrivalsMs[warm] ?? Number.NaN)
+  return { perSecond: ((BACKLOG - 1 - warm) * 1_000) / tookMs }
 }

@@ -34,8 +34,6 @@ const LIMITED = {
   // Who is paid was paid before, by one payout: of a new recipient only so many payouts are counted.
   PIXGATE_NEW_RECIPIENT_MAX_CENTS: String(limits.valueMaxCents),
   PIXGATE_NEW_RECIPIENT_HOURS: '0',
-  // As by default. Charges are so small that few reach it.
-  PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: '1000000',
 }
 
 /** What is measured on a service of its own, so that nothing is left of the one before. */

@@ -70,7 +70,7 @@ export async function startPixgate(after: After, options: PixgateOptions = {}): 
     PIXGATE_PARTNER_SECRET: partnerSecret,
     PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
     // The bank has none of the charges that a benchmark stores: asked about a payment of one, it knows nothing of it.
-    PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: String(limits.valueMaxCents),
+    PIXGATE_VERIFY_CREDITS_FROM_CENTS: String(limits.valueMaxCents),
     ...bank.settings,
     ...options.settings,
   }

@@ -112,7 +112,7 @@ async function subscribe({ send, apiKey }: Pixgate, url: string): Promise<void> 
 /** More than the API lets anybody register. */
 async function store({ database }: Pixgate, url: string): Promise<void> {
   await database.query(
-    'INSERT INTO subscription (id, url, events, created_at) VALUES (uuidv7(), $1, $2, now() - interval $$1 minute$$)',
+    'INSERT INTO endpoint (id, url, events, created_at, since) VALUES (uuidv7(), $1, $2, now() - interval $$1 minute$$, now())',
     [url, EVENTS],
   )
 }

@@ -94,7 +94,7 @@ const PERSONAL = /52998224725|529\.982\.247-25|11222333000181|pix_test_[0-9A-Za-
 
 /** What is logged as an error where the bank makes no sense or a receiver does not answer: they are wrong, we are not. */
 const OF_OTHERS =
-  /"msg":"(?:an event of the bank |case opened; operator action required|the breaker opened|a delivery was given up)/
+  /"msg":"(?:an event of the bank |case opened; operator action required|the breaker opened|A delivery was given up)/
 
 function isSuspicious(line: string, secrets: readonly string[]): boolean {
   if (PERSONAL.test(line) || secrets.some((secret) => line.includes(secret))) return true

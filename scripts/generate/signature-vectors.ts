@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { standardSignature } from '../../packages/server/src/signing-keys/secrets/standard-signature.ts'
+import { standardSignature } from '../../packages/server/src/webhooks/secrets.ts'
 import { GENERATED, type GeneratedDocument, json } from './document.ts'
 import { ecdsaSignatures, otherPublicKey, publicKey } from './pinned-signatures.ts'
 

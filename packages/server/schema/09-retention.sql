@@ -81,12 +81,9 @@ CREATE FUNCTION is_disputed(operation_id uuid) RETURNS boolean LANGUAGE sql STAB
       OR EXISTS (SELECT FROM "case" c WHERE c.operation_id = is_disputed.operation_id AND c.closed_at IS NULL)
 $$;
 
--- Whether a delivery may be erased. One that is sent again stays while that waits, and until that is old enough itself.
+-- Whether a delivery may be erased. One that is resent stays while there is something to send; its time begins anew then.
 CREATE FUNCTION is_over(delivery delivery) RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
-  SELECT delivery.state <> 'PENDING' AND delivery.finished_at < notification_time(0)
-     AND NOT EXISTS (SELECT FROM replay_delivery r
-                      WHERE r.delivery_id = delivery.id
-                        AND (r.finished_at IS NULL OR r.finished_at >= notification_time(0)))
+  SELECT delivery.due_at IS NULL AND delivery.finished_at < notification_time(0)
      AND NOT EXISTS (SELECT FROM notification n WHERE n.id = delivery.notification_id AND is_disputed(n.operation_id))
 $$;
 
@@ -164,17 +161,6 @@ END $$;
 CREATE TRIGGER excerpt_only_erased BEFORE UPDATE ON delivery_attempt
   FOR EACH ROW EXECUTE FUNCTION refuse_all_but_erasing_excerpt();
 
-CREATE FUNCTION refuse_all_but_erasing_replay() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
-BEGIN
-  IF current_setting('pixgate.erases', true) = 'yes'
-     AND EXISTS (SELECT FROM delivery d WHERE d.id = OLD.delivery_id AND is_over(d)) THEN
-    RETURN OLD;
-  END IF;
-  RAISE EXCEPTION 'what was sent again is kept' USING ERRCODE = 'insufficient_privilege';
-END $$;
-CREATE TRIGGER only_erased BEFORE DELETE ON replay_delivery
-  FOR EACH ROW EXECUTE FUNCTION refuse_all_but_erasing_replay();
-
 -- Each function erases rows that are older than so many days, the oldest first, at most `most`, and returns how many. Rows that are
 -- locked are left for the next call, so several may run at once. Sequential and bitmap scans are off: on a table that was never
 -- analysed each batch would read all of it.
@@ -207,7 +193,7 @@ DECLARE
        AND NOT EXISTS (
          SELECT FROM delivery d
           WHERE d.notification_id = n.id
-            AND (d.finished_at IS NULL OR d.finished_at >= notification_time(days)
+            AND (d.due_at IS NOT NULL OR d.finished_at >= notification_time(days)
                  OR EXISTS (SELECT FROM delivery_attempt a
                              WHERE a.delivery_id = d.id AND a.ended_at >= notification_time(days))))
      ORDER BY created_at LIMIT most FOR UPDATE SKIP LOCKED);
@@ -220,10 +206,13 @@ BEGIN
   PERFORM set_config('pixgate.erases', '', true);
   UPDATE notification SET erased_at = clock_timestamp(), body = '', body_sha256 = sha256(body) WHERE id = ANY (gone);
   GET DIAGNOSTICS erased = ROW_COUNT;
+  -- A resend that committed after the rows above were chosen has no body to send.
+  UPDATE delivery SET due_at = NULL, leased_until = NULL, resend_after = NULL, finished_at = clock_timestamp()
+   WHERE notification_id = ANY (gone) AND due_at IS NOT NULL AND state <> 'PENDING';
   RETURN erased;
 END $$;
 
--- Attempts and replays go first: their guards look at their delivery.
+-- Attempts go first: their guard looks at their delivery.
 CREATE FUNCTION erase_deliveries(days integer, most integer) RETURNS integer
   LANGUAGE plpgsql SECURITY DEFINER
   SET search_path = public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
@@ -235,7 +224,6 @@ DECLARE
 BEGIN
   PERFORM set_config('pixgate.erases', 'yes', true);
   DELETE FROM delivery_attempt WHERE delivery_id = ANY (over);
-  DELETE FROM replay_delivery WHERE delivery_id = ANY (over);
   DELETE FROM delivery WHERE id = ANY (over);
   PERFORM set_config('pixgate.erases', '', true);
   RETURN cardinality(over);

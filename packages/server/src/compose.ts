@@ -59,8 +59,7 @@ import { createRefundInModule, refundInDecider } from './refund-in/index.ts'
 import { createIdentityStore } from './restored/store.ts'
 import { createIdentityWatch, type IdentityWatch } from './restored/watch.ts'
 import { createErasing, ERASE_EVERY_MS } from './retention/index.ts'
-import { createSigningKeysModule } from './signing-keys/index.ts'
-import { createFeedModule, createWebhooksModule } from './webhooks/index.ts'
+import { createFeedModule, createWebhooksModule, openSigning } from './webhooks/index.ts'
 
 /**
  * Builds the service by hand. The only file that sees every module.
@@ -243,14 +242,14 @@ type Modules = Awaited<ReturnType<typeof buildModules>>
 /** @param workers those that are there are woken, and what they do is done here */
 async function buildModules(base: Base, workers: Workers) {
   const { config, databases, metrics } = base
-  const signingKeys = await createSigningKeysModule({ ...base, database: databases.api, keys: config.encryptionKeys })
+  const signing = await openSigning({ ...base, database: databases.api, keys: config.encryptionKeys })
   const webhooks = createWebhooksModule({
     ...base,
     database: databases.work,
     deliveryDatabase: databases.deliveries,
     apiDatabase: databases.api,
-    keyring: signingKeys.keyring,
-    secrets: signingKeys.secrets,
+    keyring: signing.keyring,
+    sealer: signing.sealer,
     observer: metrics.deliveries,
     allowPrivate: config.webhookAllowPrivate,
   })
@@ -273,9 +272,9 @@ async function buildModules(base: Base, workers: Workers) {
   const evidence = buildEvidence(base, { ...operations, engine, bank, partner, onPreviousSecret })
   return {
     ...operations,
-    signingKeys,
+    signing,
     webhooks,
-    feed: createFeedModule({ ...base, database: databases.api, keyring: signingKeys.keyring }),
+    feed: createFeedModule({ ...base, database: databases.api, keyring: signing.keyring }),
     engine,
     bank,
     bankStanding: partner.standing,
@@ -518,7 +517,7 @@ function handlersOf(base: Base, modules: Modules) {
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
     ...modules.feed.handlers,
-    ...modules.signingKeys.handlers,
+    ...modules.signing.handlers,
     ...modules.operator.handlers,
     ...createDeskHandlers({
       ...base,
@@ -674,7 +673,7 @@ function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics
     pages,
     // What the bank's events are stored by, and looked up by.
     inbox,
-    // Planned for what they ask: a lane may have a backlog, or nothing.
+    // Plans depend on the parameters: an endpoint may have a backlog, or nothing.
     deliveries: open('deliveries', 4),
     work: open('work', 6),
   }

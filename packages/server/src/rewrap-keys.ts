@@ -10,7 +10,7 @@ import { createLogger } from './platform/log.ts'
 import type { EncryptionKeys } from './platform/sealing.ts'
 import { type Environment, readVariables } from './platform/variables.ts'
 import { MACHINES, schemaFault } from './prepare-database.ts'
-import { type Rewrapped, rewrapKeys } from './signing-keys/rewrap.ts'
+import { type Rewrapped, readSealed, rewrap } from './webhooks/index.ts'
 
 /** A database, and what opens and seals the secrets in it. */
 export interface SealedDatabase extends OpenDatabase {
@@ -53,7 +53,7 @@ async function rewrapDatabase({ url, keys, stop }: SealedDatabase): Promise<read
     clock.observe((await readAbout(database)).now)
     const missing = await missingFromSchema(database, MACHINES)
     if (missing.length > 0) throw new Error(schemaFault(missing))
-    return await rewrapKeys({ database, clock, ids: createIds(clock), keys })
+    return await rewrap(readSealed, { database, clock, ids: createIds(clock), keys })
   } catch (error) {
     throw databaseStartupError(error, url)
   } finally {

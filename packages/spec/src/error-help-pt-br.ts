@@ -62,10 +62,10 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'Já existe um receptor com este endereço e estes eventos.',
     cure: 'Não há nada a fazer. `GET /webhook` mostra o receptor.',
   },
-  delivery_not_replayable: {
+  delivery_not_resendable: {
     cause:
-      'A entrega ainda é tentada por si mesma (`pending`), já espera para ser reenviada (`replaying`), o receptor dela foi removido (`receiver_removed`), ou o prazo do que ela contava acabou (`erased`). `errors` diz qual.',
-    cure: 'Espere o que está em andamento: `GET /webhook-delivery/{id}` mostra. O que foi apagado se lê na operação.',
+      'O endpoint desta entrega foi removido (`endpoint_removed`), ou o prazo de guarda da notificação terminou (`erased`). O motivo está em `errors`.',
+    cure: 'Consulte a operação: ela mostra o estado atual.',
   },
   pix_code_in_use: {
     cause: 'Este código Pix pede um único pagamento, e outro pagamento dele está em andamento ou concluído.',

@@ -64,13 +64,13 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Wait a second, and send the same request with the same key again.',
   },
   duplicate_webhook: {
-    cause: 'A receiver with this address and these events is already registered.',
+    cause: 'An endpoint with this address and these events is already registered.',
     cure: 'Nothing is left to do. `GET /webhook` lists it.',
   },
-  delivery_not_replayable: {
+  delivery_not_resendable: {
     cause:
-      'The delivery is still tried by itself (`pending`), waits to be sent again already (`replaying`), its receiver was removed (`receiver_removed`), or what it told of is over its time (`erased`). `errors` says which.',
-    cure: 'Wait for what is under way: `GET /webhook-delivery/{id}` shows it. What was erased is read from the operation.',
+      'The endpoint of the delivery was removed (`endpoint_removed`), or the time for which its notification is kept is over (`erased`). `errors` has the reason.',
+    cure: 'Read the operation instead: it has the present state.',
   },
   pix_code_in_use: {
     cause: 'This Pix code asks to be paid once, and another payout of it is under way or done.',
@@ -118,7 +118,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Wait until `mayMoveAt` of the key. Where it has leaked, send `force`: refused deliveries are tried again.',
   },
   too_many_webhook_secrets: {
-    cause: 'The secret of this receiver was rotated three times, and all of those before sign still beside the newest.',
+    cause: 'The secret of this endpoint was rotated three times, and all earlier ones still sign beside the newest.',
     cure: 'Wait until one expires: `GET /webhook/{webhook_id}` tells when. Where one has leaked, send `overlapSeconds` 0, and none of before signs.',
   },
   last_admin: {
@@ -212,7 +212,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Read the cash-in that `existing` names: `failureCode` and `failureReason` say why. A new charge needs a new `externalId`.',
   },
   too_many_webhooks: {
-    cause: '20 receivers are registered, which is as many as there may be.',
+    cause: '20 endpoints are registered, which is the maximum.',
     cure: 'List them with `GET /webhook` and remove one that nobody uses.',
   },
   webhook_url_not_allowed: {

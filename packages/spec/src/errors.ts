@@ -43,10 +43,10 @@ export const errors = {
     title: 'Duplicate webhook',
     message: 'this url is already registered with the same events',
   },
-  delivery_not_replayable: {
+  delivery_not_resendable: {
     status: 409,
-    title: 'Delivery not replayable',
-    message: 'this delivery cannot be sent again now; nothing was changed',
+    title: 'Delivery not resendable',
+    message: 'this delivery cannot be resent; nothing was changed',
   },
   pix_code_in_use: {
     status: 409,
@@ -97,12 +97,12 @@ export const errors = {
   signing_key_too_soon: {
     status: 409,
     title: 'Too soon for this signing key',
-    message: 'receivers may still have cached the keys of before; wait until mayMoveAt, or send force',
+    message: 'receivers may have cached the earlier keys; wait until mayMoveAt, or send force',
   },
   too_many_webhook_secrets: {
     status: 409,
     title: 'Too many webhook secrets',
-    message: 'four secrets of this receiver sign already; wait until one expires, or send overlapSeconds 0',
+    message: 'four secrets of this endpoint sign already; wait until one expires, or send overlapSeconds 0',
   },
   last_admin: {
     status: 409,
@@ -188,7 +188,7 @@ export const errors = {
   too_many_webhooks: {
     status: 422,
     title: 'Too many webhooks',
-    message: 'at most 20 webhook subscriptions can exist',
+    message: 'at most 20 webhook endpoints can exist',
   },
   webhook_url_not_allowed: {
     status: 422,

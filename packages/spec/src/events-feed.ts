@@ -5,7 +5,7 @@ import { limits } from './limits.ts'
 import { CURSOR, instant, int64, pageLimit, uuid } from './shapes.ts'
 
 /**
- * All notifications in one row, whether or not anybody was registered to receive them.
+ * The feed of all notifications, whether or not an endpoint was registered for them.
  */
 
 const place = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
@@ -18,12 +18,12 @@ const event = Type.Object(
     createdAt: instant,
     body: Type.String({
       maxLength: limits.bodyMaxBytes,
-      description: 'The text that receivers get. Its UTF-8 bytes are theirs, and are what is signed',
+      description: 'The text that endpoints receive. Its UTF-8 bytes are the ones sent and signed',
     }),
     signature: Type.String({ maxLength: 128, description: 'As `Digital-Signature`: Base64 of DER' }),
     signatureKeyId: Type.String({ maxLength: 64, description: 'As `Digital-Signature-Key-Id`' }),
   },
-  { title: 'FeedEvent', description: 'A notification, as receivers get it, and its place among all.' },
+  { title: 'FeedEvent', description: 'A notification, as endpoints receive it, and its place in the feed.' },
 )
 
 const eventExample = {
@@ -49,7 +49,7 @@ export const listEvents = endpoint({
   tag: 'Webhooks',
   summary: 'Read the feed of events',
   description:
-    'Every notification there is, in the order in which they were committed, as receivers get it: to catch up after an outage, and to prove that nothing is missing. Without `cursor` it begins with the first that is kept; keep `nextCursor`, which is always there, and go on with it.',
+    'Every notification there is, in the order in which they were committed, as endpoints receive it: to catch up after an outage, and to prove that nothing is missing. Without `cursor` it begins with the first that is kept; keep `nextCursor`, which is always there, and go on with it.',
   query: Type.Object(
     {
       cursor: Type.Optional(

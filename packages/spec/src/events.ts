@@ -53,7 +53,7 @@ function notification<const Name extends EventType, Statuses extends string[], M
 /** The body of a test event, which means nothing. @source rules#webhooks.20 */
 export const testEventSchema = Type.Object(
   { event_type: Type.Literal('webhook_test'), event: Type.Object({ id: uuid, created_at: instant }) },
-  { title: 'WebhookTest', description: 'Somebody tries out a receiver.' },
+  { title: 'WebhookTest', description: 'A test of an endpoint.' },
 )
 
 /** The body of each event. Keys are always present, `null` where nothing exists. @source rules#events.2, rules#events.5 */

@@ -42,7 +42,7 @@ import {
   rotateWebhookSecret,
 } from './webhook.ts'
 import { getWebhookDelivery, listWebhookDeliveries, testWebhook } from './webhook-delivery.ts'
-import { cancelWebhookReplay, replayWebhook, replayWebhookDelivery } from './webhook-replay.ts'
+import { recoverWebhook, resendWebhookDelivery, sendMissedToWebhook } from './webhook-resend.ts'
 
 export * from './access.ts'
 export * from './api-key.ts'
@@ -85,7 +85,7 @@ export * from './suspense-cases.ts'
 export * from './tags.ts'
 export * from './webhook.ts'
 export * from './webhook-delivery.ts'
-export * from './webhook-replay.ts'
+export * from './webhook-resend.ts'
 
 const businessEndpoints = {
   generateApiKey,
@@ -117,9 +117,9 @@ const businessEndpoints = {
   deleteWebhook,
   listWebhookDeliveries,
   getWebhookDelivery,
-  replayWebhookDelivery,
-  replayWebhook,
-  cancelWebhookReplay,
+  resendWebhookDelivery,
+  recoverWebhook,
+  sendMissedToWebhook,
   listEvents,
   getPublicKey,
   listPublicKeys,

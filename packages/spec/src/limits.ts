@@ -95,8 +95,10 @@ export const limits = {
   webhookExcerptMaxLength: 256,
   /** Test events that a process has under way. @source rules#webhooks.20 */
   webhookTestsAtOnce: 8,
-  /** Deliveries of one replay of what failed, and as many as are counted of what was missed. @source rules#webhooks.22 */
-  webhookReplayMax: 10_000,
+  /** Attempts of a resend. @source rules#webhooks.21 */
+  webhookResendAttempts: 4,
+  /** Deliveries of one request to recover, or to send what was missed. @source rules#webhooks.22 */
+  webhookResendMax: 10_000,
   /** The last attempts of a delivery are shown, so many at most. @source rules#webhooks.18 */
   webhookAttemptsShownMax: 100,
   /**
@@ -114,29 +116,27 @@ export const limits = {
   webhookRetriedStatuses: [401, 403, 404, 408, 409, 425, 429],
   /** How many attempts an answer gets that a retry is unlikely to change. @source rules#webhooks.7 */
   webhookShortScheduleAttempts: 4,
-  /** How many attempts of a new receiver are under way at once, and of any at most. @source rules#webhooks.10 */
-  webhookLaneStart: 4,
-  webhookLaneMax: 64,
-  /** After so many successes there may be one more. @source rules#webhooks.10 */
-  webhookLaneGrowsAfter: 8,
-  /** After so many attempts in a row without an answer a receiver gets nothing but probes. @source rules#webhooks.13 */
-  webhookTroubleUnanswered: 5,
-  /** And after this share of at least so many in these minutes failed. @source rules#webhooks.13 */
-  webhookTroubleShare: 0.7,
-  webhookTroubleAttempts: 10,
-  webhookTroubleMinutes: 5,
-  /** Waits before each probe of a receiver; the last is that before all others. @source rules#webhooks.13 */
+  /** Attempts that a process has under way at one endpoint. @source rules#webhooks.10 */
+  webhookInFlight: 16,
+  /** A later notification of an operation waits for the earlier one for so long. @source rules#webhooks.25 */
+  webhookOrderMs: 60_000,
+  /**
+   * The circuit breaker of an endpoint opens after so many failures in a row, the last one without an answer or with a 5xx; and
+   * after so many of any kind.
+   * @source rules#webhooks.13
+   */
+  webhookOpenAfterOutages: 5,
+  webhookOpenAfterFailures: 10,
+  /** Waits before each probe of an endpoint; the last is that before all others. @source rules#webhooks.13 */
   webhookProbeDelaysMs: [5_000, 15_000, 30_000, 60_000],
-  /** After so many probes in a row that were taken the receiver is well. @source rules#webhooks.13 */
-  webhookGoodProbes: 2,
-  /** A receiver that took nothing for so long, in so many attempts, is paused. @source rules#webhooks.14 */
+  /** An endpoint that took nothing for so long, in so many attempts, is paused. @source rules#webhooks.14 */
   webhookPauseAfterMs: 259_200_000,
   webhookPauseFailures: 20,
-  /** What was held for a receiver for so long is given up. @source rules#webhooks.14 */
+  /** A delivery that was held for so long is given up. @source rules#webhooks.14 */
   webhookHeldMs: 2_592_000_000,
-  /** No receiver is left alone for longer because it asks for it. @source rules#webhooks.6 */
-  webhookLaneHeldMaxMs: 60_000,
-  /** A request for events is kept waiting for one so long, and so many at once by one process, and of one API key. @source rules#feed.6 */
+  /** Longest time for which `Retry-After` holds an endpoint. @source rules#webhooks.12 */
+  webhookHoldMaxMs: 60_000,
+  /** Longest wait of a request for events, and most of them at once in a process and of an API key. @source rules#feed.6 */
   eventsWaitMaxSeconds: 20,
   eventsWaitingMax: 50,
   eventsWaitingOfKeyMax: 10,
@@ -150,6 +150,8 @@ export const limits = {
   publicKeyMaxAgeSeconds: 300,
   /** What a process answers of the published keys is so old at most. @source rules#signing-keys.5 */
   publishedKeysAgeMs: 1_000,
+  /** How long a key that was replaced is published. @source rules#signing-keys.1 */
+  signingKeyPreviousMs: 2_592_000_000,
   /** Next, current and previous. @source rules#signing-keys.1 */
   signingKeysPublishedMax: 3,
   signingKeysListMax: 100,

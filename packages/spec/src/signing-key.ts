@@ -4,7 +4,7 @@ import { limits } from './limits.ts'
 import { instant, nullable, text } from './shapes.ts'
 
 /**
- * The keys that notifications are signed with: what receivers verify with, and how the operator exchanges them.
+ * The keys that sign notifications: what receivers verify with, and how the operator exchanges them.
  */
 
 const KEY_ID_LENGTH = 16
@@ -247,7 +247,7 @@ export const promoteSigningKey = endpoint({
   tag: 'Operator',
   summary: 'Let the next signing key sign',
   description:
-    'From the next delivery on, in every process. The current key becomes the previous one, and a previous one is retired. 409 `signing_key_too_soon` until the next key was published for as long as receivers cache keys, unless `force`.',
+    'From the next delivery on, in every process. The current key becomes the previous one, which is published for 30 days more; an earlier previous one is retired. 409 `signing_key_too_soon` until the next key was published for as long as receivers cache keys, unless `force`.',
   params,
   body: change,
   example: { reason: 'Yearly rotation' },

@@ -4,11 +4,11 @@ import { eventTypeName } from './events.ts'
 import { limits } from './limits.ts'
 import { CURSOR, cursorList, idText, instant, nullable, PLAIN_TEXT, pageLimit, uuid } from './shapes.ts'
 
-/** What was sent to the receivers, and what came of it. */
+/** Deliveries to the endpoints, and their attempts. */
 
 /**
- * What came of an attempt. `refused`: the receiver answered another status than 2xx. `broken`: the connection was lost before an
- * answer, or what came was not HTTP. The words are stable.
+ * Outcome of an attempt. `refused`: your server answered another status than 2xx. `broken`: the connection was lost before an answer,
+ * or the answer was not HTTP. The words are stable.
  * @source rules#webhooks.17
  */
 export const attemptOutcomes = [
@@ -25,7 +25,11 @@ export const attemptOutcomes = [
 /** See {@link attemptOutcomes}. */
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
-/** Of a delivery. `CANCELLED`: its receiver was removed before. @source rules#webhooks.18 */
+/**
+ * State of a delivery. `CANCELLED`: its endpoint was removed before. A resend of a delivery that was delivered or failed leaves the
+ * state until it is taken.
+ * @source rules#webhooks.18
+ */
 export const deliveryStates = ['PENDING', 'DELIVERED', 'FAILED', 'CANCELLED'] as const
 
 /** See {@link deliveryStates}. */
@@ -55,7 +59,7 @@ const excerpt = nullable(
   }),
 )
 
-/** What came of one request to a receiver, as every attempt shows it. */
+/** The result of one request to an endpoint, as every attempt shows it. */
 const attemptFields = {
   startedAt: instant,
   outcome: Type.Enum([...attemptOutcomes], { title: 'WebhookAttemptOutcome' }),
@@ -70,7 +74,6 @@ const attempt = Type.Object(
     attempt: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
     ...attemptFields,
     endedAt: instant,
-    replayId: nullable({ ...uuid, description: 'Of the replay that it belongs to; null: it was made by itself' }),
   },
   { title: 'WebhookAttempt', description: 'One attempt to deliver a notification.' },
 )
@@ -78,20 +81,24 @@ const attempt = Type.Object(
 const deliveryFields = {
   id: uuid,
   webhookId: uuid,
-  notificationId: { ...uuid, description: 'What the header `webhook-id` has, on every attempt and at every receiver' },
+  notificationId: { ...uuid, description: 'The header `webhook-id`, the same on every attempt and at every endpoint' },
   eventType: eventTypeName,
   operationId: { ...uuid, description: 'The charge, payout or refund' },
   correlationId: nullable(Type.String({ maxLength: limits.correlationIdMaxLength })),
   state: Type.Enum([...deliveryStates], { title: 'WebhookDeliveryState' }),
-  attemptCount: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Those that were begun' }),
-  nextAttemptAt: nullable({ ...instant, description: 'When it is tried next; null where it is not' }),
+  attemptCount: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Attempts that ended' }),
+  nextAttemptAt: nullable({
+    ...instant,
+    description: 'Time of the next attempt; null where there is none, or one is under way',
+  }),
   createdAt: instant,
-  finishedAt: nullable(instant),
+  finishedAt: nullable({ ...instant, description: 'Time at which it was delivered, or given up' }),
 }
 
-const deliverySummary = Type.Object(deliveryFields, {
+/** A delivery without its attempts. */
+export const deliverySummary = Type.Object(deliveryFields, {
   title: 'WebhookDeliverySummary',
-  description: 'A notification on its way to a receiver.',
+  description: 'A notification on its way to an endpoint.',
 })
 
 const deliveryDetail = Type.Object(
@@ -105,7 +112,8 @@ export const DELIVERY_ID = '0198c0df-1a00-7000-8000-2b3c4d5e6f70'
 export const WEBHOOK_ID = '0198c0de-5b00-7000-8000-0a1b2c3d4e5f'
 const OPERATION_ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 
-const deliveryExample = {
+/** Of the examples. */
+export const deliveryExample = {
   id: DELIVERY_ID,
   webhookId: WEBHOOK_ID,
   notificationId: '0198c0df-19f0-7000-8000-1a2b3c4d5e6f',
@@ -119,7 +127,6 @@ const deliveryExample = {
   finishedAt: null,
 } as const
 
-/** An attempt that a receiver did not answer. */
 const attemptExample = {
   attempt: 1,
   startedAt: '2026-11-21T13:12:00.031Z',
@@ -129,7 +136,6 @@ const attemptExample = {
   statusCode: 500,
   answer: 'Internal Server Error',
   times: { dnsMs: 4, connectMs: 18, tlsMs: 31, waitMs: 37, totalMs: 90 },
-  replayId: null,
 } as const
 
 const atOrAfter = (description: string) =>
@@ -143,11 +149,11 @@ export const listWebhookDeliveries = endpoint({
   auth: 'api-key',
   scope: 'webhook',
   tag: 'Webhooks',
-  summary: 'List what was sent to the receivers, newest first',
-  description: 'Of all receivers, also removed ones, by cursor: no delivery is lost or told twice.',
+  summary: 'List the deliveries, newest first',
+  description: 'Of all endpoints, removed ones too, by cursor: no delivery is missing or listed twice.',
   query: Type.Object(
     {
-      webhook_id: Type.Optional({ ...uuid, description: 'Only to this receiver', examples: [WEBHOOK_ID] }),
+      webhook_id: Type.Optional({ ...uuid, description: 'Only to this endpoint', examples: [WEBHOOK_ID] }),
       state: Type.Optional(Type.Enum([...deliveryStates], { description: 'Only in this state', examples: ['FAILED'] })),
       event_type: Type.Optional(eventTypeName),
       operation_id: Type.Optional({
@@ -160,7 +166,7 @@ export const listWebhookDeliveries = endpoint({
           minLength: 1,
           maxLength: limits.correlationIdMaxLength,
           pattern: PLAIN_TEXT,
-          description: 'Only of what was created with this `X-Correlation-ID`; quick with `from`',
+          description: 'Only of operations created with this `X-Correlation-ID`; quick with `from`',
           examples: ['checkout-77'],
         }),
       ),
@@ -198,8 +204,7 @@ export const getWebhookDelivery = endpoint({
   scope: 'webhook',
   tag: 'Webhooks',
   summary: 'Read a delivery with its attempts',
-  description:
-    'When each was made, what it took, how your server answered and, where it did not, why not: in a word and in a sentence.',
+  description: 'Start, duration and result of each: how your server answered, or why it did not.',
   params,
   responses: {
     200: {
@@ -214,8 +219,8 @@ export const getWebhookDelivery = endpoint({
 const webhookParams = Type.Object({ webhook_id: idText('webhook', WEBHOOK_ID) })
 
 const testResult = Type.Object(
-  { notificationId: { ...uuid, description: 'What the header `webhook-id` had' }, ...attemptFields },
-  { title: 'WebhookTestResult', description: 'What came of a test event.' },
+  { notificationId: { ...uuid, description: 'The header `webhook-id`' }, ...attemptFields },
+  { title: 'WebhookTestResult', description: 'Result of a test event.' },
 )
 
 /** @source rules#webhooks.20 */
@@ -226,9 +231,9 @@ export const testWebhook = endpoint({
   auth: 'api-key',
   scope: 'webhook',
   tag: 'Webhooks',
-  summary: 'Send a test event to a receiver',
+  summary: 'Send a test event to an endpoint',
   description:
-    'It is signed as any notification, has the `event_type` `webhook_test` and the header `webhook-test`, and is sent once, at once, whatever state the receiver is in. The answer tells what came of it. Nothing else changes.',
+    'It is signed as any notification, has the `event_type` `webhook_test` and the header `webhook-test`, and is sent once, at once, whatever state the endpoint is in. The answer has the result. Nothing else changes.',
   params: webhookParams,
   responses: {
     200: {

@@ -5,7 +5,7 @@ import { limits } from './limits.ts'
 import { idText, instant, nullable, optional, PLAIN_TEXT, uuid } from './shapes.ts'
 
 /**
- * The merchant's webhook subscriptions.
+ * The merchant's webhook endpoints.
  */
 
 const events = Type.Array(eventTypeName, {
@@ -22,7 +22,7 @@ const subscription = Type.Object(
     active: Type.Boolean(),
     createdAt: instant,
   },
-  { title: 'Webhook', description: 'A registered receiver.' },
+  { title: 'Webhook', description: 'A registered endpoint.' },
 )
 
 const subscriptionExample = {
@@ -34,33 +34,33 @@ const subscriptionExample = {
 }
 
 /**
- * `active`: what is due is sent. `degraded`: nothing but a probe now and then, until the receiver takes two. `paused`: nothing until
- * it is resumed. What is not sent is held, and has no attempt less.
+ * `active`: deliveries are sent when they are due. `degraded`: the circuit breaker is open, and one delivery at a time is sent as a
+ * probe. `paused`: nothing is sent until it is resumed. A delivery that is held keeps its attempts.
  * @source rules#webhooks.12
  */
-export const laneStates = ['active', 'degraded', 'paused'] as const
+export const endpointStates = ['active', 'degraded', 'paused'] as const
 
-/** See {@link laneStates}. */
-export type LaneState = (typeof laneStates)[number]
+/** See {@link endpointStates}. */
+export type EndpointState = (typeof endpointStates)[number]
 
-/** Why a receiver does not get what is due, each with what is said about it. @source rules#webhooks.12 */
-export const laneReasons = {
+/** Why deliveries of an endpoint are held, each with its explanation. @source rules#webhooks.12 */
+export const endpointReasons = {
   unanswered: 'Your server did not answer several notifications in a row.',
-  failing: 'Your server answered most of the last notifications with another status than 2xx, or not at all.',
+  failing: 'Your server answered several notifications in a row with another status than 2xx, or not at all.',
   address_not_allowed: 'The name of your server led to an address that is not public.',
   gone: 'Your server answered 410.',
   failing_for_days: 'Your server took no notification for three days.',
   requested: 'You paused it.',
-  resumed: 'It was resumed: two notifications are sent alone before the others.',
+  resumed: 'It was resumed: one notification is sent alone before the others.',
 } as const
 
-/** See {@link laneReasons}. */
-export type LaneReason = keyof typeof laneReasons
+/** See {@link endpointReasons}. */
+export type EndpointReason = keyof typeof endpointReasons
 
-/** What is counted of deliveries ends here. */
+/** Deliveries are counted up to this. */
 const DELIVERIES_COUNTED_MAX = 10_000
 
-/** And of attempts here. @source rules#webhooks.19 */
+/** Attempts are counted up to this. @source rules#webhooks.19 */
 const ATTEMPTS_COUNTED_MAX = 1_000
 
 const ms = (description: string) => nullable(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description }))
@@ -78,8 +78,8 @@ const recent = Type.Object(
 
 const delivery = Type.Object(
   {
-    state: Type.Enum([...laneStates], { title: 'WebhookState' }),
-    reason: nullable(Type.Enum(Object.keys(laneReasons) as LaneReason[], { title: 'WebhookReason' })),
+    state: Type.Enum([...endpointStates], { title: 'WebhookState' }),
+    reason: nullable(Type.Enum(Object.keys(endpointReasons) as EndpointReason[], { title: 'WebhookReason' })),
     explanation: nullable(Type.String({ maxLength: 200, description: 'The reason in words' })),
     since: instant,
     failures: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Since the last success' }),
@@ -89,25 +89,20 @@ const delivery = Type.Object(
     pending: Type.Integer({
       minimum: 0,
       maximum: DELIVERIES_COUNTED_MAX,
-      description: 'Deliveries that are not done; no more than 10,000 are counted',
+      description: 'Deliveries that have something to send; counted up to 10,000',
     }),
-    oldestPendingAt: nullable({ ...instant, description: 'When what it tells of was' }),
-    nextAttemptAt: nullable({ ...instant, description: 'When the first of them is due' }),
-    replaying: Type.Integer({
-      minimum: 0,
-      maximum: DELIVERIES_COUNTED_MAX,
-      description: 'Deliveries that wait to be sent again; no more than 10,000 are counted',
-    }),
+    oldestPendingAt: nullable({ ...instant, description: 'Time of the oldest notification among them' }),
+    nextAttemptAt: nullable({ ...instant, description: 'Time at which the first of them is due' }),
     recent,
   },
-  { title: 'WebhookDelivery', description: 'How notifications reach the receiver.' },
+  { title: 'WebhookDelivery', description: 'How notifications reach the endpoint.' },
 )
 
-/** As Standard Webhooks writes it: the Base64 of 32 bytes. What scanners look for. @source rules#webhook-secrets.1 */
+/** The form of Standard Webhooks: `whsec_` and the Base64 of 32 bytes. Scanners look for it. @source rules#webhook-secrets.1 */
 const secret = Type.String({
   pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
   maxLength: 64,
-  description: 'What verifies `webhook-signature`. It is shown this once',
+  description: 'Verifies `webhook-signature`. It is shown this once',
 })
 
 const SECRET_EXAMPLE = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
@@ -116,21 +111,21 @@ const secrets = Type.Array(
   Type.Object(
     {
       createdAt: instant,
-      expiresAt: nullable({ ...instant, description: 'From when on it signs no more; `null`: it is the newest' }),
+      expiresAt: nullable({ ...instant, description: 'It signs until then; `null`: it is the newest' }),
     },
     { title: 'WebhookSigningSecret' },
   ),
-  { maxItems: limits.webhookSecretsMax, description: 'What signs `webhook-signature`, the newest first' },
+  { maxItems: limits.webhookSecretsMax, description: 'The secrets that sign `webhook-signature`, the newest first' },
 )
 
 const subscriptionCreated = Type.Object(
   { ...subscription.properties, secret },
-  { title: 'WebhookCreated', description: 'A registered receiver, and its secret.' },
+  { title: 'WebhookCreated', description: 'A registered endpoint, and its secret.' },
 )
 
 const subscriptionDetail = Type.Object(
   { ...subscription.properties, delivery, secrets },
-  { title: 'WebhookDetail', description: 'A registered receiver, and how it is.' },
+  { title: 'WebhookDetail', description: 'A registered endpoint, and its state.' },
 )
 
 const detailExample = {
@@ -138,7 +133,7 @@ const detailExample = {
   delivery: {
     state: 'degraded',
     reason: 'unanswered',
-    explanation: laneReasons.unanswered,
+    explanation: endpointReasons.unanswered,
     since: '2026-11-21T14:00:05.000Z',
     failures: 6,
     failingSince: '2026-11-21T13:59:40.000Z',
@@ -147,7 +142,6 @@ const detailExample = {
     pending: 41,
     oldestPendingAt: '2026-11-21T13:59:35.000Z',
     nextAttemptAt: '2026-11-21T13:59:40.000Z',
-    replaying: 0,
     recent: { attempts: 240, succeeded: 228, successRate: 0.95, p50Ms: 84, p95Ms: 412 },
   },
   secrets: [
@@ -164,9 +158,9 @@ export const createWebhook = endpoint({
   auth: 'api-key',
   scope: 'webhook',
   tag: 'Webhooks',
-  summary: 'Register a receiver of notifications',
+  summary: 'Register an endpoint for notifications',
   description:
-    'Each notification made from now on goes to it, signed; what happened before is not sent afterwards. In production the address is public https; the sandbox takes any. The `secret` is shown this once: keep it like a password.',
+    'Each notification made from now on is sent to it, signed; earlier ones only by `send-missed`. In production the address is public https; the sandbox takes any. The `secret` is shown this once: keep it like a password.',
   body: Type.Object(
     {
       url: Type.String({
@@ -198,8 +192,8 @@ export const listWebhooks = endpoint({
   auth: 'api-key',
   scope: 'webhook',
   tag: 'Webhooks',
-  summary: 'List the registered receivers',
-  description: 'All that were not removed, each with the `webhook_id` that removes it.',
+  summary: 'List the registered endpoints',
+  description: 'All that were not removed, each with its `webhook_id`.',
   responses: {
     200: {
       description: 'All of them, oldest first',
@@ -223,8 +217,8 @@ export const deleteWebhook = endpoint({
   auth: 'api-key',
   scope: 'webhook',
   tag: 'Webhooks',
-  summary: 'Remove a receiver',
-  description: 'What was still to be delivered to it is cancelled.',
+  summary: 'Remove an endpoint',
+  description: 'Its pending deliveries are cancelled.',
   params,
   responses: { 204: { description: 'Removed' } },
   errors: ['not_found'],
@@ -238,10 +232,10 @@ export const getWebhook = endpoint({
   auth: 'api-key',
   scope: 'webhook',
   tag: 'Webhooks',
-  summary: 'Read how a receiver is',
-  description: 'Whether it gets what is due, why it does not, and what is held for it.',
+  summary: 'Read the state of an endpoint',
+  description: 'Whether deliveries are sent, why not, and how many are held.',
   params,
-  responses: { 200: { description: 'The receiver', schema: subscriptionDetail, example: detailExample } },
+  responses: { 200: { description: 'The endpoint', schema: subscriptionDetail, example: detailExample } },
   errors: ['not_found'],
 })
 
@@ -253,9 +247,9 @@ export const pauseWebhook = endpoint({
   auth: 'api-key',
   scope: 'webhook',
   tag: 'Webhooks',
-  summary: 'Pause a receiver',
+  summary: 'Pause an endpoint',
   description:
-    'Nothing more is begun to be sent to it; all is held until it is resumed. A receiver that is paused stays as it is.',
+    'No attempt is started any more; deliveries are held until it is resumed. A paused endpoint stays as it is.',
   params,
   responses: {
     200: {
@@ -268,7 +262,7 @@ export const pauseWebhook = endpoint({
           ...detailExample.delivery,
           state: 'paused',
           reason: 'requested',
-          explanation: laneReasons.requested,
+          explanation: endpointReasons.requested,
           nextProbeAt: null,
         },
       },
@@ -285,9 +279,9 @@ export const resumeWebhook = endpoint({
   auth: 'api-key',
   scope: 'webhook',
   tag: 'Webhooks',
-  summary: 'Resume a receiver',
+  summary: 'Resume an endpoint',
   description:
-    'It is probed at once with what it missed first; when it takes two, it gets the rest, oldest first at a rising pace. One that is not paused stays as it is.',
+    'The oldest delivery is sent at once as a probe; when it is taken, the others follow, oldest first. An endpoint that is not paused stays as it is.',
   params,
   responses: {
     200: {
@@ -295,7 +289,7 @@ export const resumeWebhook = endpoint({
       schema: subscriptionDetail,
       example: {
         ...detailExample,
-        delivery: { ...detailExample.delivery, reason: 'resumed', explanation: laneReasons.resumed },
+        delivery: { ...detailExample.delivery, reason: 'resumed', explanation: endpointReasons.resumed },
       },
     },
   },
@@ -310,9 +304,9 @@ export const rotateWebhookSecret = endpoint({
   auth: 'api-key',
   scope: 'webhook',
   tag: 'Webhooks',
-  summary: 'Make another secret of a receiver; it is shown this once',
+  summary: 'Make another secret of an endpoint; it is shown this once',
   description:
-    'A receiver that was registered before there were secrets gets its first. The secrets of before go on signing beside it for the overlap, so that a receiver can change over; with an overlap of 0 they sign no more. A lost answer is of no use to anybody: rotate again.',
+    'The earlier secrets sign beside it for the overlap, so that your server can change over; with an overlap of 0 they sign no more. If the answer is lost, rotate again.',
   params,
   body: Type.Object(
     {
@@ -320,7 +314,7 @@ export const rotateWebhookSecret = endpoint({
         Type.Integer({
           minimum: 0,
           maximum: limits.webhookSecretOverlapMaxSeconds,
-          description: 'How long the secrets of before sign, too. A day where left out; 0 where one has leaked',
+          description: 'How long the earlier secrets sign, too. A day where left out; 0 where one has leaked',
         }),
       ),
     },
@@ -329,7 +323,7 @@ export const rotateWebhookSecret = endpoint({
   example: { overlapSeconds: limits.webhookSecretOverlapSeconds },
   responses: {
     200: {
-      description: 'The secret. It is kept sealed, and shown no more.',
+      description: 'The secret. It is stored sealed and never shown again.',
       schema: Type.Object(
         {
           webhook_id: uuid,
@@ -337,7 +331,7 @@ export const rotateWebhookSecret = endpoint({
           createdAt: instant,
           previousExpiresAt: nullable({
             ...instant,
-            description: 'Until then a secret of before signs, too; `null`: there is none',
+            description: 'Until then an earlier secret signs, too; `null`: there is none',
           }),
         },
         { title: 'WebhookSecretRotated' },

@@ -138,7 +138,7 @@ export interface EntryRow {
   readonly at: string
 }
 
-/** A notification, and what became of it at each receiver. */
+/** A notification with its deliveries. */
 export interface NotificationRow {
   readonly id: string
   readonly eventType: string
@@ -180,9 +180,9 @@ const ENTRIES = `SELECT a.code AS account, n.journal, n.reference, n.amount_cent
 
 const NOTIFICATIONS = `SELECT n.id, n.event_type AS "eventType", n.status, n.created_at AS "createdAt",
             (SELECT coalesce(json_agg(json_build_object(
-                      'url', s.url, 'state', d.state, 'attempts', d.attempts, 'lastOutcome', d.last_outcome,
+                      'url', e.url, 'state', d.state, 'attempts', d.attempts, 'lastOutcome', d.last_outcome,
                       'finishedAt', d.finished_at) ORDER BY d.created_at, d.id), '[]')
-               FROM delivery d JOIN subscription s ON s.id = d.subscription_id
+               FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id
               WHERE d.notification_id = n.id) AS deliveries
        FROM notification n WHERE n.operation_id = c.operation_id ORDER BY n.created_at, n.id`
 

@@ -10,17 +10,16 @@ import { bad, type Finding, good } from '../platform/finding.ts'
 import type { EncryptionKeys } from '../platform/sealing.ts'
 import { StartupError } from '../platform/startup-error.ts'
 import { MACHINES, schemaFault } from '../prepare-database.ts'
-import { sealingAdvice } from '../signing-keys/rewrap.ts'
-import { Unreadable } from '../signing-keys/unreadable.ts'
-import { listSubscriptions, type Subscription } from '../webhooks/store.ts'
+import { listEndpoints, type WebhookEndpoint } from '../webhooks/endpoints.ts'
+import { adviseOn, readSealed, Unreadable } from '../webhooks/index.ts'
 import { permissionFaults } from './permissions.ts'
 import { readAbout, readPermissions } from './store.ts'
 
 /** What was found at the database. */
 export interface DatabaseExamination {
   readonly findings: readonly Finding[]
-  /** The receivers that it knows; none where its schema is not of this version. */
-  readonly receivers: readonly Pick<Subscription, 'id' | 'url'>[]
+  /** The registered webhook endpoints; none where its schema is not of this version. */
+  readonly endpoints: readonly Pick<WebhookEndpoint, 'id' | 'url'>[]
 }
 
 /** Who brings the schema up to date: the start with its own login, the start with another, or nobody but `migrate`. */
@@ -47,7 +46,7 @@ export async function examineDatabase(examined: ExaminedDatabase): Promise<Datab
     return await withSnapshot({ url, name: 'pixgate doctor' }, (queries) => examineContents(queries, examined, faults))
   } catch (error) {
     const problem = databaseStartupError(error, url)
-    if (problem instanceof StartupError) return { findings: [bad('database', problem.message)], receivers: [] }
+    if (problem instanceof StartupError) return { findings: [bad('database', problem.message)], endpoints: [] }
     throw error
   }
 }
@@ -73,7 +72,7 @@ async function examineContents(
     ...(isCurrent && encryptionKeys !== undefined ? await examineKeys(queries, encryptionKeys) : []),
     examineClock(clock),
   ]
-  return { findings, receivers: isCurrent ? await listSubscriptions(queries) : [] }
+  return { findings, endpoints: isCurrent ? await listEndpoints(queries) : [] }
 }
 
 function examineSchema(missing: readonly string[], migratedBy: MigratedBy): Finding {
@@ -88,7 +87,7 @@ const READ_ONLY = 'the database can only be read: it is a standby, or default_tr
 async function examineKeys(queries: Queries, keys: EncryptionKeys): Promise<Finding[]> {
   const check = 'encryption key'
   try {
-    return (await sealingAdvice(queries, keys)).map((advice) => good(check, advice))
+    return (await adviseOn(readSealed, queries, keys)).map((advice) => good(check, advice))
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
     return [bad(check, error.message)]

@@ -9,7 +9,7 @@ import { configured, readEnvironment } from '../process.ts'
 import { examineAuthorities } from './authorities.ts'
 import { examineBank } from './bank.ts'
 import { type DatabaseExamination, examineDatabase, type MigratedBy } from './database.ts'
-import { examineReceivers } from './receivers.ts'
+import { examineEndpoints } from './endpoints.ts'
 import { examineRuntime } from './runtime.ts'
 
 /** What is examined. A finding stands for what cannot be looked at now. */
@@ -55,26 +55,26 @@ async function findingsOf(configure: Configure): Promise<Finding[]> {
   }
 }
 
-/** Examines Node.js by the database's time, the encryption key, the database, the clock, the bank and the receivers, in this order. */
+/** Examines Node.js by the database's time, the encryption key, the database, the clock, the bank and the webhook endpoints, in this order. */
 async function examine(examined: Examined): Promise<Finding[]> {
   const { database, encryptionKeys, bank, webhookAllowPrivate } = examined
   const clock = createDatabaseClock()
   const [keys, ofKeys] =
     encryptionKeys && 'check' in encryptionKeys ? [undefined, [encryptionKeys]] : [encryptionKeys, []]
-  const { findings, receivers } =
+  const { findings, endpoints } =
     typeof database === 'string'
       ? await examineDatabase({
           url: database,
           clock,
           encryptionKeys: keys,
           migratedBy: migratedBy(examined),
-        }).catch((error: unknown) => withoutReceivers(unforeseen('database', error)))
-      : withoutReceivers(database)
-  const [ofBank, ofReceivers] = await Promise.all([
+        }).catch((error: unknown) => withoutEndpoints(unforeseen('database', error)))
+      : withoutEndpoints(database)
+  const [ofBank, ofEndpoints] = await Promise.all([
     'check' in bank ? [bank] : examineBank(bank, clock).catch((error: unknown) => [unforeseen('bank', error)]),
-    examineReceivers(receivers, webhookAllowPrivate).catch((error: unknown) => [unforeseen('webhook receiver', error)]),
+    examineEndpoints(endpoints, webhookAllowPrivate).catch((error: unknown) => [unforeseen('webhook endpoint', error)]),
   ])
-  return [...examineRuntime(clock.now()), ...ofKeys, ...findings, ...ofBank, ...ofReceivers]
+  return [...examineRuntime(clock.now()), ...ofKeys, ...findings, ...ofBank, ...ofEndpoints]
 }
 
 function migratedBy({ mode, migrationUrl }: Examined): MigratedBy {
@@ -82,8 +82,8 @@ function migratedBy({ mode, migrationUrl }: Examined): MigratedBy {
   return migrationUrl === undefined ? 'start' : 'start as another user'
 }
 
-function withoutReceivers(finding: Finding): DatabaseExamination {
-  return { findings: [finding], receivers: [] }
+function withoutEndpoints(finding: Finding): DatabaseExamination {
+  return { findings: [finding], endpoints: [] }
 }
 
 /** A check that failed says so and hides no other. */

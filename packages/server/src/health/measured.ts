@@ -192,12 +192,12 @@ const WAITING: Readonly<
     labels: ['state'],
   },
   deliveries: {
-    what: 'Deliveries that are pending, and notifications to fan out',
+    what: 'Pending deliveries, and notifications to fan out',
     names: ['pixgate_deliveries', 'pixgate_deliveries_oldest_age_seconds'],
     labels: ['state'],
   },
-  receivers: {
-    what: 'Receivers by whether they get what is due: active, degraded or paused; the age is since the first is so',
+  endpoints: {
+    what: 'Webhook endpoints by state: active, degraded (circuit breaker open) or paused; the age is that of the longest in it',
     names: ['pixgate_receivers', 'pixgate_receivers_oldest_age_seconds'],
     labels: ['state'],
   },

@@ -1,4 +1,4 @@
-import { type CashInStatus, type CashOutStatus, laneStates, type RefundInStatus } from '@pixgate/spec'
+import { type CashInStatus, type CashOutStatus, endpointStates, type RefundInStatus } from '@pixgate/spec'
 import { type Database, statement } from '../platform/db/database.ts'
 
 /** So many rows of one kind and state. */
@@ -22,8 +22,8 @@ export interface Backlog {
   readonly events: readonly Count[]
   /** Pending deliveries, and notifications that are no deliveries yet; by `state`. */
   readonly deliveries: readonly Count[]
-  /** Receivers by the state of their lane; the age is since the first of them is in it. @source rules#webhooks.16 */
-  readonly receivers: readonly Count[]
+  /** Webhook endpoints by their state; the age is that of the longest in it. @source rules#webhooks.16 */
+  readonly endpoints: readonly Count[]
   /** Work of any kind that was due more than {@link LATE_SECONDS} ago and that nobody has taken up; the age is since it was due. */
   readonly late: readonly Count[]
   /** Whether payouts are suspended: 0 or 1, by who ordered it (`operator`, `trip_wire`, `restored`); the age is since then. */
@@ -90,47 +90,45 @@ const countEvents = statement<[limit: number, ends: number], Count>(
 )
 
 /**
- * By `delivery_due` and `notification_to_fan_out`. The oldest is looked for at each receiver, among those that are due first
- * and those that are due last, which were tried most often: fresh ones of one receiver hide none of another.
+ * By `delivery_due` and `notification_to_fan_out`. The oldest is looked for at each endpoint among those that are due first, and among
+ * those that are due last, which were tried most often. A resend of a delivery that had ended is not pending.
  */
 const countDeliveries = statement<[limit: number, ends: number], Count>(
   'health.deliveries',
   `SELECT '' AS kind, 'pending' AS state, counted.count, oldest."oldestSeconds"
      FROM (SELECT count(*)::integer AS count
              FROM (SELECT FROM delivery
-                    WHERE state = 'PENDING' ORDER BY subscription_id LIMIT $1) AS pending) AS counted
+                    WHERE state = 'PENDING' AND due_at IS NOT NULL ORDER BY endpoint_id LIMIT $1) AS pending) AS counted
     CROSS JOIN (
       SELECT ${AGE}
-        FROM subscription s
-       CROSS JOIN (VALUES (0), (1)) AS tried (once)
+        FROM (SELECT id FROM endpoint WHERE deleted_at IS NULL) AS e
        CROSS JOIN LATERAL (
          (SELECT created_at AS since FROM delivery
-           WHERE state = 'PENDING' AND subscription_id = s.id AND least(attempts, 1) = tried.once
-           ORDER BY next_attempt_at LIMIT $2)
+           WHERE state = 'PENDING' AND endpoint_id = e.id AND due_at IS NOT NULL
+           ORDER BY due_at LIMIT $2)
          UNION ALL
          (SELECT created_at FROM delivery
-           WHERE state = 'PENDING' AND subscription_id = s.id AND least(attempts, 1) = tried.once
-           ORDER BY next_attempt_at DESC LIMIT $2)) AS pending
-       WHERE s.deleted_at IS NULL) AS oldest
+           WHERE state = 'PENDING' AND endpoint_id = e.id AND due_at IS NOT NULL
+           ORDER BY due_at DESC LIMIT $2)) AS pending) AS oldest
     UNION ALL
    SELECT '', 'to_fan_out', count(*)::integer, ${AGE}
      FROM (SELECT created_at AS since FROM notification
             WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT $1) AS fresh`,
 )
 
-const countReceivers = statement<[states: readonly string[]], Count>(
-  'health.receivers',
-  `SELECT '' AS kind, asked.state, count(l.subscription_id)::integer AS count,
-          extract(epoch FROM clock_timestamp() - min(l.since))::float8 AS "oldestSeconds"
+const countEndpoints = statement<[states: readonly string[]], Count>(
+  'health.endpoints',
+  `SELECT '' AS kind, asked.state, count(e.id)::integer AS count,
+          extract(epoch FROM clock_timestamp() - min(e.since))::float8 AS "oldestSeconds"
      FROM unnest($1::text[]) AS asked (state)
-     LEFT JOIN (lane l JOIN subscription s ON s.id = l.subscription_id AND s.deleted_at IS NULL) ON l.state = asked.state
+     LEFT JOIN endpoint e ON e.state = asked.state AND e.deleted_at IS NULL
     GROUP BY asked.state`,
 )
 
 /**
  * By `inbox_event_due`, `notification_to_fan_out`, `delivery_due` and `operation_due_by_kind`, which `clock_timestamp()` could
- * not be searched in: it is another one for each row. A payout that the operator holds back by the switch is not late, nor is
- * what a lane holds that is not well.
+ * not be searched in: it is another one for each row. A payout that the operator holds back by the switch is not late, nor is a
+ * delivery that its endpoint's state holds, or that waits for others while attempts at its endpoint end.
  */
 const countLate = statement<[kinds: readonly string[], lateSeconds: number, limit: number], Count>(
   'health.late',
@@ -142,16 +140,15 @@ const countLate = statement<[kinds: readonly string[], lateSeconds: number, limi
              WHERE fanned_out_at IS NULL AND created_at < now() - make_interval(secs => $2)
              ORDER BY created_at LIMIT $3)
            UNION ALL
-           SELECT 'delivery', pending.next_attempt_at
-             FROM subscription s
-             JOIN lane l ON l.subscription_id = s.id
-            CROSS JOIN (VALUES (0), (1)) AS tried (once)
+           SELECT 'delivery', waiting.due_at
+             FROM endpoint e
             CROSS JOIN LATERAL (
-              SELECT next_attempt_at FROM delivery
-               WHERE state = 'PENDING' AND subscription_id = s.id AND least(attempts, 1) = tried.once
-                 AND next_attempt_at < now() - make_interval(secs => $2)
-               ORDER BY next_attempt_at LIMIT $3) AS pending
-            WHERE s.deleted_at IS NULL AND l.state = 'active' AND l.drain_since IS NULL
+              SELECT due_at FROM delivery
+               WHERE endpoint_id = e.id AND due_at < now() - make_interval(secs => $2)
+               ORDER BY due_at LIMIT $3) AS waiting
+            WHERE e.deleted_at IS NULL AND e.state = 'active'
+              AND NOT EXISTS (SELECT FROM delivery_attempt a
+                               WHERE a.endpoint_id = e.id AND a.ended_at > now() - make_interval(secs => $2))
            UNION ALL
            SELECT asked.kind, waiting.due_at
              FROM unnest($1::text[]) AS asked (kind)
@@ -237,7 +234,7 @@ export function createHealthStore(database: Database): HealthStore {
     operations: () => database.rows(countOperations, [kinds, states, COUNTED_MAX]),
     events: () => database.rows(countEvents, [COUNTED_MAX, ENDS]),
     deliveries: () => database.rows(countDeliveries, [COUNTED_MAX, ENDS]),
-    receivers: () => database.rows(countReceivers, [laneStates]),
+    endpoints: () => database.rows(countEndpoints, [endpointStates]),
     late: () => database.rows(countLate, [Object.keys(HAS_ENDED), LATE_SECONDS, COUNTED_MAX]),
     suspended: () => database.rows(selectSuspended, []),
     statement: () => database.rows(selectStatement, []),

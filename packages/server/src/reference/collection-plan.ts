@@ -101,7 +101,7 @@ const SIGNING_KEY: Folder = {
  */
 export const collectionPlan: readonly Folder[] = [
   {
-    name: 'Key and receiver',
+    name: 'Key and webhook endpoint',
     description: 'What every client begins with.',
     steps: [
       { id: 'generateApiKey' },
@@ -127,7 +127,9 @@ export const collectionPlan: readonly Folder[] = [
       { id: 'listIncomingTransactionsShort', name: 'List incoming transactions under their short path' },
       { id: 'listWebhookDeliveries', until: 'body.data.length > 0' },
       { id: 'getWebhookDelivery' },
-      { id: 'replayWebhook' },
+      { id: 'resendWebhookDelivery' },
+      { id: 'recoverWebhook' },
+      { id: 'sendMissedToWebhook' },
     ],
   },
   {

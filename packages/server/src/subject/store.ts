@@ -102,8 +102,8 @@ const selectOperations = statement<[ids: readonly string[]], OperationRow>(
           (SELECT coalesce(jsonb_agg(jsonb_build_object(
                     'id', n.id, 'eventType', n.event_type, 'createdAt', n.created_at, 'erasedAt', n.erased_at,
                     'body', json_or_null(n.body), 'sentTo', ARRAY(
-                      SELECT split_part(split_part(s.url, '/', 3), ':', 1) FROM delivery d
-                        JOIN subscription s ON s.id = d.subscription_id
+                      SELECT split_part(split_part(e.url, '/', 3), ':', 1) FROM delivery d
+                        JOIN endpoint e ON e.id = d.endpoint_id
                        WHERE d.notification_id = n.id AND d.attempts > 0 ORDER BY 1))
                   ORDER BY n.created_at, n.id), '[]')
              FROM notification n WHERE n.operation_id = o.id) AS notifications

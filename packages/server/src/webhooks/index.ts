@@ -6,42 +6,89 @@ import { createGuardedAgent } from '../platform/http-client/guarded-agent.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { StartWorker, Worker } from '../platform/jobs/worker.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Keyring, ReceiverSecrets } from '../signing-keys/index.ts'
-import { createDelivery, startingNew } from './deliveries/delivery.ts'
-import { createFanOut } from './deliveries/fresh/fan-out.ts'
-import type { DeliveryObserver } from './deliveries/reporting.ts'
-import { createHousekeeping } from './housekeeping.ts'
-import { Lanes } from './lanes/lanes.ts'
-import { createMissedReplays } from './replays/missed/jobs.ts'
-import { createReplaySender } from './replays/sending/sender.ts'
-import { createWebhookHandlers, type WebhookHandlers } from './routes.ts'
+import { createSealer, type EncryptionKeys, type Sealer } from '../platform/sealing.ts'
+import { createDeliver, type DeliveryObserver } from './deliver.ts'
+import { createEndpointHandlers, createHousekeeping, type EndpointHandlers } from './endpoints.ts'
+import { createFanOut } from './feed.ts'
+import { createHistoryHandlers, type HistoryHandlers } from './history.ts'
+import { createResendHandlers, type ResendHandlers } from './resend.ts'
+import { adviseOn, type ReadSealed } from './sealed.ts'
+import { readSealedSecrets } from './secrets.ts'
+import {
+  createSigningKeyHandlers,
+  type Keyring,
+  openKeyring,
+  readingPublishedKeys,
+  readSealedKeys,
+  type SigningKeyHandlers,
+} from './signing.ts'
 
-export { createFeedModule } from './feed/routes.ts'
+export { createFeedModule } from './feed.ts'
+export { adviseOn, type Rewrapped, rewrap, Unreadable } from './sealed.ts'
 
-/** What the module works with. */
-export interface WebhooksDependencies {
-  /** The workers'. */
+/** Reads all sealed values, the signing keys first. */
+export const readSealed: ReadSealed = async (queries) => [
+  ...(await readSealedKeys(queries)),
+  ...(await readSealedSecrets(queries)),
+]
+
+/** Dependencies of {@link openSigning}. */
+export interface SigningOptions {
   readonly database: Database
-  /** That of the ordinary way of a notification: fanned out, claimed, recorded. */
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly logger: Logger
+  /** `PIXGATE_ENCRYPTION_KEY` and `PIXGATE_ENCRYPTION_KEY_PREVIOUS`. */
+  readonly keys: EncryptionKeys
+}
+
+/** The key that signs, the keys that receivers verify with, and the sealer of all secrets. */
+export interface Signing {
+  readonly keyring: Keyring
+  readonly sealer: Sealer
+  readonly handlers: SigningKeyHandlers
+}
+
+/**
+ * Opens the signing keys; the first start makes one.
+ * @throws Unreadable where no configured encryption key opens the signing key or a secret of an endpoint
+ */
+export async function openSigning({ keys, ...options }: SigningOptions): Promise<Signing> {
+  const needs = { ...options, sealer: createSealer(keys) }
+  const keyring = await openKeyring(needs)
+  for (const advice of await adviseOn(readSealed, needs.database, keys)) {
+    needs.logger.warn({ event: 'encryption_key.advice' }, advice)
+  }
+  const handlers = createSigningKeyHandlers(needs, await readingPublishedKeys(needs))
+  return { keyring, sealer: needs.sealer, handlers }
+}
+
+/** Dependencies of the module. */
+export interface WebhooksDependencies {
+  /** Of the housekeeping. */
+  readonly database: Database
+  /** Of the fan-out, the claims and the finishes. */
   readonly deliveryDatabase: Database
-  /** The requests': whoever asks for much holds up no delivery. */
+  /** Of requests: a large one holds up no delivery. */
   readonly apiDatabase: Database
   readonly clock: Clock
   readonly ids: Ids
   /** Uniform in [0, 1). */
   readonly random: () => number
   readonly logger: Logger
-  /** What notifications are signed with. */
   readonly keyring: Keyring
-  readonly secrets: ReceiverSecrets
+  readonly sealer: Sealer
   /** `PIXGATE_WEBHOOK_ALLOW_PRIVATE`. */
   readonly allowPrivate: boolean
-  /** Where names are looked up; the DNS unless a test says otherwise. */
+  /** Resolves names in place of the DNS, in tests. */
   readonly resolve?: Resolve
   readonly observer?: DeliveryObserver
 }
 
-/** Receivers, and the delivery of notifications. */
+/** The handlers of endpoints, their deliveries and sending again. */
+export type WebhookHandlers = EndpointHandlers & HistoryHandlers & ResendHandlers
+
+/** Endpoints, and the delivery of notifications. */
 export interface WebhooksModule {
   readonly handlers: WebhookHandlers
   /** Starts the workers; an API-only process does not. */
@@ -52,62 +99,45 @@ export interface WebhooksModule {
   stop(): Promise<void>
 }
 
-/** What a worker that nobody woke looks after: retries that have become due, and what other processes committed. */
+/** Polling finds retries that have become due, and what other processes committed. */
 const POLL_MS = 250
-
-/** What somebody orders may begin a second later. */
-const MISSED_POLL_MS = 1_000
 
 const HOUSEKEEPING_MS = 10_000
 
 /** Makes the module. */
 export function createWebhooksModule(dependencies: WebhooksDependencies): WebhooksModule {
-  const { allowPrivate, resolve } = dependencies
+  const { allowPrivate, resolve, deliveryDatabase, apiDatabase } = dependencies
   const gate = allowPrivate ? openGate() : publicAddressGate(resolve)
   const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
+  let workers: { readonly fanOut: Worker; readonly delivery: Worker; readonly housekeeping: Worker } | undefined
+  const wakeDelivery = () => workers?.delivery.wake()
 
-  const lanes = new Lanes()
-  const onTheWay = { ...dependencies, database: dependencies.deliveryDatabase }
-  const sending = { ...onTheWay, dispatcher, lanes, onAttemptEnded: () => deliveryWorker?.wake() }
-  const delivery = createDelivery(sending)
-  const replays = createReplaySender({
-    ...dependencies,
-    ...{ dispatcher, lanes },
-    // The slot may be what a live one waits for.
-    onAttemptEnded: () => {
-      deliveryWorker?.wake()
-      replayWorker?.wake()
-    },
-  })
-  const missed = createMissedReplays({ ...dependencies, onDeliveries: () => replayWorker?.wake() })
-  const fanOut = createFanOut({
-    ...onTheWay,
-    startNew: startingNew(sending, delivery),
-    onDeliveries: () => deliveryWorker?.wake(),
-  })
+  const delivering = { ...dependencies, database: deliveryDatabase, dispatcher }
+  const deliver = createDeliver({ ...delivering, onFree: wakeDelivery })
+  const fanOut = createFanOut({ ...delivering, onDeliveries: wakeDelivery })
   const housekeeping = createHousekeeping(dependencies)
-  let deliveryWorker: Worker | undefined
-  let replayWorker: Worker | undefined
-  let missedWorker: Worker | undefined
-  let fanOutWorker: Worker | undefined
-  let housekeeper: Worker | undefined
-
+  const answering = { ...dependencies, database: apiDatabase, gate, dispatcher, onDue: wakeDelivery }
   return {
-    handlers: createWebhookHandlers({ ...dependencies, database: dependencies.apiDatabase, gate, dispatcher }),
-    start: (startWorker) => {
-      deliveryWorker = startWorker({ name: 'delivery', idleMs: POLL_MS, processNext: () => delivery.processNext() })
-      replayWorker = startWorker({ name: 'replays', idleMs: POLL_MS, processNext: () => replays.processNext() })
-      missedWorker = startWorker({ name: 'missed', idleMs: MISSED_POLL_MS, processNext: missed.processNext })
-      fanOutWorker = startWorker({ name: 'fan-out', idleMs: POLL_MS, processNext: fanOut.processNext })
-      const { processNext } = housekeeping
-      housekeeper = startWorker({ name: 'receivers', idleMs: HOUSEKEEPING_MS, processNext })
+    handlers: {
+      ...createEndpointHandlers(answering),
+      ...createHistoryHandlers(apiDatabase),
+      ...createResendHandlers(answering),
     },
-    wake: () => fanOutWorker?.wake(),
+    start: (startWorker) => {
+      workers = {
+        fanOut: startWorker({ name: 'fan-out', idleMs: POLL_MS, processNext: fanOut.processNext }),
+        delivery: startWorker({ name: 'delivery', idleMs: POLL_MS, processNext: () => deliver.processNext() }),
+        housekeeping: startWorker({
+          name: 'endpoints',
+          idleMs: HOUSEKEEPING_MS,
+          processNext: housekeeping.processNext,
+        }),
+      }
+    },
+    wake: () => workers?.fanOut.wake(),
     stop: async () => {
-      await Promise.all(
-        [fanOutWorker, deliveryWorker, missedWorker, replayWorker, housekeeper].map((worker) => worker?.stop()),
-      )
-      await Promise.all([delivery.settled(), replays.settled()])
+      await Promise.all(Object.values(workers ?? {}).map((worker) => worker.stop()))
+      await deliver.settled()
       await dispatcher.destroy()
     },
   }

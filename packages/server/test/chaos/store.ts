@@ -142,7 +142,7 @@ const selectWaiting = statement<[], Waiting>(
             + (SELECT count(*) FROM notification WHERE fanned_out_at IS NULL) AS deliveries,
           (SELECT extract(epoch FROM min(at) - clock_timestamp())::float8 * 1000
              FROM (SELECT due_at AS at FROM operation UNION ALL SELECT due_at FROM inbox_event
-                   UNION ALL SELECT next_attempt_at FROM delivery WHERE state = 'PENDING') due) AS "nextMs"`,
+                   UNION ALL SELECT due_at FROM delivery WHERE state = 'PENDING') due) AS "nextMs"`,
 )
 
 /** See {@link Waiting}. */

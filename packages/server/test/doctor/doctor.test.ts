@@ -13,8 +13,8 @@ import { pixgate } from '../../src/banks/banks.ts'
 import type { CertificateOwner } from '../../src/banks/certificates.ts'
 import { examineBank } from '../../src/doctor/bank.ts'
 import { examineDatabase, type MigratedBy } from '../../src/doctor/database.ts'
+import { examineEndpoints } from '../../src/doctor/endpoints.ts'
 import { permissionFaults } from '../../src/doctor/permissions.ts'
-import { examineReceivers } from '../../src/doctor/receivers.ts'
 import type { Permissions } from '../../src/doctor/store.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { type Finding, reportOf } from '../../src/platform/finding.ts'
@@ -90,8 +90,8 @@ test('[doctor.1] where all is well there is a ✔ for everything and the status 
   const receiver = await listening(t, net.createServer())
   await database.rows(
     {
-      name: 'test.subscribe',
-      text: 'INSERT INTO subscription (id, url, events, created_at) VALUES ($1, $2, $3, now())',
+      name: 'test.register',
+      text: 'INSERT INTO endpoint (id, url, events, created_at, since) VALUES ($1, $2, $3, now(), now())',
     },
     ['0198c0de-0000-7000-8000-000000000001', `http://127.0.0.1:${receiver}/canary`, ['pix_cash_in']],
   )
@@ -109,7 +109,7 @@ test('[doctor.1] where all is well there is a ✔ for everything and the status 
     "✔ clock             this machine's agrees with the database's",
     '✔ bank              answers, and takes our credentials',
     "✔ clock             the bank's agrees with ours",
-    `✔ webhook receiver  http://127.0.0.1:${receiver} takes connections`,
+    `✔ webhook endpoint  http://127.0.0.1:${receiver} takes connections`,
   ])
   assert.equal(status, 0)
   assert.deepEqual(bank.asked, [`GET /statement Bearer ${ENVIRONMENT.PIXGATE_PARTNER_TOKEN}`])
@@ -347,23 +347,20 @@ test('[encryption.4] the doctor says whether the previous encryption key is need
     return lines(findings.filter(({ check }) => check === 'encryption key'))
   }
   assert.deepEqual(await keyLines(old), [
-    '✔ encryption key  PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed still, by 1 of 1 sealed secrets: run rewrap-keys',
+    '✔ encryption key  PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by 1 of 1 sealed secrets: run rewrap-keys',
   ])
   assert.deepEqual(await keyLines('another one, of 32 characters or more', old), [
-    '✔ encryption key  PIXGATE_ENCRYPTION_KEY_PREVIOUS is set for nothing: all that is sealed opens without it; remove it',
+    '✔ encryption key  PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it',
   ])
   assert.deepEqual(await keyLines(undefined, old), [''])
 })
 
 test('[doctor.1] what nobody foresaw is a ✘ of its check, and the others are made', NOT_SHIFTED, async (t) => {
   const { url } = await testDatabase(t)
-  await administer(url, 'ALTER TABLE subscription RENAME TO mislaid')
+  await administer(url, 'ALTER TABLE endpoint RENAME TO mislaid')
   const bank = await bankThat(t)
   const { status, output } = await doctor({ ...ENVIRONMENT, DATABASE_URL: url, PIXGATE_PARTNER_URL: bank.url })
-  assert.match(
-    output,
-    /^✔ configuration .*\n✘ database +cannot be examined: .*subscription.*\n✔ bank .*\n✔ clock .*\n$/,
-  )
+  assert.match(output, /^✔ configuration .*\n✘ database +cannot be examined: .*endpoint.*\n✔ bank .*\n✔ clock .*\n$/)
   assert.equal(status, 1)
 })
 
@@ -389,7 +386,7 @@ test('[doctor.3] [doctor.5] a certificate that has expired is named as that', as
   assert.deepEqual(await examined(url), [
     `✘ bank  the bank ${expired}the bank has to renew it, or check PIXGATE_PARTNER_URL`,
   ])
-  const [finding] = await examineReceivers([{ id: 'id', url }], true)
+  const [finding] = await examineEndpoints([{ id: 'id', url }], true)
   assert.equal(finding?.says, `${url} ${expired}repair it, or remove it with DELETE /webhook/id`)
 })
 
@@ -471,7 +468,7 @@ test('[doctor.4] a machine whose clock is off the database’s is a ✘', async 
   assert.match(`${clock?.isOk} ${clock?.says}`, /^false .* \d+ ms (ahead of|behind) /)
 })
 
-test('[doctor.5] each receiver is connected to, sent nothing, and named with what is wrong, without its path', async (t) => {
+test('[doctor.5] each webhook endpoint is connected to, sent nothing, and named with what is wrong, without its path', async (t) => {
   const server = net.createServer()
   const heard = once(server, 'connection').then(([socket]) => socket.toArray())
   const port = await listening(t, server)
@@ -480,9 +477,9 @@ test('[doctor.5] each receiver is connected to, sent nothing, and named with wha
   gone.close()
   const id = '0198c0de-0000-7000-8000-000000000001'
   const examine = async (url: string, allowPrivate: boolean, gate = openGate()) =>
-    lines(await examineReceivers([{ id, url }], allowPrivate, gate))
+    lines(await examineEndpoints([{ id, url }], allowPrivate, gate))
       .join()
-      .replace('webhook receiver  ', '')
+      .replace('webhook endpoint  ', '')
   const advice = `: repair it, or remove it with DELETE /webhook/${id}`
 
   assert.equal(await examine(`http://127.0.0.1:${port}/canary`, true), `✔ http://127.0.0.1:${port} takes connections`)

@@ -12,18 +12,16 @@ import { createInboxCommands } from '../../src/inbox/commands.ts'
 import type { Receivers } from '../../src/inbox/receivers.ts'
 import { createInboxStore } from '../../src/inbox/store.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
-import { createSealer } from '../../src/platform/sealing.ts'
-import { createReceiverSecrets } from '../../src/signing-keys/secrets/secrets.ts'
-import { subscribe, unsubscribe } from '../../src/webhooks/commands.ts'
+import { createWebhooksModule, openSigning } from '../../src/webhooks/index.ts'
 import { cashOutRequest, TERMS } from '../cash-out/situations.ts'
-import { OPERATOR } from '../operator/fixture.ts'
 import { assertBooks } from '../support/books.ts'
+import { capturedLog } from '../support/captured-log.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { ALIVE } from '../support/live-request.ts'
 import { migratedPostgres } from '../support/migrated-postgres.ts'
 import { inbound, paidEvent, UNREAD } from '../support/partner-events.ts'
-import { ENCRYPTION_KEYS } from '../support/webhook-world.ts'
+import { ENCRYPTION_KEYS, requestContext } from '../support/webhook-world.ts'
 
 /** A PostgreSQL of its own, as the loss of a standby is felt by every database in it; each test leaves it complete. */
 let primary: Awaited<ReturnType<typeof startPrimary>>
@@ -245,8 +243,8 @@ test('[PL-40] an event that no standby has is not acknowledged: sent again it wa
   await again
 })
 
-for (const what of ['key that is deactivated', 'receiver that is registered', 'receiver that is removed'] as const) {
-  test(`[PL-40] a ${what} again is no ${what === 'receiver that is registered' ? 409 : 404} until a standby has the first time`, async (t) => {
+for (const what of ['key that is deactivated', 'endpoint that is registered', 'endpoint that is removed'] as const) {
+  test(`[PL-40] a ${what} again is no ${what === 'endpoint that is registered' ? 409 : 404} until a standby has the first time`, async (t) => {
     const { clock, ids } = testEngine(t, primary.url)
     const database = openTestDatabase(primary.url, 1)
     t.after(() => database.close())
@@ -261,13 +259,28 @@ for (const what of ['key that is deactivated', 'receiver that is registered', 'r
     await generateKey(keys, { createdBy: null }, operator, ALIVE)
     const [key] = await listKeys(database, undefined, 1)
     const url = new URL(`https://example.com/${ids.uuid()}`)
-    const secrets = createReceiverSecrets({ ids, sealer: createSealer(ENCRYPTION_KEYS) })
-    const receivers = { database, clock, ids, secrets }
-    const register = () => subscribe(receivers, url, ['pix_cash_in'], OPERATOR, ALIVE)
-    const { id } = what === 'receiver that is removed' ? await register() : { id: '' }
+    const parts = { database, clock, ids, logger: capturedLog().logger }
+    const { keyring, sealer } = await openSigning({ ...parts, keys: ENCRYPTION_KEYS })
+    const webhooks = createWebhooksModule({
+      ...parts,
+      ...{
+        keyring,
+        sealer,
+        deliveryDatabase: database,
+        apiDatabase: database,
+        random: Math.random,
+        allowPrivate: true,
+      },
+    })
+    t.after(() => webhooks.stop())
+    const bare = { params: undefined, query: undefined, body: undefined, context: requestContext }
+    const body = { url: url.href, events: ['pix_cash_in' as const] }
+    const register = async () => ({ id: (await webhooks.handlers.createWebhook({ ...bare, body })).body.webhook_id })
+    const { id } = what === 'endpoint that is removed' ? await register() : { id: '' }
     const once = async () => {
-      if (what === 'receiver that is registered') await register()
-      else if (what === 'receiver that is removed') await unsubscribe(receivers, id, OPERATOR, ALIVE)
+      if (what === 'endpoint that is registered') await register()
+      else if (what === 'endpoint that is removed')
+        await webhooks.handlers.deleteWebhook({ ...bare, params: { webhook_id: id } })
       else await deactivateKey(keys, key?.id ?? '', operator, ALIVE)
     }
     await loseStandby(t)
@@ -277,6 +290,6 @@ for (const what of ['key that is deactivated', 'receiver that is registered', 'r
     const again = once()
     await hangs(again, 1)
     await returnStandby()
-    await assert.rejects(again, { code: what === 'receiver that is registered' ? 'duplicate_webhook' : 'not_found' })
+    await assert.rejects(again, { code: what === 'endpoint that is registered' ? 'duplicate_webhook' : 'not_found' })
   })
 }

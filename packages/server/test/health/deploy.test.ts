@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
-import { cashIn, cashOut, laneStates, refundIn, serviceEndpoints } from '@pixgate/spec'
+import { cashIn, cashOut, endpointStates, refundIn, serviceEndpoints } from '@pixgate/spec'
 import { Registry } from 'prom-client'
 import { parse } from 'yaml'
 import type { BreakerName } from '../../src/banks/breaker.ts'
@@ -35,7 +35,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   pixgate_inbox_callbacks: { origin: CALLBACK_ORIGINS },
   pixgate_inbox_outcomes: { outcome: EVENT_OUTCOMES },
   pixgate_deliveries: { state: ['pending', 'to_fan_out'] },
-  pixgate_receivers: { state: laneStates },
+  pixgate_receivers: { state: endpointStates },
   pixgate_deliveries_ended: { state: ['delivered', 'failed'] },
   pixgate_http_request_duration_seconds: {
     status_class: ['1xx', '2xx', '3xx', '4xx', '5xx'],

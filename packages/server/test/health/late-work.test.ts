@@ -36,7 +36,7 @@ function lateBy(pix: World, seconds: number): Promise<void> {
      UPDATE operation SET due_at = ${ago} WHERE due_at IS NOT NULL;
      UPDATE inbox_event SET due_at = ${ago} WHERE due_at IS NOT NULL;
      UPDATE notification SET created_at = ${ago} WHERE fanned_out_at IS NULL;
-     UPDATE delivery SET next_attempt_at = ${ago} WHERE state = 'PENDING'`,
+     UPDATE delivery SET due_at = ${ago} WHERE due_at IS NOT NULL`,
   )
 }
 
@@ -76,9 +76,9 @@ test('[logs.5] a delivery that waits for its next attempt is not late, one that 
   await pix.paid('10.00')
   await administer(
     pix.databaseUrl,
-    `INSERT INTO delivery (id, notification_id, subscription_id, state, next_attempt_at, created_at)
+    `INSERT INTO delivery (id, notification_id, endpoint_id, state, due_at, created_at)
      SELECT gen_random_uuid(), n.id, s.id, 'PENDING', clock_timestamp() + interval '1 hour', clock_timestamp()
-       FROM notification n, subscription s`,
+       FROM notification n, endpoint s`,
   )
   const store = createHealthStore(pix.database)
   const lateDeliveries = async () => (await store.late()).find(({ kind }) => kind === 'delivery')?.count
@@ -87,6 +87,12 @@ test('[logs.5] a delivery that waits for its next attempt is not late, one that 
   assert.equal(await lateDeliveries(), undefined)
   await lateBy(pix, 61)
   assert.equal(await lateDeliveries(), 1)
+  await administer(
+    pix.databaseUrl,
+    `INSERT INTO delivery_attempt (delivery_id, attempt, endpoint_id, outcome, started_at, ended_at)
+     SELECT gen_random_uuid(), 1, endpoint_id, 'delivered', now(), now() FROM delivery`,
+  )
+  assert.equal(await lateDeliveries(), undefined, 'a backlog that is being sent is not')
 })
 
 test('[logs.5] as long as work is late there is a line at each look, and one when that is over', async () => {
@@ -143,9 +149,9 @@ async function flood(pix: World, count: number): Promise<void> {
   await administer(
     pix.databaseUrl,
     `SET session_replication_role = replica;
-     INSERT INTO subscription (id, url, events, created_at)
-     VALUES ('00000000-0000-7000-8000-000000000000', 'https://flood.example', '{pix_cash_in}', clock_timestamp());
-     INSERT INTO delivery (id, notification_id, subscription_id, state, next_attempt_at, created_at)
+     INSERT INTO endpoint (id, url, events, created_at, since)
+     VALUES ('00000000-0000-7000-8000-000000000000', 'https://flood.example', '{pix_cash_in}', clock_timestamp(), clock_timestamp());
+     INSERT INTO delivery (id, notification_id, endpoint_id, state, due_at, created_at)
      SELECT gen_random_uuid(), gen_random_uuid(), '00000000-0000-7000-8000-000000000000', 'PENDING',
             clock_timestamp() - interval '2 minutes', clock_timestamp()
        FROM generate_series(1, ${count});
@@ -161,10 +167,10 @@ test('[metrics.3] the oldest is found, however many fresh ones of another receiv
   await administer(
     pix.databaseUrl,
     `SET session_replication_role = replica;
-     INSERT INTO delivery (id, notification_id, subscription_id, state, next_attempt_at, created_at)
+     INSERT INTO delivery (id, notification_id, endpoint_id, state, due_at, created_at)
      SELECT gen_random_uuid(), n.id, s.id, 'PENDING', clock_timestamp() + interval '1 hour',
             clock_timestamp() - interval '5 hours'
-       FROM notification n, subscription s LIMIT 1;
+       FROM notification n, endpoint s LIMIT 1;
      INSERT INTO inbox (id, endpoint, body, is_proven, received_at)
      SELECT '00000000-0000-7000-8000-000000000001', endpoint, body, is_proven, clock_timestamp() - interval '3 hours'
        FROM inbox LIMIT 1;

@@ -312,9 +312,19 @@ const WAITING: readonly Boundary[] = [
 /** The notification is delivered. */
 const DELIVERED: readonly Boundary[] = [
   {
-    name: '[NO-11] [NO-1] killed when the delivery was made and claimed, before it knew',
+    name: '[NO-11] killed when the delivery was made, before it knew',
     link: 'database',
     request: 'webhooks.fanOut',
+    lost: 'response',
+    // A row of two columns, each a text of one byte.
+    answer: '\0\0\0\x011\0\0\0\x011',
+    reached: 'fanned out',
+    missing: 'received',
+  },
+  {
+    name: '[NO-1] killed when the delivery was claimed, before it knew',
+    link: 'database',
+    request: 'webhooks.claim',
     lost: 'response',
     answer: 'http://',
     reached: 'delivery claimed',
@@ -339,7 +349,7 @@ const DELIVERED: readonly Boundary[] = [
   {
     name: "[NO-2] killed after the receiver's answer, before it was recorded",
     link: 'database',
-    request: 'webhooks.recordAttempts',
+    request: 'webhooks.finish',
     lost: 'request',
     reached: 'received',
     missing: 'recorded',
@@ -347,7 +357,7 @@ const DELIVERED: readonly Boundary[] = [
   {
     name: '[NO-2] killed when the delivery was recorded, before it knew',
     link: 'database',
-    request: 'webhooks.recordAttempts',
+    request: 'webhooks.finish',
     lost: 'response',
     reached: 'recorded',
   },

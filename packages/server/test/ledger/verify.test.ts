@@ -233,12 +233,12 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
     ['move-chain', 'operation-state', 'journals-explained', 'orphans'],
   ],
   [
-    `INSERT INTO delivery (id, notification_id, subscription_id, state, created_at)
-     VALUES (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'PENDING', now())`,
+    `INSERT INTO delivery (id, notification_id, endpoint_id, created_at, due_at)
+     VALUES (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), now())`,
     ['orphans'],
   ],
   [
-    `INSERT INTO delivery_attempt (delivery_id, attempt, subscription_id, outcome, started_at, ended_at)
+    `INSERT INTO delivery_attempt (delivery_id, attempt, endpoint_id, outcome, started_at, ended_at)
      VALUES (gen_random_uuid(), 1, gen_random_uuid(), 'x', now(), now())`,
     ['orphans'],
   ],

@@ -3,7 +3,7 @@ import { limits, Refusal } from '@pixgate/spec'
 import { type AddressGate, publicAddressGate, type Resolve } from '../../src/platform/http-client/address-gate.ts'
 import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
 import { type Answer, post } from '../../src/platform/http-client/post.ts'
-import { assertResolves, receiverUrl } from '../../src/webhooks/receiver-url.ts'
+import { assertResolves, endpointUrl } from '../../src/webhooks/endpoint-url.ts'
 import { chanceOf } from '../fuzz/chance.ts'
 import { type Canaries, startCanaries } from './canaries.ts'
 import { isPublic, type MadeAddress, makeAddress } from './made-addresses.ts'
@@ -135,7 +135,7 @@ const NOT_TRIED = new Set(['address_not_allowed', 'dns'])
 /** The address as it would be stored; `undefined` where the registration refuses it. */
 async function registration(text: string, gate: AddressGate): Promise<URL | undefined> {
   try {
-    const url = receiverUrl(text, false)
+    const url = endpointUrl(text, false)
     await assertResolves(gate, url)
     return url
   } catch (error) {

@@ -12,9 +12,6 @@ const all: readonly Endpoint[] = Object.values(endpoints)
 const NEVER_BY_THE_WAY: readonly string[] = [
   'deactivateAllApiKeys',
   'decideApproval',
-  'replayWebhookDelivery',
-  // The example of a replay is a dry run.
-  'cancelWebhookReplay',
   // They need a day that is closed.
   ...['getClose', 'verifyClose', 'exportCloseCsv', 'exportCloseOfx'],
   'getCase',

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { type Endpoint, endpoints } from '@pixgate/spec'
 import { curlOf } from '../../src/platform/http/curl.ts'
 import { boundsOf, dayOf } from '../../src/platform/sao-paulo.ts'
-import { KNOWN_EVERYWHERE_MS } from '../../src/signing-keys/rules.ts'
+import { KEYS_KNOWN_AFTER_MS } from '../../src/webhooks/breaker.ts'
 import { makeOperator } from '../support/operators.ts'
 import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
 
@@ -53,7 +53,8 @@ async function prepare({ run, variables }: Shell): Promise<void> {
   for (const id of [
     'getWebhook',
     'testWebhook',
-    'replayWebhook',
+    'recoverWebhook',
+    'sendMissedToWebhook',
     'pauseWebhook',
     'resumeWebhook',
     'rotateWebhookSecret',
@@ -85,10 +86,7 @@ async function moneyIn({ run, variables }: Shell, pix: World): Promise<void> {
   await pix.until('/webhook-delivery', ({ data }) => data.some(delivered))
   variables.WEBHOOK_DELIVERY_ID = (await run('listWebhookDeliveries')).data.find(delivered).id
   await run('getWebhookDelivery')
-  await run('replayWebhookDelivery')
-  const replay = await pix.call('POST', `/webhook-delivery/${variables.WEBHOOK_DELIVERY_ID}/replay`, {})
-  variables.WEBHOOK_REPLAY_ID = replay.body.replayId
-  await run('cancelWebhookReplay')
+  await run('resendWebhookDelivery')
   await run('getBalance')
   const { data: entries } = await run('listLedgerEntries')
   variables.LEDGER_ENTRY_ID = entries[0].id
@@ -137,10 +135,10 @@ async function operator(sh: Shell, pix: World): Promise<void> {
   await approver(sh, pix)
   const { data: keys } = await run('listSigningKeys')
   variables.SIGNING_KEY_ID = (await run('createSigningKey')).id
-  pix.clock.advance(KNOWN_EVERYWHERE_MS)
+  pix.clock.advance(KEYS_KNOWN_AFTER_MS)
   await run('promoteSigningKey')
   variables.SIGNING_KEY_ID = keys[0].id
-  pix.clock.advance(KNOWN_EVERYWHERE_MS)
+  pix.clock.advance(KEYS_KNOWN_AFTER_MS)
   await run('retireSigningKey')
   await run('getCashOutSwitch')
   await run('setCashOutSwitch')

@@ -129,10 +129,10 @@ test('[privacy.2] what receivers were sent goes when every delivery of it ended 
   await aged(pix.databaseUrl, 100)
   await administer(
     pix.databaseUrl,
-    `UPDATE delivery SET state = 'PENDING', finished_at = NULL, next_attempt_at = 'infinity'`,
+    `UPDATE delivery SET state = 'PENDING', delivered_at = NULL, finished_at = NULL, due_at = 'infinity'`,
   )
   assert.equal((await erased(pix)).notifications, undefined)
-  await administer(pix.databaseUrl, `UPDATE delivery SET state = 'FAILED', finished_at = now(), next_attempt_at = NULL`)
+  await administer(pix.databaseUrl, `UPDATE delivery SET state = 'FAILED', finished_at = now(), due_at = NULL`)
   assert.equal((await erased(pix)).notifications, undefined)
   assert.ok((await columns()).includes('notification.body'))
   await administer(pix.databaseUrl, `UPDATE delivery SET finished_at = now() - interval '91 days'`)

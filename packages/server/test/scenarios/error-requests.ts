@@ -477,37 +477,17 @@ const PARTICULAR: readonly Row[] = [
   { operation: 'getWebhook', code: 'not_found', request: (pix) => send(pix, 'getWebhook') },
   { operation: 'testWebhook', code: 'not_found', request: (pix) => send(pix, 'testWebhook') },
   { operation: 'getWebhookDelivery', code: 'not_found', request: (pix) => send(pix, 'getWebhookDelivery') },
-  { operation: 'replayWebhookDelivery', code: 'not_found', request: (pix) => send(pix, 'replayWebhookDelivery') },
-  { operation: 'replayWebhook', code: 'not_found', request: (pix) => send(pix, 'replayWebhook') },
-  { operation: 'cancelWebhookReplay', code: 'not_found', request: (pix) => send(pix, 'cancelWebhookReplay') },
+  { operation: 'resendWebhookDelivery', code: 'not_found', request: (pix) => send(pix, 'resendWebhookDelivery') },
+  { operation: 'recoverWebhook', code: 'not_found', request: (pix) => send(pix, 'recoverWebhook') },
+  { operation: 'sendMissedToWebhook', code: 'not_found', request: (pix) => send(pix, 'sendMissedToWebhook') },
   {
-    operation: 'replayWebhook',
-    code: 'idempotency_key_reused',
-    request: async (pix) => {
-      const { webhook_id } = (await pix.get('/webhook')).data[0]
-      const replay = (kind: string) =>
-        pix.call('POST', `/webhook/${webhook_id}/replay`, { kind, since: '2026-11-21T13:00:00Z' }, KEY)
-      await replay('failed')
-      return replay('missed')
-    },
-  },
-  {
-    operation: 'replayWebhookDelivery',
-    code: 'idempotency_key_reused',
-    request: async (pix) => {
-      const [first, second] = [await deliveredTo(pix, '1'), await deliveredTo(pix, '2')]
-      await pix.call('POST', `/webhook-delivery/${first}/replay`, {}, KEY)
-      return pix.call('POST', `/webhook-delivery/${second}/replay`, {}, KEY)
-    },
-  },
-  {
-    operation: 'replayWebhookDelivery',
-    code: 'delivery_not_replayable',
+    operation: 'resendWebhookDelivery',
+    code: 'delivery_not_resendable',
     request: async (pix) => {
       const id = await deliveredTo(pix, '1')
       const { webhook_id } = (await pix.get('/webhook')).data[0]
       await pix.call('DELETE', `/webhook/${webhook_id}`)
-      return pix.call('POST', `/webhook-delivery/${id}/replay`, {})
+      return pix.call('POST', `/webhook-delivery/${id}/resend`)
     },
   },
   { operation: 'pauseWebhook', code: 'not_found', request: (pix) => send(pix, 'pauseWebhook') },

@@ -5,11 +5,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Database } from '../../src/platform/db/database.ts'
 import { createLogger, type Logger } from '../../src/platform/log.ts'
 import { createSealer } from '../../src/platform/sealing.ts'
-import { placeOf } from '../../src/signing-keys/signing-key.ts'
 import { administer } from '../support/database.ts'
 import { attempts, inbox } from '../support/evidence.ts'
 import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
-import { signingKeyRows } from '../support/signing-keys.ts'
+import { placeOfKey, signingKeyRows } from '../support/signing-keys.ts'
 import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN, world } from '../support/world.ts'
 
 /** What no log and no error may repeat, in whatever spelling. */
@@ -128,7 +127,7 @@ test('[logs.1] [http.2] neither a log nor an error repeats a name, a document, a
 async function signingKeyTexts(database: Database) {
   const [row] = await signingKeyRows(database)
   const sealer = createSealer({ current: ENCRYPTION_KEY, previous: undefined })
-  const { plain } = sealer.open(row?.privateKey ?? assert.fail(), placeOf(row?.id ?? ''))
+  const { plain } = sealer.open(row?.privateKey ?? assert.fail(), placeOfKey(row?.id ?? ''))
   const key = createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' })
   const { d = '' } = key.export({ format: 'jwk' })
   const [, pemLine = ''] = key.export({ format: 'pem', type: 'pkcs8' }).toString().split('\n')

@@ -36,7 +36,7 @@ test('[logs.3] [metrics.1] a delivery that fails says where, why and when it is 
   const { body } = await pix.call('POST', '/webhook', { url: `${away}/secret-path`, events: ['pix_cash_in'] })
   const charge = await pix.paid('10.00')
   assert.equal(charge.status, 'PAID')
-  const { level, nextAttemptAt, ...line } = await pix.log.line('a delivery failed and is tried again')
+  const { level, nextAttemptAt, ...line } = await pix.log.line('', { event: 'delivery.retry_scheduled' })
   assert.equal(level, 'warn')
   assert.ok(Date.parse(String(nextAttemptAt)) > 0)
   assert.deepEqual(
@@ -57,10 +57,10 @@ test('[logs.3] [metrics.1] a delivery that is given up is an error', async (t) =
   await pix.call('POST', '/webhook', { url: refusing.url, events: ['pix_cash_in'] })
   assert.equal((await pix.paid('10.00')).status, 'PAID')
   for (let attempt = 1; attempt <= 3; attempt++) {
-    await pix.log.line('a delivery failed and is tried again', { attempt, reason: 'HTTP 400' })
+    await pix.log.line('', { event: 'delivery.retry_scheduled', attempt, reason: 'HTTP 400' })
     pix.clock.advance(3_600_000)
   }
-  assert.equal((await pix.log.line('a delivery was given up', { attempt: 4, reason: 'HTTP 400' })).level, 'error')
+  assert.equal((await pix.log.line('', { event: 'delivery.given_up', attempt: 4, reason: 'HTTP 400' })).level, 'error')
   const series = await scrape(pix)
   assert.equal(series('pixgate_deliveries_ended_total{state="failed"}'), 1)
   assert.equal(series('pixgate_delivery_attempt_duration_seconds_count{outcome="refused"}'), 4)

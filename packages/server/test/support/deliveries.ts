@@ -4,7 +4,7 @@ import type { Ids } from '../../src/platform/ids.ts'
 const insertNotification = statement<[string, string, Buffer]>(
   'test.storeNotification',
   `INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at)
-   VALUES ($1, $2, 'pix_cash_in', 'PAID', '', $3, now())`,
+   VALUES ($1, $2, 'pix_cash_in', 'PAID', $1::uuid::text, $3, now())`,
 )
 
 /** Stores a notification as the engine would, whose bytes no other has. @returns its id */
@@ -18,7 +18,7 @@ export async function storeNotification(database: Database, ids: Ids): Promise<s
 /** Deliveries of all processes, by what becomes of them. */
 export interface DeliveryStates {
   readonly delivered: number
-  /** To be fanned out or attempted now, or claimed. */
+  /** To be fanned out or attempted now, or in flight. */
   readonly underWay: number
   /** For a retry. */
   readonly waiting: number
@@ -27,9 +27,9 @@ export interface DeliveryStates {
 const selectStates = statement<[string], DeliveryStates>(
   'test.deliveryStates',
   `SELECT count(*) FILTER (WHERE state = 'DELIVERED')::integer AS delivered,
-          (count(*) FILTER (WHERE state = 'PENDING' AND (claim_id IS NOT NULL OR next_attempt_at <= $1))
+          (count(*) FILTER (WHERE state = 'PENDING' AND (leased_until IS NOT NULL OR due_at <= $1))
              + (SELECT count(*) FROM notification WHERE fanned_out_at IS NULL))::integer AS "underWay",
-          count(*) FILTER (WHERE state = 'PENDING' AND claim_id IS NULL AND next_attempt_at > $1)::integer AS waiting
+          count(*) FILTER (WHERE state = 'PENDING' AND leased_until IS NULL AND due_at > $1)::integer AS waiting
      FROM delivery`,
 )
 

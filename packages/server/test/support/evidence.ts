@@ -212,14 +212,14 @@ export async function bookedMovements(database: Database): Promise<string[]> {
 export interface Written {
   readonly operations: bigint
   readonly keys: bigint
-  readonly subscriptions: bigint
+  readonly endpoints: bigint
   readonly audits: bigint
 }
 
 const WRITTEN = statement<[], Written>(
   'test.written',
   `SELECT (SELECT count(*) FROM operation) AS operations, (SELECT count(*) FROM api_key) AS keys,
-          (SELECT count(*) FROM subscription) AS subscriptions, (SELECT count(*) FROM audit) AS audits`,
+          (SELECT count(*) FROM endpoint) AS endpoints, (SELECT count(*) FROM audit) AS audits`,
 )
 
 /** Counts what clients and operators wrote, in whatever state it is. */

@@ -1,10 +1,7 @@
 import type { EventType } from '@pixgate/spec'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
-import type { ClaimBounds } from '../../src/webhooks/deliveries/claims/store.ts'
-import { fanOut } from '../../src/webhooks/deliveries/fresh/store.ts'
-import { createFeedModule, type FeedDependencies } from '../../src/webhooks/feed/routes.ts'
-import { type FeedRow, selectPart } from '../../src/webhooks/feed/store.ts'
+import { createFeedModule, type FeedDependencies, type FeedRow, fanOut, selectPart } from '../../src/webhooks/feed.ts'
 import { administer } from './database.ts'
 import { requestContext, type WebhookProcess, type WebhookWorld } from './webhook-world.ts'
 
@@ -44,19 +41,18 @@ export async function positionsIn(database: Database): Promise<number[]> {
   return (await eventsIn(database)).map(({ position }) => Number(position))
 }
 
-const lockFresh = statement<[]>('test.lock_fresh', 'SELECT FROM notification WHERE fanned_out_at IS NULL FOR UPDATE')
+const lockFeed = statement<[]>('test.lock_feed', 'SELECT FROM feed FOR UPDATE')
 
-/** Fans out as a process does, but is held when it has claimed, or given places and not committed them yet. */
+/** Fans out as a process does, but is held when it has the lock of the feed, or has given places and not committed them. */
 export function heldFanOut(
-  database: Database,
-  bounds: ClaimBounds,
-  when: 'claimed' | 'placed',
+  { database, clock, ids }: Pick<WebhookWorld, 'database' | 'clock' | 'ids'>,
+  when: 'locked' | 'placed',
   mayGoOn: () => Promise<void>,
 ): Promise<void> {
   return database.transaction(async (queries) => {
-    await queries.rows(lockFresh, [])
-    if (when === 'claimed') await mayGoOn()
-    await fanOut(queries, bounds, () => bounds.now, 500, bounds.claimId)
+    await queries.rows(lockFeed, [])
+    if (when === 'locked') await mayGoOn()
+    await fanOut(queries, clock.now(), 500, ids.uuid())
     if (when === 'placed') await mayGoOn()
   })
 }

@@ -32,7 +32,7 @@ const selectProgress = statement<[], { milestone: InDatabase; times: number }>(
      UNION ALL SELECT 'booked', count(*) FROM move WHERE trigger IN ('partner.confirmed', 'partner.returned', 'return.told')
      UNION ALL SELECT 'event marked', count(*) FROM inbox_event WHERE processed_at IS NOT NULL
      UNION ALL SELECT 'fanned out', count(*) FROM delivery
-     UNION ALL SELECT 'delivery claimed', coalesce(sum(attempts), 0) FROM delivery
+     UNION ALL SELECT 'delivery claimed', count(*) FROM delivery WHERE leased_until IS NOT NULL OR attempts > 0
      UNION ALL SELECT 'recorded', count(*) FROM delivery_attempt
    ) AS counted`,
 )
@@ -70,7 +70,7 @@ const selectWork = statement<[], Work>(
            OR status = 'RECONCILIATION_REQUIRED' AND due_at IS NOT NULL
        UNION ALL SELECT due_at FROM inbox_event WHERE processed_at IS NULL
        UNION ALL SELECT created_at FROM notification WHERE fanned_out_at IS NULL
-       UNION ALL SELECT next_attempt_at FROM delivery WHERE state = 'PENDING'
+       UNION ALL SELECT due_at FROM delivery WHERE state = 'PENDING'
      ) AS open`,
 )
 

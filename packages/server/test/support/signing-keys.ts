@@ -2,8 +2,8 @@ import { pino } from 'pino'
 import type { Clock } from '../../src/platform/clock.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { statement } from '../../src/platform/db/database.ts'
-import { createSealer, type EncryptionKeys } from '../../src/platform/sealing.ts'
-import { type Keyring, openKeyring, type Signer } from '../../src/signing-keys/keyring.ts'
+import { createSealer, type EncryptionKeys, type Place } from '../../src/platform/sealing.ts'
+import { type Keyring, openKeyring, type Signer } from '../../src/webhooks/signing.ts'
 import { administer } from './database.ts'
 import { wallNow } from './wall-clock.ts'
 
@@ -22,18 +22,22 @@ export async function signerOf(database: Database, keys: EncryptionKeys, clock?:
 /** A signing key as it is stored. */
 export interface SigningKeyRow {
   readonly id: string
-  readonly state: string
   readonly privateKey: Buffer | null
 }
 
 const selectSigningKeys = statement<[], SigningKeyRow>(
   'test.signingKeys',
-  'SELECT id, state, private_key AS "privateKey" FROM signing_key ORDER BY created_at, id',
+  'SELECT id, private_key AS "privateKey" FROM signing_key ORDER BY published_at, id',
 )
 
 /** All of them, the oldest first. */
 export function signingKeyRows(database: Database): Promise<SigningKeyRow[]> {
   return database.rows(selectSigningKeys, [])
+}
+
+/** Where the private half of a signing key is sealed. */
+export function placeOfKey(id: string): Place {
+  return { table: 'signing_key', row: id, column: 'private_key' }
 }
 
 /** Puts something in the place of a private half, as the owner of the database at this address. */

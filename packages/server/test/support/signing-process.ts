@@ -3,7 +3,7 @@ import { getHeapSnapshot } from 'node:v8'
 import { pino } from 'pino'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import { createSealer } from '../../src/platform/sealing.ts'
-import { openKeyring } from '../../src/signing-keys/keyring.ts'
+import { openKeyring } from '../../src/webhooks/signing.ts'
 import { wallNow } from './wall-clock.ts'
 
 /**

@@ -1,35 +1,24 @@
 import type { TestContext } from 'node:test'
 import { createWebhook, type EventType, eventTypes, limits } from '@pixgate/spec'
 import { pino } from 'pino'
-import type { Dispatcher } from 'undici'
-import type { Clock } from '../../src/platform/clock.ts'
 import { type Database, instantParameter, type Queries, statement } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
-import {
-  type AddressGate,
-  openGate,
-  publicAddressGate,
-  type Resolve,
-} from '../../src/platform/http-client/address-gate.ts'
+import { type AddressGate, openGate, type Resolve } from '../../src/platform/http-client/address-gate.ts'
 import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import type { Job } from '../../src/platform/jobs/job.ts'
 import type { Logger } from '../../src/platform/log.ts'
-import type { EncryptionKeys } from '../../src/platform/sealing.ts'
+import type { EncryptionKeys, Sealer } from '../../src/platform/sealing.ts'
+import { createDeliver, type Deliver } from '../../src/webhooks/deliver.ts'
+import { createHousekeeping } from '../../src/webhooks/endpoints.ts'
+import { createFanOut } from '../../src/webhooks/feed.ts'
 import {
-  createSigningKeysModule,
-  type Keyring,
-  type ReceiverSecrets,
-  type SigningKeyHandlers,
-} from '../../src/signing-keys/index.ts'
-import type { ClaimBounds } from '../../src/webhooks/deliveries/claims/store.ts'
-import { createDelivery, startingNew } from '../../src/webhooks/deliveries/delivery.ts'
-import { createFanOut } from '../../src/webhooks/deliveries/fresh/fan-out.ts'
-import { createHousekeeping } from '../../src/webhooks/housekeeping.ts'
-import { Lanes } from '../../src/webhooks/lanes/lanes.ts'
-import { createMissedReplays } from '../../src/webhooks/replays/missed/jobs.ts'
-import { createReplaySender } from '../../src/webhooks/replays/sending/sender.ts'
-import { createWebhookHandlers, type WebhookHandlers } from '../../src/webhooks/routes.ts'
+  createWebhooksModule,
+  openSigning,
+  type WebhookHandlers,
+  type WebhooksDependencies,
+} from '../../src/webhooks/index.ts'
+import type { Keyring, SigningKeyHandlers } from '../../src/webhooks/signing.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
 import { ALIVE } from './live-request.ts'
 
@@ -41,24 +30,27 @@ export interface WebhookWorld extends WebhookProcess {
   readonly ids: Ids
   /** Another process on the same database, at the same time. */
   anotherProcess(options?: ProcessOptions): Promise<WebhookProcess>
-  /** Handlers as in production: public receivers only, with names resolved by this. */
+  /** Handlers as in production: public endpoints only, with names resolved by this. */
   productionHandlers(resolve: Resolve): WebhookHandlers
   /** Commits a notification as the engine would. @returns its id */
   notify(eventType?: EventType, body?: string): Promise<string>
   /** Commits so many. */
   notifyMany(count: number): Promise<void>
+  /** Commits another notification of an operation. @returns its id */
+  notifyOf(operationId: string, eventType?: EventType): Promise<string>
   deliveries(): Promise<DeliveryRow[]>
   attempts(): Promise<AttemptRow[]>
-  lanes(): Promise<LaneRow[]>
-  /** The secrets of all receivers, the oldest first. */
+  /** The endpoints that were not removed, the oldest first. */
+  endpoints(): Promise<EndpointRow[]>
+  /** The secrets of all endpoints, the oldest first. */
   secretRows(): Promise<SecretRow[]>
-  /** What the audit trail tells of it, in order. */
+  /** Actions on it in the audit trail, in order. */
   actionsOf(subject: string): Promise<string[]>
 }
 
-/** In what a process differs. */
+/** Differences of a process. */
 export interface ProcessOptions {
-  /** Which addresses it may send to; any, unless told otherwise. */
+  /** Addresses that it may send to; any, where left out. */
   readonly gate?: AddressGate
   /** Its statements that fail, by name. */
   readonly failing?: string
@@ -73,31 +65,28 @@ export interface ProcessOptions {
 /** One process of the service. */
 export interface WebhookProcess {
   readonly keyring: Keyring
-  readonly secrets: ReceiverSecrets
+  readonly sealer: Sealer
   readonly handlers: WebhookHandlers & SigningKeyHandlers
-  /** Fans out and starts nothing: what is to be sent waits to be claimed. */
   readonly fanOut: Job
-  /** Fans out as the service does: what can be sent at once is. */
-  readonly sendNew: Job
-  /** Bounds by which nothing is claimed. */
-  boundsOfNothing(): ClaimBounds
-  readonly delivery: ReturnType<typeof createDelivery>
-  readonly replays: ReturnType<typeof createReplaySender>
-  readonly missed: Job
+  readonly delivery: Deliver
   readonly housekeeping: Job
-  /** Registers a receiver. @returns its id */
-  subscribe(url: string, events?: readonly EventType[]): Promise<string>
+  /** Registers an endpoint. @returns its id */
+  register(url: string, events?: readonly EventType[]): Promise<string>
   /** Fans out, sends what is due and waits until the attempts have ended. */
   deliverDue(): Promise<void>
 }
 
 /** A row of `delivery`. */
 export interface DeliveryRow {
-  readonly subscriptionId: string
+  readonly id: string
+  readonly endpointId: string
   readonly notificationId: string
   readonly state: string
   readonly attempts: number
-  readonly nextAttemptAt: number | null
+  readonly dueAt: number | null
+  readonly leasedUntil: number | null
+  readonly scheduleLeft: number
+  readonly resendLeft: number
   readonly lastOutcome: string | null
   readonly finishedAt: number | null
 }
@@ -109,16 +98,16 @@ export interface AttemptRow {
   readonly statusCode: number | null
 }
 
-/** A row of `lane`. */
-export interface LaneRow {
+/** A row of `endpoint`. */
+export interface EndpointRow {
   readonly state: string
   readonly reason: string | null
   readonly since: number
   readonly failures: number
   readonly failingSince: number | null
+  readonly failedProbes: number
   readonly probeAt: number | null
   readonly heldUntil: number | null
-  readonly drainSince: number | null
 }
 
 /** A row of `webhook_secret`. */
@@ -126,7 +115,7 @@ export interface SecretRow {
   readonly secret: Buffer | null
 }
 
-/** What a handler gets besides the endpoint's input. */
+/** Context of a request. */
 export const requestContext: RequestContext = {
   endpoint: createWebhook,
   correlationId: 'test',
@@ -140,18 +129,7 @@ export const requestContext: RequestContext = {
 
 const SILENT = pino({ level: 'silent' })
 
-function startsNothing({
-  clock,
-  ids,
-  secrets,
-  signingKeyId,
-}: Pick<WebhookWorld, 'ids' | 'secrets'> & { clock: Clock; signingKeyId: string }): ClaimBounds {
-  const now = clock.now()
-  const nothing = { room: [], maxFirsts: 0, maxRetries: 0, leaseEndsAt: now }
-  return { claimId: ids.uuid(), signingKeyId, openedHeaders: secrets.openedHeaders, now, ...nothing }
-}
-
-/** What the keys of a world are sealed with. */
+/** Encryption keys of a world. */
 export const ENCRYPTION_KEYS: EncryptionKeys = { current: 'test encryption key', previous: undefined }
 
 /** A world of its own for one test. */
@@ -169,30 +147,21 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
   async function createProcess(database: Database, options: ProcessOptions = {}): Promise<WebhookProcess> {
     const { gate = openGate(), logger = SILENT, encryptionKeys: keys = ENCRYPTION_KEYS, clockBehindMs = 0 } = options
     const clock = { now: () => now - clockBehindMs }
-    const { keyring, secrets, handlers: ofKeys } = await createSigningKeysModule({ database, clock, ids, logger, keys })
-    const dispatcher = dispatcherOf(t, gate)
-    const lanes = new Lanes()
-    const parts = { database, clock, ids, logger, keyring, secrets, dispatcher, lanes, random: () => 0 }
-    const ofReceivers = createWebhookHandlers({ ...parts, gate, allowPrivate: true })
-    const sending = { ...parts, onAttemptEnded: () => undefined }
-    const delivery = createDelivery(sending)
-    const boundsOfNothing = () => startsNothing({ ...parts, signingKeyId: keyring.signer().keyId })
-    const fanningOut = { database, clock, ids, onDeliveries: () => undefined }
-    const fanOut = createFanOut({ ...fanningOut, startNew: (make) => make(boundsOfNothing()) })
-    const sendNew = createFanOut({ ...fanningOut, startNew: startingNew(sending, delivery) })
-    const replays = createReplaySender({ ...parts, onAttemptEnded: () => undefined })
+    const { keyring, sealer, handlers: ofKeys } = await openSigning({ database, clock, ids, logger, keys })
+    const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
+    t.after(() => dispatcher.destroy())
+    const parts = { database, clock, ids, logger, keyring, sealer, dispatcher, random: () => 0 }
+    const delivery = createDeliver({ ...parts, onFree: () => undefined })
+    const fanOut = createFanOut({ ...parts, onDeliveries: () => undefined })
+    const module = moduleOf(t, parts)
     return {
       keyring,
-      secrets,
-      handlers: { ...ofReceivers, ...ofKeys },
+      sealer,
+      handlers: { ...module.handlers, ...ofKeys },
       fanOut,
-      sendNew,
-      boundsOfNothing,
       delivery,
-      replays,
-      missed: createMissedReplays({ database, clock, ids, onDeliveries: () => undefined }),
-      housekeeping: createHousekeeping({ database, clock, logger, secrets }),
-      subscribe: subscribing(ofReceivers),
+      housekeeping: createHousekeeping(parts),
+      register: registering(module.handlers),
       deliverDue: async () => {
         await fanOut.processNext()
         await delivery.processNext()
@@ -214,14 +183,18 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
       return createProcess(withSlowRecords(recordsAfter, withFailing(failing, pool)), options)
     },
     productionHandlers: (resolve) => {
-      const gate = publicAddressGate(resolve)
-      const { keyring, secrets } = process
-      const parts = { database, clock: worldClock, ids, logger: SILENT, keyring, secrets, gate }
-      return createWebhookHandlers({ ...parts, dispatcher: dispatcherOf(t, gate), allowPrivate: false })
+      const { keyring, sealer } = process
+      const parts = { database, clock: worldClock, ids, logger: SILENT, keyring, sealer }
+      return moduleOf(t, parts, { allowPrivate: false, resolve }).handlers
     },
     notify: async (eventType = 'pix_cash_in', body = `{"event_type":"${eventType}","event":{}}`) => {
       const id = ids.uuid()
       await database.rows(insertNotification, [id, ids.uuid(), eventType, Buffer.from(body), instantParameter(now)])
+      return id
+    },
+    notifyOf: async (operationId, eventType = 'pix_cash_in') => {
+      const [id, body] = [ids.uuid(), Buffer.from(`{"event_type":"${eventType}","event":{}}`)]
+      await database.rows(insertNotification, [id, operationId, eventType, body, instantParameter(now)])
       return id
     },
     notifyMany: async (count) => {
@@ -229,19 +202,32 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     },
     deliveries: () => database.rows(selectDeliveries, []),
     attempts: () => database.rows(selectAttempts, []),
-    lanes: () => database.rows(selectLanes, []),
+    endpoints: () => database.rows(selectEndpoints, []),
     secretRows: () => database.rows(selectSecrets, []),
     actionsOf: async (subject) => (await database.rows(selectActions, [subject])).map(({ action }) => action),
   }
 }
 
-function dispatcherOf(t: TestContext, gate: AddressGate): Dispatcher {
-  const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
-  t.after(() => dispatcher.destroy())
-  return dispatcher
+/** The module, whose workers are not started. */
+function moduleOf(
+  t: TestContext,
+  { database, ...parts }: Pick<WebhooksDependencies, 'database' | 'clock' | 'ids' | 'keyring' | 'sealer' | 'logger'>,
+  { allowPrivate = true, resolve }: { allowPrivate?: boolean; resolve?: Resolve } = {},
+) {
+  const module = createWebhooksModule({
+    ...parts,
+    database,
+    deliveryDatabase: database,
+    apiDatabase: database,
+    random: () => 0,
+    allowPrivate,
+    ...(resolve && { resolve }),
+  })
+  t.after(() => module.stop())
+  return module
 }
 
-function subscribing(handlers: WebhookHandlers): WebhookProcess['subscribe'] {
+function registering(handlers: WebhookHandlers): WebhookProcess['register'] {
   return async (url, events = eventTypes) => {
     const body = { url, events: [...events] }
     const input = { params: undefined, query: undefined, body, context: requestContext }
@@ -253,7 +239,7 @@ function withSlowRecords(mayRecord: Promise<void> | undefined, database: Databas
   return {
     ...database,
     rows: async (query, parameters) => {
-      if (query.name === 'webhooks.recordAttempts') await mayRecord
+      if (query.name === 'webhooks.finish') await mayRecord
       return database.rows(query, parameters)
     },
   }
@@ -274,7 +260,7 @@ function withFailing(name: string | undefined, database: Database): Database {
 const insertNotification = statement<[string, string, EventType, Buffer, string]>(
   'test.insertNotification',
   `INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at)
-   VALUES ($1, $2, $3, 'PAID', '', $4, $5)`,
+   VALUES ($1, $2, $3, 'PAID', $1::uuid::text, $4, $5)`,
 )
 
 const insertNotifications = statement<[number, string]>(
@@ -285,8 +271,9 @@ const insertNotifications = statement<[number, string]>(
 
 const selectDeliveries = statement<[], DeliveryRow>(
   'test.selectDeliveries',
-  `SELECT subscription_id AS "subscriptionId", notification_id AS "notificationId", state, attempts,
-          next_attempt_at AS "nextAttemptAt", last_outcome AS "lastOutcome", finished_at AS "finishedAt"
+  `SELECT id, endpoint_id AS "endpointId", notification_id AS "notificationId", state, attempts, due_at AS "dueAt",
+          leased_until AS "leasedUntil", schedule_left AS "scheduleLeft", resend_left AS "resendLeft",
+          last_outcome AS "lastOutcome", finished_at AS "finishedAt"
      FROM delivery
     ORDER BY created_at, id`,
 )
@@ -296,14 +283,13 @@ const selectAttempts = statement<[], AttemptRow>(
   `SELECT attempt, outcome, status_code AS "statusCode" FROM delivery_attempt ORDER BY started_at, attempt`,
 )
 
-const selectLanes = statement<[], LaneRow>(
-  'test.selectLanes',
-  `SELECT l.state, l.reason, l.since, l.failures, l.failing_since AS "failingSince", l.probe_at AS "probeAt",
-          l.held_until AS "heldUntil", l.drain_since AS "drainSince"
-     FROM lane l
-     JOIN subscription s ON s.id = l.subscription_id
-    WHERE NOT l.is_over
-    ORDER BY s.created_at, s.id`,
+const selectEndpoints = statement<[], EndpointRow>(
+  'test.selectEndpoints',
+  `SELECT state, reason, since, failures, failing_since AS "failingSince", failed_probes AS "failedProbes",
+          probe_at AS "probeAt", held_until AS "heldUntil"
+     FROM endpoint
+    WHERE deleted_at IS NULL
+    ORDER BY created_at, id`,
 )
 
 const selectSecrets = statement<[], SecretRow>(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { standardSignature } from '../../src/signing-keys/index.ts'
+import { standardSignature } from '../../src/webhooks/secrets.ts'
 import { snippetOf } from '../support/verifiers/programs.ts'
 import type { EcdsaVector, StandardVector, VectorsDocument } from '../support/verifiers/vectors.ts'
 

@@ -18,7 +18,7 @@ function refusal(code: string) {
 test('[webhooks.20] a test event arrives signed and marked, and the answer tells what came of it', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t, (response) => response.end('thanks'))
-  const { body } = await sendTest(world, await world.subscribe(receiver.url))
+  const { body } = await sendTest(world, await world.register(receiver.url))
   const [received] = receiver.received
   assert.ok(received)
   assert.partialDeepStrictEqual(received.headers, {
@@ -46,10 +46,10 @@ test('[webhooks.20] a test event arrives signed and marked, and the answer tells
 test('[webhooks.20] it is sent in every state, and changes none; nothing of it is kept', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t, answering(410))
-  const id = await world.subscribe(receiver.url)
-  const before = await world.lanes()
+  const id = await world.register(receiver.url)
+  const before = await world.endpoints()
   assert.partialDeepStrictEqual((await sendTest(world, id)).body, { outcome: 'refused', statusCode: 410 })
-  assert.deepEqual(await world.lanes(), before, 'a 410 would pause a receiver')
+  assert.deepEqual(await world.endpoints(), before, 'a 410 would pause a receiver')
   await world.handlers.pauseWebhook({
     params: { webhook_id: id },
     query: undefined,
@@ -59,13 +59,13 @@ test('[webhooks.20] it is sent in every state, and changes none; nothing of it i
   await sendTest(world, id)
   assert.equal(receiver.received.length, 2)
   assert.deepEqual([await world.deliveries(), await world.attempts()], [[], []])
-  assert.partialDeepStrictEqual(await world.lanes(), [{ state: 'paused', failures: 0 }])
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'paused', failures: 0 }])
 })
 
 test('[webhooks.20] a server that is away is told of in words, and not tried again', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)
-  const id = await world.subscribe(receiver.url)
+  const id = await world.register(receiver.url)
   await receiver.close()
   const { status, body } = await sendTest(world, id)
   assert.equal(status, 200)
@@ -80,7 +80,7 @@ test('[webhooks.20] it is signed with the key that is current, also where anothe
   const world = await webhookWorld(t)
   const other = await world.anotherProcess()
   const receiver = await startReceiver(t)
-  const id = await world.subscribe(receiver.url)
+  const id = await world.register(receiver.url)
   const context = { ...requestContext, caller: { credential: 'admin', id: 'admin' } } as const
   const rest = { params: undefined, query: undefined, context }
   const { body: made } = await other.handlers.createSigningKey({ ...rest, body: { reason: 'yearly' } })
@@ -93,7 +93,7 @@ test('[webhooks.20] it is signed with the key that is current, also where anothe
 test('[webhooks.20] at most eight are under way; who has lapsed, or names no receiver, has none sent', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t, hanging)
-  const id = await world.subscribe(receiver.url)
+  const id = await world.register(receiver.url)
   const sent = Array.from({ length: limits.webhookTestsAtOnce }, () => sendTest(world, id))
   await receiver.arrived(limits.webhookTestsAtOnce)
   await assert.rejects(sendTest(world, id), refusal('overloaded'))

@@ -9,3 +9,8 @@ const YEARS = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:
 export function instantOf(text: string): number {
   return Math.min(Math.max(Date.parse(text), YEARS[0]), YEARS[1])
 }
+
+/** An instant as the API writes it. */
+export function instantText(epochMs: number | null): string | null {
+  return epochMs === null ? null : new Date(epochMs).toISOString()
+}

@@ -227,7 +227,7 @@ test('[database.10] no function of ours looks into a schema that its caller can 
   )
 })
 
-const APPEND_ONLY = ['move', 'entry', 'audit', 'audit_chain', 'audit_anchor', 'delivery_attempt', 'movement', 'replay']
+const APPEND_ONLY = ['move', 'entry', 'audit', 'audit_chain', 'audit_anchor', 'delivery_attempt', 'movement']
 
 /** Its rows are looked at one by one, and go once they are old: see retention/deliveries. */
 const ERASED_IN_TIME = 'delivery_attempt'
@@ -252,23 +252,6 @@ for (const table of [...APPEND_ONLY, 'inbox', 'inbox_event', 'statement_entry'])
     }
   })
 }
-
-test('[webhooks.24] an order of what was missed is never removed, never looks back, and once it is over stays as it is', async (t) => {
-  const { url } = await testDatabase(t)
-  await query(
-    url,
-    `INSERT INTO subscription (id, url, events, created_at) VALUES (gen_random_uuid(), 'x', '{}', now());
-     INSERT INTO missed_replay (replay_id, subscription_id, since, until, position, due_at)
-     SELECT gen_random_uuid(), id, now(), now(), 7, now() FROM subscription`,
-  )
-  for (const sql of ['DELETE FROM missed_replay', 'TRUNCATE missed_replay']) {
-    await assert.rejects(query(url, sql), /is append-only/, `the owner: ${sql}`)
-    await assert.rejects(asApplication(url, sql), /permission denied/, `the server: ${sql}`)
-  }
-  await assert.rejects(query(url, 'UPDATE missed_replay SET position = 6'), /looks on, never back/)
-  await query(url, 'UPDATE missed_replay SET position = 8, due_at = NULL')
-  await assert.rejects(query(url, 'UPDATE missed_replay SET due_at = now()'), /looks on, never back/)
-})
 
 function asApplication(url: string, sql: string): Promise<unknown> {
   const address = new URL(url)
@@ -344,7 +327,7 @@ test('[engine.10] the server may delete nothing, define nothing, and rewrite not
     'DELETE FROM batch',
     'UPDATE signing_key SET private_key = private_key',
     'UPDATE webhook_secret SET secret = secret',
-    'UPDATE webhook_secret SET subscription_id = subscription_id',
+    'UPDATE webhook_secret SET endpoint_id = endpoint_id',
     'UPDATE schema_migration SET hash = hash',
     'SET ROLE postgres',
   ]

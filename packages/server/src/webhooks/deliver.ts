@@ -1,0 +1,543 @@
+import { limits } from '@pixgate/spec'
+import type { Dispatcher } from 'undici'
+import type { Clock } from '../platform/clock.ts'
+import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
+import { type Batcher, createBatcher } from '../platform/jobs/batcher.ts'
+import type { Job } from '../platform/jobs/job.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Sealer } from '../platform/sealing.ts'
+import { type Circuit, circuitAfter } from './breaker.ts'
+import { type AttemptsLeft, type NextStep, nextStep } from './schedule.ts'
+import { type OpenSecrets, openingSecrets, type SealedSecret } from './secrets.ts'
+import { type Attempt, type Signature, send, signatureOf } from './send.ts'
+import type { Keyring, Signer } from './signing.ts'
+
+/**
+ * The delivery of notifications: claim what is due, send it without a transaction, finish it. Attempts count at the finish, so a crash
+ * uses none; the finish names the lease that it claimed, so a worker that slept over it changes nothing.
+ */
+
+/** Longer than any attempt. The deliveries of a process that died are claimed by another after it. @source failure-modes#NO-1 */
+const LEASE_MS = 30_000
+
+/** Claimed and not finished, at most. */
+const UNFINISHED_MAX = 1_024
+
+/** Larger batches of finishes leave more of the processor to requests, which are waited for. */
+const FINISHES = { batchMax: 256, paceMs: 20, queueMax: UNFINISHED_MAX }
+
+/** Observer of attempts. Throws nothing. */
+export interface DeliveryObserver {
+  /**
+   * An attempt ended and was recorded.
+   * @param outcome `delivered`, `refused` by a status, or why there was no answer
+   * @param state `PENDING`: it is tried again
+   */
+  onAttempt(outcome: string, state: 'PENDING' | 'DELIVERED' | 'FAILED', durationMs: number): void
+}
+
+/** Dependencies of the delivery. */
+export interface DeliverDependencies {
+  readonly database: Database
+  readonly clock: Clock
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+  readonly logger: Logger
+  readonly keyring: Keyring
+  readonly sealer: Sealer
+  readonly dispatcher: Dispatcher
+  /** Called when another attempt may start. */
+  readonly onFree: () => void
+  readonly observer?: DeliveryObserver | undefined
+  readonly heartbeat?: Heartbeat
+}
+
+/** The job that sends deliveries. */
+export interface Deliver extends Job {
+  /** Starts what is due and may start now; does not wait for it to end. @throws Error where a notification cannot be signed */
+  processNext(): Promise<boolean>
+  /** Resolves when no attempt is under way and all are finished. */
+  settled(): Promise<void>
+}
+
+/** A delivery that this process may attempt until its lease ends. */
+export interface Claim extends AttemptsLeft {
+  readonly id: string
+  readonly endpointId: string
+  readonly url: string
+  readonly notificationId: string
+  readonly body: Buffer
+  /** The endpoint's, the newest first, with the sealed bytes in Base64. */
+  readonly sealedSecrets: readonly { readonly id: string; readonly secret: string }[] | null
+  /** The one attempt that an open circuit breaker lets through. */
+  readonly isProbe: boolean
+  readonly failedProbes: number
+  /** Failures of the endpoint in a row, as it was claimed. */
+  readonly failures: number
+}
+
+/** The key that is current, as a claim read it. Where it is not the signer's, nothing was claimed. */
+interface ClaimedKey {
+  readonly keyId: string
+  readonly keySignsFrom: number
+}
+
+/** An attempt that ended, with its claim. */
+export interface EndedAttempt {
+  readonly claim: Claim
+  readonly leasedUntil: number
+  readonly keySignsFrom: number
+  readonly attempt: Attempt
+  readonly next: NextStep
+}
+
+/**
+ * Makes the job. Each attempt is signed anew with the key that was current when it was claimed.
+ * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#webhook-secrets.4, rules#events.4
+ * @source rules#signing-keys.5, failure-modes#NO-2, failure-modes#NO-7
+ */
+export function createDeliver(dependencies: DeliverDependencies): Deliver {
+  return new DeliverJob(dependencies)
+}
+
+class DeliverJob implements Deliver {
+  readonly #needs: DeliverDependencies
+  readonly #openSecrets: OpenSecrets
+  readonly #finishes: Batcher<EndedAttempt, FinishedDelivery | undefined>
+  readonly #heartbeat: Heartbeat
+  /** Attempts under way, by endpoint. */
+  readonly #inFlight = new Map<string, number>()
+  readonly #unfinished = new Set<Promise<void>>()
+  /** Endpoints at which more may be due than could be started. */
+  #full: ReadonlySet<string> = new Set()
+  /** Endpoints whose last attempt failed, so that a success has to be written. */
+  readonly #failing = new Set<string>()
+
+  constructor(dependencies: DeliverDependencies) {
+    this.#needs = dependencies
+    this.#openSecrets = openingSecrets(dependencies.sealer, dependencies.logger)
+    this.#heartbeat = dependencies.heartbeat ?? createHeartbeat()
+    this.#finishes = createBatcher((ended) => finish(dependencies, this.#failing, ended), FINISHES)
+  }
+
+  async processNext(): Promise<boolean> {
+    if (this.#unfinished.size >= UNFINISHED_MAX) return false
+    const { keyring, database, sealer, clock } = this.#needs
+    const signer = keyring.signer()
+    const now = clock.now()
+    const free = [...this.#inFlight].map(([id, count]) => [id, Math.max(0, limits.webhookInFlight - count)] as const)
+    const leasedUntil = now + LEASE_MS
+    const { claims, key } = await claimDue(database, { signer, headers: sealer.headers, free, now, leasedUntil })
+    if (key.keyId !== signer.keyId) {
+      await keyring.refresh()
+      return true
+    }
+    this.#full = fullEndpoints(claims, new Map(free))
+    const { signed, failure } = signAll(claims, signer)
+    for (const [claim, signature] of signed) this.#start(claim, signature, leasedUntil, key.keySignsFrom)
+    if (failure !== undefined) throw failure
+    // Attempts that ended during the claim did not wake the worker.
+    return [...this.#full].some((id) => (this.#inFlight.get(id) ?? 0) < limits.webhookInFlight)
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#unfinished)
+  }
+
+  #start(claim: Claim, signature: Signature, leasedUntil: number, keySignsFrom: number): void {
+    this.#inFlight.set(claim.endpointId, (this.#inFlight.get(claim.endpointId) ?? 0) + 1)
+    const finished = this.#attempt(claim, signature, leasedUntil, keySignsFrom).finally(() => {
+      const wasFull = this.#unfinished.size >= UNFINISHED_MAX
+      this.#unfinished.delete(finished)
+      if (wasFull) this.#needs.onFree()
+    })
+    this.#unfinished.add(finished)
+  }
+
+  /** A success frees its place at once; a failure or a probe once it is recorded, so that the circuit breaker has seen it. */
+  async #attempt(claim: Claim, signature: Signature, leasedUntil: number, keySignsFrom: number): Promise<void> {
+    const secrets = this.#openSecrets(secretsOf(claim))
+    const attempt = await send(this.#needs, claim, signature, secrets)
+    const next = nextStep(attempt.answer, claim, attempt.endedAt, this.#needs.random())
+    const isFreeNow = next.result === 'delivered' && !claim.isProbe
+    if (isFreeNow) this.#free(claim)
+    const ended = { claim, leasedUntil, keySignsFrom, attempt, next }
+    try {
+      reportAttempt(this.#needs, ended, await this.#finishes.submit(ended))
+    } catch (error) {
+      this.#reportUnfinished(claim, String(error))
+    } finally {
+      if (!isFreeNow) this.#free(claim)
+    }
+  }
+
+  #free({ endpointId, isProbe }: Claim): void {
+    const count = (this.#inFlight.get(endpointId) ?? 1) - 1
+    if (count > 0) this.#inFlight.set(endpointId, count)
+    else this.#inFlight.delete(endpointId)
+    if (isProbe || this.#full.has(endpointId)) this.#needs.onFree()
+  }
+
+  #reportUnfinished({ id }: Claim, reason: string): void {
+    const line = { event: 'delivery.not_recorded', delivery: id, reason }
+    this.#heartbeat.report(reason, (more) =>
+      this.#needs.logger.warn(line, `An attempt was not recorded; it is repeated when its lease ends${andMore(more)}`),
+    )
+  }
+}
+
+function secretsOf({ endpointId, sealedSecrets }: Claim): SealedSecret[] {
+  return (sealedSecrets ?? []).map(({ id, secret }) => ({ endpointId, id, secret: Buffer.from(secret, 'base64') }))
+}
+
+function fullEndpoints(claims: readonly Claim[], free: ReadonlyMap<string, number>): ReadonlySet<string> {
+  const byEndpoint = Map.groupBy(claims, ({ endpointId }) => endpointId)
+  const filled = [...byEndpoint].filter(([id, { length }]) => length >= (free.get(id) ?? limits.webhookInFlight))
+  const withoutPlaces = [...free].filter(([, count]) => count === 0)
+  return new Set([...filled, ...withoutPlaces].map(([id]) => id))
+}
+
+/**
+ * Signs all before the first is started, so that no attempt waits for another's signature. A notification that cannot be signed holds up
+ * no other; it is claimed again when its lease ends.
+ */
+function signAll(claims: readonly Claim[], signer: Signer) {
+  const signatures = new Map<string, Signature>()
+  const signed: (readonly [Claim, Signature])[] = []
+  let failure: Error | undefined
+  for (const claim of claims) {
+    try {
+      const signature = signatures.get(claim.notificationId) ?? signatureOf(claim.body, signer)
+      signatures.set(claim.notificationId, signature)
+      signed.push([claim, signature])
+    } catch (cause) {
+      failure ??= new Error(`notification ${claim.notificationId} cannot be signed: ${String(cause)}`, { cause })
+    }
+  }
+  return { signed, failure }
+}
+
+// Each endpoint offers its own free places, so a backlog or an endpoint that hangs takes nothing from the others. An open one is locked
+// and skipped where it is locked: over all processes there is one probe. Nothing is claimed by a process whose signing key is not
+// current in this very statement, or that cannot open all secrets of the endpoint.
+const claimStatement = statement<
+  [
+    now: string,
+    leasedUntil: string,
+    keyId: string,
+    openedHeaders: readonly Buffer[],
+    endpointIds: readonly string[],
+    free: readonly number[],
+    inFlight: number,
+    orderedSince: string,
+    resendAttempts: number,
+  ],
+  ClaimedKey & (Claim | { readonly id: null })
+>(
+  'webhooks.claim',
+  `WITH signing AS (SELECT id, signs_from FROM signing_key WHERE private_key IS NOT NULL AND signs_from IS NOT NULL),
+   secret AS (
+     SELECT endpoint_id,
+            -- The driver reads arrays a letter at a time.
+            json_agg(json_build_object('id', id, 'secret', encode(secret, 'base64')) ORDER BY created_at DESC, id DESC) AS sealed,
+            bool_and(substring(secret FROM 1 FOR 12) = ANY ($4::bytea[])) AS is_opened
+       FROM webhook_secret
+      WHERE secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $1)
+      GROUP BY endpoint_id),
+   place AS (SELECT * FROM unnest($5::uuid[], $6::integer[]) AS place (id, free)),
+   probed AS (
+     SELECT id FROM endpoint e
+      WHERE deleted_at IS NULL AND state = 'degraded' AND probe_at <= $1
+        AND EXISTS (SELECT FROM delivery d WHERE d.endpoint_id = e.id AND d.due_at <= $1)
+        FOR NO KEY UPDATE SKIP LOCKED),
+   ready AS (
+     SELECT e.id, e.url, e.failures, e.failed_probes, e.state = 'degraded' AS is_probe, secret.sealed,
+            least(coalesce(place.free, $7::integer), CASE WHEN e.state = 'degraded' THEN 1 END) AS free
+       FROM endpoint e
+       JOIN signing ON signing.id = $3
+       LEFT JOIN place ON place.id = e.id
+       LEFT JOIN secret ON secret.endpoint_id = e.id
+      WHERE e.deleted_at IS NULL AND (e.state = 'active' OR e.id IN (SELECT id FROM probed))
+        AND (e.held_until IS NULL OR e.held_until <= $1) AND coalesce(secret.is_opened, true)),
+   due AS (
+     SELECT ready.*, found.delivery_id, found.due_at, found.notification_id, found.body
+       FROM ready
+      CROSS JOIN LATERAL (
+        SELECT d.id AS delivery_id, d.due_at, n.id AS notification_id, n.body
+          FROM delivery d
+          JOIN notification n ON n.id = d.notification_id
+         WHERE d.endpoint_id = ready.id AND d.due_at <= $1 AND n.erased_at IS NULL
+           AND NOT EXISTS (
+             SELECT FROM notification earlier
+               JOIN delivery waiting ON waiting.notification_id = earlier.id AND waiting.endpoint_id = d.endpoint_id
+              WHERE d.state = 'PENDING' AND earlier.operation_id = n.operation_id AND earlier.position < n.position
+                AND waiting.state = 'PENDING' AND waiting.created_at > $8)
+         ORDER BY d.due_at
+         LIMIT ready.free
+           FOR UPDATE OF d SKIP LOCKED) AS found),
+   claimed AS (
+     UPDATE delivery d
+        SET due_at = $2, leased_until = $2, resend_after = NULL,
+            resend_left = CASE WHEN d.resend_after IS NULL THEN d.resend_left ELSE $9::integer END
+       FROM due
+      WHERE d.id = due.delivery_id
+     RETURNING d.id, d.endpoint_id, d.notification_id, d.schedule_left, d.resend_left, due.due_at AS was_due_at, due.body,
+               due.url, due.failures, due.failed_probes, due.is_probe, due.sealed),
+   probing AS (
+     UPDATE endpoint e SET probe_at = $2 FROM claimed WHERE e.id = claimed.endpoint_id AND claimed.is_probe)
+   SELECT signing.id AS "keyId", signing.signs_from AS "keySignsFrom", c.id, c.endpoint_id AS "endpointId", c.url,
+          c.notification_id AS "notificationId", c.body, c.schedule_left AS "scheduleLeft", c.resend_left AS "resendLeft",
+          c.sealed AS "sealedSecrets", c.is_probe AS "isProbe", c.failed_probes AS "failedProbes", c.failures
+     FROM signing
+     LEFT JOIN claimed c ON true
+    ORDER BY c.was_due_at`,
+)
+
+interface ClaimBounds {
+  readonly signer: Signer
+  /** Beginnings of the secrets that this process can open. */
+  readonly headers: readonly Buffer[]
+  /** Free places of the endpoints that have attempts under way. */
+  readonly free: readonly (readonly [endpointId: string, places: number])[]
+  readonly now: number
+  readonly leasedUntil: number
+}
+
+/**
+ * Claims what is due, the oldest of each endpoint first. A later notification of an operation waits for the earlier one in its first
+ * minute.
+ * @source rules#webhooks.10, rules#webhooks.25, rules#signing-keys.5, rules#webhook-secrets.4
+ */
+export async function claimDue(
+  queries: Queries,
+  { signer, headers, free, now, leasedUntil }: ClaimBounds,
+): Promise<{ readonly claims: readonly Claim[]; readonly key: ClaimedKey }> {
+  const rows = await queries.rows(claimStatement, [
+    instantParameter(now),
+    instantParameter(leasedUntil),
+    signer.keyId,
+    headers,
+    free.map(([id]) => id),
+    free.map(([, places]) => places),
+    limits.webhookInFlight,
+    instantParameter(now - limits.webhookOrderMs),
+    limits.webhookResendAttempts,
+  ])
+  const [first] = rows
+  if (first === undefined) throw new Error('no signing key is current')
+  return { claims: rows.filter((row) => row.id !== null), key: first }
+}
+
+/** A delivery whose finish was recorded. */
+interface FinishedDelivery {
+  readonly id: string
+  readonly state: 'PENDING' | 'DELIVERED' | 'FAILED'
+  /** Of the attempt that was recorded. */
+  readonly attempt: number
+  readonly dueAt: number | null
+}
+
+// A resend that was ordered during the attempt counts from now on, unless the attempt was taken. Rows are locked in the order of their
+// ids, as by everyone who waits for them.
+const finishStatement = statement<[ended: string, resendAttempts: number], FinishedDelivery>(
+  'webhooks.finish',
+  `WITH ended AS (
+     SELECT * FROM jsonb_to_recordset($1::jsonb)
+       AS ended (id uuid, leased_until timestamptz, result text, due_at timestamptz, schedule_left integer, resend_left integer,
+                 outcome text, code text, status_code integer, excerpt text, started_at timestamptz, ended_at timestamptz,
+                 dns_ms integer, connect_ms integer, tls_ms integer, wait_ms integer, total_ms integer)),
+   ours AS (
+     SELECT ended.*, ended.result = 'delivered' AS is_delivered, ended.result = 'given_up' AS is_given_up
+       FROM delivery d
+       JOIN ended ON ended.id = d.id AND ended.leased_until = d.leased_until
+      ORDER BY d.id
+        FOR UPDATE OF d),
+   done AS (
+     UPDATE delivery d
+        SET attempts = d.attempts + 1, leased_until = NULL, resend_after = NULL, last_outcome = ours.outcome,
+            schedule_left = ours.schedule_left,
+            state = CASE WHEN ours.is_delivered OR d.state = 'DELIVERED' THEN 'DELIVERED'
+                         WHEN ours.is_given_up AND d.resend_after IS NULL THEN 'FAILED' ELSE d.state END,
+            due_at = CASE WHEN ours.is_delivered THEN NULL ELSE coalesce(d.resend_after, ours.due_at) END,
+            resend_left = CASE WHEN d.resend_after IS NULL OR ours.is_delivered THEN ours.resend_left ELSE $2::integer END,
+            delivered_at = CASE WHEN ours.is_delivered THEN coalesce(d.delivered_at, ours.ended_at) ELSE d.delivered_at END,
+            finished_at = CASE WHEN ours.is_delivered OR ours.is_given_up AND d.resend_after IS NULL THEN ours.ended_at
+                               ELSE d.finished_at END
+       FROM ours
+      WHERE d.id = ours.id
+     RETURNING d.id, d.state, d.attempts, d.due_at, d.endpoint_id),
+   recorded AS (
+     INSERT INTO delivery_attempt (delivery_id, attempt, endpoint_id, outcome, status_code, code, excerpt, started_at, ended_at,
+                                   dns_ms, connect_ms, tls_ms, wait_ms, total_ms)
+     SELECT id, done.attempts, done.endpoint_id, outcome, status_code, code, excerpt, started_at, ended_at, dns_ms, connect_ms,
+            tls_ms, wait_ms, total_ms
+       FROM ours
+       JOIN done USING (id))
+   SELECT id, state, attempts AS attempt, due_at AS "dueAt" FROM done`,
+)
+
+/**
+ * Records attempts, each only where its lease is still the delivery's, and then what they say of their endpoints. Losing the second in
+ * a crash costs nothing: the next attempts say the same.
+ * @source rules#webhooks.13, rules#webhooks.17, rules#webhooks.21
+ */
+async function finish(needs: DeliverDependencies, failing: Set<string>, ended: readonly EndedAttempt[]) {
+  const rows = await needs.database.rows(finishStatement, [
+    JSON.stringify(ended.map(rowOf)),
+    limits.webhookResendAttempts,
+  ])
+  const finished = new Map(rows.map((row) => [row.id, row]))
+  await updateCircuits(
+    needs,
+    failing,
+    ended.filter(({ claim }) => finished.has(claim.id)),
+  )
+  return ended.map(({ claim }) => ({ result: finished.get(claim.id) }))
+}
+
+function rowOf({ claim, leasedUntil, attempt, next }: EndedAttempt) {
+  const { times } = attempt
+  return {
+    id: claim.id,
+    leased_until: instantParameter(leasedUntil),
+    result: next.result,
+    due_at: instantOrNull(next.dueAt),
+    schedule_left: next.scheduleLeft,
+    resend_left: next.resendLeft,
+    outcome: attempt.outcome,
+    code: attempt.code,
+    status_code: attempt.statusCode,
+    excerpt: attempt.excerpt,
+    started_at: instantParameter(attempt.startedAt),
+    ended_at: instantParameter(attempt.endedAt),
+    dns_ms: times.dnsMs,
+    connect_ms: times.connectMs,
+    tls_ms: times.tlsMs,
+    wait_ms: times.waitMs,
+    total_ms: times.totalMs,
+  }
+}
+
+/** A circuit as its row has it. */
+interface CircuitRow extends Circuit {
+  readonly id: string
+  readonly url: string
+}
+
+const lockCircuitsStatement = statement<[ids: readonly string[]], CircuitRow>(
+  'webhooks.lockCircuits',
+  `SELECT id, url, state, reason, since, failures, failing_since AS "failingSince", failed_probes AS "failedProbes",
+          probe_at AS "probeAt", held_until AS "heldUntil"
+     FROM endpoint
+    WHERE id = ANY ($1::uuid[]) AND deleted_at IS NULL
+    ORDER BY id
+      FOR NO KEY UPDATE`,
+)
+
+const setCircuitsStatement = statement<[circuits: string]>(
+  'webhooks.setCircuits',
+  `UPDATE endpoint e
+      SET state = c.state, reason = c.reason, since = c.since, failures = c.failures, failing_since = c.failing_since,
+          failed_probes = c.failed_probes, probe_at = c.probe_at, held_until = c.held_until
+     FROM jsonb_to_recordset($1::jsonb)
+       AS c (id uuid, state text, reason text, since timestamptz, failures integer, failing_since timestamptz,
+             failed_probes integer, probe_at timestamptz, held_until timestamptz)
+    WHERE e.id = c.id`,
+)
+
+/** Applies attempts to the circuit breakers of their endpoints. Writes nothing of an endpoint that is well. */
+async function updateCircuits(
+  { database, logger }: Pick<DeliverDependencies, 'database' | 'logger'>,
+  failing: Set<string>,
+  ended: readonly EndedAttempt[],
+): Promise<void> {
+  const changing = ended.filter(({ claim, next }) => {
+    return next.result !== 'delivered' || claim.failures > 0 || claim.isProbe || failing.has(claim.endpointId)
+  })
+  if (changing.length === 0) return
+  const ids = [...new Set(changing.map(({ claim }) => claim.endpointId))]
+  const moved = await database.transaction(async (queries) => {
+    const circuits = await queries.rows(lockCircuitsStatement, [ids])
+    const changes = circuits.map((before) => ({ before, after: circuitAfterAll(before, ended) }))
+    const rows = changes.map(({ before, after }) => circuitRow(before.id, after))
+    await queries.rows(setCircuitsStatement, [JSON.stringify(rows)])
+    return changes
+  })
+  for (const { before, after } of moved) {
+    if (after.failures > 0) failing.add(before.id)
+    else failing.delete(before.id)
+    if (before.state !== after.state) reportCircuit(logger, before, after)
+  }
+}
+
+function circuitAfterAll(before: CircuitRow, ended: readonly EndedAttempt[]): Circuit {
+  return ended
+    .filter(({ claim }) => claim.endpointId === before.id)
+    .map(({ claim, attempt, keySignsFrom }) => ({ ...attempt, isProbe: claim.isProbe, keySignsFrom }))
+    .sort((one, other) => one.endedAt - other.endedAt)
+    .reduce<Circuit>(circuitAfter, before)
+}
+
+function circuitRow(id: string, { state, reason, since, failures, failingSince, failedProbes, ...more }: Circuit) {
+  return {
+    ...{ id, state, reason, failures, failed_probes: failedProbes },
+    since: instantParameter(since),
+    failing_since: instantOrNull(failingSince),
+    probe_at: instantOrNull(more.probeAt),
+    held_until: instantOrNull(more.heldUntil),
+  }
+}
+
+function instantOrNull(epochMs: number | null): string | null {
+  return epochMs === null ? null : instantParameter(epochMs)
+}
+
+/**
+ * Reports an attempt that was recorded. Of the address only the host is named: its path may be a secret.
+ * @source rules#logs.1, rules#logs.3
+ */
+function reportAttempt(
+  { logger, observer }: Pick<DeliverDependencies, 'logger' | 'observer'>,
+  { claim, attempt }: EndedAttempt,
+  finished: FinishedDelivery | undefined,
+): void {
+  // Its lease had ended: another worker attempts it.
+  if (finished === undefined) return
+  const { outcome, statusCode, code } = attempt
+  const isDelivered = outcome === 'delivered'
+  const hasFailed = finished.state === 'FAILED' && finished.dueAt === null
+  const state = isDelivered ? 'DELIVERED' : hasFailed ? 'FAILED' : 'PENDING'
+  observer?.onAttempt(outcome, state, attempt.endedAt - attempt.startedAt)
+  if (isDelivered) return
+  const line = {
+    webhookId: claim.endpointId,
+    host: URL.parse(claim.url)?.host,
+    delivery: claim.id,
+    notification: claim.notificationId,
+    attempt: finished.attempt,
+    reason: statusCode === null ? outcome : `HTTP ${statusCode}`,
+    ...(code === null ? {} : { code }),
+  }
+  if (finished.dueAt === null) {
+    logger.error({ event: 'delivery.given_up', ...line }, 'A delivery was given up: it has no attempts left')
+  } else {
+    const nextAttemptAt = new Date(finished.dueAt).toISOString()
+    logger.warn({ event: 'delivery.retry_scheduled', ...line, nextAttemptAt }, 'A delivery failed and is tried again')
+  }
+}
+
+/** @source rules#webhooks.16, rules#logs.3 */
+function reportCircuit(logger: Logger, { id, url }: CircuitRow, { state, reason }: Circuit): void {
+  const line = { webhookId: id, host: URL.parse(url)?.host, ...(reason && { reason }) }
+  if (state === 'paused') {
+    logger.error({ event: 'endpoint.paused', ...line }, 'An endpoint was paused: its deliveries are held; resume it')
+  } else if (state === 'degraded') {
+    logger.warn(
+      { event: 'endpoint.circuit_opened', ...line },
+      'The circuit breaker of an endpoint opened; it is probed',
+    )
+  } else {
+    logger.info({ event: 'endpoint.circuit_closed', ...line }, 'The circuit breaker of an endpoint closed')
+  }
+}

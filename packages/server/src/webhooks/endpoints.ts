@@ -1,0 +1,501 @@
+import {
+  type EndpointReason,
+  type EndpointState,
+  type EventType,
+  endpointReasons,
+  type endpoints,
+  eventTypes,
+  limits,
+  Refusal,
+} from '@pixgate/spec'
+import type { Dispatcher } from 'undici'
+import { operatorOf } from '../audit/operator.ts'
+import { insertAudit } from '../audit/store.ts'
+import type { Clock } from '../platform/clock.ts'
+import {
+  type Database,
+  instantParameter,
+  type Queries,
+  refusableTransaction,
+  statement,
+} from '../platform/db/database.ts'
+import type { Handlers, RequestContext } from '../platform/http/handler.ts'
+import { instantText } from '../platform/http/instant.ts'
+import type { AddressGate } from '../platform/http-client/address-gate.ts'
+import { type Ids, isUuid } from '../platform/ids.ts'
+import type { Job } from '../platform/jobs/job.ts'
+import { refuseLapsed } from '../platform/live-request.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Sealer } from '../platform/sealing.ts'
+import type { Circuit } from './breaker.ts'
+import { assertResolves, endpointUrl } from './endpoint-url.ts'
+import { attemptFieldsView } from './history.ts'
+import {
+  endSecrets,
+  eraseSecrets,
+  listSecrets,
+  makeSecret,
+  openingSecrets,
+  type SigningSecret,
+  sealedSecrets,
+} from './secrets.ts'
+import { send, signatureOf } from './send.ts'
+import type { Keyring } from './signing.ts'
+
+/** Endpoints of the merchant: registering, pausing, resuming, testing and removing them. */
+
+/** A registered endpoint. */
+export interface WebhookEndpoint {
+  readonly id: string
+  readonly url: string
+  /** In the order of `eventTypes`. */
+  readonly events: readonly EventType[]
+  readonly createdAt: number
+}
+
+/** Dependencies of endpoints. */
+export interface EndpointDependencies {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly logger: Logger
+  readonly keyring: Keyring
+  readonly sealer: Sealer
+  readonly gate: AddressGate
+  readonly dispatcher: Dispatcher
+  /** Sandbox: endpoints on http and private addresses are allowed. */
+  readonly allowPrivate: boolean
+  /** Called when deliveries may have become due. */
+  readonly onDue: () => void
+}
+
+/** The handlers of endpoints. */
+export type EndpointHandlers = Handlers<
+  Pick<
+    typeof endpoints,
+    | 'createWebhook'
+    | 'listWebhooks'
+    | 'getWebhook'
+    | 'pauseWebhook'
+    | 'resumeWebhook'
+    | 'testWebhook'
+    | 'rotateWebhookSecret'
+    | 'deleteWebhook'
+  >
+>
+
+/** Makes the handlers. */
+export function createEndpointHandlers(needs: EndpointDependencies): EndpointHandlers {
+  const { database, clock } = needs
+  const sendTestEvent = createTestEvents(needs)
+  const shown = async (id: string) => {
+    const now = clock.now()
+    const detail = isUuid(id) ? await selectEndpoint(database, id, now) : undefined
+    if (detail === undefined) throw new Refusal('not_found')
+    return detailView(detail, await listSecrets(database, detail.id, now))
+  }
+  return {
+    createWebhook: async ({ body, context }) => ({ status: 201, body: await register(needs, body, context) }),
+    listWebhooks: async () => ({ status: 200, body: { data: (await listEndpoints(database)).map(endpointView) } }),
+    getWebhook: async ({ params }) => ({ status: 200, body: await shown(params.webhook_id) }),
+    pauseWebhook: async ({ params, context }) => {
+      await setPaused(needs, params.webhook_id, true, context)
+      return { status: 200, body: await shown(params.webhook_id) }
+    },
+    resumeWebhook: async ({ params, context }) => {
+      await setPaused(needs, params.webhook_id, false, context)
+      return { status: 200, body: await shown(params.webhook_id) }
+    },
+    rotateWebhookSecret: async ({ params, body, context }) => {
+      const overlapSeconds = body.overlapSeconds ?? limits.webhookSecretOverlapSeconds
+      return { status: 200, body: await rotateSecret(needs, params.webhook_id, overlapSeconds, context) }
+    },
+    testWebhook: async ({ params, context }) => ({
+      status: 200,
+      body: await sendTestEvent(params.webhook_id, context),
+    }),
+    deleteWebhook: async ({ params, context }) => {
+      await remove(needs, params.webhook_id, context)
+      return { status: 204 }
+    },
+  }
+}
+
+/** Writes a row of the audit trail for the caller of a request. */
+function auditing(
+  { ids }: Pick<EndpointDependencies, 'ids'>,
+  queries: Queries,
+  context: RequestContext,
+  nowMs: number,
+) {
+  return (action: string, subject: string, facts: Readonly<Record<string, unknown>> = {}) =>
+    insertAudit(queries, { ...operatorOf(context), id: ids.uuid(), at: nowMs, action, subject, facts })
+}
+
+/**
+ * Registers an endpoint. Registrations run one after the other, so that their bound holds. The audit trail gets the host alone, as
+ * the path may be a secret.
+ * @throws Refusal validation_error (400) · webhook_url_not_allowed (422) · duplicate_webhook (409) · too_many_webhooks (422) ·
+ *   overloaded (503) the request has lapsed, or the name cannot be resolved now
+ * @source rules#webhooks.1, rules#webhook-secrets.1, rules#audit.6, failure-modes#NO-12
+ */
+async function register(
+  needs: EndpointDependencies,
+  asked: { readonly url: string; readonly events: readonly EventType[] },
+  context: RequestContext,
+) {
+  const url = endpointUrl(asked.url, needs.allowPrivate)
+  if (!needs.allowPrivate) await assertResolves(needs.gate, url)
+  return refusableTransaction(needs.database, async (queries) => {
+    await queries.rows(lockRegistrationsStatement, [])
+    refuseLapsed(context.live)
+    const at = needs.clock.now()
+    const events = eventTypes.filter((type) => asked.events.includes(type))
+    const registered: WebhookEndpoint = { id: needs.ids.uuid(), url: url.href, events, createdAt: at }
+    const existing = await listEndpoints(queries)
+    const isSame = (other: WebhookEndpoint) => other.url === url.href && other.events.join() === events.join()
+    if (existing.some(isSame)) throw new Refusal('duplicate_webhook')
+    if (existing.length >= limits.webhookSubscriptionsMax) throw new Refusal('too_many_webhooks')
+    await queries.rows(insertEndpointStatement, [registered.id, url.href, events, instantParameter(at)])
+    const { text: secret } = await makeSecret(needs, queries, registered.id, at, 0)
+    await auditing(needs, queries, context, at)('webhook.created', registered.id, { host: url.host, events })
+    return { ...endpointView({ ...registered, isPaused: false }), secret }
+  })
+}
+
+/**
+ * Removes an endpoint and cancels its deliveries; an attempt under way may still arrive.
+ * @throws Refusal not_found (404) unknown or already removed · overloaded (503) the request has lapsed
+ * @source rules#webhooks.3, rules#webhook-secrets.3, failure-modes#NO-8
+ */
+async function remove(needs: EndpointDependencies, id: string, context: RequestContext): Promise<void> {
+  if (!isUuid(id)) throw new Refusal('not_found')
+  await refusableTransaction(needs.database, async (queries) => {
+    refuseLapsed(context.live)
+    const now = needs.clock.now()
+    const removed = await queries.rows(deleteEndpointStatement, [id, instantParameter(now)])
+    if (removed.length === 0) throw new Refusal('not_found')
+    await auditing(needs, queries, context, now)('webhook.deleted', id)
+    await endSecrets(queries, id, now, now)
+  })
+  await sweepRemoved(needs.database, needs.clock.now(), id)
+}
+
+/**
+ * Pauses an endpoint, or resumes one. The audit trail gets it where that changes something.
+ * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed
+ * @source rules#webhooks.14, rules#webhooks.15
+ */
+async function setPaused(
+  needs: EndpointDependencies,
+  id: string,
+  isPaused: boolean,
+  context: RequestContext,
+): Promise<void> {
+  if (!isUuid(id)) throw new Refusal('not_found')
+  await refusableTransaction(needs.database, async (queries) => {
+    if ((await queries.rows(lockEndpointStatement, [id])).length === 0) throw new Refusal('not_found')
+    refuseLapsed(context.live)
+    const now = needs.clock.now()
+    const changed = await queries.rows(isPaused ? pauseStatement : resumeStatement, [id, instantParameter(now)])
+    const audit = auditing(needs, queries, context, now)
+    if (changed.length > 0) await audit(isPaused ? 'webhook.paused' : 'webhook.resumed', id)
+  })
+  if (!isPaused) needs.onDue()
+}
+
+/**
+ * Makes another secret of an endpoint. Rotations of one endpoint run one after the other.
+ * @param overlapSeconds for which the earlier ones sign beside it
+ * @throws Refusal not_found (404) unknown or removed · too_many_webhook_secrets (409) · overloaded (503) the request has lapsed
+ * @source rules#webhook-secrets.2, rules#webhook-secrets.3
+ */
+async function rotateSecret(needs: EndpointDependencies, id: string, overlapSeconds: number, context: RequestContext) {
+  if (!isUuid(id)) throw new Refusal('not_found')
+  return refusableTransaction(needs.database, async (queries) => {
+    if ((await queries.rows(lockEndpointStatement, [id])).length === 0) throw new Refusal('not_found')
+    refuseLapsed(context.live)
+    const at = needs.clock.now()
+    const made = await makeSecret(needs, queries, id, at, overlapSeconds)
+    const [, ...before] = await listSecrets(queries, id, at)
+    await auditing(needs, queries, context, at)('webhook.secret_rotated', id, { secret: made.id, overlapSeconds })
+    const ends = before.map(({ expiresAt }) => expiresAt ?? at)
+    return {
+      webhook_id: id.toLowerCase(),
+      secret: made.text,
+      createdAt: new Date(at).toISOString(),
+      previousExpiresAt: instantText(ends.length === 0 ? null : Math.max(...ends)),
+    }
+  })
+}
+
+const TEST_EVENT_TYPE = 'webhook_test'
+
+/**
+ * Makes the sender of test events: signed like any notification, sent once whatever the state of the endpoint, stored nowhere.
+ * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed, or too many are under way
+ * @source rules#webhooks.20
+ */
+function createTestEvents(needs: EndpointDependencies) {
+  const { database, clock, ids, logger, keyring } = needs
+  const openSecrets = openingSecrets(needs.sealer, logger)
+  let underWay = 0
+
+  async function sendOne(id: string, { live }: RequestContext) {
+    const now = clock.now()
+    const found = isUuid(id) ? await selectEndpoint(database, id, now) : undefined
+    if (found === undefined) throw new Refusal('not_found')
+    await keyring.refresh()
+    const secrets = openSecrets(await sealedSecrets(database, found.id, now))
+    refuseLapsed(live)
+    const notificationId = ids.uuid()
+    const event = { id: notificationId, created_at: new Date(now).toISOString() }
+    const body = Buffer.from(JSON.stringify({ event_type: TEST_EVENT_TYPE, event }))
+    const message = { url: found.url, notificationId, body }
+    const signature = signatureOf(body, keyring.signer())
+    const attempt = await send(needs, message, signature, secrets, { 'webhook-test': 'true' })
+    const { outcome, statusCode, code, excerpt, times } = attempt
+    const line = { event: 'endpoint.tested', webhookId: found.id, host: URL.parse(found.url)?.host, outcome }
+    logger.info(line, 'A test event was sent')
+    const made = { startedAt: attempt.startedAt, outcome, statusCode, code, answer: excerpt, ...times }
+    return { notificationId, ...attemptFieldsView(made) }
+  }
+
+  return async (id: string, context: RequestContext) => {
+    if (underWay >= limits.webhookTestsAtOnce) throw new Refusal('overloaded', { retryAfterSeconds: 1 })
+    underWay += 1
+    try {
+      return await sendOne(id, context)
+    } finally {
+      underWay -= 1
+    }
+  }
+}
+
+/** Dependencies of the housekeeping. */
+export interface HousekeepingDependencies {
+  readonly database: Database
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Ends deliveries that are not sent any more, some hundreds at a time: those of removed endpoints, and those that were held for too
+ * long. Erases secrets that sign no more.
+ * @source rules#webhooks.3, rules#webhooks.14, rules#webhook-secrets.3
+ */
+export function createHousekeeping({ database, clock, logger }: HousekeepingDependencies): Job {
+  return {
+    processNext: async () => {
+      const now = clock.now()
+      await eraseSecrets(database, now)
+      const cancelled = await sweepRemoved(database, now, null)
+      const held = [instantParameter(now), instantParameter(now - limits.webhookHeldMs), ENDED_AT_ONCE] as const
+      const ended = await database.rows(endHeldStatement, [...held])
+      for (const { endpointId: webhookId, count } of ended) {
+        const line = { event: 'delivery.held_too_long', webhookId, count }
+        logger.error(line, 'Deliveries were held for too long and are given up')
+      }
+      return cancelled > 0 || ended.length > 0
+    },
+  }
+}
+
+const lockRegistrationsStatement = statement<[], never>(
+  'webhooks.lockRegistrations',
+  'SELECT pg_advisory_xact_lock(7046741002)',
+)
+
+const lockEndpointStatement = statement<[string], { id: string }>(
+  'webhooks.lockEndpoint',
+  'SELECT id FROM endpoint WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
+)
+
+/** An endpoint of the list. */
+export interface ListedEndpoint extends WebhookEndpoint {
+  readonly isPaused: boolean
+}
+
+const listEndpointsStatement = statement<[], ListedEndpoint>(
+  'webhooks.listEndpoints',
+  `SELECT id, url, events, created_at AS "createdAt", state = 'paused' AS "isPaused"
+     FROM endpoint
+    WHERE deleted_at IS NULL
+    ORDER BY created_at, id`,
+)
+
+/** The endpoints that were not removed, oldest first. */
+export function listEndpoints(queries: Queries): Promise<ListedEndpoint[]> {
+  return queries.rows(listEndpointsStatement, [])
+}
+
+const insertEndpointStatement = statement<[string, string, readonly string[], string]>(
+  'webhooks.insertEndpoint',
+  'INSERT INTO endpoint (id, url, events, created_at, since) VALUES ($1, $2, $3, $4, $4)',
+)
+
+const deleteEndpointStatement = statement<[string, string], { id: string }>(
+  'webhooks.deleteEndpoint',
+  'UPDATE endpoint SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL RETURNING id',
+)
+
+const pauseStatement = statement<[string, string], { id: string }>(
+  'webhooks.pause',
+  `UPDATE endpoint SET state = 'paused', reason = 'requested', since = $2, failed_probes = 0, probe_at = NULL
+    WHERE id = $1 AND state <> 'paused'
+   RETURNING id`,
+)
+
+// The breaker is open until a probe is taken; the days of failing begin anew.
+const resumeStatement = statement<[string, string], { id: string }>(
+  'webhooks.resume',
+  `UPDATE endpoint
+      SET state = 'degraded', reason = 'resumed', since = $2, failed_probes = 0, probe_at = $2, held_until = NULL, failures = 0,
+          failing_since = NULL
+    WHERE id = $1 AND state = 'paused'
+   RETURNING id`,
+)
+
+/** Deliveries that end without being sent, in one statement. */
+const ENDED_AT_ONCE = 500
+
+// A delivery with an attempt under way is left to a later sweep, as it may arrive. A fan-out that ran while the endpoint was removed adds
+// some.
+const sweepRemovedStatement = statement<[now: string, limit: number, endpointId: string | null], { count: number }>(
+  'webhooks.sweepRemoved',
+  `WITH over AS (
+     SELECT found.id
+       FROM endpoint e
+      CROSS JOIN LATERAL (
+        SELECT id FROM delivery d
+         WHERE d.endpoint_id = e.id AND d.due_at IS NOT NULL AND (d.leased_until IS NULL OR d.leased_until <= $1)
+         LIMIT $2
+           FOR UPDATE SKIP LOCKED) AS found
+      WHERE e.deleted_at IS NOT NULL AND ($3::uuid IS NULL OR e.id = $3)),
+   ended AS (
+     UPDATE delivery d
+        SET state = CASE d.state WHEN 'PENDING' THEN 'CANCELLED' ELSE d.state END, due_at = NULL, leased_until = NULL,
+            resend_after = NULL, finished_at = $1
+       FROM over
+      WHERE d.id = over.id
+     RETURNING d.id)
+   SELECT count(*)::integer AS count FROM ended`,
+)
+
+/**
+ * Cancels the next deliveries of removed endpoints.
+ * @param endpointId `null`: of all
+ * @returns how many
+ * @source rules#webhooks.3
+ */
+async function sweepRemoved(queries: Queries, nowMs: number, endpointId: string | null): Promise<number> {
+  const parameters = [instantParameter(nowMs), ENDED_AT_ONCE, endpointId] as const
+  return (await queries.rows(sweepRemovedStatement, [...parameters]))[0]?.count ?? 0
+}
+
+const endHeldStatement = statement<[now: string, dueBefore: string, number], { endpointId: string; count: number }>(
+  'webhooks.endHeld',
+  `WITH held AS (
+     SELECT found.id
+       FROM endpoint e
+      CROSS JOIN LATERAL (
+        SELECT id FROM delivery d
+         WHERE d.endpoint_id = e.id AND d.due_at < $2
+         ORDER BY d.due_at
+         LIMIT $3
+           FOR UPDATE SKIP LOCKED) AS found
+      WHERE e.deleted_at IS NULL AND e.state <> 'active'),
+   ended AS (
+     UPDATE delivery d
+        SET state = CASE d.state WHEN 'PENDING' THEN 'FAILED' ELSE d.state END, due_at = NULL, leased_until = NULL,
+            resend_after = NULL, finished_at = $1, last_outcome = 'held_too_long', schedule_left = 0, resend_left = 0
+       FROM held
+      WHERE d.id = held.id
+     RETURNING d.endpoint_id)
+   SELECT endpoint_id AS "endpointId", count(*)::integer AS count FROM ended GROUP BY endpoint_id`,
+)
+
+/** An endpoint with its circuit breaker and its queue. */
+export interface EndpointDetail extends WebhookEndpoint, Omit<Circuit, 'failedProbes'> {
+  readonly state: EndpointState
+  readonly reason: EndpointReason | null
+  /** Deliveries that have something to send; counted up to 10,000. */
+  readonly pending: number
+  /** Time of the oldest notification among those that are due first. */
+  readonly oldestPendingAt: number | null
+  readonly nextAttemptAt: number | null
+  /** Attempts of the last 24 hours, counted up to 1,000. */
+  readonly recentAttempts: number
+  readonly recentSuccesses: number
+  readonly p50Ms: number | null
+  readonly p95Ms: number | null
+}
+
+const COUNTED_MAX = 10_000
+
+/** @source rules#webhooks.19 */
+const RECENT_MS = 24 * 60 * 60 * 1_000
+
+// The oldest notification is looked for among the deliveries that are due first.
+const selectEndpointStatement = statement<[string, number, recentSince: string], EndpointDetail>(
+  'webhooks.selectEndpoint',
+  `SELECT e.id, e.url, e.events, e.created_at AS "createdAt", e.state, e.reason, e.since, e.failures,
+          e.failing_since AS "failingSince", e.probe_at AS "probeAt", e.held_until AS "heldUntil",
+          counted.pending, first.oldest AS "oldestPendingAt", first.due AS "nextAttemptAt", recent.*
+     FROM endpoint e
+    CROSS JOIN LATERAL (
+      SELECT count(*)::integer AS pending
+        FROM (SELECT FROM delivery WHERE endpoint_id = e.id AND due_at IS NOT NULL LIMIT $2) AS waiting) AS counted
+    CROSS JOIN LATERAL (
+      SELECT min(d.due_at) AS due, min(n.created_at) AS oldest
+        FROM (SELECT notification_id, due_at FROM delivery
+               WHERE endpoint_id = e.id AND due_at IS NOT NULL
+               ORDER BY due_at LIMIT 100) AS d
+        JOIN notification n ON n.id = d.notification_id) AS first
+    CROSS JOIN LATERAL (
+      SELECT count(*)::integer AS "recentAttempts",
+             (count(*) FILTER (WHERE outcome = 'delivered'))::integer AS "recentSuccesses",
+             percentile_disc(0.5) WITHIN GROUP (ORDER BY total_ms) AS "p50Ms",
+             percentile_disc(0.95) WITHIN GROUP (ORDER BY total_ms) AS "p95Ms"
+        FROM (SELECT outcome, total_ms FROM delivery_attempt
+               WHERE endpoint_id = e.id AND ended_at >= $3
+               ORDER BY ended_at DESC LIMIT 1000) AS made) AS recent
+    WHERE e.id = $1 AND e.deleted_at IS NULL`,
+)
+
+/** An endpoint that was not removed; `undefined` where there is none. @source rules#webhooks.15, rules#webhooks.19 */
+async function selectEndpoint(queries: Queries, id: string, nowMs: number): Promise<EndpointDetail | undefined> {
+  const recentSince = instantParameter(nowMs - RECENT_MS)
+  return (await queries.rows(selectEndpointStatement, [id, COUNTED_MAX, recentSince]))[0]
+}
+
+function endpointView({ id, url, events, createdAt, isPaused }: ListedEndpoint) {
+  return { webhook_id: id, url, events: [...events], active: !isPaused, createdAt: new Date(createdAt).toISOString() }
+}
+
+/** @source rules#webhooks.15, rules#webhooks.19, rules#webhook-secrets.2 */
+function detailView(detail: EndpointDetail, secrets: readonly SigningSecret[]) {
+  const { state, reason, failures, pending, recentAttempts: attempts, recentSuccesses: succeeded } = detail
+  const successRate = attempts === 0 ? null : Math.round((succeeded / attempts) * 10_000) / 10_000
+  return {
+    ...endpointView({ ...detail, isPaused: state === 'paused' }),
+    delivery: {
+      state,
+      reason,
+      explanation: reason === null ? null : endpointReasons[reason],
+      since: new Date(detail.since).toISOString(),
+      failures,
+      failingSince: instantText(detail.failingSince),
+      nextProbeAt: instantText(detail.probeAt),
+      heldUntil: instantText(detail.heldUntil),
+      pending,
+      oldestPendingAt: instantText(detail.oldestPendingAt),
+      nextAttemptAt: instantText(detail.nextAttemptAt),
+      recent: { attempts, succeeded, successRate, p50Ms: detail.p50Ms, p95Ms: detail.p95Ms },
+    },
+    secrets: secrets.map(({ createdAt, expiresAt }) => ({
+      createdAt: new Date(createdAt).toISOString(),
+      expiresAt: instantText(expiresAt),
+    })),
+  }
+}

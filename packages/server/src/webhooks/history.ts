@@ -1,0 +1,297 @@
+import {
+  type AttemptOutcome,
+  type DeliveryState,
+  type EndpointInput,
+  type EventType,
+  type endpoints,
+  limits,
+  Refusal,
+} from '@pixgate/spec'
+import { knownProblem } from '../platform/connection-problem.ts'
+import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
+import type { Handlers } from '../platform/http/handler.ts'
+import { instantOf, instantText } from '../platform/http/instant.ts'
+import { cursorAfter, type Place, placeOf } from '../platform/http/page-cursor.ts'
+import { type RequestPart, requestParts, type TimeSplit } from '../platform/http-client/request-times.ts'
+import { isUuid } from '../platform/ids.ts'
+
+/** Deliveries and their attempts, as merchants read them. */
+
+/** The handlers of the history. */
+export type HistoryHandlers = Handlers<Pick<typeof endpoints, 'listWebhookDeliveries' | 'getWebhookDelivery'>>
+
+/** Makes the handlers. */
+export function createHistoryHandlers(database: Database): HistoryHandlers {
+  return {
+    listWebhookDeliveries: async ({ query }) => {
+      const limit = query.limit ?? limits.pageLimitDefault
+      // One row more shows whether there are more.
+      const rows = await listDeliveries(database, { ...filterOf(query), limit: limit + 1 })
+      const page = rows.slice(0, limit)
+      const last = page.at(-1)
+      const hasMore = rows.length > limit
+      const nextCursor = hasMore && last ? cursorAfter(last, 1) : null
+      return { status: 200, body: { data: page.map(deliveryView), pagination: { limit, hasMore, nextCursor } } }
+    },
+    getWebhookDelivery: async ({ params }) => {
+      const delivery = isUuid(params.id) ? await selectDelivery(database, params.id) : undefined
+      if (delivery === undefined) throw new Refusal('not_found')
+      const attempts = await database.rows(selectAttemptsStatement, [delivery.id, limits.webhookAttemptsShownMax])
+      return { status: 200, body: { ...deliveryView(delivery), attempts: attempts.map(attemptView) } }
+    },
+  }
+}
+
+/**
+ * @throws Refusal validation_error (400) a cursor that is not ours, or instants in the wrong order
+ * @source rules#webhooks.18
+ */
+function filterOf(
+  query: EndpointInput<typeof endpoints.listWebhookDeliveries>['query'],
+): Omit<DeliveryFilter, 'limit'> {
+  const [from, until] = [
+    query.from === undefined ? null : instantOf(query.from),
+    query.until === undefined ? null : instantOf(query.until),
+  ]
+  if (from !== null && until !== null && until < from) throw invalid('until', 'until must not be before from')
+  return {
+    webhookId: query.webhook_id ?? null,
+    state: query.state ?? null,
+    eventType: query.event_type ?? null,
+    operationId: query.operation_id ?? null,
+    correlationId: query.correlation_id ?? null,
+    from,
+    until,
+    after: query.cursor === undefined ? null : placeAfter(query.cursor),
+  }
+}
+
+function placeAfter(cursor: string): Place {
+  const place = placeOf(cursor)
+  if (place === undefined) throw invalid('cursor', 'cursor must be the nextCursor of an earlier page')
+  return place.after
+}
+
+function invalid(field: string, message: string): Refusal {
+  const code = field === 'cursor' ? 'invalid' : 'out_of_range'
+  return new Refusal('validation_error', { message, fields: [{ field, code, message }] })
+}
+
+/** A delivery with its notification's operation. */
+export interface DeliveryRow extends Place {
+  readonly webhookId: string
+  readonly notificationId: string
+  readonly eventType: EventType
+  readonly operationId: string
+  readonly correlationId: string | null
+  readonly state: DeliveryState
+  readonly attemptCount: number
+  readonly nextAttemptAt: number | null
+  readonly finishedAt: number | null
+}
+
+/** Filter of a list of deliveries; `null` filters nothing. Instants are epoch milliseconds. */
+interface DeliveryFilter {
+  readonly webhookId: string | null
+  readonly state: DeliveryState | null
+  readonly eventType: EventType | null
+  readonly operationId: string | null
+  readonly correlationId: string | null
+  /** Inclusive. */
+  readonly from: number | null
+  /** Exclusive. */
+  readonly until: number | null
+  /** The last of the page before. */
+  readonly after: Place | null
+  readonly limit: number
+}
+
+type ListParameters = [
+  webhookId: string | null,
+  state: string | null,
+  eventType: string | null,
+  operationId: string | null,
+  correlationId: string | null,
+  from: string | null,
+  until: string | null,
+  afterAt: string | null,
+  afterId: string | null,
+  limit: number,
+]
+
+// A delivery with an attempt under way: the time of its next one is not known yet.
+const COLUMNS = `d.id, d.created_at AS "createdAt", d.endpoint_id AS "webhookId", d.notification_id AS "notificationId",
+          n.event_type AS "eventType", n.operation_id AS "operationId", o.correlation_id AS "correlationId", d.state,
+          d.attempts AS "attemptCount", CASE WHEN d.leased_until IS NULL THEN d.due_at END AS "nextAttemptAt",
+          d.finished_at AS "finishedAt"`
+
+// Bounds that are always given are looked up in the index, however deep the page is.
+const FILTERED = `($1::uuid IS NULL OR d.endpoint_id = $1) AND ($2::text IS NULL OR d.state = $2)
+         AND ($3::text IS NULL OR n.event_type = $3) AND ($5::text IS NULL OR o.correlation_id = $5)
+         AND d.created_at >= coalesce($6::timestamptz, '-infinity') AND d.created_at < coalesce($7::timestamptz, 'infinity')
+         AND (d.created_at, d.id) < (coalesce($8::timestamptz, 'infinity'),
+                                     coalesce($9::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`
+
+const NEWEST_FIRST = 'ORDER BY d.created_at DESC, d.id DESC LIMIT $10'
+
+/** By `delivery_listed`: the newest of each endpoint, and of those the newest. */
+const listDeliveriesStatement = statement<ListParameters, DeliveryRow>(
+  'webhooks.listDeliveries',
+  `SELECT d.*
+     FROM endpoint e
+    CROSS JOIN LATERAL (
+      SELECT ${COLUMNS}
+        FROM delivery d
+        JOIN notification n ON n.id = d.notification_id
+        LEFT JOIN operation o ON o.id = n.operation_id
+       WHERE d.endpoint_id = e.id AND ${FILTERED}
+       ${NEWEST_FIRST}) AS d
+    WHERE ($1::uuid IS NULL OR e.id = $1) AND $4::uuid IS NULL
+    ORDER BY d."createdAt" DESC, d.id DESC
+    LIMIT $10`,
+  { isLong: true },
+)
+
+/** By `notification_once` and `delivery_once`: an operation has few. */
+const listOfOperationStatement = statement<ListParameters, DeliveryRow>(
+  'webhooks.listDeliveriesOfOperation',
+  `SELECT ${COLUMNS}
+     FROM notification n
+     JOIN delivery d ON d.notification_id = n.id
+     LEFT JOIN operation o ON o.id = n.operation_id
+    WHERE n.operation_id = $4 AND ${FILTERED}
+    ${NEWEST_FIRST}`,
+)
+
+/** Lists deliveries, the newest first. @source rules#webhooks.18 */
+function listDeliveries(queries: Queries, filter: DeliveryFilter): Promise<DeliveryRow[]> {
+  const { webhookId, state, eventType, operationId, correlationId, after } = filter
+  return queries.rows(operationId === null ? listDeliveriesStatement : listOfOperationStatement, [
+    webhookId,
+    state,
+    eventType,
+    operationId,
+    correlationId,
+    filter.from === null ? null : instantParameter(filter.from),
+    filter.until === null ? null : instantParameter(filter.until),
+    after === null ? null : instantParameter(after.createdAt),
+    after?.id ?? null,
+    filter.limit,
+  ])
+}
+
+const selectDeliveryStatement = statement<[string], DeliveryRow>(
+  'webhooks.selectDelivery',
+  `SELECT ${COLUMNS}
+     FROM delivery d
+     JOIN notification n ON n.id = d.notification_id
+     LEFT JOIN operation o ON o.id = n.operation_id
+    WHERE d.id = $1`,
+)
+
+/** Reads a delivery; `undefined` where there is none. */
+export async function selectDelivery(queries: Queries, id: string): Promise<DeliveryRow | undefined> {
+  return (await queries.rows(selectDeliveryStatement, [id]))[0]
+}
+
+/** A stored attempt. */
+interface AttemptRow extends TimeSplit {
+  readonly attempt: number
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly outcome: AttemptOutcome
+  readonly statusCode: number | null
+  readonly code: string | null
+  readonly answer: string | null
+}
+
+const selectAttemptsStatement = statement<[string, number], AttemptRow>(
+  'webhooks.selectAttempts',
+  `SELECT attempt, started_at AS "startedAt", ended_at AS "endedAt", outcome, status_code AS "statusCode", code,
+          excerpt AS answer, dns_ms AS "dnsMs", connect_ms AS "connectMs", tls_ms AS "tlsMs", wait_ms AS "waitMs",
+          total_ms AS "totalMs"
+     FROM delivery_attempt
+    WHERE delivery_id = $1
+    ORDER BY attempt DESC
+    LIMIT $2`,
+)
+
+/** Writes a delivery for the API. @source rules#webhooks.18 */
+export function deliveryView({ createdAt, nextAttemptAt, finishedAt, ...row }: DeliveryRow) {
+  return {
+    ...row,
+    nextAttemptAt: instantText(nextAttemptAt),
+    createdAt: new Date(createdAt).toISOString(),
+    finishedAt: instantText(finishedAt),
+  }
+}
+
+/** Writes the fields that every attempt shows, stored or of a test event. @source rules#webhooks.17 */
+export function attemptFieldsView(row: Omit<AttemptRow, 'attempt' | 'endedAt'>) {
+  const { startedAt, outcome, statusCode, code, answer, dnsMs, connectMs, tlsMs, waitMs, totalMs } = row
+  const times = { dnsMs, connectMs, tlsMs, waitMs, totalMs }
+  const explanation = explanationOf({ outcome, statusCode, code, times })
+  return { startedAt: new Date(startedAt).toISOString(), outcome, explanation, statusCode, answer, times }
+}
+
+function attemptView({ attempt, endedAt, ...row }: AttemptRow) {
+  return { attempt, ...attemptFieldsView(row), endedAt: new Date(endedAt).toISOString() }
+}
+
+/** An attempt to explain. */
+export interface Explained extends Pick<AttemptRow, 'outcome' | 'statusCode' | 'code'> {
+  readonly times: Pick<TimeSplit, `${RequestPart}Ms`>
+}
+
+/** Explanations of a timeout, by the last part of the request that began. */
+const LATE: Readonly<Record<RequestPart, string>> = {
+  dns: 'The name of your server was not looked up in time.',
+  connect: 'Your server did not take the connection in time.',
+  tls: 'Your server did not finish the TLS handshake in time.',
+  wait: 'Your server took the connection and did not answer in time.',
+}
+
+/** Explanations of outcomes without an answer whose code is not known. */
+const UNANSWERED: Readonly<Record<Exclude<AttemptOutcome, 'delivered' | 'refused' | 'timeout'>, string>> = {
+  dns: 'The name of your server has no address.',
+  connect: 'No connection to your server could be made.',
+  tls: 'No TLS connection to your server could be made.',
+  broken: 'Your server closed the connection before answering.',
+  address_not_allowed: 'The name of your server led to an address that is not public: no connection was made.',
+}
+
+/** The outcome of an attempt in a sentence, for the operator of the receiver. @source rules#webhooks.17 */
+export function explanationOf({ outcome, statusCode, code, times }: Explained): string {
+  switch (outcome) {
+    case 'delivered':
+      return `Your server took it: it answered ${statusCode}.`
+    case 'refused':
+      return ofStatus(statusCode ?? 0)
+    case 'timeout':
+      return LATE[requestParts.findLast((part) => times[`${part}Ms`] !== null) ?? 'connect']
+    case 'dns':
+    case 'connect':
+    case 'tls':
+      return ofCode(code) ?? UNANSWERED[outcome]
+    case 'broken':
+      return code?.startsWith('HPE_') ? 'Your server answered something that is not HTTP.' : UNANSWERED.broken
+    case 'address_not_allowed':
+      return UNANSWERED[outcome]
+    default:
+      return outcome satisfies never
+  }
+}
+
+function ofCode(code: string | null): string | undefined {
+  const problem = code === null ? undefined : knownProblem(code)
+  return problem === undefined ? undefined : `Your server ${problem}.`
+}
+
+function ofStatus(statusCode: number): string {
+  if (statusCode >= 300 && statusCode < 400) return `Your server answered ${statusCode}: a redirect is never followed.`
+  if (statusCode === 401 || statusCode === 403) {
+    return `Your server answered ${statusCode}: it did not accept the sender, or did not verify the signature.`
+  }
+  if (statusCode === 410) return 'Your server answered 410: it wants no more notifications.'
+  return `Your server answered ${statusCode}.`
+}

@@ -1,0 +1,381 @@
+import { type endpoints, limits, Refusal } from '@pixgate/spec'
+import { operatorOf } from '../audit/operator.ts'
+import { insertAudit } from '../audit/store.ts'
+import type { Clock } from '../platform/clock.ts'
+import {
+  type Database,
+  instantParameter,
+  type Queries,
+  refusableTransaction,
+  statement,
+} from '../platform/db/database.ts'
+import type { Handlers, RequestContext } from '../platform/http/handler.ts'
+import { instantOf } from '../platform/http/instant.ts'
+import { type Ids, isUuid } from '../platform/ids.ts'
+import { refuseLapsed } from '../platform/live-request.ts'
+import { type DeliveryRow, deliveryView, selectDelivery } from './history.ts'
+
+/** Sending again: one delivery, those that an endpoint has not taken, and those of before it was registered. */
+
+/** Dependencies of sending again. */
+export interface ResendDependencies {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Called when deliveries may have become due. */
+  readonly onDue: () => void
+}
+
+/** The handlers of sending again. */
+export type ResendHandlers = Handlers<
+  Pick<typeof endpoints, 'resendWebhookDelivery' | 'recoverWebhook' | 'sendMissedToWebhook'>
+>
+
+/** Makes the handlers. */
+export function createResendHandlers(needs: ResendDependencies): ResendHandlers {
+  return {
+    resendWebhookDelivery: async ({ params, context }) => ({
+      status: 202,
+      body: deliveryView(await resendOne(needs, params.id, context)),
+    }),
+    recoverWebhook: async ({ params, body, context }) => ({
+      status: 202,
+      body: await recover(needs, params.webhook_id, instantOf(body.since), context),
+    }),
+    sendMissedToWebhook: async ({ params, body, context }) => ({
+      status: 202,
+      body: await sendMissed(needs, params.webhook_id, instantOf(body.since), context),
+    }),
+  }
+}
+
+/** Reasons why a delivery cannot be resent, with their messages. @source rules#webhooks.21 */
+const REASONS = {
+  endpoint_removed: 'the endpoint of this delivery was removed',
+  erased: 'the notification of this delivery was erased at the end of its retention',
+} as const
+
+function notResendable(code: keyof typeof REASONS): Refusal {
+  return new Refusal('delivery_not_resendable', { fields: [{ field: 'id', code, message: REASONS[code] }] })
+}
+
+/**
+ * Makes a delivery due now with the attempts of a resend, whatever its state; `finish` honours it where an attempt is under way.
+ * @throws Refusal not_found (404) · delivery_not_resendable (409) · overloaded (503) the request has lapsed
+ * @source rules#webhooks.21
+ */
+async function resendOne(needs: ResendDependencies, id: string, context: RequestContext): Promise<DeliveryRow> {
+  if (!isUuid(id)) throw new Refusal('not_found')
+  const resent = await refusableTransaction(needs.database, async (queries) => {
+    const [found] = await queries.rows(lockResentStatement, [id])
+    if (found === undefined) throw new Refusal('not_found')
+    if (found.isRemoved) throw notResendable('endpoint_removed')
+    if (found.isErased) throw notResendable('erased')
+    refuseLapsed(context.live)
+    const now = needs.clock.now()
+    await queries.rows(resendStatement, [[id], instantParameter(now), limits.webhookResendAttempts, null])
+    await audit(needs, queries, context, 'webhook.resent', found.endpointId, { delivery: id })
+    return selectDelivery(queries, id)
+  })
+  if (resent === undefined) throw new Error(`the delivery ${id} that was just resent is missing`)
+  needs.onDue()
+  return resent
+}
+
+// The endpoint and the notification are locked before the delivery, as by the removal of the one and the erasing of the other: each
+// waits for this, or is seen here.
+const lockResentStatement = statement<[string], { endpointId: string; isRemoved: boolean; isErased: boolean }>(
+  'webhooks.lockResent',
+  `SELECT e.id AS "endpointId", e.deleted_at IS NOT NULL AS "isRemoved", n.erased_at IS NOT NULL AS "isErased"
+     FROM delivery d
+     JOIN endpoint e ON e.id = d.endpoint_id
+     JOIN notification n ON n.id = d.notification_id
+    WHERE d.id = $1
+      FOR SHARE OF e, n`,
+)
+
+// An attempt under way keeps its lease, as it may be taken. A recovery changes what is still in the state in which it was chosen. Rows are locked in the order of their ids, as by `finish`. A microsecond
+// between two of them keeps the given order.
+const resendStatement = statement<
+  [ids: readonly string[], now: string, attempts: number, onlyIn: string | null],
+  { id: string }
+>(
+  'webhooks.resend',
+  `WITH locked AS (
+     SELECT d.id, given.nth
+       FROM delivery d
+       JOIN unnest($1::uuid[]) WITH ORDINALITY AS given (id, nth) ON given.id = d.id
+      WHERE d.state <> 'CANCELLED'
+        AND ($4::text IS NULL OR d.state = $4 AND d.resend_after IS NULL AND (d.due_at IS NULL OR d.due_at > $2))
+      ORDER BY d.id
+        FOR UPDATE OF d)
+   UPDATE delivery d
+      SET due_at = CASE WHEN leased_until IS NULL
+                        THEN least(due_at, $2::timestamptz - (cardinality($1) - nth) * interval '1 microsecond')
+                        ELSE due_at END,
+          resend_left = CASE WHEN leased_until IS NULL THEN $3::integer ELSE resend_left END,
+          resend_after = CASE WHEN leased_until IS NULL THEN NULL ELSE $2::timestamptz END
+     FROM locked
+    WHERE d.id = locked.id
+   RETURNING d.id`,
+)
+
+/** Deliveries of one step, which is one transaction. */
+const STEP = 500
+
+/**
+ * Makes deliveries of an endpoint due that it has not taken: first the pending ones that wait for a later attempt, then the failed ones,
+ * oldest first. The audit trail gets the order before the first step. A step of a request that has lapsed is not begun.
+ * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed
+ * @source rules#webhooks.22
+ */
+async function recover(needs: ResendDependencies, webhookId: string, since: number, context: RequestContext) {
+  await begin(needs, webhookId, 'webhook.recovered', since, context)
+  const progress = { deliveries: 0, hasMore: true, since }
+  let wanted: 'PENDING' | 'FAILED' = 'PENDING'
+  let room: number = limits.webhookResendMax
+  while (room > 0 && progress.hasMore && !context.live.hasLapsed()) {
+    const limit = Math.min(STEP, room)
+    const { chosen, resent, lastAt } = await recoverStep(needs, webhookId, wanted, progress.since, limit)
+    needs.onDue()
+    room -= chosen
+    progress.deliveries += resent
+    if (wanted === 'FAILED') {
+      progress.hasMore = chosen === limit
+      progress.since = lastAt ?? progress.since
+    } else if (chosen < limit) {
+      wanted = 'FAILED'
+    }
+  }
+  return resentView(webhookId, progress)
+}
+
+function resentView(
+  webhookId: string,
+  { deliveries, hasMore, since }: { deliveries: number; hasMore: boolean; since: number },
+) {
+  return { webhookId: webhookId.toLowerCase(), deliveries, hasMore, since: new Date(since).toISOString() }
+}
+
+/** Writes the order of an operator to the audit trail, before anything is done for it. */
+async function begin(
+  needs: ResendDependencies,
+  webhookId: string,
+  action: string,
+  since: number,
+  context: RequestContext,
+): Promise<void> {
+  if (!isUuid(webhookId)) throw new Refusal('not_found')
+  await refusableTransaction(needs.database, async (queries) => {
+    await lockEndpoint(queries, webhookId)
+    refuseLapsed(context.live)
+    await audit(needs, queries, context, action, webhookId, { since: new Date(since).toISOString() })
+  })
+}
+
+function audit(
+  { ids, clock }: ResendDependencies,
+  queries: Queries,
+  context: RequestContext,
+  action: string,
+  subject: string,
+  facts: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  return insertAudit(queries, { ...operatorOf(context), id: ids.uuid(), at: clock.now(), action, subject, facts })
+}
+
+const lockEndpointStatement = statement<[string], { id: string }>(
+  'webhooks.shareEndpoint',
+  'SELECT id FROM endpoint WHERE id = $1 AND deleted_at IS NULL FOR SHARE',
+)
+
+/** Keeps an endpoint from being removed until the transaction ends. @throws Refusal not_found (404) */
+async function lockEndpoint(queries: Queries, id: string): Promise<void> {
+  if ((await queries.rows(lockEndpointStatement, [id])).length === 0) throw new Refusal('not_found')
+}
+
+interface Chosen {
+  readonly id: string
+  readonly createdAt: number
+}
+
+type ChooseParameters = [endpointId: string, since: string, now: string, limit: number]
+
+// A recovered delivery is not chosen again: it is due, or its resend waits for the attempt under way.
+const chooseStatements = {
+  PENDING: statement<ChooseParameters, Chosen>(
+    'webhooks.choosePending',
+    `SELECT d.id, d.created_at AS "createdAt"
+       FROM delivery d
+       JOIN notification n ON n.id = d.notification_id
+      WHERE d.endpoint_id = $1 AND d.state = 'PENDING' AND d.due_at > $3 AND d.resend_after IS NULL AND d.created_at >= $2
+        AND n.erased_at IS NULL
+      ORDER BY d.due_at
+      LIMIT $4
+        FOR SHARE OF n`,
+  ),
+  FAILED: statement<ChooseParameters, Chosen>(
+    'webhooks.chooseFailed',
+    `SELECT d.id, d.created_at AS "createdAt"
+       FROM delivery d
+       JOIN notification n ON n.id = d.notification_id
+      WHERE d.endpoint_id = $1 AND d.state = 'FAILED' AND d.due_at IS NULL AND d.created_at >= $2 AND d.created_at <= $3
+        AND n.erased_at IS NULL
+      ORDER BY d.created_at
+      LIMIT $4
+        FOR SHARE OF n`,
+  ),
+}
+
+async function recoverStep(
+  { database, clock }: ResendDependencies,
+  webhookId: string,
+  wanted: 'PENDING' | 'FAILED',
+  since: number,
+  limit: number,
+) {
+  return refusableTransaction(database, async (queries) => {
+    await lockEndpoint(queries, webhookId)
+    const now = instantParameter(clock.now())
+    const chosen = await queries.rows(chooseStatements[wanted], [webhookId, instantParameter(since), now, limit])
+    const oldestFirst = chosen.toSorted((one, other) => one.createdAt - other.createdAt).map(({ id }) => id)
+    const resent = await queries.rows(resendStatement, [oldestFirst, now, limits.webhookResendAttempts, wanted])
+    return { chosen: chosen.length, resent: resent.length, lastAt: chosen.at(-1)?.createdAt }
+  })
+}
+
+/** Places of the feed that one step looks at, and steps of one request that find little. */
+const LOOKED_AT_MAX = 5_000
+const LOOKS_MAX = 200
+
+/** A notification gets its time when its transaction begins, and its place in the feed after the commit: within this at the latest. */
+const PLACED_WITHIN_MS = 3_600_000
+
+/**
+ * Makes deliveries of the notifications of an endpoint's events that were made before it was registered, oldest first. It reads the
+ * feed, and a delivery is made once, so any step may be repeated.
+ * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed
+ * @source rules#webhooks.24
+ */
+async function sendMissed(needs: ResendDependencies, webhookId: string, since: number, context: RequestContext) {
+  await begin(needs, webhookId, 'webhook.missed_sent', since, context)
+  let reached = await startOfMissed(needs.database, since)
+  const progress = { deliveries: 0, hasMore: true, since }
+  for (let look = 0; look < LOOKS_MAX && !context.live.hasLapsed(); look++) {
+    const room = limits.webhookResendMax - progress.deliveries
+    if (room === 0) break
+    const found = await missedStep(needs, webhookId, since, reached, Math.min(STEP, room))
+    if (found.deliveries > 0) needs.onDue()
+    reached = found.reached
+    progress.deliveries += found.deliveries
+    progress.hasMore = found.hasMore
+    progress.since = Math.max(since, (found.reachedAt ?? since) - PLACED_WITHIN_MS)
+    if (found.isEnd) break
+  }
+  return resentView(webhookId, progress)
+}
+
+const startOfMissedStatement = statement<[before: string], { position: bigint }>(
+  'webhooks.startOfMissed',
+  `SELECT coalesce((SELECT position FROM notification
+                     WHERE created_at < $1 AND erased_at IS NULL AND fanned_out_at IS NOT NULL
+                     ORDER BY created_at DESC
+                     LIMIT 1), 0) AS position`,
+)
+
+/** A place of the feed before everything that was made since then. */
+async function startOfMissed(queries: Queries, since: number): Promise<bigint> {
+  const [start] = await queries.rows(startOfMissedStatement, [instantParameter(since - PLACED_WITHIN_MS)])
+  return start?.position ?? 0n
+}
+
+/** A fan-out that ran while the endpoint was being registered did not see it. Later notifications have their delivery already. */
+const REGISTERED_WITHIN_MS = 15_000
+
+interface MissedStep {
+  readonly deliveries: number
+  /** The last place that was looked at, and the time of its notification. */
+  readonly reached: bigint
+  readonly reachedAt: number | null
+  /** No place is behind it now. */
+  readonly isEnd: boolean
+  readonly hasMore: boolean
+}
+
+const missedStepStatement = statement<
+  [
+    endpointId: string,
+    since: string,
+    after: string,
+    lookedAtMax: number,
+    limit: number,
+    registeredWithinMs: number,
+    now: string,
+    attempts: number,
+    deliveryIds: string,
+  ],
+  MissedStep
+>(
+  'webhooks.missedStep',
+  `WITH span AS (
+     SELECT e.id, e.events, e.created_at + $6 * interval '1 millisecond' AS until, feed.last_position AS last,
+            least($3::bigint + $4::integer, feed.last_position) AS reached
+       FROM endpoint e
+      CROSS JOIN feed
+      WHERE e.id = $1),
+   missed AS (
+     SELECT n.id, n.position, row_number() OVER (ORDER BY n.position) AS nth
+       FROM span
+      CROSS JOIN LATERAL (
+        SELECT n.id, n.position
+          FROM notification n
+         WHERE n.position > $3 AND n.position <= span.reached AND n.created_at >= $2 AND n.created_at < span.until
+           AND n.erased_at IS NULL AND n.event_type = ANY (span.events)
+           AND NOT EXISTS (SELECT FROM delivery d WHERE d.notification_id = n.id AND d.endpoint_id = span.id)
+         ORDER BY n.position
+         LIMIT $5
+           FOR SHARE OF n) AS n),
+   made AS (
+     INSERT INTO delivery (id, notification_id, endpoint_id, created_at, due_at, schedule_left, resend_left)
+     SELECT (left($9::text, 24) || lpad(to_hex(nth), 4, '0') || left(gen_random_uuid()::text, 8))::uuid, id, $1, $7,
+            $7::timestamptz - (count(*) OVER () - nth) * interval '1 microsecond', 0, $8
+       FROM missed
+         ON CONFLICT (notification_id, endpoint_id) DO NOTHING
+     RETURNING id),
+   done AS (
+     SELECT span.last, span.until,
+            CASE WHEN (SELECT count(*) FROM missed) = $5 THEN (SELECT max(position) FROM missed)
+                 ELSE greatest(span.reached, $3::bigint) END AS reached
+       FROM span)
+   SELECT (SELECT count(*) FROM made)::integer AS deliveries, done.reached, n.created_at AS "reachedAt",
+          done.reached >= done.last AS "isEnd",
+          done.reached < done.last
+            OR EXISTS (SELECT FROM notification WHERE fanned_out_at IS NULL AND created_at < done.until) AS "hasMore"
+     FROM done
+     LEFT JOIN notification n ON n.position = done.reached`,
+)
+
+async function missedStep(
+  { database, clock, ids }: ResendDependencies,
+  webhookId: string,
+  since: number,
+  after: bigint,
+  limit: number,
+): Promise<MissedStep> {
+  return refusableTransaction(database, async (queries) => {
+    await lockEndpoint(queries, webhookId)
+    const [step] = await queries.rows(missedStepStatement, [
+      webhookId,
+      instantParameter(since),
+      String(after),
+      LOOKED_AT_MAX,
+      limit,
+      REGISTERED_WITHIN_MS,
+      instantParameter(clock.now()),
+      limits.webhookResendAttempts,
+      ids.uuid(),
+    ])
+    if (step === undefined) throw new Error('feed row is missing')
+    return step
+  })
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { verify } from 'node:crypto'
+import test from 'node:test'
+import { type Received, startReceiver } from '../support/webhook-receiver.ts'
+import { ENCRYPTION_KEYS, requestContext, type WebhookProcess, webhookWorld } from '../support/webhook-world.ts'
+
+const why = { reason: 'the tests', force: true }
+const bare = { params: undefined, query: undefined, context: requestContext }
+
+/** Makes a key and lets it sign, by the endpoints of a process. @returns its id */
+async function rotate({ handlers }: WebhookProcess): Promise<string> {
+  const { body } = await handlers.createSigningKey({ ...bare, body: why })
+  await handlers.promoteSigningKey({ ...bare, params: { key_id: body.id }, body: why })
+  return body.id
+}
+
+/** Delivers until nothing more is due right away: a process that sees another key opens it and looks again. */
+async function deliverAll({ fanOut, delivery }: WebhookProcess): Promise<void> {
+  await fanOut.processNext()
+  while (await delivery.processNext());
+  await delivery.settled()
+}
+
+const keyIdOf = ({ headers }: Received) => headers['digital-signature-key-id']
+
+test('[signing-keys.5] every process signs with the key that is current when it claims, from the first claim on', async (t) => {
+  const world = await webhookWorld(t)
+  const other = await world.anotherProcess()
+  const receiver = await startReceiver(t)
+  await world.register(receiver.url)
+  const ids = [world.keyring.signer().keyId]
+  for (const [process, rotating] of [
+    [other, world],
+    [world, other],
+  ] as const) {
+    ids.push(await rotate(rotating))
+    await world.notify()
+    assert.equal(await process.delivery.processNext(), true, 'it signs nothing with the key that it had')
+    await deliverAll(process)
+    const last = receiver.received.at(-1) ?? assert.fail()
+    assert.equal(keyIdOf(last), ids.at(-1))
+    const signature = Buffer.from(String(last.headers['digital-signature']), 'base64')
+    assert.ok(verify('sha256', last.body, process.keyring.signer().publicPem, signature))
+  }
+  assert.equal(receiver.received.length, 2)
+  assert.partialDeepStrictEqual(await world.deliveries(), [{ attempts: 1 }, { attempts: 1 }])
+})
+
+test('[webhooks.8] [NO-7] a retry of an old notification is signed with the current key, over the same bytes', async (t) => {
+  const world = await webhookWorld(t)
+  const statuses = [401, 200]
+  const receiver = await startReceiver(t, (response) => response.writeHead(statuses.shift() ?? 500).end())
+  await world.register(receiver.url)
+  await world.notify()
+  await deliverAll(world)
+  const id = await rotate(world)
+  world.clock.advance(6_000)
+  await deliverAll(world)
+  const [first, second] = receiver.received
+  assert.ok(first && second)
+  assert.deepEqual(second.body, first.body)
+  assert.deepEqual([keyIdOf(second), first.headers['webhook-id']], [id, second.headers['webhook-id']])
+  assert.notEqual(keyIdOf(first), id)
+  assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'DELIVERED', attempts: 2 }])
+})
+
+test('[signing-keys.5] a process that cannot open the current key claims nothing, so that another delivers', async (t) => {
+  const world = await webhookWorld(t)
+  const changed = { current: 'another encryption key', previous: ENCRYPTION_KEYS.current }
+  const ahead = await world.anotherProcess({ encryptionKeys: changed })
+  const receiver = await startReceiver(t)
+  await world.register(receiver.url)
+  await world.notify()
+  const id = await rotate(ahead)
+  await world.fanOut.processNext()
+  for (let step = 0; step < 20; step++) {
+    await assert.rejects(world.delivery.processNext(), { name: 'Unreadable' })
+  }
+  assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'PENDING', attempts: 0 }])
+  await deliverAll(ahead)
+  assert.deepEqual(receiver.received.map(keyIdOf), [id])
+})
