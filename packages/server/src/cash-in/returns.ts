@@ -8,8 +8,8 @@ import type { CashIn, CashInEvent, CashInFacts } from './cash-in.ts'
  * Money that went back of a charge's payments. Pure.
  *
  * Each return id has one row, in one state. A return that names none of our refunds is `in_doubt` while one of them may be
- * it. The bank's answers about those refunds end the doubt, and it is `booked`, as our refund or as the bank's own. After 15
- * minutes a case is opened, and what is available of it is held. A doubt that rests on an event alone is dropped once no
+ * it. The bank's answers about those refunds end that, and the return is `booked`, as our refund or as the bank's own. After
+ * 15 minutes a case is opened, and what is available of it is held. A doubt that rests on an event alone is dropped once no
  * refund can be it; a row stays, `released`, where money of it was held.
  *
  * A return that cannot be debited from the merchant is `in_suspense` until an operator has `decided` it; one of a payment

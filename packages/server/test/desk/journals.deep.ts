@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { createCashInStore } from '../../src/cash-in/store.ts'
+import { wentBack } from '../cash-in/situations.ts'
 import { cashOutRequest, INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
 import { confirmed as refunded } from '../refund-in/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
@@ -219,7 +220,7 @@ for (const decision of ['confirm', 'fail'] as const) {
     await decide('send_contradicted', decision, decision === 'confirm' ? { evidence: { returnId: 'D1' } } : {})
     const after = await cashIns.apply(cashInId, { on: 'work.requested' })
     const { returns, refundsOpenCents } = after?.cashIn.facts ?? {}
-    assert.deepEqual([returns, refundsOpenCents], [decision === 'confirm' ? { D1: 40_00 } : undefined, 0])
+    assert.deepEqual([returns, refundsOpenCents], [decision === 'confirm' ? wentBack({ D1: 40_00 }) : undefined, 0])
     const { available, reserved, settlement } = await balances(database)
     const expected = decision === 'confirm' ? [59_00n, -60_00n] : [99_00n, -100_00n]
     assert.deepEqual([available, reserved, settlement], [expected[0], undefined, expected[1]])
