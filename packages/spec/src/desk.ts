@@ -205,7 +205,7 @@ const caseWhole = Type.Object(
     ...caseFields,
     version: Type.String({
       maxLength: 128,
-      description: 'It changes with everything that becomes known of its operation, or of what it is about',
+      description: 'It changes with everything that a decision depends on, and not when the bank is queried in vain',
     }),
     facts: { ...json, description: 'What was reported when the case opened' },
     options: Type.Array(option, { description: 'What the table has for this case, and what each would do' }),

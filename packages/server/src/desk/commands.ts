@@ -25,7 +25,6 @@ import {
   openProposals,
   orderedBy,
   type Standing,
-  versionOf,
   whyVoid,
 } from './steps/rules.ts'
 import {
@@ -351,14 +350,14 @@ async function holdOperator(queries: Queries, { actor, actorName }: Operator): P
   if (actorName !== undefined && !(await holdActive(queries, actor))) throw new Refusal('unauthorized')
 }
 
-/** Of cases of no operation none was decided since; of an operation it is its version that tells. @source rules#desk.40 */
+/** Of cases of no operation none was decided since; of an operation the version of the case tells. @source rules#desk.40 */
 async function isAsRead(
   queries: Queries,
   stored: StoredCase,
   version: string,
   seen: bigint | undefined,
 ): Promise<boolean> {
-  if (stored.operationId !== null) return versionOf(stored) === version
+  if (stored.operationId !== null) return stored.closedAt === null && String(stored.version) === version
   return stored.closedAt === null && (await readLooseVersion(queries)) === seen
 }
 

@@ -11,9 +11,10 @@ import {
   type DeskNeeds,
   type ProposalRequest,
 } from './commands.ts'
+import { isOfOneTime } from './decidable.ts'
 import type { ReadCase } from './loose/index.ts'
 import { looseOptionsOf, type OptionsNeeds, operationOf, optionsOf, usedAlone } from './options.ts'
-import { evidenceOf, stepViews, versionOf } from './steps/rules.ts'
+import { evidenceOf, stepViews } from './steps/rules.ts'
 import { readSteps, readStoredCase } from './steps/store.ts'
 import { type CaseFilter, listCases, readCase, type WholeCase } from './store.ts'
 import { summaryOf } from './summary.ts'
@@ -42,7 +43,7 @@ export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
     getCase: async ({ params, context }) => {
       const { whole, operation } = await readTogether(needs, params.id)
       const loose = operation ? undefined : await needs.looseDesk.read(whole.id)
-      const version = loose?.version ?? versionOf(whole)
+      const version = loose?.version ?? String(whole.version)
       const people = await holders.people()
       const standing = { version, isClosed: whole.closedAt !== null, people }
       const usedCents = await usedAlone(needs, operatorOf(context).actor, people)
@@ -117,7 +118,7 @@ async function readTogether({ database }: OptionsNeeds, id: string) {
     const whole: WholeCase | undefined = isUuid(id) ? await readCase(database, id) : undefined
     if (!whole) throw new Refusal('not_found')
     const operation = await operationOf(database, whole)
-    if (operation === undefined || operation.version === whole.version) return { whole, operation }
+    if (operation === undefined || isOfOneTime(whole, operation)) return { whole, operation }
   }
 }
 

@@ -51,7 +51,7 @@ const DOUBT = 'RECONCILIATION_REQUIRED'
 const SECOND: CashInFacts = { ...PAID, payments: { E1: 100_00, E2: 60_00 } }
 /** D9 left, and nobody knows of which payment. */
 const LEFT_FACTS: CashInFacts = { ...SECOND, suspendedReturns: { D9: { endToEndId: null, cents: 30_00 } } }
-const KEEPING: OpenCase = { id: 'another', kind: 'charge_contradicted', reference: '' }
+const KEEPING: OpenCase = { id: 'another', kind: 'charge_contradicted', reference: '', version: 1 }
 
 interface Given extends Partial<DeskOrder> {
   readonly before?: Partial<CashIn>
@@ -404,7 +404,7 @@ test('[cash-in.desk.12] a charge that the bank has as it was asked for waits for
   assert.deepEqual(done(over).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided EXPIRED'])
   const paid = decide(DOUBT, 'close', 'charge_contradicted', { before: credited(PAID), reference: '' })
   assert.deepEqual(done(paid).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided PAID'])
-  const others = [{ id: 'another', kind: 'amount_differs', reference: 'E9' }]
+  const others = [{ id: 'another', kind: 'amount_differs', reference: 'E9', version: 1 }]
   const kept = decide(DOUBT, 'close', 'charge_contradicted', { reference: '', others })
   assert.deepEqual(done(kept), [`operator.explained ${DOUBT}`, 'closes case of charge_contradicted'])
 })
@@ -445,7 +445,7 @@ test('[cash-in.desk.15] [desk.5] a decision leaves other cases open, and the dou
   const close = (before: Partial<CashIn>, others: readonly OpenCase[] = []) =>
     done(decide(DOUBT, 'close', 'payment_restated', { before, others, reference: '' }))
   assert.deepEqual(close(credited(PAID), [KEEPING]), [`operator.explained ${DOUBT}`, 'closes case of payment_restated'])
-  const harmless = { id: 'harmless', kind: 'payment_unconfirmed', reference: '' }
+  const harmless = { id: 'harmless', kind: 'payment_unconfirmed', reference: '', version: 1 }
   assert.deepEqual(close(credited(PAID), [harmless]).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided PAID'])
   assert.deepEqual(close({ expiresAt: NOW - 1 }).slice(1), ['doubt.decided EXPIRED', 'closes case of payment_restated'])
   const failed = { expiresAt: NOW - 1, facts: { failureCode: 'refused', failureReason: null } }

@@ -34,7 +34,7 @@ const SENT_STATES = [
 ] as const
 /** One attempt, six minutes ago: it arrives no more. */
 const TRIED: CashOutFacts = { attempts: 1, firstAttemptAt: NOW - 360_000, lastAttemptAt: NOW - 360_000 }
-const ANOTHER: OpenCase = { id: 'another', kind: 'send_contradicted', reference: '' }
+const ANOTHER: OpenCase = { id: 'another', kind: 'send_contradicted', reference: '', version: 1 }
 
 interface Given extends Partial<DeskOrder> {
   readonly before?: Partial<CashOut>

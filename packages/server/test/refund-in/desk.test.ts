@@ -25,8 +25,8 @@ const TOLD = ['return_booked_before', 'answer_after_end', 'confirmation_restated
 const STATES = ['PENDING', 'CONFIRMED', 'FAILED'] as const
 /** One attempt, six minutes ago: it arrives no more. */
 const TRIED: RefundInFacts = { attempts: 1, firstAttemptAt: NOW - 360_000, lastAttemptAt: NOW - 360_000 }
-const ANOTHER: OpenCase = { id: 'another', kind: 'answer_after_end', reference: '' }
-const CASTING: OpenCase = { id: 'casting', kind: 'return_booked_before', reference: 'D0' }
+const ANOTHER: OpenCase = { id: 'another', kind: 'answer_after_end', reference: '', version: 1 }
+const CASTING: OpenCase = { id: 'casting', kind: 'return_booked_before', reference: 'D0', version: 1 }
 
 interface Given extends Partial<DeskOrder> {
   readonly facts?: RefundInFacts

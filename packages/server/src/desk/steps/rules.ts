@@ -17,11 +17,6 @@ type StepView = Static<(typeof getCase)['responses'][200]['schema']>['steps'][nu
 /** What is ordered, as it is kept with a proposal. */
 export type Ordered = Pick<AnyOrder, 'decision' | 'reason' | 'evidence' | 'attributeTo'>
 
-/** The `version` of a case: it changes with everything that becomes known of its operation. @source rules#desk.33 */
-export function versionOf({ version, closedAt }: Pick<StoredCase, 'version' | 'closedAt'>): string {
-  return String(version ?? (closedAt === null ? 'open' : 'closed'))
-}
-
 /** What was ordered, as JSON. */
 export function contentOf({ decision, reason, evidence, attributeTo }: Ordered): Document {
   return { decision, reason, evidence: { ...evidence }, ...(attributeTo !== undefined && { attributeTo }) }

@@ -11,18 +11,17 @@ export interface StoredCase extends DecidableCase {
   readonly atStakeCents: bigint | null
   /** Epoch milliseconds. */
   readonly closedAt: number | null
-  /** How many moves its operation has had; `null` where it has none. */
-  readonly version: number | null
+  /** It grows with every change that a decision depends on. @source rules#engine.22 */
+  readonly version: number
 }
 
-const CASE = `SELECT c.id, c.kind, c.reference, c.facts, c.amount_cents AS "atStakeCents", c.operation_id AS "operationId", c.closed_at AS "closedAt", o.version
-     FROM "case" c LEFT JOIN operation o ON o.id = c.operation_id
-    WHERE c.id = $1`
+const CASE = `SELECT id, kind, reference, facts, amount_cents AS "atStakeCents", operation_id AS "operationId", closed_at AS "closedAt", version
+     FROM "case" WHERE id = $1`
 
 const selectCase = statement<[id: string], StoredCase>('desk.decided_case', CASE)
 
 // The row is held, so that of two proposals one sees the other.
-const lockCase = statement<[id: string], StoredCase>('desk.held_case', `${CASE} FOR NO KEY UPDATE OF c`)
+const lockCase = statement<[id: string], StoredCase>('desk.held_case', `${CASE} FOR NO KEY UPDATE`)
 
 /** A case; `undefined` where there is none. */
 export async function readStoredCase(queries: Queries, id: string): Promise<StoredCase | undefined> {
