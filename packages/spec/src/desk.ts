@@ -357,7 +357,7 @@ export const decideCase = endpoint({
       example: DECIDED_EXAMPLE,
     },
   },
-  errors: ['not_found', 'case_changed', 'not_possible_in_state', 'idempotency_key_reused'],
+  errors: ['not_found', 'case_changed', 'not_possible_in_state', 'idempotency_key_reused', 'insufficient_balance'],
 })
 
 const PROPOSAL_ID = '0198c0f3-3f00-7000-8000-8b9c0d1e2f3a'
@@ -397,7 +397,7 @@ export const decideCaseProposal = endpoint({
       },
     },
   },
-  errors: ['not_found', 'approver_not_independent', 'proposal_void', 'not_possible_in_state'],
+  errors: ['not_found', 'approver_not_independent', 'proposal_void', 'not_possible_in_state', 'insufficient_balance'],
 })
 
 /** @source rules#desk.43 */

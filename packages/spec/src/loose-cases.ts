@@ -123,6 +123,14 @@ export const looseCases = {
     meaning: 'The verification of the books found a fault. Nothing was booked.',
     decisions: { close: CLOSE },
   },
+  adjustment_requested: {
+    meaning: 'An operator asked for an adjustment of the balance that takes a second person. Nothing was booked.',
+    decisions: {
+      credit: 'Book the adjustment: the money came in, and is available.',
+      debit: 'Book the adjustment: the money went out of what is available.',
+      close: 'Close it without an adjustment.',
+    },
+  },
   close_differs: {
     meaning: 'The close of a day differs from the bank’s balance by what no open case explains. Nothing was booked.',
     decisions: { close: CLOSE },

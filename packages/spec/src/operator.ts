@@ -152,9 +152,9 @@ export const createAdjustment = endpoint({
   tag: 'Operator',
   summary: 'Adjust the balance: opening balance, top-up or withdrawal at the bank',
   description:
-    'Books what was moved at the bank by hand; moves nothing there. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on, either way, it takes an `admin`: 403 `insufficient_role`; so it does where it would bring what an `operator` adjusts, and decides alone, within 24 hours to that. Send an `Idempotency-Key`, so that a lost answer is not booked twice.',
+    'Books what was moved at the bank by hand; moves nothing there. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on, either way, it is proposed: a case `adjustment_requested`, which another person approves. The administrative token names nobody, so it proposes nothing: 403 `insufficient_role`. Send an `Idempotency-Key`, so that a lost answer is not booked twice.',
   headers: {
-    'Idempotency-Key': { ...idempotencyKey, description: 'Replays the 201 of the same request within 24 hours' },
+    'Idempotency-Key': { ...idempotencyKey, description: 'Replays the answer to the same request within 24 hours' },
   },
   body: Type.Object(
     {
@@ -167,7 +167,7 @@ export const createAdjustment = endpoint({
     },
     { title: 'AdjustmentRequest', additionalProperties: false },
   ),
-  example: { valueCents: 100000, reason: 'Opening balance' },
+  example: { valueCents: 50000, reason: 'Opening balance' },
   responses: {
     201: {
       description: 'Booked; the ledger has it as `ADJUSTMENT`',
@@ -183,9 +183,21 @@ export const createAdjustment = endpoint({
       ),
       example: {
         id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f',
-        valueCents: 100000,
+        valueCents: 50000,
         reason: 'Opening balance',
         createdAt: '2026-11-21T13:00:00.000Z',
+      },
+    },
+    202: {
+      description: 'Proposed; nothing is booked until another person approves it',
+      headers: ['Idempotent-Replayed'],
+      schema: Type.Object(
+        { caseId: uuid, proposalId: { ...uuid, description: 'To be approved or withdrawn' } },
+        { title: 'AdjustmentProposed' },
+      ),
+      example: {
+        caseId: '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f',
+        proposalId: '0198c0f3-3f00-7000-8000-8b9c0d1e2f3a',
       },
     },
   },

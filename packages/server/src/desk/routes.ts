@@ -13,7 +13,7 @@ import {
 } from './commands.ts'
 import { isOfOneTime } from './decidable.ts'
 import type { ReadCase } from './loose/index.ts'
-import { looseOptionsOf, type OptionsNeeds, operationOf, optionsOf, usedAlone } from './options.ts'
+import { looseOptionsOf, type OptionsNeeds, operationOf, optionsOf } from './options.ts'
 import { evidenceOf, stepViews } from './steps/rules.ts'
 import { readSteps, readStoredCase } from './steps/store.ts'
 import { type CaseFilter, listCases, readCase, type WholeCase } from './store.ts'
@@ -40,14 +40,13 @@ export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
       const nextCursor = hasMore ? (data.at(-1)?.id ?? null) : null
       return { status: 200, body: { data, pagination: { limit, hasMore, nextCursor } } }
     },
-    getCase: async ({ params, context }) => {
+    getCase: async ({ params }) => {
       const { whole, operation } = await readTogether(needs, params.id)
       const loose = operation ? undefined : await needs.looseDesk.read(whole.id)
       const version = loose?.version ?? String(whole.version)
       const people = await holders.people()
       const standing = { version, isClosed: whole.closedAt !== null, people }
-      const usedCents = await usedAlone(needs, operatorOf(context).actor, people)
-      const options = loose ? looseOptionsOf(loose, needs, usedCents) : optionsOf(whole, operation, needs, usedCents)
+      const options = loose ? looseOptionsOf(loose, needs) : optionsOf(whole, operation, needs)
       return {
         status: 200,
         body: {

@@ -25,7 +25,7 @@ async function proposed(t: TestContext) {
   return { ...pix, id, caseId: overdue.id, steps, approve }
 }
 
-test('[desk.33] [desk.42] a proposal about an overdue payout is still valid after twenty queries of the bank', async (t) => {
+test('[desk.33] [desk.39] [desk.42] a proposal about an overdue payout is still valid after twenty queries of the bank', async (t) => {
   const pix = await proposed(t)
   const before = await pix.read(`/${pix.caseId}`)
   const queried = (whole: typeof before) => whole.timeline.moves.length
@@ -34,6 +34,9 @@ test('[desk.33] [desk.42] a proposal about an overdue payout is still valid afte
   assert.ok(queried(after) >= queried(before) + 20, `${queried(after) - queried(before)} moves`)
   assert.equal(after.version, before.version)
   assert.equal(after.steps[0].isOpen, true)
+  const asked = await pix.decide(pix.caseId, 'reopen')
+  assert.equal(asked.body.outcome, 'decided', 'a query of the bank takes one person')
+  await pix.work()
   const { status, body } = await pix.approve()
   assert.deepEqual([status, body.outcome], [200, 'approved'], JSON.stringify(body))
   assert.equal((await pix.get(`/api/pix/cash-out/${pix.id}`)).status, 'FAILED')

@@ -333,7 +333,7 @@ const PARTICULAR: readonly Row[] = [
   {
     operation: 'decideCase',
     code: 'case_changed',
-    request: async (pix) => decideCase(pix, await openCase(pix), { version: '1' }),
+    request: async (pix) => decideCase(pix, await openCase(pix), { version: '99' }),
   },
   {
     operation: 'decideCase',
@@ -347,6 +347,22 @@ const PARTICULAR: readonly Row[] = [
       const id = await openCase(pix)
       await decideCase(pix, id, {}, KEY)
       return decideCase(pix, id, { reason: 'another one' }, KEY)
+    },
+  },
+  {
+    operation: 'decideCase',
+    code: 'insufficient_balance',
+    request: async (pix) => {
+      const { id, by } = await unpayable(pix, 'Hugo')
+      return decideCase(pix, id, { decision: 'debit' }, by)
+    },
+  },
+  {
+    operation: 'decideCaseProposal',
+    code: 'insufficient_balance',
+    request: async (pix) => {
+      const made = await unpayable(pix, 'Iris')
+      return sayToProposal(pix, 'decideCaseProposal', made, await makeOperator(pix, 'approver', 'Leo'))
     },
   },
   { operation: 'decideCaseProposal', code: 'not_found', request: (pix) => send(pix, 'decideCaseProposal') },
@@ -542,7 +558,10 @@ const PARTICULAR: readonly Row[] = [
   {
     operation: 'createAdjustment',
     code: 'insufficient_balance',
-    request: (pix) => adjust(pix, -Number(limits.valueMaxCents)),
+    request: async (pix) => {
+      const authorization = `Bearer ${await makeOperator(pix, 'operator', 'Nina')}`
+      return adjust(pix, -Number(limits.valueMaxCents), { authorization })
+    },
   },
 
   {
@@ -652,6 +671,17 @@ async function proposal(pix: World, name: string, given: object = {}) {
   return { id, proposalId: body.proposalId }
 }
 
+/** A withdrawal that somebody asked for, and that is more than is available since. */
+async function unpayable(pix: World, name: string) {
+  await pix.paid('1000')
+  const by = { authorization: `Bearer ${await makeOperator(pix, 'operator', name)}` }
+  const [{ amount }] = await pix.get('/organization/balance')
+  const { status, body } = await adjust(pix, -Math.round(amount * 100), by)
+  assert.equal(status, 202, JSON.stringify(body))
+  assert.equal((await adjust(pix, -1)).status, 201)
+  return { id: body.caseId, proposalId: body.proposalId, by }
+}
+
 function sayToProposal(
   pix: World,
   operation: 'decideCaseProposal' | 'withdrawCaseProposal',
@@ -752,7 +782,7 @@ async function failedCashIn(pix: World): Promise<string> {
 
 /** Makes a payout, whether the bank can be reached or not. @returns its id */
 async function fundedCashOut(pix: World): Promise<string> {
-  await adjust(pix, 100)
+  for (const half of [50, 50]) assert.equal((await adjust(pix, half)).status, 201)
   return (await pix.cashOut({ value: 1 })).id
 }
 

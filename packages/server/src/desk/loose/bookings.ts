@@ -46,6 +46,8 @@ function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readon
       return [...step(subject.cents, 'CLEARING_ADDED', 'CLEARING_REMOVED'), ...settling(subject.cents, decision)]
     case 'clearing':
       return settling(subject.cents, decision)
+    case 'request':
+      return decision === 'close' ? [] : step(subject.cents, 'CREDITED', 'DEBITED')
     case 'decided':
       return decision === 'revert' ? reverting(booked) : []
     default:

@@ -2,17 +2,21 @@ import { type LooseDecision, Refusal } from '@pixgate/spec'
 import { CASE_TIMES } from '../../engine/case-line.ts'
 import type { Command, Decision, MovementId, State } from '../../engine/operation.ts'
 import { sha256 } from '../../platform/crypto.ts'
+import type { Queries } from '../../platform/db/database.ts'
 import { type Ids, isUuid } from '../../platform/ids.ts'
 import type { CaseSubject, LooseOption, LooseOrder, ReadCase, StoredCase } from './case.ts'
 import type { EventDesk, HandedOver, StatementDesk } from './ports.ts'
 import { decideLoose, handedCents, isCancelling, leftCents, optionsOf } from './rules.ts'
-import type { LooseStore } from './store.ts'
+import { createLooseStore, type LooseStore } from './store.ts'
 import { aboutOf, moneyOf } from './subject.ts'
 
 /** Cases of no operation, and what an operator decides of them. */
 export interface LooseDesk {
-  /** A case with what it is about; `undefined` where there is none that has no operation. */
-  read(caseId: string): Promise<ReadCase | undefined>
+  /**
+   * A case with what it is about; `undefined` where there is none that has no operation.
+   * @param queries of a transaction that has written it
+   */
+  read(caseId: string, queries?: Queries): Promise<ReadCase | undefined>
   /** The same, and how often any such case had been decided before it was read. */
   look(caseId: string): Promise<{ readonly read: ReadCase; readonly seen: bigint } | undefined>
   /** What may be decided of it here and now. @source rules#desk.50 */
@@ -64,8 +68,8 @@ export class LooseCommands implements LooseDesk {
     this.#needs = needs
   }
 
-  async read(caseId: string): Promise<ReadCase | undefined> {
-    const { store } = this.#needs
+  async read(caseId: string, queries?: Queries): Promise<ReadCase | undefined> {
+    const store = queries ? createLooseStore(queries) : this.#needs.store
     const stored = await store.get(caseId)
     if (!stored) return undefined
     const about = aboutOf(stored)

@@ -5,6 +5,7 @@ import {
   type JournalTemplate,
   journals,
   type LooseDecision,
+  limits,
   looseCaseKind,
   min,
   Refusal,
@@ -59,6 +60,7 @@ function isPossible({ subject, booked }: ReadCase, decision: LooseDecision): boo
       return subject.bookedOn === null && isOfSign(decision, subject.direction === 'in' ? 1n : -1n)
     case 'difference':
     case 'clearing':
+    case 'request':
       return subject.cents !== 0n && isOfSign(decision, subject.cents)
     case 'decided':
       return subject.booked.length > 0
@@ -137,6 +139,9 @@ function ownDecision(deciding: Deciding, state: Pick<State, 'balance'>, decision
   const { read, order, ids, attributedTo, cancels } = deciding
   const { of, steps } = booksOf(read, cancels, decision)
   const available = state.balance('available')
+  if (steps.some(({ status, valueCents }) => status === 'DEBITED' && available < valueCents)) {
+    throw new Refusal('insufficient_balance')
+  }
   const left = clearingCents([...read.booked, ...steps])
   const opens = left !== 0n && decision !== 'close' && read.kind !== 'in_clearing'
   const ordered = eventOrders(read, decision, attributedTo)
@@ -179,6 +184,8 @@ export function leftCents({ subject, facts, atStakeCents }: ReadCase, decision: 
     case 'difference':
     case 'clearing':
       return abs(subject.cents)
+    case 'request':
+      return 0n
     case 'decided':
       return [correctedCents, merchantCents, gainedCents]
         .map((sumOf) => abs(sumOf(subject.booked)))
@@ -197,6 +204,11 @@ function keyOf({ direction, movementId }: { readonly direction: 'in' | 'out'; re
 /** What the merchant reads beside an entry: the operator's own words are the trail's. */
 const SHOWN = 'A difference between the books and the bank was settled'
 
+/** The ledger shows the reason of an adjustment that somebody asked for. */
+function shownReason({ subject }: ReadCase, { reason = SHOWN }: LooseOrder): string {
+  return subject.is === 'request' && reason.length <= limits.reasonMaxLength ? reason : SHOWN
+}
+
 function createOf(
   { status, valueCents, against }: Step,
   id: string,
@@ -211,7 +223,12 @@ function createOf(
     valueCents,
     correlationId: read.id,
     bodyHash: sha256(read.version),
-    detail: { reason: SHOWN, about: read.about, caseId: read.id, ...(against !== undefined && { against }) },
+    detail: {
+      reason: shownReason(read, order),
+      about: read.about,
+      caseId: read.id,
+      ...(against !== undefined && { against }),
+    },
     madeBy: { caller: order.operator, address: '' },
   })
 }

@@ -33,6 +33,16 @@ export async function holdCase(queries: Queries, id: string): Promise<StoredCase
   return (await queries.rows(lockCase, [id]))[0]
 }
 
+const closeCaseStatement = statement<[id: string, at: string]>(
+  'desk.close_case',
+  'UPDATE "case" SET closed_at = $2 WHERE id = $1 AND closed_at IS NULL',
+)
+
+/** Closes a case of no operation that is open. */
+export async function closeCase(queries: Queries, id: string, atMs: number): Promise<void> {
+  await queries.rows(closeCaseStatement, [id, instantParameter(atMs)])
+}
+
 /** A step as it is kept. */
 export interface StoredStep extends Omit<CaseStep, 'step' | 'idempotencyKey'> {
   readonly step: 'decided' | 'proposed' | 'approved' | 'withdrawn'

@@ -36,6 +36,7 @@ const SUBJECTS: Readonly<Record<LooseCase, readonly CaseSubject[]>> = {
   statement_missing: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
   statement_differs: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
   in_clearing: [-1n, 1n, 0n].map((cents) => ({ is: 'clearing', cents })),
+  adjustment_requested: [-1n, 1n].map((cents) => ({ is: 'request', cents })),
   statement_corrected: [
     { is: 'decided', booked },
     { is: 'decided', booked: [] },
