@@ -95,17 +95,17 @@ CREATE TRIGGER closing_told AFTER UPDATE OF closed_at ON "case" FOR EACH ROW
         AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs'))
   EXECUTE FUNCTION tell_closed_case();
 
--- Steps of operators towards a decision about a case: decisions, proposals, approvals and withdrawals.
+-- Steps of operators towards a decision about a case: decisions, proposals, approvals and refusals.
 CREATE TABLE case_step (
   id                   uuid PRIMARY KEY,
   case_id              uuid NOT NULL,
-  step                 text NOT NULL CHECK (step IN ('decided', 'proposed', 'approved', 'withdrawn')),
-  -- The proposal that is approved or withdrawn.
+  step                 text NOT NULL CHECK (step IN ('decided', 'proposed', 'approved', 'refused')),
+  -- The proposal that is approved or refused.
   proposal_id          uuid,
   -- The id of an operator; `admin`: the administrative token.
   operator_id          text NOT NULL,
   operator_name        text,
-  -- JSON object: the decision with its evidence as it was ordered; of an approval or a withdrawal the reason.
+  -- JSON object: the decision with its evidence as it was ordered; of an approval or a refusal the reason.
   content              jsonb NOT NULL,
   -- The version of the case that the operator had read.
   case_version         text NOT NULL,
@@ -121,7 +121,7 @@ CREATE TABLE case_step (
   -- JSON object: the answer, for a repeated request.
   answer               jsonb NOT NULL,
   at                   timestamptz NOT NULL,
-  CONSTRAINT case_step_names_proposal CHECK ((step IN ('approved', 'withdrawn')) = (proposal_id IS NOT NULL)),
+  CONSTRAINT case_step_names_proposal CHECK ((step IN ('approved', 'refused')) = (proposal_id IS NOT NULL)),
   -- A proposal ends once.
   CONSTRAINT case_step_ends_proposal UNIQUE (proposal_id)
 );

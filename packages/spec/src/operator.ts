@@ -192,7 +192,7 @@ export const createAdjustment = endpoint({
       description: 'Proposed; nothing is booked until another person approves it',
       headers: ['Idempotent-Replayed'],
       schema: Type.Object(
-        { caseId: uuid, proposalId: { ...uuid, description: 'To be approved or withdrawn' } },
+        { caseId: uuid, proposalId: { ...uuid, description: 'To be approved or refused' } },
         { title: 'AdjustmentProposed' },
       ),
       example: {

@@ -91,8 +91,8 @@ export interface DeskCommands {
    * @source rules#desk.41, rules#desk.42
    */
   approve(request: ProposalRequest): Promise<Decided>
-  /** Withdraws a proposal, or refuses it. @throws not_found (404) · proposal_void (409) @source rules#desk.43 */
-  withdraw(request: ProposalRequest): Promise<Decided>
+  /** Refuses a proposal, its own proposer too. @throws not_found (404) · proposal_void (409) @source rules#desk.43 */
+  refuse(request: ProposalRequest): Promise<Decided>
 }
 
 /** For how long the same `Idempotency-Key` gets the same answer. */
@@ -111,7 +111,7 @@ export function createDeskCommands(needs: DeskNeeds): DeskCommands {
   return {
     decide: (request) => decide(needs, request),
     approve: (request) => approve(needs, request),
-    withdraw: (request) => withdraw(needs, request),
+    refuse: (request) => refuse(needs, request),
   }
 }
 
@@ -353,7 +353,7 @@ export function nobodyNamed(): Refusal {
 }
 
 function isProposed(): Refusal {
-  const message = 'a decision about this case is proposed already: approve it or withdraw it'
+  const message = 'a decision about this case is proposed already: approve it or refuse it'
   return new Refusal('not_possible_in_state', { message })
 }
 
@@ -411,16 +411,16 @@ function ended(end: StoredStep, step: StoredStep['step'], { actor }: Operator): 
   throw isVoid(`the proposal was ${end.step} before`)
 }
 
-async function withdraw(needs: DeskNeeds, request: ProposalRequest): Promise<Decided> {
+async function refuse(needs: DeskNeeds, request: ProposalRequest): Promise<Decided> {
   const { database, clock, ids } = needs
   const { caseId, operator, reason, bodyHash, live } = request
   const stored = isUuid(caseId) ? await readStoredCase(database, caseId) : undefined
   if (!stored) throw new Refusal('not_found')
   const { proposal, end } = await proposalOf(needs, request)
-  if (end) return ended(end, 'withdrawn', operator)
+  if (end) return ended(end, 'refused', operator)
   const ordered = orderedBy(proposal)
   const answer = decidedAnswer(
-    'withdrawn',
+    'refused',
     { caseId: stored.id, decision: ordered.decision },
     null,
     standingFor(proposal),
@@ -429,7 +429,7 @@ async function withdraw(needs: DeskNeeds, request: ProposalRequest): Promise<Dec
     refuseLapsed(live)
     await holdOperator(queries, operator)
     const at = clock.now()
-    const step = { id: ids.uuid(), caseId: stored.id, step: 'withdrawn', proposalId: proposal.id, at } as const
+    const step = { id: ids.uuid(), caseId: stored.id, step: 'refused', proposalId: proposal.id, at } as const
     const by = { operatorId: operator.actor, operatorName: operator.actorName ?? null }
     const { caseVersion, amountCents } = proposal
     const kept = { content: { reason }, caseVersion, amountCents, idempotencyKey: null, bodyHash }
@@ -438,8 +438,8 @@ async function withdraw(needs: DeskNeeds, request: ProposalRequest): Promise<Dec
     // A request without a proposal waits for nothing.
     if (stored.kind === 'adjustment_requested') await closeCase(queries, stored.id, at)
     const facts = { ordered, reason, amountCents: Number(amountCents), proposalId: proposal.id }
-    await insertAudit(queries, { ...auditOf(operator, 'withdrawn', stored, facts), id: ids.uuid(), at })
+    await insertAudit(queries, { ...auditOf(operator, 'refused', stored, facts), id: ids.uuid(), at })
     return true
   })
-  return isKept ? answer : withdraw(needs, request)
+  return isKept ? answer : refuse(needs, request)
 }

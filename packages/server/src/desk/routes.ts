@@ -22,7 +22,7 @@ import { timelineOf } from './timeline.ts'
 
 /** The endpoints of the desk. */
 export type DeskHandlers = Handlers<
-  Pick<typeof endpoints, 'listCases' | 'getCase' | 'decideCase' | 'decideCaseProposal' | 'withdrawCaseProposal'>
+  Pick<typeof endpoints, 'listCases' | 'getCase' | 'decideCase' | 'decideCaseProposal'>
 >
 
 /** Makes the handlers. */
@@ -64,12 +64,8 @@ export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
       answerOf(await commands.decide(decisionOf(params.id, body, context))),
     decideCaseProposal: async ({ params, body: { approved, reason }, context }) => {
       const said = saidOf(params, reason, context)
-      return { status: 200, body: await (approved ? commands.approve(said) : commands.withdraw(said)) }
+      return { status: 200, body: await (approved ? commands.approve(said) : commands.refuse(said)) }
     },
-    withdrawCaseProposal: async ({ params, body: { reason }, context }) => ({
-      status: 200,
-      body: await commands.withdraw(saidOf(params, reason, context)),
-    }),
   }
 }
 
@@ -105,7 +101,8 @@ function saidOf(
 }
 
 function answerOf({ answer, isReplayed }: Answered) {
-  return { status: 200, body: answer, ...(isReplayed ? { headers: { 'idempotent-replayed': 'true' } } : {}) } as const
+  const headers = isReplayed ? { headers: { 'idempotent-replayed': 'true' } } : {}
+  return { status: answer.outcome === 'proposed' ? 202 : 200, body: answer, ...headers } as const
 }
 
 /**

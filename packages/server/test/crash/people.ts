@@ -161,7 +161,7 @@ async function decided(
   const ordered = { decision, reason: 'as the bank says', version: read.version, ...more }
   const once = { 'idempotency-key': `decision-${n}` }
   const { status, body } = await world.insistAs(ana, 'POST', `${path}/decisions`, ordered, once)
-  assert.equal(status, 200, JSON.stringify(body))
+  assert.equal(status, body.outcome === 'proposed' ? 202 : 200, JSON.stringify(body))
   return { path, proposalId: body.proposalId }
 }
 

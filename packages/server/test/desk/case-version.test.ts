@@ -19,7 +19,7 @@ async function proposed(t: TestContext) {
   const [overdue] = (await pix.read(`?operation_id=${id}`)).data
   assert.equal(overdue.kind, 'outcome_overdue')
   const { status, body } = await pix.decide(overdue.id, 'fail')
-  assert.deepEqual([status, body.outcome], [200, 'proposed'], JSON.stringify(body))
+  assert.deepEqual([status, body.outcome], [202, 'proposed'], JSON.stringify(body))
   const steps = async () => (await pix.read(`/${overdue.id}`)).steps
   const approve = () => pix.say(overdue.id, body.proposalId, true)
   return { ...pix, id, caseId: overdue.id, steps, approve }

@@ -216,10 +216,11 @@ const SCENARIOS: readonly LooseScenario[] = [
   { kind: 'close_differs', arrange: unexplainedClose, decisions: { close: asItIs } },
 ]
 
-/** It takes two cases of the kind (`loose/clearing.deep.ts`), or a bank of the standard. */
+/** It takes two cases of the kind (`loose/clearing.deep.ts`), a bank of the standard, or a request (`operator/requested-adjustments.test.ts`). */
 const MADE_ELSEWHERE: Partial<Record<LooseCase, readonly LooseDecision[]>> = {
   in_clearing: ['close'],
   statement_unreadable: ['close'],
+  adjustment_requested: ['credit', 'debit', 'close'],
 }
 
 function withoutOf({ lacking = [] }: LooseScenario): string {

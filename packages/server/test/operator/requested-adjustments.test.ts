@@ -70,7 +70,7 @@ test('[adjustment.create.5] withdrawn or refused, a requested adjustment is over
   for (const end of ['withdraw', 'refuse'] as const) {
     const { caseId, proposalId } = await pix.request(1000)
     const ended = await (end === 'withdraw' ? pix.withdraw(caseId, proposalId) : pix.say(caseId, proposalId, false))
-    assert.deepEqual([ended.status, ended.body.outcome], [200, 'withdrawn'])
+    assert.deepEqual([ended.status, ended.body.outcome], [200, 'refused'])
     assert.equal((await pix.read(`/${caseId}`)).state, 'closed')
     const { status, body } = await pix.approve({ caseId, proposalId })
     assert.deepEqual([status, body.code], [409, 'proposal_void'])
@@ -78,19 +78,25 @@ test('[adjustment.create.5] withdrawn or refused, a requested adjustment is over
   assert.deepEqual(await balances(pix.database), {})
 })
 
-test('[adjustment.create.5] a request whose proposer was deactivated waits for another proposal', async (t) => {
+test('[adjustment.create.5] a request whose proposer was deactivated is proposed anew, or closed', async (t) => {
   const pix = await adjusting(t, '0')
   const rui = await pix.make('operator', 'Rui')
-  const requested = await pix.request(1000, rui)
+  const [requested, mistaken] = [await pix.request(1000, rui), await pix.request(2000, rui)]
   const { data } = (await pix.call('GET', '/operator/operators', undefined, pix.ana)).body
   const { id } = data.find(({ name }: { name: string }) => name === 'Rui')
   const admin = await pix.make('admin', 'Caio')
   assert.equal((await pix.call('DELETE', `/operator/operators/${id}`, undefined, admin)).status, 204)
   const late = await pix.approve(requested)
   assert.deepEqual([late.status, late.body.code], [409, 'proposal_void'])
-  const { body } = await pix.decide(requested.caseId, 'credit')
-  assert.equal(body.outcome, 'proposed')
-  assert.equal((await pix.say(requested.caseId, body.proposalId, true)).status, 200)
+  for (const [{ caseId }, decision] of [
+    [requested, 'credit'],
+    [mistaken, 'close'],
+  ] as const) {
+    const { body } = await pix.decide(caseId, decision)
+    assert.equal(body.outcome, 'proposed')
+    assert.equal((await pix.say(caseId, body.proposalId, true)).status, 200)
+    assert.equal((await pix.read(`/${caseId}`)).state, 'closed')
+  }
   assert.deepEqual(await balances(pix.database), { available: 1000n, settlement: -1000n })
 })
 

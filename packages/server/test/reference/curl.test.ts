@@ -190,8 +190,6 @@ async function cases({ run, variables }: Shell, pix: World): Promise<void> {
     variables.PROPOSAL_ID = (await pix.call('POST', `${path}/decisions`, body, ana)).body.proposalId
   }
   await propose()
-  await run('withdrawCaseProposal')
-  await propose()
   variables.PIXGATE_ADMIN_TOKEN = await makeOperator(pix, 'approver', 'Bia')
   await run('decideCaseProposal')
   variables.PIXGATE_ADMIN_TOKEN = ADMIN_TOKEN

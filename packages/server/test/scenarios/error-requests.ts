@@ -362,7 +362,7 @@ const PARTICULAR: readonly Row[] = [
     code: 'insufficient_balance',
     request: async (pix) => {
       const made = await unpayable(pix, 'Iris')
-      return sayToProposal(pix, 'decideCaseProposal', made, await makeOperator(pix, 'approver', 'Leo'))
+      return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'Leo'))
     },
   },
   { operation: 'decideCaseProposal', code: 'not_found', request: (pix) => send(pix, 'decideCaseProposal') },
@@ -371,7 +371,7 @@ const PARTICULAR: readonly Row[] = [
     code: 'approver_not_independent',
     request: async (pix) => {
       const made = await proposal(pix, 'Ana')
-      return sayToProposal(pix, 'decideCaseProposal', made, await makeOperator(pix, 'approver', 'ana'))
+      return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'ana'))
     },
   },
   {
@@ -379,8 +379,8 @@ const PARTICULAR: readonly Row[] = [
     code: 'proposal_void',
     request: async (pix) => {
       const made = await proposal(pix, 'Bruno')
-      await sayToProposal(pix, 'withdrawCaseProposal', made, ADMIN_TOKEN)
-      return sayToProposal(pix, 'decideCaseProposal', made, await makeOperator(pix, 'approver', 'Bia'))
+      await sayToProposal(pix, made, ADMIN_TOKEN, { approved: false, reason: 'the tests' })
+      return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'Bia'))
     },
   },
   {
@@ -391,18 +391,8 @@ const PARTICULAR: readonly Row[] = [
       const given = { decision: 'return', evidence: { returnId: 'D9999900120261123135000000000001' } }
       const made = [await proposal(pix, 'Enzo', given), await proposal(pix, 'Fabi', given)] as const
       const token = await makeOperator(pix, 'approver', 'Gil')
-      await sayToProposal(pix, 'decideCaseProposal', made[0], token)
-      return sayToProposal(pix, 'decideCaseProposal', made[1], token)
-    },
-  },
-  { operation: 'withdrawCaseProposal', code: 'not_found', request: (pix) => send(pix, 'withdrawCaseProposal') },
-  {
-    operation: 'withdrawCaseProposal',
-    code: 'proposal_void',
-    request: async (pix) => {
-      const made = await proposal(pix, 'Caio')
-      await sayToProposal(pix, 'decideCaseProposal', made, await makeOperator(pix, 'approver', 'Davi'))
-      return sayToProposal(pix, 'withdrawCaseProposal', made, ADMIN_TOKEN)
+      await sayToProposal(pix, made[0], token)
+      return sayToProposal(pix, made[1], token)
     },
   },
   { operation: 'decideApproval', code: 'not_found', request: (pix) => send(pix, 'decideApproval') },
@@ -684,13 +674,13 @@ async function unpayable(pix: World, name: string) {
 
 function sayToProposal(
   pix: World,
-  operation: 'decideCaseProposal' | 'withdrawCaseProposal',
   { id, proposalId }: { readonly id: string; readonly proposalId: string },
   token: string,
+  body: object = endpoints.decideCaseProposal.example,
 ): Promise<Answer> {
-  const { method, path, example } = endpoints[operation]
+  const { method, path } = endpoints.decideCaseProposal
   const url = path.replace('{id}', id).replace('{proposalId}', proposalId)
-  return pix.call(method, url, example, { authorization: `Bearer ${token}` })
+  return pix.call(method, url, body, { authorization: `Bearer ${token}` })
 }
 
 /** Asks for a charge; it is always the same one unless something is said here. */

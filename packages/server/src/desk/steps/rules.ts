@@ -121,7 +121,7 @@ export function assertMayApprove(
   if (actor === operatorId || isDependent) throw new Refusal('approver_not_independent')
 }
 
-/** A proposal that cannot be approved or withdrawn any more. */
+/** A proposal that cannot be approved or refused any more. */
 export function isVoid(message: string): Refusal {
   return new Refusal('proposal_void', { message })
 }

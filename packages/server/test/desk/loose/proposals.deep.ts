@@ -45,7 +45,7 @@ for (const [decision, expected] of [
     const pix = await unexplained(t)
     const given = decision === 'attribute' ? { attributeTo: pix.chargeId } : {}
     const proposed = await pix.decide(pix.id, decision, given)
-    assert.deepEqual([proposed.status, proposed.body.outcome], [200, 'proposed'], JSON.stringify(proposed.body))
+    assert.deepEqual([proposed.status, proposed.body.outcome], [202, 'proposed'], JSON.stringify(proposed.body))
     const held = { settlement: -1000n, clearing: 1000n }
     assert.deepEqual(await balances(pix.database), held, 'nothing more is booked before it is approved')
     const { proposalId } = proposed.body
