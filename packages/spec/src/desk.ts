@@ -70,7 +70,7 @@ const option = Type.Object(
   {
     decision: Type.Enum(everyDecision),
     meaning: Type.String({ description: 'What it is, in a sentence' }),
-    needs: Type.Array(Type.Enum([...evidenceFields, 'reference']), { description: 'What must be named with it' }),
+    needs: Type.Array(Type.Enum([...evidenceFields]), { description: 'What must be named with it' }),
     isOffered: Type.Boolean({ description: 'Whether the table has it now' }),
     whyNot: Type.Array(Type.String(), { description: 'Why not: what holds and must not, or must hold and does not' }),
     needsSecondPerson: nullable(
@@ -349,7 +349,7 @@ export const decideCase = endpoint({
         description: '`version` of the case as it was read',
       }),
       evidence,
-      attributeTo: optional({ ...uuid, description: 'Of `attribute`: the operation that the money was meant for' }),
+      operationId: optional({ ...uuid, description: 'Of `book`: the operation that books the money or the event' }),
       dryRun: optional(Type.Boolean({ description: 'Tell what it would do, and change nothing' })),
     },
     { title: 'CaseDecisionRequest', additionalProperties: false },

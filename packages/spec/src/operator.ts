@@ -26,7 +26,6 @@ export const adjustment = machine({
     'CLEARING_DEBITED',
     'CLEARING_GAINED',
     'CLEARING_LOST',
-    'CLEARING_CANCELLED',
   ],
   meanings: {
     CREDITED: 'It came in.',
@@ -39,7 +38,6 @@ export const adjustment = machine({
     CLEARING_DEBITED: 'The merchant bore what clearing lacked.',
     CLEARING_GAINED: 'It went from clearing to gains.',
     CLEARING_LOST: 'What clearing lacked was written off.',
-    CLEARING_CANCELLED: 'What was in clearing for one movement cancelled what it lacked for another.',
   },
   reasons: {},
   triggers: [
@@ -53,7 +51,6 @@ export const adjustment = machine({
     'operator.settled_debit',
     'operator.written_off_gain',
     'operator.written_off_loss',
-    'operator.cancelled',
   ],
   guards: {},
   cases: {},
@@ -69,7 +66,6 @@ export const adjustment = machine({
     { from: null, on: 'operator.settled_debit', to: 'CLEARING_DEBITED', posts: 'clearing_debited', rule: 'adjustment.clearing.3', says: 'what clearing lacks the merchant bears, and owes where the balance does not suffice.' },
     { from: null, on: 'operator.written_off_gain', to: 'CLEARING_GAINED', posts: 'clearing_gained', rule: 'adjustment.clearing.4', says: 'What is in clearing is an unexplained gain;' },
     { from: null, on: 'operator.written_off_loss', to: 'CLEARING_LOST', posts: 'clearing_lost', rule: 'adjustment.clearing.4', says: 'what clearing lacks is a loss. The merchant’s balance stays as it is.' },
-    { from: null, on: 'operator.cancelled', to: 'CLEARING_CANCELLED', posts: 'clearing_cancelled', rule: 'adjustment.clearing.5', says: 'What is in clearing for one movement or difference, and what clearing lacks for another, cancel each other: nothing is left for either.' },
   ],
 })
 

@@ -21,7 +21,7 @@ export interface DeskOrder {
   /** What the bank says of it, as the operator knows it. */
   readonly evidence: DeskEvidence
   /** The charge that a payment in suspense was meant for. */
-  readonly attributeTo?: string
+  readonly operationId?: string
 }
 
 /** What an operator orders of a case, whether it has an operation or none. */

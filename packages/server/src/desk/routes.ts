@@ -75,8 +75,8 @@ function decisionOf(
   body: EndpointInput<typeof endpoints.decideCase>['body'],
   context: RequestContext,
 ): DecisionRequest {
-  const { decision, reason, version, evidence, attributeTo, dryRun } = body
-  const other = attributeTo ? { attributeTo: attributeTo.toLowerCase() } : {}
+  const { decision, reason, version, evidence, operationId, dryRun } = body
+  const other = operationId ? { operationId: operationId.toLowerCase() } : {}
   const ordered = { decision, reason, evidence: evidenceOf(evidence ?? {}), ...other }
   const { idempotencyKey } = identityOf('decideCase', context)
   return {

@@ -3,7 +3,8 @@ import { type DeskDecision, formatReais, type LooseDecision } from '@pixgate/spe
 /** Which decisions take a second person. Pure. */
 
 /**
- * Why a decision takes a second person, in words; `null`: it takes none. A query of the bank moves nothing and leaves its case open.
+ * Why a decision takes a second person, in words; `null`: it takes none. A query of the bank that
+ * hands nothing over moves nothing, and leaves its case open.
  * @param amountCents `null`: unknown
  * @param fromCents from which amount on; 0: every decision
  * @source rules#desk.39, rules#desk.47
@@ -13,7 +14,7 @@ export function whySecondPerson(
   amountCents: number | null,
   fromCents: number,
 ): string | null {
-  if (decision === 'reopen') return null
+  if (decision === 'ask_again' && amountCents === 0) return null
   if (amountCents === null) return 'its amount is unknown'
   return amountCents >= fromCents ? `its amount is at least ${formatReais(BigInt(fromCents))}` : null
 }

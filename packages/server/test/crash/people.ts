@@ -33,7 +33,7 @@ export const peoplesScenarios: readonly Scenario[] = [
     act: async (world, n, id) => {
       const transaction = { value: 10, externalId: `other-${n}` }
       const other = await world.place('/api/pix/cash-in', { transaction })
-      await decided(world, n, 'second_payment', 'attribute', id, { attributeTo: other })
+      await decided(world, n, 'second_payment', 'book', id, { operationId: other })
       return [id, other]
     },
     check: (world, _, id) => assertSteps(world, id, ['decided']),

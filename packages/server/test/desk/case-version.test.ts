@@ -18,14 +18,14 @@ async function proposed(t: TestContext) {
   for (let quarter = 0; quarter < 97; quarter++) await pix.later(900_000)
   const [overdue] = (await pix.read(`?operation_id=${id}`)).data
   assert.equal(overdue.kind, 'outcome_overdue')
-  const { status, body } = await pix.decide(overdue.id, 'fail')
+  const { status, body } = await pix.decide(overdue.id, 'not_executed')
   assert.deepEqual([status, body.outcome], [202, 'proposed'], JSON.stringify(body))
   const steps = async () => (await pix.read(`/${overdue.id}`)).steps
   const approve = () => pix.say(overdue.id, body.proposalId, true)
   return { ...pix, id, caseId: overdue.id, steps, approve }
 }
 
-test('[desk.33] [desk.39] [desk.42] a proposal about an overdue payout is still valid after twenty queries of the bank', async (t) => {
+test('[desk.33] [desk.39] [desk.42] [desk.61] a proposal about an overdue payout is still valid after twenty queries of the bank', async (t) => {
   const pix = await proposed(t)
   const before = await pix.read(`/${pix.caseId}`)
   const queried = (whole: typeof before) => whole.timeline.moves.length
@@ -34,7 +34,9 @@ test('[desk.33] [desk.39] [desk.42] a proposal about an overdue payout is still 
   assert.ok(queried(after) >= queried(before) + 20, `${queried(after) - queried(before)} moves`)
   assert.equal(after.version, before.version)
   assert.equal(after.steps[0].isOpen, true)
-  const asked = await pix.decide(pix.caseId, 'reopen')
+  const closed = await pix.decide(pix.caseId, 'close')
+  assert.deepEqual([closed.status, closed.body.code], [409, 'not_possible_in_state'], 'money is set aside')
+  const asked = await pix.decide(pix.caseId, 'ask_again')
   assert.equal(asked.body.outcome, 'decided', 'a query of the bank takes one person')
   await pix.work()
   const { status, body } = await pix.approve()
@@ -43,7 +45,7 @@ test('[desk.33] [desk.39] [desk.42] a proposal about an overdue payout is still 
   await pix.assertBooksAgree()
 })
 
-test('[desk.33] [desk.42] a proposal is void after the bank told of money that left, though its case is still open', async (t) => {
+test('[desk.33] [desk.42] [desk.61] a proposal is void after the bank told of money that left, though its case is still open', async (t) => {
   const pix = await proposed(t)
   const { version } = await pix.read(`/${pix.caseId}`)
   await pix.bankAction(`payouts/${pix.id}/confirm`, { valueCents: 2999 })
@@ -54,7 +56,10 @@ test('[desk.33] [desk.42] a proposal is void after the bank told of money that l
   assert.equal(after.steps[0].isOpen, false)
   const { status, body } = await pix.approve()
   assert.deepEqual([status, body.code], [409, 'proposal_void'])
-  const late = await pix.decide(pix.caseId, 'fail', { version })
+  const { data } = await pix.read(`?kind=amount_differs&operation_id=${pix.id}`)
+  const closed = await pix.decide(data[0].id, 'close')
+  assert.deepEqual([closed.status, closed.body.code], [409, 'not_possible_in_state'], 'money is in suspense')
+  const late = await pix.decide(pix.caseId, 'not_executed', { version })
   assert.deepEqual([late.status, late.body.code], [409, 'case_changed'])
   await pix.assertBooksAgree()
 })

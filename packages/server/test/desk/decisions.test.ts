@@ -63,7 +63,7 @@ test('[desk.35] only what the table has is decided, with what it needs, and a dr
   const { id } = await pix.paidTwice('10.00')
   const before = await balances(pix.database)
   for (const [decision, given, status, code] of [
-    ['fail', {}, 409, 'not_possible_in_state'],
+    ['not_executed', {}, 409, 'not_possible_in_state'],
     ['return', {}, 400, 'validation_error'],
     ['return', { evidence: { returnId: '' } }, 400, 'validation_error'],
     ['credit', { reason: 'no' }, 400, 'validation_error'],
@@ -150,6 +150,14 @@ test('[desk.37] one Idempotency-Key decides one case, also where it comes for tw
   }
 })
 
+test('[desk.61] the case of a payment in suspense is not closed, and its refusal names the decision', async (t) => {
+  const pix = await desk(t)
+  const { id } = await pix.paidTwice('10.00')
+  const { status, body } = await pix.decide(id, 'close')
+  assert.deepEqual([status, body.code, body.errors[0].field], [409, 'not_possible_in_state', 'decision'])
+  assert.equal((await pix.read(`/${id}`)).state, 'open')
+})
+
 test('[desk.35] a case of no operation, or that is not there, is not decided', async (t) => {
   const pix = await desk(t)
   const body = { decision: 'close', reason: 'the tests', version: 'open' }
@@ -221,11 +229,11 @@ test('[desk.46] what closes a case of an operation and moves nothing counts with
   assert.deepEqual(
     options.map(({ decision, needsSecondPerson }: Answer['body']) => [decision, needsSecondPerson]),
     [
-      ['reopen', false],
+      ['ask_again', false],
       ['close', true],
     ],
   )
-  const asked = await pix.decide(data[0].id, 'reopen')
+  const asked = await pix.decide(data[0].id, 'ask_again')
   assert.deepEqual([asked.body.outcome, asked.body.effects?.amountCents], ['decided', 0], 'it stays open')
 })
 

@@ -338,7 +338,7 @@ const PARTICULAR: readonly Row[] = [
   {
     operation: 'decideCase',
     code: 'not_possible_in_state',
-    request: async (pix) => decideCase(pix, await openCase(pix), { decision: 'fail' }),
+    request: async (pix) => decideCase(pix, await openCase(pix), { decision: 'not_executed' }),
   },
   {
     operation: 'decideCase',

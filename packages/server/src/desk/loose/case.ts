@@ -83,7 +83,7 @@ export interface LooseOrder {
   readonly reason?: string
   readonly evidence: { readonly endToEndId?: string; readonly returnId?: string; readonly reference?: string }
   /** The operation that the money or the event is of. */
-  readonly attributeTo?: string
+  readonly operationId?: string
 }
 
 /** What may be decided, with what it does. */
@@ -91,5 +91,5 @@ export interface LooseOption {
   readonly decision: LooseDecision
   readonly says: string
   /** What must be named with it. */
-  readonly needs: readonly ('attributeTo' | 'reference')[]
+  readonly needs: readonly 'operationId'[]
 }

@@ -36,12 +36,8 @@ const selectCase = statement<[id: string], CaseRow>(
 
 const selectBooked = statement<[about: string], { status: AdjustmentStatus; value_cents: bigint }>(
   'loose.booked',
-  `SELECT status, value_cents
-     FROM (SELECT created_at, id, status, value_cents FROM operation
-            WHERE kind = 'adjustment' AND detail ? 'about' AND detail ->> 'about' = $1
-           UNION ALL
-           SELECT created_at, id, status, -value_cents FROM operation
-            WHERE kind = 'adjustment' AND detail ? 'against' AND detail ->> 'against' = $1) o
+  `SELECT status, value_cents FROM operation
+    WHERE kind = 'adjustment' AND detail ? 'about' AND detail ->> 'about' = $1
     ORDER BY created_at, id`,
 )
 

@@ -101,7 +101,7 @@ export function correctedCents(booked: readonly BookedStep[]): bigint {
 /** What adjustments left in clearing. */
 export function clearingCents(booked: readonly BookedStep[]): bigint {
   const came = sumOf(booked, 'CLEARING_ARRIVED') - sumOf(booked, 'CLEARING_LEFT') + correctedCents(booked)
-  return came - merchantCents(booked) - gainedCents(booked) - sumOf(booked, 'CLEARING_CANCELLED')
+  return came - merchantCents(booked) - gainedCents(booked)
 }
 
 /** What the merchant has of it. */
