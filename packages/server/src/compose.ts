@@ -11,7 +11,7 @@ import { BANK_CALLS, type GuardedBank, guardCalls } from './banks/calls.ts'
 import { createCertificateWatch } from './banks/certificates.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import type { BalancePartner } from './banks/port.ts'
-import { cashInDecider, createCashInModule } from './cash-in/index.ts'
+import { createCashInModule } from './cash-in/index.ts'
 import { cashOutDecider, createCashOutModule } from './cash-out/index.ts'
 import { CLOSE_EVERY_MS, createClosesModule } from './closes/index.ts'
 import type { Config } from './config.ts'
@@ -525,7 +525,7 @@ function operatorHandlersOf(base: Base, modules: Modules) {
   const desk = {
     ...shared,
     looseDesk,
-    deciders: { cash_in: cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider },
+    deciders: { cash_in: modules.refunds.cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider },
     approvalFromCents: base.config.deskApprovalFromCents,
     rehearse: createRehearsal(shared),
   }

@@ -4,6 +4,9 @@
  * @source rules#desk.1, rules#desk.10
  */
 export const deskTriggers = {
+  accept: 'operator.accepted',
+  return_to_payer: 'operator.returned_to_payer',
+  debit: 'operator.debited',
   credit: 'operator.credited',
   return: 'operator.returned',
   book: 'operator.attributed',
@@ -21,8 +24,8 @@ export type DeskDecision = keyof typeof deskTriggers
 /** Every decision, in the order of the documentation. */
 export const deskDecisionNames = Object.keys(deskTriggers) as DeskDecision[]
 
-/** What an operator proves a decision with. */
-export const evidenceFields = ['endToEndId', 'returnId', 'operationId'] as const
+/** What a decision may need besides its name: proof of the bank, another operation, or an amount. */
+export const evidenceFields = ['endToEndId', 'returnId', 'operationId', 'amountCents'] as const
 
 /** See {@link evidenceFields}. */
 export type EvidenceField = (typeof evidenceFields)[number]

@@ -7,6 +7,7 @@ import { limits } from './limits.ts'
 import { looseDecisionNames } from './loose-cases.ts'
 import {
   cents,
+  centsMoved,
   END_TO_END_ID,
   FREE_TEXT,
   idempotencyKey,
@@ -297,7 +298,7 @@ const decided = Type.Object(
 const DECIDED_EXAMPLE = {
   outcome: 'decided',
   caseId: CASE_ID,
-  decision: 'credit',
+  decision: 'accept',
   proposalId: null,
   needsSecondPerson: false,
   whySecondPerson: null,
@@ -350,11 +351,15 @@ export const decideCase = endpoint({
       }),
       evidence,
       operationId: optional({ ...uuid, description: 'Of `book`: the operation that books the money or the event' }),
+      amountCents: optional({
+        ...centsMoved,
+        description: 'Of `accept` and `return_to_payer`: how much of the money in suspense',
+      }),
       dryRun: optional(Type.Boolean({ description: 'Tell what it would do, and change nothing' })),
     },
     { title: 'CaseDecisionRequest', additionalProperties: false },
   ),
-  example: { decision: 'credit', reason: 'The customer paid for two boxes', version: '3' },
+  example: { decision: 'accept', amountCents: 10000, reason: 'The customer paid for two boxes', version: '3' },
   responses: {
     200: {
       description: 'What was done, or would be done',

@@ -68,6 +68,7 @@ export const variables = {
   d: 'what is taken now',
   h: 'what is held, or held again',
   g: 'what is taken now of the fee',
+  s: 'what is returned to a payer out of suspense',
 } as const
 
 /** See {@link variables}. */
@@ -168,7 +169,8 @@ export const journals = {
       { account: 'available', amount: { r: 1 }, shown: 'REFUND_IN_RELEASE' },
       { account: 'available', amount: { r: -1 }, shown: 'REFUND_IN' },
       { account: 'reserved', amount: { r: -1 } },
-      { account: 'settlement', amount: { r: 1 } },
+      { account: 'suspense_in', amount: { s: -1 } },
+      { account: 'settlement', amount: { r: 1, s: 1 } },
     ],
   },
   refund_in_released: {
@@ -284,7 +286,8 @@ export const journals = {
       { account: 'available', amount: { d: -1 }, shown: 'REFUND_IN' },
       { account: 'reserved', amount: { h: -1 } },
       { account: 'suspense_out', amount: { p: 1 } },
-      { account: 'receivable', amount: { d: 1, p: -1 } },
+      { account: 'suspense_in', amount: { s: -1 } },
+      { account: 'receivable', amount: { d: 1, s: 1, p: -1 } },
     ],
   },
   left_came_back: {

@@ -60,8 +60,8 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts, Retu
   readonly bankAnswer?: Document
   /** Payments that operators took from suspense: end-to-end id → centavos. */
   readonly decidedPayments?: Readonly<Record<string, number>>
-  /** Those of them that the merchant was credited with beside the charge: end-to-end id → centavos. */
-  readonly creditedPayments?: Readonly<Record<string, number>>
+  /** What an operator accepted as the payment of the charge, centavos; absent: its value was paid. */
+  readonly acceptedCents?: number
   /** The charge at the bank by which its payment came, where an operator attributed that: the bank tells of it there. */
   readonly receivedFrom?: string
 }

@@ -4,7 +4,7 @@ import { own } from '../platform/own.ts'
 import type { CashIn, CashInFacts } from './cash-in.ts'
 import { withWork } from './facts.ts'
 import { reportedPaymentsFact } from './reported.ts'
-import { explanationsOf, isKnownReturn, type KnownReturn, withReturn } from './returns.ts'
+import { explanationsOf, factsOfReturnOrder, hasGoneBack, isKnownReturn, withReturn } from './returns.ts'
 import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
 
 /** What becomes known of a cash-in by an operator's decision. Pure. */
@@ -23,7 +23,8 @@ export function changesByDecision(
 /** What the end of a doubt changes besides the status. */
 export function changesByEnd(cashIn: CashIn, row: Target<CashIn>, nowMs: number): Changes {
   const isNewFailure = row.to === 'FAILED' && cashIn.facts.failureCode === undefined
-  const failure = isNewFailure ? { failureCode: 'decided_by_operator', failureReason: null } : {}
+  const failureCode = hasGoneBack(cashIn) ? 'returned_to_payer' : 'decided_by_operator'
+  const failure = isNewFailure ? { failureCode, failureReason: null } : {}
   return withWork(cashIn, { facts: { ...failure, unknownSince: null } }, row, nowMs)
 }
 
@@ -42,23 +43,21 @@ export function changesByReceipt(
 function learnedBy(
   cashIn: CashIn,
   { reference, kind, facts: told }: DecidableCase,
-  { evidence, decision }: DeskOrder,
+  { evidence, decision, amountCents, newId }: DeskOrder,
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
+  if (decision === 'return_to_payer') {
+    return { facts: factsOfReturnOrder(cashIn, reference, newId, amountCents ?? 0n) }
+  }
   switch (row.posts) {
-    case 'suspense_credited':
-      return row.when.includes('it pays the charge')
-        ? { endToEndId: reference, facts: paidFacts(told.occurredAt, nowMs) }
-        : { facts: { ...arrivalDecided(cashIn, reference), ...creditedBeside(cashIn, reference) } }
+    case 'suspense_credited': {
+      const accepted = amountCents === cashIn.valueCents ? {} : { acceptedCents: Number(amountCents) }
+      return { endToEndId: reference, facts: { ...paidFacts(told.occurredAt, nowMs), ...accepted } }
+    }
     case 'arrival_handed_over':
     case 'arrival_written_off':
       return { facts: arrivalDecided(cashIn, reference) }
-    case 'arrival_returned': {
-      const cents = Number(suspendedArrival(cashIn, reference))
-      const returned: KnownReturn = { state: 'from_suspense', cents, endToEndId: reference }
-      return { facts: withReturn(cashIn, evidence.returnId ?? '', returned) }
-    }
     case 'left_handed_over':
     case 'left_written_off':
     case 'return_debited':
@@ -77,7 +76,7 @@ function learnedOf(
   nowMs: number,
 ): CashInFacts {
   const known = own(cashIn.facts.returns, reference)
-  if (decision === 'return' && known?.state === 'in_doubt') {
+  if (decision === 'book' && known?.state === 'in_doubt') {
     const answered = [...known.answered, ...explanationsOf(cashIn, known)]
     return withReturn(cashIn, reference, { ...known, answered })
   }
@@ -94,12 +93,6 @@ function paidFacts(occurredAt: unknown, nowMs: number): CashInFacts {
 function arrivalDecided(cashIn: CashIn, reference: string): CashInFacts {
   const cents = Number(suspendedArrival(cashIn, reference))
   return { decidedPayments: { ...cashIn.facts.decidedPayments, [reference]: cents } }
-}
-
-/** The merchant has it: what the bank takes back of it is debited from nobody else. */
-function creditedBeside(cashIn: CashIn, reference: string): CashInFacts {
-  const cents = Number(suspendedArrival(cashIn, reference))
-  return { creditedPayments: { ...cashIn.facts.creditedPayments, [reference]: cents } }
 }
 
 /** A return that was reported without its id is known by the one that the operator names, too. */

@@ -2,6 +2,7 @@ import { nanosecondText } from '@pixgate/spec'
 import { notificationOf } from '../engine/notification.ts'
 import type { Document, Notification } from '../engine/operation.ts'
 import type { CashIn } from './cash-in.ts'
+import { paidCents } from './returns.ts'
 
 /**
  * What the merchant is told of a cash-in that an operator ended: the same as of the bank's word.
@@ -23,7 +24,7 @@ export function deskNotification(
     external_id: cashIn.externalId,
     transaction_id: cashIn.transactionId,
     status,
-    value_cents: Number(cashIn.valueCents),
+    value_cents: Number(paidCents(cashIn)),
     end_to_end_id: endToEndId,
     payer_name: null,
     fee_amount_cents: status === 'PAID' ? Number(cashIn.feeCents) : 0,

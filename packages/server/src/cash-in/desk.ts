@@ -1,4 +1,12 @@
-import { type DeskDecision, type EvidenceField, type GuardOf, cashIn as machine, min } from '@pixgate/spec'
+import {
+  type DeskDecision,
+  type EvidenceField,
+  formatReais,
+  type GuardOf,
+  cashIn as machine,
+  min,
+  Refusal,
+} from '@pixgate/spec'
 import {
   assertNamed,
   assertOpen,
@@ -12,10 +20,11 @@ import {
 import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../desk/decider.ts'
 import { follow, type Target } from '../engine/follow.ts'
 import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
+import { reasonOf } from '../engine/reason.ts'
 import { type CashIn, isCashIn, isOver } from './cash-in.ts'
 import { changesByDecision, changesByEnd, changesByReceipt } from './desk-facts.ts'
 import { deskNotification } from './desk-notification.ts'
-import { isKnownReturn } from './returns.ts'
+import { hasGoneBack, isKnownReturn, returningCents, suspendedCents } from './returns.ts'
 import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
 
 /** What an operator's decision on a case of a cash-in does. Pure: the table in the spec says which there are. */
@@ -27,19 +36,20 @@ interface Given {
   readonly openCase: DecidableCase
   /** The movement that the operator names is booked somewhere. */
   readonly isKnown: boolean
+  /** A payment of the charge is being credited. */
+  readonly isAccepting?: boolean | undefined
   readonly nowMs: number
 }
 
 /** What the conditions of decisions mean. */
 const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
-  'another case is open': ({ cashIn, openCase }) => isKeptInDoubt(machine, cashIn, openCase.id),
+  'another case is open': ({ cashIn, openCase, isAccepting }) => isDoubtKept(cashIn, openCase.id, isAccepting),
   'money that arrived is in suspense': ({ cashIn, openCase }) => suspendedArrival(cashIn, openCase.reference) > 0n,
   'money that left is in suspense': ({ cashIn, openCase }) => suspendedDeparture(cashIn, openCase.reference) > 0n,
   'its movement is known': ({ isKnown }) => isKnown,
-  'it pays the charge': ({ cashIn, openCase }) =>
-    cashIn.endToEndId === null && suspendedArrival(cashIn, openCase.reference) === cashIn.valueCents,
-  'the merchant has a payment of it': ({ cashIn: { endToEndId, facts } }) =>
-    endToEndId !== null || Object.keys(facts.creditedPayments ?? {}).length > 0,
+  'the merchant has a payment of it': ({ cashIn }) => cashIn.endToEndId !== null,
+  'a return of it is under way': ({ cashIn, openCase }) => returningCents(cashIn, openCase.reference) > 0n,
+  'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
   'a payment is credited': ({ cashIn }) => cashIn.endToEndId !== null,
   'its failure is known': ({ cashIn: { facts } }) => facts.failureCode !== undefined,
   'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
@@ -47,6 +57,12 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
 
 function holdsFor(given: Given, guard: Guard): boolean {
   return GUARDS[guard]?.(given) ?? false
+}
+
+/** Money in suspense beside a payment that is credited casts no doubt. */
+function isDoubtKept(cashIn: CashIn, decided: string, isAccepting = cashIn.endToEndId !== null): boolean {
+  const casting = cashIn.openCases?.filter(({ reference }) => !(isAccepting && suspendedCents(cashIn, reference) > 0n))
+  return isKeptInDoubt(machine, { ...cashIn, openCases: casting ?? [] }, decided)
 }
 
 /** Decides the cases of cash-ins. */
@@ -69,7 +85,7 @@ export const cashInDecider: CaseDecider<CashIn> = {
     assertOpen(cashIn, openCase)
     assertNamed(order, needsOf(cashIn, openCase, order.decision))
     const decision = decideCase(cashIn, openCase, order, state, nowMs)
-    return order.decision === 'book'
+    return order.decision === 'book' && order.operationId !== undefined
       ? mergeDecisions(receivedBy(cashIn, openCase, order, state, nowMs), decision)
       : decision
   },
@@ -77,14 +93,10 @@ export const cashInDecider: CaseDecider<CashIn> = {
 
 /** What of the bank's an operator must name. */
 function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
-  if (decision === 'book') return ['operationId']
-  const isProof =
-    decision === 'return'
-      ? openCase.kind !== 'return_unattributed' && openCase.kind !== 'return_unexplained'
-      : decision === 'write_off' && openCase.kind === 'return_unnamed'
-  return isProof && suspendedArrival(cashIn, openCase.reference) + suspendedDeparture(cashIn, openCase.reference) > 0n
-    ? ['returnId']
-    : []
+  if (decision === 'accept' || decision === 'return_to_payer') return ['amountCents']
+  if (decision === 'book') return openCase.kind === 'return_unexplained' ? [] : ['operationId']
+  const isProof = (decision === 'debit' || decision === 'write_off') && openCase.kind === 'return_unnamed'
+  return isProof && suspendedDeparture(cashIn, openCase.reference) > 0n ? ['returnId'] : []
 }
 
 /**
@@ -109,9 +121,11 @@ function decideCase(
   nowMs: number,
 ): Decision<DeskOutcome<CashIn>> {
   const { returnId } = order.evidence
-  const given = { cashIn, openCase, isKnown: isReturnKnown(cashIn, openCase, returnId, state), nowMs }
+  const isAccepting = order.decision === 'accept' || undefined
+  const given = { cashIn, openCase, isKnown: isReturnKnown(cashIn, openCase, returnId, state), isAccepting, nowMs }
   const [arrived, left] = [suspendedArrival(cashIn, openCase.reference), suspendedDeparture(cashIn, openCase.reference)]
-  const p = arrived > 0n ? arrived : left
+  const p = order.amountCents ?? (arrived > 0n ? arrived : left)
+  if (arrived > 0n && p > arrived) throw exceedsSuspense(arrived)
   const decision = orderedBy(
     machine,
     cashIn,
@@ -121,17 +135,53 @@ function decideCase(
       holds: (guard) => holdsFor(given, guard),
       changes: (row) => changesByDecision(cashIn, openCase, order, row, nowMs),
       amounts: { p, r: p, f: min(cashIn.feeCents, p), d: min(state.balance('available'), p), h: 0n },
-      reference: order.decision === 'return' && arrived > 0n && returnId !== undefined ? returnId : openCase.reference,
-      notification: () => deskNotification(cashIn, 'PAID', openCase.reference, openCase.facts, nowMs),
+      reference: openCase.reference,
+      notification: () =>
+        deskNotification(withAmount(cashIn, order), 'PAID', openCase.reference, openCase.facts, nowMs),
+      isLeftOpen:
+        order.decision === 'return_to_payer' ||
+        (order.decision === 'accept' && p < suspendedCents(cashIn, openCase.reference)),
     },
     nowMs,
   )
-  const ending = (after: CashIn) => ({
-    holds: (guard: Guard) => holdsFor({ ...given, cashIn: after, isKnown: false }, guard),
-    changes: (row: Target<CashIn>) => changesByEnd(after, row, nowMs),
-    notification: () => deskNotification(after, 'FAILED', null, {}, nowMs),
+  return endedBy(machine, openCase, decision, (after) => ending(after, openCase, nowMs), nowMs)
+}
+
+/** With what is accepted as its payment. */
+function withAmount(cashIn: CashIn, { amountCents }: DeskOrder): CashIn {
+  return amountCents === undefined
+    ? cashIn
+    : { ...cashIn, facts: { ...cashIn.facts, acceptedCents: Number(amountCents) } }
+}
+
+function exceedsSuspense(cents: bigint): Refusal {
+  const message = `${formatReais(cents)} of it can be decided now`
+  return new Refusal('not_possible_in_state', {
+    message,
+    fields: [{ field: 'amountCents', code: 'too_large', message }],
   })
-  return endedBy(machine, openCase, decision, ending, nowMs)
+}
+
+/** What the row of the end of a doubt is looked up with. */
+function ending(cashIn: CashIn, openCase: DecidableCase, nowMs: number) {
+  return {
+    holds: (guard: Guard) => holdsFor({ cashIn, openCase, isKnown: false, nowMs }, guard),
+    changes: (row: Target<CashIn>) => changesByEnd(cashIn, row, nowMs),
+    notification: () => deskNotification(cashIn, 'FAILED', null, {}, nowMs),
+  }
+}
+
+/**
+ * The end of a doubt where cases closed by themselves, as nothing is in suspense for them any more.
+ * @source rules#cash-in.desk.15
+ */
+export function endOfDoubt(cashIn: CashIn, closed: readonly string[], nowMs: number): Decision<CashIn> {
+  const openCases = cashIn.openCases?.filter(({ id }) => !closed.includes(id)) ?? []
+  const after = { ...cashIn, openCases }
+  if (reasonOf(after) === null) return { outcome: after }
+  const ended = { id: '', kind: '', reference: '', facts: {} }
+  const step = { on: 'doubt.decided', reference: '', outcome: (one: CashIn) => one } as const
+  return follow(machine, after, { ...ending(after, ended, nowMs), ...step }, nowMs)
 }
 
 /** The other charge is paid by what was in suspense here. @source rules#desk.6 */

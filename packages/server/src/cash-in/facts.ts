@@ -1,3 +1,4 @@
+import { suspenseCases } from '@pixgate/spec'
 import type { Changes, Target } from '../engine/follow.ts'
 import { openCaseIds } from '../engine/open-cases.ts'
 import { reasonAfter, reasonOf } from '../engine/reason.ts'
@@ -10,7 +11,15 @@ import {
   reportedPayments,
   reportedPaymentsFact,
 } from './reported.ts'
-import { factsOfRefunds, type RefundEvent, returnsDueAt, returnsInDoubt, unnamedReturn } from './returns.ts'
+import {
+  factsOfRefunds,
+  type RefundEvent,
+  returnedPayment,
+  returnsDueAt,
+  returnsInDoubt,
+  suspendedCents,
+  unnamedReturn,
+} from './returns.ts'
 import { afterQuery, nextDueAt, questionDelayMs, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-in by each input. Pure. */
@@ -247,7 +256,25 @@ function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> 
 /** What refunds and returns teach. */
 function factsAfterRefund(cashIn: CashIn, event: RefundEvent, row: Target<CashIn>, nowMs: number): Changes {
   const changes = undisturbed(cashIn, factsOfRefunds(cashIn, event, row), nowMs)
-  return event.on === 'return.known' ? { ...changes, ...casesClosed(cashIn, event.returnId) } : changes
+  if (event.on === 'return.known') return { ...changes, ...casesClosed(cashIn, event.returnId) }
+  const payment = takenFromSuspense(cashIn, event, row)
+  return payment === undefined ? changes : { ...changes, ...emptyCaseOf(cashIn, changes, payment) }
+}
+
+/** The payment that an event takes from suspense, by its end-to-end id. */
+function takenFromSuspense(cashIn: CashIn, event: RefundEvent, { posts }: Target<CashIn>): string | undefined {
+  if (event.on === 'refund.confirmed') return event.payment
+  if (event.on !== 'return.told' || posts !== 'arrival_returned') return undefined
+  return returnedPayment(cashIn, event.endToEndId ?? null) ?? undefined
+}
+
+/** The case of a payment closes when nothing of it is in suspense any more. @source rules#cash-in.refunds.12 */
+function emptyCaseOf(cashIn: CashIn, { facts }: Changes, payment: string): Pick<Changes, 'closes'> {
+  const after = { ...cashIn, facts: { ...cashIn.facts, ...facts } }
+  if (suspendedCents(after, payment) > 0n) return {}
+  return {
+    closes: openCaseIds(cashIn, ({ kind, reference }) => suspenseCases.has(kind) && reference === payment),
+  }
 }
 
 /** What refunds and returns teach disturbs no other work that is due; a return in doubt is looked at in time. */

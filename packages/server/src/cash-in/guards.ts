@@ -7,8 +7,12 @@ import {
   bookedReturn,
   fateOf,
   isOfKnownAmount,
+  mayBeToPayer,
+  paidCents,
   refundedCents,
+  returnedPayment,
   returnInDoubt,
+  returningCents,
   suspendedCents,
   uncreditedPayment,
   unnamedReturn,
@@ -27,8 +31,9 @@ export interface Given {
 type Guard = Exclude<
   GuardOf<typeof machine>,
   | DeskGuard
-  | 'it pays the charge'
   | 'the merchant has a payment of it'
+  | 'a return of it is under way'
+  | 'its payment went back'
   | 'a payment is credited'
   | 'its failure is known'
 >
@@ -78,13 +83,20 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
       fateOf(cashIn, input) === 'in_doubt'),
   'payment is in suspense': ({ cashIn, input }) => {
     if (input.on !== 'return.told') return false
-    const payment = uncreditedPayment(cashIn, input)
-    return typeof payment === 'string' && suspendedCents(cashIn, payment) >= input.valueCents
+    const payment = returnedPayment(cashIn, input.endToEndId ?? null)
+    const isNamed = input.endToEndId !== undefined && payment != null
+    return isNamed && suspendedCents(cashIn, payment) - returningCents(cashIn, payment) >= input.valueCents
   },
+  'a return to the payer may explain it': ({ cashIn, input }) =>
+    input.on === 'return.told' && mayBeToPayer(cashIn, input),
   'payment cannot be identified': ({ cashIn, input }) =>
-    input.on === 'return.told' && uncreditedPayment(cashIn, input) !== undefined,
+    input.on === 'return.told' &&
+    (uncreditedPayment(cashIn, input) !== undefined || suspendedCents(cashIn, cashIn.endToEndId ?? '') > 0n),
   'returns exceed the payment': ({ cashIn, input }) =>
-    'returnId' in input && 'valueCents' in input && refundedCents(cashIn) + input.valueCents > cashIn.valueCents,
+    'returnId' in input &&
+    'valueCents' in input &&
+    !('payment' in input && input.payment !== undefined) &&
+    refundedCents(cashIn) + input.valueCents > paidCents(cashIn),
   'a refund may explain it': ({ cashIn, input }) => input.on === 'return.told' && fateOf(cashIn, input) === 'in_doubt',
   'money of it is held': ({ cashIn, input }) =>
     input.on === 'return.known' &&

@@ -3,7 +3,7 @@ import { notificationOf } from '../engine/notification.ts'
 import type { Document, Notification } from '../engine/operation.ts'
 import type { CashIn, CashInEvent, CashInInput } from './cash-in.ts'
 import { reportedCents, reportedFailure, reportedPayments, reportedPaymentsFact } from './reported.ts'
-import { returnInDoubt } from './returns.ts'
+import { paidCents, returnInDoubt } from './returns.ts'
 
 /** What the merchant and the operator are told of a cash-in. */
 
@@ -28,7 +28,7 @@ export function cashInNotification(
     external_id: cashIn.externalId,
     transaction_id: cashIn.transactionId ?? transactionId,
     status: to === 'PAID' ? 'PAID' : 'FAILED',
-    value_cents: Number(cashIn.valueCents),
+    value_cents: Number(paidCents(cashIn)),
     end_to_end_id: payment?.endToEndId ?? null,
     payer_name: payment?.payer.name ?? null,
     fee_amount_cents: to === 'PAID' ? Number(cashIn.feeCents) : 0,

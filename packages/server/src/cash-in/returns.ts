@@ -31,8 +31,12 @@ export type KnownReturn =
       readonly state: 'from_suspense'
       readonly cents: number
       readonly endToEndId: string
+      /** The refund that an operator ordered; absent where the bank gave it back by itself. */
+      readonly refundId?: string
       readonly wasInDoubt?: ReturnInDoubt
     }
+  /** It left for a refund of money in suspense, in a way that its case decides: the refund has it in suspense. */
+  | { readonly state: 'at_refund'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
   /** An operator ended its suspense. Where that debited the merchant it counts as gone back. */
   | { readonly state: 'decided'; readonly cents: number; readonly isDebited: boolean }
   /** Another id of a return that has its own row. */
@@ -48,6 +52,8 @@ export type ReturnInDoubt = {
   readonly occurredAt: number
   /** The bank's reference of the return, or of the payment. */
   readonly transactionId: string | null
+  /** The end-to-end id of the payment that went back; absent where it is not known. */
+  readonly payment?: string
   /** When it was first reported to us. */
   readonly since: number
   /** Refunds that are not it, by the bank's answers since. */
@@ -73,6 +79,8 @@ export interface OpenRefund extends Document {
   readonly valueCents: number
   /** The bank's reference; `null` while unknown. */
   readonly transactionId: string | null
+  /** The payment in suspense that goes back, by its end-to-end id; absent: the credited one. */
+  readonly payment?: string
 }
 
 /** Facts of a charge about its refunds and returns. */
@@ -83,6 +91,8 @@ export type ReturnFacts = {
   readonly openRefunds?: Readonly<Record<string, OpenRefund>>
   /** By return id. */
   readonly returns?: Readonly<Record<string, KnownReturn>>
+  /** How many refunds operators ordered of a payment in suspense, by its end-to-end id. */
+  readonly returnOrders?: Readonly<Record<string, number>>
 }
 
 /**
@@ -91,12 +101,20 @@ export type ReturnFacts = {
  * known whose the return is.
  */
 export type RefundEvent =
-  | { readonly on: 'refund.reserved' | 'refund.released'; readonly refundId: string; readonly valueCents: bigint }
+  | { readonly on: 'refund.reserved'; readonly refundId: string; readonly valueCents: bigint }
+  | {
+      readonly on: 'refund.released'
+      readonly refundId: string
+      readonly valueCents: bigint
+      /** See {@link OpenRefund.payment}. */
+      readonly payment?: string
+    }
   | {
       readonly on: 'refund.confirmed' | 'refund.taken'
       readonly refundId: string
       readonly returnId: string
       readonly valueCents: bigint
+      readonly payment?: string
     }
   | { readonly on: 'refund.undone'; readonly refundId: string; readonly returnId: string }
   | {
@@ -104,6 +122,7 @@ export type RefundEvent =
       readonly refundId: string
       readonly transactionId: string
       readonly valueCents: bigint
+      readonly payment?: string
     }
   | {
       readonly on: 'refund.answered'
@@ -210,16 +229,40 @@ export function inDoubtCents(cashIn: Charge): bigint {
  */
 export function refundableCents(cashIn: CashIn): bigint {
   const left =
-    cashIn.valueCents - refundedCents(cashIn) - BigInt(cashIn.facts.refundsOpenCents ?? 0) - inDoubtCents(cashIn)
+    paidCents(cashIn) - refundedCents(cashIn) - BigInt(cashIn.facts.refundsOpenCents ?? 0) - inDoubtCents(cashIn)
   return cashIn.status === 'PAID' && left > 0n ? left : 0n
 }
 
-/** The part of an uncredited payment that is still in suspense, centavos. */
-export function suspendedCents({ facts }: Charge, endToEndId: string): bigint {
+/** The amount of the payment that was credited: the charge's value, or what an operator accepted, centavos. */
+export function paidCents({ facts, valueCents }: Pick<CashIn, 'facts' | 'valueCents'>): bigint {
+  return facts.acceptedCents === undefined ? valueCents : BigInt(facts.acceptedCents)
+}
+
+/** The part of a payment that is in suspense, also while it is being returned to its payer, centavos. */
+export function suspendedCents(cashIn: CashIn, endToEndId: string): bigint {
+  const { payments, decidedPayments } = cashIn.facts
+  const credited = endToEndId === cashIn.endToEndId ? paidCents(cashIn) : 0n
+  const left = BigInt((own(payments, endToEndId) ?? 0) - (own(decidedPayments, endToEndId) ?? 0)) - credited
+  return left - goneBackCents(cashIn, endToEndId)
+}
+
+/** What went back of a payment out of suspense, centavos. */
+function goneBackCents({ facts }: Charge, endToEndId: string): bigint {
   const returned = Object.values(facts.returns ?? {}).filter((known) => known.state === 'from_suspense')
-  const gone = centsOf(returned.filter((known) => known.endToEndId === endToEndId))
-  const { payments, decidedPayments } = facts
-  return BigInt((own(payments, endToEndId) ?? 0) - (own(decidedPayments, endToEndId) ?? 0)) - gone
+  return centsOf(returned.filter((known) => known.endToEndId === endToEndId))
+}
+
+/** The part of it that refunds under way return to its payer, centavos. */
+export function returningCents({ facts }: Charge, endToEndId: string): bigint {
+  const refunds = Object.values(facts.openRefunds ?? {}).filter(({ payment }) => payment === endToEndId)
+  return refunds.reduce((sum, { valueCents }) => sum + BigInt(valueCents), 0n)
+}
+
+/** Whether all that was paid went back to its payers, and nothing was credited. @source rules#cash-in.desk.15 */
+export function hasGoneBack(cashIn: CashIn): boolean {
+  const payments = Object.entries(cashIn.facts.payments ?? {})
+  const isBack = ([endToEndId, cents]: [string, number]) => goneBackCents(cashIn, endToEndId) === BigInt(cents)
+  return cashIn.endToEndId === null && payments.length > 0 && payments.every(isBack)
 }
 
 function centsOf(returns: readonly { readonly cents: number }[]): bigint {
@@ -297,9 +340,17 @@ export function fateOf(cashIn: CashIn, reported: ReportedReturn): Fate {
 /** Whether a return is booked, or in doubt as before: then the report is nothing new. */
 export function isReportedBefore(cashIn: CashIn, reported: ReportedReturn): boolean {
   if (bookedReturn(cashIn, reported.returnId) === reported.valueCents) return true
-  // That it is of a payment in suspense is news: no refund of ours can be it.
-  if (typeof uncreditedPayment(cashIn, reported) === 'string') return false
+  // That it is of a payment in suspense is news, unless an operator has that returned.
+  if (typeof uncreditedPayment(cashIn, reported) === 'string' && !mayBeToPayer(cashIn, reported)) return false
   return returnInDoubt(cashIn, reported.returnId) !== undefined && fateOf(cashIn, reported) === 'in_doubt'
+}
+
+/** Whether a return may be one that an operator ordered of money in suspense. @source rules#cash-in.returns.10 */
+export function mayBeToPayer(cashIn: CashIn, reported: ReportedReturn): boolean {
+  if (fateOf(cashIn, reported) !== 'in_doubt') return false
+  const open = { ...reported.alsoOpen, ...cashIn.facts.openRefunds }
+  const ids = explanationsOf(cashIn, doubtAbout(cashIn, reported), reported.alsoOpen)
+  return ids.some((id) => own(open, id)?.payment !== undefined)
 }
 
 /** Whether a return of the same amount is known. */
@@ -354,13 +405,15 @@ export function ownReference(told: string | null, { transactionId }: Pick<CashIn
 
 /** The doubt about a reported return: as it was, or a new one. */
 function doubtAbout(cashIn: CashIn, reported: ReportedReturn): ReturnInDoubt {
-  const { returnId, valueCents, occurredAt, transactionId, at, isUnverified } = reported
+  const { returnId, valueCents, occurredAt, transactionId, at, isUnverified, endToEndId } = reported
+  const payment = endToEndId === undefined ? undefined : returnedPayment(cashIn, endToEndId)
   return (
     returnInDoubt(cashIn, returnId) ?? {
       state: 'in_doubt',
       cents: Number(valueCents),
       occurredAt,
       transactionId,
+      ...(payment == null ? {} : { payment }),
       since: at,
       answered: [],
       ...(isUnverified ? { isUnverified } : {}),
@@ -370,8 +423,8 @@ function doubtAbout(cashIn: CashIn, reported: ReportedReturn): ReturnInDoubt {
 }
 
 /**
- * The refunds of ours that a return may be: open, of its very amount, and neither a reference nor an answer of the bank
- * tells otherwise.
+ * The refunds of ours that a return may be: open, of its very amount and payment, and neither a reference nor an answer of
+ * the bank tells otherwise.
  * @source rules#cash-in.returns.1
  */
 export function explanationsOf(
@@ -382,9 +435,10 @@ export function explanationsOf(
   const reference = ownReference(inDoubt.transactionId, cashIn)
   const open = { ...alsoOpen, ...cashIn.facts.openRefunds }
   return Object.keys(open).filter((id) => {
-    const { valueCents, transactionId } = open[id] as OpenRefund
+    const { valueCents, transactionId, payment = cashIn.endToEndId } = open[id] as OpenRefund
     const isAnother = transactionId !== null && reference !== null && transactionId !== reference
-    return valueCents === inDoubt.cents && !isAnother && !inDoubt.answered.includes(id)
+    const isOfIt = inDoubt.payment === undefined || payment === inDoubt.payment
+    return valueCents === inDoubt.cents && isOfIt && !isAnother && !inDoubt.answered.includes(id)
   })
 }
 
@@ -437,6 +491,25 @@ function overdueAt({ since }: ReturnInDoubt): number {
   return since + limits.unknownResultEscalationMs
 }
 
+/** A refund of money in suspense that an operator orders. */
+export function factsOfReturnOrder(
+  { facts }: Charge,
+  payment: string,
+  refundId: string,
+  valueCents: bigint,
+): ReturnFacts {
+  const opened: OpenRefund = { valueCents: Number(valueCents), transactionId: null, payment }
+  return {
+    openRefunds: { ...facts.openRefunds, [refundId]: opened },
+    returnOrders: { ...facts.returnOrders, [payment]: returnOrdersOf({ facts }, payment) + 1 },
+  }
+}
+
+/** How many refunds operators ordered of a payment in suspense. */
+export function returnOrdersOf({ facts }: Charge, payment: string): number {
+  return own(facts.returnOrders, payment) ?? 0
+}
+
 /* Facts after each event. */
 
 /** The facts after an event of a refund or a return. @source rules#cash-in.refunds, rules#cash-in.returns */
@@ -449,27 +522,25 @@ export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<C
       return { refundsOpenCents: refundsOpenCents + cents, openRefunds: { ...openRefunds, [input.refundId]: opened } }
     }
     case 'refund.released':
-      return {
-        refundsOpenCents: refundsOpenCents - Number(input.valueCents),
-        openRefunds: without(openRefunds, input.refundId),
-      }
+      return { ...freed(input, refundsOpenCents), openRefunds: without(openRefunds, input.refundId) }
     case 'refund.confirmed':
       return {
-        refundsOpenCents: refundsOpenCents - Number(input.valueCents),
+        ...freed(input, refundsOpenCents),
         openRefunds: without(openRefunds, input.refundId),
         ...withReturn(cashIn, input.returnId, booked(cashIn, input)),
       }
     case 'refund.taken':
       // The first booking stays; an operator compares.
       return bookedReturn(cashIn, input.returnId) === undefined
-        ? withReturn(cashIn, input.returnId, booked(cashIn, input))
+        ? withReturn(cashIn, input.returnId, taken(cashIn, input))
         : {}
     case 'refund.undone': {
       const isBooked = own(cashIn.facts.returns, input.returnId)?.state === 'booked'
       return isBooked ? withReturn(cashIn, input.returnId, undefined) : {}
     }
     case 'refund.named': {
-      const named: OpenRefund = { valueCents: Number(input.valueCents), transactionId: input.transactionId }
+      const { transactionId, payment } = input
+      const named: OpenRefund = { valueCents: Number(input.valueCents), transactionId, ...(payment && { payment }) }
       return { openRefunds: { ...openRefunds, [input.refundId]: named } }
     }
     case 'refund.answered':
@@ -498,18 +569,40 @@ function factsOfReported(
   const { returnId } = reported
   if (posts !== undefined) return withReturn(cashIn, returnId, suspended(cashIn, reported, posts))
   if (opens === 'return_restated' || opens === 'return_unnamed') return {}
-  if (!when.includes('a refund may explain it')) return withReturn(cashIn, returnId, booked(cashIn, reported))
+  const isInDoubt = when.includes('a refund may explain it') || when.includes('a return to the payer may explain it')
+  if (!isInDoubt) return withReturn(cashIn, returnId, booked(cashIn, reported))
   return {
     openRefunds: { ...reported.alsoOpen, ...cashIn.facts.openRefunds },
     ...withReturn(cashIn, returnId, doubtAbout(cashIn, reported)),
   }
 }
 
-function booked(
-  cashIn: CashIn,
-  { returnId, valueCents }: { readonly returnId: string; readonly valueCents: bigint },
-): KnownReturn {
-  return { state: 'booked', cents: Number(valueCents), ...keptDoubt(cashIn, returnId) }
+type Gone = {
+  readonly returnId: string
+  readonly valueCents: bigint
+  readonly payment?: string
+  readonly refundId?: string
+}
+
+function booked(cashIn: CashIn, { returnId, valueCents, payment, refundId }: Gone): KnownReturn {
+  const known = { cents: Number(valueCents), ...keptDoubt(cashIn, returnId) }
+  return payment === undefined || refundId === undefined
+    ? { state: 'booked', ...known }
+    : { state: 'from_suspense', endToEndId: payment, refundId, ...known }
+}
+
+/** Money in suspense is not the merchant's: it does not count as gone back, and the refund has it in suspense. */
+function taken(cashIn: CashIn, gone: Gone): KnownReturn {
+  if (gone.payment === undefined) return booked(cashIn, gone)
+  return { state: 'at_refund', cents: Number(gone.valueCents), ...keptDoubt(cashIn, gone.returnId) }
+}
+
+/** A refund of money in suspense sets nothing of the merchant's aside. */
+function freed(
+  { valueCents, payment }: { readonly valueCents: bigint; readonly payment?: string },
+  refundsOpenCents: number,
+): ReturnFacts {
+  return payment === undefined ? { refundsOpenCents: refundsOpenCents - Number(valueCents) } : {}
 }
 
 /** It is not debited from the merchant: of a payment in suspense it is taken from that. */

@@ -4,6 +4,7 @@ import { follow } from '../engine/follow.ts'
 import { type Decision, mergeDecisions } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import { bookedAmount, type CashIn, type CashInEvent, type CashInInput, type CashInOutcome } from './cash-in.ts'
+import { endOfDoubt } from './desk.ts'
 import { changesOf } from './facts.ts'
 import { GUARDS, isBeyondReported } from './guards.ts'
 import { cashInNotification, evidenceOf } from './notification.ts'
@@ -21,7 +22,7 @@ import { isAboutToBeAsked, isAtRest } from './schedule.ts'
  * @source rules#cash-in.states
  */
 export function decideCashIn(before: CashIn, input: CashInEvent, nowMs: number): Decision<CashInOutcome> {
-  const decision = decideOne(before, input, nowMs)
+  const decision = endsDoubt(decideOne(before, input, nowMs), input, nowMs)
   const { cashIn: after } = decision.outcome
   const restated = restatedPayment(before, after, input)
   if (restated) return mergeDecisions(decision, decideOne(after, restated, nowMs))
@@ -29,6 +30,14 @@ export function decideCashIn(before: CashIn, input: CashInEvent, nowMs: number):
     (decided, returnId) => mergeDecisions(decided, decideKnown(decided.outcome.cashIn, returnId, nowMs)),
     decision,
   )
+}
+
+/** Where the last money in suspense went back, nothing keeps the charge in doubt any more. @source rules#cash-in.desk.15 */
+function endsDoubt(decision: Decision<CashInOutcome>, input: CashInEvent, nowMs: number): Decision<CashInOutcome> {
+  const { closes = [], outcome } = decision
+  if (closes.length === 0 || (input.on !== 'refund.confirmed' && input.on !== 'return.told')) return decision
+  const { outcome: cashIn, ...ended } = endOfDoubt(outcome.cashIn, closes, nowMs)
+  return mergeDecisions(decision, { ...ended, outcome: { ...outcome, cashIn } })
 }
 
 function decideKnown(cashIn: CashIn, returnId: string, nowMs: number): Decision<CashInOutcome> {

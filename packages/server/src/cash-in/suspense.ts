@@ -1,7 +1,7 @@
 import type { Document } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import type { CashIn } from './cash-in.ts'
-import { suspendedCents } from './returns.ts'
+import { returningCents, suspendedCents } from './returns.ts'
 
 /** What of a cash-in is in suspense now, by the reference of its case. Pure. @source rules#desk.7 */
 
@@ -15,9 +15,10 @@ export interface Received {
   readonly facts: Document
 }
 
-/** Of a payment that arrived, centavos: nothing where it was credited. */
+/** What may be decided of a payment that arrived, centavos: nothing of it that is credited, or being returned. */
 export function suspendedArrival(cashIn: CashIn, reference: string): bigint {
-  return reference === cashIn.endToEndId ? 0n : suspendedCents(cashIn, reference)
+  const left = suspendedCents(cashIn, reference) - returningCents(cashIn, reference)
+  return left > 0n ? left : 0n
 }
 
 /** Of a return, centavos. */

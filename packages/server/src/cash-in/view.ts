@@ -2,7 +2,7 @@ import { type createCashIn, type getCashIn, maskReported } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { reasonOf } from '../engine/reason.ts'
 import { type CashIn, receivedCents, refundDeadline, statusAt } from './cash-in.ts'
-import { refundableCents, refundedCents } from './returns.ts'
+import { paidCents, refundableCents, refundedCents } from './returns.ts'
 
 /** Rows of cash-ins as clients read them. */
 
@@ -32,6 +32,7 @@ export function detailView(cashIn: CashIn, nowMs: number): Detail {
   const status = statusAt(cashIn, nowMs) as Detail['status']
   return {
     ...common(cashIn),
+    valueCents: Number(paidCents(cashIn)),
     status,
     pixCode: shownPixCode(cashIn),
     providerTransactionId: cashIn.transactionId,

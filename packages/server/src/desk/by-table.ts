@@ -86,7 +86,7 @@ type RowsOf<Op extends Operation, Trigger extends string, Guard extends string, 
 /** What a table is looked up with, besides what says which decision it is. */
 type Looking<Op extends Operation, Guard extends string> = Pick<
   Step<Op, string, Guard, never>,
-  'holds' | 'changes' | 'amounts' | 'notification'
+  'holds' | 'changes' | 'amounts' | 'notification' | 'isLeftOpen'
 >
 
 /** Journals of which an amount is what is there of the balance. */
@@ -178,15 +178,15 @@ export function assertNamed(order: DeskOrder, needs: readonly EvidenceField[]): 
   if (missing.length === 0) return
   throw new Refusal('validation_error', {
     fields: missing.map((field) => ({
-      field: field === 'operationId' ? field : `evidence.${field}`,
+      field: field === 'operationId' || field === 'amountCents' ? field : `evidence.${field}`,
       code: 'required',
       message: `${field} is required for this decision`,
     })),
   })
 }
 
-function namedIn({ operationId, evidence }: DeskOrder, field: EvidenceField): string | undefined {
-  return field === 'operationId' ? operationId : evidence[field]
+function namedIn(order: DeskOrder, field: EvidenceField): string | bigint | undefined {
+  return field === 'operationId' || field === 'amountCents' ? order[field] : order.evidence[field]
 }
 
 /**
@@ -212,10 +212,21 @@ export function evidenceOfOrder({
   reason,
   evidence,
   operationId,
+  amountCents,
 }: DeskOrder): Document {
   const { endToEndId, returnId, reference, note } = evidence
   const proof = { endToEndId, returnId, reference, note }
-  return { caseId, decision, operator, approver, reason, evidence: proof, ...(operationId && { operationId }) }
+  const amount = amountCents === undefined ? {} : { amountCents: Number(amountCents) }
+  return {
+    caseId,
+    decision,
+    operator,
+    approver,
+    reason,
+    evidence: proof,
+    ...(operationId && { operationId }),
+    ...amount,
+  }
 }
 
 /** An operation whose case was decided: the others are open. */

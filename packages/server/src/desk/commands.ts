@@ -137,7 +137,8 @@ async function decideAnew(needs: DeskNeeds, request: DecisionRequest): Promise<A
   const decidable = await decidableOf(needs, caseId)
   if (decidable.version !== version) throw new Refusal('case_changed')
   const { stored } = decidable
-  const order: AnyOrder = { ...ordered, caseId: stored.id, operator: operator.actor, approver: null }
+  const newId = needs.ids.uuid()
+  const order: AnyOrder = { ...ordered, caseId: stored.id, operator: operator.actor, approver: null, newId }
   const prepared = await decidable.prepare(order)
   const { effects, amountCents } = await weighedAsThingsAre(needs.rehearse, {
     ...prepared,
@@ -375,6 +376,7 @@ async function approve(needs: DeskNeeds, request: ProposalRequest): Promise<Deci
       caseId: decidable.stored.id,
       operator: proposal.operatorId,
       approver: operator.actor,
+      newId: needs.ids.uuid(),
     }
     const approval = { proposal, reason, holdersVersion }
     const executed = { ...request, idempotencyKey: null, order, version: proposal.caseVersion, approval }

@@ -22,6 +22,10 @@ export interface DeskOrder {
   readonly evidence: DeskEvidence
   /** The charge that a payment in suspense was meant for. */
   readonly operationId?: string
+  /** Of what can be split: how much, centavos. */
+  readonly amountCents?: bigint
+  /** The id of the refund that it makes, should it make one. */
+  readonly newId: string
 }
 
 /** What an operator orders of a case, whether it has an operation or none. */
@@ -64,7 +68,7 @@ export interface CaseDecider<Op extends Operation = Operation> {
     operation: Op,
     openCase: DecidableCase,
     order: DeskOrder,
-  ): Required<Pick<Command<unknown>, 'reads' | 'movements'>>
+  ): Required<Pick<Command<unknown>, 'reads' | 'movements'>> & Omit<Command<unknown>, 'decide' | 'request'>
   /**
    * Decides by the machine's table.
    * @throws not_possible_in_state (409) the case is not open any more, or the table does not have the decision now

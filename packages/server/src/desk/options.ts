@@ -120,7 +120,7 @@ async function viewOf(
 }
 
 function orderOf({ decision }: DeskOption, caseId: string): DeskOrder {
-  return { decision, caseId, operator: '', approver: null, reason: '', evidence: {} }
+  return { decision, caseId, operator: '', approver: null, reason: '', evidence: {}, newId: '' }
 }
 
 /** What a decision is as a command. */

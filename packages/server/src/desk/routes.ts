@@ -75,9 +75,10 @@ function decisionOf(
   body: EndpointInput<typeof endpoints.decideCase>['body'],
   context: RequestContext,
 ): DecisionRequest {
-  const { decision, reason, version, evidence, operationId, dryRun } = body
+  const { decision, reason, version, evidence, operationId, amountCents, dryRun } = body
+  const amount = amountCents == null ? {} : { amountCents: BigInt(amountCents) }
   const other = operationId ? { operationId: operationId.toLowerCase() } : {}
-  const ordered = { decision, reason, evidence: evidenceOf(evidence ?? {}), ...other }
+  const ordered = { decision, reason, evidence: evidenceOf(evidence ?? {}), ...other, ...amount }
   const { idempotencyKey } = identityOf('decideCase', context)
   return {
     caseId,

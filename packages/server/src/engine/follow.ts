@@ -42,6 +42,8 @@ export interface Step<Op extends Operation, Trigger extends string, Guard extend
   readonly evidence?: Document | ((row: Target<Op>) => Document)
   /** The open case that an operator decides. */
   readonly decides?: Pick<OpenCase, 'id' | 'kind'>
+  /** Money is still in suspense for that case afterwards. */
+  readonly isLeftOpen?: boolean
   /** What the caller is told, given the operation as it will be; `false`: the table has no row for this, or ignores it. */
   readonly outcome: (after: Op, isApplied: boolean) => Outcome
 }
@@ -87,7 +89,7 @@ export function follow<
       : [],
     closes: [
       ...(isDoubtOver ? doubtCaseIds(operation) : []),
-      ...(step.decides && row.decides && !row.asks ? [step.decides.id] : []),
+      ...(step.decides && row.decides && !row.asks && !step.isLeftOpen ? [step.decides.id] : []),
       ...closes,
     ],
     outcome: step.outcome(moved(operation, move, now), true),

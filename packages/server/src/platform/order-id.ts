@@ -24,6 +24,15 @@ export function orderId(installation: string, order: OrderName): string {
   return sha256Hex(name).slice(0, HEX_DIGITS)
 }
 
+/**
+ * The order id of a refund of money in suspense. No name of a merchant's refund has as many parts.
+ * @param number which of the refunds of this payment that operators ordered, from 1
+ */
+export function orderIdToPayer(installation: string, endToEndId: string, number: number): string {
+  const name = JSON.stringify([installation, 'refund_in', endToEndId, 'operator', number])
+  return sha256Hex(name).slice(0, HEX_DIGITS)
+}
+
 /** The order id of a return that the bank made by itself: its own id, as it has no order. */
 export function ownOrderId(id: string): string {
   return id.replaceAll('-', '')

@@ -96,6 +96,6 @@ export function cashInIn(state: State, id: string | null): CashIn | undefined {
 }
 
 /** What every refund of a cash-in has. A refund bears no fee. */
-export function operationOf({ endToEndId }: CashIn) {
+export function operationOf({ endToEndId }: Pick<CashIn, 'endToEndId'>) {
   return { kind: 'refund_in', feeCents: 0n, exclusiveKey: null, expiresAt: null, endToEndId } as const
 }

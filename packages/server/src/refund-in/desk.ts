@@ -1,5 +1,5 @@
 import { type DeskDecision, type EvidenceField, type GuardOf, refundIn as machine, min } from '@pixgate/spec'
-import type { CashIn, RefundEvent } from '../cash-in/index.ts'
+import { type CashIn, type RefundEvent, suspendedArrival } from '../cash-in/index.ts'
 import {
   assertNamed,
   assertOpen,
@@ -17,7 +17,7 @@ import { countedBy } from '../operations/limits/limits.ts'
 import { cashInIn } from './create.ts'
 import { changesByDecision, changesByEnd } from './desk-facts.ts'
 import { refundNotification } from './notification.ts'
-import { leftCents, type RefundIn } from './refund-in.ts'
+import { fundsOf, isToPayer, leftCents, paymentOf, type RefundIn } from './refund-in.ts'
 import { hasSuspended, heldAgainCents, heldCents, suspendedDeparture } from './suspense.ts'
 import { cashInDecision } from './with-cash-in.ts'
 
@@ -27,6 +27,8 @@ type Guard = GuardOf<typeof machine>
 
 interface Given {
   readonly refund: RefundIn
+  /** `undefined` where only the options are looked at. */
+  readonly cashIn?: CashIn | undefined
   readonly openCase: DecidableCase
   /** A movement that the operator names is booked somewhere. */
   readonly isKnown: boolean
@@ -43,6 +45,16 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'the statement shows it': ({ refund: { facts } }) => facts.isShown === true,
   'the bank has it': ({ refund: { facts } }) => facts.isAccepted === true,
   'it was never claimed': ({ refund: { facts } }) => (facts.attempts ?? 0) === 0,
+  'its payment is not in suspense any more': ({ refund, cashIn, openCase }) =>
+    isToPayer(refund) && inSuspenseFor(refund, cashIn) < suspendedDeparture(refund, openCase.reference),
+}
+
+/** What is in suspense of the payment that it returns, less what other refunds return, centavos. */
+function inSuspenseFor(refund: RefundIn, cashIn: CashIn | undefined): bigint {
+  const { payment } = paymentOf(refund)
+  if (!cashIn || payment === undefined) return 0n
+  const own = cashIn.facts.openRefunds?.[refund.id] === undefined ? 0n : refund.valueCents
+  return suspendedArrival(cashIn, payment) + own
 }
 
 function holdsFor(given: Given, guard: Guard): boolean {
@@ -95,7 +107,7 @@ function decideCase(
   nowMs: number,
 ): Decision<DeskOutcome<RefundIn>> {
   const isKnown = movementsNamed(order, waysOf(order)).some((it) => state.movement(it) !== undefined)
-  const given = { refund, openCase, isKnown, nowMs }
+  const given = { refund, cashIn: cashInIn(state, refund.detail.cashInId), openCase, isKnown, nowMs }
   const left = suspendedDeparture(refund, openCase.reference)
   const h = order.decision === 'executed' ? heldCents(refund) : heldAgainCents(refund, openCase.kind)
   const decision = orderedBy(
@@ -106,7 +118,7 @@ function decideCase(
     {
       holds: (guard) => holdsFor(given, guard),
       changes: (row) => changesByDecision(refund, openCase, order, row, nowMs),
-      amounts: { r: refund.valueCents, p: left, h, d: min(state.balance('available') + h, left) },
+      amounts: amountsOf(refund, left, h, state),
       reference: referenceOf(openCase, order, left > 0n),
       notification: (to) => refundNotification(refund, refund.transactionId, occurredAt(openCase, nowMs), to),
     },
@@ -118,6 +130,13 @@ function decideCase(
     changes: (row: Target<RefundIn>) => changesByEnd(after, row, nowMs),
   })
   return endedBy(machine, openCase, withCashIn(refund, { ...decision, allowances }, state, nowMs), ending, nowMs)
+}
+
+/** Of money in suspense nothing is the merchant's: what left is taken from there. */
+function amountsOf(refund: RefundIn, left: bigint, h: bigint, state: State) {
+  const funds = fundsOf(refund)
+  if (isToPayer(refund)) return { r: 0n, s: left > 0n ? left : funds.s, p: left, h: 0n, d: 0n }
+  return { ...funds, p: left, h, d: min(state.balance('available') + h, left) }
 }
 
 function occurredAt({ facts }: DecidableCase, nowMs: number): number {
@@ -141,9 +160,14 @@ function withCashIn(refund: RefundIn, decision: Decision<RefundIn>, state: State
 }
 
 /** What was in suspense counted as gone when it left: only what was set aside is free, and what another operation has. */
-function eventOf({ kind, reference }: Journal, { id, status, valueCents }: RefundIn): RefundEvent | undefined {
-  if (kind === 'refund_in_confirmed') return { on: 'refund.confirmed', refundId: id, returnId: reference, valueCents }
+function eventOf({ kind, reference, amounts }: Journal, refund: RefundIn): RefundEvent | undefined {
+  const { id, status, valueCents } = refund
+  const of = { refundId: id, ...paymentOf(refund) }
+  if (kind === 'refund_in_confirmed') return { on: 'refund.confirmed', ...of, returnId: reference, valueCents }
+  if (kind === 'refund_left_in_suspense' && isToPayer(refund)) {
+    return { on: 'refund.confirmed', ...of, returnId: reference, valueCents: amounts.p ?? 0n }
+  }
   if (kind === 'left_handed_over') return { on: 'refund.undone', refundId: id, returnId: reference }
   const isFreed = kind === 'refund_in_released' || (kind === 'refund_left_in_suspense' && status === 'PENDING')
-  return isFreed ? { on: 'refund.released', refundId: id, valueCents } : undefined
+  return isFreed ? { on: 'refund.released', ...of, valueCents } : undefined
 }

@@ -23,7 +23,10 @@ export interface Given {
 }
 
 /** Those that only decisions of operators have are elsewhere. */
-type Guard = Exclude<GuardOf<typeof machine>, DeskGuard | 'money of it is in suspense' | 'an attempt may still arrive'>
+type Guard = Exclude<
+  GuardOf<typeof machine>,
+  DeskGuard | 'money of it is in suspense' | 'its payment is not in suspense any more' | 'an attempt may still arrive'
+>
 
 /** Whether each condition holds. @source rules#refund-in.states */
 const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {

@@ -1,5 +1,6 @@
 import type { Availability, RefundPartner } from '../banks/port.ts'
 import type { CashIn } from '../cash-in/index.ts'
+import type { CaseDecider } from '../desk/decider.ts'
 import type { Command } from '../engine/operation.ts'
 import type { Result } from '../operations/inputs.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
@@ -13,14 +14,18 @@ import { createRefundInJobs } from './jobs.ts'
 import type { BankReturn, RefundInInput, RefundInOutcome } from './refund-in.ts'
 import { createRefundInHandlers, type RefundInHandlers } from './routes.ts'
 import { createRefundInStore } from './store.ts'
+import { createCashInDecider } from './to-payer.ts'
 import { detailView, type RefundInView } from './view.ts'
 
 export { refundInDecider } from './desk.ts'
 export type { BankReturn, RefundInInput } from './refund-in.ts'
+export { createCashInDecider } from './to-payer.ts'
 
 /** Refunds: their endpoints, their work, and what other modules may do with them. */
 export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutcome> {
   readonly handlers: RefundInHandlers
+  /** Decides the cases of charges: money in suspense goes back by a refund. */
+  readonly cashInDecider: CaseDecider<CashIn>
   /**
    * Takes a return that names no refund of ours: it is in doubt while one of ours may be it, else the bank took the money
    * back by itself (MED). Each return id is booked once.
@@ -58,6 +63,7 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
   const jobs = createRefundInJobs({ ...options, commands, store })
   return {
     handlers: createRefundInHandlers({ ...options, commands, store }),
+    cashInDecider: createCashInDecider({ terms: options.terms, isUnsupported }),
     processNext: jobs.processNext,
     apply: async (id, input) => {
       const outcome = await commands.apply(id, [input])

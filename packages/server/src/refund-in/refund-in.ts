@@ -13,6 +13,8 @@ export interface RefundInDetail extends Document {
   readonly cashInId: string
   readonly reason: string | null
   readonly origin: RefundInOrigin
+  /** Of origin `OPERATOR`: the operation that has the payment in suspense. */
+  readonly from?: string
 }
 
 /** What became known since. Instants are epoch milliseconds. */
@@ -81,6 +83,23 @@ export interface RefundInOutcome {
 /** The same with the cash-in as it is now. */
 export interface Standing extends RefundInOutcome {
   readonly cashIn: CashIn
+}
+
+/** Whether it returns money in suspense to its payer: nothing of the merchant's is set aside for it. */
+export function isToPayer({ detail }: Pick<RefundIn, 'detail'>): boolean {
+  return detail.origin === 'OPERATOR'
+}
+
+/** The payment in suspense that it returns, by its end-to-end id; no field where it is of the credited one. */
+export function paymentOf({ detail, endToEndId }: Pick<RefundIn, 'detail' | 'endToEndId'>): {
+  readonly payment?: string
+} {
+  return isToPayer({ detail }) && endToEndId !== null ? { payment: endToEndId } : {}
+}
+
+/** What its journals take from the merchant, and what from suspense, centavos. */
+export function fundsOf(refund: Pick<RefundIn, 'detail' | 'valueCents'>): { readonly r: bigint; readonly s: bigint } {
+  return isToPayer(refund) ? { r: 0n, s: refund.valueCents } : { r: refund.valueCents, s: 0n }
 }
 
 /** Whether an operation is a refund. */

@@ -26,7 +26,7 @@ import { ownOrderId } from '../platform/order-id.ts'
 import { own } from '../platform/own.ts'
 import { operationOf } from './create.ts'
 import { refundNotification } from './notification.ts'
-import { type BankReturn, isImplausible, isRefundIn, movementOf, type RefundIn } from './refund-in.ts'
+import { type BankReturn, isImplausible, isRefundIn, movementOf, paymentOf, type RefundIn } from './refund-in.ts'
 import { decideRefundIn } from './rules.ts'
 import { cashInDecision } from './with-cash-in.ts'
 
@@ -146,7 +146,10 @@ function unlistedIn(state: State, { id, facts }: CashIn, refundIds: readonly str
       refund.status !== 'CONFIRMED' && refund.detail.cashInId === id && own(facts.openRefunds, refund.id) === undefined,
   )
   return Object.fromEntries(
-    unlisted.map(({ id, valueCents, transactionId }) => [id, { valueCents: Number(valueCents), transactionId }]),
+    unlisted.map((refund) => [
+      refund.id,
+      { valueCents: Number(refund.valueCents), transactionId: refund.transactionId, ...paymentOf(refund) },
+    ]),
   )
 }
 
@@ -234,16 +237,19 @@ function decideBanks(
     at: now,
     isBookedElsewhere: isAnothers,
     alsoOpen: {},
+    ...(inDoubt.payment === undefined ? {} : { endToEndId: inDoubt.payment }),
   } as const
   const counted = cashInDecision(cashIn, told, now)
-  if (isAnothers) return counted
+  // Elsewhere, or of money in suspense: nothing is the merchant's to bear.
+  if (countedReturn(counted.outcome, returnId) === undefined) return counted
   return mergeDecisions(counted, decideBooking(counted.outcome, returned, identity, stateAfter(state, counted), now))
 }
 
 /** For too long nobody has said whose it is: what left is in suspense, and what is there of it is held. */
 function decideHold(cashIn: CashIn, inDoubt: InDoubt, state: State, now: number): Decision<CashIn> {
-  const heldCents = min(state.balance('available'), BigInt(inDoubt.cents))
   const refundIds = explanationsOf(cashIn, inDoubt)
+  const isToPayer = refundIds.every((id) => own(cashIn.facts.openRefunds, id)?.payment !== undefined)
+  const heldCents = isToPayer ? 0n : min(state.balance('available'), BigInt(inDoubt.cents))
   const unexplained = { on: 'return.unexplained', returnId: inDoubt.returnId, heldCents, refundIds } as const
   return { ...cashInDecision(cashIn, unexplained, now), exact: ['available'] }
 }

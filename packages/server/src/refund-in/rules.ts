@@ -15,8 +15,10 @@ import { changesOf } from './facts.ts'
 import { holdsFor } from './guards.ts'
 import { evidenceOf, refundEndNotification } from './notification.ts'
 import {
+  fundsOf,
   isImplausible,
   isOfAnotherPayment,
+  isToPayer,
   leftCents,
   movementOf,
   type RefundIn,
@@ -84,7 +86,7 @@ function decideOne(
   const isAnothers =
     input.on === 'partner.confirmed' && isBookedElsewhere(refund, state.movement(movementOf(input.returned)))
   const movedCents = input.on === 'partner.confirmed' ? input.returned.valueCents : 0n
-  const heldCents = min(state.balance('available'), min(movedCents, refund.valueCents))
+  const heldCents = isToPayer(refund) ? 0n : min(state.balance('available'), min(movedCents, refund.valueCents))
   const decision: Decision<Standing> = follow(
     machine,
     refund,
@@ -92,7 +94,7 @@ function decideOne(
       on: input.on,
       holds: (guard) => holdsFor({ refund, cashIn, input, nowMs, isEnabled: isEnabledNow, isAnothers }, guard),
       changes: (row) => changesOf(refund, cashIn, input, row, nowMs, heldCents),
-      amounts: { r: refund.valueCents, v: movedCents, p: movedCents, h: heldCents },
+      amounts: { ...fundsOf(refund), v: movedCents, p: movedCents, h: heldCents },
       reference: input.on === 'partner.confirmed' ? input.returned.returnId : '',
       notification: (to) => refundEndNotification(refund, cashIn, input, to, nowMs),
       evidence: evidenceOf(input),

@@ -1,5 +1,5 @@
 import { own } from '../platform/own.ts'
-import type { RefundIn } from './refund-in.ts'
+import { fundsOf, type RefundIn } from './refund-in.ts'
 
 /** What of a refund is in suspense and set aside now. Pure. @source rules#desk.7 */
 
@@ -15,8 +15,8 @@ export function hasSuspended(refund: RefundIn): boolean {
 }
 
 /** What is set aside of it now, centavos: of what ended only what was held again. */
-export function heldCents({ status, valueCents, facts }: RefundIn): bigint {
-  return status === 'PENDING' ? valueCents : BigInt(facts.heldAgainCents ?? 0)
+export function heldCents(refund: RefundIn): bigint {
+  return refund.status === 'PENDING' ? fundsOf(refund).r : BigInt(refund.facts.heldAgainCents ?? 0)
 }
 
 /** What was held again for the money of a case, centavos. */

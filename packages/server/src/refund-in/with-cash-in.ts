@@ -3,7 +3,7 @@ import type { JournalKind } from '@pixgate/spec'
 import { type CashIn, decideCashIn, ownReference, type RefundEvent, returnsAnswered } from '../cash-in/index.ts'
 import { type Decision, mergeDecisions } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
-import type { RefundIn, RefundInInput, Standing } from './refund-in.ts'
+import { paymentOf, type RefundIn, type RefundInInput, type Standing } from './refund-in.ts'
 
 /**
  * Whatever changes what may still be refunded, or what a return may be, moves the cash-in too, so that two decisions about
@@ -49,12 +49,14 @@ function counting(decision: Decision<Standing>, event: RefundEvent, now: number)
 }
 
 /** What a journal of a refund means for what may still be refunded. */
-function eventOf(posted: JournalKind, { id, valueCents }: RefundIn, input: RefundInInput): RefundEvent | undefined {
-  if (posted === 'refund_in_released') return { on: 'refund.released', refundId: id, valueCents }
+function eventOf(posted: JournalKind, refund: RefundIn, input: RefundInInput): RefundEvent | undefined {
+  const { id, valueCents } = refund
+  const of = { refundId: id, ...paymentOf(refund) }
+  if (posted === 'refund_in_released') return { on: 'refund.released', ...of, valueCents }
   if (input.on !== 'partner.confirmed') return undefined
   const { returnId, valueCents: leftCents } = input.returned
   const on = posted === 'refund_in_confirmed' ? 'refund.confirmed' : 'refund.taken'
-  return { on, refundId: id, returnId, valueCents: leftCents }
+  return { on, ...of, returnId, valueCents: leftCents }
 }
 
 /** The bank's reference of a refund that a return may be, where it just became known. @source rules#cash-in.refunds.8 */
@@ -63,7 +65,7 @@ function nameLearned(before: RefundIn, { refund, cashIn }: Standing): RefundEven
   const isListed = refund.status === 'PENDING' || own(cashIn.facts.openRefunds, refund.id) !== undefined
   const isNew = before.transactionId === null && transactionId !== null && isListed
   if (!isNew || ownReference(transactionId, cashIn) === null) return undefined
-  return { on: 'refund.named', refundId: refund.id, transactionId, valueCents: refund.valueCents }
+  return { on: 'refund.named', refundId: refund.id, transactionId, valueCents: refund.valueCents, ...paymentOf(refund) }
 }
 
 /** A refund is never without a cash-in that counts it. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { createCashInStore } from '../../src/cash-in/store.ts'
@@ -73,7 +74,14 @@ test('[desk.6] a second payment pays the charge that it was meant for; told agai
 test('[desk.3] of two decisions on one case in one batch the first counts, and the other is refused', async (t) => {
   const { database, engine, id } = await paidTwice(t)
   const { openCase } = await openCaseOf(database, 'second_payment')
-  const order = { caseId: openCase.id, operator: 'Ana', approver: null, reason: 'twice', evidence: {} }
+  const order = {
+    caseId: openCase.id,
+    operator: 'Ana',
+    approver: null,
+    reason: 'twice',
+    evidence: {},
+    newId: randomUUID(),
+  }
   const outcomes = await Promise.allSettled(
     (['credit', 'write_off'] as const).map((decision) =>
       decideCase({ engine, database }, id, openCase, { ...order, decision }),

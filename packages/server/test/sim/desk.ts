@@ -1,5 +1,5 @@
 import type { DeskDecision, EvidenceField } from '@pixgate/spec'
-import { type CashIn, cashInDecider } from '../../src/cash-in/index.ts'
+import { type CashIn, suspendedArrival } from '../../src/cash-in/index.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/index.ts'
 import type { CaseDecider, DeskEvidence, DeskOrder } from '../../src/desk/decider.ts'
@@ -16,11 +16,11 @@ import type { World } from './world.ts'
  * with whatever looks like evidence.
  */
 
-function deciderOf({ kind }: Operation): CaseDecider<Operation> | undefined {
+function deciderOf({ kind }: Operation, { refunds }: SimulatedProcess): CaseDecider<Operation> | undefined {
   const deciders: Partial<
     Record<Operation['kind'], CaseDecider<CashIn> | CaseDecider<CashOut> | CaseDecider<RefundIn>>
   > = {
-    cash_in: cashInDecider,
+    cash_in: refunds.cashInDecider,
     cash_out: cashOutDecider,
     refund_in: refundInDecider,
   }
@@ -44,12 +44,12 @@ export function decideAnyCase(world: World, process: SimulatedProcess): Promise<
  */
 export function decideCase(
   world: World,
-  { engine }: SimulatedProcess,
+  process: SimulatedProcess,
   openCase: StoredCase,
   wanted?: DeskDecision,
 ): Promise<unknown> | undefined {
   const operation = world.tables.operation(openCase.operationId ?? '')
-  const decider = operation && deciderOf(operation)
+  const decider = operation && deciderOf(operation, process)
   if (!operation || !decider) return undefined
   const offered = decider
     .options(operation, openCase, world.now)
@@ -60,7 +60,7 @@ export function decideCase(
   world.say(
     `an operator decides ${openCase.kind} of ${operation.id}: ${order.decision} ${JSON.stringify(order.evidence)}`,
   )
-  return engine.execute({
+  return process.engine.execute({
     ...decider.looks(operation, openCase, order),
     decide: (state, now) => {
       const standing = state.operation(operation.id)
@@ -89,6 +89,7 @@ function orderOf(
   if (!isWrong && !isTrue(world, operation, openCase, decision)) return undefined
   const evidence: { -readonly [Field in keyof DeskEvidence]: DeskEvidence[Field] } = {}
   const order = {
+    newId: world.newId(),
     decision,
     caseId: openCase.id,
     operator: 'operator-0',
@@ -105,6 +106,11 @@ function orderOf(
       const fitting = others.filter(({ valueCents, facts }) => valueCents === cents && facts.payments === undefined)
       const among = fitting.length > 0 && !isWrong ? fitting : others
       return among.length === 0 ? undefined : { ...order, operationId: world.chance.pick(among).id }
+    }
+    if (field === 'amountCents') {
+      const most = suspendedArrival(operation as CashIn, openCase.reference)
+      const part = 1n + BigInt(world.chance.below(Number(most)))
+      return { ...order, amountCents: world.chance.bool(0.6) ? most : part }
     }
     if (isWrong) {
       evidence[field] = wrongId(world)
@@ -134,14 +140,17 @@ function isTrue(world: World, operation: Operation, { kind, reference }: StoredC
   switch (decision) {
     case 'not_executed':
       return !book.mayHaveLeft(operation.id, world.now)
-    case 'return':
+    case 'book':
       if (kind === 'return_unexplained') {
         return book.entries.some((entry) => entry.movementId === reference && entry.kind === 'PAYMENT_TAKEN_BACK')
       }
       return reference === '' || book.entries.some(({ movementId }) => movementId === reference)
     case 'executed':
     case 'credit':
-    case 'book':
+    case 'return':
+    case 'debit':
+    case 'accept':
+    case 'return_to_payer':
     case 'write_off':
       return reference === '' || book.entries.some(({ movementId }) => movementId === reference)
     case 'undo':

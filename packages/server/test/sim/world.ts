@@ -244,6 +244,11 @@ export class World {
     return { now, observe: () => undefined, steadySince: () => 0, setBackAt: () => undefined, skewMs: () => 0 }
   }
 
+  /** An id that an operator’s request makes. */
+  newId(): string {
+    return this.#ids().uuid()
+  }
+
   /** Ids in the order in which they are made, and of the seed alone. */
   #ids(): Ids {
     return {

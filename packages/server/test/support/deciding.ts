@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import type { DeskDecision } from '@pixgate/spec'
-import { cashInDecider, isCashIn } from '../../src/cash-in/index.ts'
+import { isCashIn } from '../../src/cash-in/index.ts'
 import { isCashOut } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/index.ts'
 import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../../src/desk/decider.ts'
@@ -8,8 +9,9 @@ import type { Engine } from '../../src/engine/engine.ts'
 import type { Decision, Document, Operation, State } from '../../src/engine/operation.ts'
 import { createOperationStore } from '../../src/engine/operation-store.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
-import { refundInDecider } from '../../src/refund-in/index.ts'
+import { createCashInDecider, refundInDecider } from '../../src/refund-in/index.ts'
 import { isRefundIn } from '../../src/refund-in/refund-in.ts'
+import { refundTerms } from './limits.ts'
 
 /** Deciding cases through an engine, as the desk does. */
 
@@ -43,6 +45,7 @@ export async function decideOn(
     approver: null,
     reason: 'as the bank says',
     evidence: {},
+    newId: randomUUID(),
     ...ordered,
   }
   return decideCase({ engine, database }, operationId, openCase, order)
@@ -87,7 +90,11 @@ function decided(
 }
 
 function deciderOf({ kind }: Operation): CaseDecider {
-  const deciders = { cash_in: cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider }
+  const deciders = {
+    cash_in: createCashInDecider({ terms: refundTerms(), isUnsupported: false }),
+    cash_out: cashOutDecider,
+    refund_in: refundInDecider,
+  }
   assert.ok(kind !== 'adjustment')
   return deciders[kind] as unknown as CaseDecider
 }

@@ -22,6 +22,7 @@ export function ordered(
       approver: 'Bruno',
       reason: 'the payer asked for it',
       evidence: {},
+      newId: '0198c0f3-3f00-7000-8000-8b9c0d1e2f3b',
       ...order,
     },
   }

@@ -112,7 +112,7 @@ function offersOf(operation: Operation): Offer[] {
       (_, guard) => holds(operation, openCase, guard),
       () => [],
     )
-      .filter(({ isOffered, decision }) => isOffered && decision !== 'book')
+      .filter(({ isOffered, decision }) => isOffered && decision !== 'book' && decision !== 'return_to_payer')
       .map(({ decision }) => ({ openCase, decision })),
   )
 }
@@ -127,7 +127,6 @@ function holds(operation: Operation, openCase: OpenCase, guard: string): boolean
     'money of it is in suspense': Object.values(suspended).some((it) => it < 0),
     'it is confirmed': isConfirmed === true,
     'a payment is credited': isConfirmed === true,
-    'it pays the charge': isConfirmed !== true && cents > 0,
     'it came back': isBack === true,
     'the reservation was given back': isFree === true && heldAgain === 0,
     'its failure is known': isFailureNotified === true,
@@ -137,7 +136,7 @@ function holds(operation: Operation, openCase: OpenCase, guard: string): boolean
 
 /** What a decision tells that may leave the operation in doubt. */
 const STATUSES: Readonly<Record<string, string>> = {
-  'cash_in credit': 'PAID',
+  'cash_in accept': 'PAID',
   'cash_out executed': 'CONFIRMED',
   'cash_out not_executed': 'FAILED',
   'cash_out credit': 'REVERSED',
@@ -165,7 +164,7 @@ function decided(operation: Operation, { openCase, decision }: Offer, reference:
     }),
   })
   const order: DeskOrder = {
-    ...{ decision, caseId: openCase.id, operator: 'Ana', approver: null, reason: 'the walk', evidence: {} },
+    ...{ decision, caseId: openCase.id, operator: 'Ana', approver: null, reason: 'the walk', evidence: {}, newId: '' },
   }
   const facing = { ...openCase, facts: {} }
   const step = {

@@ -67,8 +67,9 @@ export const cashIn = machine({
     'return.told',
     'return.unexplained',
     'return.known',
-    'operator.credited',
-    'operator.returned',
+    'operator.accepted',
+    'operator.returned_to_payer',
+    'operator.debited',
     'operator.attributed',
     'operator.received',
     'operator.written_off',
@@ -79,10 +80,11 @@ export const cashIn = machine({
   ],
   guards: {
     ...deskGuards,
-    'it pays the charge': 'what is in suspense is the exact value, and no payment was credited before',
-    'the merchant has a payment of it':
-      'a payment of it was credited to the merchant: the one of the exact value, or, by an operator, another one',
-    'a payment is credited': 'a payment of the exact value was credited, and the merchant notified of it',
+    'the merchant has a payment of it': 'a payment of it was credited to the merchant',
+    'a payment is credited': 'a payment was credited, and the merchant notified of it',
+    'a return of it is under way':
+      'an operator ordered that it goes back to its payer, and the bank has not said what became of that',
+    'its payment went back': 'an operator returned to its payer what was paid, and nothing was credited',
     'its failure is known': 'it had failed before, and the merchant was notified of that',
     'work is due': 'its time has come, and no other process has claimed it',
     'its time is over': '`expirationDate` has passed',
@@ -108,12 +110,13 @@ export const cashIn = machine({
     'answer contradicts': 'the bank tells it in an answer that contradicts what was asked',
     'return restated': 'this return id was booked before, with another amount',
     'returns exceed the payment': 'all that went back together exceeds the value',
+    'a return to the payer may explain it':
+      'an operator ordered that this payment, in suspense, goes back to its payer, of this very amount, and the bank has not said what became of that',
     'a refund may explain it':
       'a refund of this payment is open, or failed and may have arrived, and of this very amount, and no reference tells that the return is not its own',
     'money of it is held':
       'it was not known for 15 minutes whose it is, and what was there of it is held; or it was told without an id before, and is in suspense',
-    'payment is in suspense':
-      'the payment that the bank gave back is not the credited one, and as much is in suspense of it',
+    'payment is in suspense': 'as much as the bank gave back is in suspense of that payment',
     'payment cannot be identified':
       'which of several payments the bank gave back is not told, or it is not the credited one and less of it is in suspense than went back',
     'return has no id': 'the bank told no return id, so that it could be told again as another return',
@@ -140,7 +143,6 @@ export const cashIn = machine({
     return_restated: 'The partner states another amount for a return that was booked. Nothing was booked again.',
     return_unexplained:
       'Money went back, and for 15 minutes the partner has not told whether a refund under way is it. What is there of it is held.',
-    suspended_payment_returned: 'The bank gave a payment back that was in suspense. It was taken from suspense.',
     return_unattributed:
       'Money went back, of which payment is unclear, or of one that an operator has decided. It is in suspense.',
     return_unnamed: 'The bank tells a return without its id. It is in suspense, unless one like it was told before.',
@@ -201,14 +203,14 @@ export const cashIn = machine({
 
     // Its refunds: a credited cash-in keeps count of what goes back, in doubt too; that changes no state.
     { from: 'PAID', on: 'refund.reserved', to: 'same', rule: 'cash-in.refunds.1', says: 'A refund that is accepted sets its amount aside on the `PAID` cash-in.' },
-    { from: CREDITED, on: 'refund.taken', when: 'return restated', to: 'same', opens: 'return_restated', rule: 'cash-in.refunds.6', says: 'The same return id with another amount is a case; nothing is booked again.' },
-    { from: CREDITED, on: ['refund.confirmed', 'refund.taken'], when: 'returns exceed the payment', to: 'same', opens: 'returned_too_much', rule: 'cash-in.refunds.5', says: 'More than the value may go back where the bank does as it likes; then it is a case.' },
-    { from: CREDITED, on: 'refund.confirmed', to: 'same', rule: 'cash-in.refunds.2', says: 'A refund that was confirmed counts as gone back, no longer as set aside.' },
-    { from: CREDITED, on: 'refund.released', to: 'same', rule: 'cash-in.refunds.3', says: 'What a refund that failed had set aside can be refunded again.' },
-    { from: CREDITED, on: 'refund.taken', to: 'same', rule: 'cash-in.refunds.4', says: 'Money that went back beside what was set aside counts too: the bank took it, or it left for a refund in doubt or after its failure.' },
-    { from: CREDITED, on: 'refund.undone', to: 'same', rule: 'cash-in.refunds.13', says: 'What was told of a refund and another operation has, as an operator decided, counts no more.' },
-    { from: CREDITED, on: 'refund.named', to: 'same', rule: 'cash-in.refunds.8', says: 'The cash-in knows its refunds under way: the amount of each, and the bank’s reference of it as soon as that is reported.' },
-    { from: CREDITED, on: 'refund.answered', to: 'same', rule: 'cash-in.returns.3', says: 'Where the bank names a return only by the payment, a refund is not it that has ended otherwise, or that the bank, asked 10 s or more after the return was reported, still has under way. That the bank does not know a refund says nothing here.' },
+    { from: ANY, on: 'refund.taken', when: 'return restated', to: 'same', opens: 'return_restated', rule: 'cash-in.refunds.6', says: 'The same return id with another amount is a case; nothing is booked again.' },
+    { from: ANY, on: ['refund.confirmed', 'refund.taken'], when: 'returns exceed the payment', to: 'same', opens: 'returned_too_much', rule: 'cash-in.refunds.5', says: 'More than the value may go back where the bank does as it likes; then it is a case.' },
+    { from: ANY, on: 'refund.confirmed', to: 'same', rule: 'cash-in.refunds.2', says: 'A refund that was confirmed counts as gone back, no longer as set aside.' },
+    { from: ANY, on: 'refund.released', to: 'same', rule: 'cash-in.refunds.3', says: 'What a refund that failed had set aside can be refunded again.' },
+    { from: ANY, on: 'refund.taken', to: 'same', rule: 'cash-in.refunds.4', says: 'Money that went back beside what was set aside counts too: the bank took it, or it left for a refund in doubt or after its failure.' },
+    { from: ANY, on: 'refund.undone', to: 'same', rule: 'cash-in.refunds.13', says: 'What was told of a refund and another operation has, as an operator decided, counts no more.' },
+    { from: ANY, on: 'refund.named', to: 'same', rule: 'cash-in.refunds.8', says: 'The cash-in knows its refunds under way: the amount of each, and the bank’s reference of it as soon as that is reported.' },
+    { from: ANY, on: 'refund.answered', to: 'same', rule: 'cash-in.returns.3', says: 'Where the bank names a return only by the payment, a refund is not it that has ended otherwise, or that the bank, asked 10 s or more after the return was reported, still has under way. That the bank does not know a refund says nothing here.' },
 
     // A return that names no refund of ours is the bank’s own only once no refund of ours can be it. Money that went back is booked
     // or a case in every state: an operator may have decided the payment that it is of.
@@ -216,14 +218,15 @@ export const cashIn = machine({
     { from: ANY, on: 'return.told', when: 'movement belongs to another operation', to: 'same', posts: 'left_unattributed', opens: 'movement_elsewhere', rule: 'cash-in.refunds.11', says: 'A return id that is booked on another operation is in suspense here and a case.' },
     { from: ANY, on: 'return.told', when: ['return has no id', 'return may be known'], to: 'same', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'Where a return of that amount was booked, in suspense too, or is in doubt, or a refund is under way, one without an id may be that one: then it is a case only.' },
     { from: ANY, on: 'return.told', when: 'return has no id', to: 'same', posts: 'left_unattributed', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'A return of the bank’s own without an id, of which the bank cannot be asked, is in suspense and a case. Where a return of that amount is reported with its id afterwards it is that one: it is booked as what it is, and its suspense (J12k) and its case end.' },
-    { from: CREDITED, on: 'return.told', when: 'payment is in suspense', to: 'same', posts: 'arrival_returned', opens: 'suspended_payment_returned', rule: 'cash-in.refunds.12', says: 'What the bank gives back of a payment that is in suspense is taken from suspense and is a case; the merchant, who was not credited with it, is not debited. Without an end-to-end id the only payment is meant.' },
+    { from: CREDITED, on: 'return.told', when: 'a return to the payer may explain it', to: 'same', rule: 'cash-in.returns.10', says: 'While an operator has money in suspense returned to its payer, a return of that payment and amount is in doubt: the bank is asked about that refund at once.' },
+    { from: CREDITED, on: 'return.told', when: 'payment is in suspense', to: 'same', posts: 'arrival_returned', rule: 'cash-in.refunds.12', says: 'What the bank gives back of a payment that is in suspense is taken from suspense; the merchant, who was not credited with it, is not debited. The case closes when nothing is left. Without an end-to-end id the only payment is meant.' },
     { from: ANY, on: 'return.told', when: 'payment cannot be identified', to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', rule: 'cash-in.refunds.9', says: 'Where it is not reported which of several payments went back, or more went back than is in suspense of it, what left is in suspense and a case. So is what goes back of a payment that an operator has credited or written off, whatever the status; of one that was attributed it is the other charge’s return. While a payment of the charge is still to be verified such a return waits.' },
     { from: CREDITED, on: 'return.told', when: 'a refund may explain it', to: 'same', rule: 'cash-in.returns.1', says: 'It is in doubt while a refund of this payment may be it. Nothing is booked yet, and every such refund is asked about at once. The merchant is notified once it is known.' },
     { from: CREDITED, on: 'return.told', when: 'returns exceed the payment', to: 'same', opens: 'returned_too_much', rule: 'cash-in.refunds.5', says: 'More than the value may go back by the bank’s own returns too; then it is a case.' },
     { from: CREDITED, on: 'return.told', to: 'same', rule: 'cash-in.returns.2', says: 'Where no refund can be it any more, as each ended otherwise or has another reference, it is the bank’s own (J12). So is one of another amount than any refund under way, at once.' },
-    { from: CREDITED, on: 'return.unexplained', to: 'same', posts: 'return_held', opens: 'return_unexplained', rule: 'cash-in.returns.4', says: 'After 15 minutes without an answer it is a case: what left is in suspense, and what is there of it is held (J12h). Nothing is owed for it.' },
+    { from: ANY, on: 'return.unexplained', to: 'same', posts: 'return_held', opens: 'return_unexplained', rule: 'cash-in.returns.4', says: 'After 15 minutes without an answer it is a case: what left is in suspense, and what is there of it is held (J12h). Nothing is owed for it.' },
     { from: ANY, on: 'return.known', when: 'money of it is held', to: 'same', posts: 'return_known', rule: 'cash-in.returns.5', says: 'Once it is known whose it is, ours or the bank’s, its hold and its suspense end in the same instant in which it is booked (J12k), and the case closes.' },
-    { from: CREDITED, on: 'return.known', to: 'same', rule: 'cash-in.returns.5', says: 'Known before anything of it was held, it is in doubt no more.' },
+    { from: ANY, on: 'return.known', to: 'same', rule: 'cash-in.returns.5', says: 'Known before anything of it was held, it is in doubt no more.' },
 
     // Work.
     { from: ANY, on: 'work.requested', to: 'same', asks: true, rule: 'cash-in.work.1', says: 'Whatever casts doubt on a cash-in may request that the bank be asked now; this changes no state.' },

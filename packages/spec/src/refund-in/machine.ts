@@ -49,6 +49,8 @@ export const refundIn = machine({
   guards: {
     ...orderGuards,
     ...leftGuards,
+    'its payment is not in suspense any more':
+      'it returns money in suspense to its payer, and less of that is in suspense than left',
     'money of it is in suspense': 'money that left for it is in suspense: the case of that decides',
     'an attempt may still arrive':
       'a call is under way, or the last attempt of which a byte may have left is younger than 5 minutes, and the bank has not said that it has the order',
@@ -91,7 +93,7 @@ export const refundIn = machine({
   },
   // biome-ignore format: one line of the table is one line
   lines: [
-    { from: null, on: 'create', to: 'PENDING', posts: 'refund_in_reserved', rule: 'refund-in.states.1', says: 'An accepted request sets the amount aside at once.' },
+    { from: null, on: 'create', to: 'PENDING', posts: 'refund_in_reserved', rule: 'refund-in.states.1', says: 'An accepted request sets the amount aside at once. One that an operator orders of money in suspense leaves it there until the bank confirms: wherever such a refund sets aside, frees or returns money, that is the money in suspense.' },
     { from: null, on: 'partner.returned', to: 'CONFIRMED', posts: 'taken_by_bank', emits: 'pix_cash_in_reversal', rule: 'refund-in.returns.1', says: 'Money that the bank took back by itself (MED) is a refund too, `CONFIRMED` from the start: it is debited as far as the balance goes, the rest is owed, the merchant is notified. It is never refused, whatever is left to refund.' },
 
     // What frees the money: each row has what proves that nothing left or will leave.

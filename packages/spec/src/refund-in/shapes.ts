@@ -15,7 +15,7 @@ import {
 import { type RefundInStatus, refundIn } from './machine.ts'
 
 /** Who had the money given back. */
-export const refundInOrigins = ['MERCHANT', 'PARTNER'] as const
+export const refundInOrigins = ['MERCHANT', 'PARTNER', 'OPERATOR'] as const
 
 /** See {@link refundInOrigins}. */
 export type RefundInOrigin = (typeof refundInOrigins)[number]

@@ -15,17 +15,20 @@ export type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
 type StepView = Static<(typeof getCase)['responses'][200]['schema']>['steps'][number]
 
 /** What is ordered, as it is kept with a proposal. */
-export type Ordered = Pick<AnyOrder, 'decision' | 'reason' | 'evidence' | 'operationId'>
+export type Ordered = Pick<AnyOrder, 'decision' | 'reason' | 'evidence' | 'operationId' | 'amountCents'>
 
 /** What was ordered, as JSON. */
-export function contentOf({ decision, reason, evidence, operationId }: Ordered): Document {
-  return { decision, reason, evidence: { ...evidence }, ...(operationId !== undefined && { operationId }) }
+export function contentOf({ decision, reason, evidence, operationId, amountCents }: Ordered): Document {
+  const amount = amountCents === undefined ? {} : { amountCents: Number(amountCents) }
+  return { decision, reason, evidence: { ...evidence }, ...(operationId !== undefined && { operationId }), ...amount }
 }
 
 /** What a proposal orders. */
 export function orderedBy({ content }: Pick<StoredStep, 'content'>): Ordered {
-  const { decision, reason, evidence, operationId } = content as unknown as Ordered
-  return { decision, reason, evidence, ...(operationId !== undefined && { operationId }) }
+  type Kept = Omit<Ordered, 'amountCents'> & { readonly amountCents?: number }
+  const { decision, reason, evidence, operationId, amountCents } = content as unknown as Kept
+  const amount = amountCents === undefined ? {} : { amountCents: BigInt(amountCents) }
+  return { decision, reason, evidence, ...(operationId !== undefined && { operationId }), ...amount }
 }
 
 /** What an operator names of the bank's; what is empty is not named. */

@@ -4,6 +4,7 @@ import {
   amountsAreRight,
   heldOfReturns,
   holds,
+  IS_TO_PAYER,
   isMoveOf,
   mostPostings,
   moves,
@@ -96,7 +97,8 @@ export const checks: readonly Check[] = [
     sql: `
       SELECT concat_ws(' ', o.kind, o.id, o.status, 'holds', o.held) AS what
         FROM (SELECT o.kind, o.id, o.status, o.facts, coalesce(h.held, 0) AS held, coalesce(h.again, false) AS again,
-                     o.value_cents + CASE o.kind WHEN 'cash_out' THEN o.fee_cents ELSE 0 END AS whole
+                     CASE WHEN ${IS_TO_PAYER} THEN 0
+                          ELSE o.value_cents + CASE o.kind WHEN 'cash_out' THEN o.fee_cents ELSE 0 END END AS whole
                 FROM operation o
                 LEFT JOIN (SELECT operation_id, sum(amount_cents) AS held, bool_or(journal = 'left_after_release') AS again
                              FROM entry WHERE account_id = (SELECT id FROM account WHERE code = 'reserved')
@@ -153,8 +155,11 @@ export const checks: readonly Check[] = [
       WITH expected AS (
         SELECT m.operation_id, t.journal, sum(t.least) AS least, sum(t.most) AS most
           FROM move m
+          JOIN operation o ON o.id = m.operation_id
           JOIN ${posted} AS t (kind, from_status, trigger, to_status, journal, least, most)
             ON ${isMoveOf}
+         -- Money in suspense that is returned to its payer is not set aside.
+         WHERE NOT (${IS_TO_PAYER} AND t.journal IN ('refund_in_reserved', 'refund_in_released'))
          GROUP BY m.operation_id, t.journal
       ), found AS (
         SELECT operation_id, journal, count(DISTINCT reference) AS number

@@ -61,7 +61,7 @@ export const posted = values(
 
 /** What a decision notifies of that may leave the operation in doubt. */
 const NOTIFIED: Readonly<Record<string, string>> = {
-  'cash_in operator.credited': 'PAID',
+  'cash_in operator.accepted': 'PAID',
   'cash_out operator.executed': 'CONFIRMED',
   'cash_out operator.not_executed': 'FAILED',
   'cash_out operator.credited': 'REVERSED',
@@ -136,8 +136,15 @@ export const postings = values(
 /** The most postings that a template has. */
 export const mostPostings = Math.max(...Object.values(journals).map((template) => template.postings.length))
 
+/** That an operation, by its columns, is a refund of money in suspense. */
+export const IS_TO_PAYER = `detail ->> 'origin' IS NOT DISTINCT FROM 'OPERATOR'`
+
 /** Amounts that the operation itself fixes, as columns of `operation`. The others are read off the journal. */
-const OWN: Partial<Record<Variable, string>> = { v: 'value_cents', f: 'fee_cents', r: 'value_cents' }
+const OWN: Partial<Record<Variable, string>> = {
+  v: 'value_cents',
+  f: 'fee_cents',
+  r: `CASE WHEN ${IS_TO_PAYER} THEN 0 ELSE value_cents END`,
+}
 
 /** Where the amount is the partner's word or the operator's all the same. */
 const STATED: Partial<Record<JournalKind, readonly Variable[]>> = {

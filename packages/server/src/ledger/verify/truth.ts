@@ -55,7 +55,7 @@ const BY_STATEMENT = `
 const BY_OPERATIONS = `
   SELECT 'operation', o.kind || ' ' || o.id, o.id, f.direction, told.key,
          CASE jsonb_typeof(told.value) WHEN 'number' THEN told.value #>> '{}' ELSE told.value ->> 'cents' END::numeric, NULL,
-         coalesce(told.value ->> 'state' = 'booked', false), told.key
+         coalesce(told.value ->> 'state' = 'booked' OR told.value ? 'refundId', false), told.key
     FROM (VALUES ('cash_in', 'payments', 'in'), ('cash_in', 'returns', 'out'), ('cash_out', 'movements', 'out'),
                  ('cash_out', 'returns', 'in'), ('cash_out', 'suspendedReturns', 'in'), ('refund_in', 'returns', 'out'))
          AS f (kind, name, direction)
@@ -172,10 +172,14 @@ export const truthChecks: readonly Check[] = [
   },
   {
     name: 'suspense',
-    meaning: 'Every centavo in suspense has an open case of its operation.',
+    meaning:
+      'Every centavo in suspense has an open case of its operation; what refunds return of it to payers is taken from there.',
     sql: `
       SELECT concat_ws(' ', a.code, s.total, 'of', s.operation_id) AS what
-        FROM (SELECT account_id, operation_id, sum(amount_cents) AS total FROM entry GROUP BY account_id, operation_id) s
+        FROM (SELECT e.account_id, coalesce((o.detail ->> 'from')::uuid, o.id) AS operation_id, sum(e.amount_cents) AS total
+                FROM entry e JOIN operation o ON o.id = e.operation_id
+               WHERE e.account_id IN (SELECT id FROM account WHERE code IN ('suspense_in', 'suspense_out'))
+               GROUP BY 1, 2) s
         JOIN account a ON a.id = s.account_id AND a.code IN ('suspense_in', 'suspense_out')
        WHERE s.total <> 0
          AND NOT EXISTS (SELECT FROM "case" c WHERE c.operation_id = s.operation_id AND c.closed_at IS NULL)`,

@@ -1,0 +1,95 @@
+import { limits, Refusal } from '@pixgate/spec'
+import { type CashIn, cashInDecider, returnOrdersOf } from '../cash-in/index.ts'
+import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../desk/decider.ts'
+import { type Create, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
+import { looksOf, taken } from '../operations/limits/limits.ts'
+import { isEnabled } from '../operations/switch.ts'
+import { sha256 } from '../platform/crypto.ts'
+import { orderIdToPayer } from '../platform/order-id.ts'
+import { operationOf, type RefundInTerms } from './create.ts'
+import type { RefundIn } from './refund-in.ts'
+
+/**
+ * Money in suspense goes back to its payer: a refund like any other, which the bank is ordered and asked about in the same way.
+ * It takes nothing from the merchant: the money stays in suspense until the bank confirms, and where the bank refuses
+ * nothing has changed.
+ */
+
+/** What it needs. */
+export interface ToPayerOptions {
+  readonly terms: RefundInTerms
+  /** The bank gives no payment back. */
+  readonly isUnsupported: boolean
+}
+
+const WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
+
+/**
+ * Decides the cases of charges, also that a payment in suspense goes back.
+ * @source rules#cash-in.desk.3
+ */
+export function createCashInDecider(options: ToPayerOptions): CaseDecider<CashIn> {
+  return {
+    ...cashInDecider,
+    looks: (cashIn, openCase, order) => {
+      const looks = cashInDecider.looks(cashIn, openCase, order)
+      return order.decision === 'return_to_payer' ? { ...looks, ...looksOfReturn(options, order) } : looks
+    },
+    decide: (cashIn, openCase, order, state, nowMs) => {
+      const decision = cashInDecider.decide(cashIn, openCase, order, state, nowMs)
+      if (order.decision !== 'return_to_payer') return decision
+      return mergeDecisions(orderedReturn(options, cashIn, openCase, order, state, nowMs), decision)
+    },
+  }
+}
+
+function looksOfReturn({ terms }: ToPayerOptions, { operator, newId }: DeskOrder) {
+  return {
+    controls: ['cash_out_switch'] as const,
+    ...looksOf({ pixKey: null, caller: operator }, terms.limits),
+    creates: { kind: 'refund_in', externalId: newId, idempotencyKey: null } as const,
+  }
+}
+
+/**
+ * The refund.
+ * @throws cash_out_suspended (503) · not_supported_by_bank · refund_deadline_exceeded · limit_exceeded (422)
+ */
+function orderedReturn(
+  { terms, isUnsupported }: ToPayerOptions,
+  cashIn: CashIn,
+  { id: caseId, reference: endToEndId, facts }: DecidableCase,
+  { newId: id, operator, reason, amountCents: valueCents = 0n }: DeskOrder,
+  state: State,
+  now: number,
+): Omit<Decision<DeskOutcome<CashIn>>, 'outcome'> {
+  if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
+  if (isUnsupported) throw new Refusal('not_supported_by_bank')
+  const paidAt = typeof facts.occurredAt === 'number' ? facts.occurredAt : cashIn.createdAt
+  if (now > paidAt + WINDOW_MS) throw new Refusal('refund_deadline_exceeded')
+  const allowed = taken({ valueCents, pixKey: null, caller: operator }, terms.limits, state, now)
+  const create: Create<RefundIn> = {
+    operation: {
+      ...operationOf({ endToEndId }),
+      id,
+      externalId: id,
+      orderId: orderIdToPayer(terms.installation, endToEndId, returnOrdersOf(cashIn, endToEndId) + 1),
+      status: 'PENDING',
+      valueCents,
+      correlationId: cashIn.correlationId,
+      bodyHash: sha256(`${caseId} ${id}`),
+      idempotencyKey: null,
+      dueAt: now,
+      plan: { step: 'send', changesAt: now + limits.unclaimedReleaseMs },
+      transactionId: null,
+      detail: {
+        cashInId: cashIn.id,
+        reason: reason.slice(0, limits.reasonMaxLength),
+        origin: 'OPERATOR',
+        from: cashIn.id,
+      },
+      facts: { madeBy: { caller: operator, address: '' } },
+    },
+  }
+  return { creates: [create], ...allowed }
+}
