@@ -108,7 +108,7 @@ export interface OpenEntry extends StatementEntry {
   readonly paidBy: readonly Subject[]
   /** The charge on which the payment that was taken back is booked, also one that waits in suspense; else `null`. */
   readonly arrivedOn: string | null
-  /** It may be one of our refunds: that charge has it as a return in doubt. */
+  /** It may be one of our refunds. That charge has it in doubt and opens a case after 15 minutes; not where it was held before. */
   readonly isInDoubt: boolean
   /** An adjustment of its amount and direction that explains no other entry; `null` where there is none. */
   readonly adjustmentId: string | null
