@@ -73,10 +73,13 @@ export function windowsOf(movements: readonly LackingMovement[]): Window[] {
     }))
     .sort((one, other) => one.from - other.from)
   const windows: Window[] = []
-  let read = Number.NEGATIVE_INFINITY
+  let readUntil = Number.NEGATIVE_INFINITY
   for (const { from, to } of spans) {
-    for (read = Math.max(read, from); read < to; read = Math.min(to, read + statementWindowMaxMs)) {
-      windows.push({ from: read, to: Math.min(to, read + statementWindowMaxMs) })
+    readUntil = Math.max(readUntil, from)
+    while (readUntil < to) {
+      const end = Math.min(to, readUntil + statementWindowMaxMs)
+      windows.push({ from: readUntil, to: end })
+      readUntil = end
     }
   }
   return windows
