@@ -253,7 +253,7 @@ function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> 
   return isLast ? { closes: openCaseIds(cashIn, ({ kind }) => kind === 'return_unexplained') } : {}
 }
 
-/** What refunds and returns teach. */
+/** Facts after an event of a refund or a return. */
 function factsAfterRefund(cashIn: CashIn, event: RefundEvent, row: Target<CashIn>, nowMs: number): Changes {
   const changes = undisturbed(cashIn, factsOfRefunds(cashIn, event, row), nowMs)
   if (event.on === 'return.known') return { ...changes, ...casesClosed(cashIn, event.returnId) }
@@ -277,7 +277,7 @@ function emptyCaseOf(cashIn: CashIn, { facts }: Changes, payment: string): Pick<
   }
 }
 
-/** What refunds and returns teach disturbs no other work that is due; a return in doubt is looked at in time. */
+/** Events of refunds and returns delay no other work that is due; a return in doubt is looked at in time. */
 function undisturbed(cashIn: CashIn, facts: CashInFacts, nowMs: number): Changes {
   const returnsAt = returnsDueAt({ ...cashIn, facts: { ...cashIn.facts, ...facts } }, nowMs)
   return { facts, dueAt: returnsAt === null ? cashIn.dueAt : Math.min(cashIn.dueAt ?? returnsAt, returnsAt) }
