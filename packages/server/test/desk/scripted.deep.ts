@@ -67,14 +67,9 @@ const quarters = async (pix: World) => {
   for (let quarter = 0; quarter < 99; quarter++) await pix.later(15 * 60_000)
 }
 
-/** The bank gave a payment of a charge back, and has not told so. */
-const givenBack =
-  (valueCents: number): Truth =>
-  async (pix, id) => {
-    await pix.behave(SILENT)
-    const { returnId } = await pix.bankAction(`charges/${id}/return`, { valueCents })
-    return { evidence: { returnId } }
-  }
+const amount =
+  (amountCents: number): Truth =>
+  async () => ({ amountCents })
 
 const cameBack: Truth = async (pix, id) => {
   await pix.behave(SILENT)
@@ -101,7 +96,7 @@ const CASH_INS: readonly Scenario[] = [
       await pix.bankAction(`charges/${id}/pay`, { valueCents: 10_100 })
       return id
     },
-    decisions: { credit: asItIs, return: givenBack(10_100), book: meantFor('101'), write_off: asItIs },
+    decisions: { return_to_payer: amount(10_100), book: meantFor('101'), write_off: asItIs },
   },
   {
     kind: 'amount_differs',
@@ -110,7 +105,7 @@ const CASH_INS: readonly Scenario[] = [
       await pix.bankAction(`charges/${id}/pay`, { valueCents: 9_000 })
       return id
     },
-    decisions: { credit: asItIs, return: givenBack(9_000), book: meantFor('90'), write_off: asItIs },
+    decisions: { accept: amount(9_000), return_to_payer: amount(9_000), book: meantFor('90'), write_off: asItIs },
   },
   {
     kind: 'return_unnamed',
@@ -124,7 +119,7 @@ const CASH_INS: readonly Scenario[] = [
       await postEvent(pix, { ...told, transactionId, endToEndId })
       return id
     },
-    decisions: { return: named, write_off: named },
+    decisions: { debit: named, write_off: named },
   },
   {
     kind: 'return_unattributed',
@@ -141,7 +136,7 @@ const CASH_INS: readonly Scenario[] = [
       await postEvent(pix, { ...told, transactionId, returnId })
       return id
     },
-    decisions: { return: asItIs, write_off: asItIs },
+    decisions: { debit: asItIs, write_off: asItIs },
   },
   {
     kind: 'movement_elsewhere',

@@ -1,4 +1,5 @@
 import { type AccountCode, accounts } from '@pixgate/spec'
+import type { CashIn } from '../../src/cash-in/index.ts'
 import type { Draft, WrittenMove } from '../../src/engine/draft.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
@@ -121,24 +122,35 @@ export class Watch {
     assertHolds(isSafe, 'I9', () => `${id} was released, and its money may have left`)
   }
 
-  #created({ id, kind, externalId, detail, valueCents }: Operation): void {
+  #created({ id, kind, externalId, detail, valueCents, endToEndId }: Operation): void {
     const name = `${kind} ${externalId}`
     const known = this.#externalIds.get(name)
     assertHolds(known === undefined || known === id, 'I11', () => `${name} is ${known} and ${id}`)
     this.#externalIds.set(name, id)
-    if (kind !== 'refund_in' || detail.origin !== 'MERCHANT') return
-    const cashInId = String(detail.cashInId)
-    const refunds = this.#refunds.get(cashInId) ?? new Map<string, bigint>()
-    this.#refunds.set(cashInId, refunds.set(id, valueCents))
-    this.#ceiling(cashInId)
+    if (kind !== 'refund_in' || detail.origin === 'PARTNER') return
+    const payment = endToEndId ?? ''
+    const refunds = this.#refunds.get(payment) ?? new Map<string, bigint>()
+    this.#refunds.set(payment, refunds.set(id, valueCents))
+    this.#ceiling(String(detail.cashInId), payment)
   }
 
-  #ceiling(cashInId: string): void {
-    const refunds = [...(this.#refunds.get(cashInId) ?? [])]
-    const standing = refunds.filter(([id]) => this.#tables.operations.get(id)?.status !== 'FAILED')
-    const cents = standing.reduce((sum, [, value]) => sum + value, 0n)
-    const paid = this.#tables.operations.get(cashInId)?.valueCents ?? 0n
-    assertHolds(cents <= paid, 'I8', () => `${cents} are refunded of ${paid}, which ${cashInId} was`)
+  /** Whoever orders them: what merchant and operators have returned of a payment. */
+  #ceiling(cashInId: string, payment: string): void {
+    const cashIn = this.#tables.operations.get(cashInId)
+    const refunds = [...(this.#refunds.get(payment) ?? [])].map(([id, cents]) => {
+      const operation = this.#tables.operations.get(id)
+      return {
+        cents: operation?.status === 'FAILED' ? 0n : cents,
+        isMerchants: operation?.detail.origin === 'MERCHANT',
+      }
+    })
+    const sum = (of: typeof refunds) => of.reduce((total, { cents }) => total + cents, 0n)
+    const { payments = {}, acceptedCents } = (cashIn?.facts ?? {}) as CashIn['facts']
+    const paid = BigInt(payments[payment] ?? 0)
+    assertHolds(sum(refunds) <= paid, 'I8', () => `${sum(refunds)} are returned of ${paid}, which ${payment} was`)
+    const credited = acceptedCents === undefined ? (cashIn?.valueCents ?? 0n) : BigInt(acceptedCents)
+    const merchants = sum(refunds.filter(({ isMerchants }) => isMerchants))
+    assertHolds(merchants <= credited, 'I8', () => `${merchants} are refunded of ${credited}, which ${cashInId} was`)
   }
 
   #moved({ before, after }: WrittenMove): void {
@@ -205,12 +217,13 @@ function isWithin(code: AccountCode, cents: bigint): boolean {
 
 /** What an operation that is in no doubt has set aside. */
 function wantedHold(operation: Operation): bigint | undefined {
-  const { kind, status, valueCents, feeCents } = operation
+  const { kind, status, valueCents, feeCents, detail } = operation
   if (reasonOf(operation) !== null) return undefined
   if (kind === 'cash_out') {
     const isUnderWay = ['RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'].includes(status)
     return isUnderWay ? valueCents + feeCents : 0n
   }
-  if (kind === 'refund_in') return status === 'PENDING' ? valueCents : 0n
+  // What goes back to a payer out of suspense is not the merchant’s.
+  if (kind === 'refund_in') return status === 'PENDING' && detail.origin !== 'OPERATOR' ? valueCents : 0n
   return undefined
 }

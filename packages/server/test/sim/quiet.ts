@@ -1,4 +1,5 @@
 import { suspenseCases } from '@pixgate/spec'
+import { isCashIn, suspendedCents } from '../../src/cash-in/index.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import type { Merchant } from './merchant.ts'
 import { assertHolds } from './violation.ts'
@@ -82,16 +83,22 @@ function assertMovements({ tables, bank, statement }: World): void {
   )
 }
 
-/** Money that is in suspense on an operation has an open case there. */
+/** Money that is in suspense on an operation has an open case there, and of a charge it is what its facts say. */
 function assertSuspense({ tables }: World): void {
   const suspended = new Map<string, bigint>()
   for (const { account, operationId, amountCents } of tables.entries) {
     if (account !== 'suspense_in' && account !== 'suspense_out') continue
-    const key = `${account} ${operationId}`
+    // What a refund returned out of suspense was the charge's.
+    const key = `${account} ${tables.operations.get(operationId)?.detail.from ?? operationId}`
     suspended.set(key, (suspended.get(key) ?? 0n) + amountCents)
   }
   for (const [key, cents] of suspended) {
-    const id = key.split(' ')[1] ?? ''
+    const [account, id = ''] = key.split(' ')
+    const holder = tables.operations.get(id)
+    if (account === 'suspense_in' && isCashIn(holder)) {
+      const known = Object.keys(holder.facts.payments ?? {}).reduce((sum, one) => sum + suspendedCents(holder, one), 0n)
+      assertHolds(cents === known, 'I4', () => `${cents} are in ${key}, and the charge knows of ${known}`)
+    }
     const hasCase = tables.openCasesOf(id).some(({ kind }) => suspenseCases.has(kind) || kind.startsWith('return_'))
     assertHolds(cents === 0n || hasCase, 'I4', () => `${cents} are in ${key}, and no case tells of it`)
   }
