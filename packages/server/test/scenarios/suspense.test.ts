@@ -1,85 +1,189 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { balances } from '../support/books.ts'
-import { cases } from '../support/evidence.ts'
+import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
 import { stepUntil } from '../support/stepping.ts'
-import { type World, world } from '../support/world.ts'
+import { ADMIN_TOKEN, type WorldOptions, world } from '../support/world.ts'
 
 /** Money in suspense: what a charge keeps of it, and what goes back to its payer through the bank. */
 
 const HOUR = 3_600_000
+const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` }
+const BANKS = [undefined, 'api-pix', 'efi'] as const
+/** One person decides everything, but for less than the charge asked for. */
+const ALONE = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000000' }
 
-/** A charge of R$ 100.00 for which so much came, and an operator. */
-async function paidOtherwise(t: TestContext, valueCents: number) {
-  const pix = await world(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000000' }, { isStepped: true })
-  const { id } = await pix.charge('100')
-  await pix.bankAction(`charges/${id}/pay`, { valueCents })
-  return deciding(pix, id)
+interface Given {
+  /** What is paid of the R$ 100.00, in this order, centavos. */
+  readonly payments: readonly number[]
+  readonly bank?: WorldOptions['standard']
 }
 
-async function deciding(pix: World, id: string) {
-  const headers = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
-  const find = async () => {
-    const { body } = await pix.call('GET', `/operator/cases?operation_id=${id}`, undefined, headers)
-    return body.data[0]
+/** A charge of R$ 100.00 of which a payment is in suspense, and an operator. */
+async function suspended(t: TestContext, { payments, bank }: Given) {
+  const pix = await world(t, ALONE, { isStepped: true, ...(bank && { standard: bank }) })
+  const { id } = await pix.charge('100')
+  for (const valueCents of payments) {
+    await pix.bankAction(`charges/${id}/pay`, { valueCents })
+    await pix.later(1_000)
   }
-  for (let tries = 0; (await find()) === undefined; tries++) {
-    assert.ok(tries < 100, 'the case does not come about')
-    await pix.work()
-  }
-  const { id: caseId } = await find()
+  const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
+  const list = async () => (await pix.call('GET', `/operator/cases?operation_id=${id}`, undefined, ana)).body.data
+  await pix.until(`/api/pix/cash-in/${id}`, ({ receivedCents }) => receivedCents === payments.reduce((a, b) => a + b))
+  const [{ id: caseId }] = await list()
+  const { read } = { read: () => pix.call('GET', `/operator/cases/${caseId}`, undefined, ana) }
   return {
     pix,
     id,
     caseId,
-    charge: async () => (await pix.call('GET', `/api/pix/cash-in/${id}`)).body,
+    ana,
+    charge: () => pix.get(`/api/pix/cash-in/${id}`),
     decide: async (decision: string, amountCents?: number) => {
-      const { body } = await pix.call('GET', `/operator/cases/${caseId}`, undefined, headers)
-      const asked = {
-        decision,
-        version: body.version,
-        reason: 'as the payer wants',
-        ...(amountCents && { amountCents }),
-      }
-      return pix.call('POST', `/operator/cases/${caseId}/decisions`, asked, headers)
+      const { version } = (await read()).body
+      const amount = amountCents === undefined ? {} : { amountCents }
+      const asked = { decision, version, reason: 'as the payer wants', ...amount }
+      return pix.call('POST', `/operator/cases/${caseId}/decisions`, asked, ana)
     },
-    /** Until the bank has carried out what was ordered, and told so. */
-    settle: async (status = 'CONFIRMED') => {
-      const refund = (await pix.call('GET', '/api/pix/refund')).body.data[0]
-      await stepUntil(pix, `/api/pix/refund/${refund.id}`, status)
-      await pix.later(HOUR)
+    /** The refunds, the latest first. */
+    refunds: async () => (await pix.call('GET', '/api/pix/refund')).body.data,
+    ends: async (status: string) => {
+      const [{ id: refundId }] = (await pix.call('GET', '/api/pix/refund')).body.data
+      return stepUntil(pix, `/api/pix/refund/${refundId}`, status)
+    },
+    /** What the bank sent back, by its own book, centavos. */
+    sentBack: async () => {
+      const { entries } = (await pix.bank('GET', '/control/book')).body
+      const sent = entries.filter(({ kind }: { readonly kind: string }) => kind === 'REFUND_SENT')
+      return sent.map(({ valueCents }: { readonly valueCents: number }) => valueCents)
     },
   }
 }
 
-/** What the bank sent back of the payment, centavos. */
-async function sentBack(pix: World): Promise<number[]> {
-  const { entries } = (await pix.bank('GET', '/control/book')).body
-  return entries
-    .filter(({ kind }: { kind: string }) => kind === 'REFUND_SENT')
-    .map(({ valueCents }: { valueCents: number }) => valueCents)
-}
+const codeOf = ({ status, body }: { readonly status: number; readonly body: { readonly code?: string } }) => [
+  status,
+  body.code,
+]
 
 for (const order of [
   ['accept', 'return_to_payer'],
   ['return_to_payer', 'accept'],
 ] as const) {
-  test(`[cash-in.desk.1] [cash-in.desk.3] of an overpayment the charge keeps its value and the rest goes back: ${order.join(', ')}`, async (t) => {
-    const { pix, charge, decide, settle } = await paidOtherwise(t, 150_00)
+  test(`[cash-in.desk.1] [cash-in.desk.3] of 150 for 100 the charge keeps 100, and 50 go back: ${order.join(', ')}`, async (t) => {
+    const { pix, charge, decide, ends, sentBack } = await suspended(t, { payments: [150_00] })
     for (const decision of order) {
       const answer = await decide(decision, decision === 'accept' ? 100_00 : 50_00)
       assert.equal(answer.status, 200, JSON.stringify(answer.body))
     }
-    await settle()
+    const refund = await ends('CONFIRMED')
+    assert.deepEqual([refund.origin, refund.valueCents], ['OPERATOR', 50_00])
     const { status, valueCents, receivedCents, refundedCents, refundableCents } = await charge()
     assert.deepEqual(
       { status, valueCents, receivedCents, refundedCents, refundableCents },
       { status: 'PAID', valueCents: 100_00, receivedCents: 150_00, refundedCents: 0, refundableCents: 100_00 },
     )
-    assert.deepEqual(await sentBack(pix), [50_00])
+    assert.deepEqual(await sentBack(), [50_00])
     assert.deepEqual(await cases(pix.database), ['amount_differs (closed)'])
+    assert.deepEqual(await balances(pix.database), { available: 100_00n, settlement: -100_00n })
+    assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED'])
+    await pix.assertBooksAgree()
+  })
+}
+
+for (const bank of BANKS) {
+  test(`[cash-in.desk.3] a second payment goes back to its payer: ${bank ?? 'pixgate'}`, async (t) => {
+    const given = { payments: [100_00, 100_00], ...(bank && { bank }) }
+    const { pix, charge, decide, ends, sentBack } = await suspended(t, given)
+    assert.equal((await decide('return_to_payer', 100_00)).status, 200)
+    await ends('CONFIRMED')
+    for (let minute = 0; minute < 10; minute++) await pix.later(60_000)
+    assert.deepEqual(await sentBack(), [100_00])
+    const { status, refundedCents, refundableCents } = await charge()
+    assert.deepEqual([status, refundedCents, refundableCents], ['PAID', 0, 100_00], 'the charge has its payment')
+    assert.deepEqual(await cases(pix.database), ['second_payment (closed)'])
     assert.deepEqual(await balances(pix.database), { available: 100_00n, settlement: -100_00n })
     await pix.assertBooksAgree()
   })
 }
+
+test('[cash-in.desk.15] a charge that keeps nothing has failed, and the merchant is told', async (t) => {
+  const { pix, charge, decide, ends } = await suspended(t, { payments: [90_00] })
+  assert.equal((await decide('return_to_payer', 90_00)).status, 200)
+  assert.equal((await charge()).status, 'RECONCILIATION_REQUIRED', 'not before the bank has confirmed it')
+  await ends('CONFIRMED')
+  const { status, failureCode } = await charge()
+  assert.deepEqual([status, failureCode], ['FAILED', 'returned_to_payer'])
+  assert.deepEqual((await notifiedStatuses(pix.database)).toSorted(), ['CONFIRMED', 'FAILED'])
+  assert.deepEqual(await balances(pix.database), {})
+  await pix.assertBooksAgree()
+})
+
+test('[cash-in.desk.3] a return that the bank refuses changes nothing, and may be ordered again', async (t) => {
+  const { pix, decide, ends, refunds, sentBack } = await suspended(t, { payments: [150_00] })
+  await pix.behave({ refundIn: 'fail' })
+  assert.equal((await decide('return_to_payer', 50_00)).status, 200)
+  const refused = await ends('FAILED')
+  assert.equal(typeof refused.failureCode, 'string')
+  assert.deepEqual(await cases(pix.database), ['amount_differs'], 'the money is where it was')
+  assert.deepEqual(await balances(pix.database), { suspense_in: 150_00n, settlement: -150_00n })
+  await pix.behave({ refundIn: 'auto' })
+  assert.equal((await decide('return_to_payer', 150_00)).status, 200)
+  await ends('CONFIRMED')
+  assert.equal((await refunds()).length, 2)
+  assert.deepEqual(await sentBack(), [150_00])
+  await pix.assertBooksAgree()
+})
+
+test('[cash-in.desk.3] no more is returned or accepted than is in suspense, and a case that holds money is not closed', async (t) => {
+  const { pix, decide } = await suspended(t, { payments: [150_00] })
+  await pix.behave({ refundIn: 'manual' })
+  assert.deepEqual(codeOf(await decide('return_to_payer')), [400, 'validation_error'], 'how much is to be said')
+  assert.deepEqual(codeOf(await decide('return_to_payer', 150_01)), [409, 'not_possible_in_state'])
+  assert.equal((await decide('return_to_payer', 100_00)).status, 200)
+  assert.deepEqual(codeOf(await decide('return_to_payer', 50_01)), [409, 'not_possible_in_state'])
+  assert.deepEqual(codeOf(await decide('accept', 50_01)), [409, 'not_possible_in_state'])
+  for (const decision of ['close', 'write_off']) {
+    assert.deepEqual(codeOf(await decide(decision)), [409, 'not_possible_in_state'], decision)
+  }
+  assert.deepEqual(await balances(pix.database), { suspense_in: 150_00n, settlement: -150_00n })
+})
+
+test('[cash-in.desk.3] nothing is returned while payouts and refunds are off, nor 90 days after the payment', async (t) => {
+  const { pix, decide, refunds } = await suspended(t, { payments: [150_00] })
+  const off = { enabled: false, reason: 'the bank is looked at' }
+  assert.equal((await pix.call('PUT', '/operator/cash-out-switch', off, ADMIN)).status, 200)
+  assert.deepEqual(codeOf(await decide('return_to_payer', 50_00)), [503, 'cash_out_suspended'])
+  const { version } = (await pix.call('GET', '/operator/cash-out-switch', undefined, ADMIN)).body
+  const on = await pix.call('PUT', '/operator/cash-out-switch', { ...off, enabled: true, version }, ADMIN)
+  assert.equal(on.status, 200, JSON.stringify(on.body))
+  await pix.later(90 * 24 * HOUR + 1_000)
+  assert.deepEqual(codeOf(await decide('return_to_payer', 50_00)), [422, 'refund_deadline_exceeded'])
+  assert.deepEqual(await refunds(), [])
+})
+
+test('[cash-in.refunds.12] what the bank gives back by itself while a return is under way is another one, by its reference', async (t) => {
+  const { pix, id, decide, ends, sentBack } = await suspended(t, { payments: [150_00] })
+  await pix.behave({ refundIn: 'manual' })
+  assert.equal((await decide('return_to_payer', 50_00)).status, 200)
+  await pix.later(1_000)
+  await pix.bankAction(`charges/${id}/return`, { valueCents: 50_00, nature: 'MED_FRAUDE' })
+  for (let minute = 0; minute < 5; minute++) await pix.later(60_000)
+  assert.deepEqual(await balances(pix.database), { suspense_in: 100_00n, settlement: -100_00n })
+  const [{ id: refundId }] = (await pix.call('GET', '/api/pix/refund')).body.data
+  await pix.bankAction(`refunds/${refundId}/fail`)
+  await ends('FAILED')
+  for (let minute = 0; minute < 20; minute++) await pix.later(60_000)
+  assert.deepEqual(await sentBack(), [])
+  assert.deepEqual(await balances(pix.database), { suspense_in: 100_00n, settlement: -100_00n })
+  await pix.assertBooksAgree()
+})
+
+test('[cash-in.refunds.12] a payment in suspense that the bank gives back by itself closes its case', async (t) => {
+  const { pix, id, charge } = await suspended(t, { payments: [150_00] })
+  await pix.bankAction(`charges/${id}/return`, { valueCents: 150_00, nature: 'MED_FRAUDE' })
+  await pix.until(`/api/pix/cash-in/${id}`, ({ status }) => status === 'FAILED')
+  assert.equal((await charge()).failureCode, 'returned_to_payer')
+  assert.deepEqual(await cases(pix.database), ['amount_differs (closed)'])
+  assert.deepEqual(await balances(pix.database), {})
+  await pix.assertBooksAgree()
+})
