@@ -60,7 +60,7 @@ const effects = Type.Object(
   {
     title: 'CaseEffects',
     description:
-      'What a decision does, or would do, to the centavo. Of an event that is applied again: what that books as things are, once the bank has said the same where it is asked first. `null`: nothing; of an option: it is not offered, or needs something named.',
+      'What a decision does, or would do, to the centavo. What the inbox books afterwards of an event that is applied again is no part of it. `null`: nothing.',
   },
 )
 
@@ -73,11 +73,10 @@ const option = Type.Object(
     needs: Type.Array(Type.Enum([...evidenceFields]), { description: 'What must be named with it' }),
     isOffered: Type.Boolean({ description: 'Whether the table has it now' }),
     whyNot: Type.Array(Type.String(), { description: 'Why not: what holds and must not, or must hold and does not' }),
-    needsSecondPerson: nullable(
-      Type.Boolean({ description: 'Whether another person has to approve it; `null`: a dry run tells' }),
-    ),
-    whySecondPerson: nullable(Type.String({ description: 'Why another person has to approve it, in words' })),
-    effects: nullable(effects),
+    needsSecondPerson: Type.Boolean({
+      description:
+        'Whether another person has to approve it, by the amount that the case is about; a dry run tells it by what the decision does',
+    }),
   },
   { title: 'CaseOption' },
 )
@@ -350,7 +349,9 @@ export const decideCase = endpoint({
       }),
       evidence,
       operationId: optional({ ...uuid, description: 'Of `book`: the operation that books the money or the event' }),
-      dryRun: optional(Type.Boolean({ description: 'Tell what it would do, and change nothing' })),
+      dryRun: optional(
+        Type.Boolean({ description: 'Tell what it would do: it is carried out and rolled back, within 2 s, or else 503' }),
+      ),
     },
     { title: 'CaseDecisionRequest', additionalProperties: false },
   ),

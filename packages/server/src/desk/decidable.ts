@@ -21,14 +21,14 @@ export interface Decidable {
   prepare(order: AnyOrder): Promise<Prepared>
 }
 
-/** A decision that can be made, or rehearsed. */
-export interface Prepared extends Pick<PreparedLoose, 'looks' | 'later' | 'handedCents' | 'leftCents'> {
+/** A decision that can be made. */
+export interface Prepared extends Pick<PreparedLoose, 'looks' | 'handedCents' | 'leftCents'> {
   /**
    * Decides. Pure.
-   * @param version that the case must still have; `undefined`: whatever it has, for a rehearsal
+   * @param version that the case must still have
    * @throws CaseMoved · CasesMoved · Refusal
    */
-  decide(state: State, now: number, version: string | undefined): Decision<unknown>
+  decide(state: State, now: number, version: string): Decision<unknown>
 }
 
 /** The case changed since it was read. */
@@ -85,11 +85,9 @@ function ofOperation(stored: StoredCase, operation: Operation, decider: CaseDeci
         looks: decider.looks(operation, stored, order),
         decide: (state, now, version) => {
           const current = state.operation(operation.id)
-          if (version !== undefined && String(current && openVersion(current, stored.id)) !== version)
-            throw new CaseMoved()
+          if (String(current && openVersion(current, stored.id)) !== version) throw new CaseMoved()
           return decider.decide(current ?? operation, stored, order, state, now)
         },
-        later: undefined,
         ...countedOf(order.decision, stored.atStakeCents),
       }
     },
@@ -115,8 +113,8 @@ async function looseDecidable(desk: LooseDesk, stored: StoredCase): Promise<Deci
       const { decide, ...prepared } = await desk.prepare(read, order)
       return {
         ...prepared,
-        decide: (state, now, version) => {
-          if (version !== undefined && state.versionOf('loose_cases') !== seen) throw new CasesMoved()
+        decide: (state, now) => {
+          if (state.versionOf('loose_cases') !== seen) throw new CasesMoved()
           return decide(state, now)
         },
       }

@@ -55,7 +55,7 @@ export interface DeskOutcome<Op extends Operation = Operation> {
   readonly operation: Op
 }
 
-/** Decides the cases of one kind of operation. Pure: a dry run is a decision that is not committed. @source rules#desk.1 */
+/** Decides the cases of one kind of operation. Pure. @source rules#desk.1 */
 export interface CaseDecider<Op extends Operation = Operation> {
   /** The decisions that the table has for the case where the operation stands. */
   options(operation: Op, openCase: DecidableCase, nowMs: number): readonly DeskOption[]

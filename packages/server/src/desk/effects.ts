@@ -1,8 +1,7 @@
-import { type DeskDecision, type decideCase, type JournalKind, journals } from '@pixgate/spec'
+import { type AccountCode, type DeskDecision, type decideCase, type JournalKind, journals } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import type { Decision, State } from '../engine/operation.ts'
+import type { Case, Decision, Notification, State } from '../engine/operation.ts'
 import { type Entry, entriesOf } from '../engine/postings.ts'
-import { changesOf, type Rehearsal } from '../engine/rehearsal.ts'
 
 /** What a decision does, as its operator reads it. Pure. */
 
@@ -10,6 +9,17 @@ type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
 
 /** What a decision does, to the centavo. */
 export type Effects = NonNullable<Decided['effects']>
+
+/** What a decision writes. */
+export interface Changes {
+  /** Its postings, with those that repay debts. */
+  readonly entries: readonly Entry[]
+  readonly moves: readonly { readonly id: string; readonly from: string | null; readonly to: string }[]
+  readonly notifications: readonly Notification[]
+  readonly opens: readonly Case[]
+  /** The ids of the cases that close. */
+  readonly closes: readonly string[]
+}
 
 /** What counts in the amount of a decision besides what it moves, centavos. */
 export interface Counted {
@@ -26,23 +36,15 @@ export interface Weighed {
   readonly amountCents: number | null
 }
 
-const NOTHING_COUNTED: Counted = { handedCents: 0n, leftCents: 0n }
-
 /**
- * What a decision would do.
- * @param later what an operation does of it afterwards, as things are
+ * What a decision does.
  * @source rules#desk.34, rules#desk.46, rules#desk.47, rules#desk.52
  */
-export function weigh(
-  own: Rehearsal,
-  later?: Rehearsal,
-  { handedCents, leftCents }: Counted = NOTHING_COUNTED,
-): Weighed {
-  const all = later ? both(own, later) : own
-  const left = all.entries.length > 0 ? 0n : leftCents
+export function weigh(changes: Changes, { handedCents, leftCents }: Counted): Weighed {
+  const left = changes.entries.length > 0 ? 0n : leftCents
   const isKnown = left !== null && handedCents !== null
-  const amountCents = Math.max(Number(amountOf(all.entries)), Number(left ?? 0n), Number(handedCents ?? 0n))
-  return { effects: effectsOf(all, amountCents), amountCents: isKnown ? amountCents : null }
+  const amountCents = Math.max(Number(amountOf(changes.entries)), Number(left ?? 0n), Number(handedCents ?? 0n))
+  return { effects: effectsOf(changes, amountCents), amountCents: isKnown ? amountCents : null }
 }
 
 /**
@@ -55,8 +57,8 @@ export function countedOf(decision: DeskDecision, atStakeCents: bigint | null): 
   return { handedCents: 0n, leftCents: decision === 'ask_again' ? 0n : atStakeCents }
 }
 
-function effectsOf({ entries, moves, notifications, opens, closes }: Rehearsal, amountCents: number): Effects {
-  const changed = [...changesOf(entries)].filter(([, cents]) => cents !== 0n)
+function effectsOf({ entries, moves, notifications, opens, closes }: Changes, amountCents: number): Effects {
+  const changed = [...balanceChanges(entries)].filter(([, cents]) => cents !== 0n)
   return {
     amountCents,
     accounts: changed.map(([account, cents]) => ({ account, changeCents: Number(cents) })),
@@ -68,8 +70,8 @@ function effectsOf({ entries, moves, notifications, opens, closes }: Rehearsal, 
   }
 }
 
-/** What a decision does that is about to be written, with the debts that the engine repays with it. @source rules#desk.34 */
-export function changesBy(decision: Decision<unknown>, state: State): Rehearsal {
+/** What the statement writes of a decision, with the debts that the engine repays with it. @source rules#desk.34 */
+export function changesBy(decision: Decision<unknown>, state: State): Changes {
   const { creates = [], journals: posted = [], moves = [], notifications = [], cases = [], closes = [] } = decision
   const made = creates.map(({ operation: { id, status } }) => ({ id, from: null, to: status }))
   const moved = moves.map(({ operationId: id, to }) => ({ id, from: state.operation(id)?.status ?? null, to }))
@@ -83,14 +85,11 @@ export function changesBy(decision: Decision<unknown>, state: State): Rehearsal 
   }
 }
 
-function both(one: Rehearsal, other: Rehearsal): Rehearsal {
-  return {
-    entries: [...one.entries, ...other.entries],
-    moves: [...one.moves, ...other.moves],
-    notifications: [...one.notifications, ...other.notifications],
-    opens: [...one.opens, ...other.opens],
-    closes: [...one.closes, ...other.closes],
-  }
+/** What postings do to each account, all of them together, centavos. */
+function balanceChanges(entries: readonly Entry[]): Map<AccountCode, bigint> {
+  const changes = new Map<AccountCode, bigint>()
+  for (const { account, amountCents } of entries) changes.set(account, (changes.get(account) ?? 0n) + amountCents)
+  return changes
 }
 
 /**
@@ -110,7 +109,7 @@ function amountOf(entries: readonly Entry[]): bigint {
 }
 
 /** Each operation once, as it was before and is after all of it. */
-function statusesOf(moves: Rehearsal['moves']): Effects['operations'] {
+function statusesOf(moves: Changes['moves']): Effects['operations'] {
   return [...Map.groupBy(moves, ({ id }) => id)].map(([id, ofIt]) => ({
     id,
     statusBefore: ofIt[0]?.from ?? null,
