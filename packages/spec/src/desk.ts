@@ -350,7 +350,9 @@ export const decideCase = endpoint({
       evidence,
       operationId: optional({ ...uuid, description: 'Of `book`: the operation that books the money or the event' }),
       dryRun: optional(
-        Type.Boolean({ description: 'Tell what it would do: it is carried out and rolled back, within 2 s, or else 503' }),
+        Type.Boolean({
+          description: 'Tell what it would do: it is carried out and rolled back, within 2 s, or else 503',
+        }),
       ),
     },
     { title: 'CaseDecisionRequest', additionalProperties: false },

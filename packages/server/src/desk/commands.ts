@@ -212,7 +212,8 @@ async function executeOnce(needs: DeskNeeds, decidable: Decidable, executed: Exe
       const decision = decide(state, now, version)
       const { effects, amountCents } = weigh(changesBy(decision, state), counted)
       const why = whySecondPerson(order.decision, amountCents, needs.approvalFromCents)
-      const unmade = (outcome: 'dry_run' | 'proposed') => decidedAnswer(outcome, order, effects, { whySecondPerson: why })
+      const unmade = (outcome: 'dry_run' | 'proposed') =>
+        decidedAnswer(outcome, order, effects, { whySecondPerson: why })
       // Nobody is to be told of it.
       if (isDryRun) return { ...decision, notifications: [], audits: [], outcome: unmade('dry_run') }
       if (approval) assertProposed(effects.amountCents, approval.proposal)
