@@ -85,7 +85,9 @@ function ofOperation(stored: StoredCase, operation: Operation, decider: CaseDeci
         looks: decider.looks(operation, stored, order),
         decide: (state, now, version) => {
           const current = state.operation(operation.id)
-          if (String(current && openVersion(current, stored.id)) !== version) throw new CaseMoved()
+          const isAsRead = String(current && openVersion(current, stored.id)) === version
+          // One that was closed when it was read is refused by the table.
+          if (stored.closedAt === null && !isAsRead) throw new CaseMoved()
           return decider.decide(current ?? operation, stored, order, state, now)
         },
         ...countedOf(order.decision, stored.atStakeCents),

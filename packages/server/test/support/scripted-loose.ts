@@ -85,22 +85,19 @@ async function looseWorld(t: TestContext, lacking: readonly string[]): Promise<L
       const stored = await everyTable(pix.database)
       const tried = await call('POST', `/${id}/decisions`, { ...order, dryRun: true })
       assert.deepEqual(await everyTable(pix.database), stored, 'a dry run leaves nothing')
-      const { answer: made, written } = await writing(pix.database, () => call('POST', `/${id}/decisions`, order))
+      const made = await writing(pix.database, () => call('POST', `/${id}/decisions`, order))
+      const { outcome, effects, proposalId } = made.answer
       assert.deepEqual(
-        [made.effects.accounts, made.effects.amountCents],
+        [effects.accounts, effects.amountCents],
         [tried.effects.accounts, tried.effects.amountCents],
         'what was tried is done',
       )
-      assert.equal(made.outcome, tried.needsSecondPerson ? 'proposed' : 'decided')
-      if (!tried.needsSecondPerson) {
-        assertWritten(tried.effects, written)
-        return made
-      }
+      assert.equal(outcome, tried.needsSecondPerson ? 'proposed' : 'decided')
       const said = { approved: true, reason: 'looked at it' }
-      const approve = () => call('PUT', `/${id}/proposals/${made.proposalId}`, said, bia)
-      const approved = await writing(pix.database, approve)
-      assertWritten(tried.effects, approved.written)
-      return approved.answer
+      const approve = () => call('PUT', `/${id}/proposals/${proposalId}`, said, bia)
+      const done = tried.needsSecondPerson ? await writing(pix.database, approve) : made
+      assertWritten(tried.effects, done.written)
+      return done.answer
     },
   }
 }

@@ -175,7 +175,7 @@ export function looseCents(read: ReadCase, decision: LooseDecision): bigint | nu
       return abs(subject.cents)
     case 'decided':
     case 'nothing':
-      return toldCents(read)
+      return reportedCents(read)
   }
 }
 
@@ -187,12 +187,12 @@ export function leftCents(read: ReadCase, decision: LooseDecision): bigint | nul
   const { subject } = read
   if (decision !== 'close') return 0n
   if (subject.is === 'event') return subject.valueCents
-  return subject.is === 'nothing' ? toldCents(read) : 0n
+  return subject.is === 'nothing' ? reportedCents(read) : 0n
 }
 
-function toldCents({ facts, atStakeCents }: ReadCase): bigint | null {
-  const told = [centsIn(facts), atStakeCents].flatMap((cents) => (cents == null ? [] : [abs(cents)]))
-  return told.length === 0 ? null : told.reduce((most, cents) => (cents > most ? cents : most))
+function reportedCents({ facts, atStakeCents }: ReadCase): bigint | null {
+  const reported = [centsIn(facts), atStakeCents].flatMap((cents) => (cents == null ? [] : [abs(cents)]))
+  return reported.length === 0 ? null : reported.reduce((most, cents) => (cents > most ? cents : most))
 }
 
 function keyOf({ direction, movementId }: { readonly direction: 'in' | 'out'; readonly movementId: string }) {
