@@ -5,7 +5,7 @@ import type { Document } from '../engine/operation.ts'
 import { instantParameter, type Queries, refusableTransaction, statement } from '../platform/db/database.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
 import { type Answered, answered, type DeskNeeds, holdOperator, nobodyNamed } from './commands.ts'
-import { changesBy, weigh } from './effects.ts'
+import { weigh } from './effects.ts'
 import type { ReadCase } from './loose/index.ts'
 import { whySecondPerson } from './second-person.ts'
 import { auditOf, contentOf, type Decided, decidedAnswer } from './steps/rules.ts'
@@ -78,7 +78,7 @@ async function answerFor(needs: DeskNeeds, request: RequestedAdjustment, because
     request: request.live,
     decide: (state, now) => {
       const decision = decide(state, now)
-      const { effects } = weigh(changesBy(decision, state), counted)
+      const { effects } = weigh(decision, state, counted)
       const outcome = { ...decidedAnswer('proposed', order, effects, { whySecondPerson: because }), proposalId }
       return { ...decision, outcome }
     },

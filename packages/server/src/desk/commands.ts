@@ -10,7 +10,7 @@ import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
 import { CaseMoved, currentVersion, type Decidable, decidableOf } from './decidable.ts'
 import type { AnyOrder } from './decider.ts'
-import { changesBy, weigh } from './effects.ts'
+import { weigh } from './effects.ts'
 import { CasesMoved } from './loose/index.ts'
 import type { OptionsNeeds } from './options.ts'
 import { whySecondPerson } from './second-person.ts'
@@ -210,7 +210,7 @@ async function executeOnce(needs: DeskNeeds, decidable: Decidable, executed: Exe
     decide: (state, now) => {
       if (state.versionOf('holders') !== holdersVersion) throw new HoldersChanged()
       const decision = decide(state, now, version)
-      const { effects, amountCents } = weigh(changesBy(decision, state), counted)
+      const { effects, amountCents } = weigh(decision, state, counted)
       const why = whySecondPerson(order.decision, amountCents, needs.approvalFromCents)
       const unmade = (outcome: 'dry_run' | 'proposed') =>
         decidedAnswer(outcome, order, effects, { whySecondPerson: why })

@@ -1,6 +1,6 @@
 import { type AccountCode, type DeskDecision, type decideCase, type JournalKind, journals } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import type { Case, Decision, Notification, State } from '../engine/operation.ts'
+import type { Decision, State } from '../engine/operation.ts'
 import { type Entry, entriesOf } from '../engine/postings.ts'
 
 /** What a decision does, as its operator reads it. Pure. */
@@ -9,17 +9,6 @@ type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
 
 /** What a decision does, to the centavo. */
 export type Effects = NonNullable<Decided['effects']>
-
-/** What a decision writes. */
-export interface Changes {
-  /** Its postings, with those that repay debts. */
-  readonly entries: readonly Entry[]
-  readonly moves: readonly { readonly id: string; readonly from: string | null; readonly to: string }[]
-  readonly notifications: readonly Notification[]
-  readonly opens: readonly Case[]
-  /** The ids of the cases that close. */
-  readonly closes: readonly string[]
-}
 
 /** What counts in the amount of a decision besides what it moves, centavos. */
 export interface Counted {
@@ -37,14 +26,26 @@ export interface Weighed {
 }
 
 /**
- * What a decision does.
+ * What the statement writes of a decision, with the debts that the engine repays with it.
  * @source rules#desk.34, rules#desk.46, rules#desk.47, rules#desk.52
  */
-export function weigh(changes: Changes, { handedCents, leftCents }: Counted): Weighed {
-  const left = changes.entries.length > 0 ? 0n : leftCents
+export function weigh(decision: Decision<unknown>, state: State, { handedCents, leftCents }: Counted): Weighed {
+  const { journals: posted = [], notifications = [], cases = [], closes = [] } = decision
+  const entries = [...posted, ...state.repaidBy(posted)].flatMap(entriesOf)
+  const left = entries.length > 0 ? 0n : leftCents
   const isKnown = left !== null && handedCents !== null
-  const amountCents = Math.max(Number(amountOf(changes.entries)), Number(left ?? 0n), Number(handedCents ?? 0n))
-  return { effects: effectsOf(changes, amountCents), amountCents: isKnown ? amountCents : null }
+  const amountCents = Math.max(Number(amountOf(entries)), Number(left ?? 0n), Number(handedCents ?? 0n))
+  const effects = {
+    amountCents,
+    accounts: accountsOf(entries),
+    journals: journalsOf(entries),
+    operations: statusesOf(decision, state),
+    notifications: notifications.map(({ operationId, eventType, status }) => ({ operationId, eventType, status })),
+    // One that is decided may end its doubt as well.
+    closes: [...new Set(closes)],
+    opens: cases.map(({ kind, reference }) => ({ kind, reference })),
+  }
+  return { effects, amountCents: isKnown ? amountCents : null }
 }
 
 /**
@@ -57,39 +58,11 @@ export function countedOf(decision: DeskDecision, atStakeCents: bigint | null): 
   return { handedCents: 0n, leftCents: decision === 'ask_again' ? 0n : atStakeCents }
 }
 
-function effectsOf({ entries, moves, notifications, opens, closes }: Changes, amountCents: number): Effects {
-  const changed = [...balanceChanges(entries)].filter(([, cents]) => cents !== 0n)
-  return {
-    amountCents,
-    accounts: changed.map(([account, cents]) => ({ account, changeCents: Number(cents) })),
-    journals: journalsOf(entries),
-    operations: statusesOf(moves),
-    notifications: notifications.map(({ operationId, eventType, status }) => ({ operationId, eventType, status })),
-    closes: [...closes],
-    opens: opens.map(({ kind, reference }) => ({ kind, reference })),
-  }
-}
-
-/** What the statement writes of a decision, with the debts that the engine repays with it. @source rules#desk.34 */
-export function changesBy(decision: Decision<unknown>, state: State): Changes {
-  const { creates = [], journals: posted = [], moves = [], notifications = [], cases = [], closes = [] } = decision
-  const made = creates.map(({ operation: { id, status } }) => ({ id, from: null, to: status }))
-  const moved = moves.map(({ operationId: id, to }) => ({ id, from: state.operation(id)?.status ?? null, to }))
-  return {
-    entries: [...posted, ...state.repaidBy(posted)].flatMap(entriesOf),
-    moves: [...made, ...moved],
-    notifications,
-    opens: cases,
-    // One that is decided may end its doubt as well.
-    closes: [...new Set(closes)],
-  }
-}
-
-/** What postings do to each account, all of them together, centavos. */
-function balanceChanges(entries: readonly Entry[]): Map<AccountCode, bigint> {
+/** What postings do to each account, all of them together. */
+function accountsOf(entries: readonly Entry[]): Effects['accounts'] {
   const changes = new Map<AccountCode, bigint>()
   for (const { account, amountCents } of entries) changes.set(account, (changes.get(account) ?? 0n) + amountCents)
-  return changes
+  return [...changes].flatMap(([account, cents]) => (cents === 0n ? [] : [{ account, changeCents: Number(cents) }]))
 }
 
 /**
@@ -109,8 +82,10 @@ function amountOf(entries: readonly Entry[]): bigint {
 }
 
 /** Each operation once, as it was before and is after all of it. */
-function statusesOf(moves: Changes['moves']): Effects['operations'] {
-  return [...Map.groupBy(moves, ({ id }) => id)].map(([id, ofIt]) => ({
+function statusesOf({ creates = [], moves = [] }: Decision<unknown>, state: State): Effects['operations'] {
+  const made = creates.map(({ operation: { id, status } }) => ({ id, to: status, from: null }))
+  const moved = moves.map(({ operationId: id, to }) => ({ id, to, from: state.operation(id)?.status ?? null }))
+  return [...Map.groupBy([...made, ...moved], ({ id }) => id)].map(([id, ofIt]) => ({
     id,
     statusBefore: ofIt[0]?.from ?? null,
     statusAfter: ofIt.at(-1)?.to ?? '',
