@@ -66,3 +66,27 @@ test('[engine.23] a dry run whose rows changed since they were read is decided a
   const [first = 0n, ...others] = versions
   assert.deepEqual(others, [first + 1n])
 })
+
+test('[engine.23] a dry run that takes longer than 2 s is refused, its connection is used again, and nothing of it is left', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openTestDatabase(url, 1)
+  t.after(() => database.close())
+  await administer(
+    url,
+    `CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(4); RETURN NEW; END $$;
+     CREATE TRIGGER takes_long BEFORE UPDATE ON control FOR EACH ROW EXECUTE FUNCTION take_long()`,
+  )
+  const turn = () =>
+    dryRunOn(database)({
+      reads: [],
+      controls: ['cash_out_switch'],
+      decide: (state) => ({
+        controls: { cash_out_switch: { enabled: true } },
+        outcome: state.versionOf('cash_out_switch'),
+      }),
+    })
+  await assert.rejects(turn(), { code: 'overloaded' })
+  await administer(url, 'DROP TRIGGER takes_long ON control')
+  const [first, second] = [await turn(), await turn()]
+  assert.equal(first, second)
+})

@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { bankWithout } from '../../support/bank-without.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { audit, cases, inbox } from '../../support/evidence.ts'
-import { paidEvent, postEvent } from '../../support/partner-events.ts'
+import { failedEvent, paidEvent, postEvent } from '../../support/partner-events.ts'
 import { ADMIN_TOKEN, type WorldOptions, world } from '../../support/world.ts'
 import { desk } from '../fixture.ts'
 import { decidingOver, shapeOf } from './fixture.ts'
@@ -234,4 +234,31 @@ test('[desk.52] the money of an event that is attributed counts in the amount fr
   await assert.rejects(attributed, { code: 'insufficient_role' }, 'nobody is named who could propose it')
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
   await assert.rejects(pix.decide('unmatched_event', 'close'), { code: 'insufficient_role' })
+})
+
+test('[desk.47] [desk.52] an event that tells no money may end an operation: it is applied by two people, and dismissed by one', async (t) => {
+  const pix = await desk(t, {}, BELIEVED)
+  const made = await pix.charge('10.00')
+  assert.equal(
+    await postEvent(pix, failedEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' })),
+    200,
+  )
+  for (const wait of PARKED) await pix.later(wait)
+  const [{ id }] = (await pix.read('?kind=unmatched_event')).data
+  const { options } = await pix.read(`/${id}`)
+  assert.deepEqual(
+    options.map(({ decision, needsSecondPerson }: Record<string, unknown>) => [decision, needsSecondPerson]),
+    [
+      ['book', true],
+      ['ask_again', true],
+      ['close', false],
+    ],
+  )
+  for (const [decision, given, outcome] of [
+    ['book', { operationId: made.id }, 'proposed'],
+    ['close', { dryRun: true }, 'dry_run'],
+  ] as const) {
+    const { body } = await pix.decide(id, decision, given)
+    assert.deepEqual([body.outcome, body.needsSecondPerson], [outcome, outcome === 'proposed'])
+  }
 })
