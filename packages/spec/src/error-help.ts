@@ -70,7 +70,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   delivery_not_resendable: {
     cause:
       'The endpoint of the delivery was removed (`endpoint_removed`), or the time for which its notification is kept is over (`erased`). `errors` has the reason.',
-    cure: 'Read the operation instead: it has the present state.',
+    cure: 'Read the state of the operation by its id.',
   },
   pix_code_in_use: {
     cause: 'This Pix code asks to be paid once, and another payout of it is under way or done.',

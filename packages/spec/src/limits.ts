@@ -118,18 +118,18 @@ export const limits = {
   webhookShortScheduleAttempts: 4,
   /** Attempts that a process has under way at one endpoint. @source rules#webhooks.10 */
   webhookInFlight: 16,
-  /** A later notification of an operation waits for the earlier one for so long. @source rules#webhooks.25 */
+  /** Longest wait of a later notification of an operation for the earlier one. @source rules#webhooks.25 */
   webhookOrderMs: 60_000,
   /**
-   * The circuit breaker of an endpoint opens after so many failures in a row, the last one without an answer or with a 5xx; and
-   * after so many of any kind.
+   * Failures in a row that open the circuit breaker of an endpoint: the first number where the last one had no answer or a 5xx, the
+   * second of any kind.
    * @source rules#webhooks.13
    */
   webhookOpenAfterOutages: 5,
   webhookOpenAfterFailures: 10,
   /** Waits before each probe of an endpoint; the last is that before all others. @source rules#webhooks.13 */
   webhookProbeDelaysMs: [5_000, 15_000, 30_000, 60_000],
-  /** An endpoint that took nothing for so long, in so many attempts, is paused. @source rules#webhooks.14 */
+  /** Time and attempts without a success after which an endpoint is paused. @source rules#webhooks.14 */
   webhookPauseAfterMs: 259_200_000,
   webhookPauseFailures: 20,
   /** A delivery that was held for so long is given up. @source rules#webhooks.14 */

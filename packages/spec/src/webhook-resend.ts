@@ -62,38 +62,34 @@ const body = Type.Object({ since }, { title: 'WebhookResendRequest', additionalP
 
 const params = Type.Object({ webhook_id: idText('webhook', WEBHOOK_ID) })
 
-/** @source rules#webhooks.22 */
-export const recoverWebhook = endpoint({
-  id: 'recoverWebhook',
+const ofMany = {
   method: 'POST',
-  path: '/webhook/{webhook_id}/recover',
   auth: 'api-key',
   scope: 'webhook',
   tag: 'Webhooks',
-  summary: 'Resend what an endpoint has not taken since a time',
-  description:
-    'Its pending deliveries that wait for a later attempt, and its failed ones, made since then are due now and get four attempts each, oldest first; 10,000 in one request at most.',
   params,
   body,
   example: { since: '2026-11-21T13:00:00Z' },
   responses: { 202: { description: 'They are due', schema: resent, example } },
   errors: ['not_found'],
+} as const
+
+/** @source rules#webhooks.22 */
+export const recoverWebhook = endpoint({
+  ...ofMany,
+  id: 'recoverWebhook',
+  path: '/webhook/{webhook_id}/recover',
+  summary: 'Resend what an endpoint has not taken since a time',
+  description:
+    'Its pending deliveries that wait for a later attempt, and its failed ones, made since then are due now and get four attempts each, oldest first; 10,000 in one request at most.',
 })
 
 /** @source rules#webhooks.24 */
 export const sendMissedToWebhook = endpoint({
+  ...ofMany,
   id: 'sendMissedToWebhook',
-  method: 'POST',
   path: '/webhook/{webhook_id}/send-missed',
-  auth: 'api-key',
-  scope: 'webhook',
-  tag: 'Webhooks',
   summary: 'Send an endpoint what was notified before it was registered',
   description:
     'Notifications of its events made since a time and before it was registered, each once with four attempts, oldest first; 10,000 in one request at most.',
-  params,
-  body,
-  example: { since: '2026-11-21T13:00:00Z' },
-  responses: { 202: { description: 'They are due', schema: resent, example } },
-  errors: ['not_found'],
 })

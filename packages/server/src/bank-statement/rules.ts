@@ -73,10 +73,13 @@ export function windowsOf(movements: readonly LackingMovement[]): Window[] {
     }))
     .sort((one, other) => one.from - other.from)
   const windows: Window[] = []
-  let read = Number.NEGATIVE_INFINITY
+  let readUntil = Number.NEGATIVE_INFINITY
   for (const { from, to } of spans) {
-    for (read = Math.max(read, from); read < to; read = Math.min(to, read + statementWindowMaxMs)) {
-      windows.push({ from: read, to: Math.min(to, read + statementWindowMaxMs) })
+    readUntil = Math.max(readUntil, from)
+    while (readUntil < to) {
+      const end = Math.min(to, readUntil + statementWindowMaxMs)
+      windows.push({ from: readUntil, to: end })
+      readUntil = end
     }
   }
   return windows
@@ -108,7 +111,7 @@ export interface OpenEntry extends StatementEntry {
   readonly paidBy: readonly Subject[]
   /** The charge on which the payment that was taken back is booked, also one that waits in suspense; else `null`. */
   readonly arrivedOn: string | null
-  /** It may be one of our refunds: that charge has it as a return in doubt. */
+  /** It may be one of our refunds. That charge has it in doubt and opens a case after 15 minutes; not where it was held before. */
   readonly isInDoubt: boolean
   /** An adjustment of its amount and direction that explains no other entry; `null` where there is none. */
   readonly adjustmentId: string | null

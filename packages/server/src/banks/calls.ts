@@ -88,7 +88,7 @@ const ASKED_ABOUT = 'it is asked what became of it'
 const KEPT = 'the difference is kept as evidence'
 const ORDER = { NOT_SENT: 'it is sent again', UNKNOWN: ASKED_ABOUT, REJECTED: 'nothing was paid', CONTRADICTED: KEPT }
 const QUERY = { NOT_SENT: ASKED_AGAIN, UNKNOWN: ASKED_AGAIN, CONTRADICTED: KEPT }
-const DECODING = 'the client is told so'
+const DECODING = 'the client gets an error'
 const CREATION = {
   NOT_SENT: TRIED_AGAIN,
   UNKNOWN: ASKED_ABOUT,
@@ -101,7 +101,7 @@ interface CallTraits {
   readonly needs: PartnerCapability
   /** Begins the log line of a failed call. Absent: the caller logs it. */
   readonly says?: string
-  /** What happens next, by the kind of the answer. Kinds that are not here are not logged. */
+  /** Next step, by the kind of the answer. Other kinds are not logged. */
   readonly next?: Readonly<Record<string, string>>
 }
 

@@ -244,13 +244,13 @@ function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> 
   return isLast ? { closes: openCaseIds(cashIn, ({ kind }) => kind === 'return_unexplained') } : {}
 }
 
-/** What refunds and returns teach. */
+/** Facts after an event of a refund or a return. */
 function factsAfterRefund(cashIn: CashIn, event: RefundEvent, row: Target<CashIn>, nowMs: number): Changes {
   const changes = undisturbed(cashIn, factsOfRefunds(cashIn, event, row), nowMs)
   return event.on === 'return.known' ? { ...changes, ...casesClosed(cashIn, event.returnId) } : changes
 }
 
-/** What refunds and returns teach disturbs no other work that is due; a return in doubt is looked at in time. */
+/** Events of refunds and returns delay no other work that is due; a return in doubt is looked at in time. */
 function undisturbed(cashIn: CashIn, facts: CashInFacts, nowMs: number): Changes {
   const returnsAt = returnsDueAt({ ...cashIn, facts: { ...cashIn.facts, ...facts } }, nowMs)
   return { facts, dueAt: returnsAt === null ? cashIn.dueAt : Math.min(cashIn.dueAt ?? returnsAt, returnsAt) }

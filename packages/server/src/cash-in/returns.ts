@@ -348,8 +348,8 @@ export function returnsKnownBy(before: CashIn, after: CashIn, input: CashInEvent
  * A reference that tells a return from others. The payment's own does not: each of its returns would have it.
  * @source rules#refund-in.returns.4
  */
-export function ownReference(told: string | null, { transactionId }: Pick<CashIn, 'transactionId'>): string | null {
-  return told === transactionId ? null : told
+export function ownReference(reported: string | null, { transactionId }: Pick<CashIn, 'transactionId'>): string | null {
+  return reported === transactionId ? null : reported
 }
 
 /** The doubt about a reported return: as it was, or a new one. */

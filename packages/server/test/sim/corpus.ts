@@ -59,7 +59,6 @@ export const CORPUS: Readonly<Record<string, number>> = {
   'cash_out cash-out.tariff.1 PROVIDER_RESULT_UNKNOWN partner.tariff → PROVIDER_RESULT_UNKNOWN': 300_016,
   'cash_out cash-out.ended.1 RELEASED send.contradicted → RECONCILIATION_REQUIRED': 300_457,
   'cash_out cash-out.desk.2 DISPATCHED operator.not_executed [not an attempt may still arrive, not the statement shows it, not money of it is in suspense] → FAILED': 300_690,
-  'cash_out cash-out.desk.9 RECONCILIATION_REQUIRED:* operator.explained [the reservation was given back] → RECONCILIATION_REQUIRED': 300_869,
   'cash_out cash-out.desk.10 DISPATCHED operator.asked_again → DISPATCHED': 300_478,
   'cash_out cash-out.desk.11 RECONCILIATION_REQUIRED:* doubt.decided [it was never claimed, not the bank has it] → RESERVED': 300_035,
   'refund_in refund-in.states.6 PENDING:no_answer clock.released [nothing of it left, the time to send it is over, not the bank has it] → FAILED': 300_218,

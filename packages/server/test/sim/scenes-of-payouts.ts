@@ -135,6 +135,24 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     },
   },
   {
+    name: 'a payout in doubt for two reasons never left, an operator says',
+    reaches: [
+      'cash_out cash-out.desk.9 RECONCILIATION_REQUIRED:* operator.explained [the reservation was given back] → RECONCILIATION_REQUIRED',
+    ],
+    play: async (stage) => {
+      await stage.paid()
+      const id = await stage.payout({ call: 'silent', ask: 'silent' })
+      await stage.pass(20)
+      stage.write(id, { ask: 'contradicts' })
+      await stage.nudge(id)
+      stage.write(id, { ask: 'silent' })
+      stage.world.bank.end(stage.orderAtBank(id), false)
+      await stage.pass(6)
+      await stage.decide(id, 'send_contradicted', 'not_executed')
+      await stage.decide(id, 'result_missing', 'close')
+    },
+  },
+  {
     name: 'a payout that the bank had for a day left, an operator says before the bank does',
     reaches: [
       'cash_out cash-out.desk.1 DISPATCHED operator.executed [not its movement is known, not money of it is in suspense] → CONFIRMED',

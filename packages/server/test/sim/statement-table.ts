@@ -163,7 +163,8 @@ export class StatementTable {
 
   #isInDoubt(chargeId: string, returnId: string): boolean {
     const charge = this.#tables.operations.get(chargeId)
-    return isCashIn(charge) && returnInDoubt(charge, returnId) !== undefined
+    const inDoubt = isCashIn(charge) ? returnInDoubt(charge, returnId) : undefined
+    return inDoubt !== undefined && !inDoubt.wasHeld
   }
 
   /** A payment of nobody's that the bank gave back whole, or such a return. */

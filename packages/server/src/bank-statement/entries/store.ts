@@ -157,8 +157,10 @@ export function openEntries(picked: string): string {
           n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
           (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
             WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
-          EXISTS (SELECT FROM movement p JOIN operation c ON c.id = p.operation_id AND c.facts -> 'returns' -> s.id ->> 'state' = 'in_doubt'
-                   WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS is_in_doubt,
+          EXISTS (SELECT FROM movement p JOIN operation c ON c.id = p.operation_id
+                   WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id
+                     AND c.facts -> 'returns' -> s.id ->> 'state' = 'in_doubt'
+                     AND NOT c.facts -> 'returns' -> s.id ? 'wasHeld') AS is_in_doubt,
           a.id AS adjustment_id,
           coalesce((SELECT sum(CASE c.status WHEN 'CLEARING_ADDED' THEN c.value_cents WHEN 'CLEARING_REMOVED' THEN -c.value_cents END)
                       FROM operation c
