@@ -19,9 +19,9 @@ import { createRefusalReports } from './credentials/reports.ts'
 import { createAdjustmentDesk } from './desk/adjustments.ts'
 import { createDeskHandlers } from './desk/index.ts'
 import { createDriftCases, createLooseDesk } from './desk/loose/index.ts'
+import { createDryRun } from './engine/dry-run.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
-import { createRehearsal } from './engine/rehearsal.ts'
 import {
   createBacklogReader,
   createClockWatch,
@@ -527,7 +527,7 @@ function operatorHandlersOf(base: Base, modules: Modules) {
     looseDesk,
     deciders: { cash_in: modules.refunds.cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider },
     approvalFromCents: base.config.deskApprovalFromCents,
-    rehearse: createRehearsal(shared),
+    dryRun: createDryRun(shared),
   }
   return {
     ...createOperatorModule({ ...shared, desk: createAdjustmentDesk(desk) }).handlers,

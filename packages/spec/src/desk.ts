@@ -61,7 +61,7 @@ const effects = Type.Object(
   {
     title: 'CaseEffects',
     description:
-      'What a decision does, or would do, to the centavo. Of an event that is applied again: what that books as things are, once the bank has said the same where it is asked first. `null`: nothing; of an option: it is not offered, or needs something named.',
+      'What a decision does, or would do, to the centavo. What the inbox books afterwards of an event that is applied again is no part of it. `null`: nothing.',
   },
 )
 
@@ -72,13 +72,13 @@ const option = Type.Object(
     decision: Type.Enum(everyDecision),
     meaning: Type.String({ description: 'What it is, in a sentence' }),
     needs: Type.Array(Type.Enum([...evidenceFields]), { description: 'What must be named with it' }),
+    maxCents: nullable(cents('The most that `amountCents` can be now; `null`: the decision takes no amount')),
     isOffered: Type.Boolean({ description: 'Whether the table has it now' }),
     whyNot: Type.Array(Type.String(), { description: 'Why not: what holds and must not, or must hold and does not' }),
-    needsSecondPerson: nullable(
-      Type.Boolean({ description: 'Whether another person has to approve it; `null`: a dry run tells' }),
-    ),
-    whySecondPerson: nullable(Type.String({ description: 'Why another person has to approve it, in words' })),
-    effects: nullable(effects),
+    needsSecondPerson: Type.Boolean({
+      description:
+        'Whether another person has to approve it, by the amount that the case is about; a dry run tells it by what the decision does',
+    }),
   },
   { title: 'CaseOption' },
 )
@@ -288,6 +288,7 @@ const decided = Type.Object(
     caseId: uuid,
     decision,
     proposalId: nullable({ ...uuid, description: 'To be approved or refused' }),
+    refundId: nullable({ ...uuid, description: 'Of `return_to_payer`: the refund that was ordered' }),
     needsSecondPerson: Type.Boolean({ description: 'Another person has to approve it' }),
     whySecondPerson: nullable(Type.String({ description: 'Why another person has to approve it, in words' })),
     effects: nullable(effects),
@@ -300,6 +301,7 @@ const DECIDED_EXAMPLE = {
   caseId: CASE_ID,
   decision: 'accept',
   proposalId: null,
+  refundId: null,
   needsSecondPerson: false,
   whySecondPerson: null,
   effects: {
@@ -355,7 +357,11 @@ export const decideCase = endpoint({
         ...centsMoved,
         description: 'Of `accept` and `return_to_payer`: how much of the money in suspense',
       }),
-      dryRun: optional(Type.Boolean({ description: 'Tell what it would do, and change nothing' })),
+      dryRun: optional(
+        Type.Boolean({
+          description: 'Tell what it would do: it is carried out and rolled back, within 2 s, or else 503',
+        }),
+      ),
     },
     { title: 'CaseDecisionRequest', additionalProperties: false },
   ),

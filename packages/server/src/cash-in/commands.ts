@@ -18,7 +18,7 @@ export interface CashInCommands {
   create(request: CashInRequest): Promise<Created>
   /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
-  /** The same as a command, to be carried out with another one, or only rehearsed. */
+  /** The same as a command, to be carried out with another one. */
   command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
 }
 

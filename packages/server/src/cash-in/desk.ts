@@ -69,13 +69,14 @@ function isDoubtKept(cashIn: CashIn, decided: string, isAccepting = cashIn.endTo
 export const cashInDecider: CaseDecider<CashIn> = {
   options: (cashIn, openCase, nowMs) => {
     const given = { cashIn, openCase, isKnown: false, nowMs }
+    const maxCents = suspendedArrival(cashIn, openCase.reference)
     return optionsBy(
       machine,
       cashIn,
       openCase,
       (_, guard) => holdsFor(given, guard as Guard),
       (decision) => needsOf(cashIn, openCase, decision),
-    )
+    ).map((option) => (option.needs.includes('amountCents') ? { ...option, maxCents } : option))
   },
   looks: (cashIn, _, { evidence: { returnId }, operationId }) => ({
     reads: [cashIn.id, ...(operationId === undefined ? [] : [operationId])],

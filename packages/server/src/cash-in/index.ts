@@ -46,7 +46,7 @@ export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartne
   readonly handlers: CashInHandlers
   /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
-  /** The same as a command, to be carried out with another one, or only rehearsed. */
+  /** The same as a command, to be carried out with another one. */
   command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
   /**
    * The same with what only an event tells: it is verified with the bank where that is asked for, at once.

@@ -43,7 +43,7 @@ export interface CashOutCommands {
   approve(cashOut: CashOut, input: ApprovalInput, live: LiveRequest): Promise<CashOut | undefined>
   /** Lets a cash-out take inputs, as one change; `undefined` where it does not exist. */
   apply(id: string, inputs: readonly CashOutInput[]): Promise<CashOutOutcome | undefined>
-  /** The same as a command, to be carried out with another one, or only rehearsed. */
+  /** The same as a command, to be carried out with another one. */
   command(id: string, inputs: readonly CashOutInput[]): Command<CashOutOutcome | undefined>
 }
 

@@ -5,8 +5,8 @@ import type { Document } from '../engine/operation.ts'
 import { instantParameter, type Queries, refusableTransaction, statement } from '../platform/db/database.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
 import { type Answered, answered, type DeskNeeds, holdOperator, nobodyNamed } from './commands.ts'
+import { weigh } from './effects.ts'
 import type { ReadCase } from './loose/index.ts'
-import { weighedAsThingsAre } from './options.ts'
 import { whySecondPerson } from './second-person.ts'
 import { auditOf, contentOf, type Decided, decidedAnswer } from './steps/rules.ts'
 import { insertStep } from './steps/store.ts'
@@ -71,9 +71,18 @@ async function answerFor(needs: DeskNeeds, request: RequestedAdjustment, because
     reason: request.reason,
     evidence: {},
   }
-  const prepared = await needs.looseDesk.prepare(caseOf(request), order)
-  const { effects } = await weighedAsThingsAre(needs.rehearse, prepared)
-  return { ...decidedAnswer('proposed', order, effects, { whySecondPerson: because }), proposalId: needs.ids.uuid() }
+  const { looks, decide, ...counted } = await needs.looseDesk.prepare(caseOf(request), order)
+  const proposalId = needs.ids.uuid()
+  return needs.dryRun({
+    ...looks,
+    request: request.live,
+    decide: (state, now) => {
+      const decision = decide(state, now)
+      const { effects } = weigh(decision, state, counted)
+      const outcome = { ...decidedAnswer('proposed', order, effects, { whySecondPerson: because }), proposalId }
+      return { ...decision, outcome }
+    },
+  })
 }
 
 /** Keeps the case and the proposal, both or neither. */

@@ -1,6 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import type { Operator } from '../audit/operator.ts'
 import { insertAudit } from '../audit/store.ts'
+import type { DryRun } from '../engine/dry-run.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { CaseStep, Document } from '../engine/operation.ts'
 import { HoldersChanged, holdActive, type Person } from '../operators/index.ts'
@@ -9,9 +10,9 @@ import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
 import { CaseMoved, currentVersion, type Decidable, decidableOf } from './decidable.ts'
 import type { AnyOrder } from './decider.ts'
-import { changesBy, weigh } from './effects.ts'
+import { weigh } from './effects.ts'
 import { CasesMoved } from './loose/index.ts'
-import { type OptionsNeeds, weighedAsThingsAre } from './options.ts'
+import type { OptionsNeeds } from './options.ts'
 import { whySecondPerson } from './second-person.ts'
 import {
   assertMayApprove,
@@ -42,6 +43,7 @@ import {
 /** What the commands work with. */
 export interface DeskNeeds extends OptionsNeeds {
   readonly engine: Pick<Engine, 'execute'>
+  readonly dryRun: DryRun
   readonly ids: Ids
   readonly holders: {
     /** All operators there ever were, as they are now. */
@@ -98,8 +100,8 @@ export interface DeskCommands {
 /** For how long the same `Idempotency-Key` gets the same answer. */
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
 
-/** A decision that is carried out, or approved. */
-interface Executed extends Pick<DecisionRequest, 'operator' | 'idempotencyKey' | 'bodyHash' | 'live'> {
+/** A decision that is carried out, tried out, or approved. */
+interface Executed extends Pick<DecisionRequest, 'operator' | 'idempotencyKey' | 'bodyHash' | 'live' | 'isDryRun'> {
   readonly order: AnyOrder
   readonly version: string
   /** The proposal that is approved, and how often operators had been deactivated before it was read who they are. */
@@ -133,23 +135,30 @@ async function decide(needs: DeskNeeds, request: DecisionRequest): Promise<Answe
 }
 
 async function decideAnew(needs: DeskNeeds, request: DecisionRequest): Promise<Answered> {
-  const { caseId, ordered, version, isDryRun, operator } = request
+  const { caseId, ordered, version, operator } = request
   const decidable = await decidableOf(needs, caseId)
   if (decidable.version !== version) throw new Refusal('case_changed')
-  const { stored } = decidable
   const newId = needs.ids.uuid()
-  const order: AnyOrder = { ...ordered, caseId: stored.id, operator: operator.actor, approver: null, newId }
-  const prepared = await decidable.prepare(order)
-  const { effects, amountCents } = await weighedAsThingsAre(needs.rehearse, {
-    ...prepared,
-    decide: (state, now) => prepared.decide(state, now, undefined),
-  })
-  const why = whySecondPerson(order.decision, amountCents, needs.approvalFromCents)
-  const answer = (because: string | null) =>
-    decidedAnswer(isDryRun ? 'dry_run' : 'proposed', order, effects, { whySecondPerson: because })
-  if (isDryRun) return { answer: answer(why), isReplayed: false }
-  if (why !== null) return propose(needs, request, decidable, answer(why))
-  return { answer: await execute(needs, decidable, { ...request, order }), isReplayed: false }
+  const order: AnyOrder = { ...ordered, caseId: decidable.stored.id, operator: operator.actor, approver: null, newId }
+  try {
+    return { answer: await execute(needs, decidable, { ...request, order }), isReplayed: false }
+  } catch (error) {
+    if (!(error instanceof TakesTwo)) throw error
+    return propose(needs, request, error.decidable, error.answer)
+  }
+}
+
+/** A decision that one person may not make alone. Nothing of it was written. */
+class TakesTwo extends Error {
+  readonly decidable: Decidable
+  /** What is answered once it is proposed. */
+  readonly answer: Decided
+
+  constructor(decidable: Decidable, answer: Decided) {
+    super('the decision takes a second person')
+    this.decidable = decidable
+    this.answer = answer
+  }
 }
 
 /** What the same `Idempotency-Key` was answered. @throws idempotency_key_reused (422) */
@@ -169,7 +178,8 @@ function replayed({ answer }: Pick<StoredStep, 'answer'>): Answered {
 }
 
 /**
- * Carries a decision out where the case is as it was read, and the amount is one that may be decided so.
+ * Carries a decision out, or tries it out, where the case is as it was read.
+ * @throws TakesTwo it is to be proposed
  * @throws case_changed · proposal_void (409) · HoldersChanged, and what the decider refuses
  */
 async function execute(needs: DeskNeeds, decidable: Decidable, executed: Executed): Promise<Decided> {
@@ -190,22 +200,27 @@ async function execute(needs: DeskNeeds, decidable: Decidable, executed: Execute
 
 async function executeOnce(needs: DeskNeeds, decidable: Decidable, executed: Executed): Promise<Decided> {
   const { stored } = decidable
-  const { order, version, approval, live } = executed
+  const { order, version, approval, live, isDryRun } = executed
   const id = needs.ids.uuid()
-  const { looks, decide, later, ...counted } = await decidable.prepare(order)
-  const afterwards = later && (await needs.rehearse(later))
+  const { looks, decide, isShort, ...counted } = await decidable.prepare(order)
   const holdersVersion = approval?.holdersVersion ?? (await versionOfHolders(needs, executed.operator))
-  return needs.engine.execute({
+  return (isDryRun ? needs.dryRun : needs.engine.execute)<Decided>({
     ...looks,
     controls: [...(looks.controls ?? []), 'holders'],
     request: live,
     decide: (state, now) => {
       if (state.versionOf('holders') !== holdersVersion) throw new HoldersChanged()
       const decision = decide(state, now, version)
-      const { effects, amountCents } = weigh(changesBy(decision, state), afterwards, counted)
+      const { effects, amountCents } = weigh(decision, state, counted)
+      const why = whySecondPerson(order.decision, amountCents, needs.approvalFromCents, isShort)
+      const unmade = (outcome: 'dry_run' | 'proposed') =>
+        decidedAnswer(outcome, order, effects, { whySecondPerson: why })
+      // Nobody is to be told of it.
+      if (isDryRun) return { ...decision, notifications: [], audits: [], outcome: unmade('dry_run') }
       if (approval) assertProposed(effects.amountCents, approval.proposal)
-      else if (whySecondPerson(order.decision, amountCents, needs.approvalFromCents)) throw new Refusal('case_changed')
-      const answer = answerOf(executed, effects)
+      else if (why !== null) throw new TakesTwo(decidable, unmade('proposed'))
+      const refundId = decision.creates?.find(({ operation: { kind } }) => kind === 'refund_in')?.operation.id ?? null
+      const answer = { ...answerOf(executed, effects), refundId }
       return {
         ...decision,
         audits: [...(decision.audits ?? []), auditOfExecuted(executed, stored, effects.amountCents)],
@@ -379,7 +394,8 @@ async function approve(needs: DeskNeeds, request: ProposalRequest): Promise<Deci
       newId: needs.ids.uuid(),
     }
     const approval = { proposal, reason, holdersVersion }
-    const executed = { ...request, idempotencyKey: null, order, version: proposal.caseVersion, approval }
+    const version = proposal.caseVersion
+    const executed = { ...request, idempotencyKey: null, isDryRun: false, order, version, approval }
     try {
       return await execute(needs, decidable, executed)
     } catch (error) {

@@ -21,14 +21,16 @@ export interface Decidable {
   prepare(order: AnyOrder): Promise<Prepared>
 }
 
-/** A decision that can be made, or rehearsed. */
-export interface Prepared extends Pick<PreparedLoose, 'looks' | 'later' | 'handedCents' | 'leftCents'> {
+/** A decision that can be made. */
+export interface Prepared extends Pick<PreparedLoose, 'looks' | 'handedCents' | 'leftCents'> {
   /**
    * Decides. Pure.
-   * @param version that the case must still have; `undefined`: whatever it has, for a rehearsal
+   * @param version that the case must still have
    * @throws CaseMoved · CasesMoved · Refusal
    */
-  decide(state: State, now: number, version: string | undefined): Decision<unknown>
+  decide(state: State, now: number, version: string): Decision<unknown>
+  /** Less is accepted than the charge asks for. */
+  readonly isShort: boolean
 }
 
 /** The case changed since it was read. */
@@ -85,12 +87,13 @@ function ofOperation(stored: StoredCase, operation: Operation, decider: CaseDeci
         looks: decider.looks(operation, stored, order),
         decide: (state, now, version) => {
           const current = state.operation(operation.id)
-          if (version !== undefined && String(current && openVersion(current, stored.id)) !== version)
-            throw new CaseMoved()
+          const isAsRead = String(current && openVersion(current, stored.id)) === version
+          // One that was closed when it was read is refused by the table.
+          if (stored.closedAt === null && !isAsRead) throw new CaseMoved()
           return decider.decide(current ?? operation, stored, order, state, now)
         },
-        later: undefined,
-        ...countedOf(order.decision, stored.atStakeCents),
+        ...countedOf(order.decision, order.amountCents ?? stored.atStakeCents),
+        isShort: order.decision === 'accept' && (order.amountCents ?? 0n) < operation.valueCents,
       }
     },
   }
@@ -115,8 +118,9 @@ async function looseDecidable(desk: LooseDesk, stored: StoredCase): Promise<Deci
       const { decide, ...prepared } = await desk.prepare(read, order)
       return {
         ...prepared,
-        decide: (state, now, version) => {
-          if (version !== undefined && state.versionOf('loose_cases') !== seen) throw new CasesMoved()
+        isShort: false,
+        decide: (state, now) => {
+          if (state.versionOf('loose_cases') !== seen) throw new CasesMoved()
           return decide(state, now)
         },
       }

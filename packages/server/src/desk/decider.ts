@@ -47,6 +47,8 @@ export interface DeskOption {
   readonly says: string
   /** What the operator must name. */
   readonly needs: readonly EvidenceField[]
+  /** Of one that takes an amount: the most that it can be of now, centavos. */
+  readonly maxCents?: bigint
   /** Whether it may be made now. */
   readonly isOffered: boolean
   /** Why not: the conditions that hold and must not, or that must hold and do not, as sentences. */
@@ -59,7 +61,7 @@ export interface DeskOutcome<Op extends Operation = Operation> {
   readonly operation: Op
 }
 
-/** Decides the cases of one kind of operation. Pure: a dry run is a decision that is not committed. @source rules#desk.1 */
+/** Decides the cases of one kind of operation. Pure. @source rules#desk.1 */
 export interface CaseDecider<Op extends Operation = Operation> {
   /** The decisions that the table has for the case where the operation stands. */
   options(operation: Op, openCase: DecidableCase, nowMs: number): readonly DeskOption[]

@@ -1,8 +1,7 @@
-import { type DeskDecision, type decideCase, type JournalKind, journals } from '@pixgate/spec'
+import { type AccountCode, type DeskDecision, type decideCase, type JournalKind, journals } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import type { Decision, State } from '../engine/operation.ts'
 import { type Entry, entriesOf } from '../engine/postings.ts'
-import { changesOf, type Rehearsal } from '../engine/rehearsal.ts'
 
 /** What a decision does, as its operator reads it. Pure. */
 
@@ -26,71 +25,44 @@ export interface Weighed {
   readonly amountCents: number | null
 }
 
-const NOTHING_COUNTED: Counted = { handedCents: 0n, leftCents: 0n }
-
 /**
- * What a decision would do.
- * @param later what an operation does of it afterwards, as things are
+ * What the statement writes of a decision, with the debts that the engine repays with it.
  * @source rules#desk.34, rules#desk.46, rules#desk.47, rules#desk.52
  */
-export function weigh(
-  own: Rehearsal,
-  later?: Rehearsal,
-  { handedCents, leftCents }: Counted = NOTHING_COUNTED,
-): Weighed {
-  const all = later ? both(own, later) : own
-  const left = all.entries.length > 0 ? 0n : leftCents
+export function weigh(decision: Decision<unknown>, state: State, { handedCents, leftCents }: Counted): Weighed {
+  const { journals: posted = [], notifications = [], cases = [], closes = [] } = decision
+  const entries = [...posted, ...state.repaidBy(posted)].flatMap(entriesOf)
+  const left = entries.length > 0 ? 0n : leftCents
   const isKnown = left !== null && handedCents !== null
-  const amountCents = Math.max(Number(amountOf(all.entries)), Number(left ?? 0n), Number(handedCents ?? 0n))
-  return { effects: effectsOf(all, amountCents), amountCents: isKnown ? amountCents : null }
+  const amountCents = Math.max(Number(amountOf(entries)), Number(left ?? 0n), Number(handedCents ?? 0n))
+  const effects = {
+    amountCents,
+    accounts: accountsOf(entries),
+    journals: journalsOf(entries),
+    operations: statusesOf(decision, state),
+    notifications: notifications.map(({ operationId, eventType, status }) => ({ operationId, eventType, status })),
+    // One that is decided may end its doubt as well.
+    closes: [...new Set(closes)],
+    opens: cases.map(({ kind, reference }) => ({ kind, reference })),
+  }
+  return { effects, amountCents: isKnown ? amountCents : null }
 }
 
 /**
  * What a decision on a case of an operation counts with besides what it moves. Asking the bank again leaves the case to be decided, by its
  * answer or another decision.
- * @param atStakeCents the most that the case was told to be about; `null`: nobody knows
+ * @param atStakeCents the amount that is ordered, or else the most that the case was told to be about; `null`: nobody knows
  * @source rules#desk.46, rules#desk.48
  */
 export function countedOf(decision: DeskDecision, atStakeCents: bigint | null): Counted {
   return { handedCents: 0n, leftCents: decision === 'ask_again' ? 0n : atStakeCents }
 }
 
-function effectsOf({ entries, moves, notifications, opens, closes }: Rehearsal, amountCents: number): Effects {
-  const changed = [...changesOf(entries)].filter(([, cents]) => cents !== 0n)
-  return {
-    amountCents,
-    accounts: changed.map(([account, cents]) => ({ account, changeCents: Number(cents) })),
-    journals: journalsOf(entries),
-    operations: statusesOf(moves),
-    notifications: notifications.map(({ operationId, eventType, status }) => ({ operationId, eventType, status })),
-    closes: [...closes],
-    opens: opens.map(({ kind, reference }) => ({ kind, reference })),
-  }
-}
-
-/** What a decision does that is about to be written, with the debts that the engine repays with it. @source rules#desk.34 */
-export function changesBy(decision: Decision<unknown>, state: State): Rehearsal {
-  const { creates = [], journals: posted = [], moves = [], notifications = [], cases = [], closes = [] } = decision
-  const made = creates.map(({ operation: { id, status } }) => ({ id, from: null, to: status }))
-  const moved = moves.map(({ operationId: id, to }) => ({ id, from: state.operation(id)?.status ?? null, to }))
-  return {
-    entries: [...posted, ...state.repaidBy(posted)].flatMap(entriesOf),
-    moves: [...made, ...moved],
-    notifications,
-    opens: cases,
-    // One that is decided may end its doubt as well.
-    closes: [...new Set(closes)],
-  }
-}
-
-function both(one: Rehearsal, other: Rehearsal): Rehearsal {
-  return {
-    entries: [...one.entries, ...other.entries],
-    moves: [...one.moves, ...other.moves],
-    notifications: [...one.notifications, ...other.notifications],
-    opens: [...one.opens, ...other.opens],
-    closes: [...one.closes, ...other.closes],
-  }
+/** What postings do to each account, all of them together. */
+function accountsOf(entries: readonly Entry[]): Effects['accounts'] {
+  const changes = new Map<AccountCode, bigint>()
+  for (const { account, amountCents } of entries) changes.set(account, (changes.get(account) ?? 0n) + amountCents)
+  return [...changes].flatMap(([account, cents]) => (cents === 0n ? [] : [{ account, changeCents: Number(cents) }]))
 }
 
 /**
@@ -110,8 +82,10 @@ function amountOf(entries: readonly Entry[]): bigint {
 }
 
 /** Each operation once, as it was before and is after all of it. */
-function statusesOf(moves: Rehearsal['moves']): Effects['operations'] {
-  return [...Map.groupBy(moves, ({ id }) => id)].map(([id, ofIt]) => ({
+function statusesOf({ creates = [], moves = [] }: Decision<unknown>, state: State): Effects['operations'] {
+  const made = creates.map(({ operation: { id, status } }) => ({ id, to: status, from: null }))
+  const moved = moves.map(({ operationId: id, to }) => ({ id, to, from: state.operation(id)?.status ?? null }))
+  return [...Map.groupBy([...made, ...moved], ({ id }) => id)].map(([id, ofIt]) => ({
     id,
     statusBefore: ofIt[0]?.from ?? null,
     statusAfter: ofIt.at(-1)?.to ?? '',

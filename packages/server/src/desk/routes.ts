@@ -53,7 +53,7 @@ export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
           ...summaryOf(whole),
           version,
           facts: whole.facts,
-          options: await options,
+          options,
           event: loose ? eventOf(loose) : null,
           steps: stepViews(await readSteps(database, whole.id), standing),
           timeline: timelineOf(whole),

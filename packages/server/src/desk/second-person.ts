@@ -7,13 +7,16 @@ import { type DeskDecision, formatReais, type LooseDecision } from '@pixgate/spe
  * hands nothing over moves nothing, and leaves its case open.
  * @param amountCents `null`: unknown
  * @param fromCents from which amount on; 0: every decision
+ * @param isShort less is accepted than the charge asks for
  * @source rules#desk.39, rules#desk.47
  */
 export function whySecondPerson(
   decision: DeskDecision | LooseDecision | null,
   amountCents: number | null,
   fromCents: number,
+  isShort = false,
 ): string | null {
+  if (isShort) return 'it is less than the charge asks for'
   if (decision === 'ask_again' && amountCents === 0) return null
   if (amountCents === null) return 'its amount is unknown'
   return amountCents >= fromCents ? `its amount is at least ${formatReais(BigInt(fromCents))}` : null

@@ -174,14 +174,9 @@ export class Writer {
     return this.#refused(error)
   }
 
-  /** Maps a violation by the name of its constraint; what nobody knows is thrown. */
   #refused(error: unknown): WriteResult {
-    if (isRetryableConflict(error) || error instanceof NoLongerWanted) return 'stale'
-    const known = databaseError(error)
-    const constraint = known?.code === UNIQUE_VIOLATION ? known.constraint : undefined
-    if (OUTDATED.has(constraint)) return 'stale'
-    const taken = TAKEN.get(constraint ?? '')
-    if (taken) return taken
+    const meaning = meaningOf(error)
+    if (meaning !== undefined) return meaning
     this.#options.observer?.onWrite(error)
     throw error
   }
@@ -266,6 +261,14 @@ export class Writer {
       logger.error(caseLine(opened, operation), 'case opened; operator action required')
     }
   }
+}
+
+/** What an error means that the database gave, by the name of the violated constraint; `undefined`: nobody knows it. */
+export function meaningOf(error: unknown): Exclude<WriteResult, 'committed'> | undefined {
+  if (isRetryableConflict(error) || error instanceof NoLongerWanted) return 'stale'
+  const known = databaseError(error)
+  const constraint = known?.code === UNIQUE_VIOLATION ? known.constraint : undefined
+  return OUTDATED.has(constraint) ? 'stale' : TAKEN.get(constraint ?? '')
 }
 
 function accountsOf(replies: readonly AccountReply[]): Map<AccountCode, Account> {

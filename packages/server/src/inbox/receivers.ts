@@ -8,7 +8,6 @@ import type {
 } from '../banks/inbound.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { CashOutModule } from '../cash-out/index.ts'
-import type { Command } from '../engine/operation.ts'
 import type { ReportedMovement } from '../engine/operation-store.ts'
 import type { RefundInModule } from '../refund-in/index.ts'
 import { type Meaning, meaningOf, meaningOfReversal } from './meaning.ts'
@@ -20,12 +19,6 @@ export interface Receiver<Event extends ReadableEvent = ReadableEvent> {
   match(references: readonly EventReferences[]): Promise<Meaning[]>
   /** Applies an event to an operation; `undefined` where that does not exist. */
   apply(id: string, event: Event): Promise<Applied | undefined>
-  /**
-   * What applying an event comes to once the bank has said the same, where it can be asked: to be rehearsed. `undefined`:
-   * nothing that could be known before.
-   * @source rules#desk.34
-   */
-  command(id: string, event: Event): Promise<Command<{ readonly result: Applied } | undefined> | undefined>
   /** Commits «ask the bank now» on an operation. @source failure-modes#EV-9 */
   ask(id: string): Promise<void>
   /** Whether what an event tells was booked on an operation. */
@@ -62,36 +55,20 @@ export function applyEvent(receivers: Receivers, id: string, event: ReadableEven
   }
 }
 
-/** What applying an event to an operation of its subject comes to. @source rules#desk.34 */
-export function eventCommand(receivers: Receivers, id: string, event: ReadableEvent): ReturnType<Receiver['command']> {
-  switch (event.subject) {
-    case 'charge':
-      return receivers.charge.command(id, event)
-    case 'payout':
-      return receivers.payout.command(id, event)
-    case 'refund':
-      return receivers.refund.command(id, event)
-  }
-}
-
 /** The modules whose operations events mean. */
 export interface Subjects {
-  readonly cashIns: Pick<CashInModule, 'match' | 'applyEvent' | 'command' | 'canAsk' | 'hasBooked' | 'exists'>
-  readonly cashOuts: Pick<CashOutModule, 'match' | 'apply' | 'command' | 'canAsk' | 'hasBooked' | 'exists'>
+  readonly cashIns: Pick<CashInModule, 'match' | 'applyEvent' | 'canAsk' | 'hasBooked' | 'exists'>
+  readonly cashOuts: Pick<CashOutModule, 'match' | 'apply' | 'canAsk' | 'hasBooked' | 'exists'>
   readonly refunds: Pick<
     RefundInModule,
-    'match' | 'apply' | 'applyReturn' | 'command' | 'returnCommand' | 'askAboutOpen' | 'canAsk' | 'hasBooked' | 'exists'
+    'match' | 'apply' | 'applyReturn' | 'askAboutOpen' | 'canAsk' | 'hasBooked' | 'exists'
   >
 }
 
 /** Makes the receivers. */
 export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Receivers {
   return {
-    charge: createReceiver(
-      { ...cashIns, command: async (id, input) => cashIns.command(id, input) },
-      cashIns.applyEvent,
-      cashInInput,
-    ),
+    charge: createReceiver(cashIns, cashIns.applyEvent, cashInInput),
     payout: createReceiver(cashOuts, cashOuts.apply, cashOutInput),
     refund: createRefundReceiver(cashIns, refunds),
   }
@@ -101,7 +78,7 @@ type QueryRequested = { readonly on: 'work.requested' }
 
 /** Of operations that events name by their own references. */
 function createReceiver<Event extends ReadableEvent, Input>(
-  { match, canAsk, hasBooked, exists, command }: Matched<NoInfer<Input>>,
+  { match, canAsk, hasBooked, exists }: Matched,
   apply: (id: string, input: NoInfer<Input> | QueryRequested) => Promise<{ readonly result: Applied } | undefined>,
   inputOf: (event: Event, canAsk: boolean) => InputOf<Input>,
 ): Receiver<Event> {
@@ -111,10 +88,6 @@ function createReceiver<Event extends ReadableEvent, Input>(
       const input = inputOf(event, canAsk)
       if (input === 'UNTOLD') return 'DISPUTED'
       return input ? (await apply(id, input))?.result : 'IN_PROGRESS'
-    },
-    command: async (id, event) => {
-      const input = inputOf(event, false)
-      return input === 'UNTOLD' || input === undefined ? undefined : command(id, input)
     },
     ask: async (id) => {
       await apply(id, { on: 'work.requested' })
@@ -126,9 +99,7 @@ function createReceiver<Event extends ReadableEvent, Input>(
 }
 
 /** What is asked of the module of such operations. */
-interface Matched<Input> extends Pick<CashOutModule, 'match' | 'canAsk' | 'hasBooked' | 'exists'> {
-  command(id: string, input: Input): Promise<Command<{ readonly result: Applied } | undefined> | undefined>
-}
+type Matched = Pick<CashOutModule, 'match' | 'canAsk' | 'hasBooked' | 'exists'>
 
 /**
  * What went back of a payment is one of our refunds, or else the cash-in's: then whose it is its refunds tell. A client's
@@ -159,13 +130,6 @@ function createRefundReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['r
       if (!input) return 'IN_PROGRESS'
       const outcome = input === 'UNTOLD' ? undefined : await refunds.apply(id, input)
       return outcome ? outcome.result : applyToCashIn(id, event)
-    },
-    command: async (id, event) => {
-      const input = refundInInput(event, false)
-      if (!input || input === 'UNTOLD') return undefined
-      const ours = await refunds.command(id, input)
-      if (ours || event.kind !== 'payment_returned') return ours
-      return refunds.returnCommand(id, { ...bankReturnOf(event), isVerified: true })
     },
     ask: async (id) => {
       const outcome = await refunds.apply(id, { on: 'work.requested' })

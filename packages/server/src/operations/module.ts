@@ -13,7 +13,7 @@ import type { OnLimitExceeded } from './limits/report.ts'
 export interface OrderModule<Input, Outcome> extends Dispatcher {
   /** Lets an order take an input; `undefined` where it does not exist. */
   apply(id: string, input: Input): Promise<Outcome | undefined>
-  /** The same as a command, to be carried out with another one, or only rehearsed; `undefined` where it does not exist. */
+  /** The same as a command, to be carried out with another one; `undefined` where it does not exist. */
   command(id: string, input: Input): Promise<Command<OrderResult> | undefined>
   /** For each set of references, every one that a reference names. @source rules#refund-in.told.2 */
   match(references: readonly PartnerReferences[]): Promise<Match[][]>

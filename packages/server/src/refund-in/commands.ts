@@ -43,7 +43,7 @@ export interface RefundInCommands {
   /** Lets a refund take inputs, as one change; `undefined` where it does not exist. */
   apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined>
   /**
-   * The same as a command, to be carried out with another one, or only rehearsed; `undefined` where it does not exist.
+   * The same as a command, to be carried out with another one; `undefined` where it does not exist.
    * What is due of returns afterwards is taken up from the database.
    */
   command(id: string, inputs: readonly RefundInInput[]): Promise<Command<OrderResult> | undefined>

@@ -32,7 +32,7 @@ export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutco
    * @source rules#cash-in.returns.1
    */
   applyReturn(cashInId: string, returned: BankReturn): Promise<{ readonly result: Result }>
-  /** The same as a command, to be carried out with another one, or only rehearsed. */
+  /** The same as a command, to be carried out with another one. */
   returnCommand(cashInId: string, returned: BankReturn): Promise<Command<{ readonly result: Result }>>
   /** Takes a return that the bank told when it was asked about the charge. @source rules#cash-in.returns.6 */
   applyEvent(cashInId: string, returned: BankReturn): Promise<void>

@@ -202,7 +202,7 @@ test('[desk.32] what is not there is 404, a case about no operation has no timel
   assert.deepEqual([found.timeline, found.operation, found.amountCents], [null, null, 7])
 })
 
-test('[desk.34] each decision is shown with what it would do, and reading changes nothing', async (t) => {
+test('[desk.34] each decision is shown with what it needs, a dry run tells what it would do, and neither changes anything', async (t) => {
   const pix = await desk(t)
   await pix.paidTwice('10.00')
   const [id] = idsOf(await pix.read(''))
@@ -210,19 +210,21 @@ test('[desk.34] each decision is shown with what it would do, and reading change
   const { options, operation, version } = await pix.read(`/${id}`)
   const byName = new Map(options.map((option: Answer['body']) => [option.decision, option]))
   const credit = byName.get('credit') as Answer['body']
-  assert.deepEqual([credit.isOffered, credit.needs, credit.whyNot], [true, [], []])
-  assert.equal(credit.effects.amountCents, 1000)
-  const changes = credit.effects.accounts.map(({ account, changeCents }: Answer['body']) => [account, changeCents])
+  assert.deepEqual([credit.isOffered, credit.needs, credit.whyNot, credit.needsSecondPerson], [true, [], [], false])
+  const returned = byName.get('return') as Answer['body']
+  assert.deepEqual([returned.needs, returned.needsSecondPerson], [['returnId'], false])
+  const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
+  const order = { decision: 'credit', reason: 'the tests', version, dryRun: true }
+  const { effects } = (await pix.call('POST', `/operator/cases/${id}/decisions`, order, ana)).body
+  assert.equal(effects.amountCents, 1000)
+  const changes = effects.accounts.map(({ account, changeCents }: Answer['body']) => [account, changeCents])
   assert.deepEqual(Object.fromEntries(changes).suspense_in, -1000)
   assert.equal(
     changes.reduce((sum: number, [, cents]: [string, number]) => sum + cents, 0),
     0,
   )
-  assert.deepEqual(credit.effects.closes, [id])
-  assert.deepEqual(credit.effects.operations, [{ id: operation.id, statusBefore: 'PAID', statusAfter: 'PAID' }])
-  const returned = byName.get('return') as Answer['body']
-  assert.deepEqual([returned.needs, returned.effects], [['returnId'], null])
-
+  assert.deepEqual(effects.closes, [id])
+  assert.deepEqual(effects.operations, [{ id: operation.id, statusBefore: 'PAID', statusAfter: 'PAID' }])
   assert.deepEqual(await balances(pix.database), before)
   assert.equal((await pix.read(`/${id}`)).version, version)
   assert.equal((await pix.read('')).data.length, 1)

@@ -53,7 +53,6 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
     hasBooked: async (id) => id === booked,
     exists: async () => true,
     canAsk: true,
-    command: async () => undefined,
   }
   const store: Pick<InboxStore, 'mark' | 'isOriginalDone' | 'hasOpenCase'> = {
     mark: async (marked) => void results.push(...marked),

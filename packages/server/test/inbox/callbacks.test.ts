@@ -47,7 +47,6 @@ async function inboxWith(t: TestContext, { isApplying = true } = {}) {
     hasBooked: async () => false,
     exists: async () => true,
     canAsk: true,
-    command: async () => undefined,
     apply: async (_id, { references, content }) => {
       if (references.transactionId === 'broken') throw new Error('broken')
       applied.push(`${references.transactionId}:${content}`)

@@ -29,7 +29,6 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
     hasBooked: async () => false,
     exists: async () => true,
     canAsk: true,
-    command: async () => undefined,
     apply: async (id, event) => {
       const input = event.subject === 'charge' ? cashInInput(event, true) : undefined
       return (await apply(id, typeof input === 'object' ? input : { on: 'work.requested' }))?.result

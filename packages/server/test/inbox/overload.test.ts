@@ -20,7 +20,6 @@ const NOBODY: Receiver = {
   hasBooked: async () => false,
   exists: async () => false,
   canAsk: true,
-  command: async () => undefined,
 }
 const partner: Caller = { credential: 'partner', id: 'partner' }
 

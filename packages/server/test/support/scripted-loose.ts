@@ -8,6 +8,7 @@ import { type CloseWorld, closeWorld } from '../closes/fixture.ts'
 import { assertBooks, balances } from './books.ts'
 import { makeOperator } from './operators.ts'
 import type { Answer } from './world.ts'
+import { assertWritten, everyTable, writing } from './written.ts'
 
 /** An operator who decides cases of no operation, and looks at the books afterwards. */
 
@@ -81,17 +82,22 @@ async function looseWorld(t: TestContext, lacking: readonly string[]): Promise<L
         `${decision} is not offered: ${JSON.stringify(options)}`,
       )
       const order = { decision, version, reason: 'as the bank says', ...given }
+      const stored = await everyTable(pix.database)
       const tried = await call('POST', `/${id}/decisions`, { ...order, dryRun: true })
-      const made = await call('POST', `/${id}/decisions`, order)
+      assert.deepEqual(await everyTable(pix.database), stored, 'a dry run leaves nothing')
+      const made = await writing(pix.database, () => call('POST', `/${id}/decisions`, order))
+      const { outcome, effects, proposalId } = made.answer
       assert.deepEqual(
-        [made.effects.accounts, made.effects.amountCents],
+        [effects.accounts, effects.amountCents],
         [tried.effects.accounts, tried.effects.amountCents],
         'what was tried is done',
       )
-      assert.equal(made.outcome, tried.needsSecondPerson ? 'proposed' : 'decided')
-      if (!tried.needsSecondPerson) return made
+      assert.equal(outcome, tried.needsSecondPerson ? 'proposed' : 'decided')
       const said = { approved: true, reason: 'looked at it' }
-      return call('PUT', `/${id}/proposals/${made.proposalId}`, said, bia)
+      const approve = () => call('PUT', `/${id}/proposals/${proposalId}`, said, bia)
+      const done = tried.needsSecondPerson ? await writing(pix.database, approve) : made
+      assertWritten(tried.effects, done.written)
+      return done.answer
     },
   }
 }

@@ -4,6 +4,7 @@ import { type DeskDecision, deskDecisionNames } from '@pixgate/spec'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { makeOperator } from './operators.ts'
 import { type Answer, type World, type WorldOptions, world } from './world.ts'
+import { assertWritten, everyTable, writing } from './written.ts'
 
 /** An operator who reads a case, makes a decision that is true at the bank, and looks at the books afterwards. */
 
@@ -67,11 +68,14 @@ export async function decideAs(t: TestContext, scenario: Scenario, decision: Des
   const { version } = await read(`/${id}`)
   const body = { decision, reason: 'as the bank says', version, ...known }
   const path = `/operator/cases/${id}/decisions`
+  const stored = await everyTable(pix.database)
   const tried = await pix.call('POST', path, { ...body, dryRun: true }, headers)
   assert.equal(tried.status, 200, JSON.stringify(tried.body))
-  const made = await pix.call('POST', path, body, headers)
+  assert.deepEqual(await everyTable(pix.database), stored, 'a dry run leaves nothing')
+  const { answer: made, written } = await writing(pix.database, () => pix.call('POST', path, body, headers))
   assert.equal(made.status, 200, JSON.stringify(made.body))
   assert.deepEqual(withoutNew(made.body.effects), withoutNew(tried.body.effects), 'what was tried is done')
+  assertWritten(made.body.effects, written)
   assert.equal((await read(`/${id}`)).state, made.body.effects.closes.includes(id) ? 'closed' : 'open')
   // All that the bank still has to say comes in.
   for (const wait of [1_000, 60_000, HOUR, HOUR, 24 * HOUR]) await pix.later(wait)

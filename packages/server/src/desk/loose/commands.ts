@@ -30,7 +30,7 @@ export interface LooseDesk {
   prepare(read: ReadCase, order: LooseOrder): Promise<PreparedLoose>
 }
 
-/** A decision that can be made, or rehearsed. */
+/** A decision that can be made. */
 export interface PreparedLoose {
   /** What a command must look at to decide. */
   readonly looks: Omit<Command<unknown>, 'decide'>
@@ -39,8 +39,6 @@ export interface PreparedLoose {
    * @throws not_possible_in_state · case_changed (409)
    */
   decide(state: State, now: number): Decision<unknown>
-  /** What the inbox does with it afterwards: of an event that is applied again. */
-  readonly later: HandedOver | undefined
   /** What an operation is handed, centavos; `null`: nobody knows. */
   readonly handedCents: bigint | null
   /** What it leaves as it is, where it moves nothing, centavos; `null`: nobody knows. */
@@ -95,13 +93,11 @@ export class LooseCommands implements LooseDesk {
     const decision = offered(read, order)
     const attributedTo = decision === 'book' ? namedOperation(order) : null
     if (attributedTo !== null) await this.#assertAccepted(read, attributedTo)
-    const handed = await this.#handed(read, decision, attributedTo)
-    const isWithIt = read.subject.is === 'movement'
-    const deciding = { read, order, attributedTo, handed: isWithIt ? handed : undefined, ids: this.#ids() }
+    const handed = await this.#handed(read, attributedTo)
+    const deciding = { read, order, attributedTo, handed, ids: this.#ids() }
     return {
-      looks: looksOf(read, deciding.handed),
+      looks: looksOf(read, handed),
       decide: (state, now) => decideLoose(deciding, state, now, decision),
-      later: isWithIt ? undefined : handed,
       handedCents: handedCents(read, decision),
       leftCents: leftCents(read, decision),
     }
@@ -116,13 +112,11 @@ export class LooseCommands implements LooseDesk {
     if (!isAccepted) throw invalid('operationId', 'the operation is of another kind, or does not exist')
   }
 
-  /** What is handed over, as a command of the operation that takes it. */
-  async #handed({ subject }: ReadCase, decision: LooseDecision, to: string | null): Promise<HandedOver | undefined> {
-    const { events, statement } = this.#needs
-    if (subject.is === 'event' && (to !== null || decision === 'ask_again')) return events.command(subject, to)
+  /** A movement that is handed over, as a command of the operation that takes it. */
+  async #handed({ subject }: ReadCase, to: string | null): Promise<HandedOver | undefined> {
     if (subject.is !== 'movement' || to === null) return undefined
     const { entry: kind, direction, movementId } = subject
-    const handed = await statement.command({ kind, direction, movementId }, to)
+    const handed = await this.#needs.statement.command({ kind, direction, movementId }, to)
     if (!handed) throw notPossible('the statement has the movement no more')
     return handed
   }

@@ -8,6 +8,7 @@ export type * from './case.ts'
 export { CasesMoved, type LooseDesk, type PreparedLoose } from './commands.ts'
 export { createDriftCases, type Verified } from './drifts.ts'
 export type * from './ports.ts'
+export { looseCents } from './rules.ts'
 
 /** What the desk of cases of no operation needs. */
 export interface LooseDeskOptions {

@@ -8,11 +8,6 @@ export type HandedOver = Command<{ readonly result: string } | undefined>
 export interface EventDesk {
   /** An event with its bytes as they came; `undefined` where there is none. */
   read(event: EventKey): Promise<LooseEvent | undefined>
-  /**
-   * What applying an event again comes to: to the operation that is named, or else to what it names itself. Rehearsed only, as
-   * the inbox applies it. `undefined`: nobody knows before it is done.
-   */
-  command(event: EventKey, attributedTo: string | null): Promise<HandedOver | undefined>
   /** Whether an operation is one that an event can be applied to. */
   accepts(event: EventKey, operationId: string): Promise<boolean>
 }

@@ -150,22 +150,49 @@ function eventOrders({ subject }: ReadCase, decision: LooseDecision, attributedT
   return [{ inboxId, ordinal, setAsideAt, attributedTo }]
 }
 
-/** What a decision hands over; `null`: nobody knows. @source rules#desk.47, rules#desk.52 */
+/**
+ * What a decision hands over; `null`: nobody knows. An event without an amount may end an operation, and so free what that holds.
+ * @source rules#desk.47, rules#desk.52
+ */
 export function handedCents({ subject }: ReadCase, decision: LooseDecision): bigint | null {
   if (!isHandedOver(decision)) return 0n
-  return subject.is === 'movement' || subject.is === 'event' ? subject.valueCents : 0n
+  if (subject.is === 'event') return subject.valueCents === 0n ? null : subject.valueCents
+  return subject.is === 'movement' ? subject.valueCents : 0n
+}
+
+/** The money that a decision is about as things are; `null`: nobody knows. */
+export function looseCents(read: ReadCase, decision: LooseDecision): bigint | null {
+  const { subject } = read
+  if (decision === 'close') return leftCents(read, decision)
+  switch (subject.is) {
+    case 'movement':
+      return subject.valueCents
+    case 'event':
+      return handedCents(read, decision)
+    case 'difference':
+    case 'clearing':
+    case 'request':
+      return abs(subject.cents)
+    case 'decided':
+    case 'nothing':
+      return reportedCents(read)
+  }
 }
 
 /**
  * What a decision that moves nothing leaves as it is, though its case closes; `null`: nobody knows.
  * @source rules#desk.46, rules#desk.47, rules#desk.48
  */
-export function leftCents({ subject, facts, atStakeCents }: ReadCase, decision: LooseDecision): bigint | null {
+export function leftCents(read: ReadCase, decision: LooseDecision): bigint | null {
+  const { subject } = read
   if (decision !== 'close') return 0n
   if (subject.is === 'event') return subject.valueCents
-  if (subject.is !== 'nothing') return 0n
-  const told = [centsIn(facts), atStakeCents].flatMap((cents) => (cents == null ? [] : [abs(cents)]))
-  return told.length === 0 ? null : told.reduce((most, cents) => (cents > most ? cents : most))
+  return subject.is === 'nothing' ? reportedCents(read) : 0n
+}
+
+function reportedCents({ facts, atStakeCents }: ReadCase): bigint | null {
+  const reported = [centsIn(facts), atStakeCents].flatMap((cents) => (cents == null ? [] : [abs(cents)]))
+  return reported.length === 0 ? null : reported.reduce((most, cents) => (cents > most ? cents : most))
 }
 
 function keyOf({ direction, movementId }: { readonly direction: 'in' | 'out'; readonly movementId: string }) {

@@ -74,7 +74,7 @@ export function decidedAnswer(
 ): Decided {
   const { whySecondPerson, proposalId = null } = proposal
   const needsSecondPerson = whySecondPerson !== null || proposalId !== null
-  return { outcome, caseId, decision, proposalId, needsSecondPerson, whySecondPerson, effects }
+  return { outcome, caseId, decision, proposalId, refundId: null, needsSecondPerson, whySecondPerson, effects }
 }
 
 /** Whether a case is as it was when something was proposed about it, and who proposed it an operator still. */

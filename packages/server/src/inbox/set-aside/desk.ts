@@ -1,6 +1,5 @@
 import type { Inbound } from '../../banks/inbound.ts'
-import type { Command } from '../../engine/operation.ts'
-import { eventCommand, type Receivers } from '../receivers.ts'
+import type { Receivers } from '../receivers.ts'
 import { namingOf, reportedCents } from '../rules.ts'
 import type { SetAsideRow, SetAsideStore } from './store.ts'
 
@@ -8,15 +7,6 @@ import type { SetAsideRow, SetAsideStore } from './store.ts'
 export interface SetAsideDesk {
   /** An event with its bytes as they came. */
   read(key: SetAsideKey): Promise<SetAsideEvent | undefined>
-  /**
-   * What applying an event again comes to, to be rehearsed: to the operation that the operator names, or else to the one that it
-   * names itself. `undefined`: it names none, or several, or nobody knows before it is done.
-   * @source rules#desk.57, rules#desk.58
-   */
-  command(
-    key: SetAsideKey,
-    attributedTo: string | null,
-  ): Promise<Command<{ readonly result: string } | undefined> | undefined>
   /** Whether an operation is of the kind that an event is about. */
   accepts(key: SetAsideKey, operationId: string): Promise<boolean>
 }
@@ -73,14 +63,6 @@ export function createSetAsideDesk({ store, inbound, receivers }: SetAsideOption
         isReadable: event !== undefined && event.kind !== 'unreadable',
         valueCents: event === undefined || event.kind === 'unreadable' ? null : reportedCents(event),
       }
-    },
-    command: async (key, attributedTo) => {
-      const row = await store.get(key.inboxId, key.ordinal)
-      const event = row && eventOf(row, key.ordinal)
-      if (event === undefined || event.kind === 'unreadable') return undefined
-      const [meaning] = await receivers[event.subject].match([event.references])
-      const id = attributedTo ?? meaning?.id
-      return id === undefined ? undefined : eventCommand(receivers, id, event)
     },
     accepts: async (key, operationId) => {
       const row = await store.get(key.inboxId, key.ordinal)

@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { bankWithout } from '../../support/bank-without.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { audit, cases, inbox } from '../../support/evidence.ts'
-import { paidEvent, postEvent } from '../../support/partner-events.ts'
+import { failedEvent, paidEvent, postEvent } from '../../support/partner-events.ts'
 import { ADMIN_TOKEN, type WorldOptions, world } from '../../support/world.ts'
 import { desk } from '../fixture.ts'
 import { decidingOver, shapeOf } from './fixture.ts'
@@ -67,19 +67,16 @@ test('[desk.58] [EV-7] an event is applied to the charge that the operator names
   await assertBooks(pix.database)
 })
 
-test('[desk.34] [desk.52] what an event would book is told before it is applied, and is what it books', async (t) => {
+test('[desk.34] [desk.52] the order to apply an event counts with its money, and books nothing by itself', async (t) => {
   for (const options of [BELIEVED, {}]) {
     const pix = await setAside(t, options)
     const order = await pix.order('unmatched_event', 'book', { operationId: pix.made.id })
     const dry = await pix.send({ ...order, dryRun: true })
     assert.deepEqual(shapeOf(dry.effects), {
       amountCents: 1000,
-      accounts: [
-        { account: 'available', changeCents: 1000 },
-        { account: 'settlement', changeCents: -1000 },
-      ],
-      journals: ['cash_in_paid'],
-      statuses: ['PAID'],
+      accounts: [],
+      journals: [],
+      statuses: [],
     })
     assert.deepEqual(dry.effects?.closes, [], 'its case closes when it was applied')
     assert.deepEqual(await balances(pix.database), {})
@@ -237,4 +234,31 @@ test('[desk.52] the money of an event that is attributed counts in the amount fr
   await assert.rejects(attributed, { code: 'insufficient_role' }, 'nobody is named who could propose it')
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
   await assert.rejects(pix.decide('unmatched_event', 'close'), { code: 'insufficient_role' })
+})
+
+test('[desk.47] [desk.52] an event that tells no money may end an operation: it is applied by two people, and dismissed by one', async (t) => {
+  const pix = await desk(t, {}, BELIEVED)
+  const made = await pix.charge('10.00')
+  assert.equal(
+    await postEvent(pix, failedEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' })),
+    200,
+  )
+  for (const wait of PARKED) await pix.later(wait)
+  const [{ id }] = (await pix.read('?kind=unmatched_event')).data
+  const { options } = await pix.read(`/${id}`)
+  assert.deepEqual(
+    options.map(({ decision, needsSecondPerson }: Record<string, unknown>) => [decision, needsSecondPerson]),
+    [
+      ['book', true],
+      ['ask_again', true],
+      ['close', false],
+    ],
+  )
+  for (const [decision, given, outcome] of [
+    ['book', { operationId: made.id }, 'proposed'],
+    ['close', { dryRun: true }, 'dry_run'],
+  ] as const) {
+    const { body } = await pix.decide(id, decision, given)
+    assert.deepEqual([body.outcome, body.needsSecondPerson], [outcome, outcome === 'proposed'])
+  }
 })

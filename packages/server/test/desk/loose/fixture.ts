@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import type { DeskDecision, LooseDecision } from '@pixgate/spec'
 import { createDeskCommands, type DecisionRequest, type DeskNeeds } from '../../../src/desk/commands.ts'
 import { createLooseDesk, type EventDesk } from '../../../src/desk/loose/index.ts'
-import { createRehearsal } from '../../../src/engine/rehearsal.ts'
+import { createDryRun } from '../../../src/engine/dry-run.ts'
 import type { Person } from '../../../src/operators/index.ts'
 import type { Database } from '../../../src/platform/db/database.ts'
 import { type FixtureOptions, type StatementFixture, statementFixture } from '../../bank-statement/fixture.ts'
@@ -70,7 +70,6 @@ export const PEOPLE: readonly Person[] = [
 /** No event is set aside here. */
 const NO_EVENTS: EventDesk = {
   read: async () => undefined,
-  command: async () => assert.fail(),
   accepts: async () => false,
 }
 
@@ -99,7 +98,7 @@ export function decidingAt(
     ...needs,
     looseDesk,
     deciders: {},
-    rehearse: createRehearsal(needs),
+    dryRun: createDryRun(needs),
     holders: { people, version: async () => 1n },
     approvalFromCents,
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { paidEvent, postEvent } from '../../support/partner-events.ts'
-import { ADMIN_TOKEN, type World, world } from '../../support/world.ts'
+import { ADMIN_TOKEN, type Answer, type World, world } from '../../support/world.ts'
 
 /** Cases of no operation over HTTP, in the list and at the endpoint of all others. */
 
@@ -29,17 +29,16 @@ test('[desk.50] [desk.57] an event that was set aside is in the list, with its b
   const whole = await read(`cases/${id}`)
   assert.equal(Buffer.from(whole.event.body, 'base64').toString(), event)
   assert.deepEqual(
-    whole.options.map(({ decision, needs }: { decision: string; needs: string[] }) => [decision, needs]),
+    whole.options.map(({ decision, needs, needsSecondPerson }: Answer['body']) => [decision, needs, needsSecondPerson]),
     [
-      ['book', ['operationId']],
-      ['ask_again', []],
-      ['close', []],
+      ['book', ['operationId'], false],
+      ['ask_again', [], false],
+      ['close', [], false],
     ],
   )
-  assert.deepEqual(whole.options.at(-1).effects.closes, [id])
 })
 
-test('[desk.50] [desk.53] money of the statement is in the list, and what each decision would do to the centavo', async (t) => {
+test('[desk.50] [desk.53] money of the statement is in the list, and a dry run tells what each decision would do to the centavo', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   await pix.charge('10.00')
   const unknown = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
@@ -51,18 +50,19 @@ test('[desk.50] [desk.53] money of the statement is in the list, and what each d
   const read = operator(pix)
   const [{ id, amountCents }] = (await read('cases?kind=statement_unexplained')).data
   assert.equal(amountCents, 1000)
-  const { options } = await read(`cases/${id}`)
-  const accounts = Object.fromEntries(
-    options.map(({ decision, effects }: { decision: string; effects: { accounts: unknown } | null }) => [
-      decision,
-      effects?.accounts,
-    ]),
-  )
+  const { options, version } = await read(`cases/${id}`)
+  const accounts: unknown[] = []
+  for (const { decision, needs } of options) {
+    if (needs.length > 0) continue
+    const order = { decision, version, reason: 'the tests', dryRun: true }
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const { body } = await pix.call('POST', `/operator/cases/${id}/decisions`, order, headers)
+    accounts.push([decision, body.effects.accounts])
+  }
   const clearing = { account: 'clearing', changeCents: -1000 }
-  assert.deepEqual(accounts, {
-    book: undefined,
-    clear: [],
-    credit: [clearing, { account: 'available', changeCents: 1000 }],
-    write_off: [clearing, { account: 'losses', changeCents: 1000 }],
-  })
+  assert.deepEqual(accounts, [
+    ['clear', []],
+    ['credit', [clearing, { account: 'available', changeCents: 1000 }]],
+    ['write_off', [clearing, { account: 'losses', changeCents: 1000 }]],
+  ])
 })
