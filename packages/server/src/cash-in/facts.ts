@@ -237,6 +237,10 @@ function factsAfterPayment(
       },
     }
   }
+  if (row.opens === 'movement_elsewhere') {
+    const elsewhere = { ...cashIn.facts.elsewhere, [payment.endToEndId]: Number(payment.valueCents) }
+    return { ...ids, facts: { elsewhere, ...settled } }
+  }
   return { ...ids, facts: { ...(row.posts ? { payments } : {}), ...settled } }
 }
 

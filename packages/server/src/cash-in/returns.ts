@@ -39,6 +39,8 @@ export type KnownReturn =
   | { readonly state: 'at_refund'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
   /** An operator ended its suspense. Where that debited the merchant it counts as gone back. */
   | { readonly state: 'decided'; readonly cents: number; readonly isDebited: boolean }
+  /** Another operation has it. */
+  | { readonly state: 'elsewhere'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
   /** Another id of a return that has its own row. */
   | { readonly state: 'alias'; readonly cents: number }
   /** Only an event reported it; it was held, and none of our refunds was it. */
@@ -116,7 +118,6 @@ export type RefundEvent =
       readonly valueCents: bigint
       readonly payment?: string
     }
-  | { readonly on: 'refund.undone'; readonly refundId: string; readonly returnId: string }
   | {
       readonly on: 'refund.named'
       readonly refundId: string
@@ -534,10 +535,6 @@ export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<C
       return bookedReturn(cashIn, input.returnId) === undefined
         ? withReturn(cashIn, input.returnId, taken(cashIn, input))
         : {}
-    case 'refund.undone': {
-      const isBooked = own(cashIn.facts.returns, input.returnId)?.state === 'booked'
-      return isBooked ? withReturn(cashIn, input.returnId, undefined) : {}
-    }
     case 'refund.named': {
       const { transactionId, payment } = input
       const named: OpenRefund = { valueCents: Number(input.valueCents), transactionId, ...(payment && { payment }) }
@@ -569,6 +566,10 @@ function factsOfReported(
   const { returnId } = reported
   if (posts !== undefined) return withReturn(cashIn, returnId, suspended(cashIn, reported, posts))
   if (opens === 'return_restated' || opens === 'return_unnamed') return {}
+  if (opens === 'movement_elsewhere') {
+    const cents = Number(reported.valueCents)
+    return withReturn(cashIn, returnId, { state: 'elsewhere', cents, ...keptDoubt(cashIn, returnId) })
+  }
   const isInDoubt = when.includes('a refund may explain it') || when.includes('a return to the payer may explain it')
   if (!isInDoubt) return withReturn(cashIn, returnId, booked(cashIn, reported))
   return {

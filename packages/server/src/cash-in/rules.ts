@@ -121,7 +121,10 @@ function recognise(cashIn: CashIn, told: CashInEvent, nowMs: number): CashInEven
       case 'work.done':
         return isAtRest(cashIn, nowMs)
       case 'partner.confirmed':
-        return bookedAmount(cashIn, input.payment) === input.payment.valueCents
+        return (
+          bookedAmount(cashIn, input.payment) === input.payment.valueCents ||
+          own(cashIn.facts.elsewhere, input.payment.endToEndId) === Number(input.payment.valueCents)
+        )
       case 'charge.accepted':
         return (cashIn.transactionId ?? input.transactionId) === input.transactionId && isNothingNew(cashIn, input)
       case 'refund.taken':

@@ -115,9 +115,10 @@ function failure({ errorCode, errorMessage }: { readonly errorCode: string; read
 function factsAfterMovement(
   { facts }: CashOut,
   { movement }: Extract<CashOutInput, { on: 'partner.confirmed' }>,
-  { posts }: Target<CashOut>,
+  { posts, opens }: Target<CashOut>,
   heldCents: bigint,
 ): Changes {
+  if (opens === 'movement_elsewhere') return { facts: afterElsewhere(facts, movement.endToEndId, movement.valueCents) }
   if (posts === undefined) return {}
   const movements = { ...facts.movements, [movement.endToEndId]: Number(movement.valueCents) }
   if (posts !== 'cash_out_confirmed') {
@@ -138,7 +139,12 @@ function factsAfterMovement(
   }
 }
 
+function afterElsewhere({ elsewhere }: CashOutFacts, id: string, cents: bigint): CashOutFacts {
+  return { elsewhere: { ...elsewhere, [id]: Number(cents) } }
+}
+
 function factsAfterReturn({ facts }: CashOut, input: ReturnedInput, { posts, opens }: Target<CashOut>): CashOutFacts {
+  if (opens === 'movement_elsewhere') return afterElsewhere(facts, input.returned.returnId, input.returned.valueCents)
   const returned = { [input.returned.returnId]: Number(input.returned.valueCents) }
   if (posts === 'cash_out_returned') return { returns: { ...facts.returns, ...returned } }
   if (opens === 'return_told_before') return input.isUnnamed ? {} : afterRepeatedReturn(facts, input.returned)

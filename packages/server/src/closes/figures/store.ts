@@ -162,13 +162,6 @@ const selectDifferences = statement<[to: string], DifferenceRow>(
                    AND g.direction = ${DIRECTION} AND e.at < $1
       WHERE g.filled_at IS NULL
       GROUP BY g.direction, g.id
-     UNION ALL
-     SELECT c.kind, c.reference, sum(e.amount_cents), c.operation_id
-       FROM "case" c
-       JOIN entry e ON e.operation_id = c.operation_id AND e.reference = c.reference AND e.account_id = ${SETTLEMENT}
-                   AND e.at < $1
-      WHERE c.kind = 'movement_elsewhere' AND ${STOOD}
-      GROUP BY c.id
    )
    SELECT f.kind, f.reference, f.cents::text AS cents, c.id::text AS "caseId",
           -- What has no case will have one.

@@ -81,7 +81,7 @@ const selectDifferences = statement<
                     amount_cents) END AS cents
              FROM "case" c
             WHERE closed_at IS NULL
-              AND (operation_id IS NULL AND kind LIKE 'statement\\_%' OR kind = 'movement_elsewhere')) d
+              AND operation_id IS NULL AND kind LIKE 'statement\\_%') d
     ORDER BY d.cents DESC NULLS FIRST, d.opened_at, d.id`,
 )
 
