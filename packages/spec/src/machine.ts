@@ -1,3 +1,4 @@
+import type { OperationCase } from './case-kinds.ts'
 import type { EventType } from './events.ts'
 import type { JournalKind } from './ledger.ts'
 
@@ -15,7 +16,6 @@ export interface Line<
   Reason extends string = string,
   Trigger extends string = string,
   Guard extends string = string,
-  CaseKind extends string = string,
 > {
   /**
    * Where it applies; `null`: the operation does not exist yet. `STATE:reason` is the state in doubt for that reason,
@@ -32,12 +32,12 @@ export interface Line<
   /** The notification sent with the move. */
   readonly emits?: EventType
   /** The case opened for an operator. */
-  readonly opens?: CaseKind
+  readonly opens?: OperationCase
   /**
    * The kinds of case that an operator decides by it. The decided case closes, unless the bank is asked: then what it
    * answers closes it.
    */
-  readonly decides?: OneOrMore<CaseKind>
+  readonly decides?: OneOrMore<OperationCase>
   /** The bank is asked about the operation as soon as nothing else is under way. */
   readonly asks?: true
   /** What the line is for, as a sentence. */
@@ -55,8 +55,7 @@ export interface Row<
   Reason extends string = string,
   Trigger extends string = string,
   Guard extends string = string,
-  CaseKind extends string = string,
-> extends Pick<Line<State, Reason, Trigger, Guard, CaseKind>, 'posts' | 'emits' | 'opens' | 'asks' | 'says' | 'rule'> {
+> extends Pick<Line<State, Reason, Trigger, Guard>, 'posts' | 'emits' | 'opens' | 'asks' | 'says' | 'rule'> {
   readonly from: State | null
   /** The reason of the doubt in which it applies; `null`: in none, `*`: in any. */
   readonly because: Reason | '*' | null
@@ -64,7 +63,7 @@ export interface Row<
   readonly when: readonly Guard[]
   readonly unless: readonly Guard[]
   /** The kinds of case that an operator decides by it; absent where it is no decision on a case. */
-  readonly decides?: readonly CaseKind[]
+  readonly decides?: readonly OperationCase[]
   readonly to: State
   /** Why it is in doubt afterwards; `null`: it is not, `same`: as before. */
   readonly reason: Reason | 'same' | null
@@ -78,7 +77,6 @@ interface Declarations<
   Reason extends string,
   Trigger extends string,
   Guard extends string,
-  CaseKind extends string,
 > {
   readonly resource: string
   /** In the order of the documentation. */
@@ -90,8 +88,6 @@ interface Declarations<
   readonly triggers: readonly Trigger[]
   /** Conditions a line may name, each with the sentence that explains it. */
   readonly guards: Readonly<Record<Guard, string>>
-  /** Reasons to open a case, each with the sentence an operator reads. */
-  readonly cases: Readonly<Record<CaseKind, string>>
 }
 
 /** A resource's whole life. */
@@ -100,11 +96,10 @@ export interface Machine<
   Reason extends string = string,
   Trigger extends string = string,
   Guard extends string = string,
-  CaseKind extends string = string,
-> extends Declarations<State, Reason, Trigger, Guard, CaseKind> {
-  readonly lines: readonly Line<State, Reason, Trigger, Guard, CaseKind>[]
+> extends Declarations<State, Reason, Trigger, Guard> {
+  readonly lines: readonly Line<State, Reason, Trigger, Guard>[]
   /** The lines, one by one for each state and trigger. */
-  readonly rows: readonly Row<State, Reason, Trigger, Guard, CaseKind>[]
+  readonly rows: readonly Row<State, Reason, Trigger, Guard>[]
 }
 
 /**
@@ -116,18 +111,16 @@ export function machine<
   const Reason extends string,
   const Trigger extends string,
   const Guard extends string,
-  const CaseKind extends string,
 >(
-  definition: Declarations<State, Reason, Trigger, Guard, CaseKind> & {
+  definition: Declarations<State, Reason, Trigger, Guard> & {
     readonly lines: readonly Line<
       NoInfer<State>,
       NoInfer<Reason>,
       NoInfer<Trigger>,
-      NoInfer<Guard>,
-      NoInfer<CaseKind>
+      NoInfer<Guard>
     >[]
   },
-): Machine<State, Reason, Trigger, Guard, CaseKind> {
+): Machine<State, Reason, Trigger, Guard> {
   return { ...definition, rows: definition.lines.flatMap(rowsOfLine) }
 }
 
@@ -137,8 +130,7 @@ export function rowsOfLine<
   Reason extends string,
   Trigger extends string,
   Guard extends string,
-  CaseKind extends string,
->(line: Line<State, Reason, Trigger, Guard, CaseKind>): Row<State, Reason, Trigger, Guard, CaseKind>[] {
+>(line: Line<State, Reason, Trigger, Guard>): Row<State, Reason, Trigger, Guard>[] {
   const { from, on, when = [], unless = [], to, decides, ...effects } = line
   const places = from === null ? [null] : listOf(from)
   return places.flatMap((place) =>
@@ -215,14 +207,13 @@ export function rowFor<
   Reason extends string,
   Trigger extends string,
   Guard extends string,
-  CaseKind extends string,
 >(
-  { rows }: Pick<Machine<State, Reason, Trigger, Guard, CaseKind>, 'rows'>,
+  { rows }: Pick<Machine<State, Reason, Trigger, Guard>, 'rows'>,
   { status, reason }: Standing<State, Reason>,
   on: Trigger,
   holds: (guard: Guard) => boolean,
   decided?: string,
-): Row<State, Reason, Trigger, Guard, CaseKind> | undefined {
+): Row<State, Reason, Trigger, Guard> | undefined {
   return rowsOn(rows, status, on).find(
     (row) =>
       (row.because === '*' || row.because === reason) &&
@@ -234,7 +225,7 @@ export function rowFor<
 
 /** A row that decides cases applies to those kinds only. */
 function isAbout({ decides }: Pick<Row, 'decides'>, decided: string | undefined): boolean {
-  return decides === undefined ? decided === undefined : decided !== undefined && decides.includes(decided)
+  return decides === undefined ? decided === undefined : decides.some((kind) => kind === decided)
 }
 
 type AnyRow = Pick<Row, 'from' | 'on'>

@@ -21,7 +21,7 @@ export type Changes = Pick<
 
 /** What of a row decides about a move's changes. */
 export interface Target<Op extends Operation = Operation>
-  extends Pick<Row, 'when' | 'reason' | 'posts' | 'opens' | 'asks' | 'decides'> {
+  extends Pick<Row, 'when' | 'reason' | 'posts' | 'opens' | 'asks' | 'decides' | 'rule'> {
   readonly to: Op['status']
 }
 
@@ -54,10 +54,9 @@ export function follow<
   Op extends Operation,
   Trigger extends string,
   Guard extends string,
-  CaseKind extends string,
   Outcome,
 >(
-  machine: Pick<Machine<Op['status'], string, Trigger, Guard, CaseKind>, 'rows'>,
+  machine: Pick<Machine<Op['status'], string, Trigger, Guard>, 'rows'>,
   operation: Op,
   step: Step<Op, Trigger, Guard, Outcome>,
   now: number,
@@ -83,7 +82,7 @@ export function follow<
       : [],
     notifications: row.emits && step.notification ? [{ operationId: operation.id, ...step.notification(row.to) }] : [],
     cases: row.opens
-      ? [{ operationId: operation.id, kind: row.opens, reference: step.reference, facts: evidence }]
+      ? [{ operationId: operation.id, kind: row.opens, reference: step.reference, facts: { ...evidence, rule: row.rule } }]
       : [],
     closes: [
       ...(isDoubtOver ? doubtCaseIds(operation) : []),
