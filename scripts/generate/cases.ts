@@ -19,7 +19,13 @@ export function casesDocument(): GeneratedDocument {
         MACHINES.filter(({ resource }) => kind.of.some((one) => one === resource)).flatMap((machine) =>
           decisionsOf(machine, name).map((cells, index) =>
             index === 0
-              ? [`<a id="${name}-${machine.resource}"></a>${code(name)}`, code(machine.resource), kind.meaning, MONEY[kind.holds], ...cells]
+              ? [
+                  `<a id="${name}-${machine.resource}"></a>${code(name)}`,
+                  code(machine.resource),
+                  kind.meaning,
+                  MONEY[kind.holds],
+                  ...cells,
+                ]
               : ['', '', '', '', ...cells],
           ),
         ),

@@ -77,8 +77,7 @@ export const caseKinds = {
   },
   bank_contradicts: {
     of: ALL,
-    meaning:
-      'The bank contradicts what it reported before, or what is booked. No money waits in suspense for it.',
+    meaning: 'The bank contradicts what it reported before, or what is booked. No money waits in suspense for it.',
     holds: 'nothing',
   },
   debit_in_suspense: {
@@ -158,7 +157,8 @@ export const caseKinds = {
   },
   statement_corrected: {
     of: [],
-    meaning: 'The bank’s statement has a movement that an operator had decided to be missing. The decision stays booked.',
+    meaning:
+      'The bank’s statement has a movement that an operator had decided to be missing. The decision stays booked.',
     holds: 'difference',
     decisions: { revert: 'Take back what was decided: the books are as they were before.' },
   },

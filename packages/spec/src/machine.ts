@@ -72,12 +72,7 @@ export interface Row<
 }
 
 /** What a table is made of. */
-interface Declarations<
-  State extends string,
-  Reason extends string,
-  Trigger extends string,
-  Guard extends string,
-> {
+interface Declarations<State extends string, Reason extends string, Trigger extends string, Guard extends string> {
   readonly resource: string
   /** In the order of the documentation. */
   readonly states: readonly State[]
@@ -113,24 +108,16 @@ export function machine<
   const Guard extends string,
 >(
   definition: Declarations<State, Reason, Trigger, Guard> & {
-    readonly lines: readonly Line<
-      NoInfer<State>,
-      NoInfer<Reason>,
-      NoInfer<Trigger>,
-      NoInfer<Guard>
-    >[]
+    readonly lines: readonly Line<NoInfer<State>, NoInfer<Reason>, NoInfer<Trigger>, NoInfer<Guard>>[]
   },
 ): Machine<State, Reason, Trigger, Guard> {
   return { ...definition, rows: definition.lines.flatMap(rowsOfLine) }
 }
 
 /** A line for each of its states and triggers. */
-export function rowsOfLine<
-  State extends string,
-  Reason extends string,
-  Trigger extends string,
-  Guard extends string,
->(line: Line<State, Reason, Trigger, Guard>): Row<State, Reason, Trigger, Guard>[] {
+export function rowsOfLine<State extends string, Reason extends string, Trigger extends string, Guard extends string>(
+  line: Line<State, Reason, Trigger, Guard>,
+): Row<State, Reason, Trigger, Guard>[] {
   const { from, on, when = [], unless = [], to, decides, ...effects } = line
   const places = from === null ? [null] : listOf(from)
   return places.flatMap((place) =>
@@ -202,12 +189,7 @@ export interface Standing<State extends string, Reason extends string> {
  * @param holds tells whether a guard holds for the input at hand
  * @param decided the kind of the case that an operator decides; left out where nobody does
  */
-export function rowFor<
-  State extends string,
-  Reason extends string,
-  Trigger extends string,
-  Guard extends string,
->(
+export function rowFor<State extends string, Reason extends string, Trigger extends string, Guard extends string>(
   { rows }: Pick<Machine<State, Reason, Trigger, Guard>, 'rows'>,
   { status, reason }: Standing<State, Reason>,
   on: Trigger,

@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.ts'
-import type { Decision, Case, State } from '../engine/operation.ts'
+import type { Case, Decision, State } from '../engine/operation.ts'
 import { adjustmentOf } from '../operations/adjustment.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { type Database, statement } from '../platform/db/database.ts'

@@ -293,7 +293,12 @@ function otherwiseBooked(entry: OpenEntry, reason: string, retold: RetoldCase | 
 /** Dangerous where it came in: money that the bank does not know. */
 function missing(gap: Gap): Difference {
   const { direction, id } = gap
-  return { kind: MISSING, reference: `${direction} ${id}`, facts: { rule: 'statement.8', ...gapFacts(gap) }, isDanger: direction === 'in' }
+  return {
+    kind: MISSING,
+    reference: `${direction} ${id}`,
+    facts: { rule: 'statement.8', ...gapFacts(gap) },
+    isDanger: direction === 'in',
+  }
 }
 
 /**

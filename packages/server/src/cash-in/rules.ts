@@ -73,14 +73,22 @@ function decideOne(cashIn: CashIn, told: CashInEvent, nowMs: number): Decision<C
 }
 
 /** While a case about payments that only events reported is open, it counts with those that they report besides. @source rules#desk.48 */
-function withReported({ facts: before, openCases = [] }: CashIn, decision: Decision<CashInOutcome>): Decision<CashInOutcome> {
+function withReported(
+  { facts: before, openCases = [] }: CashIn,
+  decision: Decision<CashInOutcome>,
+): Decision<CashInOutcome> {
   const { id: operationId, facts: factsAfter } = decision.outcome.cashIn
   const valueCents = reportedCents(factsAfter)
   if (valueCents <= reportedCents(before)) return decision
   const facts = { ...reportedPaymentsFact(reportedPayments(factsAfter)), valueCents }
   const told = openCases
     .filter(({ kind }) => kind === 'payment_unconfirmed')
-    .map(({ reference, rule }) => ({ operationId, kind: 'payment_unconfirmed' as const, reference, facts: { ...facts, rule } }))
+    .map(({ reference, rule }) => ({
+      operationId,
+      kind: 'payment_unconfirmed' as const,
+      reference,
+      facts: { ...facts, rule },
+    }))
   return told.length === 0 ? decision : { ...decision, cases: [...(decision.cases ?? []), ...told] }
 }
 

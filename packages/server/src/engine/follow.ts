@@ -50,12 +50,7 @@ export interface Step<Op extends Operation, Trigger extends string, Guard extend
  * Looks the input up in the resource's table and decides what its row says. No row: nothing changes.
  * @source rules#engine.1
  */
-export function follow<
-  Op extends Operation,
-  Trigger extends string,
-  Guard extends string,
-  Outcome,
->(
+export function follow<Op extends Operation, Trigger extends string, Guard extends string, Outcome>(
   machine: Pick<Machine<Op['status'], string, Trigger, Guard>, 'rows'>,
   operation: Op,
   step: Step<Op, Trigger, Guard, Outcome>,
@@ -82,7 +77,14 @@ export function follow<
       : [],
     notifications: row.emits && step.notification ? [{ operationId: operation.id, ...step.notification(row.to) }] : [],
     cases: row.opens
-      ? [{ operationId: operation.id, kind: row.opens, reference: step.reference, facts: { ...evidence, rule: row.rule } }]
+      ? [
+          {
+            operationId: operation.id,
+            kind: row.opens,
+            reference: step.reference,
+            facts: { ...evidence, rule: row.rule },
+          },
+        ]
       : [],
     closes: [
       ...(isDoubtOver ? doubtCaseIds(operation) : []),

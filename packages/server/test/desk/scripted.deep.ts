@@ -94,7 +94,7 @@ const meantFor =
 
 const CASH_INS: readonly Scenario[] = [
   {
-    kind: 'second_payment',
+    kind: 'payment_in_suspense',
     arrange: async (pix) => {
       const { id } = await pix.paid('100')
       pix.clock.advance(1_000)
@@ -104,7 +104,7 @@ const CASH_INS: readonly Scenario[] = [
     decisions: { credit: asItIs, return: givenBack(10_100), book: meantFor('101'), write_off: asItIs },
   },
   {
-    kind: 'amount_differs',
+    kind: 'payment_in_suspense',
     arrange: async (pix) => {
       const { id } = await pix.charge('100')
       await pix.bankAction(`charges/${id}/pay`, { valueCents: 9_000 })
@@ -113,7 +113,7 @@ const CASH_INS: readonly Scenario[] = [
     decisions: { credit: asItIs, return: givenBack(9_000), book: meantFor('90'), write_off: asItIs },
   },
   {
-    kind: 'return_unnamed',
+    kind: 'debit_in_suspense',
     ...bankWithout('query-charge'),
     arrange: async (pix) => {
       const { id, providerTransactionId: transactionId, endToEndId } = await pix.paid('100')
@@ -127,7 +127,7 @@ const CASH_INS: readonly Scenario[] = [
     decisions: { return: named, write_off: named },
   },
   {
-    kind: 'return_unattributed',
+    kind: 'debit_in_suspense',
     ...bankWithout('query-charge'),
     arrange: async (pix) => {
       const { id, providerTransactionId: transactionId } = await pix.paid('100')
@@ -154,7 +154,7 @@ const CASH_INS: readonly Scenario[] = [
     decisions: { undo: asItIs },
   },
   {
-    kind: 'payment_restated',
+    kind: 'bank_contradicts',
     arrange: async (pix) => {
       const paid = await pix.paid('100')
       await pix.behave(SILENT)
@@ -167,7 +167,7 @@ const CASH_INS: readonly Scenario[] = [
 
 const PAYOUTS: readonly Scenario[] = [
   {
-    kind: 'result_missing',
+    kind: 'outcome_unknown',
     environment: IMPATIENT,
     // It would show what left, where it is read before the bank falls silent.
     ...bankWithout('statement'),
@@ -185,7 +185,7 @@ const PAYOUTS: readonly Scenario[] = [
     },
   },
   {
-    kind: 'outcome_overdue',
+    kind: 'outcome_unknown',
     arrange: async (pix) => {
       const id = await payout(pix, { cashOut: 'manual' })
       await payoutIs(pix, id, 'DISPATCHED')
@@ -206,7 +206,7 @@ const PAYOUTS: readonly Scenario[] = [
     },
   },
   {
-    kind: 'amount_differs',
+    kind: 'debit_in_suspense',
     arrange: async (pix) => {
       const id = await payout(pix, { cashOut: 'manual' })
       await payoutIs(pix, id, 'DISPATCHED')
@@ -216,7 +216,7 @@ const PAYOUTS: readonly Scenario[] = [
     decisions: { return: cameBack, executed: asItIs, write_off: asItIs },
   },
   {
-    kind: 'confirmed_after_release',
+    kind: 'debit_in_suspense',
     arrange: async (pix) => {
       const id = await payout(pix, { cashOut: 'fail' })
       await payoutIs(pix, id, 'FAILED')
@@ -226,7 +226,7 @@ const PAYOUTS: readonly Scenario[] = [
     decisions: { return: cameBack, executed: asItIs, write_off: asItIs },
   },
   {
-    kind: 'failed_after_confirmation',
+    kind: 'bank_contradicts',
     arrange: async (pix) => {
       const id = await payout(pix, {})
       const { transactionId } = await payoutIs(pix, id, 'CONFIRMED')
@@ -236,7 +236,7 @@ const PAYOUTS: readonly Scenario[] = [
     decisions: { ask_again: asItIs, close: asItIs },
   },
   {
-    kind: 'confirmation_restated',
+    kind: 'bank_contradicts',
     ...bankWithout('query-payout'),
     arrange: async (pix) => {
       const id = await payout(pix, {})
@@ -251,7 +251,7 @@ const PAYOUTS: readonly Scenario[] = [
     decisions: { ask_again: asItIs, close: asItIs },
   },
   {
-    kind: 'return_restated',
+    kind: 'bank_contradicts',
     ...bankWithout('query-payout'),
     arrange: async (pix) => {
       const id = await payout(pix, {})
@@ -271,7 +271,7 @@ const PAYOUTS: readonly Scenario[] = [
 
 const REFUNDS: readonly Scenario[] = [
   {
-    kind: 'result_missing',
+    kind: 'outcome_unknown',
     environment: IMPATIENT,
     // It would show what left, where it is read before the bank falls silent.
     ...bankWithout('statement'),
@@ -289,7 +289,7 @@ const REFUNDS: readonly Scenario[] = [
     },
   },
   {
-    kind: 'outcome_overdue',
+    kind: 'outcome_unknown',
     arrange: async (pix) => {
       const id = await refund(pix, { refundIn: 'manual' })
       await quarters(pix)
@@ -309,7 +309,7 @@ const REFUNDS: readonly Scenario[] = [
     },
   },
   {
-    kind: 'amount_differs',
+    kind: 'debit_in_suspense',
     arrange: async (pix) => {
       const id = await refund(pix, { refundIn: 'manual' })
       await pix.later(1_000)
@@ -320,7 +320,7 @@ const REFUNDS: readonly Scenario[] = [
     untrue: ['return'],
   },
   {
-    kind: 'confirmed_after_release',
+    kind: 'debit_in_suspense',
     arrange: async (pix) => {
       const id = await refund(pix, { refundIn: 'fail' })
       await refundIs(pix, id, 'FAILED')
@@ -331,7 +331,7 @@ const REFUNDS: readonly Scenario[] = [
     untrue: ['return'],
   },
   {
-    kind: 'failed_after_confirmation',
+    kind: 'bank_contradicts',
     arrange: async (pix) => {
       const id = await refund(pix, {})
       const { transactionId } = await refundIs(pix, id, 'CONFIRMED')

@@ -211,6 +211,12 @@ function journalOf({ status, valueCents, reference }: Step, operationId: string,
 }
 
 function clearingCase({ about, id, kind }: ReadCase, cents: bigint): Case {
-  const facts = { rule: 'desk.55', decidedCase: id, of: kind, direction: cents > 0n ? 'in' : 'out', valueCents: Number(abs(cents)) }
+  const facts = {
+    rule: 'desk.55',
+    decidedCase: id,
+    of: kind,
+    direction: cents > 0n ? 'in' : 'out',
+    valueCents: Number(abs(cents)),
+  }
   return { operationId: null, kind: 'in_clearing', reference: about, facts }
 }
