@@ -436,7 +436,9 @@ test('[desk.48] a payment that an event reports again with more counts with that
   const first = report(at('PENDING'), 10_00n, 'payment_in_suspense').outcome.cashIn
   for (const rule of ['cash-in.credits.4', 'cash-in.credits.5']) {
     const open = `payment_unconfirmed ${rule}`
-    const counted = report(first, 50_00n, open).cases?.map(({ kind, facts }) => `${kind} ${facts.rule} ${facts.valueCents}`)
+    const counted = report(first, 50_00n, open).cases?.map(
+      ({ kind, facts }) => `${kind} ${facts.rule} ${facts.valueCents}`,
+    )
     assert.deepEqual(counted, [`${open} 5000`])
   }
   const more = report(first, 50_00n).outcome.cashIn

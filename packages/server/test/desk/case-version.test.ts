@@ -56,7 +56,7 @@ test('[desk.33] [desk.42] [desk.61] a proposal is void after the bank told of mo
   assert.equal(after.steps[0].isOpen, false)
   const { status, body } = await pix.approve()
   assert.deepEqual([status, body.code], [409, 'proposal_void'])
-  const { data } = await pix.read(`?kind=payment_in_suspense&operation_id=${pix.id}`)
+  const { data } = await pix.read(`?kind=debit_in_suspense&operation_id=${pix.id}`)
   const closed = await pix.decide(data[0].id, 'close')
   assert.deepEqual([closed.status, closed.body.code], [409, 'not_possible_in_state'], 'money is in suspense')
   const late = await pix.decide(pix.caseId, 'not_executed', { version })

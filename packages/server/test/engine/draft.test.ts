@@ -265,7 +265,9 @@ test('[desk.48] what is told again of a case is noted with it, and not where the
   add(batch, { ...moving('a', 'PAID'), closes: ['x'] })
   assert.deepEqual([batch.cases.changed, batch.cases.closedIds], [[], ['x']])
   add(batch, telling('a', 3))
-  assert.deepEqual(batch.cases.changed, [{ id: 'x', operationId: 'a', told: [{ rule: 'test.1', valueCents: 3 }], isTouched: true }])
+  assert.deepEqual(batch.cases.changed, [
+    { id: 'x', operationId: 'a', told: [{ rule: 'test.1', valueCents: 3 }], isTouched: true },
+  ])
 })
 
 test('[engine.22] what changes in status, doubt, money or cases of an operation raises the versions of its open cases, once in a batch', () => {

@@ -219,7 +219,7 @@ test('[RF-8] [RF-9] [refund-in.ended.6] money that left after the end is held ag
   await one.apply(confirmedOne.refund.id, [confirmed({ returnId: 'D2', valueCents: 10_00n, occurredAt: now() })])
   const failure = await one.apply(confirmedOne.refund.id, [INPUTS['partner.failed']])
   assert.equal(failure?.refund.status, 'CONFIRMED')
-  assert.deepEqual((await cases(database)).toSorted(), ['debit_in_suspense', 'bank_contradicts'])
+  assert.deepEqual((await cases(database)).toSorted(), ['bank_contradicts', 'debit_in_suspense'])
   await assertBooks(database)
 })
 

@@ -55,12 +55,12 @@ for (const [what, facts] of [
 ] as const)
   test(`[cash-in.refunds.10] [EV-37] a return without an id is a case and not booked where one like it ${what}`, () => {
     const { journals, cases } = effectsOf(facts, UNNAMED)
-    assert.deepEqual([journals, cases], [[], ['debit_in_suspense']])
+    assert.deepEqual([journals, cases], [[], ['bank_contradicts']])
   })
 
 test('[cash-in.refunds.10] [RF-8] a return without an id is not booked where a refund that failed may be it', () => {
   const { journals, cases } = effectsOf({}, UNNAMED, stateOf(1_000_00n, refundAs('FAILED')), [REFUND_ID])
-  assert.deepEqual([journals, cases], [[], ['debit_in_suspense']])
+  assert.deepEqual([journals, cases], [[], ['bank_contradicts']])
 })
 
 test('[cash-in.refunds.10] [EV-37] the return reported with its id is booked, and clears from suspense the one reported without it', () => {

@@ -274,7 +274,13 @@ test('[RF-15] [RF-16] [cash-in.returns.4] after 15 minutes it is a case, and wha
     const decision = settled(after, refund, availableCents, LATE)
     assert.deepEqual(
       decision.cases?.map(({ kind, reference, facts }) => [kind, reference, facts]),
-      [['return_unexplained', 'D1', { returnId: 'D1', valueCents: 30_00, heldCents, refundIds: [REFUND_ID] }]],
+      [
+        [
+          'return_unexplained',
+          'D1',
+          { returnId: 'D1', valueCents: 30_00, heldCents, refundIds: [REFUND_ID], rule: 'cash-in.returns.4' },
+        ],
+      ],
     )
     const entries = decision.journals?.flatMap(entriesOf).map(({ account, amountCents }) => [account, amountCents])
     const sums: Record<string, bigint> = Object.fromEntries(entries ?? [])

@@ -312,7 +312,7 @@ test('[cash-in.refunds.10] [EV-37] a return made by the bank and reported withou
   // One like it was told by its id: perhaps it is that one.
   await pix.sendEvent('CashInReversal', { transactionId, endToEndId, status: 'DEVOLVIDO', valueCents: 1_000 })
   assert.deepEqual(await balances(pix.database), { available: 9_000n, settlement: -5_000n, suspense_out: -4_000n })
-  assert.deepEqual(await cases(pix.database), ['debit_in_suspense', 'debit_in_suspense'])
+  assert.deepEqual(await cases(pix.database), ['debit_in_suspense', 'bank_contradicts'])
   await assertBooks(pix.database)
 })
 

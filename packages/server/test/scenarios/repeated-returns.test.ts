@@ -94,7 +94,7 @@ test('[cash-in.refunds.10] [RF-60] the case of a return without its id closes wh
   // Perhaps that one, perhaps another.
   await pix.sendEvent('CashInReversal', { ...movement, status: 'DEVOLVIDO' })
   await pix.sendEvent('CashInReversal', { ...movement, returnId: 'D1' })
-  assert.deepEqual(await cases(pix.database), ['debit_in_suspense (closed)', 'debit_in_suspense'])
+  assert.deepEqual(await cases(pix.database), ['debit_in_suspense (closed)', 'bank_contradicts'])
   assert.deepEqual(await balances(pix.database), { available: 7_000n, settlement: -7_000n })
   await assertBooks(pix.database)
 })

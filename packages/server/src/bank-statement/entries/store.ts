@@ -78,7 +78,7 @@ const settle = statement<
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[])
          AS r (direction, id, kind, outcome, operation_id)
       WHERE ${IS_ROW} AND s.settled_at IS NULL
-     RETURNING s.kind, s.id
+     RETURNING s.direction, s.kind, s.id
    )
    ${closingCasesOf(unexplainedKindOf('s.direction'), `s.kind || ' ' || s.id`, 'settled s', '$6')}`,
 )
