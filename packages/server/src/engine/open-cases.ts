@@ -14,7 +14,7 @@ export function openCaseIds({ id, openCases }: Operation, isMeant: (openCase: Op
 }
 
 /** The rules that open a case with money in suspense. @source rules#ledger.suspense */
-export const suspenseRules: ReadonlySet<string> = new Set(
+const suspenseRules: ReadonlySet<string> = new Set(
   [...cashIn.lines, ...cashOut.lines, ...refundIn.lines].flatMap(({ posts, opens, rule }) =>
     posts !== undefined && opens !== undefined && movesSuspense(journals[posts]) ? [rule] : [],
   ),

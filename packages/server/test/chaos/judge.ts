@@ -216,6 +216,7 @@ function isDifference(name: string, book: BankBook, { movements }: Books): boole
       return there.some(({ valueCents }) => here.some(({ cents }) => Math.abs(Number(cents)) !== valueCents))
     // Our books may have it by now.
     case 'unexplained_credit':
+    case 'unexplained_debit':
       return there.length > 0
     default:
       return false

@@ -132,6 +132,19 @@ const SCENARIOS: readonly LooseScenario[] = [
     decisions: { debit: asItIs, clear: asItIs, write_off: asItIs },
   },
   {
+    kind: 'unexplained_debit',
+    arrange: async (pix) => {
+      await pix.balance(100_00)
+      await pix.behave({ cashOut: 'manual' })
+      const { id } = await pix.cashOut()
+      await pix.minutes(2)
+      await pix.bank('POST', '/control/debits', { valueCents: 30_00 })
+      await pix.minutes(10)
+      return id
+    },
+    decisions: { book: to },
+  },
+  {
     kind: 'line_missing',
     arrange: async (pix) => {
       await madeUp(pix)
@@ -186,24 +199,28 @@ const SCENARIOS: readonly LooseScenario[] = [
   // The statement, or the bank's answer, would tell first.
   {
     kind: 'event_set_aside',
+    rule: 'partner-inbox.8',
     lacking: ['statement', 'query-charge'],
     arrange: nobodys,
     decisions: { book: to, ask_again: named, close: gone },
   },
   {
     kind: 'event_set_aside',
+    rule: 'partner-inbox.8',
     lacking: ['statement'],
     arrange: nobodys,
     decisions: { book: to, close: gone },
   },
   {
     kind: 'event_set_aside',
+    rule: 'partner-inbox.12',
     lacking: ['statement', 'query-charge'],
     arrange: disputed,
     decisions: { book: to, ask_again: gone, close: gone },
   },
   {
     kind: 'event_set_aside',
+    rule: 'partner-inbox.13',
     lacking: ['statement'],
     arrange: ofTomorrow,
     decisions: { book: to, ask_again: asItIs, close: asItIs },
@@ -223,9 +240,13 @@ function withoutOf({ lacking = [] }: LooseScenario): string {
   return lacking.length > 0 ? `, without ${lacking.join(' and ')}` : ''
 }
 
+function byOf({ rule }: LooseScenario): string {
+  return rule === undefined ? '' : ` by ${rule}`
+}
+
 for (const scenario of SCENARIOS) {
   for (const decision of Object.keys(scenario.decisions) as LooseDecision[]) {
-    test(`[desk.44] [desk.50] ${scenario.kind} is decided by ${decision}, and our books are the bank’s${withoutOf(scenario)}`, (t) =>
+    test(`[desk.44] [desk.50] ${scenario.kind}${byOf(scenario)} is decided by ${decision}, and our books are the bank’s${withoutOf(scenario)}`, (t) =>
       decideLooseAs(t, scenario, decision))
   }
 }

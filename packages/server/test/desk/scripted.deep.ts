@@ -95,6 +95,7 @@ const meantFor =
 const CASH_INS: readonly Scenario[] = [
   {
     kind: 'payment_in_suspense',
+    rule: 'cash-in.paid.4',
     arrange: async (pix) => {
       const { id } = await pix.paid('100')
       pix.clock.advance(1_000)
@@ -105,6 +106,7 @@ const CASH_INS: readonly Scenario[] = [
   },
   {
     kind: 'payment_in_suspense',
+    rule: 'cash-in.states.8',
     arrange: async (pix) => {
       const { id } = await pix.charge('100')
       await pix.bankAction(`charges/${id}/pay`, { valueCents: 9_000 })
@@ -114,6 +116,7 @@ const CASH_INS: readonly Scenario[] = [
   },
   {
     kind: 'debit_in_suspense',
+    rule: 'cash-in.refunds.10',
     ...bankWithout('query-charge'),
     arrange: async (pix) => {
       const { id, providerTransactionId: transactionId, endToEndId } = await pix.paid('100')
@@ -128,6 +131,7 @@ const CASH_INS: readonly Scenario[] = [
   },
   {
     kind: 'debit_in_suspense',
+    rule: 'cash-in.refunds.9',
     ...bankWithout('query-charge'),
     arrange: async (pix) => {
       const { id, providerTransactionId: transactionId } = await pix.paid('100')
@@ -145,6 +149,7 @@ const CASH_INS: readonly Scenario[] = [
   },
   {
     kind: 'movement_elsewhere',
+    rule: 'cash-in.states.13',
     arrange: async (pix) => {
       const first = await pix.paid('100')
       const other = await pix.charge('100')
@@ -155,6 +160,7 @@ const CASH_INS: readonly Scenario[] = [
   },
   {
     kind: 'bank_contradicts',
+    rule: 'cash-in.paid.3',
     arrange: async (pix) => {
       const paid = await pix.paid('100')
       await pix.behave(SILENT)
@@ -168,6 +174,7 @@ const CASH_INS: readonly Scenario[] = [
 const PAYOUTS: readonly Scenario[] = [
   {
     kind: 'outcome_unknown',
+    rule: 'cash-out.unknown.5',
     environment: IMPATIENT,
     // It would show what left, where it is read before the bank falls silent.
     ...bankWithout('statement'),
@@ -186,6 +193,7 @@ const PAYOUTS: readonly Scenario[] = [
   },
   {
     kind: 'outcome_unknown',
+    rule: 'cash-out.states.15',
     arrange: async (pix) => {
       const id = await payout(pix, { cashOut: 'manual' })
       await payoutIs(pix, id, 'DISPATCHED')
@@ -207,6 +215,7 @@ const PAYOUTS: readonly Scenario[] = [
   },
   {
     kind: 'debit_in_suspense',
+    rule: 'cash-out.states.12',
     arrange: async (pix) => {
       const id = await payout(pix, { cashOut: 'manual' })
       await payoutIs(pix, id, 'DISPATCHED')
@@ -217,6 +226,7 @@ const PAYOUTS: readonly Scenario[] = [
   },
   {
     kind: 'debit_in_suspense',
+    rule: 'cash-out.ended.2',
     arrange: async (pix) => {
       const id = await payout(pix, { cashOut: 'fail' })
       await payoutIs(pix, id, 'FAILED')
@@ -227,6 +237,7 @@ const PAYOUTS: readonly Scenario[] = [
   },
   {
     kind: 'bank_contradicts',
+    rule: 'cash-out.confirmed.4',
     arrange: async (pix) => {
       const id = await payout(pix, {})
       const { transactionId } = await payoutIs(pix, id, 'CONFIRMED')
@@ -237,6 +248,7 @@ const PAYOUTS: readonly Scenario[] = [
   },
   {
     kind: 'bank_contradicts',
+    rule: 'cash-out.confirmed.3',
     ...bankWithout('query-payout'),
     arrange: async (pix) => {
       const id = await payout(pix, {})
@@ -252,6 +264,7 @@ const PAYOUTS: readonly Scenario[] = [
   },
   {
     kind: 'bank_contradicts',
+    rule: 'cash-out.reversal.3',
     ...bankWithout('query-payout'),
     arrange: async (pix) => {
       const id = await payout(pix, {})
@@ -272,6 +285,7 @@ const PAYOUTS: readonly Scenario[] = [
 const REFUNDS: readonly Scenario[] = [
   {
     kind: 'outcome_unknown',
+    rule: 'refund-in.unknown.4',
     environment: IMPATIENT,
     // It would show what left, where it is read before the bank falls silent.
     ...bankWithout('statement'),
@@ -290,6 +304,7 @@ const REFUNDS: readonly Scenario[] = [
   },
   {
     kind: 'outcome_unknown',
+    rule: 'refund-in.states.10',
     arrange: async (pix) => {
       const id = await refund(pix, { refundIn: 'manual' })
       await quarters(pix)
@@ -310,6 +325,7 @@ const REFUNDS: readonly Scenario[] = [
   },
   {
     kind: 'debit_in_suspense',
+    rule: 'refund-in.doubt.4',
     arrange: async (pix) => {
       const id = await refund(pix, { refundIn: 'manual' })
       await pix.later(1_000)
@@ -321,6 +337,7 @@ const REFUNDS: readonly Scenario[] = [
   },
   {
     kind: 'debit_in_suspense',
+    rule: 'refund-in.ended.6',
     arrange: async (pix) => {
       const id = await refund(pix, { refundIn: 'fail' })
       await refundIs(pix, id, 'FAILED')
@@ -332,6 +349,7 @@ const REFUNDS: readonly Scenario[] = [
   },
   {
     kind: 'bank_contradicts',
+    rule: 'refund-in.ended.4',
     arrange: async (pix) => {
       const id = await refund(pix, {})
       const { transactionId } = await refundIs(pix, id, 'CONFIRMED')
@@ -350,7 +368,7 @@ const scenarios = [
 
 for (const [of, scenario] of scenarios) {
   for (const decision of deskDecisionNames.filter((name) => name in scenario.decisions)) {
-    test(`[desk.44] ${of} ${scenario.kind} is decided by ${decision}, and our books are the bank’s`, (t) =>
+    test(`[desk.44] ${of} ${scenario.kind} by ${scenario.rule} is decided by ${decision}, and our books are the bank’s`, (t) =>
       decideAs(t, scenario, decision))
   }
 }

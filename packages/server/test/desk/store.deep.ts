@@ -47,14 +47,14 @@ test('[desk.30] [desk.31] cases are listed with what they mean, oldest first, by
       ['payment_in_suspense', 'open', 2500, second.id],
     ],
   )
-  assert.equal(data[0].meaning, 'The charge was paid a second time. The second payment is in suspense.')
+  assert.equal(data[0].meaning, caseKinds.payment_in_suspense.meaning)
   assert.deepEqual([data[0].operation.kind, data[0].operation.status], ['cash_in', 'PAID'])
   assert.deepEqual(pagination, { limit: 20, hasMore: false, nextCursor: null })
 
   const [one, two] = idsOf({ data })
   for (const [query, expected] of [
     ['?kind=payment_in_suspense', [one, two]],
-    ['?kind=payment_in_suspense', []],
+    ['?kind=debit_in_suspense', []],
     ['?state=closed', []],
     [`?operation_id=${second.id}`, [two]],
     ['?min_cents=1001', [two]],

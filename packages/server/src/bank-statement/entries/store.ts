@@ -34,7 +34,7 @@ export function unexplainedKind(direction: 'in' | 'out') {
 }
 
 /** The same in SQL. @param direction such as `s.direction` */
-export function unexplainedKindOf(direction: string): string {
+function unexplainedKindOf(direction: string): string {
   return `CASE ${direction} WHEN 'in' THEN '${unexplainedKind('in')}' ELSE '${unexplainedKind('out')}' END`
 }
 

@@ -20,8 +20,13 @@ async function unexplained(t: TestContext, given: Partial<StatementEntry> = {}):
   fixture.bank.answer = () => pageOf([entry])
   await fixture.sweep()
   await fixture.minutes(6)
-  assert.deepEqual(await cases(fixture.database), ['unexplained_credit'])
+  assert.deepEqual(await cases(fixture.database), [kindOf(given)])
   return fixture
+}
+
+/** The kind of case of an entry. */
+function kindOf({ direction = 'in' }: Partial<StatementEntry>) {
+  return direction === 'in' ? 'unexplained_credit' : 'unexplained_debit'
 }
 
 const LEFT = { kind: 'PAYOUT_SENT', direction: 'out' } as const
@@ -55,7 +60,7 @@ for (const [decision, given, expected, left] of DECISIONS) {
   const way = 'direction' in given ? 'left' : 'arrived'
   test(`[desk.53] [PL-3] money that ${way} by the statement alone: ${decision} makes the books equal, once`, async (t) => {
     const fixture = await unexplained(t, given)
-    const order = await fixture.order('unexplained_credit', decision)
+    const order = await fixture.order(kindOf(given), decision)
     const before = way === 'arrived' ? IN_CLEARING : {}
     const dry = await fixture.send({ ...order, dryRun: true })
     assert.deepEqual(await balances(fixture.database), before, 'a dry run books nothing')
@@ -77,8 +82,11 @@ test('[desk.53] [desk.61] what is offered of money that arrived, and that left, 
   assert.deepEqual(await arrived.offered('unexplained_credit'), ['book', 'clear', 'credit', 'write_off'])
   const left = await unexplained(t, LEFT)
   assert.deepEqual(await left.offered('unexplained_debit'), ['book', 'clear', 'debit', 'write_off'])
-  for (const fixture of [arrived, left]) {
-    await assert.rejects(fixture.decide('unexplained_credit', 'close'), { code: 'not_possible_in_state' })
+  for (const [fixture, kind] of [
+    [arrived, 'unexplained_credit'],
+    [left, 'unexplained_debit'],
+  ] as const) {
+    await assert.rejects(fixture.decide(kind, 'close'), { code: 'not_possible_in_state' })
   }
 })
 
@@ -224,10 +232,10 @@ test('[desk.53] an operation that does not exist, or is of another kind, is refu
   const fixture = await unexplained(t, LEFT)
   const charge = await fixture.charge()
   for (const operationId of [STRANGER, charge.id, undefined]) {
-    const order = await fixture.order('unexplained_credit', 'book', operationId ? { operationId } : {})
+    const order = await fixture.order('unexplained_debit', 'book', operationId ? { operationId } : {})
     await assert.rejects(fixture.send(order), { code: 'validation_error' })
   }
-  assert.deepEqual(await cases(fixture.database), ['unexplained_credit'])
+  assert.deepEqual(await cases(fixture.database), ['unexplained_debit'])
 })
 
 for (const [way, given, decision, expected] of [
@@ -238,7 +246,7 @@ for (const [way, given, decision, expected] of [
 ] as const) {
   test(`[desk.55] money that ${way} leaves clearing by ${decision}`, async (t) => {
     const fixture = await unexplained(t, given)
-    await fixture.decide('unexplained_credit', 'clear')
+    await fixture.decide(kindOf(given), 'clear')
     assert.deepEqual(await fixture.offered('in_clearing'), [
       decision === 'write_off' ? (way === 'left' ? 'debit' : 'credit') : decision,
       'write_off',
