@@ -214,7 +214,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     reaches: [
       'cash_out cash-out.reversal.3 RELEASED partner.returned [return restated] → RELEASED',
       'cash_out cash-out.desk.9 RELEASED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → RELEASED',
-      'cash_out cash-out.desk.10 RELEASED operator.asked_again → RELEASED',
+      'cash_out cash-out.desk.10 RELEASED operator.asked_again [not no answer settles it] → RELEASED',
     ],
     lacks: ['query-payout'],
     play: async (stage) => {
@@ -272,7 +272,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     reaches: [
       'cash_out cash-out.confirmed.2 REVERSED send.contradicted → REVERSED',
       'cash_out cash-out.desk.9 REVERSED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → REVERSED',
-      'cash_out cash-out.desk.10 REVERSED operator.asked_again → REVERSED',
+      'cash_out cash-out.desk.10 REVERSED operator.asked_again [not no answer settles it] → REVERSED',
     ],
     play: async (stage) => {
       await stage.paid(2_000)

@@ -46,7 +46,7 @@ const UNREACHABLE: readonly (readonly [reason: string, names: readonly string[]]
       'cash_out cash-out.desk.2 PROVIDER_RESULT_UNKNOWN operator.not_executed [not an attempt may still arrive, not the statement shows it, not money of it is in suspense] → FAILED',
       'cash_out cash-out.desk.9 DISPATCHED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → DISPATCHED',
       'cash_out cash-out.desk.9 PROVIDER_RESULT_UNKNOWN operator.explained [not money that arrived is in suspense, not money that left is in suspense] → PROVIDER_RESULT_UNKNOWN',
-      'cash_out cash-out.desk.10 PROVIDER_RESULT_UNKNOWN operator.asked_again → PROVIDER_RESULT_UNKNOWN',
+      'cash_out cash-out.desk.10 PROVIDER_RESULT_UNKNOWN operator.asked_again [not no answer settles it] → PROVIDER_RESULT_UNKNOWN',
     ],
   ],
   [
