@@ -24,7 +24,7 @@ import { reasonOf } from '../engine/reason.ts'
 import { type CashIn, isCashIn, isOver } from './cash-in.ts'
 import { changesByDecision, changesByEnd, changesByReceipt } from './desk-facts.ts'
 import { deskNotification } from './desk-notification.ts'
-import { hasGoneBack, isKnownReturn, returningCents, suspendedCents } from './returns.ts'
+import { hasGoneBack, isKnownReturn, returningCents, suspendedCents, UNNAMED } from './returns.ts'
 import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
 
 /** What an operator's decision on a case of a cash-in does. Pure: the table in the spec says which there are. */
@@ -41,12 +41,23 @@ interface Given {
   readonly nowMs: number
 }
 
+/** Which payment went back is unclear. */
+const UNATTRIBUTED = 'cash-in.refunds.9'
+
+/** The bank gave no answer. */
+const MISSING = 'cash-in.unknown.7'
+
+/** What came after the end, what is booked as it was reported, and a return without an id. */
+const SETTLED: ReadonlySet<string> = new Set(['cash-in.failed.1', 'cash-in.paid.2', 'cash-in.refunds.5', UNNAMED])
+
 /** What the conditions of decisions mean. */
 const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'another case is open': ({ cashIn, openCase, isAccepting }) => isDoubtKept(cashIn, openCase.id, isAccepting),
   'money that arrived is in suspense': ({ cashIn, openCase }) => suspendedArrival(cashIn, openCase.reference) > 0n,
   'money that left is in suspense': ({ cashIn, openCase }) => suspendedDeparture(cashIn, openCase.reference) > 0n,
   'its movement is known': ({ isKnown }) => isKnown,
+  'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
+  'its answer is missing': ({ openCase }) => openCase.rule === MISSING,
   'the merchant has a payment of it': ({ cashIn }) => cashIn.endToEndId !== null,
   'a return of it is under way': ({ cashIn, openCase }) => returningCents(cashIn, openCase.reference) > 0n,
   'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
@@ -96,7 +107,7 @@ export const cashInDecider: CaseDecider<CashIn> = {
 function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
   if (decision === 'accept' || decision === 'return_to_payer') return ['amountCents']
   if (decision === 'book') return openCase.kind === 'return_unexplained' ? [] : ['operationId']
-  const isProof = (decision === 'debit' || decision === 'write_off') && openCase.kind === 'return_unnamed'
+  const isProof = (decision === 'debit' || decision === 'write_off') && openCase.rule === UNNAMED
   return isProof && suspendedDeparture(cashIn, openCase.reference) > 0n ? ['returnId'] : []
 }
 
@@ -106,11 +117,11 @@ function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: DeskDecision
  */
 function isReturnKnown(
   cashIn: CashIn,
-  { kind, reference }: DecidableCase,
+  { rule, reference }: DecidableCase,
   returnId: string | undefined,
   state: State,
 ): boolean {
-  if (returnId === undefined || (kind === 'return_unattributed' && returnId === reference)) return false
+  if (returnId === undefined || (rule === UNATTRIBUTED && returnId === reference)) return false
   return isKnownReturn(cashIn, returnId) || state.movement({ direction: 'out', id: returnId }) !== undefined
 }
 
@@ -180,7 +191,7 @@ export function endOfDoubt(cashIn: CashIn, closed: readonly string[], nowMs: num
   const openCases = cashIn.openCases?.filter(({ id }) => !closed.includes(id)) ?? []
   const after = { ...cashIn, openCases }
   if (reasonOf(after) === null) return { outcome: after }
-  const ended = { id: '', kind: '', reference: '', facts: {} }
+  const ended = { id: '', kind: '', reference: '', rule: '', facts: {} }
   const step = { on: 'doubt.decided', reference: '', outcome: (one: CashIn) => one } as const
   return follow(machine, after, { ...ending(after, ended, nowMs), ...step }, nowMs)
 }

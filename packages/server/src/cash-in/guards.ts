@@ -36,6 +36,7 @@ type Guard = Exclude<
   | 'its payment went back'
   | 'a payment is credited'
   | 'its failure is known'
+  | 'its answer is missing'
 >
 
 /** Whether each condition holds. @source rules#cash-in.states */

@@ -139,16 +139,25 @@ function factsAfterMovement(
   }
 }
 
+/** A return that is reported with its id and without it, or two returns. */
+export const RETURN_MAY_BE_KNOWN = 'cash-out.reversal.5'
+
 function afterElsewhere({ elsewhere }: CashOutFacts, id: string, cents: bigint): CashOutFacts {
   return { elsewhere: { ...elsewhere, [id]: Number(cents) } }
 }
 
-function factsAfterReturn({ facts }: CashOut, input: ReturnedInput, { posts, opens }: Target<CashOut>): CashOutFacts {
+function factsAfterReturn(
+  { facts }: CashOut,
+  input: ReturnedInput,
+  { posts, opens, rule }: Target<CashOut>,
+): CashOutFacts {
   if (opens === 'movement_elsewhere') return afterElsewhere(facts, input.returned.returnId, input.returned.valueCents)
   const returned = { [input.returned.returnId]: Number(input.returned.valueCents) }
   if (posts === 'cash_out_returned') return { returns: { ...facts.returns, ...returned } }
-  if (opens === 'return_told_before') return input.isUnnamed ? {} : afterRepeatedReturn(facts, input.returned)
-  if (posts === undefined) return {}
+  if (posts === undefined) {
+    const isRepeated = rule === RETURN_MAY_BE_KNOWN && !input.isUnnamed
+    return isRepeated ? afterRepeatedReturn(facts, input.returned) : {}
+  }
   const unnamed = input.isUnnamed ? { unnamedReturns: { ...facts.unnamedReturns, ...returned } } : {}
   return { suspendedReturns: { ...facts.suspendedReturns, ...returned }, ...unnamed }
 }

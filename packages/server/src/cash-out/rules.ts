@@ -192,9 +192,7 @@ function recogniseReturn(
   const { returnId, valueCents, occurredAt } = input.returned
   if (occurredAt > nowMs + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
   const known =
-    bookedReturn(cashOut, returnId) ??
-    repeatedReturn(cashOut.facts, returnId) ??
-    own(cashOut.facts.elsewhere, returnId)
+    bookedReturn(cashOut, returnId) ?? repeatedReturn(cashOut.facts, returnId) ?? own(cashOut.facts.elsewhere, returnId)
   return known !== undefined && BigInt(known) === valueCents ? 'IGNORED' : input
 }
 
