@@ -35,7 +35,7 @@ async function confirmedElsewhere(
   order.executions.push(...other.executions)
   await tellSettled(stage, { ...order, valueCents: reportedCents })
   await meanwhile(order)
-  await stage.decide(id, 'movement_elsewhere', 'undo')
+  await stage.decide(id, 'movement_elsewhere', 'close')
   return order
 }
 
@@ -102,7 +102,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
       const { executions } = await confirmedPayout(stage)
       const id = await stage.payout({ call: 'silent', ask: 'silent' })
       await tellSettled(stage, reportedOrder(stage, id, executions))
-      await stage.decide(id, 'movement_elsewhere', 'undo')
+      await stage.decide(id, 'movement_elsewhere', 'close')
       await stage.pass(6)
       await stage.decide(id, 'outcome_unknown', 'not_executed')
     },
@@ -119,7 +119,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
       const { executions } = await confirmedPayout(stage)
       const id = await stage.payout({ call: 'silent', ask: 'silent' })
       await tellSettled(stage, reportedOrder(stage, id, executions))
-      await stage.decide(id, 'movement_elsewhere', 'undo')
+      await stage.decide(id, 'movement_elsewhere', 'close')
       await confirmedByMore(stage, id)
       await stage.decide(id, 'outcome_unknown', 'close')
     },
@@ -267,7 +267,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
       await stage.paid(2_000)
       const order = await confirmedPayout(stage)
       await returnElsewhere(stage, order)
-      await stage.decide(order.id, 'movement_elsewhere', 'undo')
+      await stage.decide(order.id, 'movement_elsewhere', 'close')
       await tellUnnamed(stage, order, 100n)
     },
   },
