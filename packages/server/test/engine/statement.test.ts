@@ -22,15 +22,8 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   const { id } = OPERATION
   const ids = { uuid: () => id }
   const retold = '0198c0f0-3f00-7000-8000-1a2b3c4d5e71'
-  const openCases = [
-    {
-      id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e72',
-      kind: 'payment_in_suspense',
-      reference: '',
-      rule: 'test.1',
-      version: 1,
-    },
-  ]
+  const named = { kind: 'payment_in_suspense', reference: '', rule: 'test.1' } as const
+  const openCases = [{ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e72', ...named, version: 1 }]
   const draft = new Draft(
     {
       operations: new Map([[retold, { ...OPERATION, id: retold, openCases }]]),
@@ -46,7 +39,7 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   const posting = { operationId: id, journal: 'cash_in_settled', reference: '', posting: 0, shown: null }
   draft.createdOperations.set('new', OPERATION)
   draft.movedOperations.set(id, OPERATION)
-  draft.moves.push({ before: undefined, after: OPERATION, trigger: 'create', facts: { rule: 'test.1' } })
+  draft.moves.push({ before: undefined, after: OPERATION, trigger: 'create', facts: {} })
   draft.movements.set('in E1', { direction: 'in', id: 'E1', operationId: id, valueCents: 1n })
   draft.readControls.add('cash_out_switch')
   draft.changedControls.set('cash_out_switch', { version: 2n, value: {} })
@@ -69,7 +62,7 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   draft.allowances.add({ scope: 'all', span: 'hour', bucket: 1, cents: 1n, bound: { since: 0, maxCents: 1n } })
   draft.allowances.add({ scope: 'all', span: 'hour', bucket: 2, cents: -1n })
   draft.recipients.set('joao@example.com', { paidCents: 1n, headroomCents: 0n })
-  draft.audits.push({ actor: 'admin', action: 'a', subject: 's', address: '::1', facts: { rule: 'test.1' } })
+  draft.audits.push({ actor: 'admin', action: 'a', subject: 's', address: '::1', facts: {} })
   draft.caseSteps.push(STEP)
   draft.eventOrders.push({ inboxId: id, ordinal: 0, setAsideAt: 0, attributedTo: null })
   const { statement, values } = writeOf(draft, ids)

@@ -34,7 +34,7 @@ async function forgotten(t: TestContext) {
   assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, terms)).status, 201)
   const { endToEndId } = await pix.bankAction(`charges/${FORGOTTEN}/pay`)
   await pix.minutes(35)
-  assert.deepEqual((await pix.open()).toSorted(), ['unexplained_credit', 'event_set_aside'])
+  assert.deepEqual((await pix.open()).toSorted(), ['event_set_aside', 'unexplained_credit'])
   return { ...pix, ours, endToEndId: String(endToEndId) }
 }
 
