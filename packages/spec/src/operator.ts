@@ -53,7 +53,6 @@ export const adjustment = machine({
     'operator.written_off_loss',
   ],
   guards: {},
-  cases: {},
   // biome-ignore format: one line of the table is one line
   lines: [
     { from: null, on: 'operator.credited', to: 'CREDITED', posts: 'adjustment_credited', rule: 'adjustment.states.1', says: 'What came in is `CREDITED`: it is free at once and repays a debt first. The ledger shows an `ADJUSTMENT` with the reason.' },

@@ -50,7 +50,8 @@ export async function optionsOf(
   const decider = operation && deciders[operation.kind]
   if (!operation || !decider || whole.closedAt !== null) return []
   const { id, kind, reference, facts } = whole
-  const openCase: DecidableCase = { id, kind, reference, facts: facts as DecidableCase['facts'] }
+  const told = facts as DecidableCase['facts']
+  const openCase: DecidableCase = { id, kind, reference, rule: String(told.rule ?? ''), facts: told }
   const views: OptionView[] = []
   for (const option of decider.options(operation, openCase, clock.now())) {
     const counted = countedOf(option.decision, whole.amountCents)
