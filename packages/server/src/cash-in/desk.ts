@@ -15,7 +15,7 @@ import { type Decision, mergeDecisions, type State } from '../engine/operation.t
 import { type CashIn, isCashIn, isOver } from './cash-in.ts'
 import { changesByDecision, changesByEnd, changesByReceipt } from './desk-facts.ts'
 import { deskNotification } from './desk-notification.ts'
-import { isKnownReturn } from './returns.ts'
+import { isKnownReturn, UNNAMED } from './returns.ts'
 import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
 
 /** What an operator's decision on a case of a cash-in does. Pure: the table in the spec says which there are. */
@@ -30,12 +30,29 @@ interface Given {
   readonly nowMs: number
 }
 
+/** Which payment went back is unclear. */
+const UNATTRIBUTED = 'cash-in.refunds.9'
+
+/** The bank gave no answer. */
+const MISSING = 'cash-in.unknown.7'
+
+/** What came after the end, what is booked as it was reported, and a return without an id. */
+const SETTLED: ReadonlySet<string> = new Set([
+  'cash-in.failed.1',
+  'cash-in.paid.2',
+  'cash-in.refunds.5',
+  'cash-in.refunds.12',
+  UNNAMED,
+])
+
 /** What the conditions of decisions mean. */
 const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'another case is open': ({ cashIn, openCase }) => isKeptInDoubt(machine, cashIn, openCase.id),
   'money that arrived is in suspense': ({ cashIn, openCase }) => suspendedArrival(cashIn, openCase.reference) > 0n,
   'money that left is in suspense': ({ cashIn, openCase }) => suspendedDeparture(cashIn, openCase.reference) > 0n,
   'its movement is known': ({ isKnown }) => isKnown,
+  'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
+  'its answer is missing': ({ openCase }) => openCase.rule === MISSING,
   'it pays the charge': ({ cashIn, openCase }) =>
     cashIn.endToEndId === null && suspendedArrival(cashIn, openCase.reference) === cashIn.valueCents,
   'the merchant has a payment of it': ({ cashIn: { endToEndId, facts } }) =>
@@ -80,8 +97,8 @@ function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: DeskDecision
   if (decision === 'book') return ['operationId']
   const isProof =
     decision === 'return'
-      ? openCase.kind !== 'return_unattributed' && openCase.kind !== 'return_unexplained'
-      : decision === 'write_off' && openCase.kind === 'return_unnamed'
+      ? openCase.rule !== UNATTRIBUTED && openCase.kind !== 'return_unexplained'
+      : decision === 'write_off' && openCase.rule === UNNAMED
   return isProof && suspendedArrival(cashIn, openCase.reference) + suspendedDeparture(cashIn, openCase.reference) > 0n
     ? ['returnId']
     : []
@@ -93,11 +110,11 @@ function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: DeskDecision
  */
 function isReturnKnown(
   cashIn: CashIn,
-  { kind, reference }: DecidableCase,
+  { rule, reference }: DecidableCase,
   returnId: string | undefined,
   state: State,
 ): boolean {
-  if (returnId === undefined || (kind === 'return_unattributed' && returnId === reference)) return false
+  if (returnId === undefined || (rule === UNATTRIBUTED && returnId === reference)) return false
   return isKnownReturn(cashIn, returnId) || state.movement({ direction: 'out', id: returnId }) !== undefined
 }
 

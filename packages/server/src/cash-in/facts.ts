@@ -10,7 +10,7 @@ import {
   reportedPayments,
   reportedPaymentsFact,
 } from './reported.ts'
-import { factsOfRefunds, type RefundEvent, returnsDueAt, returnsInDoubt, unnamedReturn } from './returns.ts'
+import { factsOfRefunds, type RefundEvent, returnsDueAt, returnsInDoubt, UNNAMED, unnamedReturn } from './returns.ts'
 import { afterQuery, nextDueAt, questionDelayMs, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-in by each input. Pure. */
@@ -61,7 +61,7 @@ function withCases(cashIn: CashIn, row: Target<CashIn>, changes: Changes): Chang
       ...(changes.closes ?? []),
       ...openCaseIds(
         cashIn,
-        ({ kind }) => (isEnded && kind === 'end_unknown') || (isConfirmed && kind === 'payment_unconfirmed'),
+        ({ kind }) => (isEnded && kind === 'charge_unclear') || (isConfirmed && kind === 'payment_unconfirmed'),
       ),
     ],
   }
@@ -94,19 +94,19 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
       return {
         facts: {
           ...(reasonOf(cashIn) === 'conflict' && input.isAnswered ? { bankAnswer: input.bankAnswer } : {}),
-          ...(row.opens === 'end_unknown' ? { isEndCaseOpen: true } : {}),
+          ...(row.opens === 'charge_unclear' ? { isEndCaseOpen: true } : {}),
           ...(row.opens === 'payment_unconfirmed' ? { isPaymentCaseOpen: true } : {}),
         },
       }
     case 'clock.expired':
       return expired(cashIn.facts, input.isSwept, nowMs)
     case 'charge.accepted':
-      return row.opens === 'charge_contradicted' ? {} : factsAfterAcceptance(cashIn, input, row)
+      return row.reason === 'conflict' ? {} : factsAfterAcceptance(cashIn, input, row)
     case 'charge.rejected':
       return row.to === 'FAILED' ? { facts: failure(input) } : {}
     case 'charge.not_sent':
     case 'charge.unknown':
-      if (row.opens === 'result_missing') return {}
+      if (row.opens === 'charge_unclear') return {}
       return {
         dueAt: nowMs + questionDelayMs(cashIn),
         facts: {
@@ -237,7 +237,7 @@ function factsAfterPayment(
  */
 function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> {
   if (unnamedReturn(cashIn, returnId)) {
-    return { closes: openCaseIds(cashIn, (open) => open.kind === 'return_unnamed' && open.reference === returnId) }
+    return { closes: openCaseIds(cashIn, (open) => open.rule === UNNAMED && open.reference === returnId) }
   }
   const held = returnsInDoubt(cashIn).filter(([, { heldCents }]) => heldCents !== undefined)
   const isLast = held.length === 1 && held[0]?.[0] === returnId

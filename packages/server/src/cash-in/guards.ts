@@ -31,6 +31,7 @@ type Guard = Exclude<
   | 'the merchant has a payment of it'
   | 'a payment is credited'
   | 'its failure is known'
+  | 'its answer is missing'
 >
 
 /** Whether each condition holds. @source rules#cash-in.states */
