@@ -1,11 +1,10 @@
 import type { Engine } from '../engine/engine.ts'
-import type { Decision, Document, State } from '../engine/operation.ts'
+import type { Case, Decision, State } from '../engine/operation.ts'
 import { adjustmentOf } from '../operations/adjustment.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import { UNEXPLAINED } from './entries/store.ts'
 import { keyOf, type OpenEntry } from './rules.ts'
 
 /**
@@ -15,7 +14,7 @@ import { keyOf, type OpenEntry } from './rules.ts'
  */
 export interface Clearing {
   /** Books an entry in clearing and opens its case, together. */
-  hold(entry: OpenEntry, facts: Document): Promise<void>
+  hold(entry: OpenEntry, facts: Case['facts']): Promise<void>
   /** Takes out what is in clearing for an entry. */
   release(entry: OpenEntry): Promise<void>
 }
@@ -67,7 +66,7 @@ export function createClearing({ engine, database, ids, logger }: ClearingOption
     hold: async (entry, facts) => {
       const { valueCents } = entry
       const booking = bookingOf(entry, { id: ids.uuid(), number: 1, status: 'CLEARING_ADDED', valueCents })
-      const opened = { operationId: null, kind: UNEXPLAINED, reference: keyOf(entry), facts }
+      const opened: Case = { operationId: null, kind: 'unexplained_credit', reference: keyOf(entry), facts }
       await engine.execute({ reads: [], decide: () => ({ ...booking, cases: [opened], outcome: undefined }) })
       logger.warn(
         { event: 'statement.money_in_clearing', ...facts },

@@ -7,7 +7,7 @@ import { isOrderId } from '../platform/order-id.ts'
 import { within } from '../platform/timer.ts'
 import type { Clearing } from './clearing.ts'
 import type { Contradicted, EntryStore, RetoldCase } from './desk/store.ts'
-import { type EntryKey, MISSING, type Settled, UNEXPLAINED } from './entries/store.ts'
+import { type EntryKey, MISSING, type Settled, unexplainedKind } from './entries/store.ts'
 import type { Receivers } from './receivers.ts'
 import { judge, keyOf, type OpenEntry, type Verdict } from './rules.ts'
 import type { Gap, Retold, StatementStore } from './store.ts'
@@ -45,7 +45,7 @@ export interface DifferencesOptions {
 }
 
 /** Our books have it otherwise, or the statement said otherwise before. */
-const DIFFERS = 'statement_differs'
+const DIFFERS = 'line_differs'
 
 const BATCH = 500
 
@@ -207,14 +207,14 @@ class StatementDifferences implements Differences {
     // By an event or another process since it was looked at: the next reading finds that.
     if (await this.#store.isBooked(entry)) return 'NOTHING'
     const recipient = operationId === null ? await this.#recipientOf(entry) : {}
-    const facts = { reason, operationId, ...factsOf(entry), ...recipient }
+    const facts = { rule: 'statement.6', reason, operationId, ...factsOf(entry), ...recipient }
     if (entry.direction === 'in') {
       // Held already by a process that ended before it could note that.
       if (entry.heldCents === 0n) await this.#clearing.hold(entry, facts)
       return 'REPORTED'
     }
     const isDanger = !this.#isAccountShared
-    return { done: 'REPORTED', difference: { kind: UNEXPLAINED, reference: keyOf(entry), facts, isDanger } }
+    return { done: 'REPORTED', difference: { kind: unexplainedKind('out'), reference: keyOf(entry), facts, isDanger } }
   }
 
   /**
@@ -287,13 +287,18 @@ function otherwiseBooked(entry: OpenEntry, reason: string, retold: RetoldCase | 
   const bookedCents = booked?.valueCents ?? valueCents
   const isDanger = direction === 'in' ? valueCents < bookedCents : valueCents > bookedCents
   const { reference, facts } = retold ?? { reference: keyOf(entry), facts: factsOf(entry) }
-  return { kind: DIFFERS, reference, facts: { reason, ...facts, ...bookedFacts(entry) }, isDanger }
+  return { kind: DIFFERS, reference, facts: { reason, ...facts, ...bookedFacts(entry), rule: 'statement.7' }, isDanger }
 }
 
 /** Dangerous where it came in: money that the bank does not know. */
 function missing(gap: Gap): Difference {
   const { direction, id } = gap
-  return { kind: MISSING, reference: `${direction} ${id}`, facts: gapFacts(gap), isDanger: direction === 'in' }
+  return {
+    kind: MISSING,
+    reference: `${direction} ${id}`,
+    facts: { rule: 'statement.8', ...gapFacts(gap) },
+    isDanger: direction === 'in',
+  }
 }
 
 /**
@@ -308,7 +313,7 @@ function retoldDifference(
 ): Difference[] {
   const reason = 'the statement said otherwise before'
   const booked: Document = open?.facts.booked === undefined ? {} : { booked: open.facts.booked }
-  const facts: Document = { reason, ...retoldFacts(entry, before), ...booked }
+  const facts: Difference['facts'] = { rule: 'statement.4', reason, ...retoldFacts(entry, before), ...booked }
   // What an operator booked of it may be over again, as it is told as it was at first.
   const known = decided ?? facts.before
   const isSame = (name: string) => isDocument(known) && known[name] === facts[name]
@@ -326,7 +331,7 @@ function isDocument(value: Json | undefined): value is Document {
 function contradictedBy({ about, cents }: Contradicted): Difference {
   const reason = 'the statement has what was decided to be missing'
   const direction = cents < 0n ? 'in' : 'out'
-  const facts = { reason, direction, valueCents: Number(cents < 0n ? -cents : cents) }
+  const facts = { rule: 'desk.56', reason, direction, valueCents: Number(cents < 0n ? -cents : cents) }
   return { kind: 'statement_corrected', reference: about, facts, isDanger: false }
 }
 

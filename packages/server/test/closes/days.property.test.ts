@@ -178,7 +178,7 @@ const plots: Readonly<Record<string, Plot>> = {
     story.book(bookedAt, 'cash_in_paid', operation, id, -cents)
     story.own(bookedAt, 'in', id, operation, cents)
     story.settled(statedAt, id, 'DIFFERS', operation)
-    story.case(statedAt + 60_000, decidedAt, 'statement_differs', `PAYMENT_RECEIVED ${id}`, null)
+    story.case(statedAt + 60_000, decidedAt, 'line_differs', `PAYMENT_RECEIVED ${id}`, null)
     story.book(decidedAt, 'clearing_added', decision, '', -7)
   },
   'an adjustment explains what the statement has': (story, id, movedAt, lag, cents) => {
@@ -190,7 +190,7 @@ const plots: Readonly<Record<string, Plot>> = {
   'the statement has what nobody knows, and an operator books it': (story, id, movedAt, lag, cents) => {
     const [decision, decidedAt] = [randomUUID(), movedAt + 120_000 + lag()]
     story.stated(movedAt, 'in', id, 'PAYMENT_RECEIVED', cents)
-    story.case(movedAt + 60_000, decidedAt, 'statement_unexplained', `PAYMENT_RECEIVED ${id}`, null)
+    story.case(movedAt + 60_000, decidedAt, 'unexplained_credit', `PAYMENT_RECEIVED ${id}`, null)
     story.book(decidedAt, 'clearing_arrived', decision, id, -cents)
     story.own(decidedAt, 'in', id, decision, cents)
     story.settled(decidedAt, id, 'MATCHED', decision)

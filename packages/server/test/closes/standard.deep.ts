@@ -84,7 +84,7 @@ test('[close.12] [statement.6] at efi what is paid to the key itself is in clear
   await pix.bankAction('payments', { pixKey: PIX_KEY, valueCents: 5_00 })
   await minutes(pix, 35)
   assert.deepEqual(said(await closed(pix)), ['BALANCED', { closingCents: 105_00 }, 0, 0])
-  assert.deepEqual(await cases(pix.database), ['statement_unexplained'])
+  assert.deepEqual(await cases(pix.database), ['unexplained_credit'])
 })
 
 test('[close.4] [close.12] a balance that orders under way may explain proves nothing, and a day waits an hour for one that does', async (t) => {
@@ -130,7 +130,7 @@ test('[close.3] [api-pix.9] at a bank of the standard alone a day is unconfirmed
   assert.equal(close.booksCents, 95_00)
   assert.deepEqual(
     close.openCases.cases.map(({ kind }: { kind: string }) => kind),
-    ['statement_unexplained'],
+    ['unexplained_credit'],
   )
   assert.deepEqual(
     (await cases(pix.database)).filter((kind) => kind.startsWith('close')),

@@ -1,12 +1,12 @@
 import {
   type AdjustmentStatus,
   adjustment,
+  caseKind,
   type JournalKind,
   type JournalTemplate,
   journals,
   type LooseDecision,
   limits,
-  looseCaseKind,
   min,
   Refusal,
 } from '@pixgate/spec'
@@ -31,7 +31,7 @@ import { centsIn, clearingCents } from './subject.ts'
 
 /** What may be decided here and now. @source rules#desk.50 */
 export function optionsOf(read: ReadCase): readonly LooseOption[] {
-  const { decisions = {} } = looseCaseKind(read.kind) ?? {}
+  const { decisions = {} } = caseKind(read.kind) ?? {}
   if (read.closedAt !== null) return []
   return (Object.entries(decisions) as [LooseDecision, string][]).flatMap(([decision, says]) =>
     isPossible(read, decision) ? [{ decision, says, needs: decision === 'book' ? ['operationId'] : [] }] : [],
@@ -211,6 +211,12 @@ function journalOf({ status, valueCents, reference }: Step, operationId: string,
 }
 
 function clearingCase({ about, id, kind }: ReadCase, cents: bigint): Case {
-  const facts = { decidedCase: id, of: kind, direction: cents > 0n ? 'in' : 'out', valueCents: Number(abs(cents)) }
+  const facts = {
+    rule: 'desk.55',
+    decidedCase: id,
+    of: kind,
+    direction: cents > 0n ? 'in' : 'out',
+    valueCents: Number(abs(cents)),
+  }
   return { operationId: null, kind: 'in_clearing', reference: about, facts }
 }

@@ -114,7 +114,7 @@ export const truthChecks: readonly Check[] = [
          -- What events told beyond what is kept: the bank was asked, and whatever it has is booked by its own word.
          AND NOT (t.source = 'event' AND t.booked_cents = 0
                   AND EXISTS (SELECT FROM "case" c
-                               WHERE c.operation_id = t.operation_id AND c.kind = 'too_many_payments'))`,
+                               WHERE c.operation_id = t.operation_id AND c.kind = 'payment_unconfirmed'))`,
   },
   {
     name: 'money-owners',
@@ -193,7 +193,7 @@ export const truthChecks: readonly Check[] = [
          AND NOT EXISTS (SELECT FROM "case" c
                           WHERE c.operation_id IS NULL AND c.closed_at IS NULL
                             AND (c.kind = 'in_clearing' AND c.reference = s.about
-                                 OR c.kind = 'statement_unexplained' AND 'movement ' || c.reference = s.about))`,
+                                 OR c.kind IN ('unexplained_credit', 'unexplained_debit') AND 'movement ' || c.reference = s.about))`,
   },
   {
     name: 'idempotency-keys',

@@ -19,7 +19,9 @@ async function inClearing(t: TestContext, debits: readonly number[], from = '100
   await pix.bankAction(`charges/${STRANGER}/pay`)
   for (const valueCents of debits) await pix.bank('POST', '/control/debits', { valueCents })
   for (let minute = 0; minute < 10; minute += 1) await pix.later(60_000)
-  for (const { id } of (await pix.read('?kind=statement_unexplained')).data) {
+  const kinds = ['unexplained_credit', 'unexplained_debit']
+  const pages = await Promise.all(kinds.map((kind) => pix.read(`?kind=${kind}`)))
+  for (const { id } of pages.flatMap(({ data }) => data)) {
     const { body } = await pix.decide(id, 'clear')
     if (body.outcome === 'proposed') await pix.say(id, body.proposalId, true)
   }

@@ -25,7 +25,7 @@ test('[desk.50] [desk.57] an event that was set aside is in the list, with its b
   for (const wait of PARKED) await pix.later(wait)
   const read = operator(pix)
   const [{ id, kind, operation }] = (await read('cases')).data
-  assert.deepEqual([kind, operation], ['unmatched_event', null])
+  assert.deepEqual([kind, operation], ['event_set_aside', null])
   const whole = await read(`cases/${id}`)
   assert.equal(Buffer.from(whole.event.body, 'base64').toString(), event)
   assert.deepEqual(
@@ -49,7 +49,7 @@ test('[desk.50] [desk.53] money of the statement is in the list, and what each d
   await pix.bankAction(`charges/${unknown}/pay`)
   for (let minute = 0; minute < 10; minute += 1) await pix.later(60_000)
   const read = operator(pix)
-  const [{ id, amountCents }] = (await read('cases?kind=statement_unexplained')).data
+  const [{ id, amountCents }] = (await read('cases?kind=unexplained_credit')).data
   assert.equal(amountCents, 1000)
   const { options } = await read(`cases/${id}`)
   const accounts = Object.fromEntries(

@@ -20,8 +20,13 @@ async function unexplained(t: TestContext, given: Partial<StatementEntry> = {}):
   fixture.bank.answer = () => pageOf([entry])
   await fixture.sweep()
   await fixture.minutes(6)
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+  assert.deepEqual(await cases(fixture.database), [kindOf(given)])
   return fixture
+}
+
+/** The kind of case of an entry. */
+function kindOf({ direction = 'in' }: Partial<StatementEntry>) {
+  return direction === 'in' ? 'unexplained_credit' : 'unexplained_debit'
 }
 
 const LEFT = { kind: 'PAYOUT_SENT', direction: 'out' } as const
@@ -55,7 +60,7 @@ for (const [decision, given, expected, left] of DECISIONS) {
   const way = 'direction' in given ? 'left' : 'arrived'
   test(`[desk.53] [PL-3] money that ${way} by the statement alone: ${decision} makes the books equal, once`, async (t) => {
     const fixture = await unexplained(t, given)
-    const order = await fixture.order('statement_unexplained', decision)
+    const order = await fixture.order(kindOf(given), decision)
     const before = way === 'arrived' ? IN_CLEARING : {}
     const dry = await fixture.send({ ...order, dryRun: true })
     assert.deepEqual(await balances(fixture.database), before, 'a dry run books nothing')
@@ -74,22 +79,25 @@ for (const [decision, given, expected, left] of DECISIONS) {
 
 test('[desk.53] [desk.61] what is offered of money that arrived, and that left, and that neither is closed', async (t) => {
   const arrived = await unexplained(t)
-  assert.deepEqual(await arrived.offered('statement_unexplained'), ['book', 'clear', 'credit', 'write_off'])
+  assert.deepEqual(await arrived.offered('unexplained_credit'), ['book', 'clear', 'credit', 'write_off'])
   const left = await unexplained(t, LEFT)
-  assert.deepEqual(await left.offered('statement_unexplained'), ['book', 'clear', 'debit', 'write_off'])
-  for (const fixture of [arrived, left]) {
-    await assert.rejects(fixture.decide('statement_unexplained', 'close'), { code: 'not_possible_in_state' })
+  assert.deepEqual(await left.offered('unexplained_debit'), ['book', 'clear', 'debit', 'write_off'])
+  for (const [fixture, kind] of [
+    [arrived, 'unexplained_credit'],
+    [left, 'unexplained_debit'],
+  ] as const) {
+    await assert.rejects(fixture.decide(kind, 'close'), { code: 'not_possible_in_state' })
   }
 })
 
 test('[desk.34] [ledger.recover] what a decision repays of debts is told before, and in its answer', async (t) => {
   const fixture = await unexplained(t, LEFT)
-  await fixture.decide('statement_unexplained', 'debit')
+  await fixture.decide('unexplained_debit', 'debit')
   const charge = await fixture.charge()
   const entry = paymentOf(charge, 'E2', { reference: STRANGER, valueCents: 150_00n, occurredAt: fixture.clock.now() })
   fixture.bank.answer = () => pageOf([entry])
   await fixture.minutes(7)
-  const order = await fixture.order('statement_unexplained', 'credit')
+  const order = await fixture.order('unexplained_credit', 'credit')
   const dry = await fixture.send({ ...order, dryRun: true })
   const { effects } = await fixture.send(order)
   assert.deepEqual(effects?.accounts, [
@@ -105,7 +113,7 @@ test('[desk.34] [ledger.recover] what a decision repays of debts is told before,
 
 test('[desk.51] two decisions at once: one counts, the other is refused and books nothing', async (t) => {
   const fixture = await unexplained(t)
-  const credit = await fixture.order('statement_unexplained', 'credit')
+  const credit = await fixture.order('unexplained_credit', 'credit')
   const results = await Promise.allSettled([
     fixture.send(credit),
     fixture.send({ ...credit, decision: 'write_off' }),
@@ -119,7 +127,7 @@ test('[desk.51] two decisions at once: one counts, the other is refused and book
 
 test('[desk.51] a decision about money that an event booked meanwhile is refused', async (t) => {
   const fixture = await unexplained(t)
-  const order = await fixture.order('statement_unexplained', 'credit')
+  const order = await fixture.order('unexplained_credit', 'credit')
   const charge = await fixture.charge()
   const occurredAt = fixture.clock.now()
   const payment = {
@@ -137,7 +145,7 @@ test('[desk.51] a decision about money that an event booked meanwhile is refused
 
 test('[desk.52] who decided what, and why, is in the audit trail with the money', async (t) => {
   const fixture = await unexplained(t)
-  const order = await fixture.order('statement_unexplained', 'write_off', { evidence: { reference: 'letter 7' } })
+  const order = await fixture.order('unexplained_credit', 'write_off', { evidence: { reference: 'letter 7' } })
   await fixture.send(order)
   const [row] = (await audit(fixture.database)).filter(({ action }) => action === 'case.decided')
   assert.deepEqual([row?.actor, row?.address, row?.subject], [MARIA.actor, MARIA.address, order.caseId])
@@ -148,7 +156,7 @@ test('[desk.52] who decided what, and why, is in the audit trail with the money'
 test('[desk.53] [EV-7] a payment that no charge explains is handed over to the charge that the operator names', async (t) => {
   const fixture = await unexplained(t)
   const id = (await oldestCashIn(fixture.database)) ?? ''
-  await fixture.decide('statement_unexplained', 'book', { operationId: id })
+  await fixture.decide('unexplained_credit', 'book', { operationId: id })
   assert.equal((await fixture.read(id))?.status, 'PAID')
   await fixture.minutes(1)
   assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 MATCHED'])
@@ -158,7 +166,7 @@ test('[desk.53] [EV-7] a payment that no charge explains is handed over to the c
 test('[desk.34] [desk.52] the dry run of a hand-over tells each posting, and the answer the same', async (t) => {
   const fixture = await unexplained(t)
   const operationId = await oldestCashIn(fixture.database)
-  const order = await fixture.order('statement_unexplained', 'book', operationId ? { operationId } : {})
+  const order = await fixture.order('unexplained_credit', 'book', operationId ? { operationId } : {})
   const dry = await fixture.send({ ...order, dryRun: true })
   assert.deepEqual(shapeOf(dry.effects), {
     amountCents: 100_00,
@@ -173,7 +181,7 @@ test('[desk.34] [desk.52] the dry run of a hand-over tells each posting, and the
   assert.deepEqual(dry.effects?.closes, [order.caseId])
   assert.deepEqual(await balances(fixture.database), IN_CLEARING, 'a dry run books nothing')
   assert.deepEqual(shapeOf((await fixture.send(order)).effects), shapeOf(dry.effects))
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained (closed)'], 'it closes with the same commit')
+  assert.deepEqual(await cases(fixture.database), ['unexplained_credit (closed)'], 'it closes with the same commit')
 })
 
 test('[desk.52] a hand-over that the operation does not accept is refused with the reason, and leaves the case as it was', async (t) => {
@@ -181,9 +189,9 @@ test('[desk.52] a hand-over that the operation does not accept is refused with t
   const charge = await fixture.charge()
   const dated = { reference: STRANGER, occurredAt: fixture.clock.now() + 86_400_000 }
   fixture.bank.answer = () => pageOf([paymentOf(charge, 'E2', dated)])
-  await fixture.decide('statement_unexplained', 'write_off')
+  await fixture.decide('unexplained_credit', 'write_off')
   await fixture.minutes(7)
-  const order = await fixture.order('statement_unexplained', 'book', { operationId: charge.id })
+  const order = await fixture.order('unexplained_credit', 'book', { operationId: charge.id })
   for (const dryRun of [true, false, false]) {
     await assert.rejects(fixture.send({ ...order, dryRun }), (error: Refusal) => {
       assert.deepEqual(
@@ -195,7 +203,7 @@ test('[desk.52] a hand-over that the operation does not accept is refused with t
   }
   const decided = (await audit(fixture.database)).filter(({ subject }) => subject === order.caseId)
   assert.deepEqual(decided, [])
-  assert.deepEqual(await fixture.offered('statement_unexplained'), ['book', 'clear', 'credit', 'write_off'])
+  assert.deepEqual(await fixture.offered('unexplained_credit'), ['book', 'clear', 'credit', 'write_off'])
   assert.equal((await fixture.read(charge.id))?.status, 'PENDING')
   fixture.clock.advance(86_400_000)
   await fixture.send(order)
@@ -205,15 +213,15 @@ test('[desk.52] a hand-over that the operation does not accept is refused with t
 test('[desk.53] [EV-7] a payment that is dated before the charge that the operator names is in suspense there, with a case', async (t) => {
   const fixture = await unexplained(t)
   const charge = await fixture.charge()
-  await fixture.decide('statement_unexplained', 'book', { operationId: charge.id })
+  await fixture.decide('unexplained_credit', 'book', { operationId: charge.id })
   assert.equal((await fixture.read(charge.id))?.status, 'RECONCILIATION_REQUIRED')
-  await assertSettled(fixture, { settlement: -100_00n, suspense_in: 100_00n }, ['paid_before_charge'])
+  await assertSettled(fixture, { settlement: -100_00n, suspense_in: 100_00n }, ['payment_in_suspense'])
 })
 
 test('[desk.51] of two operations that are named at the same time one gets the movement, and nothing is booked twice', async (t) => {
   const fixture = await unexplained(t)
   const charges = [await oldestCashIn(fixture.database), (await fixture.charge()).id]
-  const order = await fixture.order('statement_unexplained', 'book')
+  const order = await fixture.order('unexplained_credit', 'book')
   const results = await Promise.allSettled(charges.map((operationId = '') => fixture.send({ ...order, operationId })))
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   assert.equal((await balances(fixture.database)).settlement, -100_00n)
@@ -224,10 +232,10 @@ test('[desk.53] an operation that does not exist, or is of another kind, is refu
   const fixture = await unexplained(t, LEFT)
   const charge = await fixture.charge()
   for (const operationId of [STRANGER, charge.id, undefined]) {
-    const order = await fixture.order('statement_unexplained', 'book', operationId ? { operationId } : {})
+    const order = await fixture.order('unexplained_debit', 'book', operationId ? { operationId } : {})
     await assert.rejects(fixture.send(order), { code: 'validation_error' })
   }
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+  assert.deepEqual(await cases(fixture.database), ['unexplained_debit'])
 })
 
 for (const [way, given, decision, expected] of [
@@ -238,7 +246,7 @@ for (const [way, given, decision, expected] of [
 ] as const) {
   test(`[desk.55] money that ${way} leaves clearing by ${decision}`, async (t) => {
     const fixture = await unexplained(t, given)
-    await fixture.decide('statement_unexplained', 'clear')
+    await fixture.decide(kindOf(given), 'clear')
     assert.deepEqual(await fixture.offered('in_clearing'), [
       decision === 'write_off' ? (way === 'left' ? 'debit' : 'credit') : decision,
       'write_off',
@@ -250,7 +258,7 @@ for (const [way, given, decision, expected] of [
 
 test('[desk.56] [PL-16] what the statement tells otherwise after it was booked is a case with the difference, and each telling once', async (t) => {
   const fixture = await unexplained(t)
-  await fixture.decide('statement_unexplained', 'credit')
+  await fixture.decide('unexplained_credit', 'credit')
   const charge = await fixture.charge()
   const tell = (valueCents: bigint) => {
     fixture.bank.answer = () =>
@@ -258,18 +266,18 @@ test('[desk.56] [PL-16] what the statement tells otherwise after it was booked i
   }
   tell(90_00n)
   await fixture.minutes(1)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['clear', 'debit', 'write_off'])
-  await fixture.decide('statement_differs', 'debit')
+  assert.deepEqual(await fixture.offered('line_differs'), ['clear', 'debit', 'write_off'])
+  await fixture.decide('line_differs', 'debit')
   await assertSettled(fixture, { available: 90_00n, settlement: -90_00n })
   tell(95_00n)
   await fixture.minutes(1)
-  await fixture.decide('statement_differs', 'write_off')
+  await fixture.decide('line_differs', 'write_off')
   await assertSettled(fixture, { available: 90_00n, settlement: -95_00n, losses: 5_00n })
 })
 
 test('[desk.56] [PL-16] what is open after a decision shows what is told last: told as it was decided of it can only be closed', async (t) => {
   const fixture = await unexplained(t)
-  await fixture.decide('statement_unexplained', 'credit')
+  await fixture.decide('unexplained_credit', 'credit')
   const charge = await fixture.charge()
   const tell = async (valueCents: bigint) => {
     fixture.bank.answer = () =>
@@ -277,14 +285,14 @@ test('[desk.56] [PL-16] what is open after a decision shows what is told last: t
     await fixture.minutes(1)
   }
   await tell(140_00n)
-  await fixture.decide('statement_differs', 'credit')
+  await fixture.decide('line_differs', 'credit')
   await assertSettled(fixture, { available: 140_00n, settlement: -140_00n })
   await tell(70_00n)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['clear', 'debit', 'write_off'])
+  assert.deepEqual(await fixture.offered('line_differs'), ['clear', 'debit', 'write_off'])
   await tell(140_00n)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['close'], 'bank and books agree')
+  assert.deepEqual(await fixture.offered('line_differs'), ['close'], 'bank and books agree')
   await tell(120_00n)
-  const { effects } = await fixture.decide('statement_differs', 'debit')
+  const { effects } = await fixture.decide('line_differs', 'debit')
   assert.equal(effects?.amountCents, 20_00)
   await assertSettled(fixture, { available: 120_00n, settlement: -120_00n })
   await tell(120_00n)
@@ -300,18 +308,18 @@ test('[desk.56] [desk.61] what is told as it was at first, after a case of it wa
     await fixture.minutes(1)
   }
   await tell(140_00n)
-  await assert.rejects(fixture.decide('statement_differs', 'close'), { code: 'not_possible_in_state' })
+  await assert.rejects(fixture.decide('line_differs', 'close'), { code: 'not_possible_in_state' })
   await tell(100_00n)
-  await fixture.decide('statement_differs', 'close')
+  await fixture.decide('line_differs', 'close')
   await tell(70_00n)
-  assert.notDeepEqual(await fixture.offered('statement_differs'), ['close'])
+  assert.notDeepEqual(await fixture.offered('line_differs'), ['close'])
   await tell(100_00n)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['close'], 'it is told as it is kept')
+  assert.deepEqual(await fixture.offered('line_differs'), ['close'], 'it is told as it is kept')
   await tell(70_00n)
   const booked = payment({ endToEndId: 'E1', valueCents: 90_00n, occurredAt: fixture.clock.now() })
   await fixture.apply(charge.id, { on: 'partner.confirmed', payment: booked, transactionId: null })
   fixture.bank.answer = () => pageOf([])
   await fixture.minutes(7)
-  const { effects } = await fixture.decide('statement_differs', 'write_off')
+  const { effects } = await fixture.decide('line_differs', 'write_off')
   assert.equal(effects?.amountCents, 20_00, 'what the books have otherwise is the same case')
 })

@@ -62,9 +62,9 @@ test('[desk.53] [desk.55] a movement in clearing is booked no second time: an ev
   assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, { valueCents: 1000, expiresAt, merchant })).status, 201)
   const { endToEndId } = await pix.bankAction(`charges/${FORGOTTEN}/pay`)
   await minutes(pix, 10)
-  const [first] = (await pix.read('?kind=statement_unexplained')).data
+  const [first] = (await pix.read('?kind=unexplained_credit')).data
   const { version } = await pix.read(`/${first.id}`)
-  await decided(pix, 'statement_unexplained', 'clear')
+  await decided(pix, 'unexplained_credit', 'clear')
   for (const decision of ['clear', 'credit', 'write_off', 'book']) {
     const again = await pix.decide(first.id, decision, { version, operationId: ours.id })
     assert.deepEqual([again.status, again.body.code], [409, 'case_changed'], decision)
@@ -87,11 +87,11 @@ test('[desk.13] [desk.54] a payout that was confirmed by a wrong id is put right
   for (let quarter = 0; quarter < 99; quarter += 1) await pix.later(15 * 60_000)
   await pix.behave({ eventDelayMs: 3_600_000 })
   const { endToEndId } = await pix.bankAction(`payouts/${id}/confirm`)
-  await decided(pix, 'outcome_overdue', 'executed', { evidence: { endToEndId: `${endToEndId.slice(0, -3)}zzz` } })
+  await decided(pix, 'outcome_unknown', 'executed', { evidence: { endToEndId: `${endToEndId.slice(0, -3)}zzz` } })
   await minutes(pix, 20)
-  assert.deepEqual(await open(pix), ['second_payment', 'statement_missing'])
-  await decided(pix, 'second_payment', 'write_off')
-  await decided(pix, 'statement_missing', 'write_off')
+  assert.deepEqual(await open(pix), ['debit_in_suspense', 'line_missing'])
+  await decided(pix, 'debit_in_suspense', 'write_off')
+  await decided(pix, 'line_missing', 'write_off')
   assert.equal((await pix.get(`/api/pix/cash-out/${id}`)).status, 'CONFIRMED')
   await assertSettled(pix, { available: 7_000n, settlement: -7_000n })
 })
@@ -116,8 +116,8 @@ test('[CI-10] [EV-34] [desk.58] of two charges that share a transaction id the o
   assert.equal(await postEvent(pix, event), 200)
   for (const wait of PARKED) await pix.later(wait)
   assert.deepEqual(await balances(pix.database), {}, 'it could be either')
-  assert.deepEqual(await open(pix), ['disputed_event'])
-  await decided(pix, 'disputed_event', 'book', { operationId: one.id })
+  assert.deepEqual(await open(pix), ['event_set_aside'])
+  await decided(pix, 'event_set_aside', 'book', { operationId: one.id })
   await pix.later(0)
   const status = async (id: string) => (await pix.get(`/api/pix/cash-in/${id}`)).status
   assert.deepEqual([await status(one.id), await status(other.id)], ['PAID', 'PENDING'])
@@ -135,7 +135,7 @@ for (const isOriginalTrue of [true, false]) {
     const values = isOriginalTrue ? [1000, 1100] : [1100, 1000]
     for (const valueCents of values) assert.equal(await postEvent(pix, { ...event, valueCents }), 200)
     for (const wait of [...PARKED, ...PARKED]) await pix.later(wait)
-    const { data } = await pix.read('?kind=unmatched_event')
+    const { data } = await pix.read('?kind=event_set_aside')
     const told = await Promise.all(data.map(({ id }: { id: string }) => pix.read(`/${id}`)))
     assert.deepEqual(told.map(({ event: { state } }) => state).toSorted(), ['CONFLICT', 'PARKED'])
     for (const { id, event: stored } of told) {
