@@ -34,7 +34,7 @@ async function forgotten(t: TestContext) {
   assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, terms)).status, 201)
   const { endToEndId } = await pix.bankAction(`charges/${FORGOTTEN}/pay`)
   await pix.minutes(35)
-  assert.deepEqual((await pix.open()).toSorted(), ['statement_unexplained', 'unmatched_event'])
+  assert.deepEqual((await pix.open()).toSorted(), ['event_set_aside', 'unexplained_credit'])
   return { ...pix, ours, endToEndId: String(endToEndId) }
 }
 
@@ -47,8 +47,8 @@ for (const [decision, expected] of [
   test(`[desk.53] [EV-7] [PL-3] a payment of a charge that is unknown here: ${decision}, and both books are equal`, async (t) => {
     const pix = await forgotten(t)
     const given = decision === 'book' ? { operationId: pix.ours.id } : {}
-    await pix.decide('statement_unexplained', decision, given)
-    await pix.decide('unmatched_event', 'close')
+    await pix.decide('unexplained_credit', decision, given)
+    await pix.decide('event_set_aside', 'close')
     await pix.minutes(10)
     assert.deepEqual(await balances(pix.database), expected)
     assert.deepEqual(await pix.open(), decision === 'clear' ? ['in_clearing'] : [])
@@ -81,5 +81,5 @@ test('[desk.53] [PL-3] what the bank gives back of a payment that is unknown her
   await pix.bankAction(`charges/${FORGOTTEN}/return`, { valueCents: 1000 })
   await pix.minutes(35)
   assert.deepEqual(await balances(pix.database), {})
-  assert.ok(!(await pix.open()).includes('statement_unexplained'))
+  assert.ok(!(await pix.open()).includes('unexplained_credit'))
 })

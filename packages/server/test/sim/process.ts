@@ -1,5 +1,5 @@
 import { createDifferences, type Differences } from '../../src/bank-statement/differences.ts'
-import { UNEXPLAINED } from '../../src/bank-statement/entries/store.ts'
+import { unexplainedKind } from '../../src/bank-statement/entries/store.ts'
 import { createReceivers as createStatementReceivers } from '../../src/bank-statement/receivers.ts'
 import { keyOf } from '../../src/bank-statement/rules.ts'
 import type { StatementStore } from '../../src/bank-statement/store.ts'
@@ -161,7 +161,7 @@ function createStatement({
     tripWire: { report },
     partner: { listedWithinMs: lacking.listedWithinMs },
     clearing: {
-      hold: (entry, facts) => report([{ kind: UNEXPLAINED, reference: keyOf(entry), facts }]),
+      hold: (entry, facts) => report([{ kind: unexplainedKind('in'), reference: keyOf(entry), facts }]),
       release: async () => undefined,
     },
     logger,

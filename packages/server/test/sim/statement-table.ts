@@ -1,4 +1,4 @@
-import { type EntryKey, MISSING, UNEXPLAINED } from '../../src/bank-statement/entries/store.ts'
+import { type EntryKey, MISSING, unexplainedKind } from '../../src/bank-statement/entries/store.ts'
 import { keyOf, type OpenEntry, SUBJECT_KINDS, type Subject } from '../../src/bank-statement/rules.ts'
 import type { Gap, StatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
@@ -130,7 +130,7 @@ export class StatementTable {
     if (!row || row.settledAt !== null) return
     row.settledAt = nowMs
     row.outcome = outcome
-    this.#tables.closeLoose(UNEXPLAINED, keyOf(row), nowMs)
+    this.#tables.closeLoose(unexplainedKind(row.direction), keyOf(row), nowMs)
   }
 
   #open(is: (row: Row) => boolean): OpenEntry[] {
