@@ -253,7 +253,7 @@ function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> 
   if (unnamedReturn(cashIn, returnId)) {
     return { closes: openCaseIds(cashIn, (open) => open.rule === UNNAMED && open.reference === returnId) }
   }
-  const held = returnsInDoubt(cashIn).filter(([, { heldCents }]) => heldCents !== undefined)
+  const held = returnsInDoubt(cashIn).filter(([, { heldCents, isInCase }]) => heldCents !== undefined || isInCase)
   const isLast = held.length === 1 && held[0]?.[0] === returnId
   return isLast ? { closes: openCaseIds(cashIn, ({ kind }) => kind === 'return_unexplained') } : {}
 }

@@ -69,6 +69,8 @@ export type ReturnInDoubt = {
   readonly heldCents?: number
   /** It was held and released before. Each return is held once, as each journal is posted once. */
   readonly wasHeld?: boolean
+  /** A case is open for it without a hold. */
+  readonly isInCase?: boolean
 }
 
 type SuspendedReturn = {
@@ -487,8 +489,8 @@ export function returnsAnswered(cashIn: CashIn, refundId: string, hasEnded: bool
     .map(([returnId]) => returnId)
 }
 
-function mayBeHeld({ heldCents, wasHeld }: ReturnInDoubt): boolean {
-  return heldCents === undefined && !wasHeld
+function mayBeHeld({ heldCents, isInCase }: ReturnInDoubt): boolean {
+  return heldCents === undefined && !isInCase
 }
 
 function overdueAt({ since }: ReturnInDoubt): number {
@@ -553,7 +555,8 @@ export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<C
     case 'return.unexplained': {
       const known = own(cashIn.facts.returns, input.returnId)
       if (known?.state !== 'in_doubt') return {}
-      return withReturn(cashIn, input.returnId, { ...known, heldCents: Number(input.heldCents) })
+      const after = known.wasHeld ? { isInCase: true } : { heldCents: Number(input.heldCents) }
+      return withReturn(cashIn, input.returnId, { ...known, ...after })
     }
     case 'return.known':
       return withReturn(cashIn, input.returnId, afterDoubt(cashIn, input.returnId))

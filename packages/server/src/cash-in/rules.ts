@@ -142,7 +142,7 @@ function recognise(cashIn: CashIn, told: CashInEvent, nowMs: number): CashInEven
         return isReportedBefore(cashIn, input)
       case 'return.unexplained': {
         const inDoubt = returnInDoubt(cashIn, input.returnId)
-        return inDoubt === undefined || inDoubt.heldCents !== undefined
+        return inDoubt === undefined || inDoubt.heldCents !== undefined || inDoubt.isInCase === true
       }
       case 'return.known':
         return !returnInDoubt(cashIn, input.returnId) && !unnamedReturn(cashIn, input.returnId)

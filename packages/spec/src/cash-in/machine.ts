@@ -113,6 +113,8 @@ export const cashIn = machine({
       'an operator ordered that this payment, in suspense, goes back to its payer, of this very amount, and the bank has not said what became of that',
     'a refund may explain it':
       'a refund of this payment is open, or failed and may have arrived, and of this very amount, and no reference tells that the return is not its own',
+    'it was held before':
+      'what was there of it was held for 15 minutes before, and let go as no refund was it: each return is held once',
     'money of it is held':
       'it was not known for 15 minutes whose it is, and what was there of it is held; or it was told without an id before, and is in suspense',
     'payment is in suspense': 'as much as the bank gave back is in suspense of that payment',
@@ -197,6 +199,7 @@ export const cashIn = machine({
     { from: CREDITED, on: 'return.told', when: 'a refund may explain it', to: 'same', rule: 'cash-in.returns.1', says: 'It is in doubt while a refund of this payment may be it. Nothing is booked yet, and every such refund is asked about at once. The merchant is notified once it is known.' },
     { from: CREDITED, on: 'return.told', when: 'returns exceed the payment', to: 'same', opens: 'bank_contradicts', rule: 'cash-in.refunds.5', says: 'More than the value may go back by the bank’s own returns too; then it is a case.' },
     { from: CREDITED, on: 'return.told', to: 'same', rule: 'cash-in.returns.2', says: 'Where no refund can be it any more, as each ended otherwise or has another reference, it is the bank’s own (J12). So is one of another amount than any refund under way, at once.' },
+    { from: ANY, on: 'return.unexplained', when: 'it was held before', to: 'same', opens: 'return_unexplained', rule: 'cash-in.returns.4', says: 'Told again it is a case once more, and nothing is held.' },
     { from: ANY, on: 'return.unexplained', to: 'same', posts: 'return_held', opens: 'return_unexplained', rule: 'cash-in.returns.4', says: 'After 15 minutes without an answer it is a case: what left is in suspense, and what is there of it is held (J12h). Nothing is owed for it.' },
     { from: ANY, on: 'return.known', when: 'money of it is held', to: 'same', posts: 'return_known', rule: 'cash-in.returns.5', says: 'Once it is known whose it is, ours or the bank’s, its hold and its suspense end in the same instant in which it is booked (J12k), and the case closes.' },
     { from: ANY, on: 'return.known', to: 'same', rule: 'cash-in.returns.5', says: 'Known before anything of it was held, it is in doubt no more.' },

@@ -168,8 +168,7 @@ export function openEntries(picked: string): string {
             WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
           EXISTS (SELECT FROM movement p JOIN operation c ON c.id = p.operation_id
                    WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id
-                     AND c.facts -> 'returns' -> s.id ->> 'state' = 'in_doubt'
-                     AND NOT c.facts -> 'returns' -> s.id ? 'wasHeld') AS is_in_doubt,
+                     AND c.facts -> 'returns' -> s.id ->> 'state' = 'in_doubt') AS is_in_doubt,
           a.id AS adjustment_id,
           coalesce((SELECT sum(CASE c.status WHEN 'CLEARING_ADDED' THEN c.value_cents WHEN 'CLEARING_REMOVED' THEN -c.value_cents END)
                       FROM operation c
