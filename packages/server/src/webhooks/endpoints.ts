@@ -1,44 +1,20 @@
-import {
-  type EndpointReason,
-  type EndpointState,
-  type EventType,
-  endpointReasons,
-  type endpoints,
-  eventTypes,
-  limits,
-  Refusal,
-} from '@pixgate/spec'
+import { type EventType, endpointReasons, type endpoints, eventTypes, limits, Refusal } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
-import { operatorOf } from '../audit/operator.ts'
-import { insertAudit } from '../audit/store.ts'
 import type { Clock } from '../platform/clock.ts'
-import {
-  type Database,
-  instantParameter,
-  type Queries,
-  refusableTransaction,
-  statement,
-} from '../platform/db/database.ts'
+import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import { instantText } from '../platform/http/instant.ts'
 import type { AddressGate } from '../platform/http-client/address-gate.ts'
-import { type Ids, isUuid } from '../platform/ids.ts'
+import { isUuid } from '../platform/ids.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import { refuseLapsed } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Sealer } from '../platform/sealing.ts'
 import type { Circuit } from './breaker.ts'
+import { type Change, type ChangeNeeds, change } from './change.ts'
 import { assertResolves, endpointUrl } from './endpoint-url.ts'
 import { attemptFieldsView } from './history.ts'
-import {
-  endSecrets,
-  eraseSecrets,
-  listSecrets,
-  makeSecret,
-  openingSecrets,
-  type SigningSecret,
-  sealedSecrets,
-} from './secrets.ts'
+import { endSecrets, eraseSecrets, listSecrets, makeSecret, openingSecrets, type WebhookSecret } from './secrets.ts'
 import { send, signatureOf } from './send.ts'
 import type { Keyring } from './signing.ts'
 
@@ -54,10 +30,7 @@ export interface WebhookEndpoint {
 }
 
 /** Dependencies of endpoints. */
-export interface EndpointDependencies {
-  readonly database: Database
-  readonly clock: Clock
-  readonly ids: Ids
+export interface EndpointNeeds extends ChangeNeeds {
   readonly logger: Logger
   readonly keyring: Keyring
   readonly sealer: Sealer
@@ -69,42 +42,25 @@ export interface EndpointDependencies {
   readonly onDue: () => void
 }
 
-/** The handlers of endpoints. */
-export type EndpointHandlers = Handlers<
-  Pick<
-    typeof endpoints,
-    | 'createWebhook'
-    | 'listWebhooks'
-    | 'getWebhook'
-    | 'pauseWebhook'
-    | 'resumeWebhook'
-    | 'testWebhook'
-    | 'rotateWebhookSecret'
-    | 'deleteWebhook'
-  >
->
-
 /** Makes the handlers. */
-export function createEndpointHandlers(needs: EndpointDependencies): EndpointHandlers {
+export function createEndpointHandlers(needs: EndpointNeeds) {
   const { database, clock } = needs
   const sendTestEvent = createTestEvents(needs)
   const shown = async (id: string) => {
-    const now = clock.now()
-    const detail = isUuid(id) ? await selectEndpoint(database, id, now) : undefined
-    if (detail === undefined) throw new Refusal('not_found')
-    return detailView(detail, await listSecrets(database, detail.id, now))
+    const detail = await existingEndpoint(database, id, clock.now())
+    return { status: 200, body: detailView(detail, await listSecrets(database, detail.id, clock.now())) } as const
   }
   return {
     createWebhook: async ({ body, context }) => ({ status: 201, body: await register(needs, body, context) }),
     listWebhooks: async () => ({ status: 200, body: { data: (await listEndpoints(database)).map(endpointView) } }),
-    getWebhook: async ({ params }) => ({ status: 200, body: await shown(params.webhook_id) }),
+    getWebhook: async ({ params }) => shown(params.webhook_id),
     pauseWebhook: async ({ params, context }) => {
       await setPaused(needs, params.webhook_id, true, context)
-      return { status: 200, body: await shown(params.webhook_id) }
+      return shown(params.webhook_id)
     },
     resumeWebhook: async ({ params, context }) => {
       await setPaused(needs, params.webhook_id, false, context)
-      return { status: 200, body: await shown(params.webhook_id) }
+      return shown(params.webhook_id)
     },
     rotateWebhookSecret: async ({ params, body, context }) => {
       const overlapSeconds = body.overlapSeconds ?? limits.webhookSecretOverlapSeconds
@@ -118,18 +74,7 @@ export function createEndpointHandlers(needs: EndpointDependencies): EndpointHan
       await remove(needs, params.webhook_id, context)
       return { status: 204 }
     },
-  }
-}
-
-/** Writes a row of the audit trail for the caller of a request. */
-function auditing(
-  { ids }: Pick<EndpointDependencies, 'ids'>,
-  queries: Queries,
-  context: RequestContext,
-  nowMs: number,
-) {
-  return (action: string, subject: string, facts: Readonly<Record<string, unknown>> = {}) =>
-    insertAudit(queries, { ...operatorOf(context), id: ids.uuid(), at: nowMs, action, subject, facts })
+  } satisfies Partial<Handlers<typeof endpoints>>
 }
 
 /**
@@ -140,26 +85,24 @@ function auditing(
  * @source rules#webhooks.1, rules#webhook-secrets.1, rules#audit.6, failure-modes#NO-12
  */
 async function register(
-  needs: EndpointDependencies,
+  needs: EndpointNeeds,
   asked: { readonly url: string; readonly events: readonly EventType[] },
   context: RequestContext,
 ) {
   const url = endpointUrl(asked.url, needs.allowPrivate)
   if (!needs.allowPrivate) await assertResolves(needs.gate, url)
-  return refusableTransaction(needs.database, async (queries) => {
-    await queries.rows(lockRegistrationsStatement, [])
-    refuseLapsed(context.live)
-    const at = needs.clock.now()
+  const lock = (queries: Queries) => queries.rows(lockRegistrationsStatement, [])
+  return change(needs, context, lock, async ({ queries, nowMs, audit }) => {
     const events = eventTypes.filter((type) => asked.events.includes(type))
-    const registered: WebhookEndpoint = { id: needs.ids.uuid(), url: url.href, events, createdAt: at }
     const existing = await listEndpoints(queries)
     const isSame = (other: WebhookEndpoint) => other.url === url.href && other.events.join() === events.join()
     if (existing.some(isSame)) throw new Refusal('duplicate_webhook')
     if (existing.length >= limits.webhookSubscriptionsMax) throw new Refusal('too_many_webhooks')
-    await queries.rows(insertEndpointStatement, [registered.id, url.href, events, instantParameter(at)])
-    const { text: secret } = await makeSecret(needs, queries, registered.id, at, 0)
-    await auditing(needs, queries, context, at)('webhook.created', registered.id, { host: url.host, events })
-    return { ...endpointView({ ...registered, isPaused: false }), secret }
+    const id = needs.ids.uuid()
+    await queries.rows(insertEndpointStatement, [id, url.href, events, instantParameter(nowMs)])
+    const { text: secret } = await makeSecret(needs, queries, id, nowMs, 0)
+    await audit('webhook.created', id, { host: url.host, events })
+    return { ...endpointView({ id, url: url.href, events, createdAt: nowMs, isPaused: false }), secret }
   })
 }
 
@@ -168,15 +111,11 @@ async function register(
  * @throws Refusal not_found (404) unknown or already removed · overloaded (503) the request has lapsed
  * @source rules#webhooks.3, rules#webhook-secrets.3, failure-modes#NO-8
  */
-async function remove(needs: EndpointDependencies, id: string, context: RequestContext): Promise<void> {
-  if (!isUuid(id)) throw new Refusal('not_found')
-  await refusableTransaction(needs.database, async (queries) => {
-    refuseLapsed(context.live)
-    const now = needs.clock.now()
-    const removed = await queries.rows(deleteEndpointStatement, [id, instantParameter(now)])
-    if (removed.length === 0) throw new Refusal('not_found')
-    await auditing(needs, queries, context, now)('webhook.deleted', id)
-    await endSecrets(queries, id, now, now)
+async function remove(needs: EndpointNeeds, id: string, context: RequestContext): Promise<void> {
+  await changeEndpoint(needs, id, context, async ({ queries, nowMs, audit }) => {
+    await queries.rows(deleteEndpointStatement, [id, instantParameter(nowMs)])
+    await audit('webhook.deleted', id)
+    await endSecrets(queries, id, nowMs, nowMs)
   })
   await sweepRemoved(needs.database, needs.clock.now(), id)
 }
@@ -186,19 +125,9 @@ async function remove(needs: EndpointDependencies, id: string, context: RequestC
  * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed
  * @source rules#webhooks.14, rules#webhooks.15
  */
-async function setPaused(
-  needs: EndpointDependencies,
-  id: string,
-  isPaused: boolean,
-  context: RequestContext,
-): Promise<void> {
-  if (!isUuid(id)) throw new Refusal('not_found')
-  await refusableTransaction(needs.database, async (queries) => {
-    if ((await queries.rows(lockEndpointStatement, [id])).length === 0) throw new Refusal('not_found')
-    refuseLapsed(context.live)
-    const now = needs.clock.now()
-    const changed = await queries.rows(isPaused ? pauseStatement : resumeStatement, [id, instantParameter(now)])
-    const audit = auditing(needs, queries, context, now)
+async function setPaused(needs: EndpointNeeds, id: string, isPaused: boolean, context: RequestContext): Promise<void> {
+  await changeEndpoint(needs, id, context, async ({ queries, nowMs, audit }) => {
+    const changed = await queries.rows(isPaused ? pauseStatement : resumeStatement, [id, instantParameter(nowMs)])
     if (changed.length > 0) await audit(isPaused ? 'webhook.paused' : 'webhook.resumed', id)
   })
   if (!isPaused) needs.onDue()
@@ -210,20 +139,16 @@ async function setPaused(
  * @throws Refusal not_found (404) unknown or removed · too_many_webhook_secrets (409) · overloaded (503) the request has lapsed
  * @source rules#webhook-secrets.2, rules#webhook-secrets.3
  */
-async function rotateSecret(needs: EndpointDependencies, id: string, overlapSeconds: number, context: RequestContext) {
-  if (!isUuid(id)) throw new Refusal('not_found')
-  return refusableTransaction(needs.database, async (queries) => {
-    if ((await queries.rows(lockEndpointStatement, [id])).length === 0) throw new Refusal('not_found')
-    refuseLapsed(context.live)
-    const at = needs.clock.now()
-    const made = await makeSecret(needs, queries, id, at, overlapSeconds)
-    const [, ...before] = await listSecrets(queries, id, at)
-    await auditing(needs, queries, context, at)('webhook.secret_rotated', id, { secret: made.id, overlapSeconds })
-    const ends = before.map(({ expiresAt }) => expiresAt ?? at)
+async function rotateSecret(needs: EndpointNeeds, id: string, overlapSeconds: number, context: RequestContext) {
+  return changeEndpoint(needs, id, context, async ({ queries, nowMs, audit }) => {
+    const made = await makeSecret(needs, queries, id, nowMs, overlapSeconds)
+    const [, ...before] = await listSecrets(queries, id, nowMs)
+    await audit('webhook.secret_rotated', id, { secret: made.id, overlapSeconds })
+    const ends = before.map(({ expiresAt }) => expiresAt ?? nowMs)
     return {
       webhook_id: id.toLowerCase(),
       secret: made.text,
-      createdAt: new Date(at).toISOString(),
+      createdAt: new Date(nowMs).toISOString(),
       previousExpiresAt: instantText(ends.length === 0 ? null : Math.max(...ends)),
     }
   })
@@ -236,17 +161,16 @@ const TEST_EVENT_TYPE = 'webhook_test'
  * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed, or too many are under way
  * @source rules#webhooks.20
  */
-function createTestEvents(needs: EndpointDependencies) {
+function createTestEvents(needs: EndpointNeeds) {
   const { database, clock, ids, logger, keyring } = needs
   const openSecrets = openingSecrets(needs.sealer, logger)
   let underWay = 0
 
   async function sendOne(id: string, { live }: RequestContext) {
     const now = clock.now()
-    const found = isUuid(id) ? await selectEndpoint(database, id, now) : undefined
-    if (found === undefined) throw new Refusal('not_found')
+    const found = await existingEndpoint(database, id, now)
     await keyring.refresh()
-    const secrets = openSecrets(await sealedSecrets(database, found.id, now))
+    const secrets = openSecrets(await listSecrets(database, found.id, now))
     refuseLapsed(live)
     const notificationId = ids.uuid()
     const event = { id: notificationId, created_at: new Date(now).toISOString() }
@@ -272,19 +196,20 @@ function createTestEvents(needs: EndpointDependencies) {
   }
 }
 
-/** Dependencies of the housekeeping. */
-export interface HousekeepingDependencies {
-  readonly database: Database
-  readonly clock: Clock
-  readonly logger: Logger
-}
-
 /**
  * Ends deliveries that are not sent any more, some hundreds at a time: those of removed endpoints, and those that were held for too
  * long. Erases secrets that sign no more.
  * @source rules#webhooks.3, rules#webhooks.14, rules#webhook-secrets.3
  */
-export function createHousekeeping({ database, clock, logger }: HousekeepingDependencies): Job {
+export function createHousekeeping({
+  database,
+  clock,
+  logger,
+}: {
+  readonly database: Database
+  readonly clock: Clock
+  readonly logger: Logger
+}): Job {
   return {
     processNext: async () => {
       const now = clock.now()
@@ -311,6 +236,22 @@ const lockEndpointStatement = statement<[string], { id: string }>(
   'SELECT id FROM endpoint WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
 )
 
+/** Lets no one change an endpoint until the transaction ends. @throws Refusal not_found (404) unknown or removed */
+export async function lockEndpoint(queries: Queries, id: string): Promise<void> {
+  const found = isUuid(id) ? await queries.rows(lockEndpointStatement, [id]) : []
+  if (found.length === 0) throw new Refusal('not_found')
+}
+
+/** Changes an endpoint. @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed */
+export function changeEndpoint<Result>(
+  needs: ChangeNeeds,
+  id: string,
+  context: RequestContext,
+  make: (change: Change) => Promise<Result>,
+): Promise<Result> {
+  return change(needs, context, (queries) => lockEndpoint(queries, id), make)
+}
+
 /** An endpoint of the list. */
 export interface ListedEndpoint extends WebhookEndpoint {
   readonly isPaused: boolean
@@ -334,9 +275,9 @@ const insertEndpointStatement = statement<[string, string, readonly string[], st
   'INSERT INTO endpoint (id, url, events, created_at, since) VALUES ($1, $2, $3, $4, $4)',
 )
 
-const deleteEndpointStatement = statement<[string, string], { id: string }>(
+const deleteEndpointStatement = statement<[string, string]>(
   'webhooks.deleteEndpoint',
-  'UPDATE endpoint SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL RETURNING id',
+  'UPDATE endpoint SET deleted_at = $2 WHERE id = $1',
 )
 
 const pauseStatement = statement<[string, string], { id: string }>(
@@ -416,9 +357,7 @@ const endHeldStatement = statement<[now: string, dueBefore: string, number], { e
 )
 
 /** An endpoint with its circuit breaker and its queue. */
-export interface EndpointDetail extends WebhookEndpoint, Omit<Circuit, 'failedProbes'> {
-  readonly state: EndpointState
-  readonly reason: EndpointReason | null
+interface EndpointDetail extends WebhookEndpoint, Omit<Circuit, 'failedProbes'> {
   /** Deliveries that have something to send; counted up to 10,000. */
   readonly pending: number
   /** Time of the oldest notification among those that are due first. */
@@ -463,10 +402,12 @@ const selectEndpointStatement = statement<[string, number, recentSince: string],
     WHERE e.id = $1 AND e.deleted_at IS NULL`,
 )
 
-/** An endpoint that was not removed; `undefined` where there is none. @source rules#webhooks.15, rules#webhooks.19 */
-async function selectEndpoint(queries: Queries, id: string, nowMs: number): Promise<EndpointDetail | undefined> {
+/** @throws Refusal not_found (404) unknown or removed @source rules#webhooks.15, rules#webhooks.19 */
+async function existingEndpoint(queries: Queries, id: string, nowMs: number): Promise<EndpointDetail> {
   const recentSince = instantParameter(nowMs - RECENT_MS)
-  return (await queries.rows(selectEndpointStatement, [id, COUNTED_MAX, recentSince]))[0]
+  const found = isUuid(id) ? await queries.rows(selectEndpointStatement, [id, COUNTED_MAX, recentSince]) : []
+  if (found[0] === undefined) throw new Refusal('not_found')
+  return found[0]
 }
 
 function endpointView({ id, url, events, createdAt, isPaused }: ListedEndpoint) {
@@ -474,7 +415,7 @@ function endpointView({ id, url, events, createdAt, isPaused }: ListedEndpoint) 
 }
 
 /** @source rules#webhooks.15, rules#webhooks.19, rules#webhook-secrets.2 */
-function detailView(detail: EndpointDetail, secrets: readonly SigningSecret[]) {
+function detailView(detail: EndpointDetail, secrets: readonly WebhookSecret[]) {
   const { state, reason, failures, pending, recentAttempts: attempts, recentSuccesses: succeeded } = detail
   const successRate = attempts === 0 ? null : Math.round((succeeded / attempts) * 10_000) / 10_000
   return {

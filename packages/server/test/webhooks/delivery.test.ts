@@ -9,7 +9,7 @@ import { limits } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
 import { openGate, publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
 import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
-import { claimDue, createDeliver } from '../../src/webhooks/deliver.ts'
+import { claimDue, Deliver } from '../../src/webhooks/deliver.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'
 import { answering, hanging, type Received, startReceiver } from '../support/webhook-receiver.ts'
@@ -429,7 +429,7 @@ function deliveryWith(world: WebhookWorld, dispatcher: Dispatcher, unsignable = 
     random: () => 0,
     onFree: () => undefined,
   }
-  return { delivery: createDeliver(needs), signed }
+  return { delivery: new Deliver(needs), signed }
 }
 
 test('[webhooks.8] a notification is signed once for all endpoints at which it is claimed', async (t) => {
