@@ -117,7 +117,7 @@ async function remove(needs: EndpointNeeds, id: string, context: RequestContext)
     await audit('webhook.deleted', id)
     await endSecrets(queries, id, nowMs, nowMs)
   })
-  await sweepRemoved(needs.database, needs.clock.now(), id)
+  await endUnsent(needs.database, needs.clock.now(), id)
 }
 
 /**
@@ -214,14 +214,13 @@ export function createHousekeeping({
     processNext: async () => {
       const now = clock.now()
       await eraseSecrets(database, now)
-      const cancelled = await sweepRemoved(database, now, null)
-      const held = [instantParameter(now), instantParameter(now - limits.webhookHeldMs), ENDED_AT_ONCE] as const
-      const ended = await database.rows(endHeldStatement, [...held])
-      for (const { endpointId: webhookId, count } of ended) {
+      const ended = await endUnsent(database, now, null)
+      for (const { endpointId: webhookId, isRemoved, count } of ended) {
+        if (isRemoved) continue
         const line = { event: 'delivery.held_too_long', webhookId, count }
         logger.error(line, 'Deliveries were held for too long and are given up')
       }
-      return cancelled > 0 || ended.length > 0
+      return ended.length > 0
     },
   }
 }
@@ -297,64 +296,53 @@ const resumeStatement = statement<[string, string], { id: string }>(
    RETURNING id`,
 )
 
-/** Deliveries that end without being sent, in one statement. */
+/** Deliveries that end without being sent, of each endpoint in one statement. */
 const ENDED_AT_ONCE = 500
+
+interface EndedUnsent {
+  readonly endpointId: string
+  readonly isRemoved: boolean
+  readonly count: number
+}
 
 // A delivery with an attempt under way is left to a later sweep, as it may arrive. A fan-out that ran while the endpoint was removed adds
 // some.
-const sweepRemovedStatement = statement<[now: string, limit: number, endpointId: string | null], { count: number }>(
-  'webhooks.sweepRemoved',
+const endUnsentStatement = statement<
+  [now: string, heldSince: string, limit: number, endpointId: string | null],
+  EndedUnsent
+>(
+  'webhooks.endUnsent',
   `WITH over AS (
-     SELECT found.id
+     SELECT found.id, e.deleted_at IS NOT NULL AS is_removed
        FROM endpoint e
       CROSS JOIN LATERAL (
         SELECT id FROM delivery d
-         WHERE d.endpoint_id = e.id AND d.due_at IS NOT NULL AND (d.leased_until IS NULL OR d.leased_until <= $1)
-         LIMIT $2
-           FOR UPDATE SKIP LOCKED) AS found
-      WHERE e.deleted_at IS NOT NULL AND ($3::uuid IS NULL OR e.id = $3)),
-   ended AS (
-     UPDATE delivery d
-        SET state = CASE d.state WHEN 'PENDING' THEN 'CANCELLED' ELSE d.state END, due_at = NULL, leased_until = NULL,
-            resend_after = NULL, finished_at = $1
-       FROM over
-      WHERE d.id = over.id
-     RETURNING d.id)
-   SELECT count(*)::integer AS count FROM ended`,
-)
-
-/**
- * Cancels the next deliveries of removed endpoints.
- * @param endpointId `null`: of all
- * @returns how many
- * @source rules#webhooks.3
- */
-async function sweepRemoved(queries: Queries, nowMs: number, endpointId: string | null): Promise<number> {
-  const parameters = [instantParameter(nowMs), ENDED_AT_ONCE, endpointId] as const
-  return (await queries.rows(sweepRemovedStatement, [...parameters]))[0]?.count ?? 0
-}
-
-const endHeldStatement = statement<[now: string, dueBefore: string, number], { endpointId: string; count: number }>(
-  'webhooks.endHeld',
-  `WITH held AS (
-     SELECT found.id
-       FROM endpoint e
-      CROSS JOIN LATERAL (
-        SELECT id FROM delivery d
-         WHERE d.endpoint_id = e.id AND d.due_at < $2
+         WHERE d.endpoint_id = e.id AND (d.leased_until IS NULL OR d.leased_until <= $1)
+           AND d.due_at < CASE WHEN e.deleted_at IS NULL THEN $2::timestamptz ELSE 'infinity' END
          ORDER BY d.due_at
          LIMIT $3
            FOR UPDATE SKIP LOCKED) AS found
-      WHERE e.deleted_at IS NULL AND e.state <> 'active'),
+      WHERE (e.deleted_at IS NOT NULL OR e.state <> 'active') AND ($4::uuid IS NULL OR e.id = $4)),
    ended AS (
      UPDATE delivery d
-        SET state = CASE d.state WHEN 'PENDING' THEN 'FAILED' ELSE d.state END, due_at = NULL, leased_until = NULL,
-            resend_after = NULL, finished_at = $1, last_outcome = 'held_too_long', schedule_left = 0, resend_left = 0
-       FROM held
-      WHERE d.id = held.id
-     RETURNING d.endpoint_id)
-   SELECT endpoint_id AS "endpointId", count(*)::integer AS count FROM ended GROUP BY endpoint_id`,
+        SET state = CASE WHEN d.state <> 'PENDING' THEN d.state WHEN over.is_removed THEN 'CANCELLED' ELSE 'FAILED' END,
+            last_outcome = CASE WHEN over.is_removed THEN d.last_outcome ELSE 'held_too_long' END,
+            due_at = NULL, leased_until = NULL, resend_after = NULL, schedule_left = 0, resend_left = 0, finished_at = $1
+       FROM over
+      WHERE d.id = over.id
+     RETURNING d.endpoint_id, over.is_removed)
+   SELECT endpoint_id AS "endpointId", is_removed AS "isRemoved", count(*)::integer AS count FROM ended GROUP BY 1, 2`,
 )
+
+/**
+ * Ends the next deliveries of removed endpoints, and those that were held for too long.
+ * @param endpointId `null`: of all
+ * @source rules#webhooks.3, rules#webhooks.14
+ */
+function endUnsent(queries: Queries, nowMs: number, endpointId: string | null): Promise<EndedUnsent[]> {
+  const heldSince = instantParameter(nowMs - limits.webhookHeldMs)
+  return queries.rows(endUnsentStatement, [instantParameter(nowMs), heldSince, ENDED_AT_ONCE, endpointId])
+}
 
 /** An endpoint with its circuit breaker and its queue. */
 interface EndpointDetail extends WebhookEndpoint, Omit<Circuit, 'failedProbes'> {

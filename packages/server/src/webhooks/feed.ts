@@ -29,7 +29,7 @@ export function createFanOut(needs: ChangeNeeds & { readonly onDeliveries: () =>
 // The feed is locked first: one process at a time gives positions, and what it did is seen by the next one through the locks of the
 // notifications. Of two notifications of one operation a statement sees both or the first alone, so the first has the earlier
 // position. The order of the ids is that of the positions. An endpoint that is removed meanwhile gets deliveries that are never sent:
-// `sweepRemoved` cancels them.
+// `endUnsent` cancels them.
 const fanOutStatement = statement<
   [max: number, now: string, deliveryIds: string],
   { notifications: number; deliveries: number }

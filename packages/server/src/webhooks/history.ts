@@ -231,29 +231,15 @@ const UNANSWERED: Readonly<Record<Exclude<AttemptOutcome, 'delivered' | 'refused
 
 /** The outcome of an attempt in a sentence, for the operator of the receiver. @source rules#webhooks.17 */
 export function explanationOf({ outcome, statusCode, code, times }: Explained): string {
-  switch (outcome) {
-    case 'delivered':
-      return `Your server took it: it answered ${statusCode}.`
-    case 'refused':
-      return ofStatus(statusCode ?? 0)
-    case 'timeout':
-      return LATE[requestParts.findLast((part) => times[`${part}Ms`] !== null) ?? 'connect']
-    case 'dns':
-    case 'connect':
-    case 'tls':
-      return ofCode(code) ?? UNANSWERED[outcome]
-    case 'broken':
-      return code?.startsWith('HPE_') ? 'Your server answered something that is not HTTP.' : UNANSWERED.broken
-    case 'address_not_allowed':
-      return UNANSWERED[outcome]
-    default:
-      return outcome satisfies never
+  if (outcome === 'delivered') return `Your server took it: it answered ${statusCode}.`
+  if (outcome === 'refused') return ofStatus(statusCode ?? 0)
+  if (outcome === 'timeout') {
+    return LATE[requestParts.findLast((part) => times[`${part}Ms`] !== null) ?? 'connect']
   }
-}
-
-function ofCode(code: string | null): string | undefined {
-  const problem = code === null ? undefined : knownProblem(code)
-  return problem === undefined ? undefined : `Your server ${problem}.`
+  if (outcome === 'broken' && code?.startsWith('HPE_')) return 'Your server answered something that is not HTTP.'
+  const isOfConnection = outcome === 'dns' || outcome === 'connect' || outcome === 'tls'
+  const problem = isOfConnection && code !== null ? knownProblem(code) : undefined
+  return problem === undefined ? UNANSWERED[outcome] : `Your server ${problem}.`
 }
 
 function ofStatus(statusCode: number): string {

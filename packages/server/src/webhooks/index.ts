@@ -25,9 +25,6 @@ export const readSealed: ReadSealed = async (queries) => [
   ...(await readSealedSecrets(queries)),
 ]
 
-/** The key that signs, the keys that receivers verify with, and the sealer of all secrets. */
-export type Signing = Awaited<ReturnType<typeof openSigning>>
-
 /**
  * Opens the signing keys; the first start makes one.
  * @param keys `PIXGATE_ENCRYPTION_KEY` and `PIXGATE_ENCRYPTION_KEY_PREVIOUS`
