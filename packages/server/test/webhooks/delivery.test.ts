@@ -86,7 +86,7 @@ test('[webhooks.8] openssl verifies a captured delivery, by the bytes that came 
   assert.equal(verdict.toString(), 'Verified OK\n')
 })
 
-test('[webhooks.6] [NO-5] a failing receiver is tried on schedule, with the same bytes, until it answers', async (t) => {
+test('[webhooks.6] [NO-5] a failing endpoint is tried on schedule, with the same bytes, until it answers', async (t) => {
   const world = await webhookWorld(t)
   const statuses = [500, 401, 503, 204]
   const receiver = await startReceiver(t, (response) => response.writeHead(statuses.shift() ?? 500).end())
@@ -153,7 +153,7 @@ test('[webhooks.7] [NO-4] a redirect is a failed attempt, never followed', async
   assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'FAILED', lastOutcome: 'refused' }])
 })
 
-test('[webhooks.6] [NO-5] a receiver that cannot be reached is tried again', async (t) => {
+test('[webhooks.6] [NO-5] an endpoint that cannot be reached is tried again', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)
   await receiver.close()

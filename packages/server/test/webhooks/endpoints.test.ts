@@ -27,7 +27,7 @@ function refusal(code: string, reason?: string) {
     error instanceof Refusal && error.code === code && (reason === undefined || error.fields[0]?.code === reason)
 }
 
-test('[webhooks.1] a receiver is registered, its events in their own order', async (t) => {
+test('[webhooks.1] an endpoint is registered, its events in their own order', async (t) => {
   const { handlers } = await webhookWorld(t)
   const { status, body } = await create(handlers, 'http://127.0.0.1:9/hook', ['pix_cash_out', 'pix_cash_in'])
   assert.equal(status, 201)
@@ -53,7 +53,7 @@ test('[webhooks.1] [NO-12] the same url with the same events, however written, i
   await create(handlers, 'http://loja.example/', ['pix_cash_in', 'pix_cash_out'])
 })
 
-test('[webhooks.1] at most 20 receivers, also when they are registered at once by two processes', async (t) => {
+test('[webhooks.1] at most 20 endpoints, also when they are registered at once by two processes', async (t) => {
   const world = await webhookWorld(t)
   const other = await world.anotherProcess()
   const results = await Promise.allSettled(

@@ -141,7 +141,7 @@ async function withSecrets({ url, database }: Awaited<ReturnType<typeof sealedWi
   return { endpointId, opened }
 }
 
-test('[encryption.3] [encryption.4] the secrets of receivers are sealed anew, too, and open as before', async (t) => {
+test('[encryption.3] [encryption.4] the secrets of endpoints are sealed anew, too, and open as before', async (t) => {
   const sealed = await sealedWithOld(t)
   const { database, rewrap } = sealed
   const { opened } = await withSecrets(sealed)
@@ -157,7 +157,7 @@ test('[encryption.3] [encryption.4] the secrets of receivers are sealed anew, to
   assert.deepEqual(actions.filter((action) => action === 'webhook_secret.rewrapped').length, 2)
 })
 
-test('[encryption.1] [webhook-secrets.4] a secret of a receiver opens nowhere else; one that was changed is told at the start, and stops nothing', async (t) => {
+test('[encryption.1] [webhook-secrets.4] a secret of an endpoint opens nowhere else; one that was changed is reported at the start, and stops nothing', async (t) => {
   const sealed = await sealedWithOld(t)
   const { url, database } = sealed
   const { endpointId } = await withSecrets(sealed)
@@ -177,7 +177,7 @@ test('[encryption.1] [webhook-secrets.4] a secret of a receiver opens nowhere el
   assert.ok(log.lines.some(({ level, msg }) => level === 'warn' && named.test(String(msg))))
 })
 
-test('[encryption.2] a secret of a receiver that no configured key opens refuses the start, by name', async (t) => {
+test('[encryption.2] a secret of an endpoint that no configured key opens refuses the start, by name', async (t) => {
   const sealed = await sealedWithOld(t)
   const { url, database } = sealed
   const { endpointId } = await withSecrets(sealed)
