@@ -208,6 +208,12 @@ function signAll(claims: readonly Claim[], signer: Signer) {
   return { signed, failure }
 }
 
+/**
+ * Deliveries of an endpoint that one claim looks at; another process may have locked the first of them. It is written into the
+ * statement: with a limit that it does not know PostgreSQL reads and sorts the whole backlog.
+ */
+const LOOKED_AT_MAX = 2 * limits.webhookInFlight
+
 // Each endpoint offers its own free places, so a backlog or an endpoint that hangs takes nothing from the others. An open one is locked
 // and skipped where it is locked: over all processes there is one probe. Nothing is claimed by a process whose signing key is not
 // current in this very statement, or that cannot open all secrets of the endpoint.
@@ -233,7 +239,7 @@ const claimStatement = statement<
    probed AS (
      SELECT id FROM endpoint e
       WHERE deleted_at IS NULL AND state = 'degraded' AND probe_at <= $1
-        AND EXISTS (SELECT FROM delivery d WHERE d.endpoint_id = e.id AND d.due_at <= $1)
+        AND (SELECT true FROM delivery d WHERE d.endpoint_id = e.id AND d.due_at <= $1 ORDER BY d.due_at LIMIT 1)
         FOR NO KEY UPDATE SKIP LOCKED),
    ready AS (
      SELECT e.id, e.url, e.failures, e.failed_probes, e.state = 'degraded' AS is_probe, secret.sealed,
@@ -248,15 +254,20 @@ const claimStatement = statement<
      SELECT ready.*, found.delivery_id, found.due_at, found.notification_id, found.body
        FROM ready
       CROSS JOIN LATERAL (
-        SELECT d.id AS delivery_id, d.due_at, n.id AS notification_id, n.body
-          FROM delivery d
-          JOIN notification n ON n.id = d.notification_id
-         WHERE d.endpoint_id = ready.id AND d.due_at <= $1 AND n.erased_at IS NULL
-           AND NOT EXISTS (
-             SELECT FROM notification earlier
-               JOIN delivery waiting ON waiting.notification_id = earlier.id AND waiting.endpoint_id = d.endpoint_id
-              WHERE d.state = 'PENDING' AND earlier.operation_id = n.operation_id AND earlier.position < n.position
-                AND waiting.state = 'PENDING' AND waiting.created_at > $8)
+        SELECT d.id AS delivery_id, d.due_at, oldest.notification_id, oldest.body
+          FROM (
+            SELECT queued.id, n.id AS notification_id, n.body
+              FROM delivery queued
+              JOIN notification n ON n.id = queued.notification_id
+             WHERE queued.endpoint_id = ready.id AND queued.due_at <= $1 AND n.erased_at IS NULL
+               AND NOT EXISTS (
+                 SELECT FROM notification earlier
+                   JOIN delivery waiting ON waiting.notification_id = earlier.id AND waiting.endpoint_id = queued.endpoint_id
+                  WHERE queued.state = 'PENDING' AND earlier.operation_id = n.operation_id AND earlier.position < n.position
+                    AND waiting.state = 'PENDING' AND waiting.created_at > $8)
+             ORDER BY queued.due_at
+             LIMIT ${LOOKED_AT_MAX}) AS oldest
+          JOIN delivery d ON d.id = oldest.id AND d.due_at <= $1
          ORDER BY d.due_at
          LIMIT ready.free
            FOR UPDATE OF d SKIP LOCKED) AS found),

@@ -296,7 +296,7 @@ const resumeStatement = statement<[string, string], { id: string }>(
    RETURNING id`,
 )
 
-/** Deliveries that end without being sent, of each endpoint in one statement. */
+/** Deliveries that end without being sent, of each endpoint in one statement. It knows the number, and so reads no more. */
 const ENDED_AT_ONCE = 500
 
 interface EndedUnsent {
@@ -307,10 +307,7 @@ interface EndedUnsent {
 
 // A delivery with an attempt under way is left to a later sweep, as it may arrive. A fan-out that ran while the endpoint was removed adds
 // some.
-const endUnsentStatement = statement<
-  [now: string, heldSince: string, limit: number, endpointId: string | null],
-  EndedUnsent
->(
+const endUnsentStatement = statement<[now: string, heldSince: string, endpointId: string | null], EndedUnsent>(
   'webhooks.endUnsent',
   `WITH over AS (
      SELECT found.id, e.deleted_at IS NOT NULL AS is_removed
@@ -320,9 +317,9 @@ const endUnsentStatement = statement<
          WHERE d.endpoint_id = e.id AND (d.leased_until IS NULL OR d.leased_until <= $1)
            AND d.due_at < CASE WHEN e.deleted_at IS NULL THEN $2::timestamptz ELSE 'infinity' END
          ORDER BY d.due_at
-         LIMIT $3
+         LIMIT ${ENDED_AT_ONCE}
            FOR UPDATE SKIP LOCKED) AS found
-      WHERE (e.deleted_at IS NOT NULL OR e.state <> 'active') AND ($4::uuid IS NULL OR e.id = $4)),
+      WHERE (e.deleted_at IS NOT NULL OR e.state <> 'active') AND ($3::uuid IS NULL OR e.id = $3)),
    ended AS (
      UPDATE delivery d
         SET state = CASE WHEN d.state <> 'PENDING' THEN d.state WHEN over.is_removed THEN 'CANCELLED' ELSE 'FAILED' END,
@@ -341,7 +338,7 @@ const endUnsentStatement = statement<
  */
 function endUnsent(queries: Queries, nowMs: number, endpointId: string | null): Promise<EndedUnsent[]> {
   const heldSince = instantParameter(nowMs - limits.webhookHeldMs)
-  return queries.rows(endUnsentStatement, [instantParameter(nowMs), heldSince, ENDED_AT_ONCE, endpointId])
+  return queries.rows(endUnsentStatement, [instantParameter(nowMs), heldSince, endpointId])
 }
 
 /** An endpoint with its circuit breaker and its queue. */
