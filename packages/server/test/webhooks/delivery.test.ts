@@ -485,6 +485,46 @@ test('[webhooks.25] of two notifications of an operation the later waits for the
   assert.ok(arrived().lastIndexOf(first) < arrived().indexOf(second))
 })
 
+test('[webhooks.25] notifications that wait for earlier ones hold up no other, however many they are', async (t) => {
+  const world = await webhookWorld(t)
+  const receiver = await startReceiver(t)
+  await world.register(receiver.url)
+  const operations = Array.from({ length: 3 * limits.webhookInFlight }, () => randomUUID())
+  for (const operation of operations) await world.notifyOf(operation)
+  await world.fanOut.processNext()
+  await administer(world.url, "UPDATE delivery SET due_at = due_at + interval '1 hour'")
+  for (const operation of operations) await world.notifyOf(operation)
+  world.clock.advance(1)
+  const other = await world.notify()
+  await world.deliverDue()
+  assert.deepEqual(
+    receiver.received.map(({ headers }) => headers['webhook-id']),
+    [other],
+  )
+})
+
+test('[webhooks.25] the later notification waits also while another process has the earlier one in flight', async (t) => {
+  const world = await webhookWorld(t)
+  const receiver = await startReceiver(t)
+  await world.register(receiver.url)
+  const operation = randomUUID()
+  const [first, second] = [await world.notifyOf(operation), await world.notifyOf(operation)]
+  const { promise: mayRecord, resolve: record } = Promise.withResolvers<void>()
+  const other = await world.anotherProcess({ recordsAfter: mayRecord })
+  await other.fanOut.processNext()
+  await other.delivery.processNext()
+  await receiver.arrived(1)
+  await world.deliverDue()
+  assert.equal(receiver.received.length, 1)
+  record()
+  await other.delivery.settled()
+  await world.deliverDue()
+  assert.deepEqual(
+    receiver.received.map(({ headers }) => headers['webhook-id']),
+    [first, second],
+  )
+})
+
 test('[webhooks.25] after a minute the later notification is sent past the earlier one', async (t) => {
   const world = await webhookWorld(t)
   const operation = randomUUID()
