@@ -300,6 +300,37 @@ test('[webhooks.16] [logs.3] an endpoint that is degraded, paused and well again
   )
 })
 
+test('[logs.1] [logs.3] every line about deliveries has its event, and none a path, a body or an answer', async (t) => {
+  const world = await webhookWorld(t)
+  const log = capturedLog()
+  const logged = await world.anotherProcess({ logger: log.logger })
+  let status = 400
+  const receiver = await startReceiver(t, (response) => response.writeHead(status).end('hidden answer'))
+  const id = await world.register(`${receiver.url}hidden-path?token=hidden`)
+  await world.notify('pix_cash_in', '{"event_type":"hidden","event":{}}')
+  for (let attempt = 0; attempt < 4; attempt++) {
+    await sendAll(logged, receiver)
+    world.clock.advance(5 * 60 * SECOND)
+  }
+  status = 500
+  await notifyTimes(world, 6)
+  await sendAll(logged, receiver)
+  await logged.handlers.testWebhook({ ...input, params: { webhook_id: id } })
+  world.clock.advance(limits.webhookHeldMs + HOUR)
+  await logged.housekeeping.processNext()
+  assert.deepEqual(
+    new Set(log.lines.map(({ event }) => event)),
+    new Set([
+      'delivery.retry_scheduled',
+      'delivery.given_up',
+      'delivery.held_too_long',
+      'endpoint.circuit_opened',
+      'endpoint.tested',
+    ]),
+  )
+  assert.doesNotMatch(JSON.stringify(log.lines), /hidden/)
+})
+
 test('[webhooks.12] an endpoint that asks for time is left alone, for a minute at most', async (t) => {
   const { world, receiver, answer } = await worldWithReceiver(t)
   Object.assign(answer, { status: 429, headers: { 'retry-after': '3600' } })
