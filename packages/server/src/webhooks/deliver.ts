@@ -2,7 +2,7 @@ import { limits } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, instantOrNull, instantParameter, type Queries, statement } from '../platform/db/database.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
+import { andMore, createHeartbeat } from '../platform/heartbeat.ts'
 import { type Batcher, createBatcher } from '../platform/jobs/batcher.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import type { Logger } from '../platform/log.ts'
@@ -10,7 +10,7 @@ import type { Sealer } from '../platform/sealing.ts'
 import { type Circuit, circuitAfter } from './breaker.ts'
 import { type AttemptsLeft, type NextStep, nextStep } from './schedule.ts'
 import { type OpenSecrets, openingSecrets, type SealedSecret } from './secrets.ts'
-import { type Attempt, type Signature, send, signatureOf } from './send.ts'
+import { type Attempt, type Signature, send } from './send.ts'
 import type { Keyring, Signer } from './signing.ts'
 
 /**
@@ -50,7 +50,6 @@ export interface DeliverNeeds {
   /** Called when another attempt may start. */
   readonly onFree: () => void
   readonly observer?: DeliveryObserver | undefined
-  readonly heartbeat?: Heartbeat
 }
 
 /** A delivery that this process may attempt until its lease ends. */
@@ -93,7 +92,7 @@ export class Deliver implements Job {
   readonly #needs: DeliverNeeds
   readonly #openSecrets: OpenSecrets
   readonly #finishes: Batcher<EndedAttempt, FinishedDelivery | undefined>
-  readonly #heartbeat: Heartbeat
+  readonly #heartbeat = createHeartbeat()
   /** Attempts under way, by endpoint. */
   readonly #inFlight = new Map<string, number>()
   readonly #unfinished = new Set<Promise<void>>()
@@ -105,7 +104,6 @@ export class Deliver implements Job {
   constructor(dependencies: DeliverNeeds) {
     this.#needs = dependencies
     this.#openSecrets = openingSecrets(dependencies.sealer, dependencies.logger)
-    this.#heartbeat = dependencies.heartbeat ?? createHeartbeat()
     this.#finishes = createBatcher((ended) => finish(dependencies, this.#failing, ended), FINISHES)
   }
 
@@ -198,7 +196,8 @@ function signAll(claims: readonly Claim[], signer: Signer) {
   let failure: Error | undefined
   for (const claim of claims) {
     try {
-      const signature = signatures.get(claim.notificationId) ?? signatureOf(claim.body, signer)
+      const known = signatures.get(claim.notificationId)
+      const signature = known ?? { text: signer.sign(claim.body), keyId: signer.keyId }
       signatures.set(claim.notificationId, signature)
       signed.push([claim, signature])
     } catch (cause) {

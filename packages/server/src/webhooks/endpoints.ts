@@ -1,7 +1,6 @@
 import { type EventType, endpointReasons, type endpoints, eventTypes, limits, Refusal } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
-import type { Clock } from '../platform/clock.ts'
-import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
+import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import { instantText } from '../platform/http/instant.ts'
 import type { AddressGate } from '../platform/http-client/address-gate.ts'
@@ -15,19 +14,10 @@ import { type Change, type ChangeNeeds, change } from './change.ts'
 import { assertResolves, endpointUrl } from './endpoint-url.ts'
 import { attemptFieldsView } from './history.ts'
 import { endSecrets, eraseSecrets, listSecrets, makeSecret, openingSecrets, type WebhookSecret } from './secrets.ts'
-import { send, signatureOf } from './send.ts'
+import { send } from './send.ts'
 import type { Keyring } from './signing.ts'
 
 /** Endpoints of the merchant: registering, pausing, resuming, testing and removing them. */
-
-/** A registered endpoint. */
-export interface WebhookEndpoint {
-  readonly id: string
-  readonly url: string
-  /** In the order of `eventTypes`. */
-  readonly events: readonly EventType[]
-  readonly createdAt: number
-}
 
 /** Dependencies of endpoints. */
 export interface EndpointNeeds extends ChangeNeeds {
@@ -176,7 +166,8 @@ function createTestEvents(needs: EndpointNeeds) {
     const event = { id: notificationId, created_at: new Date(now).toISOString() }
     const body = Buffer.from(JSON.stringify({ event_type: TEST_EVENT_TYPE, event }))
     const message = { url: found.url, notificationId, body }
-    const signature = signatureOf(body, keyring.signer())
+    const { keyId, sign } = keyring.signer()
+    const signature = { text: sign(body), keyId }
     const attempt = await send(needs, message, signature, secrets, { 'webhook-test': 'true' })
     const { outcome, statusCode, code, excerpt, times } = attempt
     const line = { event: 'endpoint.tested', webhookId: found.id, host: URL.parse(found.url)?.host, outcome }
@@ -201,15 +192,8 @@ function createTestEvents(needs: EndpointNeeds) {
  * long. Erases secrets that sign no more.
  * @source rules#webhooks.3, rules#webhooks.14, rules#webhook-secrets.3
  */
-export function createHousekeeping({
-  database,
-  clock,
-  logger,
-}: {
-  readonly database: Database
-  readonly clock: Clock
-  readonly logger: Logger
-}): Job {
+export function createHousekeeping(needs: Pick<EndpointNeeds, 'database' | 'clock' | 'logger'>): Job {
+  const { database, clock, logger } = needs
   return {
     processNext: async () => {
       const now = clock.now()
@@ -251,12 +235,17 @@ export function changeEndpoint<Result>(
   return change(needs, context, (queries) => lockEndpoint(queries, id), make)
 }
 
-/** An endpoint of the list. */
-export interface ListedEndpoint extends WebhookEndpoint {
+/** An endpoint that was not removed. */
+export interface WebhookEndpoint {
+  readonly id: string
+  readonly url: string
+  /** In the order of `eventTypes`. */
+  readonly events: readonly EventType[]
+  readonly createdAt: number
   readonly isPaused: boolean
 }
 
-const listEndpointsStatement = statement<[], ListedEndpoint>(
+const listEndpointsStatement = statement<[], WebhookEndpoint>(
   'webhooks.listEndpoints',
   `SELECT id, url, events, created_at AS "createdAt", state = 'paused' AS "isPaused"
      FROM endpoint
@@ -265,7 +254,7 @@ const listEndpointsStatement = statement<[], ListedEndpoint>(
 )
 
 /** The endpoints that were not removed, oldest first. */
-export function listEndpoints(queries: Queries): Promise<ListedEndpoint[]> {
+export function listEndpoints(queries: Queries): Promise<WebhookEndpoint[]> {
   return queries.rows(listEndpointsStatement, [])
 }
 
@@ -364,7 +353,7 @@ const RECENT_MS = 24 * 60 * 60 * 1_000
 const selectEndpointStatement = statement<[string, number, recentSince: string], EndpointDetail>(
   'webhooks.selectEndpoint',
   `SELECT e.id, e.url, e.events, e.created_at AS "createdAt", e.state, e.reason, e.since, e.failures,
-          e.failing_since AS "failingSince", e.probe_at AS "probeAt", e.held_until AS "heldUntil",
+          e.failing_since AS "failingSince", e.probe_at AS "probeAt", e.held_until AS "heldUntil", e.state = 'paused' AS "isPaused",
           counted.pending, first.oldest AS "oldestPendingAt", first.due AS "nextAttemptAt", recent.*
      FROM endpoint e
     CROSS JOIN LATERAL (
@@ -395,16 +384,25 @@ async function existingEndpoint(queries: Queries, id: string, nowMs: number): Pr
   return found[0]
 }
 
-function endpointView({ id, url, events, createdAt, isPaused }: ListedEndpoint) {
+function endpointView({ id, url, events, createdAt, isPaused }: WebhookEndpoint) {
   return { webhook_id: id, url, events: [...events], active: !isPaused, createdAt: new Date(createdAt).toISOString() }
 }
 
 /** @source rules#webhooks.15, rules#webhooks.19, rules#webhook-secrets.2 */
 function detailView(detail: EndpointDetail, secrets: readonly WebhookSecret[]) {
-  const { state, reason, failures, pending, recentAttempts: attempts, recentSuccesses: succeeded } = detail
+  const {
+    state,
+    reason,
+    failures,
+    pending,
+    recentAttempts: attempts,
+    recentSuccesses: succeeded,
+    p50Ms,
+    p95Ms,
+  } = detail
   const successRate = attempts === 0 ? null : Math.round((succeeded / attempts) * 10_000) / 10_000
   return {
-    ...endpointView({ ...detail, isPaused: state === 'paused' }),
+    ...endpointView(detail),
     delivery: {
       state,
       reason,
@@ -417,7 +415,7 @@ function detailView(detail: EndpointDetail, secrets: readonly WebhookSecret[]) {
       pending,
       oldestPendingAt: instantText(detail.oldestPendingAt),
       nextAttemptAt: instantText(detail.nextAttemptAt),
-      recent: { attempts, succeeded, successRate, p50Ms: detail.p50Ms, p95Ms: detail.p95Ms },
+      recent: { attempts, succeeded, successRate, p50Ms, p95Ms },
     },
     secrets: secrets.map(({ createdAt, expiresAt }) => ({
       createdAt: new Date(createdAt).toISOString(),

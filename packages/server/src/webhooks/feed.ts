@@ -1,6 +1,7 @@
 import { type EndpointInput, type EventType, type endpoints, limits, type ReadFrom, Refusal } from '@pixgate/spec'
 import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
+import { invalidField } from '../platform/http/validation.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import type { ChangeNeeds } from './change.ts'
@@ -270,8 +271,7 @@ function cursorOf({ cursor: text }: Query): FeedCursor | undefined {
   if (text === undefined) return undefined
   const cursor = readCursor(text)
   if (cursor !== undefined) return cursor
-  const message = 'cursor must be the nextCursor of an earlier page'
-  throw new Refusal('validation_error', { message, fields: [{ field: 'cursor', code: 'invalid', message }] })
+  throw invalidField('cursor', 'invalid', 'cursor must be the nextCursor of an earlier page')
 }
 
 /** How often a request that waits looks at the end of the feed. */

@@ -12,6 +12,7 @@ import { type Database, instantOrNull, type Queries, statement } from '../platfo
 import type { Handlers } from '../platform/http/handler.ts'
 import { instantOf, instantText } from '../platform/http/instant.ts'
 import { cursorAfter, type Place, placeOf } from '../platform/http/page-cursor.ts'
+import { invalidField } from '../platform/http/validation.ts'
 import { type RequestPart, requestParts, type TimeSplit } from '../platform/http-client/request-times.ts'
 import { isUuid } from '../platform/ids.ts'
 
@@ -45,12 +46,8 @@ export function createHistoryHandlers(database: Database) {
 function placeAfter(cursor: string | undefined): Place | undefined {
   if (cursor === undefined) return undefined
   const place = placeOf(cursor)
-  if (place === undefined) throw invalid('cursor', 'invalid', 'cursor must be the nextCursor of an earlier page')
+  if (place === undefined) throw invalidField('cursor', 'invalid', 'cursor must be the nextCursor of an earlier page')
   return place.after
-}
-
-function invalid(field: string, code: string, message: string): Refusal {
-  return new Refusal('validation_error', { message, fields: [{ field, code, message }] })
 }
 
 /** A delivery with its notification's operation. */
@@ -133,7 +130,7 @@ function listDeliveries(queries: Queries, query: DeliveriesQuery, limit: number)
   const from = query.from === undefined ? null : instantOf(query.from)
   const until = query.until === undefined ? null : instantOf(query.until)
   if (from !== null && until !== null && until < from)
-    throw invalid('until', 'out_of_range', 'until must not be before from')
+    throw invalidField('until', 'out_of_range', 'until must not be before from')
   const after = placeAfter(query.cursor)
   return queries.rows(query.operation_id === undefined ? listDeliveriesStatement : listOfOperationStatement, [
     query.webhook_id ?? null,
