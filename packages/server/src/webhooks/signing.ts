@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { type endpoints, type getJwks, limits, type listPublicKeys, Refusal, type signingKeyView } from '@pixgate/spec'
+import { type endpoints, limits, Refusal, type signingKeyView } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { sha256 } from '../platform/crypto.ts'
 import { instantOrNull, instantParameter, type Queries, statement } from '../platform/db/database.ts'
@@ -445,20 +445,16 @@ function operatorView(key: SigningKey, nowMs: number): Static<typeof signingKeyV
   }
 }
 
-type PublicKeyItem = Static<(typeof listPublicKeys)['responses'][200]['schema']>['data'][number]
-
 /** None of a key that has retired since it was read. */
-function publicView(key: SigningKey, nowMs: number): PublicKeyItem[] {
+function publicView(key: SigningKey, nowMs: number) {
   const state = stateOf(key, nowMs)
   if (state === 'retired') return []
   const since = { next: key.publishedAt, current: key.signsFrom, previous: key.replacedAt }[state] ?? key.publishedAt
   return [{ id: key.id, state, publicKey: key.publicPem, since: new Date(since).toISOString() }]
 }
 
-type Jwk = Static<(typeof getJwks)['responses'][200]['schema']>['keys'][number]
-
 /** RFC 7517; the signatures are DER, which JOSE does not have. @source rules#signing-keys.4 */
-function jwkView({ id, publicPem }: SigningKey): Jwk {
+function jwkView({ id, publicPem }: SigningKey) {
   const { x = '', y = '' } = createPublicKey(publicPem).export({ format: 'jwk' })
-  return { kty: 'EC', crv: 'P-256', x, y, kid: id, use: 'sig', alg: 'ES256' }
+  return { kty: 'EC', crv: 'P-256', x, y, kid: id, use: 'sig', alg: 'ES256' } as const
 }
