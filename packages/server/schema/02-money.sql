@@ -114,9 +114,8 @@ CREATE INDEX operation_awaiting_approval ON operation (id)
 CREATE INDEX operation_paid_to ON operation ((detail #>> '{recipient,pixKey}'), created_at)
  WHERE kind = 'cash_out' AND status NOT IN ('FAILED', 'RELEASED')
    AND (NOT facts ? 'returns' OR still_paid(value_cents, facts) > 0);
--- Adjustments about a movement or a difference, and those that were booked against its money.
+-- Adjustments about a movement or a difference.
 CREATE INDEX operation_about ON operation ((detail ->> 'about')) WHERE kind = 'adjustment' AND detail ? 'about';
-CREATE INDEX operation_against ON operation ((detail ->> 'against')) WHERE kind = 'adjustment' AND detail ? 'against';
 
 -- The timeline of an operation.
 CREATE TABLE move (

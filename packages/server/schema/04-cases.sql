@@ -11,11 +11,13 @@ CREATE TABLE "case" (
   facts        jsonb NOT NULL,
   -- The most that was ever reported about it, or else the value of its operation. Without sign.
   amount_cents bigint,
+  -- Grows with every change that a decision depends on.
+  version      integer NOT NULL DEFAULT 1,
   opened_at    timestamptz NOT NULL,
   closed_at    timestamptz,
   CONSTRAINT case_once UNIQUE NULLS NOT DISTINCT (operation_id, kind, reference)
 );
-GRANT SELECT, INSERT, UPDATE (facts, amount_cents, closed_at) ON "case" TO pixgate_app;
+GRANT SELECT, INSERT, UPDATE (facts, amount_cents, version, closed_at) ON "case" TO pixgate_app;
 
 -- The oldest open case, and the number of open ones.
 CREATE INDEX case_open ON "case" (opened_at) WHERE closed_at IS NULL;
@@ -45,6 +47,19 @@ BEGIN
 END $$;
 CREATE TRIGGER most_told_kept BEFORE UPDATE OF facts, amount_cents ON "case" FOR EACH ROW
   EXECUTE FUNCTION keep_most_told();
+
+-- A change of a case raises its version, so that no proposal outlives it. The same report with another time is no change. The engine
+-- raises it besides where the operation of the case changed. Runs after the other triggers of the row, by its name.
+CREATE FUNCTION raise_case_version() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  times CONSTANT text[] := '{occurredAt,missedAt,deniedAt,since,readAt}';
+  is_changed CONSTANT boolean := (NEW.facts - times, NEW.amount_cents, NEW.closed_at)
+    IS DISTINCT FROM (OLD.facts - times, OLD.amount_cents, OLD.closed_at);
+BEGIN
+  NEW.version := greatest(NEW.version, OLD.version + is_changed::int);
+  RETURN NEW;
+END $$;
+CREATE TRIGGER version_raised BEFORE UPDATE ON "case" FOR EACH ROW EXECUTE FUNCTION raise_case_version();
 
 -- A case of the bank's statement begins open: inserted as closed, it would claim that the difference was decided.
 -- @source rules#audit.10
@@ -80,17 +95,17 @@ CREATE TRIGGER closing_told AFTER UPDATE OF closed_at ON "case" FOR EACH ROW
         AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs'))
   EXECUTE FUNCTION tell_closed_case();
 
--- Steps of operators towards a decision about a case: decisions, proposals, approvals and withdrawals.
+-- Steps of operators towards a decision about a case: decisions, proposals, approvals and refusals.
 CREATE TABLE case_step (
   id                   uuid PRIMARY KEY,
   case_id              uuid NOT NULL,
-  step                 text NOT NULL CHECK (step IN ('decided', 'proposed', 'approved', 'withdrawn')),
-  -- The proposal that is approved or withdrawn.
+  step                 text NOT NULL CHECK (step IN ('decided', 'proposed', 'approved', 'refused')),
+  -- The proposal that is approved or refused.
   proposal_id          uuid,
   -- The id of an operator; `admin`: the administrative token.
   operator_id          text NOT NULL,
   operator_name        text,
-  -- JSON object: the decision with its evidence as it was ordered; of an approval or a withdrawal the reason.
+  -- JSON object: the decision with its evidence as it was ordered; of an approval or a refusal the reason.
   content              jsonb NOT NULL,
   -- The version of the case that the operator had read.
   case_version         text NOT NULL,
@@ -106,7 +121,7 @@ CREATE TABLE case_step (
   -- JSON object: the answer, for a repeated request.
   answer               jsonb NOT NULL,
   at                   timestamptz NOT NULL,
-  CONSTRAINT case_step_names_proposal CHECK ((step IN ('approved', 'withdrawn')) = (proposal_id IS NOT NULL)),
+  CONSTRAINT case_step_names_proposal CHECK ((step IN ('approved', 'refused')) = (proposal_id IS NOT NULL)),
   -- A proposal ends once.
   CONSTRAINT case_step_ends_proposal UNIQUE (proposal_id)
 );

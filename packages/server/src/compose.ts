@@ -16,6 +16,7 @@ import { cashOutDecider, createCashOutModule } from './cash-out/index.ts'
 import { CLOSE_EVERY_MS, createClosesModule } from './closes/index.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/reports.ts'
+import { createAdjustmentDesk } from './desk/adjustments.ts'
 import { createDeskHandlers } from './desk/index.ts'
 import { createDriftCases, createLooseDesk } from './desk/loose/index.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
@@ -282,13 +283,6 @@ async function buildModules(base: Base, workers: Workers) {
     ...evidence,
     ...access,
     closes: buildCloses(base, partner, evidence.statements),
-    operator: createOperatorModule({
-      ...base,
-      engine,
-      database: databases.api,
-      adminFromCents: config.deskApprovalFromCents,
-      holders: holdersOf(access),
-    }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl, onVerified: drifts.report }),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
@@ -518,19 +512,26 @@ function handlersOf(base: Base, modules: Modules) {
     ...modules.webhooks.handlers,
     ...modules.feed.handlers,
     ...modules.signing.handlers,
-    ...modules.operator.handlers,
-    ...createDeskHandlers({
-      ...base,
-      engine: modules.engine,
-      database: base.databases.api,
-      looseDesk: modules.looseDesk,
-      deciders: { cash_in: cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider },
-      holders: holdersOf(modules),
-      approvalFromCents: base.config.deskApprovalFromCents,
-      rehearse: createRehearsal({ ...base, database: base.databases.api }),
-    }),
+    ...operatorHandlersOf(base, modules),
     ...modules.operators.handlers,
     ...modules.closes.handlers,
+  }
+}
+
+/** Cases, adjustments and the kill switch. */
+function operatorHandlersOf(base: Base, modules: Modules) {
+  const { engine, looseDesk } = modules
+  const shared = { ...base, engine, database: base.databases.api, holders: holdersOf(modules) }
+  const desk = {
+    ...shared,
+    looseDesk,
+    deciders: { cash_in: cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider },
+    approvalFromCents: base.config.deskApprovalFromCents,
+    rehearse: createRehearsal(shared),
+  }
+  return {
+    ...createOperatorModule({ ...shared, desk: createAdjustmentDesk(desk) }).handlers,
+    ...createDeskHandlers(desk),
   }
 }
 

@@ -196,8 +196,9 @@ export const serviceVariables = variables({
   PIXGATE_DESK_APPROVAL_FROM_CENTS: {
     shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
     default: '100000',
+    productionDefault: '0',
     description:
-      'What an operator decides about a case, and moves at least this on any account, waits until another person approves it; so does what one person decides alone within 24 hours and comes to this together. 0: each decision. An adjustment of at least this takes an admin.',
+      'A decision about a case that moves or leaves at least this, and an adjustment of at least this, wait until another person approves them. 0: each one.',
   },
   PIXGATE_NEW_RECIPIENT_HOURS: {
     shape: integer(0, 8_760, 'hours'),

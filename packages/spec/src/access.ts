@@ -18,7 +18,15 @@ const INCLUDED: Readonly<Record<OperatorRole, readonly OperatorRole[]>> = {
   admin: ['viewer', 'operator', 'admin'],
 }
 
+/** The role that an endpoint needs at least, or several of which each is enough. */
+export type NeededRole = OperatorRole | readonly OperatorRole[]
+
+/** The roles of which each is enough. */
+export function neededRoles(needed: NeededRole): readonly OperatorRole[] {
+  return typeof needed === 'string' ? [needed] : needed
+}
+
 /** Whether an operator of a role may do what needs this one at least. @source rules#operators.3 */
-export function roleIncludes(role: OperatorRole, needed: OperatorRole): boolean {
-  return INCLUDED[role].includes(needed)
+export function roleIncludes(role: OperatorRole, needed: NeededRole): boolean {
+  return neededRoles(needed).some((one) => INCLUDED[role].includes(one))
 }

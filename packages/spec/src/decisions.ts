@@ -6,12 +6,12 @@
 export const deskTriggers = {
   credit: 'operator.credited',
   return: 'operator.returned',
-  attribute: 'operator.attributed',
-  confirm: 'operator.confirmed',
-  fail: 'operator.failed',
+  book: 'operator.attributed',
+  executed: 'operator.executed',
+  not_executed: 'operator.not_executed',
   write_off: 'operator.written_off',
   undo: 'operator.undone',
-  reopen: 'operator.reopened',
+  ask_again: 'operator.asked_again',
   close: 'operator.explained',
 } as const
 
@@ -22,7 +22,7 @@ export type DeskDecision = keyof typeof deskTriggers
 export const deskDecisionNames = Object.keys(deskTriggers) as DeskDecision[]
 
 /** What an operator proves a decision with. */
-export const evidenceFields = ['endToEndId', 'returnId', 'attributeTo'] as const
+export const evidenceFields = ['endToEndId', 'returnId', 'operationId'] as const
 
 /** See {@link evidenceFields}. */
 export type EvidenceField = (typeof evidenceFields)[number]

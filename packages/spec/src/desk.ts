@@ -70,7 +70,7 @@ const option = Type.Object(
   {
     decision: Type.Enum(everyDecision),
     meaning: Type.String({ description: 'What it is, in a sentence' }),
-    needs: Type.Array(Type.Enum([...evidenceFields, 'reference']), { description: 'What must be named with it' }),
+    needs: Type.Array(Type.Enum([...evidenceFields]), { description: 'What must be named with it' }),
     isOffered: Type.Boolean({ description: 'Whether the table has it now' }),
     whyNot: Type.Array(Type.String(), { description: 'Why not: what holds and must not, or must hold and does not' }),
     needsSecondPerson: nullable(
@@ -92,18 +92,16 @@ const person = Type.Object({
 const step = Type.Object(
   {
     id: uuid,
-    step: Type.Enum(['decided', 'proposed', 'approved', 'withdrawn']),
-    proposalId: nullable({ ...uuid, description: 'The proposal that was approved or withdrawn' }),
+    step: Type.Enum(['decided', 'proposed', 'approved', 'refused']),
+    proposalId: nullable({ ...uuid, description: 'The proposal that was approved or refused' }),
     by: person,
     order: {
       ...json,
-      description: 'The decision with its reason and evidence; of an approval or a withdrawal the reason',
+      description: 'The decision with its reason and evidence; of an approval or a refusal the reason',
     },
     amountCents: cents('The largest sum that it moves on any account'),
     isOpen: Type.Boolean({ description: 'It is a proposal that can still be approved' }),
-    whyVoid: nullable(
-      Type.String({ description: 'Why a proposal that nobody approved or withdrew cannot be approved any more' }),
-    ),
+    whyVoid: nullable(Type.String({ description: 'Why an open proposal cannot be approved any more' })),
     at: instant,
   },
   { title: 'CaseStep' },
@@ -205,13 +203,13 @@ const caseWhole = Type.Object(
     ...caseFields,
     version: Type.String({
       maxLength: 128,
-      description: 'It changes with everything that becomes known of its operation, or of what it is about',
+      description: 'It changes with everything that a decision depends on, and not when the bank is queried in vain',
     }),
     facts: { ...json, description: 'What was reported when the case opened' },
     options: Type.Array(option, { description: 'What the table has for this case, and what each would do' }),
     event: nullable({ ...event, description: 'The event of the bank that was set aside; `null`: it is about none' }),
     steps: Type.Array(step, {
-      description: 'What operators have decided, proposed, approved and withdrawn, in their order',
+      description: 'What operators have decided, proposed, approved and refused, in their order',
     }),
     timeline: nullable({ ...timeline, description: 'All that is known of its operation; `null`: it has none' }),
   },
@@ -283,12 +281,12 @@ const decision = Type.Enum(everyDecision, { description: 'One of those that the 
 
 const decided = Type.Object(
   {
-    outcome: Type.Enum(['decided', 'proposed', 'approved', 'withdrawn', 'dry_run'], {
+    outcome: Type.Enum(['decided', 'proposed', 'approved', 'refused', 'dry_run'], {
       description: '`proposed`: another person is to approve it; `dry_run`: nothing was changed',
     }),
     caseId: uuid,
     decision,
-    proposalId: nullable({ ...uuid, description: 'To be approved or withdrawn' }),
+    proposalId: nullable({ ...uuid, description: 'To be approved or refused' }),
     needsSecondPerson: Type.Boolean({ description: 'Another person has to approve it' }),
     whySecondPerson: nullable(Type.String({ description: 'Why another person has to approve it, in words' })),
     effects: nullable(effects),
@@ -317,6 +315,14 @@ const DECIDED_EXAMPLE = {
   },
 } as const
 
+const PROPOSAL_ID = '0198c0f3-3f00-7000-8000-8b9c0d1e2f3a'
+
+const PROPOSED = {
+  proposalId: PROPOSAL_ID,
+  needsSecondPerson: true,
+  whySecondPerson: 'its amount is at least R$ 1.000,00',
+} as const
+
 /** @source rules#desk.35, rules#desk.36, rules#desk.37, rules#desk.39 */
 export const decideCase = endpoint({
   id: 'decideCase',
@@ -330,7 +336,7 @@ export const decideCase = endpoint({
     'Only what the case offers, and only where nothing changed since it was read. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on it becomes a proposal, which another person approves. Send an `Idempotency-Key`, so that a lost answer is not decided twice.',
   params: CASE_PARAMS,
   headers: {
-    'Idempotency-Key': { ...idempotencyKey, description: 'Replays the 200 of the same request within 24 hours' },
+    'Idempotency-Key': { ...idempotencyKey, description: 'Replays the answer to the same request within 24 hours' },
   },
   body: Type.Object(
     {
@@ -343,7 +349,7 @@ export const decideCase = endpoint({
         description: '`version` of the case as it was read',
       }),
       evidence,
-      attributeTo: optional({ ...uuid, description: 'Of `attribute`: the operation that the money was meant for' }),
+      operationId: optional({ ...uuid, description: 'Of `book`: the operation that books the money or the event' }),
       dryRun: optional(Type.Boolean({ description: 'Tell what it would do, and change nothing' })),
     },
     { title: 'CaseDecisionRequest', additionalProperties: false },
@@ -351,33 +357,37 @@ export const decideCase = endpoint({
   example: { decision: 'credit', reason: 'The customer paid for two boxes', version: '3' },
   responses: {
     200: {
-      description: 'What was done or proposed, or would be done',
+      description: 'What was done, or would be done',
       headers: ['Idempotent-Replayed'],
       schema: decided,
       example: DECIDED_EXAMPLE,
     },
+    202: {
+      description: 'What was proposed; nothing is done until another person approves it',
+      headers: ['Idempotent-Replayed'],
+      schema: decided,
+      example: { ...DECIDED_EXAMPLE, ...PROPOSED, outcome: 'proposed' },
+    },
   },
-  errors: ['not_found', 'case_changed', 'not_possible_in_state', 'idempotency_key_reused'],
+  errors: ['not_found', 'case_changed', 'not_possible_in_state', 'idempotency_key_reused', 'insufficient_balance'],
 })
-
-const PROPOSAL_ID = '0198c0f3-3f00-7000-8000-8b9c0d1e2f3a'
 
 const PROPOSAL_PARAMS = Type.Object({
   id: idText('case', CASE_ID),
   proposalId: idText('proposal', PROPOSAL_ID),
 })
 
-/** @source rules#desk.40, rules#desk.41, rules#desk.42 */
+/** @source rules#desk.40, rules#desk.41, rules#desk.42, rules#desk.43 */
 export const decideCaseProposal = endpoint({
   id: 'decideCaseProposal',
   method: 'PUT',
   path: '/operator/cases/{id}/proposals/{proposalId}',
   auth: 'admin',
-  role: 'approver',
+  role: ['operator', 'approver'],
   tag: 'Operator',
   summary: 'Approve a decision that another person proposed, or refuse it',
   description:
-    'Approved, exactly what was proposed is done at once. Where the case changed since, or whoever proposed it was deactivated, the proposal is void. Refused, it is withdrawn.',
+    'An `approver` approves: exactly what was proposed is done at once. Where the case changed since, or its proposer was deactivated, the proposal is void. Any operator or approver refuses, its proposer too: it cannot be approved any more.',
   params: PROPOSAL_PARAMS,
   body: Type.Object(
     { approved: Type.Boolean(), reason },
@@ -388,44 +398,8 @@ export const decideCaseProposal = endpoint({
     200: {
       description: 'What was done',
       schema: decided,
-      example: {
-        ...DECIDED_EXAMPLE,
-        outcome: 'approved',
-        proposalId: PROPOSAL_ID,
-        needsSecondPerson: true,
-        whySecondPerson: 'its amount is at least R$ 1.000,00',
-      },
+      example: { ...DECIDED_EXAMPLE, ...PROPOSED, outcome: 'approved' },
     },
   },
-  errors: ['not_found', 'approver_not_independent', 'proposal_void', 'not_possible_in_state'],
-})
-
-/** @source rules#desk.43 */
-export const withdrawCaseProposal = endpoint({
-  id: 'withdrawCaseProposal',
-  method: 'POST',
-  path: '/operator/cases/{id}/proposals/{proposalId}/withdrawal',
-  auth: 'admin',
-  role: 'operator',
-  tag: 'Operator',
-  summary: 'Withdraw a decision that was proposed',
-  description: 'Any operator may. It cannot be approved any more.',
-  params: PROPOSAL_PARAMS,
-  body: Type.Object({ reason }, { title: 'CaseWithdrawalRequest', additionalProperties: false }),
-  example: { reason: 'The bank wrote again' },
-  responses: {
-    200: {
-      description: 'It is withdrawn',
-      schema: decided,
-      example: {
-        ...DECIDED_EXAMPLE,
-        outcome: 'withdrawn',
-        proposalId: PROPOSAL_ID,
-        needsSecondPerson: true,
-        whySecondPerson: 'its amount is at least R$ 1.000,00',
-        effects: null,
-      },
-    },
-  },
-  errors: ['not_found', 'proposal_void'],
+  errors: ['not_found', 'approver_not_independent', 'proposal_void', 'not_possible_in_state', 'insufficient_balance'],
 })

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import type { ApiKeyScope, OperatorRole } from './access.ts'
+import type { ApiKeyScope, NeededRole } from './access.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ResponseHeader } from './response-headers.ts'
 
@@ -31,7 +31,7 @@ export interface EndpointResponse {
 /** Who may call an endpoint: whose credential, and what that has to be good for at least. */
 type Access =
   | { readonly auth: 'api-key'; readonly scope: ApiKeyScope; readonly role?: undefined }
-  | { readonly auth: 'admin'; readonly role: OperatorRole; readonly scope?: undefined }
+  | { readonly auth: 'admin'; readonly role: NeededRole; readonly scope?: undefined }
   | { readonly auth: 'partner' | 'none'; readonly scope?: undefined; readonly role?: undefined }
 
 /** Everything the edge and the documentation know of one endpoint. */

@@ -96,7 +96,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   proposal_void: {
     cause:
-      'The proposal was approved or withdrawn before, the case changed after it was made, or whoever made it was deactivated.',
+      'The proposal was approved or refused before, the case changed after it was made, or its proposer was deactivated.',
     cure: 'Read the case again; if the decision is still right, propose it anew.',
   },
   version_conflict: {

@@ -77,7 +77,7 @@ export const errors = {
   proposal_void: {
     status: 409,
     title: 'Proposal void',
-    message: 'the proposal cannot be approved or withdrawn any more',
+    message: 'the proposal cannot be approved or refused any more',
   },
   version_conflict: {
     status: 409,

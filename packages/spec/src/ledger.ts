@@ -446,14 +446,6 @@ export const journals = {
       { account: 'losses', amount: { v: -1 } },
     ],
   },
-  clearing_cancelled: {
-    symbol: 'JC9',
-    meaning: 'what was in clearing for one movement cancels what it lacked for another',
-    postings: [
-      { account: 'clearing', amount: { v: -1 } },
-      { account: 'clearing', amount: { v: 1 } },
-    ],
-  },
 } as const satisfies Readonly<Record<string, JournalTemplate>>
 
 /** The kind of a journal. */

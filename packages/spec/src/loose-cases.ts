@@ -5,28 +5,26 @@
 
 /** What an operator may decide of a case of no operation. */
 export type LooseDecision =
-  | 'attribute'
+  | 'book'
   | 'clear'
   | 'credit'
   | 'debit'
   | 'write_off'
   | 'undo'
   | 'revert'
-  | 'replay'
-  | 'dismiss'
+  | 'ask_again'
   | 'close'
 
 /** Every decision about a case of no operation. */
 export const looseDecisionNames: readonly LooseDecision[] = [
-  'attribute',
+  'book',
   'clear',
   'credit',
   'debit',
   'write_off',
   'undo',
   'revert',
-  'replay',
-  'dismiss',
+  'ask_again',
   'close',
 ]
 
@@ -39,16 +37,14 @@ export interface LooseCaseKind {
 const CLOSE = 'Close it as explained. No money is booked.'
 
 const EVENT: LooseCaseKind['decisions'] = {
-  attribute:
-    'Apply the event to the operation that you name, as if it had named it. Where the bank can be asked, it is asked first, and only what it confirms is booked.',
-  replay: 'Match and apply the event again, as it stands.',
-  dismiss: 'Close it: the event is applied to nothing. It is kept.',
+  book: 'Apply the event to the operation that you name, as if it had named it. Where the bank can be asked, it is asked first, and only what it confirms is booked.',
+  ask_again: 'Match and apply the event again, as it stands.',
+  close: 'Close it: the event is applied to nothing. It is kept.',
 }
 
 const LACKING: LooseCaseKind['decisions'] = {
   undo: 'Take the booking back: the merchant bears a credit that the bank does not have, or is given back what did not leave.',
   write_off: 'Leave the merchant’s balance as it is: the difference is a loss, or a gain.',
-  close: CLOSE,
 }
 
 /**
@@ -60,12 +56,11 @@ export const looseCases = {
     meaning:
       'The bank’s statement has a movement that the books do not have. Money that came in is in clearing; money that left is booked nowhere.',
     decisions: {
-      attribute: 'Hand the movement over to the operation that you name, which books it by its own table.',
+      book: 'Hand the movement over to the operation that you name, which books it by its own table.',
       clear: 'Book it to clearing until it is known whose it is. Another case keeps it open.',
       credit: 'Book it and credit it to the merchant.',
       debit: 'Book it and let the merchant bear it; what the balance does not have is owed.',
       write_off: 'Book it as a gain where it came in, as a loss where it left.',
-      close: 'Close it as explained: another movement of the bank cancels it. No money is booked.',
     },
   },
   statement_missing: {
@@ -80,7 +75,7 @@ export const looseCases = {
       credit: 'Book what the bank has more and credit it to the merchant.',
       debit: 'Book what the bank has less and let the merchant bear it; what the balance does not have is owed.',
       write_off: 'Book the difference as a gain or as a loss.',
-      close: CLOSE,
+      close: 'Close it as explained, where no difference is left. No money is booked.',
     },
   },
   in_clearing: {
@@ -89,8 +84,6 @@ export const looseCases = {
       credit: 'Credit what is in clearing to the merchant.',
       debit: 'Let the merchant bear what clearing lacks; what the balance does not have is owed.',
       write_off: 'Book it as a gain or as a loss.',
-      close:
-        'Close it with the other case in clearing that cancels it: name its id in `evidence.reference`. The one is booked against the other; no balance changes.',
     },
   },
   statement_corrected: {
@@ -98,7 +91,6 @@ export const looseCases = {
       'The bank’s statement has a movement after all that an operator had decided it lacked. What was decided stays booked.',
     decisions: {
       revert: 'Take back what was decided: the books are as they were before.',
-      close: CLOSE,
     },
   },
   statement_unreadable: {
@@ -122,6 +114,14 @@ export const looseCases = {
   ledger_drift: {
     meaning: 'The verification of the books found a fault. Nothing was booked.',
     decisions: { close: CLOSE },
+  },
+  adjustment_requested: {
+    meaning: 'An operator asked for an adjustment of the balance that takes a second person. Nothing was booked.',
+    decisions: {
+      credit: 'Book the adjustment: the money came in, and is available.',
+      debit: 'Book the adjustment: the money went out of what is available.',
+      close: 'Close it without an adjustment.',
+    },
   },
   close_differs: {
     meaning: 'The close of a day differs from the bank’s balance by what no open case explains. Nothing was booked.',

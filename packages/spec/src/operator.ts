@@ -26,7 +26,6 @@ export const adjustment = machine({
     'CLEARING_DEBITED',
     'CLEARING_GAINED',
     'CLEARING_LOST',
-    'CLEARING_CANCELLED',
   ],
   meanings: {
     CREDITED: 'It came in.',
@@ -39,7 +38,6 @@ export const adjustment = machine({
     CLEARING_DEBITED: 'The merchant bore what clearing lacked.',
     CLEARING_GAINED: 'It went from clearing to gains.',
     CLEARING_LOST: 'What clearing lacked was written off.',
-    CLEARING_CANCELLED: 'What was in clearing for one movement cancelled what it lacked for another.',
   },
   reasons: {},
   triggers: [
@@ -53,7 +51,6 @@ export const adjustment = machine({
     'operator.settled_debit',
     'operator.written_off_gain',
     'operator.written_off_loss',
-    'operator.cancelled',
   ],
   guards: {},
   cases: {},
@@ -69,7 +66,6 @@ export const adjustment = machine({
     { from: null, on: 'operator.settled_debit', to: 'CLEARING_DEBITED', posts: 'clearing_debited', rule: 'adjustment.clearing.3', says: 'what clearing lacks the merchant bears, and owes where the balance does not suffice.' },
     { from: null, on: 'operator.written_off_gain', to: 'CLEARING_GAINED', posts: 'clearing_gained', rule: 'adjustment.clearing.4', says: 'What is in clearing is an unexplained gain;' },
     { from: null, on: 'operator.written_off_loss', to: 'CLEARING_LOST', posts: 'clearing_lost', rule: 'adjustment.clearing.4', says: 'what clearing lacks is a loss. The merchant’s balance stays as it is.' },
-    { from: null, on: 'operator.cancelled', to: 'CLEARING_CANCELLED', posts: 'clearing_cancelled', rule: 'adjustment.clearing.5', says: 'What is in clearing for one movement or difference, and what clearing lacks for another, cancel each other: nothing is left for either.' },
   ],
 })
 
@@ -152,9 +148,9 @@ export const createAdjustment = endpoint({
   tag: 'Operator',
   summary: 'Adjust the balance: opening balance, top-up or withdrawal at the bank',
   description:
-    'Books what was moved at the bank by hand; moves nothing there. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on, either way, it takes an `admin`: 403 `insufficient_role`; so it does where it would bring what an `operator` adjusts, and decides alone, within 24 hours to that. Send an `Idempotency-Key`, so that a lost answer is not booked twice.',
+    'Books what was moved at the bank by hand; moves nothing there. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on, either way, it is proposed: a case `adjustment_requested`, which another person approves. The administrative token names nobody, so it proposes nothing: 403 `insufficient_role`. Send an `Idempotency-Key`, so that a lost answer is not booked twice.',
   headers: {
-    'Idempotency-Key': { ...idempotencyKey, description: 'Replays the 201 of the same request within 24 hours' },
+    'Idempotency-Key': { ...idempotencyKey, description: 'Replays the answer to the same request within 24 hours' },
   },
   body: Type.Object(
     {
@@ -167,7 +163,7 @@ export const createAdjustment = endpoint({
     },
     { title: 'AdjustmentRequest', additionalProperties: false },
   ),
-  example: { valueCents: 100000, reason: 'Opening balance' },
+  example: { valueCents: 50000, reason: 'Opening balance' },
   responses: {
     201: {
       description: 'Booked; the ledger has it as `ADJUSTMENT`',
@@ -183,9 +179,21 @@ export const createAdjustment = endpoint({
       ),
       example: {
         id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f',
-        valueCents: 100000,
+        valueCents: 50000,
         reason: 'Opening balance',
         createdAt: '2026-11-21T13:00:00.000Z',
+      },
+    },
+    202: {
+      description: 'Proposed; nothing is booked until another person approves it',
+      headers: ['Idempotent-Replayed'],
+      schema: Type.Object(
+        { caseId: uuid, proposalId: { ...uuid, description: 'To be approved or refused' } },
+        { title: 'AdjustmentProposed' },
+      ),
+      example: {
+        caseId: '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f',
+        proposalId: '0198c0f3-3f00-7000-8000-8b9c0d1e2f3a',
       },
     },
   },

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operatorRoles } from './access.ts'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { cursorList, EXTERNAL_ID, idOf, instant, nullable, pageLimit, uuid } from './shapes.ts'
+import { cursorList, idOf, instant, nullable, PERSON_NAME, pageLimit, uuid } from './shapes.ts'
 
 /**
  * Who operates the service: people with a name, a role and a token of their own. `pix_op_test_` or `pix_op_live_`, then as
@@ -17,12 +17,12 @@ const role = Type.Enum([...operatorRoles], {
     '`viewer` reads; `operator` also sets the switch and adjusts the balance; `approver` reads and approves; `admin` does what `operator` does, and makes keys and operators',
 })
 
-/** Two people need two names, so that none differs from another in what nobody sees: as an `externalId`. @source rules#operators.1 */
+/** Two people have two names that look different. @source rules#operators.1 */
 const name = Type.String({
   minLength: 1,
   maxLength: limits.nameMaxLength,
-  pattern: EXTERNAL_ID,
-  description: 'Who it is',
+  pattern: PERSON_NAME,
+  description: 'Who it is, in Latin letters',
 })
 
 const EXAMPLE = {

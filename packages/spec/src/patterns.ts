@@ -6,6 +6,7 @@ import {
   EXTERNAL_ID,
   EXTERNAL_ID_PUBLISHED,
   FREE_TEXT,
+  PERSON_NAME,
   PLAIN_TEXT,
   RETURN_ID,
   TEXT_OF_LINES,
@@ -22,6 +23,7 @@ export const patternFaults: Readonly<Record<string, string>> = {
   [FREE_TEXT]: VISIBLE,
   [TEXT_OF_LINES]: VISIBLE,
   [EXTERNAL_ID]: PRINTABLE,
+  [PERSON_NAME]: 'must consist of Latin letters; spaces, points, hyphens and apostrophes may stand between them',
   [PIX_KEY_TYPE]: `must be one of ${pixKeyTypes.join(', ')}`,
   [VISIBLE_ASCII]: 'must consist of visible ASCII characters, without spaces',
   [END_TO_END_ID]:

@@ -48,6 +48,16 @@ const SPACES = ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000'
 /** Nearly the same in the words of every language: not each has the classes of Unicode, or looks behind. It refuses less. */
 export const EXTERNAL_ID_PUBLISHED = `^(?:[^${UNPRINTABLE}${SPACES}](?:[^${UNPRINTABLE}]*[^${UNPRINTABLE}${SPACES}])?)?$`
 
+/** Letters of the languages that write in Latin script, Vietnamese included. */
+const LATIN_LETTERS =
+  'A-Za-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u0137\\u0139-\\u0148\\u014a-\\u017e\\u01a0\\u01a1\\u01af\\u01b0\\u1ea0-\\u1ef9'
+
+/**
+ * Name of a person in Latin letters. Letters of other scripts can look the same, so that one person could have two names.
+ * @source rules#operators.1
+ */
+export const PERSON_NAME = `^[${LATIN_LETTERS}](?:[${LATIN_LETTERS} .'\\u2019-]*[${LATIN_LETTERS}.])?$`
+
 /** An `X-Correlation-ID` that is kept and echoed as it came: printable ASCII. @source rules#http.3 */
 export const CORRELATION_ID = `^[ -~]{1,${limits.correlationIdMaxLength}}$`
 

@@ -48,9 +48,13 @@ test('[cash-out.unknown.3] a missing or unclear answer never releases money: eac
       ['operator.refused', [], ['the bank has it']],
       ['operator.approved', ['an approval is missing', 'the code asks for something else'], ['the bank has it']],
       // What an operator has from the bank.
-      ['operator.failed', [], ['an attempt may still arrive', 'the statement shows it', 'money of it is in suspense']],
       [
-        'operator.failed',
+        'operator.not_executed',
+        [],
+        ['an attempt may still arrive', 'the statement shows it', 'money of it is in suspense'],
+      ],
+      [
+        'operator.not_executed',
         [],
         [
           'an attempt may still arrive',

@@ -45,8 +45,10 @@ for (const machine of machines) {
         return from === row.from && on === row.on && (row.because === '*' || row.because === because)
       })
       const hidden = later.filter(
-        ({ when, unless }) =>
-          row.when.every((guard) => when.includes(guard)) && row.unless.every((guard) => unless.includes(guard)),
+        ({ when, unless, decides }) =>
+          row.when.every((guard) => when.includes(guard)) &&
+          row.unless.every((guard) => unless.includes(guard)) &&
+          (row.decides && decides ? decides.every((kind) => row.decides?.includes(kind)) : row.decides === decides),
       )
       assert.deepEqual(hidden, [], `hidden by ${row.from} –${row.on}→ ${row.to}`)
     }

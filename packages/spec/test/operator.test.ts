@@ -49,10 +49,6 @@ const POSTINGS: Readonly<Record<AdjustmentStatus, readonly (readonly [account: s
     ['clearing', { v: 1 }],
     ['losses', { v: -1 }],
   ],
-  CLEARING_CANCELLED: [
-    ['clearing', { v: -1 }],
-    ['clearing', { v: 1 }],
-  ],
 }
 /** What is booked under the bank's own id. */
 const MOVEMENTS: Readonly<Record<string, string>> = { CLEARING_ARRIVED: 'in', CLEARING_LEFT: 'out' }

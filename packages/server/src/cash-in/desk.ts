@@ -61,15 +61,15 @@ export const cashInDecider: CaseDecider<CashIn> = {
       (decision) => needsOf(cashIn, openCase, decision),
     )
   },
-  looks: (cashIn, _, { evidence: { returnId }, attributeTo }) => ({
-    reads: [cashIn.id, ...(attributeTo === undefined ? [] : [attributeTo])],
+  looks: (cashIn, _, { evidence: { returnId }, operationId }) => ({
+    reads: [cashIn.id, ...(operationId === undefined ? [] : [operationId])],
     movements: returnId === undefined ? [] : [{ direction: 'out', id: returnId }],
   }),
   decide: (cashIn, openCase, order, state, nowMs) => {
     assertOpen(cashIn, openCase)
     assertNamed(order, needsOf(cashIn, openCase, order.decision))
     const decision = decideCase(cashIn, openCase, order, state, nowMs)
-    return order.decision === 'attribute'
+    return order.decision === 'book'
       ? mergeDecisions(receivedBy(cashIn, openCase, order, state, nowMs), decision)
       : decision
   },
@@ -77,7 +77,7 @@ export const cashInDecider: CaseDecider<CashIn> = {
 
 /** What of the bank's an operator must name. */
 function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
-  if (decision === 'attribute') return ['attributeTo']
+  if (decision === 'book') return ['operationId']
   const isProof =
     decision === 'return'
       ? openCase.kind !== 'return_unattributed' && openCase.kind !== 'return_unexplained'
@@ -142,7 +142,7 @@ function receivedBy(
   state: State,
   nowMs: number,
 ): Decision<CashIn | undefined> {
-  const target = state.operation(order.attributeTo ?? '')
+  const target = state.operation(order.operationId ?? '')
   const received: Received = {
     endToEndId: openCase.reference,
     from: source.id,

@@ -17,7 +17,7 @@ export function deskNotification(
   returnedCents: bigint,
   nowMs: number,
 ): Omit<Notification, 'operationId'> {
-  const isConfirmed = decision === 'confirm'
+  const isConfirmed = decision === 'executed'
   const event = {
     id: cashOut.id,
     correlation_id: cashOut.correlationId,

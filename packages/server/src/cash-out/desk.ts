@@ -89,7 +89,7 @@ export const cashOutDecider: CaseDecider<CashOut> = {
 function needsOf(cashOut: CashOut, { reference }: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
   if (decision === 'return') return ['returnId']
   if (decision === 'credit') return mayBeOfAnother(cashOut) ? ['endToEndId'] : []
-  return decision === 'confirm' && suspendedDeparture(cashOut, reference) === 0n ? ['endToEndId'] : []
+  return decision === 'executed' && suspendedDeparture(cashOut, reference) === 0n ? ['endToEndId'] : []
 }
 
 /** Whether what came back of a payout that is confirmed may be of another payment that left for it. */
@@ -121,7 +121,7 @@ function decideCase(
   const given = { cashOut, openCase, isKnown: movements.some((it) => state.movement(it) !== undefined), nowMs }
   const [left, arrived] = [suspendedDeparture(cashOut, reference), suspendedArrival(cashOut, reference)]
   const booked = referenceOf(openCase, order, left > 0n)
-  const h = order.decision === 'confirm' ? heldCents(cashOut) : heldAgainCents(cashOut, kind)
+  const h = order.decision === 'executed' ? heldCents(cashOut) : heldAgainCents(cashOut, kind)
   const decision = orderedBy(
     machine,
     cashOut,
@@ -154,5 +154,5 @@ function decideCase(
 /** What journal and movement are known by: the case's, or what the operator names. */
 function referenceOf({ reference }: DecidableCase, { decision, evidence }: DeskOrder, isSuspended: boolean): string {
   if (decision === 'return') return evidence.returnId ?? reference
-  return decision === 'confirm' && !isSuspended ? (evidence.endToEndId ?? reference) : reference
+  return decision === 'executed' && !isSuspended ? (evidence.endToEndId ?? reference) : reference
 }

@@ -163,7 +163,10 @@ export function notDecidable(
   { kind }: Pick<DecidableCase, 'kind'>,
 ): Refusal {
   const message = `${decision} is no decision for a case ${kind} as things are`
-  return new Refusal('not_possible_in_state', { message })
+  return new Refusal('not_possible_in_state', {
+    message,
+    fields: [{ field: 'decision', code: 'not_possible', message }],
+  })
 }
 
 /**
@@ -175,15 +178,15 @@ export function assertNamed(order: DeskOrder, needs: readonly EvidenceField[]): 
   if (missing.length === 0) return
   throw new Refusal('validation_error', {
     fields: missing.map((field) => ({
-      field: field === 'attributeTo' ? field : `evidence.${field}`,
+      field: field === 'operationId' ? field : `evidence.${field}`,
       code: 'required',
       message: `${field} is required for this decision`,
     })),
   })
 }
 
-function namedIn({ attributeTo, evidence }: DeskOrder, field: EvidenceField): string | undefined {
-  return field === 'attributeTo' ? attributeTo : evidence[field]
+function namedIn({ operationId, evidence }: DeskOrder, field: EvidenceField): string | undefined {
+  return field === 'operationId' ? operationId : evidence[field]
 }
 
 /**
@@ -208,11 +211,11 @@ export function evidenceOfOrder({
   approver,
   reason,
   evidence,
-  attributeTo,
+  operationId,
 }: DeskOrder): Document {
   const { endToEndId, returnId, reference, note } = evidence
   const proof = { endToEndId, returnId, reference, note }
-  return { caseId, decision, operator, approver, reason, evidence: proof, ...(attributeTo && { attributeTo }) }
+  return { caseId, decision, operator, approver, reason, evidence: proof, ...(operationId && { operationId }) }
 }
 
 /** An operation whose case was decided: the others are open. */

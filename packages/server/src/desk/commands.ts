@@ -7,12 +7,12 @@ import { HoldersChanged, holdActive, type Person } from '../operators/index.ts'
 import { type Queries, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
-import { allowanceOf, TakesSecondPerson, takenAlone, whySecondPerson } from './alone.ts'
 import { CaseMoved, currentVersion, type Decidable, decidableOf } from './decidable.ts'
 import type { AnyOrder } from './decider.ts'
 import { changesBy, weigh } from './effects.ts'
 import { CasesMoved } from './loose/index.ts'
-import { type OptionsNeeds, usedAlone, weighedAsThingsAre } from './options.ts'
+import { type OptionsNeeds, weighedAsThingsAre } from './options.ts'
+import { whySecondPerson } from './second-person.ts'
 import {
   assertMayApprove,
   assertOperates,
@@ -25,10 +25,10 @@ import {
   openProposals,
   orderedBy,
   type Standing,
-  versionOf,
   whyVoid,
 } from './steps/rules.ts'
 import {
+  closeCase,
   holdCase,
   insertStep,
   readAnswered,
@@ -91,8 +91,8 @@ export interface DeskCommands {
    * @source rules#desk.41, rules#desk.42
    */
   approve(request: ProposalRequest): Promise<Decided>
-  /** Withdraws a proposal, or refuses it. @throws not_found (404) · proposal_void (409) @source rules#desk.43 */
-  withdraw(request: ProposalRequest): Promise<Decided>
+  /** Refuses a proposal, its own proposer too. @throws not_found (404) · proposal_void (409) @source rules#desk.43 */
+  refuse(request: ProposalRequest): Promise<Decided>
 }
 
 /** For how long the same `Idempotency-Key` gets the same answer. */
@@ -111,7 +111,7 @@ export function createDeskCommands(needs: DeskNeeds): DeskCommands {
   return {
     decide: (request) => decide(needs, request),
     approve: (request) => approve(needs, request),
-    withdraw: (request) => withdraw(needs, request),
+    refuse: (request) => refuse(needs, request),
   }
 }
 
@@ -143,23 +143,16 @@ async function decideAnew(needs: DeskNeeds, request: DecisionRequest): Promise<A
     ...prepared,
     decide: (state, now) => prepared.decide(state, now, undefined),
   })
-  const usedCents = await usedAlone(needs, operator.actor, await needs.holders.people())
-  const why = whySecondPerson(amountCents, needs.approvalFromCents, usedCents)
+  const why = whySecondPerson(order.decision, amountCents, needs.approvalFromCents)
   const answer = (because: string | null) =>
     decidedAnswer(isDryRun ? 'dry_run' : 'proposed', order, effects, { whySecondPerson: because })
   if (isDryRun) return { answer: answer(why), isReplayed: false }
   if (why !== null) return propose(needs, request, decidable, answer(why))
-  try {
-    return { answer: await execute(needs, decidable, { ...request, order }), isReplayed: false }
-  } catch (error) {
-    // Another decision of the same person was first.
-    if (error instanceof TakesSecondPerson) return propose(needs, request, decidable, answer(error.message))
-    throw error
-  }
+  return { answer: await execute(needs, decidable, { ...request, order }), isReplayed: false }
 }
 
 /** What the same `Idempotency-Key` was answered. @throws idempotency_key_reused (422) */
-async function answered(
+export async function answered(
   { database, clock }: Pick<DeskNeeds, 'clock'> & { readonly database: Queries },
   { idempotencyKey, bodyHash }: Pick<DecisionRequest, 'idempotencyKey' | 'bodyHash'>,
 ): Promise<Answered | undefined> {
@@ -201,23 +194,19 @@ async function executeOnce(needs: DeskNeeds, decidable: Decidable, executed: Exe
   const { looks, decide, later, ...counted } = await decidable.prepare(order)
   const afterwards = later && (await needs.rehearse(later))
   const holdersVersion = approval?.holdersVersion ?? (await versionOfHolders(needs, executed.operator))
-  const allowance = allowanceOf(executed.operator.actor, await needs.holders.people())
   return needs.engine.execute({
     ...looks,
-    // Whoever decides locks it, so that of two who take of one sum the second sees the first.
     controls: [...(looks.controls ?? []), 'holders'],
-    allowances: [...(looks.allowances ?? []), allowance],
     request: live,
     decide: (state, now) => {
       if (state.versionOf('holders') !== holdersVersion) throw new HoldersChanged()
       const decision = decide(state, now, version)
       const { effects, amountCents } = weigh(changesBy(decision, state), afterwards, counted)
-      assertAmount(effects.amountCents, amountCents !== null, needs, approval?.proposal)
-      const taken = approval ? [] : takenAlone(effects.amountCents, needs.approvalFromCents, allowance, state, now)
+      if (approval) assertProposed(effects.amountCents, approval.proposal)
+      else if (whySecondPerson(order.decision, amountCents, needs.approvalFromCents)) throw new Refusal('case_changed')
       const answer = answerOf(executed, effects)
       return {
         ...decision,
-        allowances: [...(decision.allowances ?? []), ...taken],
         audits: [...(decision.audits ?? []), auditOfExecuted(executed, stored, effects.amountCents)],
         caseSteps: [stepOf(id, executed, stored, answer)],
         outcome: answer,
@@ -237,15 +226,9 @@ async function versionOfHolders({ holders }: DeskNeeds, operator: Operator): Pro
   return version
 }
 
-/** As things are when it is written. @source rules#desk.39, rules#desk.47 */
-function assertAmount(
-  amountCents: number,
-  isKnown: boolean,
-  { approvalFromCents }: DeskNeeds,
-  proposal: StoredStep | undefined,
-): void {
-  if (proposal && amountCents > Number(proposal.amountCents)) throw isVoid('it would move more than was proposed')
-  if (!proposal && (!isKnown || amountCents >= approvalFromCents)) throw new Refusal('case_changed')
+/** As things are when it is written. @source rules#desk.39 */
+function assertProposed(amountCents: number, { amountCents: proposedCents }: StoredStep): void {
+  if (amountCents > Number(proposedCents)) throw isVoid('it would move more than was proposed')
 }
 
 function answerOf({ order, approval }: Executed, effects: Decided['effects']): Decided {
@@ -347,29 +330,30 @@ async function propose(
 }
 
 /** Whoever deactivates the operator waits until the transaction ends. @throws unauthorized (401) @source rules#desk.45 */
-async function holdOperator(queries: Queries, { actor, actorName }: Operator): Promise<void> {
+export async function holdOperator(queries: Queries, { actor, actorName }: Operator): Promise<void> {
   if (actorName !== undefined && !(await holdActive(queries, actor))) throw new Refusal('unauthorized')
 }
 
-/** Of cases of no operation none was decided since; of an operation it is its version that tells. @source rules#desk.40 */
+/** Of cases of no operation none was decided since; of an operation the version of the case tells. @source rules#desk.40 */
 async function isAsRead(
   queries: Queries,
   stored: StoredCase,
   version: string,
   seen: bigint | undefined,
 ): Promise<boolean> {
-  if (stored.operationId !== null) return versionOf(stored) === version
+  if (stored.operationId !== null) return stored.closedAt === null && String(stored.version) === version
   return stored.closedAt === null && (await readLooseVersion(queries)) === seen
 }
 
-function nobodyNamed(): Refusal {
+/** A proposal has a named proposer. @source rules#desk.40 */
+export function nobodyNamed(): Refusal {
   const message =
     'a decision that takes a second person is proposed by an operator with a name: the administrative token names nobody'
   return new Refusal('insufficient_role', { message })
 }
 
 function isProposed(): Refusal {
-  const message = 'a decision about this case is proposed already: approve it or withdraw it'
+  const message = 'a decision about this case is proposed already: approve it or refuse it'
   return new Refusal('not_possible_in_state', { message })
 }
 
@@ -427,16 +411,16 @@ function ended(end: StoredStep, step: StoredStep['step'], { actor }: Operator): 
   throw isVoid(`the proposal was ${end.step} before`)
 }
 
-async function withdraw(needs: DeskNeeds, request: ProposalRequest): Promise<Decided> {
+async function refuse(needs: DeskNeeds, request: ProposalRequest): Promise<Decided> {
   const { database, clock, ids } = needs
   const { caseId, operator, reason, bodyHash, live } = request
   const stored = isUuid(caseId) ? await readStoredCase(database, caseId) : undefined
   if (!stored) throw new Refusal('not_found')
   const { proposal, end } = await proposalOf(needs, request)
-  if (end) return ended(end, 'withdrawn', operator)
+  if (end) return ended(end, 'refused', operator)
   const ordered = orderedBy(proposal)
   const answer = decidedAnswer(
-    'withdrawn',
+    'refused',
     { caseId: stored.id, decision: ordered.decision },
     null,
     standingFor(proposal),
@@ -445,15 +429,17 @@ async function withdraw(needs: DeskNeeds, request: ProposalRequest): Promise<Dec
     refuseLapsed(live)
     await holdOperator(queries, operator)
     const at = clock.now()
-    const step = { id: ids.uuid(), caseId: stored.id, step: 'withdrawn', proposalId: proposal.id, at } as const
+    const step = { id: ids.uuid(), caseId: stored.id, step: 'refused', proposalId: proposal.id, at } as const
     const by = { operatorId: operator.actor, operatorName: operator.actorName ?? null }
     const { caseVersion, amountCents } = proposal
     const kept = { content: { reason }, caseVersion, amountCents, idempotencyKey: null, bodyHash }
     // Whoever approves it at this moment is waited for.
     if (!(await insertStep(queries, { ...step, ...by, ...kept, answer: answer as unknown as Document }))) return false
+    // A request without a proposal waits for nothing.
+    if (stored.kind === 'adjustment_requested') await closeCase(queries, stored.id, at)
     const facts = { ordered, reason, amountCents: Number(amountCents), proposalId: proposal.id }
-    await insertAudit(queries, { ...auditOf(operator, 'withdrawn', stored, facts), id: ids.uuid(), at })
+    await insertAudit(queries, { ...auditOf(operator, 'refused', stored, facts), id: ids.uuid(), at })
     return true
   })
-  return isKept ? answer : withdraw(needs, request)
+  return isKept ? answer : refuse(needs, request)
 }

@@ -6,7 +6,6 @@ import type { AnyOrder, CaseDecider, DeskOrder } from './decider.ts'
 import { countedOf } from './effects.ts'
 import { CasesMoved, type LooseDesk, type PreparedLoose } from './loose/index.ts'
 import { type OptionsNeeds, operationOf } from './options.ts'
-import { versionOf } from './steps/rules.ts'
 import { readStoredCase, type StoredCase } from './steps/store.ts'
 
 /** A case as it was read, with what decides it. */
@@ -32,7 +31,7 @@ export interface Prepared extends Pick<PreparedLoose, 'looks' | 'later' | 'hande
   decide(state: State, now: number, version: string | undefined): Decision<unknown>
 }
 
-/** The operation changed since the case was read. */
+/** The case changed since it was read. */
 export class CaseMoved extends Error {}
 
 /** @throws not_found (404) · not_possible_in_state (409) nobody decides it here */
@@ -45,8 +44,20 @@ export async function decidableOf(needs: OptionsNeeds, caseId: string): Promise<
     const operation = await operationOf(database, stored)
     const decider = operation && deciders[operation.kind]
     if (!operation || !decider) throw notHere()
-    if (operation.version === stored.version) return ofOperation(stored, operation, decider)
+    if (isOfOneTime(stored, operation)) return ofOperation(stored, operation, decider)
   }
+}
+
+/** Whether an operation was read with its case as the case was read. */
+export function isOfOneTime(
+  { id, version, closedAt }: Pick<StoredCase, 'id' | 'version' | 'closedAt'>,
+  operation: Operation,
+): boolean {
+  return openVersion(operation, id) === (closedAt === null ? version : undefined)
+}
+
+function openVersion({ openCases = [] }: Operation, caseId: string): number | undefined {
+  return openCases.find(({ id }) => id === caseId)?.version
 }
 
 /** The version that a case has now. */
@@ -56,7 +67,7 @@ export async function currentVersion(
 ): Promise<string | undefined> {
   const stored = isUuid(caseId) ? await readStoredCase(database, caseId) : undefined
   if (!stored) return undefined
-  return stored.operationId === null ? (await looseDesk.read(stored.id))?.version : versionOf(stored)
+  return stored.operationId === null ? (await looseDesk.read(stored.id))?.version : String(stored.version)
 }
 
 function notHere(): Refusal {
@@ -66,7 +77,7 @@ function notHere(): Refusal {
 function ofOperation(stored: StoredCase, operation: Operation, decider: CaseDecider): Decidable {
   return {
     stored,
-    version: versionOf(stored),
+    version: String(stored.version),
     seen: undefined,
     prepare: async (ordered) => {
       const order = ofTable(ordered, stored)
@@ -74,7 +85,8 @@ function ofOperation(stored: StoredCase, operation: Operation, decider: CaseDeci
         looks: decider.looks(operation, stored, order),
         decide: (state, now, version) => {
           const current = state.operation(operation.id)
-          if (version !== undefined && String(current?.version) !== version) throw new CaseMoved()
+          if (version !== undefined && String(current && openVersion(current, stored.id)) !== version)
+            throw new CaseMoved()
           return decider.decide(current ?? operation, stored, order, state, now)
         },
         later: undefined,

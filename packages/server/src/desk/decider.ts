@@ -4,7 +4,7 @@ import type { Command, Decision, Document, OpenCase, Operation, State } from '..
 /** What an operator decides about a case, and what comes of it: the contract between the desk and each kind of operation. */
 
 /** A case that an operator may decide. */
-export interface DecidableCase extends OpenCase {
+export interface DecidableCase extends Omit<OpenCase, 'version'> {
   /** What the case was opened with. */
   readonly facts: Document
 }
@@ -21,7 +21,7 @@ export interface DeskOrder {
   /** What the bank says of it, as the operator knows it. */
   readonly evidence: DeskEvidence
   /** The charge that a payment in suspense was meant for. */
-  readonly attributeTo?: string
+  readonly operationId?: string
 }
 
 /** What an operator orders of a case, whether it has an operation or none. */

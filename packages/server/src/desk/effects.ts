@@ -52,7 +52,7 @@ export function weigh(
  * @source rules#desk.46, rules#desk.48
  */
 export function countedOf(decision: DeskDecision, atStakeCents: bigint | null): Counted {
-  return { handedCents: 0n, leftCents: decision === 'reopen' ? 0n : atStakeCents }
+  return { handedCents: 0n, leftCents: decision === 'ask_again' ? 0n : atStakeCents }
 }
 
 function effectsOf({ entries, moves, notifications, opens, closes }: Rehearsal, amountCents: number): Effects {

@@ -1,16 +1,14 @@
 import { type DeskDecision, type getCase, type LooseDecision, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import { allowanceKey, usedSince } from '../engine/allowance.ts'
 import type { Command, Operation, OperationKind } from '../engine/operation.ts'
 import { createReader } from '../engine/reader.ts'
 import type { Rehearse } from '../engine/rehearsal.ts'
-import type { Person } from '../operators/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
-import { allowanceOf, sinceBucket, whySecondPerson } from './alone.ts'
 import type { CaseDecider, DecidableCase, DeskOption, DeskOrder, DeskOutcome } from './decider.ts'
 import { countedOf, type Weighed, weigh } from './effects.ts'
 import type { LooseDesk, PreparedLoose, ReadCase } from './loose/index.ts'
+import { whySecondPerson } from './second-person.ts'
 import type { WholeCase } from './store.ts'
 
 /** What can be decided about a case here and now, and what each decision would do. */
@@ -32,17 +30,6 @@ export interface OptionsNeeds {
   readonly approvalFromCents: number
 }
 
-/** What an operator decided alone within 24 hours, centavos. @source rules#desk.49 */
-export async function usedAlone(
-  { database, clock }: Pick<OptionsNeeds, 'database' | 'clock'>,
-  actor: string,
-  people: readonly Person[],
-): Promise<bigint> {
-  const name = allowanceOf(actor, people)
-  const used = (await createReader(database).allowances([name])).get(allowanceKey(name))
-  return used ? usedSince(used, sinceBucket(clock.now())) : 0n
-}
-
 /** The operation of a case as it stands, with its open cases; `undefined` where it has none. */
 export async function operationOf(
   database: Database,
@@ -53,14 +40,12 @@ export async function operationOf(
 
 /**
  * The decisions that the table has for a case, each with what it would do to the money, and why one cannot be made now.
- * @param usedCents what whoever reads it decided alone within 24 hours
  * @source rules#desk.34
  */
 export async function optionsOf(
   whole: WholeCase,
   operation: Operation | undefined,
   { deciders, rehearse, clock, approvalFromCents }: OptionsNeeds,
-  usedCents: bigint,
 ): Promise<OptionView[]> {
   const decider = operation && deciders[operation.kind]
   if (!operation || !decider || whole.closedAt !== null) return []
@@ -71,7 +56,7 @@ export async function optionsOf(
     const counted = countedOf(option.decision, whole.amountCents)
     const weighed = async () =>
       weigh(await rehearse(commandOf(decider, operation, openCase, orderOf(option, id))), undefined, counted)
-    views.push(await viewOf({ ...option, needs: [...option.needs] }, weighed, approvalFromCents, usedCents))
+    views.push(await viewOf({ ...option, needs: [...option.needs] }, weighed, approvalFromCents))
   }
   return views
 }
@@ -80,7 +65,6 @@ export async function optionsOf(
 export async function looseOptionsOf(
   read: ReadCase,
   { looseDesk, rehearse, approvalFromCents }: Pick<OptionsNeeds, 'looseDesk' | 'rehearse' | 'approvalFromCents'>,
-  usedCents: bigint,
 ): Promise<OptionView[]> {
   const views: OptionView[] = []
   for (const { decision, says, needs } of looseDesk.options(read)) {
@@ -88,7 +72,7 @@ export async function looseOptionsOf(
     // Where evidence is asked for, whatever it is changes nothing of what is done.
     const order = { decision, operator: '', evidence: { reference: 'any' } }
     const weighed = async () => weighedAsThingsAre(rehearse, await looseDesk.prepare(read, order))
-    views.push(await viewOf({ ...option, needs: [...option.needs] }, weighed, approvalFromCents, usedCents))
+    views.push(await viewOf({ ...option, needs: [...option.needs] }, weighed, approvalFromCents))
   }
   return views
 }
@@ -112,7 +96,6 @@ async function viewOf(
   option: Option,
   weighedNow: () => Promise<Weighed>,
   approvalFromCents: number,
-  usedCents: bigint,
 ): Promise<OptionView> {
   const { decision, says: meaning, needs, isOffered, because } = option
   const view = {
@@ -128,7 +111,7 @@ async function viewOf(
   if (!isOffered || needs.length > 0) return view
   try {
     const { effects, amountCents } = await weighedNow()
-    const why = whySecondPerson(amountCents, approvalFromCents, usedCents)
+    const why = whySecondPerson(decision, amountCents, approvalFromCents)
     return { ...view, needsSecondPerson: why !== null, whySecondPerson: why, effects }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

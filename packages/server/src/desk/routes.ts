@@ -11,9 +11,10 @@ import {
   type DeskNeeds,
   type ProposalRequest,
 } from './commands.ts'
+import { isOfOneTime } from './decidable.ts'
 import type { ReadCase } from './loose/index.ts'
-import { looseOptionsOf, type OptionsNeeds, operationOf, optionsOf, usedAlone } from './options.ts'
-import { evidenceOf, stepViews, versionOf } from './steps/rules.ts'
+import { looseOptionsOf, type OptionsNeeds, operationOf, optionsOf } from './options.ts'
+import { evidenceOf, stepViews } from './steps/rules.ts'
 import { readSteps, readStoredCase } from './steps/store.ts'
 import { type CaseFilter, listCases, readCase, type WholeCase } from './store.ts'
 import { summaryOf } from './summary.ts'
@@ -21,7 +22,7 @@ import { timelineOf } from './timeline.ts'
 
 /** The endpoints of the desk. */
 export type DeskHandlers = Handlers<
-  Pick<typeof endpoints, 'listCases' | 'getCase' | 'decideCase' | 'decideCaseProposal' | 'withdrawCaseProposal'>
+  Pick<typeof endpoints, 'listCases' | 'getCase' | 'decideCase' | 'decideCaseProposal'>
 >
 
 /** Makes the handlers. */
@@ -39,14 +40,13 @@ export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
       const nextCursor = hasMore ? (data.at(-1)?.id ?? null) : null
       return { status: 200, body: { data, pagination: { limit, hasMore, nextCursor } } }
     },
-    getCase: async ({ params, context }) => {
+    getCase: async ({ params }) => {
       const { whole, operation } = await readTogether(needs, params.id)
       const loose = operation ? undefined : await needs.looseDesk.read(whole.id)
-      const version = loose?.version ?? versionOf(whole)
+      const version = loose?.version ?? String(whole.version)
       const people = await holders.people()
       const standing = { version, isClosed: whole.closedAt !== null, people }
-      const usedCents = await usedAlone(needs, operatorOf(context).actor, people)
-      const options = loose ? looseOptionsOf(loose, needs, usedCents) : optionsOf(whole, operation, needs, usedCents)
+      const options = loose ? looseOptionsOf(loose, needs) : optionsOf(whole, operation, needs)
       return {
         status: 200,
         body: {
@@ -64,12 +64,8 @@ export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
       answerOf(await commands.decide(decisionOf(params.id, body, context))),
     decideCaseProposal: async ({ params, body: { approved, reason }, context }) => {
       const said = saidOf(params, reason, context)
-      return { status: 200, body: await (approved ? commands.approve(said) : commands.withdraw(said)) }
+      return { status: 200, body: await (approved ? commands.approve(said) : commands.refuse(said)) }
     },
-    withdrawCaseProposal: async ({ params, body: { reason }, context }) => ({
-      status: 200,
-      body: await commands.withdraw(saidOf(params, reason, context)),
-    }),
   }
 }
 
@@ -79,8 +75,8 @@ function decisionOf(
   body: EndpointInput<typeof endpoints.decideCase>['body'],
   context: RequestContext,
 ): DecisionRequest {
-  const { decision, reason, version, evidence, attributeTo, dryRun } = body
-  const other = attributeTo ? { attributeTo: attributeTo.toLowerCase() } : {}
+  const { decision, reason, version, evidence, operationId, dryRun } = body
+  const other = operationId ? { operationId: operationId.toLowerCase() } : {}
   const ordered = { decision, reason, evidence: evidenceOf(evidence ?? {}), ...other }
   const { idempotencyKey } = identityOf('decideCase', context)
   return {
@@ -105,7 +101,8 @@ function saidOf(
 }
 
 function answerOf({ answer, isReplayed }: Answered) {
-  return { status: 200, body: answer, ...(isReplayed ? { headers: { 'idempotent-replayed': 'true' } } : {}) } as const
+  const headers = isReplayed ? { headers: { 'idempotent-replayed': 'true' } } : {}
+  return { status: answer.outcome === 'proposed' ? 202 : 200, body: answer, ...headers } as const
 }
 
 /**
@@ -117,7 +114,7 @@ async function readTogether({ database }: OptionsNeeds, id: string) {
     const whole: WholeCase | undefined = isUuid(id) ? await readCase(database, id) : undefined
     if (!whole) throw new Refusal('not_found')
     const operation = await operationOf(database, whole)
-    if (operation === undefined || operation.version === whole.version) return { whole, operation }
+    if (operation === undefined || isOfOneTime(whole, operation)) return { whole, operation }
   }
 }
 

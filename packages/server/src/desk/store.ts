@@ -90,8 +90,8 @@ export const SHOWN_MAX = 500
 /** A case with all that is known of its operation, of one snapshot. */
 export interface WholeCase extends CaseRow {
   readonly facts: object
-  /** How many moves its operation has had; `null` where it has none. */
-  readonly version: number | null
+  /** It grows with every change that a decision depends on. @source rules#engine.22 */
+  readonly version: number
   readonly valueCents: bigint | null
   readonly feeCents: bigint | null
   readonly correlationId: string | null
@@ -193,7 +193,7 @@ const OTHERS = `SELECT x.id, x.kind, x.reference, x.amount_cents AS "amountCents
 
 const selectWhole = statement<[id: string], WholeCase>(
   'desk.case',
-  `SELECT c.facts, o.version, o.value_cents AS "valueCents", o.fee_cents AS "feeCents", o.correlation_id AS "correlationId",
+  `SELECT c.facts, c.version, o.value_cents AS "valueCents", o.fee_cents AS "feeCents", o.correlation_id AS "correlationId",
           o.detail, o.facts -> 'madeBy' AS "madeBy", o.created_at AS "createdAt",
           ${some(MOVES)} AS moves, ${some(EVENTS)} AS events, ${some(ENTRIES)} AS entries,
           ${some(NOTIFICATIONS)} AS notifications, ${some(OTHERS)} AS others, ${CASE}

@@ -10,7 +10,7 @@ type Timeline = NonNullable<View['timeline']>
 
 /** The timeline of a case's operation; `null` where it is about none. @source rules#desk.32, rules#desk.33 */
 export function timelineOf(whole: WholeCase): Timeline | null {
-  if (whole.version === null) return null
+  if (whole.operationKind === null) return null
   const { moves, events, entries, notifications, others } = whole
   const lists = { moves, events, entries, notifications, otherCases: others }
   const shown = <Row>(rows: readonly Row[]) => rows.slice(0, SHOWN_MAX)

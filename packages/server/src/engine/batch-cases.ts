@@ -9,11 +9,14 @@ export type WrittenCase = Case & {
   readonly isClosed: boolean
 }
 
-/** A case that was open before the batch, and what was told of it again. */
-export interface RetoldCase {
+/** A case that was open before the batch and still is, and that the batch changes. */
+export interface ChangedCase {
   readonly id: string
   readonly operationId: string | null
+  /** What was told of it again. */
   readonly told: readonly Document[]
+  /** Whether its operation changed in what a decision depends on. */
+  readonly isTouched: boolean
 }
 
 type OpenedCase = Case & {
@@ -35,9 +38,12 @@ export class BatchCases {
   readonly #ids: Ids
   readonly #opened: OpenedCase[] = []
   /** By id. */
-  readonly #retold = new Map<string, { readonly operationId: string | null; readonly told: Document[] }>()
+  readonly #changed = new Map<
+    string,
+    { readonly operationId: string | null; told: readonly Document[]; isTouched: boolean }
+  >()
   /** By id; one without an operation has no name here. */
-  readonly #closed = new Map<string, Name | undefined>()
+  readonly #closed = new Map<string, (Name & Pick<OpenCase, 'version'>) | undefined>()
   readonly #openOf = new Map<string | null, readonly OpenCase[]>()
 
   /** @param operations what is known before the batch, with the cases that are open then */
@@ -51,9 +57,9 @@ export class BatchCases {
     return this.#opened
   }
 
-  /** Cases that were open before and still are, of which something was told again. @source rules#desk.48 */
-  get retold(): readonly RetoldCase[] {
-    return [...this.#retold].map(([id, retold]) => ({ id, ...retold }))
+  /** Cases that were open before and still are: told again, or of an operation that changed. @source rules#desk.48, rules#engine.22 */
+  get changed(): readonly ChangedCase[] {
+    return [...this.#changed].map(([id, changed]) => ({ id, ...changed }))
   }
 
   /** Cases that were open before, to close. */
@@ -68,7 +74,7 @@ export class BatchCases {
 
   /** Whether there is anything to write. */
   get isEmpty(): boolean {
-    return this.#opened.length === 0 && this.#closed.size === 0 && this.#retold.size === 0
+    return this.#opened.length === 0 && this.#closed.size === 0 && this.#changed.size === 0
   }
 
   /** An operation's open cases, where the batch opened or closed one; otherwise `undefined`. */
@@ -81,17 +87,32 @@ export class BatchCases {
     return this.#openOf.get(operationId) ?? this.#operations.get(operationId ?? '')?.openCases ?? []
   }
 
-  /** Opens a case, or notes what was told of it again. */
-  open(opening: Case): void {
+  /**
+   * Opens a case, or notes what was told of it again.
+   * @returns whether it was not open
+   */
+  open(opening: Case): boolean {
     const { operationId, kind, reference } = opening
     const open = this.openOf(operationId)
     const known = open.find((one) => isSame({ operationId, ...one }, opening))
     if (known) {
       this.#tellAgain(known.id, opening)
-      return
+      return false
     }
-    const id = this.#openAgain(opening) ?? this.#openAnew(opening)
-    this.#openOf.set(operationId, [...open, { id, kind, reference }])
+    const { id, version } = this.#openAgain(opening) ?? { id: this.#openAnew(opening), version: 1 }
+    this.#openOf.set(operationId, [...open, { id, kind, reference, version }])
+    return true
+  }
+
+  /**
+   * Raises the versions of an operation's open cases, once in a batch: decisions that were made on the cases before see the change.
+   * @source rules#engine.22
+   */
+  touch(operationId: string): void {
+    for (const { id } of this.openOf(operationId)) {
+      const changed = this.#change(id, operationId)
+      if (changed) changed.isTouched = true
+    }
   }
 
   /** Closes a case of this operation, or of none. */
@@ -102,32 +123,45 @@ export class BatchCases {
     if (opened) opened.isClosed = true
     else this.#closed.set(id, closing && { operationId, ...closing })
     // The row is written once.
-    this.#retold.delete(id)
+    this.#changed.delete(id)
     this.#openOf.set(
       operationId,
       open.filter((one) => one !== closing),
     )
   }
 
-  /** What the batch has closed is as it was before. */
-  #openAgain(opening: Case): string | undefined {
+  /** What the batch has closed is open again, under the next version. */
+  #openAgain(opening: Case): Pick<OpenCase, 'id' | 'version'> | undefined {
     const opened = this.#opened.find((one) => isSame(one, opening))
     if (opened) opened.isClosed = false
-    const [closed] = [...this.#closed].find(([, name]) => name && isSame(name, opening)) ?? []
-    if (closed !== undefined) this.#closed.delete(closed)
-    const id = opened?.id ?? closed
-    if (id !== undefined) this.#tellAgain(id, opening)
-    return id
+    const [id, closed] = [...this.#closed].find(([, name]) => name && isSame(name, opening)) ?? []
+    if (id !== undefined) this.#closed.delete(id)
+    const again = opened?.id ?? id
+    if (again === undefined) return undefined
+    this.#tellAgain(again, opening)
+    return { id: again, version: (closed?.version ?? 1) + 1 }
   }
 
   #tellAgain(id: string, { operationId, facts }: Case): void {
     const opened = this.#opened.find((one) => one.id === id)
-    const retold = this.#retold.get(id) ?? { operationId, told: [] }
-    if (opened) {
-      opened.told.push(facts)
-      // Of an operation the moves tell what came later.
-      if (operationId === null) opened.facts = facts
-    } else this.#retold.set(id, { ...retold, told: [...retold.told, facts] })
+    const changed = this.#change(id, operationId)
+    if (changed) changed.told = [...changed.told, facts]
+    if (!opened) return
+    opened.told.push(facts)
+    // Of an operation the moves tell what came later.
+    if (operationId === null) opened.facts = facts
+  }
+
+  /** The change of a case that was open before the batch; `undefined` for one that the batch opens. */
+  #change(id: string, operationId: string | null) {
+    if (this.#opened.some((one) => one.id === id)) return undefined
+    const known = this.#changed.get(id)
+    if (known) return known
+    const changed = { operationId, told: [] as readonly Document[], isTouched: false }
+    this.#changed.set(id, changed)
+    const raised = (one: OpenCase) => (one.id === id ? { ...one, version: one.version + 1 } : one)
+    this.#openOf.set(operationId, this.openOf(operationId).map(raised))
+    return changed
   }
 
   #openAnew(opening: Case): string {

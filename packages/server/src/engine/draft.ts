@@ -33,6 +33,7 @@ import type {
 } from './operation.ts'
 import { created, identityKeys, moved } from './operation.ts'
 import { type Entry, entriesOf, settledCents, sumOf } from './postings.ts'
+import { reasonOf } from './reason.ts'
 
 /** A move with what the operation was before and is after it. */
 export interface WrittenMove {
@@ -204,7 +205,9 @@ export class Draft implements State {
     for (const id of command.reads) this.#noteRead(id)
     for (const write of writes) this.#applyMove(write)
     for (const [id, operationId] of closes) this.cases.close(id, operationId)
-    for (const opened of decision.cases ?? []) this.cases.open(opened)
+    const opened = (decision.cases ?? []).filter((one) => this.cases.open(one))
+    const ofCases = [...closes.map(([, operationId]) => operationId), ...opened.map(({ operationId }) => operationId)]
+    for (const id of changedOperations(decision, writes, ofCases)) this.cases.touch(id)
     for (const entry of entries) this.#applyEntry(entry)
     for (const movement of movements) this.movements.set(movementKey(movement), movement)
     for (const key of (command.movements ?? []).map(movementKey)) {
@@ -373,6 +376,28 @@ export class Draft implements State {
       assert.ok(bound !== 'not positive' || balance <= 0n, `${account} would go above zero`)
     }
   }
+}
+
+/**
+ * The operations that changed in what a decision about their cases depends on: status, reason, a journal, a case that opened or closed.
+ * Queries of the bank, claims and ids change nothing of it.
+ * @param ofCases the operations of the cases that opened or closed
+ * @source rules#engine.22
+ */
+function changedOperations(
+  { journals: posted = [] }: Decision<unknown>,
+  writes: readonly WrittenMove[],
+  ofCases: readonly (string | null)[],
+): ReadonlySet<string> {
+  const named = new Set([...posted.map(({ operationId }) => operationId), ...ofCases])
+  const changed = writes.filter(
+    ({ before, after }) => before !== undefined && (named.has(after.id) || hasTurned(before, after)),
+  )
+  return new Set(changed.map(({ after }) => after.id))
+}
+
+function hasTurned(before: Operation, after: Operation): boolean {
+  return before.status !== after.status || reasonOf(before) !== reasonOf(after)
 }
 
 /** Whether entries credit the merchant, or make a debt. */

@@ -107,6 +107,8 @@ export interface OpenCase {
   readonly id: string
   readonly kind: string
   readonly reference: string
+  /** Grows with every change that a decision depends on. @source rules#engine.22 */
+  readonly version: number
 }
 
 /** A new operation. Its creation is its first move. */

@@ -244,6 +244,10 @@ export class Writer {
       // A case that was open before is open again under its old id.
       if (operationId !== null) this.#cache.drop(operationId)
     }
+    for (const { operationId, told } of draft.cases.changed) {
+      // Whether the version of one told again grew, only the database knows.
+      if (operationId !== null && told.length > 0) this.#cache.drop(operationId)
+    }
     this.#report(draft)
     return 'committed'
   }

@@ -1,6 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import type { Operator } from '../audit/operator.ts'
-import { allowanceOf, TakesSecondPerson } from '../desk/alone.ts'
+import type { AdjustmentDesk } from '../desk/adjustments.ts'
+import type { Answered } from '../desk/commands.ts'
 import { assertOperates } from '../desk/steps/rules.ts'
 import { IdempotencyKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -21,26 +22,20 @@ export interface OperatorCommands {
    */
   setSwitch(setting: SwitchSetting, operator: Operator): Promise<CashOutSwitch>
   /**
-   * Books an adjustment, or finds the one that the same `Idempotency-Key` made. What is not booked in the end leaves its
-   * audit row nevertheless; nothing is booked without one.
+   * Books an adjustment, proposes one that takes a second person, or finds what the same `Idempotency-Key` made. What is not booked in
+   * the end leaves its audit row nevertheless; nothing is booked without one.
    * @throws idempotency_key_reused · insufficient_balance (422) · DatabaseUnavailable
-   * @throws insufficient_role (403) it is too much for who may adjust it · unauthorized (401) the operator was deactivated meanwhile
-   * @source rules#adjustment.create.1, rules#adjustment.create.3, rules#adjustment.create.4, rules#adjustment.create.5
+   * @throws insufficient_role (403) it is to be proposed, and nobody is named · unauthorized (401) the operator was deactivated meanwhile
+   * @source rules#adjustment.create.1, rules#adjustment.create.3, rules#adjustment.create.4
    */
-  adjust(request: AdjustmentRequest, operator: Adjuster): Promise<Adjusted>
+  adjust(request: AdjustmentRequest, operator: Operator): Promise<Adjusted>
 }
 
-/** Who adjusts. */
-export interface Adjuster extends Operator {
-  /** An admin's adjustments are neither bounded nor counted. */
-  readonly isAdmin: boolean
-}
-
-/** An adjustment that a request made, now or when it came before. */
-export interface Adjusted {
-  readonly adjustment: Adjustment
-  readonly isReplayed: boolean
-}
+/** What a request made, now or when it came before: an adjustment, or the proposal of one. */
+export type Adjusted = { readonly isReplayed: boolean } & (
+  | { readonly adjustment: Adjustment; readonly proposed?: undefined }
+  | { readonly proposed: { readonly caseId: string; readonly proposalId: string }; readonly adjustment?: undefined }
+)
 
 /** What the commands work with. */
 export interface OperatorDependencies {
@@ -48,8 +43,7 @@ export interface OperatorDependencies {
   readonly store: OperatorStore
   readonly clock: Clock
   readonly ids: Ids
-  /** What an operator who is no admin adjusts within 24 hours, with what they decide alone, is less than this, centavos. */
-  readonly adminFromCents: number
+  readonly desk: AdjustmentDesk
   readonly holders: {
     /** All operators there ever were, as they are now. */
     readonly people: () => Promise<readonly Person[]>
@@ -57,6 +51,9 @@ export interface OperatorDependencies {
     readonly version: () => Promise<bigint>
   }
 }
+
+/** For how long the same `Idempotency-Key` gets the same answer. */
+const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
 
 /** Clocks tell whole milliseconds. */
 const CLOCK_STEP_MS = 1
@@ -86,8 +83,11 @@ export function createOperatorCommands(needs: OperatorDependencies): OperatorCom
       })
     },
     adjust: async (request, operator) => {
-      const { isAdmin: _, ...named } = operator
-      await store.auditAdjustment(request, ids.uuid(), clock.now(), named)
+      await store.auditAdjustment(request, ids.uuid(), clock.now(), operator)
+      const before = await madeBefore(needs, request)
+      if (before) return before
+      if (needs.desk.needsSecondPerson(request.valueCents))
+        return proposedOf(await needs.desk.request(request, operator))
       try {
         return { adjustment: await book(needs, request, operator), isReplayed: false }
       } catch (error) {
@@ -97,39 +97,49 @@ export function createOperatorCommands(needs: OperatorDependencies): OperatorCom
   }
 }
 
-/** Books it while whoever ordered it is an operator, within what they may order in 24 hours. */
-async function book(needs: OperatorDependencies, request: AdjustmentRequest, operator: Adjuster): Promise<Adjustment> {
-  const { engine, holders, adminFromCents: fromCents } = needs
+/**
+ * The adjustment or the proposal that the same `Idempotency-Key` made, also where the amount from which on it takes a second person
+ * was another one then.
+ * @throws idempotency_key_reused (422)
+ */
+async function madeBefore(needs: OperatorDependencies, request: AdjustmentRequest): Promise<Adjusted | undefined> {
+  const { idempotencyKey: key, bodyHash } = request
+  if (key === null) return undefined
+  const proposed = await needs.desk.requested(request)
+  if (proposed) return proposedOf(proposed)
+  const adjustment = await needs.store.adjustmentByKey(key, needs.clock.now() - IDEMPOTENCY_MS)
+  if (!adjustment) return undefined
+  if (!adjustment.bodyHash.equals(bodyHash)) throw new Refusal('idempotency_key_reused')
+  return { adjustment, isReplayed: true }
+}
+
+function proposedOf({ answer: { caseId, proposalId }, isReplayed }: Answered): Adjusted {
+  if (proposalId === null) throw new Error(`the adjustment of case ${caseId} has no proposal`)
+  return { proposed: { caseId, proposalId }, isReplayed }
+}
+
+/** Books it while its operator is active. */
+async function book(needs: OperatorDependencies, request: AdjustmentRequest, operator: Operator): Promise<Adjustment> {
+  const { engine, holders } = needs
   const { id, idempotencyKey, live } = request
   for (;;) {
     const holdersVersion = await holders.version()
-    const people = await holders.people()
-    assertOperates(operator, people)
-    const bound = operator.isAdmin ? null : { allowance: allowanceOf(operator.actor, people), fromCents }
+    assertOperates(operator, await holders.people())
     try {
       return await engine.execute({
         reads: [],
         creates: { kind: 'adjustment', externalId: id, idempotencyKey },
-        // As decisions at the desk do: of two who take of one sum the second sees the first.
         controls: ['holders'],
-        allowances: bound ? [bound.allowance] : [],
         request: live,
         decide: (state, now) => {
           if (state.versionOf('holders') !== holdersVersion) throw new HoldersChanged()
-          return decideAdjustment(request, bound, state, now)
+          return decideAdjustment(request, state, now)
         },
       })
     } catch (error) {
-      if (error instanceof TakesSecondPerson) throw onlyAdmin(error.message)
       if (!(error instanceof HoldersChanged)) throw error
     }
   }
-}
-
-/** @param because why somebody else is needed, in words @source rules#adjustment.create.4, rules#adjustment.create.5 */
-export function onlyAdmin(because: string): Refusal {
-  const message = `this adjustment is an admin’s: ${because}; what a case tells is decided there, with a second person`
-  return new Refusal('insufficient_role', { message })
 }
 
 /** The adjustment that the same request made before; everything else is refused. @source rules#idempotency.2 */

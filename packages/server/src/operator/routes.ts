@@ -1,9 +1,9 @@
-import { type endpoints, formatReais, Refusal } from '@pixgate/spec'
+import { type endpoints, Refusal } from '@pixgate/spec'
 import { operatorOf } from '../audit/operator.ts'
 import { hashOf, identityOf } from '../operations/requests.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
-import { type OperatorCommands, onlyAdmin } from './commands.ts'
+import type { OperatorCommands } from './commands.ts'
 import type { OperatorStore } from './store.ts'
 import { adjustmentView, switchView } from './view.ts'
 
@@ -16,7 +16,7 @@ export type OperatorHandlers = Handlers<
 export function createOperatorHandlers(
   commands: OperatorCommands,
   store: OperatorStore,
-  { ids, adminFromCents }: { readonly ids: Ids; readonly adminFromCents: number },
+  { ids }: { readonly ids: Ids },
 ): OperatorHandlers {
   return {
     getCashOutSwitch: async () => ({ status: 200, body: switchView(await store.readSwitch()) }),
@@ -27,11 +27,7 @@ export function createOperatorHandlers(
     },
     createAdjustment: async ({ body: { valueCents, reason }, context }) => {
       if (valueCents === 0) throw zero()
-      const isAdmin = context.caller.role === 'admin'
-      if (Math.abs(valueCents) >= adminFromCents && !isAdmin) {
-        throw onlyAdmin(`its amount is at least ${formatReais(BigInt(adminFromCents))}`)
-      }
-      const { adjustment, isReplayed } = await commands.adjust(
+      const { adjustment, proposed, isReplayed } = await commands.adjust(
         {
           id: ids.uuid(),
           valueCents: BigInt(valueCents),
@@ -39,9 +35,10 @@ export function createOperatorHandlers(
           bodyHash: hashOf([valueCents, reason]),
           ...identityOf('createAdjustment', context),
         },
-        { ...operatorOf(context), isAdmin },
+        operatorOf(context),
       )
       const headers = isReplayed ? { headers: { 'idempotent-replayed': 'true' } } : {}
+      if (proposed) return { status: 202, body: proposed, ...headers }
       return { status: 201, body: adjustmentView(adjustment), ...headers }
     },
   }

@@ -1,6 +1,4 @@
 import { Refusal } from '@pixgate/spec'
-import { takenAlone } from '../desk/alone.ts'
-import type { AllowanceName } from '../engine/allowance.ts'
 import { type Create, created, type Decision, type Document, type Operation, type State } from '../engine/operation.ts'
 import { adjustmentOf } from '../operations/adjustment.ts'
 import type { MadeByFact } from '../operations/made-by.ts'
@@ -25,30 +23,15 @@ export interface AdjustmentRequest extends AskedBy {
   readonly bodyHash: Buffer
 }
 
-/** What one person may adjust within 24 hours, together with what they decide alone at the desk. */
-export interface AdjustmentBound {
-  /** In which it counts. */
-  readonly allowance: AllowanceName
-  /** It comes to less than this, centavos. */
-  readonly fromCents: number
-}
-
 /**
  * Decides an adjustment: booked as a whole, or nothing is stored.
- * @param bound of whoever orders it; `null`: an admin's, which none bounds
- * @throws insufficient_balance (422) more went out than is free · TakesSecondPerson it passes the bound
- * @source rules#adjustment.states.1, rules#adjustment.states.2, rules#adjustment.create.2, rules#adjustment.create.5
+ * @throws insufficient_balance (422) more went out than is free
+ * @source rules#adjustment.states.1, rules#adjustment.states.2, rules#adjustment.create.2
  */
-export function decideAdjustment(
-  request: AdjustmentRequest,
-  bound: AdjustmentBound | null,
-  state: State,
-  now: number,
-): Decision<Adjustment> {
+export function decideAdjustment(request: AdjustmentRequest, state: State, now: number): Decision<Adjustment> {
   const isCredit = request.valueCents > 0n
   const valueCents = isCredit ? request.valueCents : -request.valueCents
   if (!isCredit && state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
-  const taken = bound ? takenAlone(Number(valueCents), bound.fromCents, bound.allowance, state, now) : []
   const { id, reason, correlationId, bodyHash, idempotencyKey } = request
   const create: Create<Adjustment> = adjustmentOf({
     ...{ id, externalId: id, valueCents, correlationId, bodyHash, idempotencyKey },
@@ -60,7 +43,6 @@ export function decideAdjustment(
   return {
     creates: [create],
     journals: [{ operationId: id, kind, reference: '', amounts: { v: valueCents } }],
-    allowances: taken,
     outcome: created(create, now),
   }
 }

@@ -1,10 +1,14 @@
 import type { Operator } from '../audit/operator.ts'
 import { insertAudit } from '../audit/store.ts'
+import { createReader } from '../engine/reader.ts'
 import { type Database, statement } from '../platform/db/database.ts'
+import type { Adjustment } from './rules.ts'
 
 /** All SQL of the operator module. */
 export interface OperatorStore {
   readSwitch(): Promise<CashOutSwitch>
+  /** The adjustment that an `Idempotency-Key` made since a time. */
+  adjustmentByKey(key: string, sinceMs: number): Promise<Adjustment | undefined>
   /** Adds to the audit trail that an adjustment was ordered. */
   auditAdjustment(order: OrderedAdjustment, id: string, nowMs: number, operator: Operator): Promise<void>
 }
@@ -42,6 +46,10 @@ export function createOperatorStore(database: Database): OperatorStore {
       if (!row) throw new Error('the switch is missing')
       return row
     },
+    adjustmentByKey: async (key, sinceMs) =>
+      (await createReader(database).byIdempotencyKeys([key], sinceMs)).find(
+        (operation): operation is Adjustment => operation.kind === 'adjustment',
+      ),
     auditAdjustment: ({ id: subject, valueCents, reason }, id, nowMs, operator) => {
       const facts = { valueCents: Number(valueCents), reason }
       return insertAudit(database, { ...operator, id, at: nowMs, action: 'adjustment.ordered', subject, facts })

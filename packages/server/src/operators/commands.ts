@@ -8,7 +8,6 @@ import { sha256 } from '../platform/crypto.ts'
 import { type Database, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
-import { mixesScripts } from './look-alikes.ts'
 import type { Roster } from './roster.ts'
 import { insertOperator, lockAdmins, markDeactivated } from './store.ts'
 import { displayOf, formatToken } from './token.ts'
@@ -41,7 +40,7 @@ export interface CreatedOperator {
 /**
  * Makes an operator and tells the audit trail who asked for it, from where. Where the answer is lost, one stays behind whose
  * token nobody knows; the caller makes another, and deactivates that one.
- * @throws DatabaseUnavailable · Refusal overloaded (503) the request has lapsed · validation_error (400) the name mixes scripts
+ * @throws DatabaseUnavailable · Refusal overloaded (503) the request has lapsed
  * @source rules#operators.1, rules#operators.2
  */
 export async function createOperator(
@@ -50,7 +49,6 @@ export async function createOperator(
   operator: Operator,
   live: LiveRequest,
 ): Promise<CreatedOperator> {
-  if (mixesScripts(name)) throw mixed()
   const token = formatToken(mode, randomBytes(SECRET_BYTES))
   const display = displayOf(token)
   const id = ids.uuid()
@@ -69,11 +67,6 @@ export async function createOperator(
   })
   roster.clear()
   return { id, token, createdAt }
-}
-
-function mixed(): Refusal {
-  const message = 'name must not mix letters of scripts that look alike, such as Latin and Cyrillic'
-  return new Refusal('validation_error', { message, fields: [{ field: 'name', code: 'not_possible', message }] })
 }
 
 /**

@@ -1,4 +1,3 @@
-import { withLatinShapes } from './look-alikes.ts'
 import type { Person } from './store.ts'
 
 /** Who stands behind a decision for which it takes two people. Pure. */
@@ -16,7 +15,7 @@ export function isApprover({ role, isActive }: Person): boolean {
  * @source rules#cash-out.approval.2
  */
 export function isSamePerson(person: Person, id: string, people: readonly Person[]): boolean {
-  return people.some((other) => other.id === id && isSameName(other.name, person.name))
+  return people.some((other) => other.id === id && foldedName(other.name) === foldedName(person.name))
 }
 
 /**
@@ -32,24 +31,12 @@ export function isMadeBy({ madeBy }: Person, id: string, people: readonly Person
   return isSamePerson(maker, id, people) || isMadeBy(maker, id, people)
 }
 
-/** Letters of other scripts that look like Latin ones are these as well, as they were written. */
-function isSameName(one: string, other: string): boolean {
-  return foldedName(one) === foldedName(other) || latinName(one) === latinName(other)
-}
-
-function latinName(name: string): string {
-  return foldedName(withLatinShapes(name.normalize('NFKC')))
-}
-
 /**
- * A name without its case, its needless spaces and what nobody sees; letters that differ in form only are one. Each step down
- * and up folds letters that the one before leaves apart: `ẞ` and `SS`, `Σ` and `ς`, `İ` and `I`.
+ * A name without its case, its needless spaces and invisible characters; letters that differ in form only are one. Each step down
+ * and up folds letters that the one before leaves apart: `ẞ` and `SS`, `İ` and `I`.
  */
 function foldedName(name: string): string {
   const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '')
-  const folded = visible.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').replaceAll('i\u0307', 'i')
-  return folded
-    .normalize('NFKC')
-    .replace(/[\s\u2800]+/g, ' ')
-    .trim()
+  const folded = visible.toLowerCase().toUpperCase().toLowerCase().replaceAll('i\u0307', 'i')
+  return folded.normalize('NFKC').replace(/\s+/g, ' ').trim()
 }

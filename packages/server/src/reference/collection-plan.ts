@@ -20,7 +20,7 @@ export interface Folder {
   readonly steps: readonly Step[]
 }
 
-const TOP_UP_CENTS = 100_000
+const TOP_UP_CENTS = 50_000
 
 /** A bank as it is when it starts. */
 const GOOD_BANK = {

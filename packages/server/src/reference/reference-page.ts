@@ -7,6 +7,7 @@ import {
   eventExamples,
   eventSchemas,
   eventTypes,
+  neededRoles,
   type ResponseHeader,
   responseHeaders,
   tags,
@@ -66,7 +67,7 @@ function callerOf(endpoint: Endpoint, isApart: boolean): Html {
     case 'api-key':
       return html`Needs an API key with the scope <code>${endpoint.scope}</code>.`
     case 'admin':
-      return html`Needs an operator who is <code>${endpoint.role}</code> at least, or the administrative token.${isApart && isForOperators(endpoint) ? ' Answered at the operator’s port.' : undefined}`
+      return html`Needs an operator who is <code>${neededRoles(endpoint.role).join(' or ')}</code> at least, or the administrative token.${isApart && isForOperators(endpoint) ? ' Answered at the operator’s port.' : undefined}`
     case 'partner':
       return html`Signed by the bank.`
     case 'none':

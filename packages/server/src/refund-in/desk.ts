@@ -84,7 +84,7 @@ function waysOf({ decision }: DeskOrder): {
 /** What of the bank's an operator must name: money in suspense has its id already. */
 function needsOf(refund: RefundIn, { reference }: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
   if (decision === 'return') return ['returnId']
-  return decision === 'confirm' && suspendedDeparture(refund, reference) === 0n ? ['returnId'] : []
+  return decision === 'executed' && suspendedDeparture(refund, reference) === 0n ? ['returnId'] : []
 }
 
 function decideCase(
@@ -97,7 +97,7 @@ function decideCase(
   const isKnown = movementsNamed(order, waysOf(order)).some((it) => state.movement(it) !== undefined)
   const given = { refund, openCase, isKnown, nowMs }
   const left = suspendedDeparture(refund, openCase.reference)
-  const h = order.decision === 'confirm' ? heldCents(refund) : heldAgainCents(refund, openCase.kind)
+  const h = order.decision === 'executed' ? heldCents(refund) : heldAgainCents(refund, openCase.kind)
   const decision = orderedBy(
     machine,
     refund,
@@ -126,9 +126,9 @@ function occurredAt({ facts }: DecidableCase, nowMs: number): number {
 
 /** What journal and movement are known by: the case's, or what the operator names. */
 function referenceOf({ reference }: DecidableCase, { decision, evidence }: DeskOrder, isSuspended: boolean): string {
-  const isNamed = decision === 'return' || (decision === 'confirm' && !isSuspended)
+  const isNamed = decision === 'return' || (decision === 'executed' && !isSuspended)
   if (isNamed) return evidence.returnId ?? reference
-  return decision === 'fail' ? '' : reference
+  return decision === 'not_executed' ? '' : reference
 }
 
 /** What may still be refunded of the cash-in counts what operators decide. @source rules#desk.12 */

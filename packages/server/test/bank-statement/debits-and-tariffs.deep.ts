@@ -26,7 +26,7 @@ async function adjust({ url }: World, valueCents: number): Promise<Answer['statu
 }
 
 test('[trip-wire.1] [trip-wire.2] an ordinary day suspends nothing: payments, payouts that wait, tariffs, refunds, returns, adjustments', async (t) => {
-  const pix = await world(t, {}, STEPPED)
+  const pix = await world(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '10000000' }, STEPPED)
   // An opening balance, which the account at the bank need not have.
   assert.equal(await adjust(pix, 1_000_000), 201)
   const { id: cashInId } = await pix.paid('900.00')

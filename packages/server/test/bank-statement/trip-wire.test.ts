@@ -54,7 +54,7 @@ async function adjust({ engine, ids }: StatementFixture, valueCents: bigint): Pr
   await engine.execute({
     reads: [],
     creates: { kind: 'adjustment', externalId: id, idempotencyKey: null },
-    decide: (state, now) => decideAdjustment({ ...request, idempotencyKey: null, madeBy: MADE_BY }, null, state, now),
+    decide: (state, now) => decideAdjustment({ ...request, idempotencyKey: null, madeBy: MADE_BY }, state, now),
   })
 }
 

@@ -53,7 +53,7 @@ const SECOND: CashInFacts = { ...PAID, payments: { E1: 100_00, E2: 60_00 } }
 /** D9 left, and nobody knows of which payment. */
 const LEFT_FACTS: CashInFacts = { ...SECOND, returns: { D9: { state: 'in_suspense', cents: 30_00 } } }
 const WRITTEN_OFF: CashInFacts = { ...SECOND, returns: { D9: { state: 'decided', cents: 30_00, isDebited: false } } }
-const KEEPING: OpenCase = { id: 'another', kind: 'charge_contradicted', reference: '' }
+const KEEPING: OpenCase = { id: 'another', kind: 'charge_contradicted', reference: '', version: 1 }
 
 interface Given extends Partial<DeskOrder> {
   readonly before?: Partial<CashIn>
@@ -131,10 +131,10 @@ for (const status of CREDITED_STATES) {
     })
     test(`[cash-in.desk.5] ${about}: it was meant for another charge`, () => {
       const target = cashInAs('PENDING', { id: 'other', valueCents: 60_00n })
-      const decision = decide(status, 'attribute', kind, {
+      const decision = decide(status, 'book', kind, {
         before,
         target,
-        attributeTo: 'other',
+        operationId: 'other',
         facts: { occurredAt: NOW - 5 },
       })
       assert.deepEqual(done(decision), [
@@ -158,10 +158,10 @@ for (const status of CREDITED_STATES) {
         }
         assert.throws(() => decide(status, decision, kind, { before: returned }), Refusal)
       }
-      for (const decision of ['return', 'attribute'] as const) {
+      for (const decision of ['return', 'book'] as const) {
         const gone = { ...before, facts: { ...SECOND, decidedPayments: { E2: 60_00 } } }
         const target = cashInAs('PENDING', { id: 'other', valueCents: 0n })
-        const order = { evidence: { returnId: 'D2' }, target, attributeTo: 'other' }
+        const order = { evidence: { returnId: 'D2' }, target, operationId: 'other' }
         assert.throws(() => decide(status, decision, kind, { before: gone, ...order }), Refusal)
       }
     })
@@ -336,11 +336,11 @@ const RECEIVING = [
 
 for (const [status, reason] of RECEIVING) {
   const target = cashInAs(status, { id: 'other', valueCents: 60_00n, ...(reason && { facts: reasonFact(reason) }) })
-  const attribute = (given: Partial<CashIn> = {}, attributeTo = 'other') =>
-    decide('PAID', 'attribute', 'second_payment', {
+  const attribute = (given: Partial<CashIn> = {}, operationId = 'other') =>
+    decide('PAID', 'book', 'second_payment', {
       before: credited(SECOND),
       target: { ...target, ...given },
-      attributeTo,
+      operationId,
       facts: { occurredAt: NOW - 5 },
     })
   test(`[cash-in.desk.6] [desk.6] a charge that is ${status} is paid by what was in suspense on another one`, () => {
@@ -359,19 +359,16 @@ for (const [status, reason] of RECEIVING) {
 test('[cash-in.desk.6] nothing is attributed to a charge that was paid, that failed, that is contradicted, or to itself', () => {
   for (const status of ['PAID', 'FAILED', DOUBT] as const) {
     const target = cashInAs(status, { id: 'other', valueCents: 60_00n })
-    const order = { before: credited(SECOND), target, attributeTo: 'other' }
-    assert.throws(() => decide('PAID', 'attribute', 'second_payment', order), Refusal)
+    const order = { before: credited(SECOND), target, operationId: 'other' }
+    assert.throws(() => decide('PAID', 'book', 'second_payment', order), Refusal)
   }
   const { id } = cashInAs('PAID')
-  assert.throws(
-    () => decide('PAID', 'attribute', 'second_payment', { before: credited(SECOND), attributeTo: id }),
-    Refusal,
-  )
+  assert.throws(() => decide('PAID', 'book', 'second_payment', { before: credited(SECOND), operationId: id }), Refusal)
 })
 
 test('[cash-in.desk.11] a charge whose end the bank does not tell ended unpaid', () => {
-  const decision = decide('PENDING', 'fail', 'end_unknown', { before: { facts: { isEndCaseOpen: true } } })
-  assert.deepEqual(done(decision)[0], 'operator.failed EXPIRED')
+  const decision = decide('PENDING', 'close', 'end_unknown', { before: { facts: { isEndCaseOpen: true } } })
+  assert.deepEqual(done(decision)[0], 'operator.explained EXPIRED')
   assert.deepEqual(decision.notifications, [])
   assert.ok(decision.closes?.includes('case of end_unknown'))
   assert.equal(decision.outcome.operation.facts.isEndCaseOpen, false)
@@ -379,28 +376,32 @@ test('[cash-in.desk.11] a charge whose end the bank does not tell ended unpaid',
 
 for (const kind of ['result_missing', 'charge_contradicted']) {
   test(`[cash-in.desk.11] a charge in doubt failed, as the bank’s own portal shows: ${kind}`, () => {
-    const decision = decide(DOUBT, 'fail', kind, { inDoubtFor: kind === 'result_missing' ? 'no_answer' : 'conflict' })
+    const decision = decide(DOUBT, 'close', kind, { inDoubtFor: kind === 'result_missing' ? 'no_answer' : 'conflict' })
     assert.deepEqual(done(decision), [
-      `operator.failed ${DOUBT}`,
+      `operator.explained ${DOUBT}`,
       'doubt.decided FAILED',
       'pix_cash_in FAILED',
       `closes case of ${kind}`,
     ])
     assert.equal(decision.outcome.operation.facts.failureCode, 'decided_by_operator')
-    assert.throws(() => decide(DOUBT, 'fail', kind, { before: credited(SECOND) }), Refusal, 'not what was paid')
+    assert.throws(() => decide(DOUBT, 'close', kind, { before: credited(SECOND) }), Refusal, 'not what was paid')
   })
 }
 
-test('[cash-in.desk.12] a charge that the bank has as it was asked for waits for its payment again', () => {
-  const decision = decide(DOUBT, 'close', 'charge_contradicted', { reference: '' })
-  assert.deepEqual(done(decision), ['operator.explained PENDING', 'closes case of charge_contradicted'])
+test('[cash-in.desk.12] a charge that the bank contradicted waits for its payment again while its time lasts', () => {
+  const decision = decide(DOUBT, 'ask_again', 'charge_contradicted', { reference: '' })
+  assert.deepEqual(done(decision), ['operator.asked_again PENDING', 'closes case of charge_contradicted'])
   assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
   assert.equal(reasonOf(decision.outcome.operation), null)
+  const others = [{ id: 'another', kind: 'amount_differs', reference: 'E9', version: 1 }]
+  for (const given of [{ before: { expiresAt: NOW - 1 } }, { before: credited(PAID) }, { others }]) {
+    const asked = decide(DOUBT, 'ask_again', 'charge_contradicted', { reference: '', ...given })
+    assert.deepEqual(done(asked), [`operator.asked_again ${DOUBT}`], 'it stays in doubt, and its case open')
+  }
   const over = decide(DOUBT, 'close', 'charge_contradicted', { before: { expiresAt: NOW - 1 }, reference: '' })
   assert.deepEqual(done(over).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided EXPIRED'])
   const paid = decide(DOUBT, 'close', 'charge_contradicted', { before: credited(PAID), reference: '' })
   assert.deepEqual(done(paid).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided PAID'])
-  const others = [{ id: 'another', kind: 'amount_differs', reference: 'E9' }]
   const kept = decide(DOUBT, 'close', 'charge_contradicted', { reference: '', others })
   assert.deepEqual(done(kept), [`operator.explained ${DOUBT}`, 'closes case of charge_contradicted'])
 })
@@ -421,8 +422,8 @@ for (const status of cashIn.states) {
   }
   for (const kind of ASKABLE) {
     test(`[cash-in.desk.14] the bank is asked again about a case ${kind} of a charge that is ${status}, which stays open`, () => {
-      const decision = decide(status, 'reopen', kind, { before, reference: '' })
-      assert.deepEqual(done(decision), [`operator.reopened ${status}`])
+      const decision = decide(status, 'ask_again', kind, { before, reference: '' })
+      assert.deepEqual(done(decision), [`operator.asked_again ${status}`])
       assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
     })
   }
@@ -441,7 +442,7 @@ test('[cash-in.desk.15] [desk.5] a decision leaves other cases open, and the dou
   const close = (before: Partial<CashIn>, others: readonly OpenCase[] = []) =>
     done(decide(DOUBT, 'close', 'payment_restated', { before, others, reference: '' }))
   assert.deepEqual(close(credited(PAID), [KEEPING]), [`operator.explained ${DOUBT}`, 'closes case of payment_restated'])
-  const harmless = { id: 'harmless', kind: 'payment_unconfirmed', reference: '' }
+  const harmless = { id: 'harmless', kind: 'payment_unconfirmed', reference: '', version: 1 }
   assert.deepEqual(close(credited(PAID), [harmless]).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided PAID'])
   assert.deepEqual(close({ expiresAt: NOW - 1 }).slice(1), ['doubt.decided EXPIRED', 'closes case of payment_restated'])
   const failed = { expiresAt: NOW - 1, facts: { failureCode: 'refused', failureReason: null } }
@@ -502,14 +503,14 @@ test('[desk.2] each decision of the table is shown, with what it needs and why i
   assert.deepEqual(optionsOf(SECOND), [
     ['credit', true, [], false],
     ['return', true, ['returnId'], false],
-    ['attribute', true, ['attributeTo'], false],
+    ['book', true, ['operationId'], false],
     ['write_off', true, [], false],
     ['close', false, [], true],
   ])
   assert.deepEqual(optionsOf({ ...SECOND, decidedPayments: { E2: 60_00 } }), [
     ['credit', false, [], true],
     ['return', false, [], true],
-    ['attribute', false, ['attributeTo'], true],
+    ['book', false, ['operationId'], true],
     ['write_off', false, [], true],
     ['close', true, [], false],
   ])

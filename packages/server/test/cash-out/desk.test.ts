@@ -34,7 +34,7 @@ const SENT_STATES = [
 ] as const
 /** One attempt, six minutes ago: it arrives no more. */
 const TRIED: CashOutFacts = { attempts: 1, firstAttemptAt: NOW - 360_000, lastAttemptAt: NOW - 360_000 }
-const ANOTHER: OpenCase = { id: 'another', kind: 'send_contradicted', reference: '' }
+const ANOTHER: OpenCase = { id: 'another', kind: 'send_contradicted', reference: '', version: 1 }
 
 interface Given extends Partial<DeskOrder> {
   readonly before?: Partial<CashOut>
@@ -77,28 +77,28 @@ const SUSPENDED: CashOutFacts = { movements: { E5: 29_00 } }
 for (const status of ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const) {
   const before = { facts: { ...TRIED, isAccepted: true } }
   test(`[cash-out.desk.1] a payout that is ${status} and overdue has left, as the bank says`, () => {
-    assert.deepEqual(done(decide(status, 'confirm', 'outcome_overdue', { before, ...E9 })), [
-      'operator.confirmed CONFIRMED',
+    assert.deepEqual(done(decide(status, 'executed', 'outcome_overdue', { before, ...E9 })), [
+      'operator.executed CONFIRMED',
       CONFIRMED_J3,
       'pix_cash_out CONFIRMED',
       'closes case of outcome_overdue',
     ])
     const order = { before, ...E9 }
-    assert.throws(() => decide(status, 'confirm', 'outcome_overdue', { ...order, known: 'out E9' }), Refusal)
+    assert.throws(() => decide(status, 'executed', 'outcome_overdue', { ...order, known: 'out E9' }), Refusal)
     const suspended = { facts: { ...before.facts, ...SUSPENDED } }
-    assert.throws(() => decide(status, 'confirm', 'outcome_overdue', { ...order, before: suspended }), Refusal)
-    assert.throws(() => decide(status, 'confirm', 'outcome_overdue', { before }), { code: 'validation_error' })
+    assert.throws(() => decide(status, 'executed', 'outcome_overdue', { ...order, before: suspended }), Refusal)
+    assert.throws(() => decide(status, 'executed', 'outcome_overdue', { before }), { code: 'validation_error' })
   })
   test(`[cash-out.desk.2] a payout that is ${status} and overdue never left, as the bank says`, () => {
-    assert.deepEqual(done(decide(status, 'fail', 'outcome_overdue', { before })), [
-      'operator.failed FAILED',
+    assert.deepEqual(done(decide(status, 'not_executed', 'outcome_overdue', { before })), [
+      'operator.not_executed FAILED',
       RELEASED_J4(''),
       'pix_cash_out FAILED',
       'closes case of outcome_overdue',
     ])
     for (const facts of [{ leaseEndsAt: NOW + 1 }, { isShown: true }, SUSPENDED]) {
       const order = { before: { facts: { ...before.facts, ...facts } } }
-      assert.throws(() => decide(status, 'fail', 'outcome_overdue', order), Refusal)
+      assert.throws(() => decide(status, 'not_executed', 'outcome_overdue', order), Refusal)
     }
   })
 }
@@ -106,9 +106,9 @@ for (const status of ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const) {
 for (const kind of UNENDED) {
   const before = { facts: TRIED }
   test(`[cash-out.desk.1] a payout in doubt has left, as the bank says: ${kind}`, () => {
-    const decision = decide(DOUBT, 'confirm', kind, { before, ...E9 })
+    const decision = decide(DOUBT, 'executed', kind, { before, ...E9 })
     assert.deepEqual(done(decision), [
-      `operator.confirmed ${DOUBT}`,
+      `operator.executed ${DOUBT}`,
       'doubt.decided CONFIRMED',
       CONFIRMED_J3,
       'pix_cash_out CONFIRMED',
@@ -116,17 +116,17 @@ for (const kind of UNENDED) {
     ])
     assert.equal(decision.outcome.operation.endToEndId, 'E9')
     assert.deepEqual(decision.outcome.operation.facts.movements, { E9: 30_00 })
-    assert.throws(() => decide(DOUBT, 'confirm', kind, { before, ...E9, known: 'out E9' }), Refusal)
+    assert.throws(() => decide(DOUBT, 'executed', kind, { before, ...E9, known: 'out E9' }), Refusal)
     for (const given of [{ facts: { ...TRIED, ...SUSPENDED } }, { facts: { ...TRIED, isReleased: true } }]) {
-      assert.throws(() => decide(DOUBT, 'confirm', kind, { before: given, ...E9 }), Refusal)
+      assert.throws(() => decide(DOUBT, 'executed', kind, { before: given, ...E9 }), Refusal)
     }
     const already = { endToEndId: 'E1', facts: { ...TRIED, movements: { E1: 30_00 } } }
-    assert.throws(() => decide(DOUBT, 'confirm', kind, { before: already, ...E9 }), Refusal)
+    assert.throws(() => decide(DOUBT, 'executed', kind, { before: already, ...E9 }), Refusal)
   })
   test(`[cash-out.desk.2] [desk.11] [CO-25] a payout in doubt never left, as the bank says: ${kind}`, () => {
-    const decision = decide(DOUBT, 'fail', kind, { before })
+    const decision = decide(DOUBT, 'not_executed', kind, { before })
     assert.deepEqual(done(decision), [
-      `operator.failed ${DOUBT}`,
+      `operator.not_executed ${DOUBT}`,
       'doubt.decided FAILED',
       RELEASED_J4(''),
       'pix_cash_out FAILED',
@@ -141,15 +141,15 @@ for (const kind of UNENDED) {
       { ...TRIED, ...SUSPENDED },
       { ...TRIED, isReleased: true },
     ]) {
-      assert.throws(() => decide(DOUBT, 'fail', kind, { before: { facts } }), Refusal)
+      assert.throws(() => decide(DOUBT, 'not_executed', kind, { before: { facts } }), Refusal)
     }
     const already = { endToEndId: 'E1', facts: { ...TRIED, movements: { E1: 30_00 } } }
-    assert.throws(() => decide(DOUBT, 'fail', kind, { before: already }), Refusal)
+    assert.throws(() => decide(DOUBT, 'not_executed', kind, { before: already }), Refusal)
     for (const facts of [
       { ...young, isAccepted: true },
       { ...young, unsentAttempts: 1 },
     ]) {
-      assert.equal(done(decide(DOUBT, 'fail', kind, { before: { facts } }))[1], 'doubt.decided FAILED')
+      assert.equal(done(decide(DOUBT, 'not_executed', kind, { before: { facts } }))[1], 'doubt.decided FAILED')
     }
   })
 }
@@ -157,13 +157,13 @@ for (const kind of UNENDED) {
 for (const kind of LEFT) {
   const about = { reference: 'E5', available: 50_00n }
   test(`[cash-out.desk.3] what is in suspense is the payout: ${kind}`, () => {
-    const decision = decide(DOUBT, 'confirm', kind, {
+    const decision = decide(DOUBT, 'executed', kind, {
       ...about,
       before: { facts: SUSPENDED },
       facts: { occurredAt: NOW - 9 },
     })
     assert.deepEqual(done(decision), [
-      `operator.confirmed ${DOUBT}`,
+      `operator.executed ${DOUBT}`,
       'doubt.decided CONFIRMED',
       'payout_left_in_suspense E5: available 3100 CASH_OUT_RELEASE, available -2900 CASH_OUT, available -100 FEE, reserved -3100, suspense_out 2900, fees 100',
       'pix_cash_out CONFIRMED',
@@ -173,13 +173,13 @@ for (const kind of LEFT) {
     assert.equal(decision.outcome.operation.facts.confirmedAt, NOW - 9)
     assert.deepEqual(decision.outcome.operation.facts.decidedMovements, { E5: 29_00 })
     const decided = { facts: { ...SUSPENDED, decidedMovements: { E5: 29_00 } } }
-    assert.throws(() => decide(DOUBT, 'confirm', kind, { ...about, before: decided, ...E9 }), Refusal)
+    assert.throws(() => decide(DOUBT, 'executed', kind, { ...about, before: decided, ...E9 }), Refusal)
     const already = { endToEndId: 'E1', facts: SUSPENDED }
-    assert.throws(() => decide(DOUBT, 'confirm', kind, { ...about, before: already }), Refusal)
+    assert.throws(() => decide(DOUBT, 'executed', kind, { ...about, before: already }), Refusal)
   })
   test(`[cash-out.desk.3] what left beyond what is there is owed: ${kind}`, () => {
     const facts = { movements: { E5: 90_00 }, isReleased: true }
-    const words = done(decide(DOUBT, 'confirm', kind, { ...about, before: { facts } }))
+    const words = done(decide(DOUBT, 'executed', kind, { ...about, before: { facts } }))
     const journal =
       'payout_left_in_suspense E5: available -5000 CASH_OUT, suspense_out 9000, fees 100, receivable -4100'
     assert.equal(words[2], journal)
@@ -321,8 +321,8 @@ for (const status of SENT_STATES) {
   ]
   for (const kind of askable) {
     test(`[cash-out.desk.10] the bank is asked again about a case ${kind} of a payout that is ${status}`, () => {
-      const decision = decide(status, 'reopen', kind)
-      assert.deepEqual(done(decision), [`operator.reopened ${status}`], 'the case stays open')
+      const decision = decide(status, 'ask_again', kind)
+      assert.deepEqual(done(decision), [`operator.asked_again ${status}`], 'the case stays open')
       assert.equal(decision.outcome.operation.dueAt, NOW)
     })
   }
@@ -361,12 +361,12 @@ test('[cash-out.desk.11] [desk.14] what was never sent is where it was: nothing 
 })
 
 test('[cash-out.desk.11] a case about what is still set aside is no case of its own kind again', () => {
-  const { openCase } = ordered('reopen', 'still_reserved', '')
+  const { openCase } = ordered('ask_again', 'still_reserved', '')
   const operation = cashOutAs(DOUBT, { facts: { ...TRIED, ...reasonFact('no_answer') }, openCases: [openCase] })
   const offered = cashOutDecider.options(operation, openCase, NOW).filter(({ isOffered }) => isOffered)
   assert.deepEqual(
     offered.map(({ decision }) => decision),
-    ['confirm', 'fail', 'reopen'],
+    ['executed', 'not_executed', 'ask_again'],
   )
 })
 
@@ -383,12 +383,12 @@ test('[desk.14] what left for a payout and is decided shows that the bank has it
 })
 
 test('[desk.2] why a failure is not offered now is told', () => {
-  const { openCase } = ordered('fail', 'result_missing', '')
+  const { openCase } = ordered('not_executed', 'result_missing', '')
   const operation = cashOutAs(DOUBT, {
     facts: { ...TRIED, lastAttemptAt: NOW, ...reasonFact('no_answer') },
     openCases: [openCase],
   })
-  const fail = cashOutDecider.options(operation, openCase, NOW).find(({ decision }) => decision === 'fail')
+  const fail = cashOutDecider.options(operation, openCase, NOW).find(({ decision }) => decision === 'not_executed')
   assert.equal(fail?.isOffered, false)
   assert.match(fail?.because.join() ?? '', /younger than 5 minutes/)
 })

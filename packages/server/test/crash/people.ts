@@ -33,7 +33,7 @@ export const peoplesScenarios: readonly Scenario[] = [
     act: async (world, n, id) => {
       const transaction = { value: 10, externalId: `other-${n}` }
       const other = await world.place('/api/pix/cash-in', { transaction })
-      await decided(world, n, 'second_payment', 'attribute', id, { attributeTo: other })
+      await decided(world, n, 'second_payment', 'book', id, { operationId: other })
       return [id, other]
     },
     check: (world, _, id) => assertSteps(world, id, ['decided']),
@@ -161,7 +161,7 @@ async function decided(
   const ordered = { decision, reason: 'as the bank says', version: read.version, ...more }
   const once = { 'idempotency-key': `decision-${n}` }
   const { status, body } = await world.insistAs(ana, 'POST', `${path}/decisions`, ordered, once)
-  assert.equal(status, 200, JSON.stringify(body))
+  assert.equal(status, body.outcome === 'proposed' ? 202 : 200, JSON.stringify(body))
   return { path, proposalId: body.proposalId }
 }
 

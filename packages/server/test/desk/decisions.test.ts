@@ -63,7 +63,7 @@ test('[desk.35] only what the table has is decided, with what it needs, and a dr
   const { id } = await pix.paidTwice('10.00')
   const before = await balances(pix.database)
   for (const [decision, given, status, code] of [
-    ['fail', {}, 409, 'not_possible_in_state'],
+    ['not_executed', {}, 409, 'not_possible_in_state'],
     ['return', {}, 400, 'validation_error'],
     ['return', { evidence: { returnId: '' } }, 400, 'validation_error'],
     ['credit', { reason: 'no' }, 400, 'validation_error'],
@@ -141,13 +141,21 @@ test('[desk.37] one Idempotency-Key decides one case, also where it comes for tw
     const [one, other] = [await pix.paidTwice(value), await pix.paidTwice(value)]
     const headers = { ...pix.ana, 'idempotency-key': `for-two-of-${value}` }
     const both = await Promise.all([one, other].map(({ id }) => pix.decide(id, 'credit', {}, headers)))
-    assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 422])
+    assert.deepEqual(both.map(({ status }) => status).toSorted(), [value === '20.00' ? 202 : 200, 422])
     assert.equal(both.find(({ status }) => status === 422)?.body.code, 'idempotency_key_reused')
     const steps = await Promise.all([one, other].map(async ({ id }) => (await pix.read(`/${id}`)).steps.length))
     assert.deepEqual(steps.toSorted(), [0, 1])
-    const loser = both[0]?.status === 200 ? other : one
+    const loser = both[0]?.status === 422 ? one : other
     assert.equal((await pix.decide(loser.id, 'credit', {}, headers)).status, 422, 'nor is it answered alike later')
   }
+})
+
+test('[desk.61] the case of a payment in suspense is not closed, and its refusal names the decision', async (t) => {
+  const pix = await desk(t)
+  const { id } = await pix.paidTwice('10.00')
+  const { status, body } = await pix.decide(id, 'close')
+  assert.deepEqual([status, body.code, body.errors[0].field], [409, 'not_possible_in_state', 'decision'])
+  assert.equal((await pix.read(`/${id}`)).state, 'open')
 })
 
 test('[desk.35] a case of no operation, or that is not there, is not decided', async (t) => {
@@ -169,7 +177,7 @@ test('[desk.39] from the amount on another person approves what was proposed, an
   const credit = (await pix.read(`/${id}`)).options.find(({ decision }: { decision: string }) => decision === 'credit')
   assert.equal(credit.needsSecondPerson, true)
   const proposed = await pix.decide(id, 'credit', {}, { ...pix.ana, ...KEY })
-  assert.deepEqual([proposed.status, proposed.body.outcome, proposed.body.needsSecondPerson], [200, 'proposed', true])
+  assert.deepEqual([proposed.status, proposed.body.outcome, proposed.body.needsSecondPerson], [202, 'proposed', true])
   assert.deepEqual(await balances(pix.database), before)
   const { proposalId } = proposed.body
   const again = await pix.decide(id, 'credit', {}, { ...pix.ana, ...KEY })
@@ -221,11 +229,11 @@ test('[desk.46] what closes a case of an operation and moves nothing counts with
   assert.deepEqual(
     options.map(({ decision, needsSecondPerson }: Answer['body']) => [decision, needsSecondPerson]),
     [
-      ['reopen', false],
+      ['ask_again', false],
       ['close', true],
     ],
   )
-  const asked = await pix.decide(data[0].id, 'reopen')
+  const asked = await pix.decide(data[0].id, 'ask_again')
   assert.deepEqual([asked.body.outcome, asked.body.effects?.amountCents], ['decided', 0], 'it stays open')
 })
 
@@ -237,11 +245,11 @@ test('[desk.40] a proposal names a person, and one waits at a time', async (t) =
   assert.deepEqual((await pix.read(`/${id}`)).steps, [])
   const { version } = await pix.read(`/${id}`)
   const both = await Promise.all([1, 2].map(() => pix.decide(id, 'credit', { version })))
-  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409])
-  const proposal = both.find(({ status }) => status === 200)?.body.proposalId
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), [202, 409])
+  const proposal = both.find(({ status }) => status === 202)?.body.proposalId
   const second = await pix.decide(id, 'write_off')
   assert.deepEqual([second.status, second.body.code], [409, 'not_possible_in_state'])
-  assert.equal((await pix.withdraw(id, proposal)).body.outcome, 'withdrawn')
+  assert.equal((await pix.withdraw(id, proposal)).body.outcome, 'refused')
   assert.equal((await pix.decide(id, 'write_off')).body.outcome, 'proposed')
 })
 
@@ -297,14 +305,14 @@ test('[desk.43] a proposal that was withdrawn or refused is not approved, and en
   const proposal = async () => (await pix.decide(id, 'credit')).body.proposalId
   const first = await proposal()
   const gone = await pix.withdraw(id, first)
-  assert.deepEqual([gone.status, gone.body.outcome, gone.body.effects], [200, 'withdrawn', null])
+  assert.deepEqual([gone.status, gone.body.outcome, gone.body.effects], [200, 'refused', null])
   assert.deepEqual((await pix.withdraw(id, first)).body, gone.body)
   const late = await pix.say(id, first, true)
   assert.deepEqual([late.status, late.body.code], [409, 'proposal_void'])
 
   const second = await proposal()
   const refused = await pix.say(id, second, false)
-  assert.deepEqual([refused.status, refused.body.outcome], [200, 'withdrawn'])
+  assert.deepEqual([refused.status, refused.body.outcome], [200, 'refused'])
   const withdrawn = await pix.withdraw(id, second)
   assert.deepEqual([withdrawn.status, withdrawn.body.code], [409, 'proposal_void'])
 

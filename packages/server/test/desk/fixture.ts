@@ -30,7 +30,7 @@ export async function desk(
   const say = (id: string, proposalId: string, approved: boolean, headers: Record<string, string> = bia) =>
     pix.call('PUT', `/operator/cases/${id}/proposals/${proposalId}`, { approved, reason: 'looked at it' }, headers)
   const withdraw = (id: string, proposalId: string, headers: Record<string, string> = ana) =>
-    pix.call('POST', `/operator/cases/${id}/proposals/${proposalId}/withdrawal`, { reason: 'a mistake' }, headers)
+    pix.call('PUT', `/operator/cases/${id}/proposals/${proposalId}`, { approved: false, reason: 'a mistake' }, headers)
   /** The open case of a charge that was paid twice. */
   const paidTwice = async (value: string): Promise<{ readonly id: string; readonly chargeId: string }> => {
     const charge = await pix.paid(value)

@@ -47,7 +47,7 @@ test('[desk.9] a second payment that nobody claims is a gain', async (t) => {
 test('[desk.6] a second payment pays the charge that it was meant for; told again for either it is nothing new', async (t) => {
   const { database, decide, charge, pay, id } = await paidTwice(t)
   const other = await charge('b')
-  await decide('second_payment', 'attribute', { attributeTo: other })
+  await decide('second_payment', 'book', { operationId: other })
   assert.deepEqual(await balances(database), { available: 198_00n, settlement: -200_00n, fees: 2_00n })
   const outcomes = [await pay(other, 'E2'), await pay(id, 'E2')]
   assert.deepEqual(
@@ -160,7 +160,7 @@ for (const [cents, rest] of [
   test(`[desk.1] a payout of which ${cents} centavos left is confirmed, and the books have what left`, async (t) => {
     const { database, decide, leave } = await sent(t)
     await leave('E9', cents)
-    const { status } = await decide('amount_differs', 'confirm')
+    const { status } = await decide('amount_differs', 'executed')
     assert.equal(status, 'CONFIRMED')
     assert.deepEqual(await balances(database), { available: rest, settlement: -100_00n + cents, fees: 2_00n })
     assert.deepEqual(await notifiedStatuses(database), ['PAID', 'CONFIRMED'])
@@ -172,7 +172,7 @@ test('[desk.1] [ledger.recover] what left of a payout beyond all that is there i
   const { database, decide, leave, pay, chargeId } = await sent(t)
   await pay(chargeId, 'E2')
   await leave('E9', 120_00n)
-  await decide('amount_differs', 'confirm')
+  await decide('amount_differs', 'executed')
   const owing = { settlement: -80_00n, fees: 2_00n, suspense_in: 100_00n, receivable: -22_00n }
   assert.deepEqual(await balances(database), owing)
   await decide('second_payment', 'credit')
@@ -182,7 +182,7 @@ test('[desk.1] [ledger.recover] what left of a payout beyond all that is there i
 
 test('[desk.1] a payout in doubt has left, as the bank says; its own word later is nothing new', async (t) => {
   const { database, decide, leave } = await contradicted(t)
-  await decide('send_contradicted', 'confirm', { evidence: { endToEndId: 'E9' } })
+  await decide('send_contradicted', 'executed', { evidence: { endToEndId: 'E9' } })
   const after = { available: 68_00n, settlement: -70_00n, fees: 2_00n }
   assert.deepEqual(await balances(database), after)
   assert.equal((await leave('E9', 30_00n))?.result, 'IGNORED')
@@ -195,21 +195,21 @@ test('[desk.13] a payout is not confirmed by what another one has booked', async
   const { cashOut } = await cashOuts.create(cashOutRequest({ id: ids.uuid(), externalId: 'other' }))
   const booked = left({ endToEndId: 'E9', valueCents: 30_00n, occurredAt: clock.now() })
   await cashOuts.apply(cashOut.id, [INPUTS['send.claimed'], booked])
-  await assert.rejects(decide('send_contradicted', 'confirm', { evidence: { endToEndId: 'E9' } }), Refusal)
+  await assert.rejects(decide('send_contradicted', 'executed', { evidence: { endToEndId: 'E9' } }), Refusal)
   await assertBooks(database)
 })
 
 test('[desk.11] a payout never left, as the bank says: not before no attempt may arrive any more', async (t) => {
   const { database, decide, clock } = await contradicted(t)
-  await assert.rejects(decide('send_contradicted', 'fail'), Refusal)
+  await assert.rejects(decide('send_contradicted', 'not_executed'), Refusal)
   clock.observe(clock.now() + 301_000)
-  await decide('send_contradicted', 'fail')
+  await decide('send_contradicted', 'not_executed')
   assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
   assert.deepEqual(await notifiedStatuses(database), ['PAID', 'FAILED'])
   await assertBooks(database)
 })
 
-for (const decision of ['confirm', 'fail'] as const) {
+for (const decision of ['executed', 'not_executed'] as const) {
   test(`[desk.12] a refund that is in doubt, ${decision}: what may still be refunded counts it`, async (t) => {
     const { database, decide, charge, pay, refund, refunds, clock, cashIns } = await desk(t)
     const cashInId = await charge('a')
@@ -217,12 +217,12 @@ for (const decision of ['confirm', 'fail'] as const) {
     const id = await refund(cashInId)
     await refunds.apply(id, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
     clock.observe(clock.now() + 301_000)
-    await decide('send_contradicted', decision, decision === 'confirm' ? { evidence: { returnId: 'D1' } } : {})
+    await decide('send_contradicted', decision, decision === 'executed' ? { evidence: { returnId: 'D1' } } : {})
     const after = await cashIns.apply(cashInId, { on: 'work.requested' })
     const { returns, refundsOpenCents } = after?.cashIn.facts ?? {}
-    assert.deepEqual([returns, refundsOpenCents], [decision === 'confirm' ? wentBack({ D1: 40_00 }) : undefined, 0])
+    assert.deepEqual([returns, refundsOpenCents], [decision === 'executed' ? wentBack({ D1: 40_00 }) : undefined, 0])
     const { available, reserved, settlement } = await balances(database)
-    const expected = decision === 'confirm' ? [59_00n, -60_00n] : [99_00n, -100_00n]
+    const expected = decision === 'executed' ? [59_00n, -60_00n] : [99_00n, -100_00n]
     assert.deepEqual([available, reserved, settlement], [expected[0], undefined, expected[1]])
     await assertBooks(database)
   })
@@ -246,7 +246,7 @@ test('[desk.8] a payout that left after its release is confirmed after `FAILED` 
   const { database, decide, leave, cashOuts, id } = await sent(t)
   await cashOuts.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
   await leave('E9', 30_00n)
-  const { status } = await decide('confirmed_after_release', 'confirm')
+  const { status } = await decide('confirmed_after_release', 'executed')
   assert.equal(status, 'CONFIRMED')
   assert.deepEqual(await notifiedStatuses(database), ['PAID', 'FAILED', 'CONFIRMED'])
   assert.deepEqual(await balances(database), { available: 68_00n, settlement: -70_00n, fees: 2_00n })
@@ -269,7 +269,7 @@ for (const decision of ['credit', 'write_off'] as const) {
   })
 }
 
-for (const decision of ['confirm', 'return', 'write_off'] as const) {
+for (const decision of ['executed', 'return', 'write_off'] as const) {
   test(`[desk.12] a refund of which another amount left: ${decision}`, async (t) => {
     const { database, decide, charge, pay, refund, refunds, clock } = await desk(t)
     const cashInId = await charge('a')
@@ -277,10 +277,10 @@ for (const decision of ['confirm', 'return', 'write_off'] as const) {
     const id = await refund(cashInId)
     await refunds.apply(id, [refunded({ returnId: 'D1', valueCents: 39_00n, occurredAt: clock.now() })])
     const { status } = await decide('amount_differs', decision, { evidence: { returnId: 'D9' } })
-    assert.equal(status, decision === 'confirm' ? 'CONFIRMED' : 'PENDING')
+    assert.equal(status, decision === 'executed' ? 'CONFIRMED' : 'PENDING')
     const { available, reserved = 0n, losses = 0n, settlement } = await balances(database)
     const expected = {
-      confirm: [60_00n, 0n, 0n, -61_00n],
+      executed: [60_00n, 0n, 0n, -61_00n],
       return: [59_00n, 40_00n, 0n, -100_00n],
       write_off: [59_00n, 40_00n, -39_00n, -61_00n],
     }

@@ -39,6 +39,7 @@ for (const decision of ['credit', 'write_off'] as const) {
     await leave('E9', 30_00n)
     const back = (returnId: string) => returned({ returnId, valueCents: 10_00n, occurredAt: clock.now() })
     await cashOuts.apply(id, [{ ...back('unnamed 1'), isUnnamed: true }])
+    await assert.rejects(decide('return_unnamed', 'close'), { code: 'not_possible_in_state' })
     await decide('return_unnamed', decision)
     await cashOuts.apply(id, [back('D1')])
     await decide('return_told_before', 'close')
@@ -93,6 +94,7 @@ test('[cash-in.desk.10] a return that nobody explained is no refund of ours: it 
     fees: 1_00n,
     suspense_out: -40_00n,
   })
+  await assert.rejects(decide('return_unexplained', 'close'), { code: 'not_possible_in_state' })
   await decide('return_unexplained', 'return')
   await settle()
   const booked = { available: 19_00n, reserved: 40_00n, settlement: -60_00n, fees: 1_00n }
@@ -143,7 +145,7 @@ for (const [decision, then, after] of [
 test('[cash-in.refunds.9] [desk.6] [EV-49] what the bank takes back of a payment that was attributed is the other charge’s return, by whatever it names', async (t) => {
   const { database, decide, charge, id, back, refunds, clock } = await paidOtherwise(t)
   const other = await charge('b', 60_00n)
-  await decide('amount_differs', 'attribute', { attributeTo: other })
+  await decide('amount_differs', 'book', { operationId: other })
   assert.equal(await back('D1', 20_00n), 'APPLIED')
   assert.equal(await back('D2', 30_00n, null), 'APPLIED', 'the only payment is meant')
   const told = { occurredAt: clock.now(), transactionId: null, endToEndId: 'E1' }
@@ -160,7 +162,7 @@ test('[cash-in.refunds.9] [desk.6] [EV-49] what the bank takes back of a payment
 test('[cash-in.refunds.9] [cash-in.returns.1] a refund of the other charge, which the bank tells of the first one, is not booked as its own return', async (t) => {
   const { database, decide, charge, back, refund, refunds, clock } = await paidOtherwise(t)
   const other = await charge('b', 60_00n)
-  await decide('amount_differs', 'attribute', { attributeTo: other })
+  await decide('amount_differs', 'book', { operationId: other })
   const refundId = await refund(other)
   assert.equal(await back('D1', 40_00n), 'APPLIED')
   assert.deepEqual(await cases(database), ['amount_differs (closed)'], 'it is awaited')
@@ -337,7 +339,7 @@ for (const leftCents of [9_00n, 40_00n]) {
     const repeated = () =>
       left({ endToEndId: 'E9', valueCents: leftCents, occurredAt: clock.now(), recipientDiffers: true })
     await cashOuts.apply(id, [repeated()])
-    assert.equal((await decide('amount_differs', 'confirm')).status, 'CONFIRMED')
+    assert.equal((await decide('amount_differs', 'executed')).status, 'CONFIRMED')
     const back = returned({ returnId: 'D1', valueCents: leftCents, occurredAt: clock.now() })
     const reversed = await cashOuts.apply(id, [repeated(), back])
     assert.deepEqual([reversed?.result, reversed?.cashOut.status], ['APPLIED', 'REVERSED'])
@@ -356,7 +358,7 @@ test('[desk.16] what the bank tells otherwise of what is booked is asked about, 
   const before = await balances(database)
   await leave('E9', 31_00n)
   await cashOuts.apply(id, [back(11_00n)])
-  for (const kind of ['confirmation_restated', 'return_restated']) await decide(kind, 'reopen')
+  for (const kind of ['confirmation_restated', 'return_restated']) await decide(kind, 'ask_again')
   await decide('return_restated', 'close')
   assert.equal((await decide('confirmation_restated', 'close')).status, 'REVERSED')
   assert.deepEqual(await balances(database), before)

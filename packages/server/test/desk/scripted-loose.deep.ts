@@ -13,8 +13,7 @@ const SILENT = { eventDelayMs: 3_600_000 }
 const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
 
 const asItIs = (): Circumstances => ({})
-const to = (id: string): Circumstances => ({ given: { attributeTo: id } })
-const REFERENCE = { evidence: { reference: 'letter 7' } }
+const to = (id: string): Circumstances => ({ given: { operationId: id } })
 
 /** A payment of a charge that only the bank knows. @returns a charge of ours that it may be meant for */
 async function forgotten(pix: LooseWorld): Promise<string> {
@@ -121,7 +120,7 @@ const SCENARIOS: readonly LooseScenario[] = [
     kind: 'statement_unexplained',
     arrange: forgotten,
     decisions: {
-      attribute: to,
+      book: to,
       clear: asItIs,
       credit: asItIs,
       write_off: asItIs,
@@ -130,7 +129,7 @@ const SCENARIOS: readonly LooseScenario[] = [
   {
     kind: 'statement_unexplained',
     arrange: debited,
-    decisions: { debit: asItIs, clear: asItIs, write_off: asItIs, close: () => ({ moreCents: 1000n }) },
+    decisions: { debit: asItIs, clear: asItIs, write_off: asItIs },
   },
   {
     kind: 'statement_missing',
@@ -141,7 +140,6 @@ const SCENARIOS: readonly LooseScenario[] = [
     },
     decisions: { undo: asItIs, write_off: asItIs },
   },
-  { kind: 'statement_missing', arrange: hidden, decisions: { close: () => ({ given: REFERENCE, before: showing }) } },
   {
     kind: 'statement_differs',
     arrange: otherwise(100n),
@@ -149,7 +147,6 @@ const SCENARIOS: readonly LooseScenario[] = [
       clear: () => ({ moreCents: 100n }),
       credit: () => ({ moreCents: 100n }),
       write_off: () => ({ moreCents: 100n }),
-      close: asItIs,
     },
   },
   {
@@ -184,42 +181,42 @@ const SCENARIOS: readonly LooseScenario[] = [
       await pix.minutes(5)
       return undefined
     },
-    // Closed as explained, what was decided stays.
-    decisions: { revert: asItIs, close: () => ({ moreCents: -1000n }) },
+    decisions: { revert: asItIs },
   },
   // The statement, or the bank's answer, would tell first.
   {
     kind: 'unmatched_event',
     lacking: ['statement', 'query-charge'],
     arrange: nobodys,
-    decisions: { attribute: to, replay: named, dismiss: gone },
+    decisions: { book: to, ask_again: named, close: gone },
   },
   {
     kind: 'unmatched_event',
     lacking: ['statement'],
     arrange: nobodys,
-    decisions: { attribute: to, dismiss: gone },
+    decisions: { book: to, close: gone },
   },
   {
     kind: 'disputed_event',
     lacking: ['statement', 'query-charge'],
     arrange: disputed,
-    decisions: { attribute: to, replay: gone, dismiss: gone },
+    decisions: { book: to, ask_again: gone, close: gone },
   },
   {
     kind: 'quarantined_event',
     lacking: ['statement'],
     arrange: ofTomorrow,
-    decisions: { attribute: to, replay: asItIs, dismiss: asItIs },
+    decisions: { book: to, ask_again: asItIs, close: asItIs },
   },
   { kind: 'ledger_drift', arrange: drifted, decisions: { close: asItIs } },
   { kind: 'close_differs', arrange: unexplainedClose, decisions: { close: asItIs } },
 ]
 
-/** It takes two cases of the kind (`loose/clearing.deep.ts`), or a bank of the standard. */
+/** It takes a difference that is gone (`loose/unexplained.deep.ts`), a bank of the standard, or a request (`operator/requested-adjustments.test.ts`). */
 const MADE_ELSEWHERE: Partial<Record<LooseCase, readonly LooseDecision[]>> = {
-  in_clearing: ['close'],
+  statement_differs: ['close'],
   statement_unreadable: ['close'],
+  adjustment_requested: ['credit', 'debit', 'close'],
 }
 
 function withoutOf({ lacking = [] }: LooseScenario): string {

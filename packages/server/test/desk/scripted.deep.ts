@@ -90,7 +90,7 @@ const named: Truth = async (pix) => {
 
 const meantFor =
   (reais: string): Truth =>
-  async (pix) => ({ attributeTo: (await pix.charge(reais)).id })
+  async (pix) => ({ operationId: (await pix.charge(reais)).id })
 
 const CASH_INS: readonly Scenario[] = [
   {
@@ -101,7 +101,7 @@ const CASH_INS: readonly Scenario[] = [
       await pix.bankAction(`charges/${id}/pay`, { valueCents: 10_100 })
       return id
     },
-    decisions: { credit: asItIs, return: givenBack(10_100), attribute: meantFor('101'), write_off: asItIs },
+    decisions: { credit: asItIs, return: givenBack(10_100), book: meantFor('101'), write_off: asItIs },
   },
   {
     kind: 'amount_differs',
@@ -110,7 +110,7 @@ const CASH_INS: readonly Scenario[] = [
       await pix.bankAction(`charges/${id}/pay`, { valueCents: 9_000 })
       return id
     },
-    decisions: { credit: asItIs, return: givenBack(9_000), attribute: meantFor('90'), write_off: asItIs },
+    decisions: { credit: asItIs, return: givenBack(9_000), book: meantFor('90'), write_off: asItIs },
   },
   {
     kind: 'return_unnamed',
@@ -161,7 +161,7 @@ const CASH_INS: readonly Scenario[] = [
       await postEvent(pix, paidEvent(paid, { endToEndId: paid.endToEndId, valueCents: 10_001, occurredAt: now(pix) }))
       return paid.id
     },
-    decisions: { reopen: asItIs, close: asItIs },
+    decisions: { ask_again: asItIs, close: asItIs },
   },
 ]
 
@@ -177,11 +177,11 @@ const PAYOUTS: readonly Scenario[] = [
       return id
     },
     decisions: {
-      confirm: async (pix, id) => {
+      executed: async (pix, id) => {
         const { endToEndId } = (await pix.bank('GET', `/payouts/${id}`)).body
         return { evidence: { endToEndId } }
       },
-      reopen: asItIs,
+      ask_again: asItIs,
     },
   },
   {
@@ -194,15 +194,15 @@ const PAYOUTS: readonly Scenario[] = [
       return id
     },
     decisions: {
-      confirm: async (pix, id) => {
+      executed: async (pix, id) => {
         const { endToEndId } = await pix.bankAction(`payouts/${id}/confirm`)
         return { evidence: { endToEndId } }
       },
-      fail: async (pix, id) => {
+      not_executed: async (pix, id) => {
         await pix.bankAction(`payouts/${id}/fail`)
         return {}
       },
-      reopen: asItIs,
+      ask_again: asItIs,
     },
   },
   {
@@ -213,7 +213,7 @@ const PAYOUTS: readonly Scenario[] = [
       await pix.bankAction(`payouts/${id}/confirm`, { valueCents: 2_999 })
       return id
     },
-    decisions: { return: cameBack, confirm: asItIs, write_off: asItIs },
+    decisions: { return: cameBack, executed: asItIs, write_off: asItIs },
   },
   {
     kind: 'confirmed_after_release',
@@ -223,7 +223,7 @@ const PAYOUTS: readonly Scenario[] = [
       await pix.bankAction(`payouts/${id}/confirm`, { despiteFailure: true })
       return id
     },
-    decisions: { return: cameBack, confirm: asItIs, write_off: asItIs },
+    decisions: { return: cameBack, executed: asItIs, write_off: asItIs },
   },
   {
     kind: 'failed_after_confirmation',
@@ -233,7 +233,7 @@ const PAYOUTS: readonly Scenario[] = [
       await falseFailure(pix, 'CashOut', id, transactionId)
       return id
     },
-    decisions: { reopen: asItIs, close: asItIs },
+    decisions: { ask_again: asItIs, close: asItIs },
   },
   {
     kind: 'confirmation_restated',
@@ -248,7 +248,7 @@ const PAYOUTS: readonly Scenario[] = [
       await seconds(pix)
       return id
     },
-    decisions: { reopen: asItIs, close: asItIs },
+    decisions: { ask_again: asItIs, close: asItIs },
   },
   {
     kind: 'return_restated',
@@ -265,7 +265,7 @@ const PAYOUTS: readonly Scenario[] = [
       await seconds(pix)
       return id
     },
-    decisions: { reopen: asItIs, close: asItIs },
+    decisions: { ask_again: asItIs, close: asItIs },
   },
 ]
 
@@ -281,11 +281,11 @@ const REFUNDS: readonly Scenario[] = [
       return id
     },
     decisions: {
-      confirm: async (pix, id) => {
+      executed: async (pix, id) => {
         const { returnId } = (await pix.bank('GET', `/refunds/${id}`)).body
         return { evidence: { returnId } }
       },
-      reopen: asItIs,
+      ask_again: asItIs,
     },
   },
   {
@@ -297,15 +297,15 @@ const REFUNDS: readonly Scenario[] = [
       return id
     },
     decisions: {
-      confirm: async (pix, id) => {
+      executed: async (pix, id) => {
         const { returnId } = await pix.bankAction(`refunds/${id}/confirm`)
         return { evidence: { returnId } }
       },
-      fail: async (pix, id) => {
+      not_executed: async (pix, id) => {
         await pix.bankAction(`refunds/${id}/fail`)
         return {}
       },
-      reopen: asItIs,
+      ask_again: asItIs,
     },
   },
   {
@@ -316,7 +316,7 @@ const REFUNDS: readonly Scenario[] = [
       await pix.bankAction(`refunds/${id}/confirm`, { valueCents: 2_999 })
       return id
     },
-    decisions: { confirm: asItIs, write_off: asItIs },
+    decisions: { executed: asItIs, write_off: asItIs },
     untrue: ['return'],
   },
   {
@@ -327,7 +327,7 @@ const REFUNDS: readonly Scenario[] = [
       await pix.bankAction(`refunds/${id}/confirm`, { despiteFailure: true })
       return id
     },
-    decisions: { confirm: asItIs, write_off: asItIs },
+    decisions: { executed: asItIs, write_off: asItIs },
     untrue: ['return'],
   },
   {
@@ -338,7 +338,7 @@ const REFUNDS: readonly Scenario[] = [
       await falseFailure(pix, 'CashInReversal', id, transactionId)
       return id
     },
-    decisions: { reopen: asItIs, close: asItIs },
+    decisions: { ask_again: asItIs, close: asItIs },
   },
 ]
 

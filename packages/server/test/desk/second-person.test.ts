@@ -5,53 +5,24 @@ import { listCases } from '../../src/desk/store.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { openCaseIdsOf } from '../support/evidence.ts'
 import { as, serverLogin } from '../support/logins.ts'
+import { ADMIN_TOKEN } from '../support/world.ts'
 import { sent } from './engine-fixture.ts'
 import { desk } from './fixture.ts'
 
 /** When one person is not enough, besides a large amount. */
 
-const FROM_25 = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '2500' }
-
-const HOURS_24 = 24 * 60 * 60_000
-
-test('[desk.49] what one person decides alone is bounded within 24 hours, under whichever name, and what two decide is not counted', async (t) => {
-  const pix = await desk(t, FROM_25)
-  const again = await pix.make('operator', 'ana')
-  const eva = await pix.make('operator', 'Eva')
-  const credit = async (headers?: Record<string, string>) => {
-    const { id } = await pix.paidTwice('10.00')
-    const { status, body } = await pix.decide(id, 'credit', {}, headers)
-    assert.equal(status, 200, JSON.stringify(body))
-    return { id, ...body }
-  }
-  for (const headers of [pix.ana, again]) {
-    const { outcome, whySecondPerson } = await credit(headers)
-    assert.deepEqual([outcome, whySecondPerson], ['decided', null])
-  }
-  for (const headers of [pix.ana, again]) {
-    const { id, outcome, needsSecondPerson, whySecondPerson, proposalId } = await credit(headers)
-    assert.deepEqual([outcome, needsSecondPerson], ['proposed', true])
-    assert.equal(whySecondPerson, 'with what its operator decided alone within 24 hours it comes to at least R$ 25,00')
-    const { body } = await pix.say(id, proposalId, true)
-    assert.deepEqual([body.outcome, body.whySecondPerson], ['approved', whySecondPerson])
-  }
-  assert.equal((await credit(eva)).outcome, 'decided', 'others have a sum of their own')
-  pix.clock.advance(HOURS_24 + 16 * 60_000)
-  assert.equal((await credit()).outcome, 'decided')
-  await pix.assertBooksAgree()
-})
-
-test('[desk.49] of two decisions of one person at once that are too much together one is made and the other proposed', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1500' })
-  const found = [await pix.paidTwice('10.00'), await pix.paidTwice('10.00')]
-  const answers = await Promise.all(found.map(({ id }) => pix.decide(id, 'credit')))
-  assert.deepEqual(answers.map(({ body }) => body.outcome).toSorted(), ['decided', 'proposed'])
-  assert.deepEqual((await pix.read('')).data.length, 1)
-  const [left] = (await pix.read('')).data
-  const { options } = await pix.read(`/${left.id}`)
-  const { needsSecondPerson, whySecondPerson } = options.find((one: { decision: string }) => one.decision === 'credit')
-  assert.equal(needsSecondPerson, true)
-  assert.match(whySecondPerson, /decided alone within 24 hours/)
+test('[desk.39] with the default of production every decision that moves money takes a second person, however little', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+  const { id } = await pix.paidTwice('0.01')
+  const { options } = await pix.read(`/${id}`)
+  const credit = options.find(({ decision }: { decision: string }) => decision === 'credit')
+  assert.equal(credit.needsSecondPerson, true)
+  const token = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  const alone = await pix.decide(id, 'credit', {}, token)
+  assert.deepEqual([alone.status, alone.body.code], [403, 'insufficient_role'], 'the administrative token names nobody')
+  const { body } = await pix.decide(id, 'credit')
+  assert.deepEqual([body.outcome, body.needsSecondPerson], ['proposed', true])
+  assert.equal((await pix.say(id, body.proposalId, true)).body.outcome, 'approved')
 })
 
 for (const [kind, reference, facts] of [
@@ -67,7 +38,7 @@ for (const [kind, reference, facts] of [
     )
     const [{ id }] = (await pix.read(`?kind=${kind}`)).data
     const { body } = await pix.decide(id, 'close')
-    assert.deepEqual([body.outcome, body.whySecondPerson], ['proposed', 'nobody knows the amount'])
+    assert.deepEqual([body.outcome, body.needsSecondPerson], ['proposed', true])
     assert.equal((await pix.say(id, body.proposalId, true)).body.outcome, 'approved')
   })
 }

@@ -49,7 +49,7 @@ for (const [which, bank] of BANKS) {
   test(`[desk.6] [EV-49] at a bank ${which} what was attributed and is taken back is debited from the charge that has it`, async (t) => {
     const pix = await paidOtherwise(t, bank)
     const other = await pix.charge('70.00')
-    const { status } = await pix.decide((await pix.openCase()).id, 'attribute', { attributeTo: other.id })
+    const { status } = await pix.decide((await pix.openCase()).id, 'book', { operationId: other.id })
     assert.equal(status, 200)
     await pix.bankAction(`charges/${pix.paidId}/return`, { valueCents: 7_000 })
     while ((await pix.get(`/api/pix/cash-in/${other.id}`)).refundedCents !== 7_000) await pix.later(1_000)

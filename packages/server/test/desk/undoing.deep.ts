@@ -20,7 +20,7 @@ async function reportedTwice(t: TestContext) {
   return { ...at, other, tell }
 }
 
-for (const end of ['confirm', 'fail'] as const) {
+for (const end of ['executed', 'not_executed'] as const) {
   test(`[cash-out.desk.8] [desk.14] a payout that was told to have left by another’s payment is held, with a case, until it ends: ${end}`, async (t) => {
     const { database, decide, other, tell, clock } = await reportedTwice(t)
     assert.equal((await decide('movement_elsewhere', 'undo')).status, 'RECONCILIATION_REQUIRED')
@@ -32,8 +32,8 @@ for (const end of ['confirm', 'fail'] as const) {
     await decide('confirmation_restated', 'close')
     assert.deepEqual(await balances(database), held)
     clock.observe(clock.now() + 301_000)
-    await decide('still_reserved', end, end === 'confirm' ? { evidence: { endToEndId: 'E10' } } : {})
-    const after = { confirm: [37_00n, -40_00n, 3_00n], fail: [68_00n, -70_00n, 2_00n] }[end]
+    await decide('still_reserved', end, end === 'executed' ? { evidence: { endToEndId: 'E10' } } : {})
+    const after = { executed: [37_00n, -40_00n, 3_00n], not_executed: [68_00n, -70_00n, 2_00n] }[end]
     const { available, reserved, settlement, fees } = await balances(database)
     assert.deepEqual([available, settlement, fees, reserved], [...after, undefined])
     await assertBooks(database)
@@ -85,7 +85,7 @@ test('[refund-in.desk.6] [cash-in.refunds.13] [desk.14] a refund that went back 
   assert.deepEqual(await cases(database), ['movement_elsewhere (closed)', 'still_reserved'])
   assert.equal((await refunds.apply(ids[1], [reported]))?.result, 'IGNORED', 'what was decided is nothing new')
   clock.observe(clock.now() + 301_000)
-  assert.equal((await decide('still_reserved', 'fail')).status, 'FAILED')
+  assert.equal((await decide('still_reserved', 'not_executed')).status, 'FAILED')
   assert.deepEqual(await balances(database), { available: 158_00n, settlement: -160_00n, fees: 2_00n })
   await assertBooks(database)
 })

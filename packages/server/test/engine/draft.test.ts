@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { Draft } from '../../src/engine/draft.ts'
 import { type LoadedState, PRESUMED_NEW } from '../../src/engine/loaded-state.ts'
 import type { Command, ControlName, Create, Decision, Journal, Operation } from '../../src/engine/operation.ts'
+import { reasonFact } from '../../src/engine/reason.ts'
 import { NO_ALLOWANCES } from '../support/limits.ts'
 import { operationAs } from '../support/operation.ts'
 
@@ -198,8 +199,8 @@ test('[engine.19] a case without an operation is something to write, and so is i
 
 test('[engine.19] each decision sees the cases that the ones before it leave open, and closes those that it names', () => {
   const openCases = [
-    { id: 'x', kind: 'result_missing', reference: '' },
-    { id: 'y', kind: 'amount_differs', reference: 'E1' },
+    { id: 'x', kind: 'result_missing', reference: '', version: 1 },
+    { id: 'y', kind: 'amount_differs', reference: 'E1', version: 1 },
   ]
   const batch = draft(operation('a', { openCases }), operation('b'))
   add(batch, opening('a', 'send_contradicted'))
@@ -220,7 +221,7 @@ test('[engine.19] each decision sees the cases that the ones before it leave ope
 })
 
 test('[engine.2] [engine.19] however often a batch opens and closes a case, it is one row, as it is left', () => {
-  const openCases = [{ id: 'x', kind: 'result_missing', reference: '' }]
+  const openCases = [{ id: 'x', kind: 'result_missing', reference: '', version: 1 }]
   const batch = draft(operation('a', { openCases }))
   const written = () => [batch.cases.opened.map(({ id, isClosed }) => [id, isClosed]), batch.cases.closedIds]
   add(batch, opening('a', 'result_missing'))
@@ -245,7 +246,7 @@ test('[engine.2] [engine.19] however often a batch opens and closes a case, it i
 })
 
 test('[desk.48] what is told again of a case is noted with it, and not where the batch closes it', () => {
-  const openCases = [{ id: 'x', kind: 'result_missing', reference: '' }]
+  const openCases = [{ id: 'x', kind: 'result_missing', reference: '', version: 1 }]
   const telling = (operationId: string, valueCents: number) => ({
     ...moving(operationId, 'RECONCILIATION_REQUIRED'),
     cases: [{ operationId, kind: 'result_missing', reference: '', facts: { valueCents } }],
@@ -254,7 +255,7 @@ test('[desk.48] what is told again of a case is noted with it, and not where the
   add(batch, telling('a', 1))
   add(batch, telling('a', 2))
   const told = [{ valueCents: 1 }, { valueCents: 2 }]
-  assert.deepEqual(batch.cases.retold, [{ id: 'x', operationId: 'a', told }])
+  assert.deepEqual(batch.cases.changed, [{ id: 'x', operationId: 'a', told, isTouched: true }])
   add(batch, telling('b', 1))
   add(batch, telling('b', 2))
   assert.deepEqual(
@@ -262,9 +263,61 @@ test('[desk.48] what is told again of a case is noted with it, and not where the
     [['id 1', { valueCents: 1 }, told]],
   )
   add(batch, { ...moving('a', 'PAID'), closes: ['x'] })
-  assert.deepEqual([batch.cases.retold, batch.cases.closedIds], [[], ['x']])
+  assert.deepEqual([batch.cases.changed, batch.cases.closedIds], [[], ['x']])
   add(batch, telling('a', 3))
-  assert.deepEqual(batch.cases.retold, [{ id: 'x', operationId: 'a', told: [{ valueCents: 3 }] }])
+  assert.deepEqual(batch.cases.changed, [{ id: 'x', operationId: 'a', told: [{ valueCents: 3 }], isTouched: true }])
+})
+
+test('[engine.22] what changes in status, doubt, money or cases of an operation raises the versions of its open cases, once in a batch', () => {
+  const openCases = [
+    { id: 'x', kind: 'result_missing', reference: '', version: 3 },
+    { id: 'y', kind: 'amount_differs', reference: 'E1', version: 7 },
+  ]
+  const fresh = () => draft(operation('a', { openCases }), operation('b'))
+  const versions = (batch: Draft) => batch.operation('a')?.openCases?.map(({ id, version }) => `${id} ${version}`)
+  const after = (...decisions: readonly Parameters<typeof add>[1][]) => {
+    const batch = fresh()
+    for (const decision of decisions) add(batch, decision)
+    const touched = batch.cases.changed.filter(({ isTouched }) => isTouched).map(({ id }) => id)
+    return [versions(batch), touched]
+  }
+  const polled = {
+    moves: [{ operationId: 'a', trigger: 'work.claimed', to: 'PENDING', facts: { leaseEndsAt: 1 } }],
+  } as const
+  assert.deepEqual(after(polled, polled), [['x 3', 'y 7'], []], 'a query of the bank')
+  const paid = moving('a', 'PAID')
+  assert.deepEqual(after(paid, moving('a', 'FAILED')), [
+    ['x 4', 'y 8'],
+    ['x', 'y'],
+  ])
+  const doubted = { moves: [{ ...polled.moves[0], facts: reasonFact('conflict') }] }
+  assert.deepEqual(after(doubted), [
+    ['x 4', 'y 8'],
+    ['x', 'y'],
+  ])
+  assert.deepEqual(after({ ...polled, closes: ['x'] }), [['y 8'], ['y']])
+  const reported = (reference: string) => ({
+    ...polled,
+    cases: [{ operationId: 'a', kind: 'amount_differs', reference, facts: {} }],
+  })
+  assert.deepEqual(
+    after(reported('E1')),
+    [['x 3', 'y 8'], []],
+    'told again: the database raises it where the amount grows',
+  )
+  assert.deepEqual(after(reported('E2')), [
+    ['x 4', 'y 8', 'id 1 1'],
+    ['x', 'y'],
+  ])
+  assert.deepEqual(
+    after({ ...polled, closes: ['y'] }, reported('E1')),
+    [
+      ['x 4', 'y 8'],
+      ['x', 'y'],
+    ],
+    'closed and opened again',
+  )
+  assert.deepEqual(after(moving('b', 'PAID')), [['x 3', 'y 7'], []])
 })
 
 test('[desk.51] what follows the telling of a case of no operation in its batch sees that such cases have moved', () => {
@@ -283,14 +336,14 @@ test('[desk.51] what follows the telling of a case of no operation in its batch 
 })
 
 test('[engine.19] what a decision closes and opens at once is open', () => {
-  const batch = draft(operation('a', { openCases: [{ id: 'x', kind: 'result_missing', reference: '' }] }))
+  const batch = draft(operation('a', { openCases: [{ id: 'x', kind: 'result_missing', reference: '', version: 1 }] }))
   add(batch, { ...opening('a', 'result_missing'), closes: ['x'] })
   assert.deepEqual([batch.cases.closedIds, openIn(batch, 'a')], [[], ['x']])
 })
 
 test('[engine.19] a case of an operation opens and closes with a move of it, so its version covers its cases', () => {
   const batch = draft(
-    operation('a', { openCases: [{ id: 'x', kind: 'result_missing', reference: '' }] }),
+    operation('a', { openCases: [{ id: 'x', kind: 'result_missing', reference: '', version: 1 }] }),
     operation('b'),
   )
   const { cases } = opening('a', 'send_contradicted')

@@ -97,7 +97,7 @@ function adjustment(id: string, valueCents: bigint): Command<unknown> {
   return {
     reads: [],
     creates: { kind: 'adjustment', externalId: id, idempotencyKey: null },
-    decide: (state, now) => decideAdjustment({ ...NONE, id, valueCents, reason: 'test' }, null, state, now),
+    decide: (state, now) => decideAdjustment({ ...NONE, id, valueCents, reason: 'test' }, state, now),
   }
 }
 

@@ -38,9 +38,9 @@ const door = (status: DoorStatus): Door => ({
     dueAt: 5,
     facts: { colour: 'red', ...(status === 'RECONCILIATION_REQUIRED' ? reasonFact('conflict') : {}) },
     openCases: [
-      { id: 'case 1', kind: 'result_missing', reference: '' },
-      { id: 'case 2', kind: 'amount_differs', reference: 'E1' },
-      { id: 'case 3', kind: 'stuck', reference: '' },
+      { id: 'case 1', kind: 'result_missing', reference: '', version: 1 },
+      { id: 'case 2', kind: 'amount_differs', reference: 'E1', version: 1 },
+      { id: 'case 3', kind: 'stuck', reference: '', version: 1 },
     ],
   }),
   status,

@@ -22,7 +22,7 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   const { id } = OPERATION
   const ids = { uuid: () => id }
   const retold = '0198c0f0-3f00-7000-8000-1a2b3c4d5e71'
-  const openCases = [{ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e72', kind: 'second_payment', reference: '' }]
+  const openCases = [{ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e72', kind: 'second_payment', reference: '', version: 1 }]
   const draft = new Draft(
     {
       operations: new Map([[retold, { ...OPERATION, id: retold, openCases }]]),
@@ -65,7 +65,7 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   draft.caseSteps.push(STEP)
   draft.eventOrders.push({ inboxId: id, ordinal: 0, setAsideAt: 0, attributedTo: null })
   const { statement, values } = writeOf(draft, ids)
-  assert.match(statement.name, /^engine\.write\.AOCcaprcpnew.*en.*casrtcauclsstev$/)
+  assert.match(statement.name, /^engine\.write\.AOCcaprcpnew.*en.*caschcauclsstev$/)
   assert.equal(statement.text.match(/INSERT INTO|UPDATE (?:operation|account|control|allowance|"case")/g)?.length, 16)
   assert.equal(Math.max(...[...statement.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number))), values.length)
 })

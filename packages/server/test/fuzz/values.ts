@@ -1,5 +1,4 @@
 import { buildStaticBrCode } from '@pixgate/brcode'
-import { mixesScripts } from '../../src/operators/look-alikes.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import type { Chance } from './chance.ts'
 import { type Corpus, PAID_CASH_IN, subjectOf } from './corpus.ts'
@@ -88,6 +87,7 @@ function validArray({ items = {}, minItems = 0, maxItems = 5 }: Schema, source: 
 }
 
 const REFERENCE_CHARACTERS = [...'ABCXYZabcxyz0189._:-']
+const LETTERS = [...'ABCXYZabcxyz']
 const TEXT_CHARACTERS = [
   ...'ABCxyz 019áçÃñßøИλ中文字あ한ﷺ€«»…‰‱💥🧾é̂\u200b\u202e\u2066\ufeff\u00a0\u2028"\'\\/<>&%$#@!;=`{}[]()|~^',
 ]
@@ -101,10 +101,8 @@ function validText({ minLength = 0, maxLength = 64, pattern, format }: Schema, c
     Array.from({ length }, () => chance.pick(characters))
       .join('')
       .slice(0, length)
-  const text = written(TEXT_CHARACTERS)
-  // A name whose letters are of scripts that look alike is nobody's (rules#operators.1).
-  const isFine = pattern === undefined || (new RegExp(pattern, 'u').test(text) && !mixesScripts(text))
-  return isFine ? text : written(REFERENCE_CHARACTERS)
+  const isFine = (text: string) => pattern === undefined || new RegExp(pattern, 'u').test(text)
+  return [written(TEXT_CHARACTERS), written(REFERENCE_CHARACTERS)].find(isFine) ?? written(LETTERS)
 }
 
 function wholeNumber(low: number, high: number, chance: Chance): number {

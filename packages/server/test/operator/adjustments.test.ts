@@ -74,6 +74,14 @@ test('[adjustment.create.3] nothing is booked without its audit row', async (t) 
   assert.deepEqual(await balances(database), {})
 })
 
+test('[adjustment.create.3] [desk.45] an operator who was deactivated meanwhile adjusts nothing', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const { adjust } = operatedProcess(t, url)
+  const gone = { actor: '0198c0de-7a11-7000-8000-00000000000b', actorName: 'Rui' }
+  await assert.rejects(adjust(100n, {}, gone), { code: 'unauthorized' })
+  assert.deepEqual(await balances(database), {})
+})
+
 test('[idempotency.2] [idempotency.3] an order whose answer was lost is booked once, wherever it is sent again', async (t) => {
   const { url, database } = await testDatabase(t)
   const [one, other] = [operatedProcess(t, url), operatedProcess(t, url)]

@@ -1,10 +1,16 @@
+import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Operator } from '../../src/audit/operator.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
 import { type CashOutCommands, createCashOutCommands } from '../../src/cash-out/commands.ts'
 import type { CashOutRequest, CashOutTerms } from '../../src/cash-out/create.ts'
-import { createOperatorCommands, type OperatorCommands } from '../../src/operator/commands.ts'
-import type { AdjustmentRequest } from '../../src/operator/rules.ts'
+import type { AdjustmentDesk } from '../../src/desk/adjustments.ts'
+import {
+  createOperatorCommands,
+  type OperatorCommands,
+  type OperatorDependencies,
+} from '../../src/operator/commands.ts'
+import type { Adjustment, AdjustmentRequest } from '../../src/operator/rules.ts'
 import { createOperatorStore, type OperatorStore } from '../../src/operator/store.ts'
 import type { SwitchSetting } from '../../src/operator/switch.ts'
 import { everybody, holdersVersion } from '../../src/operators/store.ts'
@@ -19,13 +25,14 @@ import type { SteppedClock } from '../support/stepped-clock.ts'
 export interface Process extends TestEngine {
   readonly store: OperatorStore
   readonly operator: OperatorCommands
+  readonly holders: OperatorDependencies['holders']
   readonly payouts: CashOutCommands
   /** Books so much, as `OPERATOR` does, or another admin. */
   adjust(
     valueCents: bigint,
     given?: Partial<AdjustmentRequest>,
     by?: Pick<Operator, 'actor' | 'actorName'>,
-  ): ReturnType<OperatorCommands['adjust']>
+  ): Promise<{ readonly adjustment: Adjustment; readonly isReplayed: boolean }>
   /** Sets the switch, as `OPERATOR` does. */
   switchCashOuts(
     enabled: boolean,
@@ -40,7 +47,12 @@ export interface Process extends TestEngine {
 
 export const OPERATOR = { actor: 'admin', address: '203.0.113.7' }
 
-const ADMIN = { ...OPERATOR, isAdmin: true }
+/** No adjustment takes a second person. */
+export const NO_DESK: AdjustmentDesk = {
+  needsSecondPerson: () => false,
+  requested: async () => undefined,
+  request: async () => assert.fail('nothing takes a second person'),
+}
 
 const NO_TERMS: CashOutTerms = {
   installation: INSTALLATION,
@@ -63,15 +75,20 @@ export function operatedProcess(
   t.after(() => database.close())
   const store = createOperatorStore(database)
   const holders = { people: () => everybody(database), version: () => holdersVersion(database) }
-  const operator = createOperatorCommands({ ...engine, store, holders, adminFromCents: 0 })
+  const operator = createOperatorCommands({ ...engine, store, holders, desk: NO_DESK })
   const payouts = createCashOutCommands(engine.engine, { ...NO_TERMS, ...terms })
   return {
     ...engine,
     store,
+    holders,
     operator,
     payouts,
-    adjust: (valueCents, given, by) =>
-      operator.adjust(adjustmentRequest(engine.ids.uuid(), valueCents, given), { ...ADMIN, ...by }),
+    adjust: async (valueCents, given, by) => {
+      const request = adjustmentRequest(engine.ids.uuid(), valueCents, given)
+      const { adjustment, isReplayed } = await operator.adjust(request, { ...OPERATOR, ...by })
+      assert.ok(adjustment)
+      return { adjustment, isReplayed }
+    },
     switchCashOuts: (enabled, reason = 'a test', given = {}) =>
       operator.setSwitch({ enabled, reason, ...given }, OPERATOR),
     payOut: async (valueCents, given) => {

@@ -24,7 +24,7 @@ function having(available: bigint): State {
 }
 
 const decide = (valueCents: bigint, available = 0n) =>
-  decideAdjustment(adjustmentRequest(ID, valueCents), null, having(available), NOW)
+  decideAdjustment(adjustmentRequest(ID, valueCents), having(available), NOW)
 
 test('[adjustment.states.1] a deposit is available at once, and is in settlement', () => {
   const { creates, journals = [], notifications, outcome } = decide(100_00n)

@@ -17,7 +17,6 @@ const NEVER_BY_THE_WAY: readonly string[] = [
   'getCase',
   'decideCase',
   'decideCaseProposal',
-  'withdrawCaseProposal',
 ]
 
 /** The collection as a tool reads it. */

@@ -179,7 +179,7 @@ async function cases({ run, variables }: Shell, pix: World): Promise<void> {
   }
   variables.CASE_ID = await openCase('10.00')
   await run('decideCase', (await run('getCase')).version)
-  variables.CASE_ID = await openCase(String(WAITING_REAIS))
+  variables.CASE_ID = await openCase(String(PROPOSED_REAIS))
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
   const path = `/operator/cases/${variables.CASE_ID}`
   const propose = async () => {
@@ -187,8 +187,6 @@ async function cases({ run, variables }: Shell, pix: World): Promise<void> {
     const body = { decision: 'credit', reason: 'the tests', version }
     variables.PROPOSAL_ID = (await pix.call('POST', `${path}/decisions`, body, ana)).body.proposalId
   }
-  await propose()
-  await run('withdrawCaseProposal')
   await propose()
   variables.PIXGATE_ADMIN_TOKEN = await makeOperator(pix, 'approver', 'Bia')
   await run('decideCaseProposal')
@@ -207,9 +205,14 @@ async function approver({ run, variables }: Shell, pix: World): Promise<void> {
 /** More than any example sends. */
 const WAITING_REAIS = 90
 
+/** More than any example adjusts. */
+const PROPOSED_REAIS = 600
+
 test('[reference.5] every command that the reference shows works at the sandbox as it stands there', async (t) => {
-  const cents = String(WAITING_REAIS * 100)
-  const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: cents, PIXGATE_DESK_APPROVAL_FROM_CENTS: cents })
+  const pix = await world(t, {
+    PIXGATE_APPROVAL_FROM_CENTS: String(WAITING_REAIS * 100),
+    PIXGATE_DESK_APPROVAL_FROM_CENTS: String(PROPOSED_REAIS * 100),
+  })
   const sh = await shell(t, pix)
   await prepare(sh)
   await moneyIn(sh, pix)

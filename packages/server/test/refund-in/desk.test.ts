@@ -25,8 +25,8 @@ const TOLD = ['return_booked_before', 'answer_after_end', 'confirmation_restated
 const STATES = ['PENDING', 'CONFIRMED', 'FAILED'] as const
 /** One attempt, six minutes ago: it arrives no more. */
 const TRIED: RefundInFacts = { attempts: 1, firstAttemptAt: NOW - 360_000, lastAttemptAt: NOW - 360_000 }
-const ANOTHER: OpenCase = { id: 'another', kind: 'answer_after_end', reference: '' }
-const CASTING: OpenCase = { id: 'casting', kind: 'return_booked_before', reference: 'D0' }
+const ANOTHER: OpenCase = { id: 'another', kind: 'answer_after_end', reference: '', version: 1 }
+const CASTING: OpenCase = { id: 'casting', kind: 'return_booked_before', reference: 'D0', version: 1 }
 
 interface Given extends Partial<DeskOrder> {
   readonly facts?: RefundInFacts
@@ -73,10 +73,10 @@ const SUSPENDED: RefundInFacts = { returns: { D5: 29_00 } }
 
 for (const kind of UNENDED) {
   test(`[refund-in.desk.1] a refund went back, as the bank says: ${kind}`, () => {
-    const decision = decide('PENDING', 'confirm', kind, { ...D9, inDoubtFor: 'no_answer' })
+    const decision = decide('PENDING', 'executed', kind, { ...D9, inDoubtFor: 'no_answer' })
     assert.deepEqual(done(decision).slice(0, 3), [
       'refund.confirmed PAID',
-      'operator.confirmed CONFIRMED',
+      'operator.executed CONFIRMED',
       'refund_in_confirmed D9: available 3000 REFUND_IN_RELEASE, available -3000 REFUND_IN, reserved -3000, settlement 3000',
     ])
     assert.deepEqual(
@@ -91,15 +91,15 @@ for (const kind of UNENDED) {
     )
     const { facts } = decision.outcome.operation
     assert.deepEqual([facts.returnId, facts.confirmedAt], ['D9', NOW])
-    assert.throws(() => decide('PENDING', 'confirm', kind, { ...D9, known: 'out D9' }), Refusal)
-    assert.throws(() => decide('PENDING', 'confirm', kind, { ...D9, facts: SUSPENDED }), Refusal)
-    assert.throws(() => decide('PENDING', 'confirm', kind), { code: 'validation_error' })
-    const kept = decide('PENDING', 'confirm', kind, { ...D9, inDoubtFor: 'conflict', others: [CASTING] })
+    assert.throws(() => decide('PENDING', 'executed', kind, { ...D9, known: 'out D9' }), Refusal)
+    assert.throws(() => decide('PENDING', 'executed', kind, { ...D9, facts: SUSPENDED }), Refusal)
+    assert.throws(() => decide('PENDING', 'executed', kind), { code: 'validation_error' })
+    const kept = decide('PENDING', 'executed', kind, { ...D9, inDoubtFor: 'conflict', others: [CASTING] })
     assert.equal(kept.moves?.[1]?.to, 'CONFIRMED')
     assert.equal(reasonOf(kept.outcome.operation), 'conflict')
     for (const given of [{ known: 'out D9' }, { facts: SUSPENDED }]) {
       const order = { ...D9, inDoubtFor: 'conflict', others: [CASTING], ...given } as const
-      assert.throws(() => decide('PENDING', 'confirm', kind, order), Refusal)
+      assert.throws(() => decide('PENDING', 'executed', kind, order), Refusal)
     }
     assert.deepEqual(
       kept.journals?.map((journal) => journal.kind),
@@ -109,10 +109,10 @@ for (const kind of UNENDED) {
     assert.deepEqual(kept.closes, [`case of ${kind}`])
   })
   test(`[refund-in.desk.2] [desk.11] a refund never went back, as the bank says: ${kind}`, () => {
-    const decision = decide('PENDING', 'fail', kind, { inDoubtFor: 'no_answer' })
+    const decision = decide('PENDING', 'not_executed', kind, { inDoubtFor: 'no_answer' })
     assert.deepEqual(
       decision.moves?.map(({ trigger, to }) => `${trigger} ${to}`),
-      ['refund.released PAID', 'operator.failed FAILED'],
+      ['refund.released PAID', 'operator.not_executed FAILED'],
     )
     assert.deepEqual(
       decision.journals?.map((journal) => journal.kind),
@@ -123,14 +123,14 @@ for (const kind of UNENDED) {
       ['FAILED'],
     )
     assert.equal(decision.outcome.operation.facts.failureCode, 'decided_by_operator')
-    const kept = decide('PENDING', 'fail', kind, { inDoubtFor: 'conflict', others: [CASTING] })
+    const kept = decide('PENDING', 'not_executed', kind, { inDoubtFor: 'conflict', others: [CASTING] })
     assert.deepEqual([kept.moves?.[1]?.to, reasonOf(kept.outcome.operation)], ['FAILED', 'conflict'])
     assert.deepEqual([kept.journals?.length, kept.notifications?.length], [1, 1])
     assert.deepEqual(kept.closes, [`case of ${kind}`])
     for (const facts of [{ lastAttemptAt: NOW - 299_999 }, { isShown: true }, SUSPENDED]) {
-      assert.throws(() => decide('PENDING', 'fail', kind, { facts }), Refusal)
+      assert.throws(() => decide('PENDING', 'not_executed', kind, { facts }), Refusal)
       assert.throws(
-        () => decide('PENDING', 'fail', kind, { facts, inDoubtFor: 'conflict', others: [CASTING] }),
+        () => decide('PENDING', 'not_executed', kind, { facts, inDoubtFor: 'conflict', others: [CASTING] }),
         Refusal,
       )
     }
@@ -138,7 +138,7 @@ for (const kind of UNENDED) {
 }
 
 test('[desk.12] a return that was in doubt is known once an operator says that it is a refund of ours', () => {
-  const decision = decide('PENDING', 'confirm', 'result_missing', {
+  const decision = decide('PENDING', 'executed', 'result_missing', {
     ...D9,
     cashIn: { returns: { D9: { ...IN_DOUBT, transactionId: null, heldCents: 5_00 } } },
   })
@@ -154,33 +154,33 @@ for (const kind of LEFT) {
     const facts = { ...SUSPENDED, ...(status === 'FAILED' ? { heldAgainCents: 12_00 } : {}) }
     test(`[refund-in.desk.3] what is in suspense is the refund that is ${status}: ${kind}`, () => {
       const order = { facts, reference: 'D5', inDoubtFor: 'conflict', told: { occurredAt: NOW - 9 } } as const
-      const decision = decide(status, 'confirm', kind, order)
+      const decision = decide(status, 'executed', kind, order)
       const [taken, owed] = status === 'PENDING' ? [29_00, ''] : [12_00, ', receivable -1700']
       assert.deepEqual(
         done(decision).filter((word) => !word.startsWith('pix') && !word.startsWith('refund.')),
         [
-          'operator.confirmed CONFIRMED',
+          'operator.executed CONFIRMED',
           `refund_left_in_suspense D5: available ${held} REFUND_IN_RELEASE, available -${taken} REFUND_IN, reserved -${held}, suspense_out 2900${owed}`,
           `closes case of ${kind}`,
         ],
       )
       const counted = decision.moves?.map(({ trigger }) => trigger)
       const released = status === 'PENDING' ? ['refund.released'] : []
-      assert.deepEqual(counted, [...released, 'operator.confirmed'], 'what left counted when it left')
+      assert.deepEqual(counted, [...released, 'operator.executed'], 'what left counted when it left')
       assert.equal(decision.notifications?.[0]?.status, 'CONFIRMED')
       assert.deepEqual(decision.exact, ['available'])
       assert.deepEqual(
         [decision.outcome.operation.facts.confirmedAt, decision.outcome.operation.facts.returnId],
         [NOW - 9, 'D5'],
       )
-      const kept = decide(status, 'confirm', kind, { ...order, others: [CASTING] })
+      const kept = decide(status, 'executed', kind, { ...order, others: [CASTING] })
       assert.equal(kept.outcome.operation.status, 'CONFIRMED')
       assert.equal(reasonOf(kept.outcome.operation), 'conflict')
       assert.deepEqual([kept.journals?.length, kept.notifications?.length], [1, 1])
       assert.deepEqual(kept.closes, [`case of ${kind}`])
       const gone = { ...order, facts: { ...facts, decidedReturns: { D5: 29_00 } }, ...D9 }
-      assert.throws(() => decide(status, 'confirm', kind, gone), Refusal)
-      assert.throws(() => decide(status, 'confirm', kind, { ...gone, others: [CASTING] }), Refusal)
+      assert.throws(() => decide(status, 'executed', kind, gone), Refusal)
+      assert.throws(() => decide(status, 'executed', kind, { ...gone, others: [CASTING] }), Refusal)
     })
   }
 }
@@ -246,8 +246,8 @@ for (const status of STATES) {
   }
   for (const kind of [...UNENDED, 'answer_after_end', 'failed_after_confirmation', 'confirmation_restated']) {
     test(`[refund-in.desk.8] the bank is asked again about a case ${kind} of a refund that is ${status}`, () => {
-      const decision = decide(status, 'reopen', kind, { inDoubtFor: 'conflict' })
-      assert.deepEqual(done(decision), [`operator.reopened ${status}`], 'the case stays open')
+      const decision = decide(status, 'ask_again', kind, { inDoubtFor: 'conflict' })
+      assert.deepEqual(done(decision), [`operator.asked_again ${status}`], 'the case stays open')
       assert.equal(decision.outcome.operation.dueAt, NOW)
     })
   }

@@ -30,8 +30,8 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
   partner_unavailable: async (t) =>
     world(t, { PIXGATE_PARTNER_CREATE_BUDGET_MS: '100' }, { bankUrl: `http://127.0.0.1:${await testPort()}` }),
   approver_not_independent: (t) =>
-    world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1', PIXGATE_DESK_APPROVAL_FROM_CENTS: '1' }),
-  proposal_void: (t) => world(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1' }),
+    world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1', PIXGATE_DESK_APPROVAL_FROM_CENTS: '100' }),
+  proposal_void: (t) => world(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100' }),
   api_key_deactivated: (t) => world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1' }),
   cash_out_suspended: async (t) => {
     const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1' })
@@ -74,7 +74,7 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
     return pix
   },
   /** Payouts and refunds have not reached the bank. */
-  not_possible_in_state: (t) => world(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1' }, { isStepped: true }),
+  not_possible_in_state: (t) => world(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100' }, { isStepped: true }),
   /** Nobody foresaw that the service might lose its rights. */
   internal_error: async (t) => {
     const pix = await world(t, {}, { isStepped: true })

@@ -333,12 +333,12 @@ const PARTICULAR: readonly Row[] = [
   {
     operation: 'decideCase',
     code: 'case_changed',
-    request: async (pix) => decideCase(pix, await openCase(pix), { version: '1' }),
+    request: async (pix) => decideCase(pix, await openCase(pix), { version: '99' }),
   },
   {
     operation: 'decideCase',
     code: 'not_possible_in_state',
-    request: async (pix) => decideCase(pix, await openCase(pix), { decision: 'fail' }),
+    request: async (pix) => decideCase(pix, await openCase(pix), { decision: 'not_executed' }),
   },
   {
     operation: 'decideCase',
@@ -349,13 +349,29 @@ const PARTICULAR: readonly Row[] = [
       return decideCase(pix, id, { reason: 'another one' }, KEY)
     },
   },
+  {
+    operation: 'decideCase',
+    code: 'insufficient_balance',
+    request: async (pix) => {
+      const { id, by } = await unpayable(pix, 'Hugo')
+      return decideCase(pix, id, { decision: 'debit' }, by)
+    },
+  },
+  {
+    operation: 'decideCaseProposal',
+    code: 'insufficient_balance',
+    request: async (pix) => {
+      const made = await unpayable(pix, 'Iris')
+      return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'Leo'))
+    },
+  },
   { operation: 'decideCaseProposal', code: 'not_found', request: (pix) => send(pix, 'decideCaseProposal') },
   {
     operation: 'decideCaseProposal',
     code: 'approver_not_independent',
     request: async (pix) => {
       const made = await proposal(pix, 'Ana')
-      return sayToProposal(pix, 'decideCaseProposal', made, await makeOperator(pix, 'approver', 'ana'))
+      return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'ana'))
     },
   },
   {
@@ -363,8 +379,8 @@ const PARTICULAR: readonly Row[] = [
     code: 'proposal_void',
     request: async (pix) => {
       const made = await proposal(pix, 'Bruno')
-      await sayToProposal(pix, 'withdrawCaseProposal', made, ADMIN_TOKEN)
-      return sayToProposal(pix, 'decideCaseProposal', made, await makeOperator(pix, 'approver', 'Bia'))
+      await sayToProposal(pix, made, ADMIN_TOKEN, { approved: false, reason: 'the tests' })
+      return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'Bia'))
     },
   },
   {
@@ -375,18 +391,8 @@ const PARTICULAR: readonly Row[] = [
       const given = { decision: 'return', evidence: { returnId: 'D9999900120261123135000000000001' } }
       const made = [await proposal(pix, 'Enzo', given), await proposal(pix, 'Fabi', given)] as const
       const token = await makeOperator(pix, 'approver', 'Gil')
-      await sayToProposal(pix, 'decideCaseProposal', made[0], token)
-      return sayToProposal(pix, 'decideCaseProposal', made[1], token)
-    },
-  },
-  { operation: 'withdrawCaseProposal', code: 'not_found', request: (pix) => send(pix, 'withdrawCaseProposal') },
-  {
-    operation: 'withdrawCaseProposal',
-    code: 'proposal_void',
-    request: async (pix) => {
-      const made = await proposal(pix, 'Caio')
-      await sayToProposal(pix, 'decideCaseProposal', made, await makeOperator(pix, 'approver', 'Davi'))
-      return sayToProposal(pix, 'withdrawCaseProposal', made, ADMIN_TOKEN)
+      await sayToProposal(pix, made[0], token)
+      return sayToProposal(pix, made[1], token)
     },
   },
   { operation: 'decideApproval', code: 'not_found', request: (pix) => send(pix, 'decideApproval') },
@@ -522,7 +528,10 @@ const PARTICULAR: readonly Row[] = [
   {
     operation: 'createAdjustment',
     code: 'insufficient_balance',
-    request: (pix) => adjust(pix, -Number(limits.valueMaxCents)),
+    request: async (pix) => {
+      const authorization = `Bearer ${await makeOperator(pix, 'operator', 'Nina')}`
+      return adjust(pix, -Number(limits.valueMaxCents), { authorization })
+    },
   },
 
   {
@@ -632,15 +641,26 @@ async function proposal(pix: World, name: string, given: object = {}) {
   return { id, proposalId: body.proposalId }
 }
 
+/** A withdrawal that somebody asked for, and that is more than is available since. */
+async function unpayable(pix: World, name: string) {
+  await pix.paid('1000')
+  const by = { authorization: `Bearer ${await makeOperator(pix, 'operator', name)}` }
+  const [{ amount }] = await pix.get('/organization/balance')
+  const { status, body } = await adjust(pix, -Math.round(amount * 100), by)
+  assert.equal(status, 202, JSON.stringify(body))
+  assert.equal((await adjust(pix, -1)).status, 201)
+  return { id: body.caseId, proposalId: body.proposalId, by }
+}
+
 function sayToProposal(
   pix: World,
-  operation: 'decideCaseProposal' | 'withdrawCaseProposal',
   { id, proposalId }: { readonly id: string; readonly proposalId: string },
   token: string,
+  body: object = endpoints.decideCaseProposal.example,
 ): Promise<Answer> {
-  const { method, path, example } = endpoints[operation]
+  const { method, path } = endpoints.decideCaseProposal
   const url = path.replace('{id}', id).replace('{proposalId}', proposalId)
-  return pix.call(method, url, example, { authorization: `Bearer ${token}` })
+  return pix.call(method, url, body, { authorization: `Bearer ${token}` })
 }
 
 /** Asks for a charge; it is always the same one unless something is said here. */
@@ -732,7 +752,7 @@ async function failedCashIn(pix: World): Promise<string> {
 
 /** Makes a payout, whether the bank can be reached or not. @returns its id */
 async function fundedCashOut(pix: World): Promise<string> {
-  await adjust(pix, 100)
+  for (const half of [50, 50]) assert.equal((await adjust(pix, half)).status, 201)
   return (await pix.cashOut({ value: 1 })).id
 }
 

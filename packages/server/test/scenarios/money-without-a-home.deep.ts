@@ -39,16 +39,16 @@ async function forgotten(t: TestContext) {
 }
 
 for (const [decision, expected] of [
-  ['attribute', { available: 1000n, settlement: -1000n }],
+  ['book', { available: 1000n, settlement: -1000n }],
   ['credit', { available: 1000n, settlement: -1000n }],
   ['clear', { settlement: -1000n, clearing: 1000n }],
   ['write_off', { settlement: -1000n, losses: 1000n }],
 ] as const) {
   test(`[desk.53] [EV-7] [PL-3] a payment of a charge that is unknown here: ${decision}, and both books are equal`, async (t) => {
     const pix = await forgotten(t)
-    const given = decision === 'attribute' ? { attributeTo: pix.ours.id } : {}
+    const given = decision === 'book' ? { operationId: pix.ours.id } : {}
     await pix.decide('statement_unexplained', decision, given)
-    await pix.decide('unmatched_event', 'dismiss')
+    await pix.decide('unmatched_event', 'close')
     await pix.minutes(10)
     assert.deepEqual(await balances(pix.database), expected)
     assert.deepEqual(await pix.open(), decision === 'clear' ? ['in_clearing'] : [])

@@ -68,7 +68,7 @@ const lies: readonly Lie[] = [
       notified: ['PAID'],
     },
     decisions: [
-      ['confirmed_in_doubt', 'confirm'],
+      ['confirmed_in_doubt', 'executed'],
       ['send_contradicted', 'close'],
     ],
     ends: PAID_OUT,
@@ -84,7 +84,7 @@ const lies: readonly Lie[] = [
       notified: ['PAID'],
     },
     decisions: [
-      ['amount_differs', 'confirm'],
+      ['amount_differs', 'executed'],
       ['statement_differs', 'credit'],
     ],
     ends: PAID_OUT,
@@ -171,7 +171,7 @@ const lies: readonly Lie[] = [
       cases: ['confirmed_after_release'],
       notified: ['PAID', 'FAILED'],
     },
-    decisions: [['confirmed_after_release', 'confirm']],
+    decisions: [['confirmed_after_release', 'executed']],
     ends: PAID_OUT,
   },
   {
@@ -184,7 +184,7 @@ const lies: readonly Lie[] = [
       cases: ['confirmed_after_release'],
       notified: ['PAID', 'FAILED'],
     },
-    decisions: [['confirmed_after_release', 'confirm']],
+    decisions: [['confirmed_after_release', 'executed']],
     ends: PAID_OUT,
   },
 ]

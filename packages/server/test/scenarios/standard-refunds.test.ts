@@ -97,7 +97,7 @@ test('[AP-18] [RF-8] at efi: a refund that is NAO_REALIZADO and then DEVOLVIDO i
     cases: ['confirmed_after_release'],
     notified: ['PAID', 'FAILED'],
   })
-  await pix.decide('confirmed_after_release', 'confirm')
+  await pix.decide('confirmed_after_release', 'executed')
   const { balances, cases, notified } = await pix.stands(path)
   assert.deepEqual([balances, cases, notified], [REFUNDED, [], ['PAID', 'FAILED', 'CONFIRMED']])
   await pix.assertBooksAgree()

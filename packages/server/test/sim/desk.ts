@@ -97,14 +97,14 @@ function orderOf(
     evidence,
   }
   for (const field of needs) {
-    if (field === 'attributeTo') {
+    if (field === 'operationId') {
       const others = [...world.tables.operations.values()].filter(
         ({ kind, id }) => kind === 'cash_in' && id !== operation.id,
       )
       const cents = world.bank.book.entries.find(({ movementId }) => movementId === openCase.reference)?.valueCents
       const fitting = others.filter(({ valueCents, facts }) => valueCents === cents && facts.payments === undefined)
       const among = fitting.length > 0 && !isWrong ? fitting : others
-      return among.length === 0 ? undefined : { ...order, attributeTo: world.chance.pick(among).id }
+      return among.length === 0 ? undefined : { ...order, operationId: world.chance.pick(among).id }
     }
     if (isWrong) {
       evidence[field] = wrongId(world)
@@ -113,7 +113,7 @@ function orderOf(
     const id =
       decision === 'credit'
         ? givenBack(world, operation, openCase)
-        : field === 'endToEndId' || (operation.kind === 'refund_in' && decision === 'confirm')
+        : field === 'endToEndId' || (operation.kind === 'refund_in' && decision === 'executed')
           ? executionOf(world, operation)
           : returnOf(world, operation, openCase)
     if (id === undefined) return undefined
@@ -132,20 +132,20 @@ function wrongId({ bank: { book }, chance }: World): string {
 function isTrue(world: World, operation: Operation, { kind, reference }: StoredCase, decision: DeskDecision): boolean {
   const { book } = world.bank
   switch (decision) {
-    case 'fail':
+    case 'not_executed':
       return !book.mayHaveLeft(operation.id, world.now)
     case 'return':
       if (kind === 'return_unexplained') {
         return book.entries.some((entry) => entry.movementId === reference && entry.kind === 'PAYMENT_TAKEN_BACK')
       }
       return reference === '' || book.entries.some(({ movementId }) => movementId === reference)
-    case 'confirm':
+    case 'executed':
     case 'credit':
-    case 'attribute':
+    case 'book':
     case 'write_off':
       return reference === '' || book.entries.some(({ movementId }) => movementId === reference)
     case 'undo':
-    case 'reopen':
+    case 'ask_again':
     case 'close':
       return true
   }

@@ -28,7 +28,7 @@ async function creditedBeside(stage: Stage, ask: 'truth' | 'silent', afterMinute
   await stage.decide(id, 'amount_differs', 'credit')
   await stage.pass(afterMinutes)
   stage.write(id, { ask })
-  await stage.decide(id, 'charge_contradicted', 'close')
+  await stage.decide(id, 'charge_contradicted', 'ask_again')
   return { id, charge, payment }
 }
 
@@ -91,7 +91,7 @@ async function expired(stage: Stage): Promise<[id: string, charge: BankCharge]> 
 /** A case about a payment of this charge is decided: it was meant for another one. */
 async function attribute(stage: Stage, id: string, kind: string): Promise<void> {
   await stage.charge()
-  await stage.decide(id, kind, 'attribute')
+  await stage.decide(id, kind, 'book')
 }
 
 const LACKS = ['cancel-charge'] as const
@@ -214,7 +214,7 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
     name: 'a payment in an answer that contradicts a charge which has expired, and was meant for another one',
     reaches: [
       'cash_in cash-in.states.12 EXPIRED partner.confirmed [answer contradicts] → RECONCILIATION_REQUIRED',
-      'cash_in paid_in_doubt attribute',
+      'cash_in paid_in_doubt book',
     ],
     play: async (stage) => {
       const [id, charge] = await expired(stage)
@@ -226,7 +226,7 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
   },
   {
     name: 'a payment after the end of a charge was meant for another one',
-    reaches: ['cash_in paid_after_expiry attribute'],
+    reaches: ['cash_in paid_after_expiry book'],
     play: async (stage) => {
       const [id, charge] = await expired(stage)
       stage.world.bank.pay(charge, charge.valueCents)
@@ -236,7 +236,7 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
   },
   {
     name: 'a payment that is older than its charge was meant for another one',
-    reaches: ['cash_in paid_before_charge attribute'],
+    reaches: ['cash_in paid_before_charge book'],
     play: async (stage) => {
       const id = await stage.charge()
       const charge = stage.atBank(id)

@@ -95,7 +95,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
   },
   {
     name: 'a payout told by the movement of another one never left, an operator says',
-    reaches: ['cash_out still_reserved fail'],
+    reaches: ['cash_out still_reserved not_executed'],
     lacks: ['query-payout', 'idempotent-payout'],
     play: async (stage) => {
       await stage.paid(2_000)
@@ -104,7 +104,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
       await tellSettled(stage, reportedOrder(stage, id, executions))
       await stage.decide(id, 'movement_elsewhere', 'undo')
       await stage.pass(6)
-      await stage.decide(id, 'still_reserved', 'fail')
+      await stage.decide(id, 'still_reserved', 'not_executed')
     },
   },
   {
@@ -148,22 +148,22 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
       stage.write(id, { ask: 'silent' })
       stage.world.bank.end(stage.orderAtBank(id), false)
       await stage.pass(6)
-      await stage.decide(id, 'send_contradicted', 'fail')
+      await stage.decide(id, 'send_contradicted', 'not_executed')
       await stage.decide(id, 'result_missing', 'close')
     },
   },
   {
     name: 'a payout that the bank had for a day left, an operator says before the bank does',
     reaches: [
-      'cash_out cash-out.desk.1 DISPATCHED operator.confirmed [not its movement is known, not money of it is in suspense] → CONFIRMED',
-      'cash_out outcome_overdue confirm',
+      'cash_out cash-out.desk.1 DISPATCHED operator.executed [not its movement is known, not money of it is in suspense] → CONFIRMED',
+      'cash_out outcome_overdue executed',
     ],
     play: async (stage) => {
       await stage.paid()
       const id = await stage.payout({ call: 'accepts', ask: 'has it' })
       await stage.pass(25 * 60)
       stage.world.bank.end(stage.orderAtBank(id), true)
-      await stage.decide(id, 'outcome_overdue', 'confirm')
+      await stage.decide(id, 'outcome_overdue', 'executed')
     },
   },
   {
@@ -232,7 +232,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     reaches: [
       'cash_out cash-out.reversal.3 RELEASED partner.returned [return restated] → RELEASED',
       'cash_out cash-out.desk.9 RELEASED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → RELEASED',
-      'cash_out cash-out.desk.10 RELEASED operator.reopened → RELEASED',
+      'cash_out cash-out.desk.10 RELEASED operator.asked_again → RELEASED',
     ],
     lacks: ['query-payout'],
     play: async (stage) => {
@@ -245,7 +245,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
       })
       await stage.refuse(id)
       await tellReturn(stage, stage.orderAtBank(id), 1n)
-      await stage.decide(id, 'return_restated', 'reopen')
+      await stage.decide(id, 'return_restated', 'ask_again')
       await stage.decide(id, 'return_restated', 'close')
     },
   },
@@ -290,7 +290,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     reaches: [
       'cash_out cash-out.confirmed.2 REVERSED send.contradicted → REVERSED',
       'cash_out cash-out.desk.9 REVERSED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → REVERSED',
-      'cash_out cash-out.desk.10 REVERSED operator.reopened → REVERSED',
+      'cash_out cash-out.desk.10 REVERSED operator.asked_again → REVERSED',
     ],
     play: async (stage) => {
       await stage.paid(2_000)
@@ -299,7 +299,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
       await stage.settle()
       stage.write(order.id, { ask: 'contradicts' })
       await stage.nudge(order.id)
-      await stage.decide(order.id, 'answer_after_end', 'reopen')
+      await stage.decide(order.id, 'answer_after_end', 'ask_again')
       await stage.decide(order.id, 'answer_after_end', 'close')
     },
   },

@@ -56,21 +56,21 @@ export const SCENES_OF_REFUNDS: readonly Scene[] = [
   },
   {
     name: 'a refund that the bank contradicted never left, an operator says',
-    reaches: ['refund_in send_contradicted fail'],
+    reaches: ['refund_in send_contradicted not_executed'],
     play: async (stage) => {
       const id = await stage.refund(await stage.paid(), { call: 'contradicts', ask: 'silent' })
       stage.world.bank.end(stage.orderAtBank(id), false)
       await stage.pass(6)
-      await stage.decide(id, 'send_contradicted', 'fail')
+      await stage.decide(id, 'send_contradicted', 'not_executed')
     },
   },
   {
     name: 'a refund that nobody sent, and that an event confirms, never left, an operator says',
-    reaches: ['refund_in confirmed_without_sending fail'],
+    reaches: ['refund_in confirmed_without_sending not_executed'],
     play: async (stage) => {
       const id = await stage.refund(await stage.paid(), 'suspended')
       await tellSettled(stage, reportedOrder(stage, id, [{ id: 'D1', at: stage.world.now }]))
-      await stage.decide(id, 'confirmed_without_sending', 'fail')
+      await stage.decide(id, 'confirmed_without_sending', 'not_executed')
     },
   },
   {

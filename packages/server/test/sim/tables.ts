@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { type AccountCode, accounts } from '@pixgate/spec'
 import type { Draft, WrittenMovement } from '../../src/engine/draft.ts'
 import { type Account, type Control, movementKey } from '../../src/engine/loaded-state.ts'
@@ -19,7 +20,8 @@ export interface StoredEntry extends Entry {
 }
 
 /** A case as it is kept. */
-export interface StoredCase extends OpenCase {
+export interface StoredCase extends Omit<OpenCase, 'version'> {
+  version: number
   readonly operationId: string | null
   facts: Operation['facts']
   readonly openedAt: number
@@ -93,7 +95,7 @@ export class Tables {
   openCasesOf(operationId: string): OpenCase[] {
     return (this.#casesOf.get(operationId) ?? [])
       .filter(({ closedAt }) => closedAt === null)
-      .map(({ id, kind, reference }) => ({ id, kind, reference }))
+      .map(({ id, kind, reference, version }) => ({ id, kind, reference, version }))
   }
 
   /** All cases of an operation, closed ones too. */
@@ -206,7 +208,8 @@ export class Tables {
       this.#identities.delete(`exclusive ${before.exclusiveKey}`)
   }
 
-  #writeCases({ cases, now }: Draft): void {
+  #writeCases(draft: Draft): void {
+    const { cases, now } = draft
     for (const { isClosed, told: _, ...opened } of cases.opened) {
       const name = caseName(opened.operationId, opened.kind, opened.reference)
       const known = this.cases.get(this.#caseIds.get(name) ?? '')
@@ -214,18 +217,40 @@ export class Tables {
         if (isClosed) continue
         known.closedAt = null
         known.facts = opened.facts
+        known.version += 1
         continue
       }
-      const row: StoredCase = { ...opened, openedAt: now, closedAt: isClosed ? now : null }
+      const row: StoredCase = { ...opened, version: 1, openedAt: now, closedAt: isClosed ? now : null }
       this.cases.set(row.id, row)
       this.#caseIds.set(name, row.id)
       if (row.operationId === null) continue
       const siblings = this.#casesOf.get(row.operationId) ?? []
       this.#casesOf.set(row.operationId, [...siblings, row])
     }
+    for (const { id, isTouched } of cases.changed) {
+      const row = this.cases.get(id)
+      if (row && isTouched) row.version += 1
+    }
     for (const id of cases.closedIds) {
       const row = this.cases.get(id)
-      if (row) row.closedAt ??= now
+      if (!row || row.closedAt !== null) continue
+      row.closedAt = now
+      row.version += 1
+    }
+    this.#assertVersions(draft)
+  }
+
+  /** What the engine keeps in its cache of a case is what was written, but for cases that it reads anew. */
+  #assertVersions(draft: Draft): void {
+    const anew = new Set(
+      [...draft.cases.opened, ...draft.cases.changed.filter(({ told }) => told.length > 0)].map(
+        ({ operationId }) => operationId,
+      ),
+    )
+    for (const operationId of draft.movedOperations.keys()) {
+      if (anew.has(operationId)) continue
+      const believed = draft.operation(operationId)?.openCases ?? []
+      assert.deepEqual(believed, this.openCasesOf(operationId), `open cases of ${operationId}`)
     }
   }
 }

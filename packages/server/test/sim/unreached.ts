@@ -30,7 +30,7 @@ const UNREACHABLE: readonly (readonly [reason: string, names: readonly string[]]
       'cash_in return_unnamed write_off',
       'cash_out return_unnamed credit',
       'cash_out return_unnamed write_off',
-      'refund_in confirmed_unnamed confirm',
+      'refund_in confirmed_unnamed executed',
       'refund_in confirmed_unnamed return',
       'refund_in confirmed_unnamed write_off',
     ],
@@ -51,11 +51,11 @@ const UNREACHABLE: readonly (readonly [reason: string, names: readonly string[]]
   [
     'in this state no case of a payout is open but `outcome_overdue`, and in DISPATCHED alone: of what the bank has no answer is unknown (I16)',
     [
-      'cash_out cash-out.desk.1 PROVIDER_RESULT_UNKNOWN operator.confirmed [not its movement is known, not money of it is in suspense] → CONFIRMED',
-      'cash_out cash-out.desk.2 PROVIDER_RESULT_UNKNOWN operator.failed [not an attempt may still arrive, not the statement shows it, not money of it is in suspense] → FAILED',
+      'cash_out cash-out.desk.1 PROVIDER_RESULT_UNKNOWN operator.executed [not its movement is known, not money of it is in suspense] → CONFIRMED',
+      'cash_out cash-out.desk.2 PROVIDER_RESULT_UNKNOWN operator.not_executed [not an attempt may still arrive, not the statement shows it, not money of it is in suspense] → FAILED',
       'cash_out cash-out.desk.9 DISPATCHED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → DISPATCHED',
       'cash_out cash-out.desk.9 PROVIDER_RESULT_UNKNOWN operator.explained [not money that arrived is in suspense, not money that left is in suspense] → PROVIDER_RESULT_UNKNOWN',
-      'cash_out cash-out.desk.10 PROVIDER_RESULT_UNKNOWN operator.reopened → PROVIDER_RESULT_UNKNOWN',
+      'cash_out cash-out.desk.10 PROVIDER_RESULT_UNKNOWN operator.asked_again → PROVIDER_RESULT_UNKNOWN',
     ],
   ],
   [

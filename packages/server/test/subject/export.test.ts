@@ -106,7 +106,7 @@ async function dismissed(pix: World): Promise<void> {
   const [first] = (await pix.call('GET', `${path}?kind=unmatched_event`, undefined, headers)).body.data
   const { version } = (await pix.call('GET', `${path}/${first.id}`, undefined, headers)).body
   const reason = `${NAME}, CPF 111.444.777-35, has it back`
-  const order = { decision: 'dismiss', version, reason, evidence: { note: `said by ${OTHER.name}` } }
+  const order = { decision: 'close', version, reason, evidence: { note: `said by ${OTHER.name}` } }
   const { status, body } = await pix.call('POST', `${path}/${first.id}/decisions`, order, headers)
   assert.equal(status, 200, JSON.stringify(body))
 }

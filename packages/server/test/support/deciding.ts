@@ -22,7 +22,7 @@ const selectOpen = statement<
 )
 
 /** What an operator orders besides the decision. */
-export type Ordered = Partial<Pick<DeskOrder, 'evidence' | 'attributeTo'>>
+export type Ordered = Partial<Pick<DeskOrder, 'evidence' | 'operationId'>>
 
 /**
  * Decides the first open case of a kind.

@@ -1,6 +1,6 @@
 import type { AccountCode, DeskDecision, EntryOperation } from '@pixgate/spec'
 import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
-import type { BookedMovement, Decision, Operation, State } from '../../src/engine/operation.ts'
+import type { BookedMovement, Decision, OpenCase, Operation, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 
 /** Deciding a case in tests of the rules alone. */
@@ -11,10 +11,10 @@ export function ordered(
   kind: string,
   reference: string,
   given: Partial<DeskOrder> & { readonly facts?: DecidableCase['facts'] } = {},
-): { readonly openCase: DecidableCase; readonly order: DeskOrder } {
+): { readonly openCase: DecidableCase & OpenCase; readonly order: DeskOrder } {
   const { facts = {}, ...order } = given
   return {
-    openCase: { id: `case of ${kind}`, kind, reference, facts },
+    openCase: { id: `case of ${kind}`, kind, reference, version: 1, facts },
     order: {
       decision,
       caseId: `case of ${kind}`,

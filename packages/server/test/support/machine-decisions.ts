@@ -112,7 +112,7 @@ function offersOf(operation: Operation): Offer[] {
       (_, guard) => holds(operation, openCase, guard),
       () => [],
     )
-      .filter(({ isOffered, decision }) => isOffered && decision !== 'attribute')
+      .filter(({ isOffered, decision }) => isOffered && decision !== 'book')
       .map(({ decision }) => ({ openCase, decision })),
   )
 }
@@ -138,8 +138,8 @@ function holds(operation: Operation, openCase: OpenCase, guard: string): boolean
 /** What a decision tells that may leave the operation in doubt. */
 const STATUSES: Readonly<Record<string, string>> = {
   'cash_in credit': 'PAID',
-  'cash_out confirm': 'CONFIRMED',
-  'cash_out fail': 'FAILED',
+  'cash_out executed': 'CONFIRMED',
+  'cash_out not_executed': 'FAILED',
   'cash_out credit': 'REVERSED',
 }
 
@@ -151,7 +151,7 @@ function decided(operation: Operation, { openCase, decision }: Offer, reference:
   const { suspended = {} } = operation.facts as Walked
   const cents = suspended[openCase.reference] ?? 0
   const isNamed =
-    (decision === 'return' && (kind !== 'cash_in' || cents > 0)) || (decision === 'confirm' && cents === 0)
+    (decision === 'return' && (kind !== 'cash_in' || cents > 0)) || (decision === 'executed' && cents === 0)
   const stepFor = (of: Operation, isEnd: boolean) => ({
     holds: (guard: string) => holds(of, openCase, guard),
     changes: ({ posts, to }: { readonly posts?: JournalKind; readonly to: string }) => ({
@@ -191,14 +191,14 @@ function learnedBy(
   if (posts === undefined) return {}
   const { suspended } = facts as Walked
   const isUnheld = journals[posts].postings.some(({ account }) => account === 'reserved')
-  const isEnd = decision === 'confirm' || decision === 'fail'
+  const isEnd = decision === 'executed' || decision === 'not_executed'
   return {
     ...(suspended?.[reference] === undefined ? {} : { suspended: { ...suspended, [reference]: 0 } }),
     ...(isUnheld && isEnd ? { isFree: true } : {}),
     ...(isUnheld && (isEnd || kind === 'confirmed_after_release') ? { heldAgain: 0 } : {}),
     ...(CONFIRMING.has(posts) || posts === 'suspense_credited' ? { isConfirmed: true } : {}),
     ...(posts === 'payout_return_credited' ? { isBack: true } : {}),
-    ...(decision === 'fail' ? { isFailureNotified: true } : {}),
+    ...(decision === 'not_executed' ? { isFailureNotified: true } : {}),
   }
 }
 
@@ -206,9 +206,9 @@ function amountsOf(operation: Operation, openCase: OpenCase, decision: DeskDecis
   const { suspended = {}, isFree, heldAgain = 0 } = operation.facts as Walked
   const { valueCents: v, feeCents: f } = operation
   const stated = BigInt(Math.abs(suspended[openCase.reference] ?? 0))
-  const isAgain = decision === 'confirm' || openCase.kind === 'confirmed_after_release'
-  const h = decision === 'confirm' && !isFree ? v + f : isAgain ? BigInt(heldAgain) : 0n
-  const there = state.balance('available') + (decision === 'confirm' ? h : 0n)
+  const isAgain = decision === 'executed' || openCase.kind === 'confirmed_after_release'
+  const h = decision === 'executed' && !isFree ? v + f : isAgain ? BigInt(heldAgain) : 0n
+  const there = state.balance('available') + (decision === 'executed' ? h : 0n)
   const d = min(there, stated)
   const fee = operation.kind === 'cash_in' ? min(f, stated) : f
   return { v, f: fee, r: operation.kind === 'refund_in' ? v : stated, p: stated, w: stated, h, d, g: min(there - d, f) }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Endpoint, type OperatorRole, roleIncludes } from '@pixgate/spec'
+import { type Endpoint, neededRoles, type OperatorRole, roleIncludes } from '@pixgate/spec'
 import { ADMIN_TOKEN, type World } from './world.ts'
 
 const approvers = new WeakMap<World, Promise<string>>()
@@ -7,7 +7,7 @@ const approvers = new WeakMap<World, Promise<string>>()
 /** The token of whoever may call an endpoint of operators; an approver is made when the first is needed. */
 export function operatorToken(pix: World, { role }: Endpoint): Promise<string> {
   if (role === undefined || roleIncludes('admin', role)) return Promise.resolve(ADMIN_TOKEN)
-  const known = approvers.get(pix) ?? makeOperator(pix, role)
+  const known = approvers.get(pix) ?? makeOperator(pix, neededRoles(role)[0] ?? 'viewer')
   approvers.set(pix, known)
   return known
 }

@@ -10,7 +10,7 @@ import { type Answer, type World, type WorldOptions, world } from './world.ts'
 /** What an operator has from the bank, or knows. */
 export interface Proof {
   readonly evidence?: { readonly endToEndId?: string; readonly returnId?: string }
-  readonly attributeTo?: string
+  readonly operationId?: string
 }
 
 /** What becomes true at the bank before a decision, and what the operator then knows of it. */

@@ -37,13 +37,13 @@ export const refundIn = machine({
   triggers: [
     ...orderTriggers,
     'operator.refused',
-    'operator.confirmed',
-    'operator.failed',
+    'operator.executed',
+    'operator.not_executed',
     'operator.returned',
     'operator.written_off',
     'operator.undone',
     'operator.explained',
-    'operator.reopened',
+    'operator.asked_again',
     'doubt.decided',
   ],
   guards: {

@@ -1,6 +1,6 @@
 import type { AdjustmentStatus, LooseDecision } from '@pixgate/spec'
 import type { BookedStep, ReadCase } from './case.ts'
-import { clearingCents, correctedCents, gainedCents, merchantCents } from './subject.ts'
+import { correctedCents, gainedCents, merchantCents } from './subject.ts'
 
 /** The adjustments that a decision about a case of no operation books. Pure. */
 
@@ -8,34 +8,13 @@ import { clearingCents, correctedCents, gainedCents, merchantCents } from './sub
 export interface Step extends BookedStep {
   /** The bank's id of the movement that it books; `''`: it books none. */
   readonly reference: string
-  /** Of a cancellation: what the case is about for which clearing lacks as much. */
-  readonly against?: string
-}
-
-/** What a decision books, in its order, and the case about which it does. */
-export interface Steps {
-  readonly of: ReadCase
-  readonly steps: readonly Step[]
-}
-
-/**
- * What a decision books. A cancellation is of the case that has money in clearing, against the one for which clearing lacks it.
- * @param cancels the other case in clearing that closes with it; `null`: none does
- * @source rules#desk.55
- */
-export function booksOf(read: ReadCase, cancels: ReadCase | null, decision: LooseDecision): Steps {
-  if (cancels === null) return { of: read, steps: stepsOf(read, decision) }
-  const cents = clearingCents(read.booked)
-  const [of, { about: against }] = cents > 0n ? [read, cancels] : [cancels, read]
-  return { of, steps: [{ status: 'CLEARING_CANCELLED', valueCents: abs(cents), reference: '', against }] }
 }
 
 /** What a decision books, in its order. @source rules#desk.53, rules#desk.54, rules#desk.55, rules#desk.56 */
-function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readonly Step[] {
+export function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readonly Step[] {
   switch (subject.is) {
     case 'movement': {
       const cents = subject.direction === 'in' ? subject.valueCents : -subject.valueCents
-      if (decision === 'close') return []
       const released = step(-correctedCents(booked), 'CLEARING_ADDED', 'CLEARING_REMOVED', subject.movementId)
       if (isHandedOver(decision)) return released
       const first = step(cents, 'CLEARING_ARRIVED', 'CLEARING_LEFT', subject.movementId)
@@ -46,6 +25,8 @@ function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readon
       return [...step(subject.cents, 'CLEARING_ADDED', 'CLEARING_REMOVED'), ...settling(subject.cents, decision)]
     case 'clearing':
       return settling(subject.cents, decision)
+    case 'request':
+      return decision === 'close' ? [] : step(subject.cents, 'CREDITED', 'DEBITED')
     case 'decided':
       return decision === 'revert' ? reverting(booked) : []
     default:
@@ -83,7 +64,7 @@ function step(cents: bigint, more: AdjustmentStatus, less: AdjustmentStatus, ref
 
 /** Whether an operation books what is decided, by its own table. */
 export function isHandedOver(decision: LooseDecision): boolean {
-  return decision === 'attribute' || decision === 'replay'
+  return decision === 'book' || decision === 'ask_again'
 }
 
 /** Without its sign. */

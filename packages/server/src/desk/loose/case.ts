@@ -47,12 +47,12 @@ export interface LooseEvent {
 
 /**
  * What a case is about. `difference`: what the bank has more than the books, negative: less. `clearing`: what is in clearing for it.
- * `decided`: what was booked for it and is to be taken back.
+ * `request`: the adjustment that is asked for, negative: out. `decided`: what was booked for it and is to be taken back.
  */
 export type CaseSubject =
   | LooseMovement
   | LooseEvent
-  | { readonly is: 'difference' | 'clearing'; readonly cents: bigint }
+  | { readonly is: 'difference' | 'clearing' | 'request'; readonly cents: bigint }
   | { readonly is: 'decided'; readonly booked: readonly BookedStep[] }
   | { readonly is: 'nothing' }
 
@@ -79,9 +79,11 @@ export interface LooseOrder {
   readonly decision: string
   /** Who decides. */
   readonly operator: string
+  /** Why, in their words. */
+  readonly reason?: string
   readonly evidence: { readonly endToEndId?: string; readonly returnId?: string; readonly reference?: string }
   /** The operation that the money or the event is of. */
-  readonly attributeTo?: string
+  readonly operationId?: string
 }
 
 /** What may be decided, with what it does. */
@@ -89,5 +91,5 @@ export interface LooseOption {
   readonly decision: LooseDecision
   readonly says: string
   /** What must be named with it. */
-  readonly needs: readonly ('attributeTo' | 'reference')[]
+  readonly needs: readonly 'operationId'[]
 }

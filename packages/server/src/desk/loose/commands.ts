@@ -2,17 +2,22 @@ import { type LooseDecision, Refusal } from '@pixgate/spec'
 import { CASE_TIMES } from '../../engine/case-line.ts'
 import type { Command, Decision, MovementId, State } from '../../engine/operation.ts'
 import { sha256 } from '../../platform/crypto.ts'
+import type { Queries } from '../../platform/db/database.ts'
 import { type Ids, isUuid } from '../../platform/ids.ts'
+import { notDecidable } from '../by-table.ts'
 import type { CaseSubject, LooseOption, LooseOrder, ReadCase, StoredCase } from './case.ts'
 import type { EventDesk, HandedOver, StatementDesk } from './ports.ts'
-import { decideLoose, handedCents, isCancelling, leftCents, optionsOf } from './rules.ts'
-import type { LooseStore } from './store.ts'
+import { decideLoose, handedCents, leftCents, optionsOf } from './rules.ts'
+import { createLooseStore, type LooseStore } from './store.ts'
 import { aboutOf, moneyOf } from './subject.ts'
 
 /** Cases of no operation, and what an operator decides of them. */
 export interface LooseDesk {
-  /** A case with what it is about; `undefined` where there is none that has no operation. */
-  read(caseId: string): Promise<ReadCase | undefined>
+  /**
+   * A case with what it is about; `undefined` where there is none that has no operation.
+   * @param queries of a transaction that has written it
+   */
+  read(caseId: string, queries?: Queries): Promise<ReadCase | undefined>
   /** The same, and how often any such case had been decided before it was read. */
   look(caseId: string): Promise<{ readonly read: ReadCase; readonly seen: bigint } | undefined>
   /** What may be decided of it here and now. @source rules#desk.50 */
@@ -64,8 +69,8 @@ export class LooseCommands implements LooseDesk {
     this.#needs = needs
   }
 
-  async read(caseId: string): Promise<ReadCase | undefined> {
-    const { store } = this.#needs
+  async read(caseId: string, queries?: Queries): Promise<ReadCase | undefined> {
+    const store = queries ? createLooseStore(queries) : this.#needs.store
     const stored = await store.get(caseId)
     if (!stored) return undefined
     const about = aboutOf(stored)
@@ -88,13 +93,11 @@ export class LooseCommands implements LooseDesk {
 
   async prepare(read: ReadCase, order: LooseOrder): Promise<PreparedLoose> {
     const decision = offered(read, order)
-    assertEvidence(read, order)
-    const attributedTo = decision === 'attribute' ? attributeTo(order) : null
+    const attributedTo = decision === 'book' ? namedOperation(order) : null
     if (attributedTo !== null) await this.#assertAccepted(read, attributedTo)
     const handed = await this.#handed(read, decision, attributedTo)
     const isWithIt = read.subject.is === 'movement'
-    const cancels = isCancelling(read, decision) ? await this.#cancels(read, order) : null
-    const deciding = { read, order, attributedTo, cancels, handed: isWithIt ? handed : undefined, ids: this.#ids() }
+    const deciding = { read, order, attributedTo, handed: isWithIt ? handed : undefined, ids: this.#ids() }
     return {
       looks: looksOf(read, deciding.handed),
       decide: (state, now) => decideLoose(deciding, state, now, decision),
@@ -110,31 +113,18 @@ export class LooseCommands implements LooseDesk {
       subject.is === 'event'
         ? await events.accepts(subject, operationId)
         : subject.is === 'movement' && (await statement.accepts(subject.entry, operationId))
-    if (!isAccepted) throw invalid('attributeTo', 'the operation is of another kind, or does not exist')
+    if (!isAccepted) throw invalid('operationId', 'the operation is of another kind, or does not exist')
   }
 
   /** What is handed over, as a command of the operation that takes it. */
   async #handed({ subject }: ReadCase, decision: LooseDecision, to: string | null): Promise<HandedOver | undefined> {
     const { events, statement } = this.#needs
-    if (subject.is === 'event' && (to !== null || decision === 'replay')) return events.command(subject, to)
+    if (subject.is === 'event' && (to !== null || decision === 'ask_again')) return events.command(subject, to)
     if (subject.is !== 'movement' || to === null) return undefined
     const { entry: kind, direction, movementId } = subject
     const handed = await statement.command({ kind, direction, movementId }, to)
     if (!handed) throw notPossible('the statement has the movement no more')
     return handed
-  }
-
-  /** The other case in clearing whose money cancels what is in clearing of this one. @throws validation_error (400) */
-  async #cancels({ id, subject }: ReadCase, { evidence: { reference = '' } }: LooseOrder): Promise<ReadCase> {
-    const other = isUuid(reference) ? await this.read(reference.toLowerCase()) : undefined
-    const isOpen = other?.kind === 'in_clearing' && other.closedAt === null && other.id !== id
-    const isOpposite =
-      other?.subject.is === 'clearing' && subject.is === 'clearing' && other.subject.cents === -subject.cents
-    if (other && isOpen && isOpposite) return other
-    throw invalid(
-      'evidence.reference',
-      'evidence.reference must be the id of the open case in_clearing of the opposite amount',
-    )
   }
 
   #ids(): readonly string[] {
@@ -165,22 +155,14 @@ function looksOf({ subject }: ReadCase, handed: HandedOver | undefined): Prepare
 /** @throws not_possible_in_state (409) it is not offered */
 function offered(read: ReadCase, { decision }: LooseOrder): LooseDecision {
   const option = optionsOf(read).find((one) => one.decision === decision)
-  if (!option) throw notPossible(`${decision} is no decision for a case ${read.kind} as things are`)
+  if (!option) throw notDecidable({ decision }, read)
   return option.decision
 }
 
-/** That money is explained which the bank does not have is not said without evidence. @source rules#desk.54 */
-function assertEvidence({ kind }: ReadCase, { decision, evidence }: LooseOrder): void {
-  if (decision !== 'close' || kind !== 'statement_missing') return
-  if (!evidence.reference && !evidence.endToEndId && !evidence.returnId) {
-    throw invalid('evidence.reference', 'evidence is needed: the bank’s reference of what explains it')
-  }
-}
-
 /** @throws validation_error (400) */
-function attributeTo({ attributeTo: operationId }: LooseOrder): string {
+function namedOperation({ operationId }: LooseOrder): string {
   if (operationId === undefined || !isUuid(operationId)) {
-    throw invalid('attributeTo', 'attributeTo must name an operation')
+    throw invalid('operationId', 'operationId must name an operation')
   }
   return operationId
 }

@@ -5,6 +5,7 @@ import {
   type JournalTemplate,
   journals,
   type LooseDecision,
+  limits,
   looseCaseKind,
   min,
   Refusal,
@@ -21,10 +22,10 @@ import {
 } from '../../engine/operation.ts'
 import { adjustmentOf } from '../../operations/adjustment.ts'
 import { sha256 } from '../../platform/crypto.ts'
-import { abs, booksOf, isHandedOver, type Step } from './bookings.ts'
+import { abs, isHandedOver, type Step, stepsOf } from './bookings.ts'
 import type { LooseMovement, LooseOption, LooseOrder, ReadCase } from './case.ts'
 import type { HandedOver } from './ports.ts'
-import { centsIn, clearingCents, correctedCents, gainedCents, merchantCents } from './subject.ts'
+import { centsIn, clearingCents } from './subject.ts'
 
 /** What may be decided of a case of no operation, and what a decision does to the money. Pure. */
 
@@ -33,32 +34,21 @@ export function optionsOf(read: ReadCase): readonly LooseOption[] {
   const { decisions = {} } = looseCaseKind(read.kind) ?? {}
   if (read.closedAt !== null) return []
   return (Object.entries(decisions) as [LooseDecision, string][]).flatMap(([decision, says]) =>
-    isPossible(read, decision) ? [{ decision, says, needs: needsOf(read, decision) }] : [],
+    isPossible(read, decision) ? [{ decision, says, needs: decision === 'book' ? ['operationId'] : [] }] : [],
   )
 }
 
-function needsOf(read: ReadCase, decision: LooseDecision): LooseOption['needs'] {
-  if (isCancelling(read, decision)) return ['reference']
-  return decision === 'attribute' ? ['attributeTo'] : []
-}
-
-/** Whether a decision leaves money in clearing: then another case has to cancel it. @source rules#desk.55 */
-export function isCancelling({ subject }: ReadCase, decision: LooseDecision): boolean {
-  return decision === 'close' && subject.is === 'clearing' && subject.cents !== 0n
-}
-
-function isPossible({ subject, booked }: ReadCase, decision: LooseDecision): boolean {
-  if (decision === 'close') return subject.is !== 'movement' || correctedCents(booked) === 0n
+/** A case that holds money is not closed. @source rules#desk.61 */
+function isPossible({ subject }: ReadCase, decision: LooseDecision): boolean {
+  if (decision === 'close') return subject.is !== 'difference' || subject.cents === 0n
   switch (subject.is) {
     case 'event':
-      return (
-        decision === 'dismiss' ||
-        (subject.setAsideAt !== null && subject.body !== null && isApplicable(subject, decision))
-      )
+      return subject.setAsideAt !== null && subject.body !== null && isApplicable(subject, decision)
     case 'movement':
       return subject.bookedOn === null && isOfSign(decision, subject.direction === 'in' ? 1n : -1n)
     case 'difference':
     case 'clearing':
+    case 'request':
       return subject.cents !== 0n && isOfSign(decision, subject.cents)
     case 'decided':
       return subject.booked.length > 0
@@ -68,7 +58,7 @@ function isPossible({ subject, booked }: ReadCase, decision: LooseDecision): boo
 }
 
 function isApplicable({ isReadable }: { readonly isReadable: boolean }, decision: LooseDecision): boolean {
-  return decision === 'replay' || isReadable
+  return decision === 'ask_again' || isReadable
 }
 
 function isOfSign(decision: LooseDecision, cents: bigint): boolean {
@@ -85,8 +75,6 @@ export interface Deciding {
   readonly order: LooseOrder
   /** The operation that is named; `null`: none is. */
   readonly attributedTo: string | null
-  /** The other case in clearing that closes with it; `null`: none does. */
-  readonly cancels: ReadCase | null
   /** What the named operation decides of the movement that is handed over to it. */
   readonly handed: HandedOver | undefined
   /** Of the adjustments, in their order. */
@@ -109,7 +97,7 @@ export function decideLoose(
   const { read, handed } = deciding
   const { subject } = read
   if (subject.is !== 'movement') return ownDecision(deciding, state, decision)
-  if (decision !== 'close' && state.movement(keyOf(subject))) throw new Refusal('case_changed')
+  if (state.movement(keyOf(subject))) throw new Refusal('case_changed')
   const own = ownDecision(deciding, state, decision)
   return handed ? mergeDecisions(acceptedBy(handed, subject, state, now), own) : own
 }
@@ -128,23 +116,26 @@ function acceptedBy(
   const result = taken.outcome?.result ?? 'GONE'
   const because = result === 'APPLIED' ? 'it books no money of it yet' : result
   const message = `the operation does not accept it: ${because}`
-  const fields = [{ field: 'attributeTo', code: 'not_possible', message }]
+  const fields = [{ field: 'operationId', code: 'not_possible', message }]
   throw new Refusal('not_possible_in_state', { message, fields })
 }
 
 /** What a decision does beside what it hands over. */
 function ownDecision(deciding: Deciding, state: Pick<State, 'balance'>, decision: LooseDecision): Decision<undefined> {
-  const { read, order, ids, attributedTo, cancels } = deciding
-  const { of, steps } = booksOf(read, cancels, decision)
+  const { read, order, ids, attributedTo } = deciding
+  const steps = stepsOf(read, decision)
   const available = state.balance('available')
+  if (steps.some(({ status, valueCents }) => status === 'DEBITED' && available < valueCents)) {
+    throw new Refusal('insufficient_balance')
+  }
   const left = clearingCents([...read.booked, ...steps])
   const opens = left !== 0n && decision !== 'close' && read.kind !== 'in_clearing'
   const ordered = eventOrders(read, decision, attributedTo)
   return {
-    creates: steps.map((one, index) => createOf(one, ids[index] ?? '', index, { read: of, order })),
+    creates: steps.map((one, index) => createOf(one, ids[index] ?? '', index, { read, order })),
     journals: steps.map((one, index) => journalOf(one, ids[index] ?? '', available)),
     cases: opens ? [clearingCase(read, left)] : [],
-    closes: ordered.length > 0 ? [] : [read.id, ...(cancels === null ? [] : [cancels.id])],
+    closes: ordered.length > 0 ? [] : [read.id],
     exact: steps.some(({ status }) => status === 'CLEARING_DEBITED') ? ['available', 'receivable'] : [],
     controls: { loose_cases: { decided: read.id } },
     eventOrders: ordered,
@@ -170,24 +161,11 @@ export function handedCents({ subject }: ReadCase, decision: LooseDecision): big
  * @source rules#desk.46, rules#desk.47, rules#desk.48
  */
 export function leftCents({ subject, facts, atStakeCents }: ReadCase, decision: LooseDecision): bigint | null {
-  if (decision !== 'close' && decision !== 'dismiss') return 0n
-  switch (subject.is) {
-    case 'movement':
-      return subject.bookedOn === null ? subject.valueCents : 0n
-    case 'event':
-      return subject.valueCents
-    case 'difference':
-    case 'clearing':
-      return abs(subject.cents)
-    case 'decided':
-      return [correctedCents, merchantCents, gainedCents]
-        .map((sumOf) => abs(sumOf(subject.booked)))
-        .reduce((most, cents) => (cents > most ? cents : most), 0n)
-    case 'nothing': {
-      const told = [centsIn(facts), atStakeCents].flatMap((cents) => (cents == null ? [] : [abs(cents)]))
-      return told.length === 0 ? null : told.reduce((most, cents) => (cents > most ? cents : most))
-    }
-  }
+  if (decision !== 'close') return 0n
+  if (subject.is === 'event') return subject.valueCents
+  if (subject.is !== 'nothing') return 0n
+  const told = [centsIn(facts), atStakeCents].flatMap((cents) => (cents == null ? [] : [abs(cents)]))
+  return told.length === 0 ? null : told.reduce((most, cents) => (cents > most ? cents : most))
 }
 
 function keyOf({ direction, movementId }: { readonly direction: 'in' | 'out'; readonly movementId: string }) {
@@ -197,8 +175,13 @@ function keyOf({ direction, movementId }: { readonly direction: 'in' | 'out'; re
 /** What the merchant reads beside an entry: the operator's own words are the trail's. */
 const SHOWN = 'A difference between the books and the bank was settled'
 
+/** The ledger shows the reason of an adjustment that somebody asked for. */
+function shownReason({ subject }: ReadCase, { reason = SHOWN }: LooseOrder): string {
+  return subject.is === 'request' && reason.length <= limits.reasonMaxLength ? reason : SHOWN
+}
+
 function createOf(
-  { status, valueCents, against }: Step,
+  { status, valueCents }: Step,
   id: string,
   index: number,
   { read, order }: Pick<Deciding, 'read' | 'order'>,
@@ -211,7 +194,11 @@ function createOf(
     valueCents,
     correlationId: read.id,
     bodyHash: sha256(read.version),
-    detail: { reason: SHOWN, about: read.about, caseId: read.id, ...(against !== undefined && { against }) },
+    detail: {
+      reason: shownReason(read, order),
+      about: read.about,
+      caseId: read.id,
+    },
     madeBy: { caller: order.operator, address: '' },
   })
 }

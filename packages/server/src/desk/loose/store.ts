@@ -1,6 +1,6 @@
 import type { AdjustmentStatus } from '@pixgate/spec'
 import type { Document } from '../../engine/operation.ts'
-import { type Database, statement } from '../../platform/db/database.ts'
+import { type Queries, statement } from '../../platform/db/database.ts'
 import type { BookedStep, StoredCase } from './case.ts'
 import type { KnownMoney } from './subject.ts'
 
@@ -36,12 +36,8 @@ const selectCase = statement<[id: string], CaseRow>(
 
 const selectBooked = statement<[about: string], { status: AdjustmentStatus; value_cents: bigint }>(
   'loose.booked',
-  `SELECT status, value_cents
-     FROM (SELECT created_at, id, status, value_cents FROM operation
-            WHERE kind = 'adjustment' AND detail ? 'about' AND detail ->> 'about' = $1
-           UNION ALL
-           SELECT created_at, id, status, -value_cents FROM operation
-            WHERE kind = 'adjustment' AND detail ? 'against' AND detail ->> 'against' = $1) o
+  `SELECT status, value_cents FROM operation
+    WHERE kind = 'adjustment' AND detail ? 'about' AND detail ->> 'about' = $1
     ORDER BY created_at, id`,
 )
 
@@ -92,13 +88,13 @@ export interface DriftCase {
 }
 
 /** Every case of a fault in the books, whatever became of it. */
-export async function driftCases(database: Database): Promise<DriftCase[]> {
+export async function driftCases(database: Queries): Promise<DriftCase[]> {
   const rows = await database.rows(selectDrifts, [])
   return rows.map(({ is_open: isOpen, is_decided: isDecided, ...row }) => ({ ...row, isOpen, isDecided }))
 }
 
 /** Makes the store of a database. */
-export function createLooseStore(database: Database): LooseStore {
+export function createLooseStore(database: Queries): LooseStore {
   return {
     get: async (id) => (await database.rows(selectCase, [id])).map(caseOf)[0],
     booked: async (about) =>
@@ -133,12 +129,12 @@ function partsOf(reference: string): [word: string, id: string] {
   return blank < 0 ? [reference, ''] : [reference.slice(0, blank), reference.slice(blank + 1)]
 }
 
-async function entryOf(database: Database, kind: string, id: string): Promise<KnownMoney['entry']> {
+async function entryOf(database: Queries, kind: string, id: string): Promise<KnownMoney['entry']> {
   const [row] = await database.rows(selectEntry, [kind, id])
   return row && { kind, id, direction: row.direction, valueCents: row.value_cents, bookedOn: row.booked_on }
 }
 
-async function movementOf(database: Database, direction: string, id: string): Promise<KnownMoney['movement']> {
+async function movementOf(database: Queries, direction: string, id: string): Promise<KnownMoney['movement']> {
   if (direction !== 'in' && direction !== 'out') return undefined
   const [row] = await database.rows(selectMovement, [direction, id])
   return row && { direction, valueCents: row.value_cents, isInStatement: row.is_in_statement }

@@ -50,6 +50,8 @@ export function moneyOf(
       const cents = differenceCents(facts, movement)
       return cents === undefined ? { is: 'nothing' } : { is: 'difference', cents: cents - correctedCents(booked) }
     }
+    case 'adjustment_requested':
+      return { is: 'request', cents: requestedCents(facts) }
     case 'in_clearing':
       return { is: 'clearing', cents: clearingCents(booked) }
     case 'statement_corrected':
@@ -57,6 +59,11 @@ export function moneyOf(
     default:
       return { is: 'nothing' }
   }
+}
+
+function requestedCents(facts: Document): bigint {
+  const cents = centsIn(facts) ?? 0n
+  return facts.direction === 'in' ? cents : -cents
 }
 
 function movementOf({ direction, id, valueCents, bookedOn }: NonNullable<KnownMoney['entry']>) {
@@ -94,7 +101,7 @@ export function correctedCents(booked: readonly BookedStep[]): bigint {
 /** What adjustments left in clearing. */
 export function clearingCents(booked: readonly BookedStep[]): bigint {
   const came = sumOf(booked, 'CLEARING_ARRIVED') - sumOf(booked, 'CLEARING_LEFT') + correctedCents(booked)
-  return came - merchantCents(booked) - gainedCents(booked) - sumOf(booked, 'CLEARING_CANCELLED')
+  return came - merchantCents(booked) - gainedCents(booked)
 }
 
 /** What the merchant has of it. */

@@ -15,22 +15,17 @@ export type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
 type StepView = Static<(typeof getCase)['responses'][200]['schema']>['steps'][number]
 
 /** What is ordered, as it is kept with a proposal. */
-export type Ordered = Pick<AnyOrder, 'decision' | 'reason' | 'evidence' | 'attributeTo'>
-
-/** The `version` of a case: it changes with everything that becomes known of its operation. @source rules#desk.33 */
-export function versionOf({ version, closedAt }: Pick<StoredCase, 'version' | 'closedAt'>): string {
-  return String(version ?? (closedAt === null ? 'open' : 'closed'))
-}
+export type Ordered = Pick<AnyOrder, 'decision' | 'reason' | 'evidence' | 'operationId'>
 
 /** What was ordered, as JSON. */
-export function contentOf({ decision, reason, evidence, attributeTo }: Ordered): Document {
-  return { decision, reason, evidence: { ...evidence }, ...(attributeTo !== undefined && { attributeTo }) }
+export function contentOf({ decision, reason, evidence, operationId }: Ordered): Document {
+  return { decision, reason, evidence: { ...evidence }, ...(operationId !== undefined && { operationId }) }
 }
 
 /** What a proposal orders. */
 export function orderedBy({ content }: Pick<StoredStep, 'content'>): Ordered {
-  const { decision, reason, evidence, attributeTo } = content as unknown as Ordered
-  return { decision, reason, evidence, ...(attributeTo !== undefined && { attributeTo }) }
+  const { decision, reason, evidence, operationId } = content as unknown as Ordered
+  return { decision, reason, evidence, ...(operationId !== undefined && { operationId }) }
 }
 
 /** What an operator names of the bank's; what is empty is not named. */
@@ -126,7 +121,7 @@ export function assertMayApprove(
   if (actor === operatorId || isDependent) throw new Refusal('approver_not_independent')
 }
 
-/** A proposal that cannot be approved or withdrawn any more. */
+/** A proposal that cannot be approved or refused any more. */
 export function isVoid(message: string): Refusal {
   return new Refusal('proposal_void', { message })
 }

@@ -11,18 +11,17 @@ export interface StoredCase extends DecidableCase {
   readonly atStakeCents: bigint | null
   /** Epoch milliseconds. */
   readonly closedAt: number | null
-  /** How many moves its operation has had; `null` where it has none. */
-  readonly version: number | null
+  /** It grows with every change that a decision depends on. @source rules#engine.22 */
+  readonly version: number
 }
 
-const CASE = `SELECT c.id, c.kind, c.reference, c.facts, c.amount_cents AS "atStakeCents", c.operation_id AS "operationId", c.closed_at AS "closedAt", o.version
-     FROM "case" c LEFT JOIN operation o ON o.id = c.operation_id
-    WHERE c.id = $1`
+const CASE = `SELECT id, kind, reference, facts, amount_cents AS "atStakeCents", operation_id AS "operationId", closed_at AS "closedAt", version
+     FROM "case" WHERE id = $1`
 
 const selectCase = statement<[id: string], StoredCase>('desk.decided_case', CASE)
 
 // The row is held, so that of two proposals one sees the other.
-const lockCase = statement<[id: string], StoredCase>('desk.held_case', `${CASE} FOR NO KEY UPDATE OF c`)
+const lockCase = statement<[id: string], StoredCase>('desk.held_case', `${CASE} FOR NO KEY UPDATE`)
 
 /** A case; `undefined` where there is none. */
 export async function readStoredCase(queries: Queries, id: string): Promise<StoredCase | undefined> {
@@ -34,9 +33,19 @@ export async function holdCase(queries: Queries, id: string): Promise<StoredCase
   return (await queries.rows(lockCase, [id]))[0]
 }
 
+const closeCaseStatement = statement<[id: string, at: string]>(
+  'desk.close_case',
+  'UPDATE "case" SET closed_at = $2 WHERE id = $1 AND closed_at IS NULL',
+)
+
+/** Closes a case of no operation that is open. */
+export async function closeCase(queries: Queries, id: string, atMs: number): Promise<void> {
+  await queries.rows(closeCaseStatement, [id, instantParameter(atMs)])
+}
+
 /** A step as it is kept. */
 export interface StoredStep extends Omit<CaseStep, 'step' | 'idempotencyKey'> {
-  readonly step: 'decided' | 'proposed' | 'approved' | 'withdrawn'
+  readonly step: 'decided' | 'proposed' | 'approved' | 'refused'
   /** Epoch milliseconds. */
   readonly at: number
 }

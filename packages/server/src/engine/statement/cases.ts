@@ -39,21 +39,27 @@ export const openedCases: Part = {
   )`,
 }
 
-/** A case of an operation keeps what the first one said; what is told again while it is open raises its amount. @source rules#desk.48 */
-export const retoldCases: Part = {
-  name: 'rtc',
-  isWanted: ({ cases }) => cases.retold.length > 0,
+/**
+ * Changes cases that stay open, each once. One of an operation keeps the facts of the first report; a later one raises its amount. Where
+ * its operation changed, its version grows.
+ * @source rules#desk.48, rules#engine.22
+ */
+export const changedCases: Part = {
+  name: 'chc',
+  isWanted: ({ cases }) => cases.changed.length > 0,
   sql: ({ draft, draft: { cases } }, p) => `
-  retold_case AS (
-    UPDATE "case" c SET amount_cents = r.amount_cents
+  changed_case AS (
+    UPDATE "case" c SET amount_cents = greatest(c.amount_cents, r.amount_cents), version = c.version + r.is_touched::int
       FROM ${p.rows('r', {
-        id: ['uuid', cases.retold.map(({ id }) => id)],
+        id: ['uuid', cases.changed.map(({ id }) => id)],
         amount_cents: [
           'bigint',
-          cases.retold.map(({ told, operationId }) => mostCents(told, draft.operation(operationId ?? ''))),
+          cases.changed.map(({ told, operationId }) => mostCents(told, draft.operation(operationId ?? ''))),
         ],
+        is_touched: ['boolean', cases.changed.map(({ isTouched }) => isTouched)],
       })}
-     WHERE c.id = r.id AND r.amount_cents > coalesce(c.amount_cents, 0) AND (SELECT yes FROM go)
+     WHERE c.id = r.id AND (r.is_touched OR r.amount_cents > coalesce(c.amount_cents, 0)) AND c.closed_at IS NULL
+       AND (SELECT yes FROM go)
   )`,
 }
 

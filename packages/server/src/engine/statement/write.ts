@@ -6,7 +6,7 @@ import { returnedAllowances, takenAllowances } from './allowances.ts'
 import { audits } from './audits.ts'
 import { boundsOf } from './bounds.ts'
 import { caseSteps } from './case-steps.ts'
-import { closedCases, openedCases, retoldCases } from './cases.ts'
+import { changedCases, closedCases, openedCases } from './cases.ts'
 import { controls, controlsOfReported } from './controls.ts'
 import { entries } from './entries.ts'
 import { eventOrders } from './event-orders.ts'
@@ -39,7 +39,7 @@ const parts: readonly Part[] = [
   openedCases,
   // Looks at what the one before wrote.
   controlsOfReported,
-  retoldCases,
+  changedCases,
   audits,
   closedCases,
   caseSteps,

@@ -62,8 +62,8 @@ export const posted = values(
 /** What a decision notifies of that may leave the operation in doubt. */
 const NOTIFIED: Readonly<Record<string, string>> = {
   'cash_in operator.credited': 'PAID',
-  'cash_out operator.confirmed': 'CONFIRMED',
-  'cash_out operator.failed': 'FAILED',
+  'cash_out operator.executed': 'CONFIRMED',
+  'cash_out operator.not_executed': 'FAILED',
   'cash_out operator.credited': 'REVERSED',
 }
 

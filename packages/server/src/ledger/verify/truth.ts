@@ -185,9 +185,7 @@ export const truthChecks: readonly Check[] = [
     meaning: 'What is in clearing is what open cases have there, each of them its own.',
     sql: `
       SELECT concat_ws(' ', 'clearing', s.total, 'of', s.about) AS what
-        FROM (SELECT CASE WHEN e.journal = 'clearing_cancelled' AND e.amount_cents > 0
-                          THEN o.detail ->> 'against' ELSE o.detail ->> 'about' END AS about,
-                     sum(e.amount_cents) AS total
+        FROM (SELECT o.detail ->> 'about' AS about, sum(e.amount_cents) AS total
                 FROM entry e JOIN operation o ON o.id = e.operation_id
                WHERE e.account_id = (SELECT id FROM account WHERE code = 'clearing')
                GROUP BY 1) s

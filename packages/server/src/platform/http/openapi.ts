@@ -6,6 +6,7 @@ import {
   errors,
   errorsOf,
   limits,
+  neededRoles,
   Refusal,
   tags,
 } from '@pixgate/spec'
@@ -344,7 +345,7 @@ function securityOf(endpoint: Endpoint): readonly Readonly<Record<string, readon
     case 'api-key':
       return [{ apiKey: [endpoint.scope] }]
     case 'admin':
-      return [{ adminToken: [endpoint.role] }]
+      return neededRoles(endpoint.role).map((role) => ({ adminToken: [role] }))
     case 'partner':
       return [{ partnerSignature: [], partnerTimestamp: [] }]
     case 'none':

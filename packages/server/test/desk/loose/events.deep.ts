@@ -47,12 +47,12 @@ test('[desk.57] a set-aside event is read with its bytes as they came, and what 
   const pix = await setAside(t)
   const { event } = await pix.readCase('unmatched_event')
   assert.equal(Buffer.from(event.body, 'base64').toString(), pix.body)
-  assert.deepEqual(await pix.offered('unmatched_event'), ['attribute', 'replay', 'dismiss'])
+  assert.deepEqual(await pix.offered('unmatched_event'), ['book', 'ask_again', 'close'])
 })
 
 test('[desk.58] [EV-7] an event is applied to the charge that the operator names, and its case closes by itself', async (t) => {
   const pix = await setAside(t, BELIEVED)
-  const order = await pix.order('unmatched_event', 'attribute', { attributeTo: pix.made.id })
+  const order = await pix.order('unmatched_event', 'book', { operationId: pix.made.id })
   await pix.send(order)
   await pix.later(0)
   assert.equal((await pix.read(pix.made.id)).status, 'PAID')
@@ -62,7 +62,7 @@ test('[desk.58] [EV-7] an event is applied to the charge that the operator names
   const decided = (await audit(pix.database)).filter(({ action }) => action === 'case.decided')
   assert.deepEqual(
     decided.map(({ subject, facts }) => [subject, facts.decision, facts.valueCents]),
-    [[order.caseId, 'attribute', 1000]],
+    [[order.caseId, 'book', 1000]],
   )
   await assertBooks(pix.database)
 })
@@ -70,7 +70,7 @@ test('[desk.58] [EV-7] an event is applied to the charge that the operator names
 test('[desk.34] [desk.52] what an event would book is told before it is applied, and is what it books', async (t) => {
   for (const options of [BELIEVED, {}]) {
     const pix = await setAside(t, options)
-    const order = await pix.order('unmatched_event', 'attribute', { attributeTo: pix.made.id })
+    const order = await pix.order('unmatched_event', 'book', { operationId: pix.made.id })
     const dry = await pix.send({ ...order, dryRun: true })
     assert.deepEqual(shapeOf(dry.effects), {
       amountCents: 1000,
@@ -92,13 +92,13 @@ test('[desk.34] [desk.52] what an event would book is told before it is applied,
 
 test('[desk.52] an event and its order are one commit: what is refused leaves no step, and the same key the same answer', async (t) => {
   const pix = await setAside(t, BELIEVED)
-  const order = await pix.order('unmatched_event', 'attribute', { attributeTo: '0198c0de-7a11-7000-8000-5f1d3c2b1a09' })
+  const order = await pix.order('unmatched_event', 'book', { operationId: '0198c0de-7a11-7000-8000-5f1d3c2b1a09' })
   const { caseId, ...body } = order
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'idempotency-key': 'one' }
   const path = `/operator/cases/${caseId}/decisions`
   for (const _ of [1, 2]) {
     const { status, body: problem } = await pix.call('POST', path, body, headers)
-    assert.deepEqual([status, problem.errors.map(({ field }: { field: string }) => field)], [400, ['attributeTo']])
+    assert.deepEqual([status, problem.errors.map(({ field }: { field: string }) => field)], [400, ['operationId']])
   }
   assert.deepEqual((await pix.readCase('unmatched_event')).steps, [])
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
@@ -106,13 +106,13 @@ test('[desk.52] an event and its order are one commit: what is refused leaves no
 
 test('[desk.58] an operator’s word alone makes no money: what the bank does not confirm stays a case', async (t) => {
   const pix = await setAside(t)
-  await pix.decide('unmatched_event', 'attribute', { attributeTo: pix.made.id })
+  await pix.decide('unmatched_event', 'book', { operationId: pix.made.id })
   await pix.waits()
   assert.equal((await pix.read(pix.made.id)).status, 'PENDING')
   assert.deepEqual(await balances(pix.database), {})
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
   assert.deepEqual(await cases(pix.database), ['unmatched_event'])
-  assert.deepEqual(await pix.offered('unmatched_event'), ['attribute', 'replay', 'dismiss'])
+  assert.deepEqual(await pix.offered('unmatched_event'), ['book', 'ask_again', 'close'])
 })
 
 test('[desk.58] what the bank confirms of the charge that was named is booked by its word, once', async (t) => {
@@ -120,11 +120,11 @@ test('[desk.58] what the bank confirms of the charge that was named is booked by
   await pix.behave({ eventDelayMs: 3_600_000 })
   const { endToEndId } = await pix.bankAction(`charges/${pix.made.id}/pay`)
   const event = paidEvent({ ...pix.made, id: 'nobody', providerTransactionId: 'y' }, { endToEndId, valueCents: 1000 })
-  await pix.decide('unmatched_event', 'dismiss')
+  await pix.decide('unmatched_event', 'close')
   assert.equal(await postEvent(pix, event), 200)
   await pix.waits()
   assert.equal((await pix.read(pix.made.id)).status, 'PAID', 'the statement had it')
-  await pix.decide('unmatched_event', 'attribute', { attributeTo: pix.made.id })
+  await pix.decide('unmatched_event', 'book', { operationId: pix.made.id })
   await pix.later(0)
   assert.deepEqual((await pix.outcomes()).at(-1), 'DONE KNOWN')
   assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)', 'unmatched_event (closed)'])
@@ -133,9 +133,9 @@ test('[desk.58] what the bank confirms of the charge that was named is booked by
 
 test('[desk.58] an operation of another kind, or none, is refused and the event stays as it is', async (t) => {
   const pix = await setAside(t)
-  for (const attributeTo of ['0198c0de-7a11-7000-8000-5f1d3c2b1a09', 'nobody', undefined]) {
-    const given = attributeTo === undefined ? {} : { attributeTo }
-    await assert.rejects(pix.decide('unmatched_event', 'attribute', given), { code: 'validation_error' })
+  for (const operationId of ['0198c0de-7a11-7000-8000-5f1d3c2b1a09', 'nobody', undefined]) {
+    const given = operationId === undefined ? {} : { operationId }
+    await assert.rejects(pix.decide('unmatched_event', 'book', given), { code: 'validation_error' })
   }
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
 })
@@ -143,7 +143,7 @@ test('[desk.58] an operation of another kind, or none, is refused and the event 
 test('[desk.57] an event that is replayed is matched again, as it stands', async (t) => {
   const pix = await setAside(t, BELIEVED)
   const { id } = await pix.charge('10.00', { externalId: 'nobody' })
-  await pix.decide('unmatched_event', 'replay')
+  await pix.decide('unmatched_event', 'ask_again')
   await pix.later(0)
   assert.deepEqual(await pix.outcomes(), ['DONE APPLIED'])
   assert.equal((await pix.read(id)).status, 'RECONCILIATION_REQUIRED', 'it is dated before the charge')
@@ -153,7 +153,7 @@ test('[desk.57] an event that is replayed is matched again, as it stands', async
 
 test('[desk.57] an event that is replayed and matches nothing is given up again, with the same case', async (t) => {
   const pix = await setAside(t)
-  await pix.decide('unmatched_event', 'replay')
+  await pix.decide('unmatched_event', 'ask_again')
   await pix.waits()
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
   assert.deepEqual(await cases(pix.database), ['unmatched_event'])
@@ -161,7 +161,7 @@ test('[desk.57] an event that is replayed and matches nothing is given up again,
 
 test('[desk.57] an event that is dismissed is applied to nothing and kept', async (t) => {
   const pix = await setAside(t)
-  const order = await pix.order('unmatched_event', 'dismiss')
+  const order = await pix.order('unmatched_event', 'close')
   await pix.send(order)
   await pix.waits()
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
@@ -172,8 +172,8 @@ test('[desk.57] an event that is dismissed is applied to nothing and kept', asyn
 
 test('[desk.51] of an event replayed, attributed and dismissed at once, one decision counts', async (t) => {
   const pix = await setAside(t)
-  const order = await pix.order('unmatched_event', 'replay', { attributeTo: pix.made.id })
-  const decisions = (['replay', 'attribute', 'dismiss'] as const).map((decision) => pix.send({ ...order, decision }))
+  const order = await pix.order('unmatched_event', 'ask_again', { operationId: pix.made.id })
+  const decisions = (['ask_again', 'book', 'close'] as const).map((decision) => pix.send({ ...order, decision }))
   const results = await Promise.allSettled(decisions)
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
   const decided = (await audit(pix.database)).filter(({ action }) => action === 'case.decided')
@@ -200,20 +200,20 @@ test('[desk.47] [desk.57] what cannot be read is dismissed, or read again by a l
   const [{ id: caseId }] = (await pix.read('?kind=quarantined_event')).data
   const { options } = await pix.read(`/${caseId}`)
   assert.deepEqual(
-    options.map(({ decision, whySecondPerson }: Record<string, string>) => [decision, whySecondPerson]),
+    options.map(({ decision, needsSecondPerson }: Record<string, unknown>) => [decision, needsSecondPerson]),
     [
-      ['replay', 'nobody knows the amount'],
-      ['dismiss', 'nobody knows the amount'],
+      ['ask_again', true],
+      ['close', true],
     ],
   )
   const decide = async (decision: string) => {
     const { body } = await pix.decide(caseId, decision)
     assert.equal((await pix.say(caseId, body.proposalId, true)).body.outcome, 'approved')
   }
-  await decide('replay')
+  await decide('ask_again')
   await pix.later(0)
   assert.deepEqual(await cases(pix.database), ['quarantined_event'])
-  await decide('dismiss')
+  await decide('close')
   assert.deepEqual(await cases(pix.database), ['quarantined_event (closed)'])
 })
 
@@ -224,7 +224,7 @@ test('[desk.58] [CI-10] [EV-34] an event whose references name two charges is ap
   for (const wait of PARKED) await pix.later(wait)
   assert.deepEqual(await cases(pix.database), ['disputed_event'])
   assert.deepEqual(await balances(pix.database), {})
-  await decidingOver(pix).decide('disputed_event', 'attribute', { attributeTo: other.id })
+  await decidingOver(pix).decide('disputed_event', 'book', { operationId: other.id })
   await pix.later(0)
   assert.deepEqual([(await pix.read(one.id)).status, (await pix.read(other.id)).status], ['PENDING', 'PAID'])
   assert.deepEqual(await cases(pix.database), ['disputed_event (closed)'])
@@ -233,8 +233,8 @@ test('[desk.58] [CI-10] [EV-34] an event whose references name two charges is ap
 
 test('[desk.52] the money of an event that is attributed counts in the amount from which on it takes a second person', async (t) => {
   const pix = await setAside(t, BELIEVED, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
-  const attributed = pix.decide('unmatched_event', 'attribute', { attributeTo: pix.made.id })
+  const attributed = pix.decide('unmatched_event', 'book', { operationId: pix.made.id })
   await assert.rejects(attributed, { code: 'insufficient_role' }, 'nobody is named who could propose it')
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
-  await assert.rejects(pix.decide('unmatched_event', 'dismiss'), { code: 'insufficient_role' })
+  await assert.rejects(pix.decide('unmatched_event', 'close'), { code: 'insufficient_role' })
 })

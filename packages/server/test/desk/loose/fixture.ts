@@ -19,7 +19,7 @@ export interface Order {
   readonly version: string
   readonly reason: string
   readonly evidence: DecisionRequest['ordered']['evidence']
-  readonly attributeTo?: string
+  readonly operationId?: string
   readonly dryRun?: boolean
 }
 

@@ -31,9 +31,9 @@ test('[desk.50] [desk.57] an event that was set aside is in the list, with its b
   assert.deepEqual(
     whole.options.map(({ decision, needs }: { decision: string; needs: string[] }) => [decision, needs]),
     [
-      ['attribute', ['attributeTo']],
-      ['replay', []],
-      ['dismiss', []],
+      ['book', ['operationId']],
+      ['ask_again', []],
+      ['close', []],
     ],
   )
   assert.deepEqual(whole.options.at(-1).effects.closes, [id])
@@ -60,7 +60,7 @@ test('[desk.50] [desk.53] money of the statement is in the list, and what each d
   )
   const clearing = { account: 'clearing', changeCents: -1000 }
   assert.deepEqual(accounts, {
-    attribute: undefined,
+    book: undefined,
     clear: [],
     credit: [clearing, { account: 'available', changeCents: 1000 }],
     write_off: [clearing, { account: 'losses', changeCents: 1000 }],

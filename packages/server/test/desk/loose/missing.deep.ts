@@ -38,7 +38,7 @@ const DECISIONS = [
 for (const [decision, expected] of DECISIONS) {
   test(`[desk.54] [PL-3] a credit that the bank does not have: ${decision} makes the books equal`, async (t) => {
     const fixture = await missing(t)
-    assert.deepEqual(await fixture.offered('statement_missing'), ['undo', 'write_off', 'close'])
+    assert.deepEqual(await fixture.offered('statement_missing'), ['undo', 'write_off'])
     const order = await fixture.order('statement_missing', decision)
     const dry = await fixture.send({ ...order, dryRun: true })
     assert.deepEqual(shapeOf((await fixture.send(order)).effects), shapeOf(dry.effects))
@@ -65,22 +65,20 @@ for (const [decision, expected] of DECISIONS) {
   })
 }
 
-test('[desk.56] what was decided and is contradicted may be closed as explained, and is not opened again', async (t) => {
+test('[desk.56] [desk.61] what was decided and is contradicted is reverted, and not closed', async (t) => {
   const fixture = await missing(t)
   await fixture.decide('statement_missing', 'write_off')
   fixture.bank.answer = () => pageOf([{ ...fixture.entry, occurredAt: fixture.clock.now() }])
   await fixture.minutes(2)
-  await fixture.decide('statement_corrected', 'close')
-  await fixture.minutes(10)
-  assert.deepEqual(await open(fixture), [])
+  assert.deepEqual(await fixture.offered('statement_corrected'), ['revert'])
+  await assert.rejects(fixture.decide('statement_corrected', 'close'), { code: 'not_possible_in_state' })
 })
 
-test('[desk.54] a missing movement is closed as explained with the bank’s reference only', async (t) => {
+test('[desk.54] [desk.61] a missing movement is not closed, whatever explains it', async (t) => {
   const fixture = await missing(t)
-  await assert.rejects(fixture.decide('statement_missing', 'close'), { code: 'validation_error' })
-  await fixture.decide('statement_missing', 'close', { evidence: { reference: 'letter 7' } })
-  await fixture.minutes(10)
-  assert.deepEqual(await open(fixture), [])
+  const evidence = { reference: 'letter 7' }
+  await assert.rejects(fixture.decide('statement_missing', 'close', { evidence }), { code: 'not_possible_in_state' })
+  assert.deepEqual(await open(fixture), ['statement_missing'])
   assert.deepEqual(await balances(fixture.database), BOOKED)
 })
 

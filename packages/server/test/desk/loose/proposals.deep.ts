@@ -38,14 +38,14 @@ async function unexplained(t: Parameters<typeof desk>[0]) {
 
 for (const [decision, expected] of [
   ['credit', { settlement: -1000n, available: 1000n }],
-  ['attribute', { settlement: -1000n, available: 1000n }],
+  ['book', { settlement: -1000n, available: 1000n }],
   ['clear', { settlement: -1000n, clearing: 1000n }],
 ] as const) {
   test(`[desk.39] [desk.41] [desk.46] [desk.52] what arrived without a home is decided by two people: ${decision}`, async (t) => {
     const pix = await unexplained(t)
-    const given = decision === 'attribute' ? { attributeTo: pix.chargeId } : {}
+    const given = decision === 'book' ? { operationId: pix.chargeId } : {}
     const proposed = await pix.decide(pix.id, decision, given)
-    assert.deepEqual([proposed.status, proposed.body.outcome], [200, 'proposed'], JSON.stringify(proposed.body))
+    assert.deepEqual([proposed.status, proposed.body.outcome], [202, 'proposed'], JSON.stringify(proposed.body))
     const held = { settlement: -1000n, clearing: 1000n }
     assert.deepEqual(await balances(pix.database), held, 'nothing more is booked before it is approved')
     const { proposalId } = proposed.body
@@ -82,7 +82,7 @@ test('[desk.52] [desk.58] an event that is attributed is approved by another per
   assert.equal(await postEvent(pix, told), 200)
   for (const wait of PARKED) await pix.later(wait)
   const id = await found(pix, 'unmatched_event')
-  const { body } = await pix.decide(id, 'attribute', { attributeTo: made.id })
+  const { body } = await pix.decide(id, 'book', { operationId: made.id })
   assert.deepEqual([body.outcome, body.effects.amountCents], ['proposed', 1000])
   assert.equal((await pix.say(id, body.proposalId, true)).body.outcome, 'approved')
   await pix.later(0)
@@ -101,7 +101,7 @@ test('[desk.46] [desk.52] an event is not dismissed, nor applied again, by one p
   assert.equal(await postEvent(pix, told), 200)
   for (const wait of PARKED) await pix.later(wait)
   const id = await found(pix, 'unmatched_event')
-  for (const decision of ['dismiss', 'replay']) {
+  for (const decision of ['close', 'ask_again']) {
     const { body } = await pix.decide(id, decision)
     assert.deepEqual([body.outcome, body.effects.amountCents], ['proposed', 1000], decision)
     assert.equal((await pix.withdraw(id, body.proposalId)).status, 200)

@@ -49,7 +49,6 @@ const DECISIONS = [
   ['clear', LEFT, { settlement: 100_00n, clearing: -100_00n }, ['in_clearing']],
   ['debit', LEFT, { settlement: 100_00n, receivable: -100_00n }, []],
   ['write_off', LEFT, { settlement: 100_00n, losses: -100_00n }, []],
-  ['close', LEFT, {}, []],
 ] as const
 
 for (const [decision, given, expected, left] of DECISIONS) {
@@ -73,11 +72,14 @@ for (const [decision, given, expected, left] of DECISIONS) {
   })
 }
 
-test('[desk.53] what is offered of money that arrived, and that left', async (t) => {
+test('[desk.53] [desk.61] what is offered of money that arrived, and that left, and that neither is closed', async (t) => {
   const arrived = await unexplained(t)
-  assert.deepEqual(await arrived.offered('statement_unexplained'), ['attribute', 'clear', 'credit', 'write_off'])
+  assert.deepEqual(await arrived.offered('statement_unexplained'), ['book', 'clear', 'credit', 'write_off'])
   const left = await unexplained(t, LEFT)
-  assert.deepEqual(await left.offered('statement_unexplained'), ['attribute', 'clear', 'debit', 'write_off', 'close'])
+  assert.deepEqual(await left.offered('statement_unexplained'), ['book', 'clear', 'debit', 'write_off'])
+  for (const fixture of [arrived, left]) {
+    await assert.rejects(fixture.decide('statement_unexplained', 'close'), { code: 'not_possible_in_state' })
+  }
 })
 
 test('[desk.34] [ledger.recover] what a decision repays of debts is told before, and in its answer', async (t) => {
@@ -107,7 +109,7 @@ test('[desk.51] two decisions at once: one counts, the other is refused and book
   const results = await Promise.allSettled([
     fixture.send(credit),
     fixture.send({ ...credit, decision: 'write_off' }),
-    fixture.send({ ...credit, decision: 'close' }),
+    fixture.send({ ...credit, decision: 'clear' }),
   ])
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
   const decided = (await audit(fixture.database)).filter(({ action }) => action === 'case.decided')
@@ -146,7 +148,7 @@ test('[desk.52] who decided what, and why, is in the audit trail with the money'
 test('[desk.53] [EV-7] a payment that no charge explains is handed over to the charge that the operator names', async (t) => {
   const fixture = await unexplained(t)
   const id = (await oldestCashIn(fixture.database)) ?? ''
-  await fixture.decide('statement_unexplained', 'attribute', { attributeTo: id })
+  await fixture.decide('statement_unexplained', 'book', { operationId: id })
   assert.equal((await fixture.read(id))?.status, 'PAID')
   await fixture.minutes(1)
   assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 MATCHED'])
@@ -155,8 +157,8 @@ test('[desk.53] [EV-7] a payment that no charge explains is handed over to the c
 
 test('[desk.34] [desk.52] the dry run of a hand-over tells each posting, and the answer the same', async (t) => {
   const fixture = await unexplained(t)
-  const attributeTo = await oldestCashIn(fixture.database)
-  const order = await fixture.order('statement_unexplained', 'attribute', attributeTo ? { attributeTo } : {})
+  const operationId = await oldestCashIn(fixture.database)
+  const order = await fixture.order('statement_unexplained', 'book', operationId ? { operationId } : {})
   const dry = await fixture.send({ ...order, dryRun: true })
   assert.deepEqual(shapeOf(dry.effects), {
     amountCents: 100_00,
@@ -181,19 +183,19 @@ test('[desk.52] a hand-over that the operation does not accept is refused with t
   fixture.bank.answer = () => pageOf([paymentOf(charge, 'E2', dated)])
   await fixture.decide('statement_unexplained', 'write_off')
   await fixture.minutes(7)
-  const order = await fixture.order('statement_unexplained', 'attribute', { attributeTo: charge.id })
+  const order = await fixture.order('statement_unexplained', 'book', { operationId: charge.id })
   for (const dryRun of [true, false, false]) {
     await assert.rejects(fixture.send({ ...order, dryRun }), (error: Refusal) => {
       assert.deepEqual(
         [error.code, error.fields.map(({ field, code }) => [field, code])],
-        ['not_possible_in_state', [['attributeTo', 'not_possible']]],
+        ['not_possible_in_state', [['operationId', 'not_possible']]],
       )
       return true
     })
   }
   const decided = (await audit(fixture.database)).filter(({ subject }) => subject === order.caseId)
   assert.deepEqual(decided, [])
-  assert.deepEqual(await fixture.offered('statement_unexplained'), ['attribute', 'clear', 'credit', 'write_off'])
+  assert.deepEqual(await fixture.offered('statement_unexplained'), ['book', 'clear', 'credit', 'write_off'])
   assert.equal((await fixture.read(charge.id))?.status, 'PENDING')
   fixture.clock.advance(86_400_000)
   await fixture.send(order)
@@ -203,7 +205,7 @@ test('[desk.52] a hand-over that the operation does not accept is refused with t
 test('[desk.53] [EV-7] a payment that is dated before the charge that the operator names is in suspense there, with a case', async (t) => {
   const fixture = await unexplained(t)
   const charge = await fixture.charge()
-  await fixture.decide('statement_unexplained', 'attribute', { attributeTo: charge.id })
+  await fixture.decide('statement_unexplained', 'book', { operationId: charge.id })
   assert.equal((await fixture.read(charge.id))?.status, 'RECONCILIATION_REQUIRED')
   await assertSettled(fixture, { settlement: -100_00n, suspense_in: 100_00n }, ['paid_before_charge'])
 })
@@ -211,8 +213,8 @@ test('[desk.53] [EV-7] a payment that is dated before the charge that the operat
 test('[desk.51] of two operations that are named at the same time one gets the movement, and nothing is booked twice', async (t) => {
   const fixture = await unexplained(t)
   const charges = [await oldestCashIn(fixture.database), (await fixture.charge()).id]
-  const order = await fixture.order('statement_unexplained', 'attribute')
-  const results = await Promise.allSettled(charges.map((attributeTo = '') => fixture.send({ ...order, attributeTo })))
+  const order = await fixture.order('statement_unexplained', 'book')
+  const results = await Promise.allSettled(charges.map((operationId = '') => fixture.send({ ...order, operationId })))
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   assert.equal((await balances(fixture.database)).settlement, -100_00n)
   await assertBooks(fixture.database)
@@ -221,8 +223,8 @@ test('[desk.51] of two operations that are named at the same time one gets the m
 test('[desk.53] an operation that does not exist, or is of another kind, is refused and the case stays', async (t) => {
   const fixture = await unexplained(t, LEFT)
   const charge = await fixture.charge()
-  for (const attributeTo of [STRANGER, charge.id, undefined]) {
-    const order = await fixture.order('statement_unexplained', 'attribute', attributeTo ? { attributeTo } : {})
+  for (const operationId of [STRANGER, charge.id, undefined]) {
+    const order = await fixture.order('statement_unexplained', 'book', operationId ? { operationId } : {})
     await assert.rejects(fixture.send(order), { code: 'validation_error' })
   }
   assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
@@ -240,7 +242,6 @@ for (const [way, given, decision, expected] of [
     assert.deepEqual(await fixture.offered('in_clearing'), [
       decision === 'write_off' ? (way === 'left' ? 'debit' : 'credit') : decision,
       'write_off',
-      'close',
     ])
     await fixture.decide('in_clearing', decision)
     await assertSettled(fixture, expected)
@@ -257,7 +258,7 @@ test('[desk.56] [PL-16] what the statement tells otherwise after it was booked i
   }
   tell(90_00n)
   await fixture.minutes(1)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['clear', 'debit', 'write_off', 'close'])
+  assert.deepEqual(await fixture.offered('statement_differs'), ['clear', 'debit', 'write_off'])
   await fixture.decide('statement_differs', 'debit')
   await assertSettled(fixture, { available: 90_00n, settlement: -90_00n })
   tell(95_00n)
@@ -279,7 +280,7 @@ test('[desk.56] [PL-16] what is open after a decision shows what is told last: t
   await fixture.decide('statement_differs', 'credit')
   await assertSettled(fixture, { available: 140_00n, settlement: -140_00n })
   await tell(70_00n)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['clear', 'debit', 'write_off', 'close'])
+  assert.deepEqual(await fixture.offered('statement_differs'), ['clear', 'debit', 'write_off'])
   await tell(140_00n)
   assert.deepEqual(await fixture.offered('statement_differs'), ['close'], 'bank and books agree')
   await tell(120_00n)
@@ -290,7 +291,7 @@ test('[desk.56] [PL-16] what is open after a decision shows what is told last: t
   await assertSettled(fixture, { available: 120_00n, settlement: -120_00n })
 })
 
-test('[desk.56] what is told as it was at first, after a case of it was closed as explained, is shown by the case that is open', async (t) => {
+test('[desk.56] [desk.61] what is told as it was at first, after a case of it was closed as explained, is shown by the case that is open', async (t) => {
   const fixture = await unexplained(t)
   const charge = await fixture.charge()
   const tell = async (valueCents: bigint) => {
@@ -299,6 +300,8 @@ test('[desk.56] what is told as it was at first, after a case of it was closed a
     await fixture.minutes(1)
   }
   await tell(140_00n)
+  await assert.rejects(fixture.decide('statement_differs', 'close'), { code: 'not_possible_in_state' })
+  await tell(100_00n)
   await fixture.decide('statement_differs', 'close')
   await tell(70_00n)
   assert.notDeepEqual(await fixture.offered('statement_differs'), ['close'])

@@ -65,8 +65,8 @@ test('[desk.53] [desk.55] a movement in clearing is booked no second time: an ev
   const [first] = (await pix.read('?kind=statement_unexplained')).data
   const { version } = await pix.read(`/${first.id}`)
   await decided(pix, 'statement_unexplained', 'clear')
-  for (const decision of ['clear', 'credit', 'write_off', 'attribute']) {
-    const again = await pix.decide(first.id, decision, { version, attributeTo: ours.id })
+  for (const decision of ['clear', 'credit', 'write_off', 'book']) {
+    const again = await pix.decide(first.id, decision, { version, operationId: ours.id })
     assert.deepEqual([again.status, again.body.code], [409, 'case_changed'], decision)
   }
   const occurredAt = new Date(pix.clock.now()).toISOString()
@@ -87,7 +87,7 @@ test('[desk.13] [desk.54] a payout that was confirmed by a wrong id is put right
   for (let quarter = 0; quarter < 99; quarter += 1) await pix.later(15 * 60_000)
   await pix.behave({ eventDelayMs: 3_600_000 })
   const { endToEndId } = await pix.bankAction(`payouts/${id}/confirm`)
-  await decided(pix, 'outcome_overdue', 'confirm', { evidence: { endToEndId: `${endToEndId.slice(0, -3)}zzz` } })
+  await decided(pix, 'outcome_overdue', 'executed', { evidence: { endToEndId: `${endToEndId.slice(0, -3)}zzz` } })
   await minutes(pix, 20)
   assert.deepEqual(await open(pix), ['second_payment', 'statement_missing'])
   await decided(pix, 'second_payment', 'write_off')
@@ -117,7 +117,7 @@ test('[CI-10] [EV-34] [desk.58] of two charges that share a transaction id the o
   for (const wait of PARKED) await pix.later(wait)
   assert.deepEqual(await balances(pix.database), {}, 'it could be either')
   assert.deepEqual(await open(pix), ['disputed_event'])
-  await decided(pix, 'disputed_event', 'attribute', { attributeTo: one.id })
+  await decided(pix, 'disputed_event', 'book', { operationId: one.id })
   await pix.later(0)
   const status = async (id: string) => (await pix.get(`/api/pix/cash-in/${id}`)).status
   assert.deepEqual([await status(one.id), await status(other.id)], ['PAID', 'PENDING'])
@@ -140,8 +140,8 @@ for (const isOriginalTrue of [true, false]) {
     assert.deepEqual(told.map(({ event: { state } }) => state).toSorted(), ['CONFLICT', 'PARKED'])
     for (const { id, event: stored } of told) {
       const isTrue = JSON.parse(Buffer.from(stored.body, 'base64').toString()).valueCents === 1000
-      const given = isTrue ? { attributeTo: made.id } : {}
-      const { status, body } = await pix.decide(id, isTrue ? 'attribute' : 'dismiss', given)
+      const given = isTrue ? { operationId: made.id } : {}
+      const { status, body } = await pix.decide(id, isTrue ? 'book' : 'close', given)
       assert.equal(status, 200, JSON.stringify(body))
     }
     await pix.later(0)
