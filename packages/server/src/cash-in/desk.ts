@@ -59,6 +59,9 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
   'its answer is missing': ({ openCase }) => openCase.rule === MISSING,
   'the merchant has a payment of it': ({ cashIn }) => cashIn.endToEndId !== null,
+  'all of the payment is in suspense': ({ cashIn, openCase: { reference } }) =>
+    suspendedArrival(cashIn, reference) > 0n &&
+    suspendedArrival(cashIn, reference) === BigInt(cashIn.facts.payments?.[reference] ?? 0),
   'a return of it is under way': ({ cashIn, openCase }) => returningCents(cashIn, openCase.reference) > 0n,
   'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
   'a payment is credited': ({ cashIn }) => cashIn.endToEndId !== null,

@@ -32,6 +32,7 @@ export {
   refundableCents,
   returnedPayment,
   returnInDoubt,
+  returningCents,
   returnOrdersOf,
   returnStep,
   returnsAnswered,

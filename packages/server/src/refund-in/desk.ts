@@ -50,15 +50,16 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'the bank has it': ({ refund: { facts } }) => facts.isAccepted === true,
   'it was never claimed': ({ refund: { facts } }) => (facts.attempts ?? 0) === 0,
   'its payment is not in suspense any more': ({ refund, cashIn, openCase }) =>
-    isToPayer(refund) && inSuspenseFor(refund, cashIn) < suspendedDeparture(refund, openCase.reference),
+    cashIn !== undefined &&
+    isToPayer(refund) &&
+    inSuspenseFor(refund, cashIn) < suspendedDeparture(refund, openCase.reference),
 }
 
 /** What is in suspense of the payment that it returns, less what other refunds return, centavos. */
-function inSuspenseFor(refund: RefundIn, cashIn: CashIn | undefined): bigint {
+function inSuspenseFor(refund: RefundIn, cashIn: CashIn): bigint {
   const { payment } = paymentOf(refund)
-  if (!cashIn || payment === undefined) return 0n
-  const own = cashIn.facts.openRefunds?.[refund.id] === undefined ? 0n : refund.valueCents
-  return suspendedArrival(cashIn, payment) + own
+  if (payment === undefined) return 0n
+  return suspendedArrival(cashIn, payment) + (refund.status === 'PENDING' ? refund.valueCents : 0n)
 }
 
 function holdsFor(given: Given, guard: Guard): boolean {

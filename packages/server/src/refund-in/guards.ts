@@ -1,11 +1,11 @@
 import { type DeskGuard, type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
-import { bookedReturn, type CashIn, ownReference } from '../cash-in/index.ts'
+import { bookedReturn, type CashIn, ownReference, returningCents, suspendedCents } from '../cash-in/index.ts'
 import { reasonOf } from '../engine/reason.ts'
 import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { orderGuardsBy } from '../operations/guards.ts'
 import type { WorkInput } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
-import { isOfAnotherPayment, type RefundIn, type RefundInInput, type ReturnConfirmed } from './refund-in.ts'
+import { isOfAnotherPayment, paymentOf, type RefundIn, type RefundInInput, type ReturnConfirmed } from './refund-in.ts'
 
 /** What the conditions of the table mean. Pure. */
 
@@ -13,7 +13,7 @@ import { isOfAnotherPayment, type RefundIn, type RefundInInput, type ReturnConfi
 export interface Given {
   readonly refund: RefundIn
   /** The cash-in that it is of; where only work is looked at nobody asks for it. */
-  readonly cashIn: Pick<CashIn, 'facts' | 'transactionId'>
+  readonly cashIn: Pick<CashIn, 'facts' | 'transactionId' | 'endToEndId' | 'valueCents'>
   readonly input: RefundInInput
   readonly nowMs: number
   /** Payouts and refunds are enabled. */
@@ -23,16 +23,17 @@ export interface Given {
 }
 
 /** Those that only decisions of operators have are elsewhere. */
-type Guard = Exclude<
-  GuardOf<typeof machine>,
-  DeskGuard | 'money of it is in suspense' | 'its payment is not in suspense any more' | 'an attempt may still arrive'
->
+type Guard = Exclude<GuardOf<typeof machine>, DeskGuard | 'money of it is in suspense' | 'an attempt may still arrive'>
 
 /** Whether each condition holds. @source rules#refund-in.states */
 const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   ...orderGuardsBy(({ refund, input, nowMs }: Given) => ({ order: refund, input, nowMs })),
   'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
   'the bank made it by itself': ({ refund: { detail } }) => detail.origin === 'PARTNER',
+  'its payment is not in suspense any more': ({ refund, cashIn }) => {
+    const { payment } = paymentOf(refund)
+    return payment !== undefined && suspendedCents(cashIn, payment) < returningCents(cashIn, payment)
+  },
   'it was never claimed': ({ refund }) => isNeverClaimed(refund),
   'the time to send it is over': ({ refund, nowMs }) =>
     isUnclaimedTooLong(refund, nowMs) || isTriedLongEnough(refund.facts, nowMs),
@@ -73,7 +74,7 @@ function isReportedWithoutId({ facts }: RefundIn, { returned, isUnnamed }: Retur
   return told.includes(Number(returned.valueCents))
 }
 
-const NO_CASH_IN = { facts: {}, transactionId: null }
+const NO_CASH_IN = { facts: {}, transactionId: null, endToEndId: null, valueCents: 0n }
 
 /** Tells whether the table has a row for what a worker may do, where it is due. */
 export function rowsForWork(refund: RefundIn, nowMs: number): (input: WorkInput) => boolean {

@@ -63,7 +63,11 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
   const jobs = createRefundInJobs({ ...options, commands, store })
   return {
     handlers: createRefundInHandlers({ ...options, commands, store }),
-    cashInDecider: createCashInDecider({ terms: options.terms, isUnsupported }),
+    cashInDecider: createCashInDecider({
+      terms: options.terms,
+      isUnsupported,
+      isNearRestore: options.isAskedFirst ?? (() => false),
+    }),
     processNext: jobs.processNext,
     apply: async (id, input) => {
       const outcome = await commands.apply(id, [input])

@@ -2,6 +2,7 @@ import { limits, Refusal } from '@pixgate/spec'
 import { type CashIn, cashInDecider, returnOrdersOf } from '../cash-in/index.ts'
 import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../desk/decider.ts'
 import { type Create, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
+import type { IsAskedFirst } from '../operations/first-order.ts'
 import { looksOf, taken } from '../operations/limits/limits.ts'
 import { isEnabled } from '../operations/switch.ts'
 import { sha256 } from '../platform/crypto.ts'
@@ -20,7 +21,12 @@ export interface ToPayerOptions {
   readonly terms: RefundInTerms
   /** The bank gives no payment back. */
   readonly isUnsupported: boolean
+  /** The database may have forgotten what was ordered before. */
+  readonly isNearRestore: IsAskedFirst
 }
+
+const RESTORED =
+  'the database was restored: what was returned before may be forgotten here; wait until the bank’s statement has been read'
 
 const WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
 
@@ -56,7 +62,7 @@ function looksOfReturn({ terms }: ToPayerOptions, { operator, newId }: DeskOrder
  * @throws cash_out_suspended (503) · not_supported_by_bank · refund_deadline_exceeded · limit_exceeded (422)
  */
 function orderedReturn(
-  { terms, isUnsupported }: ToPayerOptions,
+  { terms, isUnsupported, isNearRestore }: ToPayerOptions,
   cashIn: CashIn,
   { id: caseId, reference: endToEndId, facts }: DecidableCase,
   { newId: id, operator, reason, amountCents: valueCents = 0n }: DeskOrder,
@@ -65,6 +71,8 @@ function orderedReturn(
 ): Omit<Decision<DeskOutcome<CashIn>>, 'outcome'> {
   if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
   if (isUnsupported) throw new Refusal('not_supported_by_bank')
+  // Which of several returns of a payment were made is known by their number alone.
+  if (isNearRestore(now)) throw new Refusal('not_possible_in_state', { message: RESTORED })
   const paidAt = typeof facts.occurredAt === 'number' ? facts.occurredAt : cashIn.createdAt
   if (now > paidAt + WINDOW_MS) throw new Refusal('refund_deadline_exceeded')
   const allowed = taken({ valueCents, pixKey: null, caller: operator }, terms.limits, state, now)
