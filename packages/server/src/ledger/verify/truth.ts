@@ -172,12 +172,13 @@ export const truthChecks: readonly Check[] = [
     meaning:
       'Every centavo in suspense has an open case of its operation; what refunds return of it to payers is taken from there.',
     sql: `
-      SELECT concat_ws(' ', a.code, s.total, 'of', s.operation_id) AS what
-        FROM (SELECT e.account_id, coalesce((o.detail ->> 'from')::uuid, o.id) AS operation_id, sum(e.amount_cents) AS total
-                FROM entry e JOIN operation o ON o.id = e.operation_id
-               WHERE e.account_id IN (SELECT id FROM account WHERE code IN ('suspense_in', 'suspense_out'))
+      SELECT concat_ws(' ', s.code, s.total, 'of', s.operation_id) AS what
+        FROM (SELECT a.code, CASE a.code WHEN 'suspense_in' THEN coalesce((o.detail ->> 'from')::uuid, o.id) ELSE o.id END
+                       AS operation_id, sum(e.amount_cents) AS total
+                FROM entry e
+                JOIN account a ON a.id = e.account_id AND a.code IN ('suspense_in', 'suspense_out')
+                JOIN operation o ON o.id = e.operation_id
                GROUP BY 1, 2) s
-        JOIN account a ON a.id = s.account_id AND a.code IN ('suspense_in', 'suspense_out')
        WHERE s.total <> 0
          AND NOT EXISTS (SELECT FROM "case" c WHERE c.operation_id = s.operation_id AND c.closed_at IS NULL)`,
   },
