@@ -181,6 +181,7 @@ async function cases({ run, variables }: Shell, pix: World): Promise<void> {
   // What the example accepts.
   variables.CASE_ID = await openCase(100)
   await run('decideCase', (await run('getCase')).version)
+  await run('noteCase')
   variables.CASE_ID = await openCase(PROPOSED_REAIS)
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
   const path = `/operator/cases/${variables.CASE_ID}`
