@@ -187,3 +187,20 @@ test('[cash-in.refunds.12] a payment in suspense that the bank gives back by its
   assert.deepEqual(await balances(pix.database), {})
   await pix.assertBooksAgree()
 })
+
+test('[desk.36] [engine.22] a return that is ordered changes the case: the same decision sent again, by whomever, is not made', async (t) => {
+  const { pix, caseId, ana, sentBack, ends } = await suspended(t, { payments: [150_00] })
+  const bia = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Bia')}` }
+  const { version } = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
+  const asked = { decision: 'return_to_payer', version, reason: 'as the payer wants', amountCents: 50_00 }
+  const decide = (headers: Record<string, string>) =>
+    pix.call('POST', `/operator/cases/${caseId}/decisions`, asked, headers)
+  const both = await Promise.all([ana, bia].map(decide))
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409])
+  assert.deepEqual(codeOf(await decide(ana)), [409, 'case_changed'])
+  const ordered = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body.version
+  await ends('CONFIRMED')
+  const confirmed = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body.version
+  assert.equal(new Set([version, ordered, confirmed]).size, 3, 'what became of it changes it, too')
+  assert.deepEqual(await sentBack(), [50_00])
+})
