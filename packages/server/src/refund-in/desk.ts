@@ -1,5 +1,5 @@
 import { type DeskDecision, type EvidenceField, type GuardOf, refundIn as machine, min } from '@pixgate/spec'
-import { type CashIn, type RefundEvent, suspendedArrival } from '../cash-in/index.ts'
+import { type CashIn, type RefundEvent, returningCents, suspendedCents } from '../cash-in/index.ts'
 import {
   assertNamed,
   assertOpen,
@@ -58,7 +58,7 @@ function inSuspenseFor(refund: RefundIn, cashIn: CashIn | undefined): bigint {
   const { payment } = paymentOf(refund)
   if (!cashIn || payment === undefined) return 0n
   const own = cashIn.facts.openRefunds?.[refund.id] === undefined ? 0n : refund.valueCents
-  return suspendedArrival(cashIn, payment) + own
+  return suspendedCents(cashIn, payment) - (returningCents(cashIn, payment) - own)
 }
 
 function holdsFor(given: Given, guard: Guard): boolean {

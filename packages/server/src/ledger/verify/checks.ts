@@ -155,7 +155,7 @@ export const checks: readonly Check[] = [
       WITH expected AS (
         SELECT m.operation_id, t.journal, sum(t.least) AS least, sum(t.most) AS most
           FROM move m
-          JOIN operation o ON o.id = m.operation_id
+          LEFT JOIN operation o ON o.id = m.operation_id
           JOIN ${posted} AS t (kind, from_status, trigger, to_status, journal, least, most)
             ON ${isMoveOf}
          -- Money in suspense that is returned to its payer is not set aside.
