@@ -92,7 +92,9 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     input.on === 'return.told' && mayBeToPayer(cashIn, input),
   'payment cannot be identified': ({ cashIn, input }) =>
     input.on === 'return.told' &&
-    (uncreditedPayment(cashIn, input) !== undefined || suspendedCents(cashIn, cashIn.endToEndId ?? '') > 0n),
+    (uncreditedPayment(cashIn, input) !== undefined ||
+      suspendedCents(cashIn, cashIn.endToEndId ?? '') > 0n ||
+      isBeyondAccepted(cashIn, input.valueCents)),
   'returns exceed the payment': ({ cashIn, input }) =>
     'returnId' in input &&
     'valueCents' in input &&
@@ -103,6 +105,12 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     input.on === 'return.known' &&
     (returnInDoubt(cashIn, input.returnId)?.heldCents !== undefined ||
       unnamedReturn(cashIn, input.returnId) !== undefined),
+}
+
+/** What an operator decided of a payment beside the accepted part is not the merchant’s to bear. */
+function isBeyondAccepted(cashIn: CashIn, valueCents: bigint): boolean {
+  const isPartDecided = own(cashIn.facts.decidedPayments, cashIn.endToEndId ?? '') !== undefined
+  return isPartDecided && refundedCents(cashIn) + valueCents > paidCents(cashIn)
 }
 
 function isToBeVerified(given: Given): boolean {

@@ -6,7 +6,7 @@ import { refundableCents, refundedCents, returningCents, suspendedCents } from '
 import type { DeskOrder } from '../../src/desk/decider.ts'
 import type { OpenCase, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
-import { statusQueryOf } from '../../src/operations/status-query.ts'
+import { statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { orderId } from '../../src/platform/order-id.ts'
 import type { RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
@@ -282,6 +282,17 @@ test('[cash-in.refunds.12] with another reference, or of another amount, it is t
 test('[cash-in.refunds.9] more than is left in suspense beside what is on its way back is a case', () => {
   const { state, kinds } = told(UNDER_WAY, { valueCents: 30_01n })
   assert.deepEqual([state, kinds], ['in_suspense', ['left_unattributed', 'debit_in_suspense']])
+})
+
+test('[cash-in.returns.3] a refund that failed is on its way no more once the bank answered of it, whatever the return was', () => {
+  const failed = toPayer('FAILED', { facts: statusQueryFact('in_flight'), dueAt: NOW })
+  for (const returns of [{}, { D1: { state: 'at_refund', cents: 30_00 } }] as const) {
+    const { cashIn, moves } = apply(failed, { ...UNDER_WAY, returns }, { on: 'work.done' })
+    assert.ok(moves?.some(({ trigger }) => trigger === 'refund.answered'))
+    assert.deepEqual([cashIn.facts.openRefunds, returningCents(cashIn, 'E2')], [{}, 0n])
+    const unanswered = apply(failed, { ...UNDER_WAY, returns }, { on: 'work.done', isUnanswered: true })
+    assert.equal(returningCents(unanswered.cashIn, 'E2'), 30_00n)
+  }
 })
 
 /** It was reported a quarter of an hour ago. */
