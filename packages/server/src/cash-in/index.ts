@@ -40,7 +40,6 @@ export {
   suspendedCents,
 } from './returns.ts'
 export { decideCashIn } from './rules.ts'
-export { suspendedArrival } from './suspense.ts'
 
 /** Cash-ins: their endpoints, their work, and what other modules may do with them. */
 export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'drainNewReferences'> {

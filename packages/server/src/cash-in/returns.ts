@@ -383,7 +383,8 @@ export function mayBeOurs(cashIn: CashIn, reported: ReportedReturn): boolean {
  */
 export function isOfCreditedPart(cashIn: CashIn, valueCents: bigint): boolean {
   const { endToEndId, facts } = cashIn
-  if (facts.acceptedCents === undefined || endToEndId === null) return true
+  const paid = own(facts.payments, endToEndId ?? '')
+  if (endToEndId === null || paid === undefined || BigInt(paid) === paidCents(cashIn)) return true
   const isDecided = own(facts.decidedPayments, endToEndId) !== undefined
   return !isDecided && valueCents <= paidCents(cashIn) - refundedCents(cashIn)
 }

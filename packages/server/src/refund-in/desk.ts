@@ -1,5 +1,5 @@
 import { type DeskDecision, type EvidenceField, type GuardOf, refundIn as machine, min } from '@pixgate/spec'
-import { type CashIn, type RefundEvent, suspendedArrival } from '../cash-in/index.ts'
+import { type CashIn, type RefundEvent, returningCents, suspendedCents } from '../cash-in/index.ts'
 import {
   assertNamed,
   assertOpen,
@@ -14,6 +14,7 @@ import type { Target } from '../engine/follow.ts'
 import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
 import { mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/limits/limits.ts'
+import { own } from '../platform/own.ts'
 import { cashInIn } from './create.ts'
 import { changesByDecision, changesByEnd } from './desk-facts.ts'
 import { refundNotification } from './notification.ts'
@@ -59,7 +60,9 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
 function inSuspenseFor(refund: RefundIn, cashIn: CashIn): bigint {
   const { payment } = paymentOf(refund)
   if (payment === undefined) return 0n
-  return suspendedArrival(cashIn, payment) + (refund.status === 'PENDING' ? refund.valueCents : 0n)
+  const listed = own(cashIn.facts.openRefunds, refund.id)
+  const itself = listed && !listed.hasFailed ? refund.valueCents : 0n
+  return suspendedCents(cashIn, payment) - (returningCents(cashIn, payment) - itself)
 }
 
 function holdsFor(given: Given, guard: Guard): boolean {

@@ -28,7 +28,8 @@ export interface ToPayerOptions {
 const RESTORED =
   'the database was restored: what was returned before may be forgotten here; wait until the bank’s statement has been read'
 
-const WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
+const DEADLINE_EXCEEDED = `the payment is more than ${limits.returnToPayerDays} days old: it cannot be returned through Pix`
+const WINDOW_MS = limits.returnToPayerDays * 24 * 60 * 60 * 1_000
 
 /**
  * Decides the cases of charges, also that a payment in suspense goes back.
@@ -74,7 +75,7 @@ function orderedReturn(
   // Which of several returns of a payment were made is known by their number alone.
   if (isNearRestore(now)) throw new Refusal('not_possible_in_state', { message: RESTORED })
   const paidAt = typeof facts.occurredAt === 'number' ? facts.occurredAt : cashIn.createdAt
-  if (now > paidAt + WINDOW_MS) throw new Refusal('refund_deadline_exceeded')
+  if (now > paidAt + WINDOW_MS) throw new Refusal('refund_deadline_exceeded', { message: DEADLINE_EXCEEDED })
   const allowed = taken({ valueCents, pixKey: null, caller: operator }, terms.limits, state, now)
   const create: Create<RefundIn> = {
     operation: {

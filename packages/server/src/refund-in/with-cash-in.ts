@@ -37,7 +37,9 @@ export function withAnswer(decision: Decision<Standing>, input: RefundInInput, n
   const hasEnded = refund.status !== 'PENDING'
   if (input.on !== 'work.done' || input.isUnanswered || !(hasEnded || refund.facts.isAccepted)) return decision
   const returnIds = returnsAnswered(cashIn, refund.id, hasEnded, now)
-  return returnIds.length === 0
+  // One that had failed is listed only while it may be a return: listed any longer, money in suspense would stay on its way for ever.
+  const isListed = hasEnded && own(cashIn.facts.openRefunds, refund.id) !== undefined
+  return returnIds.length === 0 && !isListed
     ? decision
     : counting(decision, { on: 'refund.answered', refundId: refund.id, returnIds, hasEnded }, now)
 }

@@ -1,7 +1,10 @@
 import { verify } from '../../src/ledger/verify/store.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 
-const beginSnapshot = statement<[]>('attack.begin_snapshot', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+const beginSnapshot = statement<[]>(
+  'attack.begin_snapshot',
+  'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY',
+)
 
 /** What the verification of the books finds. */
 export async function drifts(database: Database) {

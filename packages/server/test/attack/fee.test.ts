@@ -8,7 +8,10 @@ import { done, ordered, seeing } from '../support/desk.ts'
 /** F6: the fee that is told is not the fee that is booked, where less than the fee is accepted. */
 test('ATTACK the notification tells the fee that was taken', () => {
   const { openCase, order } = ordered('accept', 'payment_in_suspense cash-in.states.8', 'E9', { amountCents: 50n })
-  const charge = cashInAs('RECONCILIATION_REQUIRED', { facts: { ...reasonFact('conflict'), payments: { E9: 50 } }, openCases: [openCase] })
+  const charge = cashInAs('RECONCILIATION_REQUIRED', {
+    facts: { ...reasonFact('conflict'), payments: { E9: 50 } },
+    openCases: [openCase],
+  })
   const decided = cashInDecider.decide(charge, openCase, order, seeing({ operations: [charge] }), NOW)
   const [notification] = decided.notifications ?? []
   const fee = decided.journals?.[0]?.amounts.f

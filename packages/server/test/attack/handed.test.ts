@@ -4,9 +4,9 @@ import { balances } from '../support/books.ts'
 import { cases, inbox } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
 import { postEvent } from '../support/partner-events.ts'
+import { world } from '../support/world.ts'
 import { drifts } from './drifts.ts'
 import { say } from './say.ts'
-import { world } from '../support/world.ts'
 
 const ALONE = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000000' }
 
@@ -33,7 +33,9 @@ async function begun(t: TestContext, isBooked: boolean) {
     for (let minute = 0; minute < minutes; minute++) await pix.later(60_000)
   }
   const state = async (name: string) =>
-    say(`${name} ${JSON.stringify({ drifts: await drifts(pix.database), charges: (await Promise.all([id, other].map((one) => pix.get(`/api/pix/cash-in/${one}`)))).map((one) => [one.status, one.valueCents, one.refundedCents, one.refundableCents, one.endToEndId]), refunds: (await pix.call('GET', '/api/pix/refund')).body.data.map((one: Record<string, unknown>) => [one.origin, one.status, one.valueCents]), cases: await cases(pix.database), b: String(Object.entries(await balances(pix.database))) })}`)
+    say(
+      `${name} ${JSON.stringify({ drifts: await drifts(pix.database), charges: (await Promise.all([id, other].map((one) => pix.get(`/api/pix/cash-in/${one}`)))).map((one) => [one.status, one.valueCents, one.refundedCents, one.refundableCents, one.endToEndId]), refunds: (await pix.call('GET', '/api/pix/refund')).body.data.map((one: Record<string, unknown>) => [one.origin, one.status, one.valueCents]), cases: await cases(pix.database), b: String(Object.entries(await balances(pix.database))) })}`,
+    )
   return { pix, id, other, pass, state }
 }
 
@@ -57,7 +59,9 @@ test('ATTACK a payment of two charges: a refund of the first that the bank tells
   const { id: refundId } = await pix.refundIn(id, 30)
   await pix.later(100)
   const carriedOut = async () =>
-    (await pix.bank('GET', '/control/book')).body.refunds.find(({ status }: { status: string }) => status === 'CONFIRMED')
+    (await pix.bank('GET', '/control/book')).body.refunds.find(
+      ({ status }: { status: string }) => status === 'CONFIRMED',
+    )
   let done = await carriedOut()
   while (!done) done = await carriedOut()
   await postEvent(pix, {

@@ -4,8 +4,8 @@ import { balances } from '../support/books.ts'
 import { cases, notifiedStatuses, payoutSwitch } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
 import { stepUntil } from '../support/stepping.ts'
-import { say } from './say.ts'
 import { world } from '../support/world.ts'
+import { say } from './say.ts'
 
 /** Orders of accept, return, MED and refunds of the merchant; what must hold is in the ends. */
 
@@ -20,7 +20,8 @@ async function begun(t: TestContext, payments: readonly number[], bank?: 'api-pi
   }
   await pix.until(`/api/pix/cash-in/${id}`, ({ receivedCents }) => receivedCents === payments.reduce((a, b) => a + b))
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
-  const list = async (of = id) => (await pix.call('GET', `/operator/cases?operation_id=${of}`, undefined, ana)).body.data
+  const list = async (of = id) =>
+    (await pix.call('GET', `/operator/cases?operation_id=${of}`, undefined, ana)).body.data
   const decide = async (caseId: string, decision: string, amountCents?: number, more: object = {}) => {
     const { version } = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
     const asked = { decision, version, reason: 'as the payer wants', ...(amountCents && { amountCents }), ...more }
@@ -30,7 +31,9 @@ async function begun(t: TestContext, payments: readonly number[], bank?: 'api-pi
     for (let minute = 0; minute < minutes; minute++) await pix.later(60_000)
   }
   const state = async (name: string) =>
-    say(`${name} ${JSON.stringify({ charge: (await pix.get(`/api/pix/cash-in/${id}`)).status, refunds: (await pix.call('GET', '/api/pix/refund')).body.data.map((one: Record<string, unknown>) => [one.origin, one.status, one.valueCents]), cases: await cases(pix.database), told: await notifiedStatuses(pix.database), b: String(Object.entries(await balances(pix.database))), isSuspended: (await payoutSwitch(pix.database)).isSuspended })}`)
+    say(
+      `${name} ${JSON.stringify({ charge: (await pix.get(`/api/pix/cash-in/${id}`)).status, refunds: (await pix.call('GET', '/api/pix/refund')).body.data.map((one: Record<string, unknown>) => [one.origin, one.status, one.valueCents]), cases: await cases(pix.database), told: await notifiedStatuses(pix.database), b: String(Object.entries(await balances(pix.database))), isSuspended: (await payoutSwitch(pix.database)).isSuspended })}`,
+    )
   return { pix, id, ana, list, decide, pass, state }
 }
 

@@ -35,13 +35,19 @@ for (const isNoticed of [true, false])
     await before.until(`/api/pix/cash-in/${id}`, ({ receivedCents }) => receivedCents === 150_00)
     const token = await makeOperator(before, 'operator', 'Ana')
     const backup = await backupOf(t, before.databaseUrl)
-    if (!isNoticed) await administer(backup, 'UPDATE database_identity SET cluster = NULL, tables = NULL, timeline = NULL')
+    if (!isNoticed)
+      await administer(backup, 'UPDATE database_identity SET cluster = NULL, tables = NULL, timeline = NULL')
     const order = await desk(before, token, id)
     // The first is refused before anybody sends it: an amount was wrong.
     assert.equal((await order(60_00)).status, 200)
     const bia = { authorization: `Bearer ${await makeOperator(before, 'approver', 'Bia')}` }
     const [{ id: first }] = (await before.call('GET', '/api/pix/refund')).body.data
-    const refused = await before.call('PUT', `/operator/approvals/${first}`, { approved: false, reason: 'a wrong amount' }, bia)
+    const refused = await before.call(
+      'PUT',
+      `/operator/approvals/${first}`,
+      { approved: false, reason: 'a wrong amount' },
+      bia,
+    )
     assert.equal(refused.status, 200, JSON.stringify(refused.body))
     assert.equal((await order(50_00)).status, 200)
     const [{ id: second }] = (await before.call('GET', '/api/pix/refund')).body.data
@@ -56,5 +62,8 @@ for (const isNoticed of [true, false])
     for (let seconds = 0; seconds < 60; seconds++) await pix.later(1_000)
     const { entries } = (await before.bank('GET', '/control/book')).body
     const sent = entries.filter(({ kind }: { readonly kind: string }) => kind === 'REFUND_SENT')
-    assert.deepEqual(sent.map(({ valueCents }: { readonly valueCents: number }) => valueCents), [50_00])
+    assert.deepEqual(
+      sent.map(({ valueCents }: { readonly valueCents: number }) => valueCents),
+      [50_00],
+    )
   })

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { balances } from '../support/books.ts'
 import { cases, inbox } from '../support/evidence.ts'
-import { makeOperator } from '../support/operators.ts'
 import { IMPATIENT } from '../support/impatience.ts'
+import { makeOperator } from '../support/operators.ts'
 import { postEvent } from '../support/partner-events.ts'
+import { ADMIN_TOKEN, world } from '../support/world.ts'
 import { drifts } from './drifts.ts'
 import { say } from './say.ts'
-import { ADMIN_TOKEN, world } from '../support/world.ts'
 
 const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` }
 
@@ -18,11 +18,17 @@ test('ATTACK money in suspense can be decided after an operator said whose a ret
   await pix.bankAction(`charges/${id}/pay`, { valueCents: 150_00 })
   await pix.until(`/api/pix/cash-in/${id}`, ({ receivedCents }) => receivedCents === 150_00)
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
-  const list = async (of: string) => (await pix.call('GET', `/operator/cases?operation_id=${of}`, undefined, ana)).body.data
+  const list = async (of: string) =>
+    (await pix.call('GET', `/operator/cases?operation_id=${of}`, undefined, ana)).body.data
   const read = async (caseId: string) => (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
   const decide = async (caseId: string, decision: string, more: object = {}) => {
     const { version } = await read(caseId)
-    return pix.call('POST', `/operator/cases/${caseId}/decisions`, { decision, version, reason: 'as it is', ...more }, ana)
+    return pix.call(
+      'POST',
+      `/operator/cases/${caseId}/decisions`,
+      { decision, version, reason: 'as it is', ...more },
+      ana,
+    )
   }
   const lie = (perThousand: object) => pix.bank('PUT', '/control/lies', { perThousand })
   const book = async () => (await pix.bank('GET', '/control/book')).body
@@ -49,7 +55,9 @@ test('ATTACK money in suspense can be decided after an operator said whose a ret
   await lie({})
   await pix.behave({ refundIn: 'auto' })
   const taken = await pix.bankAction(`charges/${id}/return`, { valueCents: 50_00, nature: 'MED_FRAUDE' })
-  const event = (await book()).events.pending.find((pending: { returnId?: string }) => pending.returnId === taken.returnId)
+  const event = (await book()).events.pending.find(
+    (pending: { returnId?: string }) => pending.returnId === taken.returnId,
+  )
   await lie({ unavailable: 1_000 })
   const status = await postEvent(pix, {
     event: 'CashInReversal',
@@ -74,7 +82,11 @@ test('ATTACK money in suspense can be decided after an operator said whose a ret
   await lie({})
   for (let minute = 0; minute < 60; minute++) await pix.later(60_000)
   const options = (await read(caseId)).options
-  say(JSON.stringify(options.map(({ decision, isOffered, maxCents }: Record<string, unknown>) => [decision, isOffered, maxCents])))
+  say(
+    JSON.stringify(
+      options.map(({ decision, isOffered, maxCents }: Record<string, unknown>) => [decision, isOffered, maxCents]),
+    ),
+  )
   say(JSON.stringify({ cases: await cases(pix.database), b: String(Object.entries(await balances(pix.database))) }))
   assert.deepEqual(await balances(pix.database), { suspense_in: 100_00n, settlement: -100_00n })
   assert.equal((await decide(caseId, 'write_off')).status, 200)

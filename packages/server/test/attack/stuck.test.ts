@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { balances } from '../support/books.ts'
 import { cases, inbox } from '../support/evidence.ts'
-import { makeOperator } from '../support/operators.ts'
 import { IMPATIENT } from '../support/impatience.ts'
+import { makeOperator } from '../support/operators.ts'
 import { postEvent } from '../support/partner-events.ts'
-import { say } from './say.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
+import { say } from './say.ts'
 
 const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` }
 
@@ -20,11 +20,17 @@ test('ATTACK money in suspense can be decided once nothing returns it any more',
   await pix.bankAction(`charges/${id}/pay`, { valueCents: 150_00 })
   await pix.until(`/api/pix/cash-in/${id}`, ({ receivedCents }) => receivedCents === 150_00)
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
-  const list = async (of: string) => (await pix.call('GET', `/operator/cases?operation_id=${of}`, undefined, ana)).body.data
+  const list = async (of: string) =>
+    (await pix.call('GET', `/operator/cases?operation_id=${of}`, undefined, ana)).body.data
   const read = async (caseId: string) => (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
   const decide = async (caseId: string, decision: string, more: object = {}) => {
     const { version } = await read(caseId)
-    return pix.call('POST', `/operator/cases/${caseId}/decisions`, { decision, version, reason: 'as it is', ...more }, ana)
+    return pix.call(
+      'POST',
+      `/operator/cases/${caseId}/decisions`,
+      { decision, version, reason: 'as it is', ...more },
+      ana,
+    )
   }
   const lie = (perThousand: object) => pix.bank('PUT', '/control/lies', { perThousand })
   const book = async () => (await pix.bank('GET', '/control/book')).body
@@ -78,8 +84,16 @@ test('ATTACK money in suspense can be decided once nothing returns it any more',
   assert.equal((await decide(debit.id, 'write_off')).status, 200)
   for (let minute = 0; minute < 30; minute++) await pix.later(60_000)
   const options = (await read(caseId)).options
-  say(JSON.stringify(options.map(({ decision, isOffered, maxCents }: Record<string, unknown>) => [decision, isOffered, maxCents])))
-  say(JSON.stringify({ refunds: (await pix.call('GET', '/api/pix/refund')).body.data.map(({ status }: { status: string }) => status) }))
+  say(
+    JSON.stringify(
+      options.map(({ decision, isOffered, maxCents }: Record<string, unknown>) => [decision, isOffered, maxCents]),
+    ),
+  )
+  say(
+    JSON.stringify({
+      refunds: (await pix.call('GET', '/api/pix/refund')).body.data.map(({ status }: { status: string }) => status),
+    }),
+  )
   assert.equal((await decide(caseId, 'accept', { amountCents: 100_00 })).status, 200)
   const left = await decide(caseId, 'write_off')
   assert.equal(left.status, 200, JSON.stringify(left.body))

@@ -3,8 +3,8 @@ import test from 'node:test'
 import { balances } from '../support/books.ts'
 import { makeOperator } from '../support/operators.ts'
 import { stepUntil } from '../support/stepping.ts'
-import { say } from './say.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
+import { say } from './say.ts'
 
 void ADMIN_TOKEN
 void stepUntil
@@ -26,7 +26,13 @@ test('ATTACK one decision, sent twice with the same version and no Idempotency-K
   for (let minute = 0; minute < 5; minute++) await pix.later(60_000)
   const { entries } = (await pix.bank('GET', '/control/book')).body
   const sent = entries.filter(({ kind }: { kind: string }) => kind === 'REFUND_SENT')
-  say(JSON.stringify({ sent: sent.length, versions: [version, (await read()).version], balances: String(Object.entries(await balances(pix.database))) }))
+  say(
+    JSON.stringify({
+      sent: sent.length,
+      versions: [version, (await read()).version],
+      balances: String(Object.entries(await balances(pix.database))),
+    }),
+  )
   assert.deepEqual(
     answers.map(({ status, body }) => [status, body.code]),
     [
@@ -47,7 +53,9 @@ test('ATTACK two operators who read the same version each order a return', async
   const [{ id: caseId }] = (await pix.call('GET', `/operator/cases?operation_id=${id}`, undefined, ana)).body.data
   const { version } = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
   const asked = { decision: 'return_to_payer', version, reason: 'as the payer wants', amountCents: 50_00 }
-  const both = await Promise.all([ana, bia].map((who) => pix.call('POST', `/operator/cases/${caseId}/decisions`, asked, who)))
+  const both = await Promise.all(
+    [ana, bia].map((who) => pix.call('POST', `/operator/cases/${caseId}/decisions`, asked, who)),
+  )
   assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409])
 })
 
@@ -57,17 +65,34 @@ test('ATTACK a proposal is not void though a return was ordered, and confirmed, 
   const { id } = await pix.charge('100')
   await pix.bankAction(`charges/${id}/pay`, { valueCents: 250_00 })
   await pix.until(`/api/pix/cash-in/${id}`, ({ receivedCents }) => receivedCents === 250_00)
-  const as = async (role: 'operator' | 'approver', name: string) => ({ authorization: `Bearer ${await makeOperator(pix, role, name)}` })
+  const as = async (role: 'operator' | 'approver', name: string) => ({
+    authorization: `Bearer ${await makeOperator(pix, role, name)}`,
+  })
   const [ana, bia, carla] = [await as('operator', 'Ana'), await as('approver', 'Bia'), await as('operator', 'Carla')]
   const [{ id: caseId }] = (await pix.call('GET', `/operator/cases?operation_id=${id}`, undefined, ana)).body.data
   const { version } = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
   const path = `/operator/cases/${caseId}/decisions`
-  const proposed = await pix.call('POST', path, { decision: 'return_to_payer', version, reason: 'overpaid', amountCents: 150_00 }, ana)
+  const proposed = await pix.call(
+    'POST',
+    path,
+    { decision: 'return_to_payer', version, reason: 'overpaid', amountCents: 150_00 },
+    ana,
+  )
   assert.equal(proposed.status, 202)
   // Carla returns R$ 90 alone.
-  const alone = await pix.call('POST', path, { decision: 'return_to_payer', version, reason: 'overpaid', amountCents: 90_00 }, carla)
+  const alone = await pix.call(
+    'POST',
+    path,
+    { decision: 'return_to_payer', version, reason: 'overpaid', amountCents: 90_00 },
+    carla,
+  )
   assert.equal(alone.status, 200)
   for (let minute = 0; minute < 3; minute++) await pix.later(60_000)
-  const approved = await pix.call('PUT', `/operator/cases/${caseId}/proposals/${proposed.body.proposalId}`, { approved: true, reason: 'yes' }, bia)
+  const approved = await pix.call(
+    'PUT',
+    `/operator/cases/${caseId}/proposals/${proposed.body.proposalId}`,
+    { approved: true, reason: 'yes' },
+    bia,
+  )
   assert.deepEqual([approved.status, approved.body.code], [409, 'proposal_void'])
 })

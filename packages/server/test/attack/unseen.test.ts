@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { balances } from '../support/books.ts'
 import { cases, inbox } from '../support/evidence.ts'
-import { makeOperator } from '../support/operators.ts'
 import { IMPATIENT } from '../support/impatience.ts'
+import { makeOperator } from '../support/operators.ts'
 import { postEvent } from '../support/partner-events.ts'
+import { ADMIN_TOKEN, world } from '../support/world.ts'
 import { drifts } from './drifts.ts'
 import { say } from './say.ts'
-import { ADMIN_TOKEN, world } from '../support/world.ts'
 
 const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` }
 
@@ -21,11 +21,17 @@ test('ATTACK the verification of the books finds money in suspense that was used
   await pix.bankAction(`charges/${id}/pay`, { valueCents: 150_00 })
   await pix.until(`/api/pix/cash-in/${id}`, ({ receivedCents }) => receivedCents === 150_00)
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
-  const list = async (of: string) => (await pix.call('GET', `/operator/cases?operation_id=${of}`, undefined, ana)).body.data
+  const list = async (of: string) =>
+    (await pix.call('GET', `/operator/cases?operation_id=${of}`, undefined, ana)).body.data
   const read = async (caseId: string) => (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
   const decide = async (caseId: string, decision: string, more: object = {}) => {
     const { version } = await read(caseId)
-    return pix.call('POST', `/operator/cases/${caseId}/decisions`, { decision, version, reason: 'as it is', ...more }, ana)
+    return pix.call(
+      'POST',
+      `/operator/cases/${caseId}/decisions`,
+      { decision, version, reason: 'as it is', ...more },
+      ana,
+    )
   }
   const lie = (perThousand: object) => pix.bank('PUT', '/control/lies', { perThousand })
   const book = async () => (await pix.bank('GET', '/control/book')).body
@@ -83,7 +89,13 @@ test('ATTACK the verification of the books finds money in suspense that was used
   await pix.later(60_000)
   const debit = (await list(refundId)).find(({ kind }: { kind: string }) => kind === 'debit_in_suspense')
   const executed = await decide(debit.id, 'executed')
-  say(JSON.stringify({ executed: executed.status, cases: await cases(pix.database), b: String(Object.entries(await balances(pix.database))) }))
+  say(
+    JSON.stringify({
+      executed: executed.status,
+      cases: await cases(pix.database),
+      b: String(Object.entries(await balances(pix.database))),
+    }),
+  )
   await pix.bankAction(`refunds/${second}/confirm`)
   for (let minute = 0; minute < 10; minute++) {
     try {
@@ -92,11 +104,16 @@ test('ATTACK the verification of the books finds money in suspense that was used
       say(String(error))
     }
   }
-  say(JSON.stringify({
-    refunds: (await pix.call('GET', '/api/pix/refund')).body.data.map((one: Record<string, unknown>) => [one.status, one.valueCents]),
-    cases: await cases(pix.database),
-    b: String(Object.entries(await balances(pix.database))),
-  }))
+  say(
+    JSON.stringify({
+      refunds: (await pix.call('GET', '/api/pix/refund')).body.data.map((one: Record<string, unknown>) => [
+        one.status,
+        one.valueCents,
+      ]),
+      cases: await cases(pix.database),
+      b: String(Object.entries(await balances(pix.database))),
+    }),
+  )
   say(JSON.stringify(await drifts(pix.database)))
   assert.notDeepEqual(await drifts(pix.database), [], 'suspense_in is below zero')
 })

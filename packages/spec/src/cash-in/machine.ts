@@ -119,7 +119,7 @@ export const cashIn = machine({
       'it was not known for 15 minutes whose it is, and what was there of it is held; or it was told without an id before, and is in suspense',
     'payment is in suspense': 'as much as the bank gave back is in suspense of that payment',
     'payment cannot be identified':
-      'which of several payments the bank gave back is not told, or it is not the credited one and less of it is in suspense than went back',
+      'which of several payments the bank gave back is not told; or it is not the credited one and less of it is in suspense than went back; or more went back than an operator accepted, who decided the rest otherwise',
     'return has no id': 'the bank told no return id, so that it could be told again as another return',
     'return may be known': 'a return of the same amount was booked or is in doubt, or a refund is under way',
   },
