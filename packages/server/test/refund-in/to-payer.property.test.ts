@@ -24,7 +24,7 @@ const ENDS = [ANSWERS['operator.refused'], ANSWERS['operator.refused'], ANSWERS[
 const KIND = 'payment_in_suspense cash-in.states.8'
 const CENTS = [30_00n, 30_00n, 30_00n, 20_00n, 60_00n]
 const RETURN_IDS = ['D1', 'D2', 'D3']
-const DECIDER = createCashInDecider({ terms: refundTerms(), isUnsupported: false })
+const DECIDER = createCashInDecider({ terms: refundTerms(), isUnsupported: false, isNearRestore: () => false })
 
 /** What operators decide of R$ 60,00 in suspense, what the bank says of the refunds, and what it gives back besides. */
 const anyStep = fc.oneof(

@@ -47,7 +47,7 @@ function order(given: Given = {}) {
   const facts = { occurredAt: paidAt }
   const named = { facts, amountCents: 30_00n, newId: REFUND_ID, ...ofOrder }
   const { openCase, order } = ordered('return_to_payer', KIND, 'E2', named)
-  const decider = createCashInDecider({ terms, isUnsupported })
+  const decider = createCashInDecider({ terms, isUnsupported, isNearRestore: () => false })
   return { ...decider.decide(cashIn, openCase, order, state, NOW), looks: decider.looks(cashIn, openCase, order) }
 }
 
@@ -114,7 +114,7 @@ test('[cash-in.desk.3] a payment goes back for 90 days, by its own time', () => 
   assert.equal(order({ paidAt: NOW - last }).creates?.length, 1)
   assert.throws(() => order({ paidAt: NOW - last - 1 }), { code: 'refund_deadline_exceeded' })
   const { openCase, order: untimed } = ordered('return_to_payer', KIND, 'E2', { amountCents: 30_00n })
-  const decider = createCashInDecider({ terms: refundTerms(), isUnsupported: false })
+  const decider = createCashInDecider({ terms: refundTerms(), isUnsupported: false, isNearRestore: () => false })
   const at = (createdAt: number) => decider.decide({ ...inDoubt(), createdAt }, openCase, untimed, stateOf(), NOW)
   assert.equal(at(NOW - last).creates?.length, 1, 'where its time is not told the charge’s counts')
   assert.throws(() => at(NOW - last - 1), { code: 'refund_deadline_exceeded' })
@@ -122,7 +122,7 @@ test('[cash-in.desk.3] a payment goes back for 90 days, by its own time', () => 
 
 test('[cash-in.desk.3] [operator.switch.2] not while payouts and refunds are off, nor at a bank without refunds', () => {
   assert.throws(() => order({ state: OFF }), { code: 'cash_out_suspended' })
-  assert.throws(() => order({ isUnsupported: true }), { code: 'not_supported_by_bank' })
+  assert.throws(() => order({ isUnsupported: true, isNearRestore: () => false }), { code: 'not_supported_by_bank' })
   assert.deepEqual(order().looks.controls, ['cash_out_switch'])
 })
 
@@ -140,7 +140,7 @@ test('[cash-in.desk.3] [limits.4] caps bind it as any refund', () => {
 })
 
 test('[cash-in.desk.3] every other decision orders nothing', () => {
-  const decider = createCashInDecider({ terms: refundTerms(), isUnsupported: true })
+  const decider = createCashInDecider({ terms: refundTerms(), isUnsupported: true, isNearRestore: () => false })
   const { openCase, order: other } = ordered('write_off', KIND, 'E2')
   const decision = decider.decide(inDoubt(), openCase, other, OFF, NOW)
   assert.deepEqual([decision.creates, decider.looks(inDoubt(), openCase, other).controls], [[], undefined])
