@@ -22,6 +22,7 @@ export {
   decidedPaymentOf,
   explanationsOf,
   hasReturnStep,
+  inDoubtOf,
   isKnownReturn,
   isToBeVerified,
   namedRefund,

@@ -1,5 +1,5 @@
 import { type DeskGuard, type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
-import { bookedReturn, type CashIn, ownReference, returningCents, suspendedCents } from '../cash-in/index.ts'
+import { bookedReturn, type CashIn, inDoubtOf, ownReference, returningCents, suspendedCents } from '../cash-in/index.ts'
 import { reasonOf } from '../engine/reason.ts'
 import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { orderGuardsBy } from '../operations/guards.ts'
@@ -30,6 +30,11 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   ...orderGuardsBy(({ refund, input, nowMs }: Given) => ({ order: refund, input, nowMs })),
   'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
   'the bank made it by itself': ({ refund: { detail } }) => detail.origin === 'PARTNER',
+  'its payment may be back already': ({ refund, cashIn }) => {
+    const { payment } = paymentOf(refund)
+    const left = payment === undefined ? 0n : suspendedCents(cashIn, payment) - inDoubtOf(cashIn, payment)
+    return payment !== undefined && left < returningCents(cashIn, payment)
+  },
   'its payment is not in suspense any more': ({ refund, cashIn }) => {
     const { payment } = paymentOf(refund)
     return payment !== undefined && suspendedCents(cashIn, payment) < returningCents(cashIn, payment)
