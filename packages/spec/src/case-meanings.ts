@@ -1,10 +1,11 @@
 import { cashIn } from './cash-in/index.ts'
 import { cashOut } from './cash-out/index.ts'
 import { looseCaseKind } from './loose-cases.ts'
+import { adjustment } from './operator.ts'
 import { refundIn } from './refund-in/index.ts'
 
 const MEANINGS: ReadonlyMap<string, string> = new Map(
-  [cashIn, cashOut, refundIn].flatMap(({ resource, cases }) =>
+  [cashIn, cashOut, refundIn, adjustment].flatMap(({ resource, cases }) =>
     Object.entries<string>(cases).map(([kind, meaning]) => [nameOf(resource, kind), meaning] as const),
   ),
 )

@@ -4,26 +4,15 @@
  */
 
 /** What an operator may decide of a case of no operation. */
-export type LooseDecision =
-  | 'book'
-  | 'clear'
-  | 'credit'
-  | 'debit'
-  | 'write_off'
-  | 'undo'
-  | 'revert'
-  | 'ask_again'
-  | 'close'
+export type LooseDecision = 'book' | 'credit' | 'debit' | 'write_off' | 'reverse' | 'ask_again' | 'close'
 
 /** Every decision about a case of no operation. */
 export const looseDecisionNames: readonly LooseDecision[] = [
   'book',
-  'clear',
   'credit',
   'debit',
   'write_off',
-  'undo',
-  'revert',
+  'reverse',
   'ask_again',
   'close',
 ]
@@ -42,55 +31,36 @@ const EVENT: LooseCaseKind['decisions'] = {
   close: 'Close it: the event is applied to nothing. It is kept.',
 }
 
-const LACKING: LooseCaseKind['decisions'] = {
-  undo: 'Take the booking back: the merchant bears a credit that the bank does not have, or is given back what did not leave.',
-  write_off: 'Leave the merchant’s balance as it is: the difference is a loss, or a gain.',
-}
-
 /**
  * Every kind of case that has no operation.
  * @source rules#desk.50
  */
 export const looseCases = {
   statement_unexplained: {
-    meaning:
-      'The bank’s statement has a movement that the books do not have. Money that came in is in clearing; money that left is booked nowhere.',
+    meaning: 'The bank’s statement has money that left and that the books do not have. It is booked nowhere.',
     decisions: {
       book: 'Hand the movement over to the operation that you name, which books it by its own table.',
-      clear: 'Book it to clearing until it is known whose it is. Another case keeps it open.',
-      credit: 'Book it and credit it to the merchant.',
       debit: 'Book it and let the merchant bear it; what the balance does not have is owed.',
-      write_off: 'Book it as a gain where it came in, as a loss where it left.',
+      write_off: 'Book it as a loss.',
     },
   },
   statement_missing: {
     meaning: 'The books have a movement that the bank’s statement does not have. It stays booked.',
-    decisions: LACKING,
+    decisions: {
+      reverse:
+        'Take the credit back that the bank does not have: its charge has failed, and the merchant, who is notified, owes what the balance does not have.',
+      credit: 'Give the merchant back what did not leave.',
+      write_off: 'Leave the merchant’s balance as it is: the difference is a loss, or a gain.',
+    },
   },
   statement_differs: {
     meaning:
       'The bank’s statement has a movement otherwise than the books, or told it otherwise before. The books stay as they were.',
     decisions: {
-      clear: 'Book the difference to clearing until it is known whose it is. Another case keeps it open.',
       credit: 'Book what the bank has more and credit it to the merchant.',
       debit: 'Book what the bank has less and let the merchant bear it; what the balance does not have is owed.',
       write_off: 'Book the difference as a gain or as a loss.',
       close: 'Close it as explained, where no difference is left. No money is booked.',
-    },
-  },
-  in_clearing: {
-    meaning: 'An operator booked a movement or a difference to clearing. It is not yet known whose it is.',
-    decisions: {
-      credit: 'Credit what is in clearing to the merchant.',
-      debit: 'Let the merchant bear what clearing lacks; what the balance does not have is owed.',
-      write_off: 'Book it as a gain or as a loss.',
-    },
-  },
-  statement_corrected: {
-    meaning:
-      'The bank’s statement has a movement after all that an operator had decided it lacked. What was decided stays booked.',
-    decisions: {
-      revert: 'Take back what was decided: the books are as they were before.',
     },
   },
   statement_unreadable: {

@@ -22,7 +22,7 @@ test('[ledger.releases] these journals make what a merchant may spend grow, and 
     refund_in_released: 'hold',
     return_known: 'hold',
     adjustment_credited: 'credit',
-    clearing_credited: 'credit',
+    held_credited: 'credit',
   })
 })
 
@@ -67,7 +67,7 @@ test('[ledger.releases] these rules free or credit money, and no other', () => {
       'refund-in.desk.4',
       'refund-in.desk.5',
       'adjustment.states.1',
-      'adjustment.clearing.3',
+      'adjustment.held.5',
     ],
   )
 })

@@ -1,19 +1,25 @@
 import { type DeskGuard, type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
-import { bookedReturn, type CashIn, ownReference } from '../cash-in/index.ts'
+import { bookedReturn, ownReference } from '../cash-in/index.ts'
 import { reasonOf } from '../engine/reason.ts'
 import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { orderGuardsBy } from '../operations/guards.ts'
 import type { WorkInput } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
-import { isOfAnotherPayment, type RefundIn, type RefundInInput, type ReturnConfirmed } from './refund-in.ts'
+import {
+  type Holder,
+  isOfAnotherPayment,
+  type RefundIn,
+  type RefundInInput,
+  type ReturnConfirmed,
+} from './refund-in.ts'
 
 /** What the conditions of the table mean. Pure. */
 
 /** What a condition looks at. */
 export interface Given {
   readonly refund: RefundIn
-  /** The cash-in that it is of; where only work is looked at nobody asks for it. */
-  readonly cashIn: Pick<CashIn, 'facts' | 'transactionId'>
+  /** What has its payment; where only work is looked at nobody asks for it. */
+  readonly holder: Pick<Holder, 'facts' | 'transactionId'>
   readonly input: RefundInInput
   readonly nowMs: number
   /** Payouts and refunds are enabled. */
@@ -38,19 +44,19 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     isUnclaimedTooLong(refund, nowMs) || isTriedLongEnough(refund.facts, nowMs),
   'nothing of it left': ({ refund }) => isNeverClaimed(refund) || isUnsent(refund.facts),
   // What another return of the same payment took is counted there already, or in suspense there.
-  'movement belongs to another operation': ({ cashIn, input, isAnothers }) =>
-    input.on === 'partner.confirmed' && isAnothers && bookedReturn(cashIn, input.returned.returnId) === undefined,
+  'movement belongs to another operation': ({ holder, input, isAnothers }) =>
+    input.on === 'partner.confirmed' && isAnothers && bookedReturn(holder, input.returned.returnId) === undefined,
   'another payment went back': ({ refund, input }) => isOfAnotherPayment(refund, input),
   'amount differs': ({ refund: { valueCents }, input }) =>
     input.on === 'partner.confirmed' && input.returned.valueCents !== valueCents,
   'return has no id': ({ input }) => input.on === 'partner.confirmed' && input.isUnnamed === true,
-  'return was booked before': ({ refund, cashIn, input }) =>
+  'return was booked before': ({ refund, holder, input }) =>
     input.on === 'partner.confirmed' &&
-    (bookedReturn(cashIn, input.returned.returnId) !== undefined || isReportedWithoutId(refund, input)),
+    (bookedReturn(holder, input.returned.returnId) !== undefined || isReportedWithoutId(refund, input)),
   'return restated': ({ refund: { facts }, input }) =>
     input.on === 'partner.confirmed' && own(facts.returns, input.returned.returnId) !== undefined,
-  'reference differs': ({ refund: { transactionId }, cashIn, input }) => {
-    const told = input.on === 'send.accepted' ? ownReference(input.transactionId, cashIn) : null
+  'reference differs': ({ refund: { transactionId }, holder, input }) => {
+    const told = input.on === 'send.accepted' ? ownReference(input.transactionId, holder) : null
     return transactionId !== null && told !== null && told !== transactionId
   },
   'money is held again': ({ refund: { facts } }) => facts.heldAgainCents !== undefined,
@@ -73,14 +79,14 @@ function isReportedWithoutId({ facts }: RefundIn, { returned, isUnnamed }: Retur
   return told.includes(Number(returned.valueCents))
 }
 
-const NO_CASH_IN = { facts: {}, transactionId: null }
+const NO_HOLDER = { facts: {}, transactionId: null }
 
 /** Tells whether the table has a row for what a worker may do, where it is due. */
 export function rowsForWork(refund: RefundIn, nowMs: number): (input: WorkInput) => boolean {
   const due = { ...refund, dueAt: nowMs }
   const standing = { status: refund.status, reason: reasonOf(refund) }
   return (input) => {
-    const given = { refund: due, cashIn: NO_CASH_IN, input, nowMs, isEnabled: true, isAnothers: false }
+    const given = { refund: due, holder: NO_HOLDER, input, nowMs, isEnabled: true, isAnothers: false }
     return rowFor(machine, standing, input.on, (guard) => holdsFor(given, guard)) !== undefined
   }
 }

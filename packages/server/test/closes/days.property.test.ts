@@ -65,7 +65,7 @@ class Story {
   readonly happenings: Happening[] = []
   readonly booked: Booked[] = []
 
-  /** Books on the bank's account, and the other side in clearing. @param cents with the sign that `settlement` gets */
+  /** Books on the bank's account, and the other side in suspense. @param cents with the sign that `settlement` gets */
   book(knownAt: number, journal: JournalKind, operation: string, reference: string, cents: number): void {
     this.booked.push({ at: knownAt, journal, cents })
     const entry = (code: string, amount: number, posting: number) => `
@@ -73,7 +73,7 @@ class Story {
                   WHERE code = '${code}' RETURNING id, version, balance_cents)
       INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, at)
       SELECT id, version, ${amount}, balance_cents, '${operation}', '${journal}', '${reference}', ${posting}, '${iso(knownAt)}' FROM a;`
-    this.happens(knownAt, entry('settlement', cents, 0) + entry('clearing', -cents, 1))
+    this.happens(knownAt, entry('settlement', cents, 0) + entry('suspense_in', -cents, 1))
   }
 
   own(knownAt: number, direction: string, id: string, operation: string, cents: number): void {
@@ -179,7 +179,7 @@ const plots: Readonly<Record<string, Plot>> = {
     story.own(bookedAt, 'in', id, operation, cents)
     story.settled(statedAt, id, 'DIFFERS', operation)
     story.case(statedAt + 60_000, decidedAt, 'statement_differs', `PAYMENT_RECEIVED ${id}`, null)
-    story.book(decidedAt, 'clearing_added', decision, '', -7)
+    story.book(decidedAt, 'difference_gained', decision, '', -7)
   },
   'an adjustment explains what the statement has': (story, id, movedAt, lag, cents) => {
     const [adjustment, bookedAt] = [randomUUID(), movedAt + lag()]
@@ -190,8 +190,8 @@ const plots: Readonly<Record<string, Plot>> = {
   'the statement has what nobody knows, and an operator books it': (story, id, movedAt, lag, cents) => {
     const [decision, decidedAt] = [randomUUID(), movedAt + 120_000 + lag()]
     story.stated(movedAt, 'in', id, 'PAYMENT_RECEIVED', cents)
-    story.case(movedAt + 60_000, decidedAt, 'statement_unexplained', `PAYMENT_RECEIVED ${id}`, null)
-    story.book(decidedAt, 'clearing_arrived', decision, id, -cents)
+    story.case(movedAt + 60_000, decidedAt, 'unexplained_credit', `PAYMENT_RECEIVED ${id}`, null)
+    story.book(decidedAt, 'arrived_unattributed', decision, id, -cents)
     story.own(decidedAt, 'in', id, decision, cents)
     story.settled(decidedAt, id, 'MATCHED', decision)
   },

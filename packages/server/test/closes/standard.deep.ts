@@ -77,14 +77,14 @@ test('[close.12] at efi what the bank takes and no list has is a difference of t
   assert.deepEqual(await cases(pix.database), ['close_differs (closed)'])
 })
 
-test('[close.12] [statement.6] at efi what is paid to the key itself is in clearing, and the balance agrees with the lists', async (t) => {
+test('[close.12] [statement.6] at efi what is paid to the key itself is held in suspense, and the balance agrees with the lists', async (t) => {
   const pix = await closeWorld(t, { standard: 'efi' })
   await paid(pix, '100')
   await minutes(pix, 15)
   await pix.bankAction('payments', { pixKey: PIX_KEY, valueCents: 5_00 })
   await minutes(pix, 35)
   assert.deepEqual(said(await closed(pix)), ['BALANCED', { closingCents: 105_00 }, 0, 0])
-  assert.deepEqual(await cases(pix.database), ['statement_unexplained'])
+  assert.deepEqual(await cases(pix.database), ['unexplained_credit'])
 })
 
 test('[close.4] [close.12] a balance that orders under way may explain proves nothing, and a day waits an hour for one that does', async (t) => {

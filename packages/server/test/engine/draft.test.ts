@@ -327,7 +327,7 @@ test('[desk.51] what follows the telling of a case of no operation in its batch 
   const loose_cases = { decided: 'x' }
   add(
     batch,
-    { controls: { loose_cases }, cases: [{ operationId: null, kind: 'in_clearing', reference: 'a', facts: {} }] },
+    { controls: { loose_cases }, cases: [{ operationId: null, kind: 'close_differs', reference: 'a', facts: {} }] },
     [],
     ['loose_cases'],
   )

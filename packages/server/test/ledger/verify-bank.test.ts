@@ -146,7 +146,7 @@ test('[ledger.verify.6] every open case about the statement is a difference, wit
     await administer(url, insert(kind, String(index), facts, amount))
     await administer(url, insert(kind, `closed ${index}`, facts, amount))
   }
-  for (const kind of ['in_clearing', 'unmatched_event', 'ledger_drift', 'close_differs']) {
+  for (const kind of ['unmatched_event', 'ledger_drift', 'close_differs']) {
     await administer(url, insert(kind, 'other', { valueCents: 1_000 }, 1_000))
   }
   await administer(url, `UPDATE "case" SET closed_at = now() WHERE reference LIKE 'closed %'`)

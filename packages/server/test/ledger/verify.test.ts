@@ -220,8 +220,8 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
   ],
   [
     `INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, at)
-     SELECT 10, 1, 5, 5, id, 'clearing_added', '', 1, now() FROM operation LIMIT 1`,
-    ['journal-sums', 'journal-amounts', 'account-balance', 'journals-explained', 'clearing'],
+     SELECT 10, 1, 5, 5, id, 'held_arrived', '', 1, now() FROM operation LIMIT 1`,
+    ['journal-sums', 'journal-amounts', 'account-balance', 'journals-explained'],
   ],
   ['UPDATE "case" SET closed_at = now()', ['doubts', 'suspense']],
   [`UPDATE "case" SET closed_at = now() WHERE kind = 'return_unexplained'`, ['doubts', 'suspense']],

@@ -34,24 +34,23 @@ async function forgotten(t: TestContext) {
   assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, terms)).status, 201)
   const { endToEndId } = await pix.bankAction(`charges/${FORGOTTEN}/pay`)
   await pix.minutes(35)
-  assert.deepEqual((await pix.open()).toSorted(), ['statement_unexplained', 'unmatched_event'])
+  assert.deepEqual((await pix.open()).toSorted(), ['unexplained_credit', 'unmatched_event'])
   return { ...pix, ours, endToEndId: String(endToEndId) }
 }
 
 for (const [decision, expected] of [
   ['book', { available: 1000n, settlement: -1000n }],
   ['credit', { available: 1000n, settlement: -1000n }],
-  ['clear', { settlement: -1000n, clearing: 1000n }],
   ['write_off', { settlement: -1000n, losses: 1000n }],
 ] as const) {
   test(`[desk.53] [EV-7] [PL-3] a payment of a charge that is unknown here: ${decision}, and both books are equal`, async (t) => {
     const pix = await forgotten(t)
     const given = decision === 'book' ? { operationId: pix.ours.id } : {}
-    await pix.decide('statement_unexplained', decision, given)
+    await pix.decide('unexplained_credit', decision, given)
     await pix.decide('unmatched_event', 'close')
     await pix.minutes(10)
     assert.deepEqual(await balances(pix.database), expected)
-    assert.deepEqual(await pix.open(), decision === 'clear' ? ['in_clearing'] : [])
+    assert.deepEqual(await pix.open(), [])
     await pix.assertBooksAgree()
   })
 }
@@ -81,5 +80,5 @@ test('[desk.53] [PL-3] what the bank gives back of a payment that is unknown her
   await pix.bankAction(`charges/${FORGOTTEN}/return`, { valueCents: 1000 })
   await pix.minutes(35)
   assert.deepEqual(await balances(pix.database), {})
-  assert.ok(!(await pix.open()).includes('statement_unexplained'))
+  assert.ok(!(await pix.open()).includes('unexplained_credit'))
 })

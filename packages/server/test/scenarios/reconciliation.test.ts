@@ -165,7 +165,7 @@ test('[trip-wire.1] [statement.8] [PL-50] a forged credit that the sandbox belie
   await pix.becomes(charge.id, 'PAID')
   await minutes(pix, 8)
   assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_missing'] })
-  await decidingOver(pix).decide('statement_missing', 'undo')
+  await decidingOver(pix).decide('statement_missing', 'reverse')
   assert.deepEqual(await balances(pix.database), { available: 20_000n, settlement: -20_000n })
   const on = { enabled: true, reason: 'the secret was changed' }
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }

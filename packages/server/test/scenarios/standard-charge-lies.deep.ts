@@ -60,7 +60,7 @@ const lies: readonly Lie[] = [
     },
     isPaid: false,
     stands: { ...PAID, cases: ['statement_missing'] },
-    decisions: [['statement_missing', 'undo']],
+    decisions: [['statement_missing', 'reverse']],
     ends: {},
   },
   {

@@ -134,7 +134,7 @@ const lies: readonly Lie[] = [
       notified: ['PAID', 'CONFIRMED', 'REVERSED'],
     },
     isSuspended: true,
-    decisions: [['statement_missing', 'undo']],
+    decisions: [['statement_missing', 'reverse']],
     ends: PAID_OUT,
   },
   {

@@ -74,6 +74,7 @@ export const cashIn = machine({
     'operator.received',
     'operator.written_off',
     'operator.undone',
+    'operator.reversed',
     'operator.asked_again',
     'operator.explained',
     'doubt.decided',
@@ -84,6 +85,7 @@ export const cashIn = machine({
     'a payment is credited': 'a payment was credited, and the merchant notified of it',
     'a return of it is under way':
       'an operator ordered that it goes back to its payer, and the bank has not said what became of that',
+    'part of it went back, or may': 'part of its payment went back or is in suspense, or a refund of it is under way',
     'its payment went back': 'an operator returned to its payer what was paid, and nothing was credited',
     'its failure is known': 'it had failed before, and the merchant was notified of that',
     'work is due': 'its time has come, and no other process has claimed it',

@@ -46,10 +46,11 @@ const SIGNED = `CASE s.direction WHEN 'in' THEN s.value_cents ELSE -s.value_cent
 const SETTLEMENT = `(SELECT id FROM account WHERE code = 'settlement')`
 
 /**
- * An entry is its movement's: of the operation that has it, or of one that held it before that was known. What another one booked
- * of the same movement is a difference, with a case.
+ * An entry is its movement's: of the operation that has it, or of one that held it before that was known, or of an adjustment, which
+ * books a line as its own. What another one booked of the same movement is a difference, with a case.
  */
 const IS_OF_MOVEMENT = `(e.journal IN (${BEFORE_KNOWN})
+              OR EXISTS (SELECT FROM operation o WHERE o.id = e.operation_id AND o.kind = 'adjustment')
               OR EXISTS (SELECT FROM movement m
                           WHERE m.direction = ${DIRECTION} AND m.id = e.reference AND m.operation_id = e.operation_id))`
 
@@ -94,8 +95,9 @@ const selectEarlier = statement<[to: string], { count: number; cents: string }>(
              FROM line s
              JOIN operation o ON o.kind = 'adjustment' AND o.detail ? 'about' AND o.detail ->> 'about' = 'movement ' || ${ENTRY_CASE}
              JOIN entry e ON e.operation_id = o.id AND e.reference = s.id AND e.account_id = ${SETTLEMENT} AND e.at < $1
-                         AND e.journal IN ('clearing_added', 'clearing_removed')
-            WHERE s.direction = 'in'
+            WHERE e.journal IN ('held_arrived', 'held_explained')
+               -- A movement that another operation had until that was taken back.
+               OR NOT EXISTS (SELECT FROM movement m WHERE m.direction = s.direction AND m.id = s.id AND m.operation_id = o.id)
            UNION ALL
            SELECT e.amount_cents
              FROM line s
@@ -132,21 +134,20 @@ const IS_HELD = `EXISTS (SELECT FROM "case" c JOIN entry e ON e.operation_id = c
                             AND s.direction = 'out' AND e.journal = 'return_held' AND e.at < $1)`
 
 /** Incoming money that nothing explained is in the books, whenever it was booked: its timing counts as that of any other line. */
-const IS_IN_CLEARING = `(SELECT coalesce(sum(CASE o.status WHEN 'CLEARING_ADDED' THEN 1 WHEN 'CLEARING_REMOVED' THEN -1 END), 0) > 0
-                           FROM operation o
-                          WHERE s.direction = 'in' AND o.kind = 'adjustment' AND o.detail ? 'about'
-                            AND o.detail ->> 'about' = 'movement ' || ${ENTRY_CASE})`
+const IS_HELD_CREDIT = `EXISTS (SELECT FROM operation o
+                                 WHERE s.direction = 'in' AND o.kind = 'adjustment' AND o.detail ? 'about' AND o.status <> 'EXPLAINED'
+                                   AND o.detail ->> 'about' = 'movement ' || ${ENTRY_CASE})`
 
 /** Of what the statement has otherwise, or at all, of what it has not, and of what two operations have: as it was when the day ended. */
 const selectDifferences = statement<[to: string], DifferenceRow>(
   'closes.differences',
   `WITH found AS (
-     SELECT 'statement_unexplained' AS kind, ${ENTRY_CASE} AS reference, ${SIGNED} AS cents, NULL::uuid AS operation_id
+     SELECT CASE s.direction WHEN 'in' THEN 'unexplained_credit' ELSE 'statement_unexplained' END AS kind, ${ENTRY_CASE} AS reference, ${SIGNED} AS cents, NULL::uuid AS operation_id
        FROM statement_entry s
       WHERE s.settled_at IS NULL AND s.occurred_at < $1
         AND (s.kind = 'TARIFF'
              OR NOT EXISTS (SELECT FROM movement m WHERE m.direction = s.direction AND m.id = s.id) AND NOT ${IS_HELD}
-                AND NOT ${IS_IN_CLEARING})
+                AND NOT ${IS_HELD_CREDIT})
      UNION ALL
      SELECT 'statement_differs', ${ENTRY_CASE},
             ${SIGNED} + coalesce((SELECT sum(e.amount_cents)

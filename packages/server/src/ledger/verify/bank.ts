@@ -81,7 +81,7 @@ const selectDifferences = statement<
                     amount_cents) END AS cents
              FROM "case" c
             WHERE closed_at IS NULL
-              AND (operation_id IS NULL AND kind LIKE 'statement\\_%' OR kind = 'movement_elsewhere')) d
+              AND (operation_id IS NULL AND kind LIKE 'statement\\_%' OR kind IN ('movement_elsewhere', 'unexplained_credit'))) d
     ORDER BY d.cents DESC NULLS FIRST, d.opened_at, d.id`,
 )
 
@@ -118,7 +118,7 @@ const selectAdjustments = statement<[since: string | null], { count: string; cen
   `SELECT count(*)::text AS count,
           coalesce(sum(CASE status WHEN 'CREDITED' THEN value_cents ELSE -value_cents END), 0)::text AS cents
      FROM operation o
-    WHERE kind = 'adjustment' AND status IN ('CREDITED', 'DEBITED') AND ($1::timestamptz IS NULL OR created_at >= $1)
+    WHERE kind = 'adjustment' AND status IN ('CREDITED', 'DEBITED') AND NOT detail ? 'about' AND ($1::timestamptz IS NULL OR created_at >= $1)
       AND NOT EXISTS (SELECT FROM statement_entry s WHERE s.outcome = 'KEPT' AND s.operation_id = o.id)`,
 )
 

@@ -150,6 +150,7 @@ const OWN: Partial<Record<Variable, string>> = {
 const STATED: Partial<Record<JournalKind, readonly Variable[]>> = {
   left_after_release: ['v'],
   suspense_credited: ['f'],
+  credit_reversed: ['v', 'f'],
   return_debited: ['r'],
 }
 

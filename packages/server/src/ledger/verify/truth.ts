@@ -57,7 +57,8 @@ const BY_OPERATIONS = `
          CASE jsonb_typeof(told.value) WHEN 'number' THEN told.value #>> '{}' ELSE told.value ->> 'cents' END::numeric, NULL,
          coalesce(told.value ->> 'state' = 'booked' OR told.value ? 'refundId', false), told.key
     FROM (VALUES ('cash_in', 'payments', 'in'), ('cash_in', 'returns', 'out'), ('cash_out', 'movements', 'out'),
-                 ('cash_out', 'returns', 'in'), ('cash_out', 'suspendedReturns', 'in'), ('refund_in', 'returns', 'out'))
+                 ('cash_out', 'returns', 'in'), ('cash_out', 'suspendedReturns', 'in'), ('refund_in', 'returns', 'out'),
+                 ('adjustment', 'returns', 'out'))
          AS f (kind, name, direction)
     JOIN operation o ON o.kind = f.kind AND jsonb_typeof(o.facts -> f.name) = 'object'
    CROSS JOIN LATERAL jsonb_each(o.facts -> f.name) AS told
@@ -154,6 +155,13 @@ export const truthChecks: readonly Check[] = [
         FROM booked b
         FULL JOIN movement m ON m.direction = b.direction AND m.id = b.id AND m.operation_id = b.operation_id
        WHERE b.value_cents IS DISTINCT FROM m.value_cents
+         -- What was taken back is booked again where the statement has it after all.
+         AND NOT EXISTS (SELECT FROM operation a, movement x
+                          WHERE a.id = b.operation_id AND a.kind = 'adjustment' AND x.direction = b.direction AND x.id = b.id
+                            AND (EXISTS (SELECT FROM operation o WHERE o.id = x.operation_id AND o.facts -> 'reversed' ? x.id)
+                                 OR EXISTS (SELECT FROM operation o
+                                             WHERE o.kind = 'adjustment' AND o.detail ? 'about'
+                                               AND o.detail ->> 'about' = 'missing ' || x.direction || ' ' || x.id)))
          -- What another operation has waits in suspense, with a case.
          AND NOT EXISTS (SELECT FROM "case" c
                           WHERE c.operation_id = b.operation_id AND c.kind = 'movement_elsewhere' AND c.reference = b.id)`,
@@ -183,21 +191,6 @@ export const truthChecks: readonly Check[] = [
         JOIN account a ON a.id = s.account_id AND a.code IN ('suspense_in', 'suspense_out')
        WHERE s.total <> 0
          AND NOT EXISTS (SELECT FROM "case" c WHERE c.operation_id = s.operation_id AND c.closed_at IS NULL)`,
-  },
-  {
-    name: 'clearing',
-    meaning: 'What is in clearing is what open cases have there, each of them its own.',
-    sql: `
-      SELECT concat_ws(' ', 'clearing', s.total, 'of', s.about) AS what
-        FROM (SELECT o.detail ->> 'about' AS about, sum(e.amount_cents) AS total
-                FROM entry e JOIN operation o ON o.id = e.operation_id
-               WHERE e.account_id = (SELECT id FROM account WHERE code = 'clearing')
-               GROUP BY 1) s
-       WHERE s.total <> 0
-         AND NOT EXISTS (SELECT FROM "case" c
-                          WHERE c.operation_id IS NULL AND c.closed_at IS NULL
-                            AND (c.kind = 'in_clearing' AND c.reference = s.about
-                                 OR c.kind = 'statement_unexplained' AND 'movement ' || c.reference = s.about))`,
   },
   {
     name: 'idempotency-keys',

@@ -21,23 +21,22 @@ const EVENT: CaseSubject = {
 }
 const MOVEMENT: CaseSubject = {
   is: 'movement',
-  entry: 'PAYMENT_RECEIVED',
-  direction: 'in',
+  entry: 'PAYOUT_SENT',
+  direction: 'out',
   movementId: 'E1',
   valueCents: 1n,
   bookedOn: null,
+  takenBackFrom: null,
 }
 const NOTHING: CaseSubject = { is: 'nothing' }
-const booked = [{ status: 'CLEARING_ADDED', valueCents: 1n }] as const
+const booked = [{ status: 'CREDITED', valueCents: 1n }] as const
 
 /** What each kind is about, where there is something to decide. What is booked or told meanwhile closes its case by itself. */
 const SUBJECTS: Readonly<Record<LooseCase, readonly CaseSubject[]>> = {
-  statement_unexplained: [MOVEMENT, { ...MOVEMENT, direction: 'out' }],
+  statement_unexplained: [MOVEMENT],
   statement_missing: [-1n, 1n].map((cents) => ({ is: 'difference', cents })),
   statement_differs: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
-  in_clearing: [-1n, 1n].map((cents) => ({ is: 'clearing', cents })),
   adjustment_requested: [-1n, 1n].map((cents) => ({ is: 'request', cents })),
-  statement_corrected: [{ is: 'decided', booked }],
   statement_unreadable: [NOTHING],
   unmatched_event: [EVENT, { ...EVENT, body: null }, { ...EVENT, setAsideAt: null }, { ...EVENT, isReadable: false }],
   disputed_event: [EVENT],
@@ -73,8 +72,8 @@ test('[desk.50] every kind and every decision is explained in a whole sentence',
   }
 })
 
-/** Kinds that may hold money: in clearing, or as a difference between the bank and the books. */
-const HOLDING = ['statement_unexplained', 'statement_missing', 'in_clearing', 'statement_corrected'] as const
+/** Kinds about money that the bank and the books have otherwise. */
+const HOLDING = ['statement_unexplained', 'statement_missing'] as const
 
 test('[desk.61] no case of no operation that holds money can be closed', () => {
   for (const kind of HOLDING) {

@@ -13,21 +13,29 @@ import { type DeskFixture, deskFixture, MARIA, shapeOf } from './fixture.ts'
 const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 
 /** A case about an entry that names nobody. */
-async function unexplained(t: TestContext, given: Partial<StatementEntry> = {}): Promise<DeskFixture> {
+async function unexplained(
+  t: TestContext,
+  given: Partial<StatementEntry> = {},
+): Promise<DeskFixture & { readonly kind: string }> {
   const fixture = await deskFixture(t)
   const charge = await fixture.charge()
   const entry = paymentOf(charge, 'E1', { reference: STRANGER, ...given })
   fixture.bank.answer = () => pageOf([entry])
   await fixture.sweep()
   await fixture.minutes(6)
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
-  return fixture
+  const kind = kindOf(given)
+  assert.deepEqual(await cases(fixture.database), [kind])
+  return { ...fixture, kind }
 }
 
 const LEFT = { kind: 'PAYOUT_SENT', direction: 'out' } as const
 
+function kindOf({ direction = 'in' }: Partial<StatementEntry>): string {
+  return direction === 'in' ? 'unexplained_credit' : 'statement_unexplained'
+}
+
 /** What arrived is booked until somebody decides. */
-const IN_CLEARING = { settlement: -100_00n, clearing: 100_00n }
+const HELD = { settlement: -100_00n, suspense_in: 100_00n }
 
 /** The books have of the bank what its statement has, are right, and stay so when it is read again. */
 async function assertSettled(fixture: DeskFixture, expected: Record<string, bigint>, left: readonly string[] = []) {
@@ -43,20 +51,18 @@ async function assertSettled(fixture: DeskFixture, expected: Record<string, bigi
 }
 
 const DECISIONS = [
-  ['clear', {}, { settlement: -100_00n, clearing: 100_00n }, ['in_clearing']],
-  ['credit', {}, { available: 100_00n, settlement: -100_00n }, []],
-  ['write_off', {}, { settlement: -100_00n, losses: 100_00n }, []],
-  ['clear', LEFT, { settlement: 100_00n, clearing: -100_00n }, ['in_clearing']],
-  ['debit', LEFT, { settlement: 100_00n, receivable: -100_00n }, []],
-  ['write_off', LEFT, { settlement: 100_00n, losses: -100_00n }, []],
+  ['credit', {}, { available: 100_00n, settlement: -100_00n }],
+  ['write_off', {}, { settlement: -100_00n, losses: 100_00n }],
+  ['debit', LEFT, { settlement: 100_00n, receivable: -100_00n }],
+  ['write_off', LEFT, { settlement: 100_00n, losses: -100_00n }],
 ] as const
 
-for (const [decision, given, expected, left] of DECISIONS) {
+for (const [decision, given, expected] of DECISIONS) {
   const way = 'direction' in given ? 'left' : 'arrived'
   test(`[desk.53] [PL-3] money that ${way} by the statement alone: ${decision} makes the books equal, once`, async (t) => {
     const fixture = await unexplained(t, given)
-    const order = await fixture.order('statement_unexplained', decision)
-    const before = way === 'arrived' ? IN_CLEARING : {}
+    const order = await fixture.order(fixture.kind, decision)
+    const before = way === 'arrived' ? HELD : {}
     const dry = await fixture.send({ ...order, dryRun: true })
     assert.deepEqual(await balances(fixture.database), before, 'a dry run books nothing')
     const { effects } = await fixture.send(order)
@@ -67,18 +73,20 @@ for (const [decision, given, expected, left] of DECISIONS) {
       sums.set(account, (sums.get(account) ?? 0n) + BigInt(changeCents))
     }
     assert.deepEqual(Object.fromEntries([...sums].filter(([, cents]) => cents !== 0n)), expected)
-    await assertSettled(fixture, expected, left)
+    await assertSettled(fixture, expected)
     await assert.rejects(fixture.send(order), { code: 'case_changed' })
   })
 }
 
+const OFFERED = ['book', 'credit', 'return_to_payer', 'write_off']
+
 test('[desk.53] [desk.61] what is offered of money that arrived, and that left, and that neither is closed', async (t) => {
   const arrived = await unexplained(t)
-  assert.deepEqual(await arrived.offered('statement_unexplained'), ['book', 'clear', 'credit', 'write_off'])
+  assert.deepEqual((await arrived.offered('unexplained_credit')).toSorted(), OFFERED)
   const left = await unexplained(t, LEFT)
-  assert.deepEqual(await left.offered('statement_unexplained'), ['book', 'clear', 'debit', 'write_off'])
+  assert.deepEqual(await left.offered('statement_unexplained'), ['book', 'debit', 'write_off'])
   for (const fixture of [arrived, left]) {
-    await assert.rejects(fixture.decide('statement_unexplained', 'close'), { code: 'not_possible_in_state' })
+    await assert.rejects(fixture.decide(fixture.kind, 'close'), { code: 'not_possible_in_state' })
   }
 })
 
@@ -89,11 +97,11 @@ test('[desk.34] [ledger.recover] what a decision repays of debts is told before,
   const entry = paymentOf(charge, 'E2', { reference: STRANGER, valueCents: 150_00n, occurredAt: fixture.clock.now() })
   fixture.bank.answer = () => pageOf([entry])
   await fixture.minutes(7)
-  const order = await fixture.order('statement_unexplained', 'credit')
+  const order = await fixture.order('unexplained_credit', 'credit')
   const dry = await fixture.send({ ...order, dryRun: true })
   const { effects } = await fixture.send(order)
   assert.deepEqual(effects?.accounts, [
-    { account: 'clearing', changeCents: -150_00 },
+    { account: 'suspense_in', changeCents: -150_00 },
     { account: 'available', changeCents: 50_00 },
     { account: 'receivable', changeCents: 100_00 },
   ])
@@ -105,11 +113,11 @@ test('[desk.34] [ledger.recover] what a decision repays of debts is told before,
 
 test('[desk.51] two decisions at once: one counts, the other is refused and books nothing', async (t) => {
   const fixture = await unexplained(t)
-  const credit = await fixture.order('statement_unexplained', 'credit')
+  const credit = await fixture.order('unexplained_credit', 'credit')
   const results = await Promise.allSettled([
     fixture.send(credit),
     fixture.send({ ...credit, decision: 'write_off' }),
-    fixture.send({ ...credit, decision: 'clear' }),
+    fixture.send({ ...credit, decision: 'credit' }),
   ])
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
   const decided = (await audit(fixture.database)).filter(({ action }) => action === 'case.decided')
@@ -119,7 +127,7 @@ test('[desk.51] two decisions at once: one counts, the other is refused and book
 
 test('[desk.51] a decision about money that an event booked meanwhile is refused', async (t) => {
   const fixture = await unexplained(t)
-  const order = await fixture.order('statement_unexplained', 'credit')
+  const order = await fixture.order('unexplained_credit', 'credit')
   const charge = await fixture.charge()
   const occurredAt = fixture.clock.now()
   const payment = {
@@ -137,7 +145,7 @@ test('[desk.51] a decision about money that an event booked meanwhile is refused
 
 test('[desk.52] who decided what, and why, is in the audit trail with the money', async (t) => {
   const fixture = await unexplained(t)
-  const order = await fixture.order('statement_unexplained', 'write_off', { evidence: { reference: 'letter 7' } })
+  const order = await fixture.order('unexplained_credit', 'write_off', { evidence: { reference: 'letter 7' } })
   await fixture.send(order)
   const [row] = (await audit(fixture.database)).filter(({ action }) => action === 'case.decided')
   assert.deepEqual([row?.actor, row?.address, row?.subject], [MARIA.actor, MARIA.address, order.caseId])
@@ -148,7 +156,7 @@ test('[desk.52] who decided what, and why, is in the audit trail with the money'
 test('[desk.53] [EV-7] a payment that no charge explains is handed over to the charge that the operator names', async (t) => {
   const fixture = await unexplained(t)
   const id = (await oldestCashIn(fixture.database)) ?? ''
-  await fixture.decide('statement_unexplained', 'book', { operationId: id })
+  await fixture.decide('unexplained_credit', 'book', { operationId: id })
   assert.equal((await fixture.read(id))?.status, 'PAID')
   await fixture.minutes(1)
   assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 MATCHED'])
@@ -158,22 +166,22 @@ test('[desk.53] [EV-7] a payment that no charge explains is handed over to the c
 test('[desk.34] [desk.52] the dry run of a hand-over tells each posting, and the answer the same', async (t) => {
   const fixture = await unexplained(t)
   const operationId = await oldestCashIn(fixture.database)
-  const order = await fixture.order('statement_unexplained', 'book', operationId ? { operationId } : {})
+  const order = await fixture.order('unexplained_credit', 'book', operationId ? { operationId } : {})
   const dry = await fixture.send({ ...order, dryRun: true })
   assert.deepEqual(shapeOf(dry.effects), {
     amountCents: 100_00,
     accounts: [
       { account: 'available', changeCents: 99_00 },
       { account: 'fees', changeCents: 1_00 },
-      { account: 'clearing', changeCents: -100_00 },
+      { account: 'suspense_in', changeCents: -100_00 },
     ],
-    journals: ['cash_in_paid', 'clearing_removed'],
-    statuses: ['CLEARING_REMOVED', 'PAID'],
+    journals: ['cash_in_paid', 'held_explained'],
+    statuses: ['PAID', 'EXPLAINED'],
   })
   assert.deepEqual(dry.effects?.closes, [order.caseId])
-  assert.deepEqual(await balances(fixture.database), IN_CLEARING, 'a dry run books nothing')
+  assert.deepEqual(await balances(fixture.database), HELD, 'a dry run books nothing')
   assert.deepEqual(shapeOf((await fixture.send(order)).effects), shapeOf(dry.effects))
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained (closed)'], 'it closes with the same commit')
+  assert.deepEqual(await cases(fixture.database), ['unexplained_credit (closed)'], 'it closes with the same commit')
 })
 
 test('[desk.52] a hand-over that the operation does not accept is refused with the reason, and leaves the case as it was', async (t) => {
@@ -181,9 +189,9 @@ test('[desk.52] a hand-over that the operation does not accept is refused with t
   const charge = await fixture.charge()
   const dated = { reference: STRANGER, occurredAt: fixture.clock.now() + 86_400_000 }
   fixture.bank.answer = () => pageOf([paymentOf(charge, 'E2', dated)])
-  await fixture.decide('statement_unexplained', 'write_off')
+  await fixture.decide('unexplained_credit', 'write_off')
   await fixture.minutes(7)
-  const order = await fixture.order('statement_unexplained', 'book', { operationId: charge.id })
+  const order = await fixture.order('unexplained_credit', 'book', { operationId: charge.id })
   for (const dryRun of [true, false, false]) {
     await assert.rejects(fixture.send({ ...order, dryRun }), (error: Refusal) => {
       assert.deepEqual(
@@ -195,7 +203,7 @@ test('[desk.52] a hand-over that the operation does not accept is refused with t
   }
   const decided = (await audit(fixture.database)).filter(({ subject }) => subject === order.caseId)
   assert.deepEqual(decided, [])
-  assert.deepEqual(await fixture.offered('statement_unexplained'), ['book', 'clear', 'credit', 'write_off'])
+  assert.deepEqual((await fixture.offered('unexplained_credit')).toSorted(), OFFERED)
   assert.equal((await fixture.read(charge.id))?.status, 'PENDING')
   fixture.clock.advance(86_400_000)
   await fixture.send(order)
@@ -205,7 +213,7 @@ test('[desk.52] a hand-over that the operation does not accept is refused with t
 test('[desk.53] [EV-7] a payment that is dated before the charge that the operator names is in suspense there, with a case', async (t) => {
   const fixture = await unexplained(t)
   const charge = await fixture.charge()
-  await fixture.decide('statement_unexplained', 'book', { operationId: charge.id })
+  await fixture.decide('unexplained_credit', 'book', { operationId: charge.id })
   assert.equal((await fixture.read(charge.id))?.status, 'RECONCILIATION_REQUIRED')
   await assertSettled(fixture, { settlement: -100_00n, suspense_in: 100_00n }, ['paid_before_charge'])
 })
@@ -213,7 +221,7 @@ test('[desk.53] [EV-7] a payment that is dated before the charge that the operat
 test('[desk.51] of two operations that are named at the same time one gets the movement, and nothing is booked twice', async (t) => {
   const fixture = await unexplained(t)
   const charges = [await oldestCashIn(fixture.database), (await fixture.charge()).id]
-  const order = await fixture.order('statement_unexplained', 'book')
+  const order = await fixture.order('unexplained_credit', 'book')
   const results = await Promise.allSettled(charges.map((operationId = '') => fixture.send({ ...order, operationId })))
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   assert.equal((await balances(fixture.database)).settlement, -100_00n)
@@ -230,27 +238,9 @@ test('[desk.53] an operation that does not exist, or is of another kind, is refu
   assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
 })
 
-for (const [way, given, decision, expected] of [
-  ['arrived', {}, 'credit', { available: 100_00n, settlement: -100_00n }],
-  ['arrived', {}, 'write_off', { settlement: -100_00n, losses: 100_00n }],
-  ['left', LEFT, 'debit', { settlement: 100_00n, receivable: -100_00n }],
-  ['left', LEFT, 'write_off', { settlement: 100_00n, losses: -100_00n }],
-] as const) {
-  test(`[desk.55] money that ${way} leaves clearing by ${decision}`, async (t) => {
-    const fixture = await unexplained(t, given)
-    await fixture.decide('statement_unexplained', 'clear')
-    assert.deepEqual(await fixture.offered('in_clearing'), [
-      decision === 'write_off' ? (way === 'left' ? 'debit' : 'credit') : decision,
-      'write_off',
-    ])
-    await fixture.decide('in_clearing', decision)
-    await assertSettled(fixture, expected)
-  })
-}
-
 test('[desk.56] [PL-16] what the statement tells otherwise after it was booked is a case with the difference, and each telling once', async (t) => {
   const fixture = await unexplained(t)
-  await fixture.decide('statement_unexplained', 'credit')
+  await fixture.decide('unexplained_credit', 'credit')
   const charge = await fixture.charge()
   const tell = (valueCents: bigint) => {
     fixture.bank.answer = () =>
@@ -258,7 +248,7 @@ test('[desk.56] [PL-16] what the statement tells otherwise after it was booked i
   }
   tell(90_00n)
   await fixture.minutes(1)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['clear', 'debit', 'write_off'])
+  assert.deepEqual(await fixture.offered('statement_differs'), ['debit', 'write_off'])
   await fixture.decide('statement_differs', 'debit')
   await assertSettled(fixture, { available: 90_00n, settlement: -90_00n })
   tell(95_00n)
@@ -269,7 +259,7 @@ test('[desk.56] [PL-16] what the statement tells otherwise after it was booked i
 
 test('[desk.56] [PL-16] what is open after a decision shows what is told last: told as it was decided of it can only be closed', async (t) => {
   const fixture = await unexplained(t)
-  await fixture.decide('statement_unexplained', 'credit')
+  await fixture.decide('unexplained_credit', 'credit')
   const charge = await fixture.charge()
   const tell = async (valueCents: bigint) => {
     fixture.bank.answer = () =>
@@ -280,7 +270,7 @@ test('[desk.56] [PL-16] what is open after a decision shows what is told last: t
   await fixture.decide('statement_differs', 'credit')
   await assertSettled(fixture, { available: 140_00n, settlement: -140_00n })
   await tell(70_00n)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['clear', 'debit', 'write_off'])
+  assert.deepEqual(await fixture.offered('statement_differs'), ['debit', 'write_off'])
   await tell(140_00n)
   assert.deepEqual(await fixture.offered('statement_differs'), ['close'], 'bank and books agree')
   await tell(120_00n)
