@@ -1,4 +1,5 @@
 import { releasesDocument, reportsDocument, sendingDocument } from './answers.ts'
+import { casesDocument } from './cases.ts'
 import { collectionDocument, llmsDocument } from './collection.ts'
 import { configurationDocument, environmentExample } from './configuration.ts'
 import type { GeneratedDocument } from './document.ts'
@@ -13,6 +14,7 @@ import { statesDocument } from './states.ts'
 export function documents(): GeneratedDocument[] {
   return [
     statesDocument(),
+    casesDocument(),
     releasesDocument(),
     sendingDocument(),
     reportsDocument(),

@@ -1,4 +1,4 @@
-import type { Machine } from '@pixgate/spec'
+import { type CaseKind, caseKinds, type Machine } from '@pixgate/spec'
 import { type GeneratedDocument, markdown } from './document.ts'
 import { linesTable, MACHINES, sentences } from './lines.ts'
 
@@ -15,7 +15,7 @@ export function statesDocument(): GeneratedDocument {
   )
 }
 
-function machineSection({ resource, states, meanings, reasons, lines, rows, guards, cases }: Machine): string[] {
+function machineSection({ resource, states, meanings, reasons, lines, rows, guards }: Machine): string[] {
   return [
     `## ${resource}`,
     diagram({ rows, states }),
@@ -27,8 +27,13 @@ function machineSection({ resource, states, meanings, reasons, lines, rows, guar
     }),
     ...sentences('Reasons of a doubt', ['reason', 'what it means'], reasons),
     ...sentences('Conditions', ['condition', 'holds when'], guards, (guard) => guard),
-    ...sentences('Cases', ['case', 'what an operator reads'], cases),
+    ...sentences('Cases', ['case', 'what an operator reads'], casesOf(resource)),
   ]
+}
+
+function casesOf(resource: string): Record<string, string> {
+  const kinds = Object.entries<CaseKind>(caseKinds).filter(([, { of }]) => of.some((one) => one === resource))
+  return Object.fromEntries(kinds.map(([name, { meaning }]) => [name, meaning]))
 }
 
 function diagram({ rows }: Pick<Machine, 'rows' | 'states'>): string {

@@ -78,7 +78,7 @@ function lineWithout(line: Line, effect: 'posts' | 'emits' | 'opens' | 'asks' | 
   return rest
 }
 
-function without(all: readonly string[], one: string): string[] {
+function without<T>(all: readonly T[], one: T): T[] {
   return all.filter((it) => it !== one)
 }
 

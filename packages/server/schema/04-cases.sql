@@ -7,7 +7,7 @@ CREATE TABLE "case" (
   kind         text NOT NULL,
   -- Distinguishes cases of one kind and operation.
   reference    text NOT NULL,
-  -- JSON object: the report that opened it.
+  -- JSON object: the last report of it, and the rule by which that opens it.
   facts        jsonb NOT NULL,
   -- The most that was ever reported about it, or else the value of its operation. Without sign.
   amount_cents bigint,
@@ -30,7 +30,7 @@ CREATE INDEX case_list_closed_by_kind ON "case" (kind, closed_at DESC, id DESC) 
 -- Cases that close when the event that they are about is applied.
 CREATE INDEX case_event_open ON "case" (reference)
   WHERE operation_id IS NULL AND closed_at IS NULL
-    AND kind IN ('unmatched_event', 'disputed_event', 'quarantined_event');
+    AND kind = 'event_set_aside';
 
 -- The amount that a report of the bank names, without sign. NULL: it names none.
 CREATE FUNCTION reported_cents(facts jsonb) RETURNS bigint LANGUAGE sql IMMUTABLE
@@ -52,7 +52,7 @@ CREATE TRIGGER most_told_kept BEFORE UPDATE OF facts, amount_cents ON "case" FOR
 -- raises it besides where the operation of the case changed. Runs after the other triggers of the row, by its name.
 CREATE FUNCTION raise_case_version() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
-  times CONSTANT text[] := '{occurredAt,missedAt,deniedAt,since,readAt}';
+  times CONSTANT text[] := '{occurredAt,missedAt,deniedAt,since,readAt,askedAt}';
   is_changed CONSTANT boolean := (NEW.facts - times, NEW.amount_cents, NEW.closed_at)
     IS DISTINCT FROM (OLD.facts - times, OLD.amount_cents, OLD.closed_at);
 BEGIN
@@ -69,7 +69,7 @@ BEGIN
 END $$;
 CREATE TRIGGER begins_open BEFORE INSERT ON "case" FOR EACH ROW
   WHEN (NEW.closed_at IS NOT NULL
-        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs'))
+        AND NEW.kind IN ('line_missing', 'unexplained_credit', 'unexplained_debit', 'line_differs'))
   EXECUTE FUNCTION refuse_closed_case();
 
 -- Erases the recipient from the case of an outgoing difference when the case closes.
@@ -92,7 +92,7 @@ BEGIN
 END $$;
 CREATE TRIGGER closing_told AFTER UPDATE OF closed_at ON "case" FOR EACH ROW
   WHEN (OLD.closed_at IS NULL AND NEW.closed_at IS NOT NULL
-        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs'))
+        AND NEW.kind IN ('line_missing', 'unexplained_credit', 'unexplained_debit', 'line_differs'))
   EXECUTE FUNCTION tell_closed_case();
 
 -- Steps of operators towards a decision about a case: decisions, proposals, approvals and refusals.

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { caseKinds } from './case-kinds.ts'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { CASE_KIND, cents, cursorList, instant, int64, nullable, pageLimit, uuid } from './shapes.ts'
@@ -9,9 +10,9 @@ export const CASE_ID = '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f'
 
 export const CASE_EXAMPLE = {
   id: CASE_ID,
-  kind: 'second_payment',
+  kind: 'payment_in_suspense',
   state: 'open',
-  meaning: 'The charge was paid a second time. The second payment is in suspense.',
+  meaning: caseKinds.payment_in_suspense.meaning,
   reference: 'E9999901020261121131500aB3dE5fG7',
   amountCents: 15000,
   operation: { id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09', kind: 'cash_in', status: 'PAID', externalId: 'order-1001' },
@@ -19,7 +20,7 @@ export const CASE_EXAMPLE = {
   closedAt: null,
 } as const
 
-const kind = Type.String({ pattern: CASE_KIND, description: 'The kind of case', examples: ['second_payment'] })
+const kind = Type.String({ pattern: CASE_KIND, description: 'The kind of case', examples: ['payment_in_suspense'] })
 
 const operation = Type.Object({
   id: uuid,

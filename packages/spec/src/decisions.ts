@@ -37,6 +37,7 @@ export const leftGuards = {
     'of the payment or return that the case is about, money that left is in suspense now',
   'its movement is known':
     'the end-to-end id, or return id, that the operator names was booked before, here or elsewhere',
+  'no answer settles it': 'the case is only to be looked at: no further answer of the bank changes it',
 } as const
 
 /** The same where money may arrive, too. */

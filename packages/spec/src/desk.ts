@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
+import { looseDecisionNames } from './case-kinds.ts'
 import { CASE_EXAMPLE, CASE_ID, caseFields } from './cases.ts'
 import { deskDecisionNames, evidenceFields } from './decisions.ts'
 import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
 import { limits } from './limits.ts'
-import { looseDecisionNames } from './loose-cases.ts'
 import {
   cents,
   centsMoved,

@@ -1,3 +1,4 @@
+import type { OperationCase } from './case-kinds.ts'
 import type { EventType } from './events.ts'
 import type { JournalKind } from './ledger.ts'
 
@@ -15,7 +16,6 @@ export interface Line<
   Reason extends string = string,
   Trigger extends string = string,
   Guard extends string = string,
-  CaseKind extends string = string,
 > {
   /**
    * Where it applies; `null`: the operation does not exist yet. `STATE:reason` is the state in doubt for that reason,
@@ -32,12 +32,12 @@ export interface Line<
   /** The notification sent with the move. */
   readonly emits?: EventType
   /** The case opened for an operator. */
-  readonly opens?: CaseKind
+  readonly opens?: OperationCase
   /**
    * The kinds of case that an operator decides by it. The decided case closes, unless the bank is asked: then what it
    * answers closes it.
    */
-  readonly decides?: OneOrMore<CaseKind>
+  readonly decides?: OneOrMore<OperationCase>
   /** The bank is asked about the operation as soon as nothing else is under way. */
   readonly asks?: true
   /** What the line is for, as a sentence. */
@@ -55,8 +55,7 @@ export interface Row<
   Reason extends string = string,
   Trigger extends string = string,
   Guard extends string = string,
-  CaseKind extends string = string,
-> extends Pick<Line<State, Reason, Trigger, Guard, CaseKind>, 'posts' | 'emits' | 'opens' | 'asks' | 'says' | 'rule'> {
+> extends Pick<Line<State, Reason, Trigger, Guard>, 'posts' | 'emits' | 'opens' | 'asks' | 'says' | 'rule'> {
   readonly from: State | null
   /** The reason of the doubt in which it applies; `null`: in none, `*`: in any. */
   readonly because: Reason | '*' | null
@@ -64,7 +63,7 @@ export interface Row<
   readonly when: readonly Guard[]
   readonly unless: readonly Guard[]
   /** The kinds of case that an operator decides by it; absent where it is no decision on a case. */
-  readonly decides?: readonly CaseKind[]
+  readonly decides?: readonly OperationCase[]
   readonly to: State
   /** Why it is in doubt afterwards; `null`: it is not, `same`: as before. */
   readonly reason: Reason | 'same' | null
@@ -73,13 +72,7 @@ export interface Row<
 }
 
 /** What a table is made of. */
-interface Declarations<
-  State extends string,
-  Reason extends string,
-  Trigger extends string,
-  Guard extends string,
-  CaseKind extends string,
-> {
+interface Declarations<State extends string, Reason extends string, Trigger extends string, Guard extends string> {
   readonly resource: string
   /** In the order of the documentation. */
   readonly states: readonly State[]
@@ -90,8 +83,6 @@ interface Declarations<
   readonly triggers: readonly Trigger[]
   /** Conditions a line may name, each with the sentence that explains it. */
   readonly guards: Readonly<Record<Guard, string>>
-  /** Reasons to open a case, each with the sentence an operator reads. */
-  readonly cases: Readonly<Record<CaseKind, string>>
 }
 
 /** A resource's whole life. */
@@ -100,11 +91,10 @@ export interface Machine<
   Reason extends string = string,
   Trigger extends string = string,
   Guard extends string = string,
-  CaseKind extends string = string,
-> extends Declarations<State, Reason, Trigger, Guard, CaseKind> {
-  readonly lines: readonly Line<State, Reason, Trigger, Guard, CaseKind>[]
+> extends Declarations<State, Reason, Trigger, Guard> {
+  readonly lines: readonly Line<State, Reason, Trigger, Guard>[]
   /** The lines, one by one for each state and trigger. */
-  readonly rows: readonly Row<State, Reason, Trigger, Guard, CaseKind>[]
+  readonly rows: readonly Row<State, Reason, Trigger, Guard>[]
 }
 
 /**
@@ -116,29 +106,18 @@ export function machine<
   const Reason extends string,
   const Trigger extends string,
   const Guard extends string,
-  const CaseKind extends string,
 >(
-  definition: Declarations<State, Reason, Trigger, Guard, CaseKind> & {
-    readonly lines: readonly Line<
-      NoInfer<State>,
-      NoInfer<Reason>,
-      NoInfer<Trigger>,
-      NoInfer<Guard>,
-      NoInfer<CaseKind>
-    >[]
+  definition: Declarations<State, Reason, Trigger, Guard> & {
+    readonly lines: readonly Line<NoInfer<State>, NoInfer<Reason>, NoInfer<Trigger>, NoInfer<Guard>>[]
   },
-): Machine<State, Reason, Trigger, Guard, CaseKind> {
+): Machine<State, Reason, Trigger, Guard> {
   return { ...definition, rows: definition.lines.flatMap(rowsOfLine) }
 }
 
 /** A line for each of its states and triggers. */
-export function rowsOfLine<
-  State extends string,
-  Reason extends string,
-  Trigger extends string,
-  Guard extends string,
-  CaseKind extends string,
->(line: Line<State, Reason, Trigger, Guard, CaseKind>): Row<State, Reason, Trigger, Guard, CaseKind>[] {
+export function rowsOfLine<State extends string, Reason extends string, Trigger extends string, Guard extends string>(
+  line: Line<State, Reason, Trigger, Guard>,
+): Row<State, Reason, Trigger, Guard>[] {
   const { from, on, when = [], unless = [], to, decides, ...effects } = line
   const places = from === null ? [null] : listOf(from)
   return places.flatMap((place) =>
@@ -210,19 +189,13 @@ export interface Standing<State extends string, Reason extends string> {
  * @param holds tells whether a guard holds for the input at hand
  * @param decided the kind of the case that an operator decides; left out where nobody does
  */
-export function rowFor<
-  State extends string,
-  Reason extends string,
-  Trigger extends string,
-  Guard extends string,
-  CaseKind extends string,
->(
-  { rows }: Pick<Machine<State, Reason, Trigger, Guard, CaseKind>, 'rows'>,
+export function rowFor<State extends string, Reason extends string, Trigger extends string, Guard extends string>(
+  { rows }: Pick<Machine<State, Reason, Trigger, Guard>, 'rows'>,
   { status, reason }: Standing<State, Reason>,
   on: Trigger,
   holds: (guard: Guard) => boolean,
   decided?: string,
-): Row<State, Reason, Trigger, Guard, CaseKind> | undefined {
+): Row<State, Reason, Trigger, Guard> | undefined {
   return rowsOn(rows, status, on).find(
     (row) =>
       (row.because === '*' || row.because === reason) &&
@@ -234,7 +207,7 @@ export function rowFor<
 
 /** A row that decides cases applies to those kinds only. */
 function isAbout({ decides }: Pick<Row, 'decides'>, decided: string | undefined): boolean {
-  return decides === undefined ? decided === undefined : decided !== undefined && decides.includes(decided)
+  return decides === undefined ? decided === undefined : decides.some((kind) => kind === decided)
 }
 
 type AnyRow = Pick<Row, 'from' | 'on'>

@@ -48,10 +48,6 @@ export const adjustment = machine({
     'it left': 'it left the bank’s account, or the bank does not have it',
     'of a movement': 'the bank’s statement has it, as a movement of its own',
   },
-  cases: {
-    unexplained_credit:
-      'The bank’s statement has money that came in and that the books do not have. It is held in suspense.',
-  },
   // biome-ignore format: one line of the table is one line
   lines: [
     { from: null, on: 'operator.credited', to: 'CREDITED', posts: 'adjustment_credited', rule: 'adjustment.states.1', says: 'What came in is `CREDITED`: it is free at once and repays a debt first. The ledger shows an `ADJUSTMENT` with the reason.' },

@@ -45,7 +45,7 @@ export interface DifferencesOptions {
 }
 
 /** Our books have it otherwise, or the statement said otherwise before. */
-const DIFFERS = 'statement_differs'
+const DIFFERS = 'line_differs'
 
 const BATCH = 500
 
@@ -207,7 +207,7 @@ class StatementDifferences implements Differences {
     // By an event or another process since it was looked at: the next reading finds that.
     if (await this.#store.isBooked(entry)) return 'NOTHING'
     const recipient = operationId === null ? await this.#recipientOf(entry) : {}
-    const facts = { reason, operationId, ...factsOf(entry), ...recipient }
+    const facts = { rule: 'statement.6', reason, operationId, ...factsOf(entry), ...recipient }
     if (entry.direction === 'in') {
       // Held already by a process that ended before it could note that.
       if (entry.heldBy === null) await this.#holding.hold(entry, facts)
@@ -287,13 +287,18 @@ function otherwiseBooked(entry: OpenEntry, reason: string, retold: RetoldCase | 
   const bookedCents = booked?.valueCents ?? valueCents
   const isDanger = direction === 'in' ? valueCents < bookedCents : valueCents > bookedCents
   const { reference, facts } = retold ?? { reference: keyOf(entry), facts: factsOf(entry) }
-  return { kind: DIFFERS, reference, facts: { reason, ...facts, ...bookedFacts(entry) }, isDanger }
+  return { kind: DIFFERS, reference, facts: { reason, ...facts, ...bookedFacts(entry), rule: 'statement.7' }, isDanger }
 }
 
 /** Dangerous where it came in: money that the bank does not know. */
 function missing(gap: Gap): Difference {
   const { direction, id } = gap
-  return { kind: MISSING, reference: `${direction} ${id}`, facts: gapFacts(gap), isDanger: direction === 'in' }
+  return {
+    kind: MISSING,
+    reference: `${direction} ${id}`,
+    facts: { rule: 'statement.8', ...gapFacts(gap) },
+    isDanger: direction === 'in',
+  }
 }
 
 /**
@@ -308,7 +313,7 @@ function retoldDifference(
 ): Difference[] {
   const reason = 'the statement said otherwise before'
   const booked: Document = open?.facts.booked === undefined ? {} : { booked: open.facts.booked }
-  const facts: Document = { reason, ...retoldFacts(entry, before), ...booked }
+  const facts: Difference['facts'] = { rule: 'statement.4', reason, ...retoldFacts(entry, before), ...booked }
   // What an operator booked of it may be over again, as it is told as it was at first.
   const known = decided ?? facts.before
   const isSame = (name: string) => isDocument(known) && known[name] === facts[name]

@@ -177,7 +177,7 @@ const selectRetold = statement<
        -- Told as it was at first, after it was told otherwise, also where that was decided of.
        OR t.kind || ' ' || t.id IN (
             SELECT regexp_replace(c.reference, ' again [0-9]+$', '') FROM "case" c
-             WHERE c.operation_id IS NULL AND c.kind = 'statement_differs' AND c.closed_at IS NULL AND c.facts ? 'before')
+             WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NULL AND c.facts ? 'before')
     ORDER BY t.ordinal`,
 )
 
@@ -300,7 +300,7 @@ const fillGaps = statement<[now: string]>(
                      WHERE s.direction = g.direction AND s.id = g.id AND ${IS_MOVEMENT})
      RETURNING g.direction, g.id
    )
-   ${closingCasesOf(MISSING, `f.direction || ' ' || f.id`, 'filled f', '$1')}`,
+   ${closingCasesOf(`'${MISSING}'`, `f.direction || ' ' || f.id`, 'filled f', '$1')}`,
 )
 
 const selectGaps = statement<

@@ -1,6 +1,6 @@
 import type { LooseCase } from '@pixgate/spec'
 import type { Engine } from '../engine/engine.ts'
-import type { Case, Decision, Document, State } from '../engine/operation.ts'
+import type { Case, Decision, State } from '../engine/operation.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 import type { Logger } from '../platform/log.ts'
 
@@ -9,7 +9,7 @@ export interface Difference {
   /** With the reference the case that tells of it: one, for ever. */
   readonly kind: LooseCase
   readonly reference: string
-  readonly facts: Document
+  readonly facts: Case['facts']
   /** Whether money may be gone, or be made up: payouts and refunds are suspended for it, once. */
   readonly isDanger: boolean
 }

@@ -77,7 +77,7 @@ export function createUnreadableItems({ database, report, clock, logger }: Unrea
       await report(
         fresh.map((item) => {
           const { list, member, json } = item
-          const facts = { list, member, item: json.slice(0, ITEM_CHARS).toWellFormed(), from, to }
+          const facts = { rule: 'statement.12', list, member, item: json.slice(0, ITEM_CHARS).toWellFormed(), from, to }
           return { kind: KIND, reference: referenceOf(item), facts, isDanger: false }
         }),
       )

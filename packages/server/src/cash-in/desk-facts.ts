@@ -81,7 +81,7 @@ function learnedOf(
     return withReturn(cashIn, reference, { ...known, answered })
   }
   if (row.asks) return row.to === 'PENDING' ? { unknownSince: null } : {}
-  if (kind === 'payment_unconfirmed' || kind === 'too_many_payments') return reportedPaymentsFact({})
+  if (kind === 'payment_unconfirmed') return reportedPaymentsFact({})
   return row.to === 'EXPIRED' ? { expiredAt: nowMs, unknownSince: null } : {}
 }
 

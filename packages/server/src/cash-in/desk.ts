@@ -18,7 +18,15 @@ import { type CashIn, isCashIn, isOver } from './cash-in.ts'
 import { changesByDecision, changesByEnd, changesByReceipt } from './desk-facts.ts'
 import { deskNotification } from './desk-notification.ts'
 import { withWork } from './facts.ts'
-import { hasGoneBack, isKnownReturn, paidCents, refundableCents, returningCents, suspendedCents } from './returns.ts'
+import {
+  hasGoneBack,
+  isKnownReturn,
+  paidCents,
+  refundableCents,
+  returningCents,
+  suspendedCents,
+  UNNAMED,
+} from './returns.ts'
 import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
 
 /** What an operator's decision on a case of a cash-in does. Pure: the table in the spec says which there are. */
@@ -35,6 +43,15 @@ interface Given {
   readonly nowMs: number
 }
 
+/** Which payment went back is unclear. */
+const UNATTRIBUTED = 'cash-in.refunds.9'
+
+/** The bank gave no answer. */
+const MISSING = 'cash-in.unknown.7'
+
+/** What came after the end, what is booked as it was reported, and a return without an id. */
+const SETTLED: ReadonlySet<string> = new Set(['cash-in.failed.1', 'cash-in.paid.2', 'cash-in.refunds.5', UNNAMED])
+
 /** What the conditions of decisions mean. */
 const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'another case is open': ({ cashIn, openCase, isAccepting }) => isDoubtKept(cashIn, openCase.id, isAccepting),
@@ -44,6 +61,8 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'the merchant has a payment of it': ({ cashIn }) => cashIn.endToEndId !== null,
   'a return of it is under way': ({ cashIn, openCase }) => returningCents(cashIn, openCase.reference) > 0n,
   'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
+  'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
+  'its answer is missing': ({ openCase }) => openCase.rule === MISSING,
   'a payment is credited': ({ cashIn }) => cashIn.endToEndId !== null,
   'part of it went back, or may': ({ cashIn }) => isPartGone(cashIn),
   'its failure is known': ({ cashIn: { facts } }) => facts.failureCode !== undefined,
@@ -99,7 +118,7 @@ export const cashInDecider: CaseDecider<CashIn> = {
 function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
   if (decision === 'accept' || decision === 'return_to_payer') return ['amountCents']
   if (decision === 'book') return openCase.kind === 'return_unexplained' ? [] : ['operationId']
-  const isProof = (decision === 'debit' || decision === 'write_off') && openCase.kind === 'return_unnamed'
+  const isProof = (decision === 'debit' || decision === 'write_off') && openCase.rule === UNNAMED
   return isProof && suspendedDeparture(cashIn, openCase.reference) > 0n ? ['returnId'] : []
 }
 
@@ -109,11 +128,11 @@ function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: DeskDecision
  */
 function isReturnKnown(
   cashIn: CashIn,
-  { kind, reference }: DecidableCase,
+  { rule, reference }: DecidableCase,
   returnId: string | undefined,
   state: State,
 ): boolean {
-  if (returnId === undefined || (kind === 'return_unattributed' && returnId === reference)) return false
+  if (returnId === undefined || (rule === UNATTRIBUTED && returnId === reference)) return false
   return isKnownReturn(cashIn, returnId) || state.movement({ direction: 'out', id: returnId }) !== undefined
 }
 
@@ -175,7 +194,7 @@ export function endOfDoubt(cashIn: CashIn, closed: readonly string[], nowMs: num
   const openCases = cashIn.openCases?.filter(({ id }) => !closed.includes(id)) ?? []
   const after = { ...cashIn, openCases }
   if (reasonOf(after) === null) return { outcome: after }
-  const ended = { id: '', kind: '', reference: '', facts: {} }
+  const ended = { id: '', kind: '', reference: '', rule: '', facts: {} }
   const step = { on: 'doubt.decided', reference: '', outcome: (one: CashIn) => one } as const
   return follow(machine, after, { ...ending(after, ended, nowMs), ...step }, nowMs)
 }

@@ -1,4 +1,3 @@
-import { suspenseCases } from '@pixgate/spec'
 import type { Changes, Target } from '../engine/follow.ts'
 import { openCaseIds } from '../engine/open-cases.ts'
 import { reasonAfter, reasonOf } from '../engine/reason.ts'
@@ -18,6 +17,7 @@ import {
   returnsDueAt,
   returnsInDoubt,
   suspendedCents,
+  UNNAMED,
   unnamedReturn,
 } from './returns.ts'
 import { afterQuery, nextDueAt, questionDelayMs, restingDueAt } from './schedule.ts'
@@ -70,7 +70,7 @@ function withCases(cashIn: CashIn, row: Target<CashIn>, changes: Changes): Chang
       ...(changes.closes ?? []),
       ...openCaseIds(
         cashIn,
-        ({ kind }) => (isEnded && kind === 'end_unknown') || (isConfirmed && kind === 'payment_unconfirmed'),
+        ({ kind }) => (isEnded && kind === 'charge_unclear') || (isConfirmed && kind === 'payment_unconfirmed'),
       ),
     ],
   }
@@ -103,19 +103,19 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
       return {
         facts: {
           ...(reasonOf(cashIn) === 'conflict' && input.isAnswered ? { bankAnswer: input.bankAnswer } : {}),
-          ...(row.opens === 'end_unknown' ? { isEndCaseOpen: true } : {}),
+          ...(row.opens === 'charge_unclear' ? { isEndCaseOpen: true } : {}),
           ...(row.opens === 'payment_unconfirmed' ? { isPaymentCaseOpen: true } : {}),
         },
       }
     case 'clock.expired':
       return expired(cashIn.facts, input.isSwept, nowMs)
     case 'charge.accepted':
-      return row.opens === 'charge_contradicted' ? {} : factsAfterAcceptance(cashIn, input, row)
+      return row.reason === 'conflict' ? {} : factsAfterAcceptance(cashIn, input, row)
     case 'charge.rejected':
       return row.to === 'FAILED' ? { facts: failure(input) } : {}
     case 'charge.not_sent':
     case 'charge.unknown':
-      if (row.opens === 'result_missing') return {}
+      if (row.opens === 'charge_unclear') return {}
       return {
         dueAt: nowMs + questionDelayMs(cashIn),
         facts: {
@@ -246,7 +246,7 @@ function factsAfterPayment(
  */
 function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> {
   if (unnamedReturn(cashIn, returnId)) {
-    return { closes: openCaseIds(cashIn, (open) => open.kind === 'return_unnamed' && open.reference === returnId) }
+    return { closes: openCaseIds(cashIn, (open) => open.rule === UNNAMED && open.reference === returnId) }
   }
   const held = returnsInDoubt(cashIn).filter(([, { heldCents }]) => heldCents !== undefined)
   const isLast = held.length === 1 && held[0]?.[0] === returnId
@@ -273,7 +273,7 @@ function emptyCaseOf(cashIn: CashIn, { facts }: Changes, payment: string): Pick<
   const after = { ...cashIn, facts: { ...cashIn.facts, ...facts } }
   if (suspendedCents(after, payment) > 0n) return {}
   return {
-    closes: openCaseIds(cashIn, ({ kind, reference }) => suspenseCases.has(kind) && reference === payment),
+    closes: openCaseIds(cashIn, ({ kind, reference }) => kind === 'payment_in_suspense' && reference === payment),
   }
 }
 

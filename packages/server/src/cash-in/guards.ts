@@ -37,6 +37,7 @@ type Guard = Exclude<
   | 'a payment is credited'
   | 'part of it went back, or may'
   | 'its failure is known'
+  | 'its answer is missing'
 >
 
 /** Whether each condition holds. @source rules#cash-in.states */

@@ -44,7 +44,7 @@ export function cashInNotification(
 export function evidenceOf(cashIn: CashIn, input: CashInEvent, opens?: string): Document {
   switch (input.on) {
     case 'partner.confirmed':
-      if (opens === 'too_many_payments') return evidenceOfReported(cashIn, input.payment)
+      if (opens === 'payment_unconfirmed') return evidenceOfReported(cashIn, input.payment)
       return {
         endToEndId: input.payment.endToEndId,
         valueCents: Number(input.payment.valueCents),

@@ -44,6 +44,9 @@ export type KnownReturn =
   /** Only an event reported it; it was held, and none of our refunds was it. */
   | { readonly state: 'released' }
 
+/** The rule that opens a case of a return without an id. */
+export const UNNAMED = 'cash-in.refunds.10'
+
 /** A return that may be one of our refunds: nothing of it is debited yet. Instants are epoch milliseconds. */
 export type ReturnInDoubt = {
   readonly state: 'in_doubt'
@@ -568,7 +571,7 @@ function factsOfReported(
 ): CashInFacts {
   const { returnId } = reported
   if (posts !== undefined) return withReturn(cashIn, returnId, suspended(cashIn, reported, posts))
-  if (opens === 'return_restated' || opens === 'return_unnamed') return {}
+  if (opens === 'bank_contradicts' && !when.includes('returns exceed the payment')) return {}
   const isInDoubt = when.includes('a refund may explain it') || when.includes('a return to the payer may explain it')
   if (!isInDoubt) return withReturn(cashIn, returnId, booked(cashIn, reported))
   return {

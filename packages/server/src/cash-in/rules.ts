@@ -8,7 +8,7 @@ import { endOfDoubt } from './desk.ts'
 import { changesOf } from './facts.ts'
 import { GUARDS, isBeyondReported } from './guards.ts'
 import { cashInNotification, evidenceOf } from './notification.ts'
-import { reportedCents, reportedPayments } from './reported.ts'
+import { reportedCents, reportedPayments, reportedPaymentsFact } from './reported.ts'
 import { bookedReturn, isReportedBefore, returnInDoubt, returnsKnownBy, unnamedReturn } from './returns.ts'
 import { isAboutToBeAsked, isAtRest } from './schedule.ts'
 
@@ -82,13 +82,22 @@ function decideOne(cashIn: CashIn, told: CashInEvent, nowMs: number): Decision<C
 }
 
 /** While a case about payments that only events reported is open, it counts with those that they report besides. @source rules#desk.48 */
-function withReported({ facts, openCases = [] }: CashIn, decision: Decision<CashInOutcome>): Decision<CashInOutcome> {
+function withReported(
+  { facts: before, openCases = [] }: CashIn,
+  decision: Decision<CashInOutcome>,
+): Decision<CashInOutcome> {
   const { id: operationId, facts: factsAfter } = decision.outcome.cashIn
   const valueCents = reportedCents(factsAfter)
-  if (valueCents <= reportedCents(facts)) return decision
+  if (valueCents <= reportedCents(before)) return decision
+  const facts = { ...reportedPaymentsFact(reportedPayments(factsAfter)), valueCents }
   const told = openCases
-    .filter(({ kind }) => kind === 'payment_unconfirmed' || kind === 'too_many_payments')
-    .map(({ kind, reference }) => ({ operationId, kind, reference, facts: { valueCents } }))
+    .filter(({ kind }) => kind === 'payment_unconfirmed')
+    .map(({ reference, rule }) => ({
+      operationId,
+      kind: 'payment_unconfirmed' as const,
+      reference,
+      facts: { ...facts, rule },
+    }))
   return told.length === 0 ? decision : { ...decision, cases: [...(decision.cases ?? []), ...told] }
 }
 

@@ -4,7 +4,7 @@ import { ANSWERED } from '../operations/attempts.ts'
 import { changesByMove } from '../operations/facts.ts'
 import type { CashOut, CashOutFacts } from './cash-out.ts'
 import { planOf, restingDueAt } from './schedule.ts'
-import { suspendedArrival, suspendedDeparture } from './suspense.ts'
+import { LEFT_AFTER_RELEASE, suspendedArrival, suspendedDeparture } from './suspense.ts'
 
 /** What becomes known of a payout by an operator's decision. Pure. */
 
@@ -31,7 +31,7 @@ function withWork(cashOut: CashOut, known: Changes, row: Target<CashOut>, nowMs:
 
 function learnedBy(
   cashOut: CashOut,
-  { reference, kind, facts: told }: DecidableCase,
+  { reference, rule, facts: told }: DecidableCase,
   { evidence }: DeskOrder,
   { posts }: Target<CashOut>,
   nowMs: number,
@@ -58,7 +58,7 @@ function learnedBy(
       return {
         facts: {
           ...leftForIt(cashOut),
-          ...departureDecided(cashOut, reference, kind),
+          ...departureDecided(cashOut, reference, rule),
           ...backAs(cashOut, reference, evidence.returnId),
         },
       }
@@ -66,12 +66,12 @@ function learnedBy(
       return {
         facts: {
           ...leftForIt(cashOut),
-          ...departureDecided(cashOut, reference, kind),
+          ...departureDecided(cashOut, reference, rule),
           ...lossAfter(cashOut, suspendedDeparture(cashOut, reference)),
         },
       }
     case 'left_handed_over':
-      return { facts: departureDecided(cashOut, reference, kind) }
+      return { facts: departureDecided(cashOut, reference, rule) }
     case 'payout_return_credited': {
       const returns = { ...facts.returns, [reference]: Number(suspendedArrival(cashOut, reference)) }
       return { facts: { returns, ...arrivalDecided(cashOut, reference) } }
@@ -93,10 +93,10 @@ function confirmedFacts(confirmedAt: number): CashOutFacts {
 }
 
 /** What was held again for it is given back with it. */
-function departureDecided(cashOut: CashOut, reference: string, kind: string): CashOutFacts {
+function departureDecided(cashOut: CashOut, reference: string, rule: string): CashOutFacts {
   const cents = Number(suspendedDeparture(cashOut, reference))
   const decidedMovements = { ...cashOut.facts.decidedMovements, [reference]: cents }
-  return { decidedMovements, ...(kind === 'confirmed_after_release' ? { isReleased: true } : {}) }
+  return { decidedMovements, ...(rule === LEFT_AFTER_RELEASE ? { isReleased: true } : {}) }
 }
 
 /** @param cents written off now: negative, what came back @source rules#desk.9 */

@@ -16,6 +16,7 @@ import { countedBy } from '../operations/limits/limits.ts'
 import { type CashOut, leftCents, reversedCents } from './cash-out.ts'
 import { changesByDecision, changesByEnd } from './desk-facts.ts'
 import { deskNotification } from './desk-notification.ts'
+import { RETURN_MAY_BE_KNOWN } from './facts.ts'
 import {
   exceedsPayout,
   hasLoss,
@@ -44,6 +45,7 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'another case is open': ({ cashOut, openCase }) => isKeptInDoubt(machine, cashOut, openCase.id),
   'money that arrived is in suspense': ({ cashOut, openCase }) => suspendedArrival(cashOut, openCase.reference) > 0n,
   'money that left is in suspense': ({ cashOut, openCase }) => suspendedDeparture(cashOut, openCase.reference) > 0n,
+  'no answer settles it': ({ openCase }) => openCase.rule === RETURN_MAY_BE_KNOWN,
   'its movement is known': ({ isKnown }) => isKnown,
   'money of it is in suspense': ({ cashOut }) => hasSuspended(cashOut),
   'an attempt may still arrive': ({ cashOut: { facts }, nowMs }) => mayStillArrive(facts, nowMs),
@@ -116,12 +118,12 @@ function decideCase(
   state: State,
   nowMs: number,
 ): Decision<DeskOutcome<CashOut>> {
-  const { reference, kind } = openCase
+  const { reference, rule } = openCase
   const movements = movementsNamed(order, { endToEndId: 'out', returnId: 'in' })
   const given = { cashOut, openCase, isKnown: movements.some((it) => state.movement(it) !== undefined), nowMs }
   const [left, arrived] = [suspendedDeparture(cashOut, reference), suspendedArrival(cashOut, reference)]
   const booked = referenceOf(openCase, order, left > 0n)
-  const h = order.decision === 'executed' ? heldCents(cashOut) : heldAgainCents(cashOut, kind)
+  const h = order.decision === 'executed' ? heldCents(cashOut) : heldAgainCents(cashOut, rule)
   const decision = orderedBy(
     machine,
     cashOut,

@@ -138,11 +138,16 @@ function factsAfterMovement(
   }
 }
 
-function factsAfterReturn({ facts }: CashOut, input: ReturnedInput, { posts, opens }: Target<CashOut>): CashOutFacts {
+/** A return that is reported with its id and without it, or two returns. */
+export const RETURN_MAY_BE_KNOWN = 'cash-out.reversal.5'
+
+function factsAfterReturn({ facts }: CashOut, input: ReturnedInput, { posts, rule }: Target<CashOut>): CashOutFacts {
   const returned = { [input.returned.returnId]: Number(input.returned.valueCents) }
   if (posts === 'cash_out_returned') return { returns: { ...facts.returns, ...returned } }
-  if (opens === 'return_told_before') return input.isUnnamed ? {} : afterRepeatedReturn(facts, input.returned)
-  if (posts === undefined) return {}
+  if (posts === undefined) {
+    const isRepeated = rule === RETURN_MAY_BE_KNOWN && !input.isUnnamed
+    return isRepeated ? afterRepeatedReturn(facts, input.returned) : {}
+  }
   const unnamed = input.isUnnamed ? { unnamedReturns: { ...facts.unnamedReturns, ...returned } } : {}
   return { suspendedReturns: { ...facts.suspendedReturns, ...returned }, ...unnamed }
 }

@@ -26,9 +26,12 @@ export function heldCents({ endToEndId, valueCents, feeCents, facts }: CashOut):
   return facts.heldAgainCents === undefined ? valueCents + feeCents : BigInt(facts.heldAgainCents)
 }
 
+/** The rule that opens a case of money that left after its release. */
+export const LEFT_AFTER_RELEASE = 'cash-out.ended.2'
+
 /** What was held again for the money of a case, centavos: it is free where that came back or is a loss. */
-export function heldAgainCents(cashOut: CashOut, kind: string): bigint {
-  return kind === 'confirmed_after_release' ? heldCents(cashOut) : 0n
+export function heldAgainCents(cashOut: CashOut, rule: string): bigint {
+  return rule === LEFT_AFTER_RELEASE ? heldCents(cashOut) : 0n
 }
 
 /** What confirming by money in suspense takes of it and of the fee now: what is free and held pays. */

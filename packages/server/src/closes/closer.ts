@@ -62,7 +62,7 @@ export interface CloserOptions {
 export interface CloseDifference {
   readonly kind: typeof CLOSE_DIFFERS
   readonly reference: string
-  readonly facts: Document
+  readonly facts: Document & { readonly rule: string }
   readonly isDanger: boolean
 }
 
@@ -218,6 +218,7 @@ async function prepared(
 /** What its case tells. */
 function factsOf({ day, unexplainedCents, bank, booksCents, differenceCents }: CloseContent) {
   return {
+    rule: 'close.3',
     reason: 'at the end of the day the bank had another balance than our books, and no open case explains it',
     day,
     valueCents: unexplainedCents,

@@ -154,7 +154,7 @@ function caseOf(request: RequestedAdjustment): ReadCase {
 }
 
 function factsOf({ valueCents }: RequestedAdjustment): Document {
-  return { direction: valueCents > 0n ? 'in' : 'out', valueCents: Number(abs(valueCents)) }
+  return { rule: 'adjustment.create.4', direction: valueCents > 0n ? 'in' : 'out', valueCents: Number(abs(valueCents)) }
 }
 
 function abs(cents: bigint): bigint {

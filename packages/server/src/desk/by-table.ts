@@ -1,4 +1,5 @@
 import {
+  caseKind,
   type DeskDecision,
   deskDecisionNames,
   deskTriggers,
@@ -16,6 +17,7 @@ import {
   type MovementDirection,
   type MovementId,
   mergeDecisions,
+  type OpenCase,
   type Operation,
 } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
@@ -57,7 +59,7 @@ function isOf(
   standing: { readonly status: string; readonly reason: string | null },
 ): boolean {
   const isHere = from === standing.status && (because === '*' || because === standing.reason)
-  return isHere && on === trigger && decides.includes(kind)
+  return isHere && on === trigger && decides.some((one) => one === kind)
 }
 
 /** What stands in the way of a row. */
@@ -79,8 +81,8 @@ export function assertOpen({ openCases = [] }: Operation, { id }: Pick<Decidable
 }
 
 /** The rows by which one kind of operation moves. */
-type RowsOf<Op extends Operation, Trigger extends string, Guard extends string, CaseKind extends string> = Pick<
-  Machine<Op['status'], string, Trigger, Guard, CaseKind>,
+type RowsOf<Op extends Operation, Trigger extends string, Guard extends string> = Pick<
+  Machine<Op['status'], string, Trigger, Guard>,
   'rows'
 >
 
@@ -103,8 +105,8 @@ const BY_BALANCE: ReadonlySet<JournalKind> = new Set([
  * @throws not_possible_in_state (409) it has none
  * @source rules#desk.1
  */
-export function orderedBy<Op extends Operation, Trigger extends string, Guard extends string, CaseKind extends string>(
-  machine: RowsOf<Op, Trigger, Guard, CaseKind>,
+export function orderedBy<Op extends Operation, Trigger extends string, Guard extends string>(
+  machine: RowsOf<Op, Trigger, Guard>,
   operation: Op,
   openCase: DecidableCase,
   order: DeskOrder,
@@ -136,8 +138,8 @@ export function orderedBy<Op extends Operation, Trigger extends string, Guard ex
  * @param stepOf what the row is looked up with, of the operation without the case
  * @source rules#desk.5
  */
-export function endedBy<Op extends Operation, Trigger extends string, Guard extends string, CaseKind extends string>(
-  machine: RowsOf<Op, Trigger, Guard, CaseKind>,
+export function endedBy<Op extends Operation, Trigger extends string, Guard extends string>(
+  machine: RowsOf<Op, Trigger, Guard>,
   { id, kind }: DecidableCase,
   decided: Decision<Op>,
   stepOf: (operation: Op) => Looking<Op, Guard>,
@@ -246,12 +248,25 @@ function withoutCase<Op extends Operation>(operation: Op, id: string): Op {
 
 const CASTING = new WeakMap<readonly Row[], ReadonlySet<string>>()
 
-/** Whether a case is open that keeps a doubt alive, as it is of a kind that casts one. @source rules#desk.5 */
+/**
+ * Whether a case is open that keeps a doubt alive. One with money in suspense does where any line opens its kind with a doubt, any other
+ * one where a line under its rule does.
+ * @source rules#desk.5
+ */
 export function isKeptInDoubt({ rows }: Pick<Table, 'rows'>, { openCases = [] }: Operation, decided?: string): boolean {
-  let kinds = CASTING.get(rows)
-  if (!kinds) {
-    kinds = new Set(rows.flatMap(({ opens, reason }) => (opens && reason && reason !== 'same' ? [opens] : [])))
-    CASTING.set(rows, kinds)
+  let casting = CASTING.get(rows)
+  if (!casting) {
+    casting = new Set(
+      rows.flatMap(({ opens, reason, rule }) =>
+        opens && reason && reason !== 'same' ? [castBy({ kind: opens, rule })] : [],
+      ),
+    )
+    CASTING.set(rows, casting)
   }
-  return openCases.some(({ id, kind }) => id !== decided && kinds.has(kind))
+  const all = casting
+  return openCases.some((open) => open.id !== decided && all.has(castBy(open)))
+}
+
+function castBy({ kind, rule }: Pick<OpenCase, 'kind' | 'rule'>): string {
+  return caseKind(kind)?.holds === 'suspense' ? kind : `${kind} ${rule}`
 }

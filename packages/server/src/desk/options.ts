@@ -47,7 +47,8 @@ export function optionsOf(
   const decider = operation && deciders[operation.kind]
   if (!operation || !decider || whole.closedAt !== null) return []
   const { id, kind, reference, facts, amountCents } = whole
-  const openCase: DecidableCase = { id, kind, reference, facts: facts as DecidableCase['facts'] }
+  const told = facts as DecidableCase['facts']
+  const openCase: DecidableCase = { id, kind, reference, rule: String(told.rule ?? ''), facts: told }
   return decider.options(operation, openCase, clock.now()).map((option) => {
     // What is closed counts with what was told of it; what books something with no more than that, or its operation.
     const cents = option.decision === 'close' ? amountCents : (amountCents ?? operation.valueCents)

@@ -1,4 +1,4 @@
-import { caseMeaning, type listCases, looseCaseMeaning } from '@pixgate/spec'
+import { caseKind, type listCases } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import type { CaseRow, OtherCase } from './store.ts'
 
@@ -14,7 +14,7 @@ export function summaryOf(row: CaseRow): CaseSummary {
     id,
     kind,
     state: closedAt === null ? 'open' : 'closed',
-    meaning: (operationKind === null ? looseCaseMeaning(kind) : caseMeaning(operationKind, kind)) ?? UNKNOWN,
+    meaning: caseKind(kind)?.meaning ?? UNKNOWN,
     reference,
     amountCents: amountCents === null ? null : Number(amountCents),
     operation:

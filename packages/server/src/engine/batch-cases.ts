@@ -13,7 +13,7 @@ export type WrittenCase = Case & {
 export interface ChangedCase {
   readonly id: string
   readonly operationId: string | null
-  /** What was told of it again. */
+  /** What was told of it again: the last is what it tells from now on. */
   readonly told: readonly Document[]
   /** Whether its operation changed in what a decision depends on. */
   readonly isTouched: boolean
@@ -21,12 +21,12 @@ export interface ChangedCase {
 
 type OpenedCase = Case & {
   readonly id: string
-  facts: Document
+  facts: Case['facts']
   readonly told: Document[]
   isClosed: boolean
 }
 
-type Name = Pick<Case, 'operationId' | 'kind' | 'reference'>
+type Name = Pick<OpenCase, 'kind' | 'reference'> & Pick<Case, 'operationId'>
 
 /**
  * The cases of a batch: like all that it writes they are folded, so that each is opened or closed once, and what follows
@@ -93,6 +93,7 @@ export class BatchCases {
    */
   open(opening: Case): boolean {
     const { operationId, kind, reference } = opening
+    const { rule } = opening.facts
     const open = this.openOf(operationId)
     const known = open.find((one) => isSame({ operationId, ...one }, opening))
     if (known) {
@@ -100,7 +101,7 @@ export class BatchCases {
       return false
     }
     const { id, version } = this.#openAgain(opening) ?? { id: this.#openAnew(opening), version: 1 }
-    this.#openOf.set(operationId, [...open, { id, kind, reference, version }])
+    this.#openOf.set(operationId, [...open, { id, kind, reference, rule, version }])
     return true
   }
 
@@ -146,10 +147,12 @@ export class BatchCases {
     const opened = this.#opened.find((one) => one.id === id)
     const changed = this.#change(id, operationId)
     if (changed) changed.told = [...changed.told, facts]
+    const { rule } = facts
+    const retold = (one: OpenCase) => (one.id === id ? { ...one, rule } : one)
+    this.#openOf.set(operationId, this.openOf(operationId).map(retold))
     if (!opened) return
     opened.told.push(facts)
-    // Of an operation the moves tell what came later.
-    if (operationId === null) opened.facts = facts
+    opened.facts = facts
   }
 
   /** The change of a case that was open before the batch; `undefined` for one that the batch opens. */

@@ -1,4 +1,4 @@
-import { caseMeaning, looseCaseMeaning } from '@pixgate/spec'
+import { caseKind } from '@pixgate/spec'
 import type { Case, Document, Operation } from './operation.ts'
 
 /**
@@ -20,13 +20,13 @@ export function caseLine(
     ...(reportedCents === undefined
       ? {}
       : { reportedCents, ...(expectedCents === undefined ? {} : { expectedCents }) }),
-    ...(operation ? { meaning: caseMeaning(operation.kind, kind) } : {}),
-    ...(operationId === null ? { meaning: looseCaseMeaning(kind) } : {}),
+    rule: facts.rule,
+    meaning: caseKind(kind)?.meaning,
   }
 }
 
 /** Facts of a case that tell when, and not what: the same told with other ones is nothing new. @source rules#desk.51 */
-export const CASE_TIMES = ['occurredAt', 'missedAt', 'deniedAt', 'since', 'readAt'] as const
+export const CASE_TIMES = ['occurredAt', 'missedAt', 'deniedAt', 'since', 'readAt', 'askedAt'] as const
 
 /** What facts tell of an amount. */
 function centsIn(facts: unknown): number | undefined {

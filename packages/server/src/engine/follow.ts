@@ -21,7 +21,7 @@ export type Changes = Pick<
 
 /** What of a row decides about a move's changes. */
 export interface Target<Op extends Operation = Operation>
-  extends Pick<Row, 'when' | 'reason' | 'posts' | 'opens' | 'asks' | 'decides'> {
+  extends Pick<Row, 'when' | 'reason' | 'posts' | 'opens' | 'asks' | 'decides' | 'rule'> {
   readonly to: Op['status']
 }
 
@@ -52,14 +52,8 @@ export interface Step<Op extends Operation, Trigger extends string, Guard extend
  * Looks the input up in the resource's table and decides what its row says. No row: nothing changes.
  * @source rules#engine.1
  */
-export function follow<
-  Op extends Operation,
-  Trigger extends string,
-  Guard extends string,
-  CaseKind extends string,
-  Outcome,
->(
-  machine: Pick<Machine<Op['status'], string, Trigger, Guard, CaseKind>, 'rows'>,
+export function follow<Op extends Operation, Trigger extends string, Guard extends string, Outcome>(
+  machine: Pick<Machine<Op['status'], string, Trigger, Guard>, 'rows'>,
   operation: Op,
   step: Step<Op, Trigger, Guard, Outcome>,
   now: number,
@@ -85,7 +79,14 @@ export function follow<
       : [],
     notifications: row.emits && step.notification ? [{ operationId: operation.id, ...step.notification(row.to) }] : [],
     cases: row.opens
-      ? [{ operationId: operation.id, kind: row.opens, reference: step.reference, facts: evidence }]
+      ? [
+          {
+            operationId: operation.id,
+            kind: row.opens,
+            reference: step.reference,
+            facts: { ...evidence, rule: row.rule },
+          },
+        ]
       : [],
     closes: [
       ...(isDoubtOver ? doubtCaseIds(operation) : []),

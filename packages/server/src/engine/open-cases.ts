@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { suspenseCases } from '@pixgate/spec'
+import { caseKind, cashIn, cashOut, type JournalTemplate, journals, refundIn } from '@pixgate/spec'
 import type { OpenCase, Operation } from './operation.ts'
 
 /**
@@ -13,7 +13,18 @@ export function openCaseIds({ id, openCases }: Operation, isMeant: (openCase: Op
   return openCases.filter(isMeant).map((openCase) => openCase.id)
 }
 
+/** The rules that open a case about money in suspense, of whatever kind. @source rules#ledger.suspense */
+const suspenseRules: ReadonlySet<string> = new Set(
+  [...cashIn.lines, ...cashOut.lines, ...refundIn.lines].flatMap(({ posts, opens, rule }) =>
+    posts !== undefined && opens !== undefined && movesSuspense(journals[posts]) ? [rule] : [],
+  ),
+)
+
+function movesSuspense({ postings }: JournalTemplate): boolean {
+  return postings.some(({ account }) => account === 'suspense_in' || account === 'suspense_out')
+}
+
 /** The open cases that the end of a doubt closes: all but those of money in suspense. @source rules#ledger.suspense */
 export function doubtCaseIds(operation: Operation): readonly string[] {
-  return openCaseIds(operation, ({ kind }) => !suspenseCases.has(kind))
+  return openCaseIds(operation, ({ kind, rule }) => caseKind(kind)?.holds !== 'suspense' && !suspenseRules.has(rule))
 }

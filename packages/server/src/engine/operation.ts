@@ -6,6 +6,7 @@ import type {
   EventType,
   JournalKind,
   LooseCase,
+  OperationCase,
   RefundInStatus,
   Variable,
 } from '@pixgate/spec'
@@ -107,6 +108,8 @@ export interface OpenCase {
   readonly id: string
   readonly kind: string
   readonly reference: string
+  /** The rule by which it was opened, or was last reported again. */
+  readonly rule: string
   /** Grows with every change that a decision depends on. @source rules#engine.22 */
   readonly version: number
 }
@@ -156,12 +159,13 @@ export interface Notification {
 
 /** A case for an operator: unique per (operation, kind, reference). One of an operation opens with a move of it. */
 export type Case = (
-  | { readonly operationId: string; readonly kind: string }
+  | { readonly operationId: string; readonly kind: OperationCase }
   // Each of these has its decisions. @source rules#desk.50
   | { readonly operationId: null; readonly kind: LooseCase }
 ) & {
   readonly reference: string
-  readonly facts: Document
+  /** The report, and the rule by which it opens the case. */
+  readonly facts: Document & { readonly rule: string }
 }
 
 /** A row of the audit trail: who did what, from where. */

@@ -53,7 +53,8 @@ type WithCases = OperationRow & { readonly open_cases: readonly OpenCase[] | nul
 
 /** Each with its open cases, of one snapshot. @source rules#engine.19 */
 const WITH_CASES = `SELECT ${OPERATION_COLUMNS},
-          (SELECT json_agg(json_build_object('id', c.id, 'kind', c.kind, 'reference', c.reference, 'version', c.version))
+          (SELECT json_agg(json_build_object('id', c.id, 'kind', c.kind, 'reference', c.reference,
+                                            'rule', coalesce(c.facts ->> 'rule', ''), 'version', c.version))
              FROM "case" c WHERE c.operation_id = operation.id AND c.closed_at IS NULL) AS open_cases
      FROM operation`
 

@@ -60,7 +60,7 @@ export class Applier {
     }
     if ((await this.#bookedOn(event, meaning)) !== undefined) return this.#outcomes.done(row, 'KNOWN', id)
     await this.#askAbout(event, meaning)
-    return this.#outcomes.park(row, event, 'the bank has not confirmed it', meaning, 'disputed_event')
+    return this.#outcomes.park(row, event, 'the bank has not confirmed it', meaning, 'desk.58')
   }
 
   async #outcomeOf(
@@ -96,7 +96,7 @@ export class Applier {
     if (settled !== undefined) return this.#outcomes.done(row, 'KNOWN', settled)
     await this.#askAbout(event, meaning)
     if (!saysMoneyMoved(event)) return this.#outcomes.done(row, 'ASKED', null)
-    return this.#outcomes.park(row, event, 'its references disagree', meaning, 'disputed_event')
+    return this.#outcomes.park(row, event, 'its references disagree', meaning, 'partner-inbox.12')
   }
 
   async #bookedOn(event: ReadableEvent, { among }: Meaning): Promise<string | undefined> {

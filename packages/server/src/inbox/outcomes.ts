@@ -2,7 +2,7 @@ import { Refusal } from '@pixgate/spec'
 import type { ReadableEvent } from '../banks/inbound.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Document } from '../engine/operation.ts'
+import type { Case } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import { DatabaseUnavailable } from '../platform/db/errors.ts'
 import type { Logger } from '../platform/log.ts'
@@ -20,7 +20,7 @@ export interface Outcomes {
    * It waits for the operation to appear, or for the bank's answers; in the end an operator is told.
    * @source rules#partner-inbox.8
    */
-  park(row: InboxEvent, event: ReadableEvent, outcome: string, meaning: Meaning, kind?: EventCase): Promise<InboxResult>
+  park(row: InboxEvent, event: ReadableEvent, outcome: string, meaning: Meaning, rule?: string): Promise<InboxResult>
   /** It is tried again soon, as it is. */
   again(row: InboxEvent): InboxResult
   /** Applied to nothing, ever, and never in silence. @source rules#partner-inbox.13, failure-modes#EV-36 */
@@ -31,9 +31,6 @@ export interface Outcomes {
    */
   failed(row: InboxEvent, error: unknown): Promise<InboxResult>
 }
-
-/** The kinds of cases about events. */
-type EventCase = 'unmatched_event' | 'disputed_event' | 'quarantined_event'
 
 /** What is needed for them. */
 export interface OutcomesOptions {
@@ -54,10 +51,10 @@ export function createOutcomes({ store, cashIns, engine, clock, logger }: Outcom
     event: ReadableEvent,
     outcome: string,
     { among }: Meaning,
-    kind: EventCase = 'unmatched_event',
+    rule = 'partner-inbox.8',
   ): Promise<InboxResult> {
     if (row.parkings < PARKING_DELAYS_MS.length) return parked(row, outcome)
-    await openCase(row, kind, { outcome, operations: [...among], bank: await atBank(event) })
+    await openCase(row, { rule, outcome, operations: [...among], bank: await atBank(event) })
     return { ...keptOf(row), state: stateAfter(row, 'PARKED'), outcome: 'CASE_OPENED', operationId: null, dueAt: null }
   }
 
@@ -68,7 +65,7 @@ export function createOutcomes({ store, cashIns, engine, clock, logger }: Outcom
   }
 
   /** Operator action is required. The same report, repeated, is the same case. @source rules#partner-inbox.13 */
-  async function openCase(row: InboxEvent, kind: EventCase, more: Document): Promise<void> {
+  async function openCase(row: InboxEvent, more: Case['facts']): Promise<void> {
     const { event, callback, ordinal } = row
     const told = event.kind === 'unreadable' ? {} : { event: event.evidence }
     const facts = { inboxId: callback.id, ordinal, endpoint: callback.endpoint, ...told, ...more }
@@ -77,7 +74,7 @@ export function createOutcomes({ store, cashIns, engine, clock, logger }: Outcom
     if (row.attributedTo !== null && (await store.hasOpenCase(reference))) return
     await engine.execute({
       reads: [],
-      decide: () => ({ cases: [{ operationId: null, kind, reference, facts }], outcome: undefined }),
+      decide: () => ({ cases: [{ operationId: null, kind: 'event_set_aside', reference, facts }], outcome: undefined }),
     })
   }
 
@@ -92,7 +89,7 @@ export function createOutcomes({ store, cashIns, engine, clock, logger }: Outcom
 
   async function quarantine(row: InboxEvent, fault: string, { id, among }: Meaning): Promise<InboxResult> {
     const outcome = row.state === 'CONFLICT' ? `contradicts another event; ${fault}` : fault
-    await openCase(row, 'quarantined_event', { outcome, operations: [...among] })
+    await openCase(row, { rule: 'partner-inbox.13', outcome, operations: [...among] })
     return { ...keptOf(row), state: 'QUARANTINED', outcome, operationId: id ?? null, dueAt: null }
   }
 

@@ -188,7 +188,7 @@ const mark = statement<
    UPDATE "case" c SET closed_at = $9
      FROM marked m
     WHERE m.outcome IN ('APPLIED', 'KNOWN', 'IGNORED', 'ASKED') AND c.operation_id IS NULL AND c.closed_at IS NULL
-      AND c.kind IN ('unmatched_event', 'disputed_event', 'quarantined_event')
+      AND c.kind = 'event_set_aside'
       AND c.reference = encode(m.content_hash, 'hex')`,
 )
 
@@ -201,7 +201,7 @@ const selectOpenCase = statement<[reference: string], { id: string }>(
   'inbox.open_case',
   `SELECT id FROM "case"
     WHERE operation_id IS NULL AND closed_at IS NULL AND reference = $1
-      AND kind IN ('unmatched_event', 'disputed_event', 'quarantined_event') LIMIT 1`,
+      AND kind = 'event_set_aside' LIMIT 1`,
 )
 
 /** Makes the store of a database. */

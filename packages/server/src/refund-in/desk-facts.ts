@@ -4,7 +4,7 @@ import { ANSWERED } from '../operations/attempts.ts'
 import { changesByMove } from '../operations/facts.ts'
 import type { RefundIn, RefundInFacts } from './refund-in.ts'
 import { planOf, restingDueAt } from './schedule.ts'
-import { suspendedDeparture } from './suspense.ts'
+import { LEFT_AFTER_RELEASE, suspendedDeparture } from './suspense.ts'
 
 /** What becomes known of a refund by an operator's decision. Pure. */
 
@@ -30,7 +30,7 @@ function withWork(refund: RefundIn, known: Changes, row: Target<RefundIn>, nowMs
 
 function learnedBy(
   refund: RefundIn,
-  { reference, kind, facts: told }: DecidableCase,
+  { reference, rule, facts: told }: DecidableCase,
   { evidence: { returnId = '' } }: DeskOrder,
   { posts }: Target<RefundIn>,
   nowMs: number,
@@ -55,7 +55,7 @@ function learnedBy(
       const isIts = posts !== 'left_handed_over' && refund.status === 'PENDING'
       return {
         decidedReturns,
-        ...(kind === 'confirmed_after_release' ? givenBack(refund) : {}),
+        ...(rule === LEFT_AFTER_RELEASE ? givenBack(refund) : {}),
         // It shows that the bank has it: it is not sent again. What the statement showed is that.
         ...(isIts ? { isAccepted: true, isShown: false } : {}),
       }

@@ -36,10 +36,14 @@ interface Given {
   readonly nowMs: number
 }
 
+/** The return that confirms it is booked as another one. */
+const BOOKED_BEFORE = 'refund-in.doubt.3'
+
 /** What the conditions of decisions mean. */
 const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'another case is open': ({ refund, openCase }) => isKeptInDoubt(machine, refund, openCase.id),
   'money that left is in suspense': ({ refund, openCase }) => suspendedDeparture(refund, openCase.reference) > 0n,
+  'no answer settles it': ({ openCase }) => openCase.rule === BOOKED_BEFORE,
   'its movement is known': ({ isKnown }) => isKnown,
   'money of it is in suspense': ({ refund }) => hasSuspended(refund),
   'an attempt may still arrive': ({ refund: { facts }, nowMs }) => mayStillArrive(facts, nowMs),
@@ -110,7 +114,7 @@ function decideCase(
   const isKnown = movementsNamed(order, waysOf(order)).some((it) => state.movement(it) !== undefined)
   const given = { refund, holder: holderIn(state, refund), openCase, isKnown, nowMs }
   const left = suspendedDeparture(refund, openCase.reference)
-  const h = order.decision === 'executed' ? heldCents(refund) : heldAgainCents(refund, openCase.kind)
+  const h = order.decision === 'executed' ? heldCents(refund) : heldAgainCents(refund, openCase.rule)
   const decision = orderedBy(
     machine,
     refund,

@@ -19,7 +19,10 @@ export function heldCents(refund: RefundIn): bigint {
   return refund.status === 'PENDING' ? fundsOf(refund).r : BigInt(refund.facts.heldAgainCents ?? 0)
 }
 
+/** The rule that opens a case of money that left after its release. */
+export const LEFT_AFTER_RELEASE = 'refund-in.ended.6'
+
 /** What was held again for the money of a case, centavos. */
-export function heldAgainCents({ facts }: RefundIn, kind: string): bigint {
-  return kind === 'confirmed_after_release' ? BigInt(facts.heldAgainCents ?? 0) : 0n
+export function heldAgainCents({ facts }: RefundIn, rule: string): bigint {
+  return rule === LEFT_AFTER_RELEASE ? BigInt(facts.heldAgainCents ?? 0) : 0n
 }

@@ -99,7 +99,14 @@ export function holding(line: Line, id: string, facts: Document): Decision<undef
   return {
     creates: [create],
     journals: [{ operationId: id, kind: 'held_arrived', reference: movementId, amounts: { p: valueCents } }],
-    cases: [{ operationId: id, kind: 'unexplained_credit', reference: `${entry} ${movementId}`, facts }],
+    cases: [
+      {
+        operationId: id,
+        kind: 'unexplained_credit',
+        reference: `${entry} ${movementId}`,
+        facts: { ...facts, rule: 'adjustment.held.1' },
+      },
+    ],
     outcome: undefined,
   }
 }

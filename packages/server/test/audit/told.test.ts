@@ -112,7 +112,7 @@ test('[audit.9] [audit.2] where somebody switched that off, the verification nam
 
 test('[audit.10] a case of the bank’s statement begins open, and who closes it stands in the trail', async (t) => {
   const { thief } = await stolen(t)
-  const kinds = ['statement_missing', 'statement_unexplained', 'statement_differs']
+  const kinds = ['line_missing', 'unexplained_credit', 'unexplained_debit', 'line_differs']
   const insert = (kind: string, closed: string) =>
     `INSERT INTO "case" (id, operation_id, kind, reference, facts, opened_at, closed_at)
      VALUES (gen_random_uuid(), NULL, '${kind}', 'in E1', '{}', now(), ${closed})`

@@ -131,12 +131,12 @@ test('[trip-wire.2] [PL-52] money that somebody takes out of the account suspend
   await minutes(pix, 5)
   assert.equal((await stands(pix)).isSuspended, false)
   await minutes(pix, 2)
-  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_unexplained'] })
-  const [facts] = await caseFacts(pix.database, 'statement_unexplained')
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['unexplained_debit'] })
+  const [facts] = await caseFacts(pix.database, 'unexplained_debit')
   assert.partialDeepStrictEqual(facts, { movementId: endToEndId, valueCents: 40_000, direction: 'out' })
   assert.equal(await adjust(pix, -40_000), 201)
   await minutes(pix, 2)
-  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_unexplained (closed)'] })
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['unexplained_debit (closed)'] })
   await pix.assertBooksAgree()
 })
 
@@ -177,7 +177,7 @@ test('[trip-wire.1] [PL-50] where the bank cannot be asked about payouts it is b
   })
   const pix = await world(t, {}, { ...STEPPED, bank })
   await madeUpReturn(pix)
-  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_missing'] })
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['line_missing'] })
 })
 
 test('[trip-wire.2] [PL-52] where others pay from the account too, what they take is a case', async (t) => {
@@ -185,5 +185,5 @@ test('[trip-wire.2] [PL-52] where others pay from the account too, what they tak
   await pix.balance(90_000)
   await pix.bank('POST', '/control/debits', { valueCents: 40_000 })
   await minutes(pix, 15)
-  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: ['statement_unexplained'] })
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: ['unexplained_debit'] })
 })

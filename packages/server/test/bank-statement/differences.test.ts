@@ -18,15 +18,15 @@ function pay({ apply }: StatementFixture, id: string, endToEndId: string, occurr
   return apply(id, { on: 'partner.confirmed', payment: payment({ endToEndId, occurredAt }), transactionId: 'tx' })
 }
 
-test('[statement.6] [PL-11] incoming money that names no operation of ours is in clearing after a minute, with a case, once', async (t) => {
+test('[statement.6] [PL-11] incoming money that names no operation of ours is held in suspense after a minute, with a case, once', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', { reference: STRANGER })])
   await fixture.sweep()
   assert.deepEqual(await cases(fixture.database), [])
   await fixture.minutes(1)
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
-  const [facts] = await caseFacts(fixture.database, 'statement_unexplained')
+  assert.deepEqual(await cases(fixture.database), ['unexplained_credit'])
+  const [facts] = await caseFacts(fixture.database, 'unexplained_credit')
   assert.partialDeepStrictEqual(facts, {
     entry: 'PAYMENT_RECEIVED',
     movementId: 'E1',
@@ -34,8 +34,8 @@ test('[statement.6] [PL-11] incoming money that names no operation of ours is in
     valueCents: 100_00,
   })
   await fixture.minutes(10)
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
-  assert.partialDeepStrictEqual(await balances(fixture.database), { clearing: 100_00n, settlement: -100_00n })
+  assert.deepEqual(await cases(fixture.database), ['unexplained_credit'])
+  assert.partialDeepStrictEqual(await balances(fixture.database), { suspense_in: 100_00n, settlement: -100_00n })
   await assertBooks(fixture.database)
 })
 
@@ -48,7 +48,7 @@ test('[statement.6] outgoing money that names no operation of ours is a case aft
   await fixture.minutes(4)
   assert.deepEqual(await cases(fixture.database), [])
   await fixture.minutes(1)
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+  assert.deepEqual(await cases(fixture.database), ['unexplained_debit'])
   assert.deepEqual(await balances(fixture.database), {})
 })
 
@@ -63,7 +63,7 @@ test('[statement.6] its case closes by itself when our books have it after all',
   await fixture.minutes(1)
   assert.deepEqual(await balances(fixture.database), { available: 99_00n, fees: 1_00n, settlement: -100_00n })
   await assertBooks(fixture.database)
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained (closed)'])
+  assert.deepEqual(await cases(fixture.database), ['unexplained_credit (closed)'])
   assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 MATCHED'])
 })
 
@@ -74,8 +74,8 @@ test('[statement.6] what its operation does not take is a case as well', async (
   fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', future)])
   await fixture.sweep()
   await fixture.minutes(6)
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
-  const [facts] = await caseFacts(fixture.database, 'statement_unexplained')
+  assert.deepEqual(await cases(fixture.database), ['unexplained_credit'])
+  const [facts] = await caseFacts(fixture.database, 'unexplained_credit')
   assert.partialDeepStrictEqual(facts, { operationId: charge.id, reason: 'its operation did not take it: IMPLAUSIBLE' })
 })
 
@@ -89,8 +89,8 @@ test('[statement.7] [PL-11] a movement that our books have with another amount i
   await fixture.minutes(4)
   assert.deepEqual(await cases(fixture.database), [])
   await fixture.minutes(10)
-  assert.deepEqual(await cases(fixture.database), ['statement_differs'])
-  const [facts] = await caseFacts(fixture.database, 'statement_differs')
+  assert.deepEqual(await cases(fixture.database), ['line_differs'])
+  const [facts] = await caseFacts(fixture.database, 'line_differs')
   assert.partialDeepStrictEqual(facts, { valueCents: 99_00, booked: { operationId: charge.id, valueCents: 100_00 } })
   assert.deepEqual(await bookedMovements(fixture.database), ['E1'])
 })
@@ -103,8 +103,8 @@ test('[statement.7] [PL-11] a movement that our books have as another operationâ
   fixture.bank.answer = () => pageOf([entry])
   await fixture.sweep()
   await fixture.minutes(6)
-  assert.deepEqual(await cases(fixture.database), ['statement_differs'])
-  const [facts] = await caseFacts(fixture.database, 'statement_differs')
+  assert.deepEqual(await cases(fixture.database), ['line_differs'])
+  const [facts] = await caseFacts(fixture.database, 'line_differs')
   assert.partialDeepStrictEqual(facts, { reference: right.orderId, booked: { operationId: wrong.id } })
 })
 
@@ -119,8 +119,8 @@ test('[statement.4] [statement.7] an entry reported twice is kept once; reported
   assert.deepEqual(await cases(fixture.database), [])
   fixture.bank.answer = () => pageOf([{ ...entry, valueCents: 1n }])
   await fixture.minutes(2)
-  assert.deepEqual(await cases(fixture.database), ['statement_differs'])
-  const [facts] = await caseFacts(fixture.database, 'statement_differs')
+  assert.deepEqual(await cases(fixture.database), ['line_differs'])
+  const [facts] = await caseFacts(fixture.database, 'line_differs')
   assert.partialDeepStrictEqual(facts, { valueCents: 1, before: { valueCents: 100_00 } })
 })
 
@@ -145,8 +145,8 @@ test('[statement.8] [PL-14] what our books have and two readings do not is a cas
   await fixture.minutes(5)
   assert.deepEqual(await cases(fixture.database), [], 'missing in one reading')
   await fixture.minutes(1)
-  assert.deepEqual(await cases(fixture.database), ['statement_missing'])
-  const [facts] = await caseFacts(fixture.database, 'statement_missing')
+  assert.deepEqual(await cases(fixture.database), ['line_missing'])
+  const [facts] = await caseFacts(fixture.database, 'line_missing')
   assert.partialDeepStrictEqual(facts, {
     direction: 'in',
     movementId: 'E1',
@@ -156,9 +156,9 @@ test('[statement.8] [PL-14] what our books have and two readings do not is a cas
   await fixture.minutes(5)
   fixture.bank.answer = () => pageOf([entry])
   await fixture.minutes(1)
-  assert.deepEqual(await cases(fixture.database), ['statement_missing (closed)'])
+  assert.deepEqual(await cases(fixture.database), ['line_missing (closed)'])
   await fixture.minutes(10)
-  assert.deepEqual(await cases(fixture.database), ['statement_missing (closed)'])
+  assert.deepEqual(await cases(fixture.database), ['line_missing (closed)'])
 })
 
 test('[statement.8] a credit that the statement lacks is looked for where it was paid, less often with its age, until its case is closed', async (t) => {
@@ -200,7 +200,7 @@ test('[statement.8] [PL-50] a credit is looked for by when it was booked, whatev
   await fixture.minutes(2)
   await pay(fixture, charge.id, 'E1', charge.createdAt + 1_000)
   await fixture.minutes(6)
-  assert.deepEqual(await cases(fixture.database), ['statement_missing'])
+  assert.deepEqual(await cases(fixture.database), ['line_missing'])
   assert.equal((await payoutSwitch(fixture.database)).isSuspended, true)
 })
 
@@ -227,7 +227,7 @@ test('[statement.8] [PL-14] while windows of the past are read nothing is missed
   assert.ok(fixture.bank.asked.length > 3)
   await fixture.minutes(3)
   // The charge was paid after its expiry: that is what its one case is about.
-  assert.deepEqual(await cases(fixture.database), ['paid_after_expiry'])
+  assert.deepEqual(await cases(fixture.database), ['payment_in_suspense'])
 })
 
 test('[statement.8] [PL-42] a return that has no id but ours is not reported as missing: it has its own case', async (t) => {
@@ -240,7 +240,7 @@ test('[statement.8] [PL-42] a return that has no id but ours is not reported as 
   await fixture.refunds.applyReturn(charge.id, { ...returned, transactionId: null, isUnnamed: true })
   await fixture.sweep()
   await fixture.minutes(8)
-  assert.deepEqual(await cases(fixture.database), ['return_unnamed'])
+  assert.deepEqual(await cases(fixture.database), ['debit_in_suspense'])
 })
 
 test('[statement.8] [PL-50] a credit is looked for whatever name its event gave it', async (t) => {
@@ -249,7 +249,7 @@ test('[statement.8] [PL-50] a credit is looked for whatever name its event gave 
   await fixture.sweep()
   await pay(fixture, charge.id, 'unnamed 1', charge.createdAt + 1_000)
   await fixture.minutes(8)
-  assert.deepEqual(await cases(fixture.database), ['statement_missing'])
+  assert.deepEqual(await cases(fixture.database), ['line_missing'])
 })
 
 /** A payment that names nothing of ours. */
@@ -270,12 +270,12 @@ test('[statement.10] [trip-wire.2] a payment of nobodyâ€™s that the bank gives b
   const came = stray(fixture, 100n)
   fixture.bank.answer = () => pageOf([came])
   await fixture.minutes(8)
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+  assert.deepEqual(await cases(fixture.database), ['unexplained_credit'])
   const back = [givenBack(fixture, 'D1', 40n), givenBack(fixture, 'D2', 60n)]
   fixture.bank.answer = () => pageOf([came, ...back])
   await fixture.minutes(8)
   assert.equal((await payoutSwitch(fixture.database)).isSuspended, false)
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained (closed)'])
+  assert.deepEqual(await cases(fixture.database), ['unexplained_credit (closed)'])
 })
 
 test('[statement.10] [trip-wire.2] more than came in of it is a debit that nobody knows', async (t) => {
@@ -298,7 +298,7 @@ test('[statement.10] [PL-50] an event that names a payment which came and went b
   const charge = await fixture.charge()
   await pay(fixture, charge.id, 'E1', fixture.clock.now())
   await fixture.minutes(8)
-  assert.deepEqual(await cases(fixture.database), ['statement_missing'])
+  assert.deepEqual(await cases(fixture.database), ['line_missing'])
   assert.equal((await payoutSwitch(fixture.database)).isSuspended, true)
 })
 

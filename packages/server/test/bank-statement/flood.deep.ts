@@ -56,7 +56,7 @@ test('[statement.11] [PL-53] 10,000 debits of one centavo do not hide one of R$ 
   fixture.bank.answer = () => pageOf([...small, strange(fixture, 'E5000x', { valueCents: LARGE_CENTS })])
   await fixture.minutes(6)
   assert.equal((await payoutSwitch(fixture.database)).isSuspended, true)
-  const told = (await caseFacts(fixture.database, 'statement_unexplained')) as { readonly movementId: string }[]
+  const told = (await caseFacts(fixture.database, 'unexplained_debit')) as { readonly movementId: string }[]
   assert.ok(told.some(({ movementId }) => movementId === 'E5000x'))
 })
 
@@ -112,6 +112,6 @@ test('[statement.11] cases are looked at in turn: what explains the last of them
       .at(-1) ?? ''
   await paid(fixture, last, 1n)
   await fixture.minutes(2)
-  const open = (await cases(fixture.database)).filter((kind) => kind === 'statement_unexplained (closed)')
+  const open = (await cases(fixture.database)).filter((kind) => kind === 'unexplained_credit (closed)')
   assert.equal(open.length, 1)
 })

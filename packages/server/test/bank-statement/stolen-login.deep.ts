@@ -25,7 +25,7 @@ async function isSuspended({ database }: StatementFixture): Promise<boolean> {
 }
 
 const OPEN_CASE = `INSERT INTO "case" (id, kind, reference, opened_at, facts)
-  VALUES (gen_random_uuid(), 'statement_missing', 'in E1', now(), '{}')`
+  VALUES (gen_random_uuid(), 'line_missing', 'in E1', now(), '{}')`
 
 test('[trip-wire.5] a case that somebody opened beforehand keeps no statement from suspending', async (t) => {
   const fixture = await statementFixture(t, undefined, { stands: true })
@@ -48,13 +48,13 @@ test('[trip-wire.5] a case that somebody holds in an open transaction does not k
   await thief.query('ROLLBACK')
   await reading
   await fixture.minutes(2)
-  assert.deepEqual(await cases(fixture.database), ['statement_missing'])
+  assert.deepEqual(await cases(fixture.database), ['line_missing'])
   assert.equal((await audit(fixture.database)).filter(({ actor }) => actor === 'trip-wire').length, 1)
 })
 
 test('[trip-wire.5] a row of the trail that says the wire had suspended is refused where it has not', async (t) => {
   const fixture = await statementFixture(t)
   const row = `INSERT INTO audit (id, at, actor, action, subject, address, facts)
-    VALUES (gen_random_uuid(), now(), 'trip-wire', 'cash_out_switch.set', 'cash_out_switch', '', '{"cases": ["statement_missing in E1"]}')`
+    VALUES (gen_random_uuid(), now(), 'trip-wire', 'cash_out_switch.set', 'cash_out_switch', '', '{"cases": ["line_missing in E1"]}')`
   await assert.rejects(administer(as(fixture.url, await serverLogin(t)), row), /the trip wire has suspended nothing/)
 })

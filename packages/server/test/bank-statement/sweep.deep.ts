@@ -102,7 +102,7 @@ test('[statement.5] [PL-41] a return of a second payment whose event was lost is
   await pix.bankAction(`charges/${id}/return`, { valueCents: 60_00 })
   for (let minutes = 0; minutes < 8; minutes += 1) await pix.later(MINUTE)
   assert.equal((await balances(pix.database)).suspense_in, 40_00n)
-  assert.deepEqual((await cases(pix.database)).toSorted(), ['second_payment', 'suspended_payment_returned'])
+  assert.deepEqual((await cases(pix.database)).toSorted(), ['bank_contradicts', 'payment_in_suspense'])
   await pix.assertBooksAgree()
 })
 

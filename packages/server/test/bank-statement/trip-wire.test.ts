@@ -77,10 +77,10 @@ test('[trip-wire.1] [PL-50] a credit that the bank does not have suspends payout
   assert.partialDeepStrictEqual(trip, {
     actor: 'trip-wire',
     action: 'cash_out_switch.set',
-    facts: { enabled: false, cases: ['statement_missing in E1'] },
+    facts: { enabled: false, cases: ['line_missing in E1'] },
   })
-  assert.deepEqual(await cases(fixture.database), ['statement_missing'])
-  const [facts] = await caseFacts(fixture.database, 'statement_missing')
+  assert.deepEqual(await cases(fixture.database), ['line_missing'])
+  const [facts] = await caseFacts(fixture.database, 'line_missing')
   assert.partialDeepStrictEqual(facts, { operationId: id, valueCents: 100_00, movementId: 'E1' })
   assert.equal(
     log.lines.filter(({ level, msg }) => level === 'error' && /suspended by the trip wire/.test(String(msg))).length,
@@ -134,7 +134,7 @@ for (const [name, options, isExpected] of [
     assert.equal(await isSuspended(fixture.database), false)
     await fixture.minutes(2)
     assert.equal(await isSuspended(fixture.database), isExpected)
-    assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+    assert.deepEqual(await cases(fixture.database), ['unexplained_debit'])
     await fixture.minutes(10)
     assert.equal(await trips(fixture.database), isExpected ? 1 : 0)
   })
@@ -157,7 +157,7 @@ test('[trip-wire.1] a payment of which the bank has less than our books suspends
   fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', { valueCents: 1n })])
   await fixture.minutes(7)
   assert.equal(await isSuspended(fixture.database), true)
-  assert.deepEqual(await cases(fixture.database), ['statement_differs'])
+  assert.deepEqual(await cases(fixture.database), ['line_differs'])
 })
 
 test('[trip-wire.2] [statement.9] a withdrawal by hand that an adjustment tells of is explained, each adjustment once', async (t) => {
@@ -171,10 +171,7 @@ test('[trip-wire.2] [statement.9] a withdrawal by hand that an adjustment tells 
   assert.deepEqual([await isSuspended(fixture.database), await cases(fixture.database)], [false, []])
   fixture.bank.answer = () => pageOf([first, second])
   await fixture.minutes(7)
-  assert.deepEqual(
-    [await isSuspended(fixture.database), await cases(fixture.database)],
-    [true, ['statement_unexplained']],
-  )
+  assert.deepEqual([await isSuspended(fixture.database), await cases(fixture.database)], [true, ['unexplained_debit']])
 })
 
 test('[trip-wire.8] a bank that cannot be read suspends nothing', async (t) => {
@@ -193,9 +190,9 @@ test('[trip-wire.8] a bank that cannot be read suspends nothing', async (t) => {
 test('[trip-wire.5] [PL-50] two processes that found the same, and one that died before it noted it, suspend once', async (t) => {
   const fixture = await statementFixture(t)
   const difference = {
-    kind: 'statement_missing' as const,
+    kind: 'line_missing' as const,
     reference: 'in E1',
-    facts: { valueCents: 1 },
+    facts: { rule: 'statement.8', valueCents: 1 },
     isDanger: true,
   }
   let isFirst = true

@@ -77,13 +77,13 @@ test('[cash-in.unknown.7] [partner.5] 15 minutes without an answer make a case, 
   assert.equal((await pix.read(id)).status, 'PROVIDER_RESULT_UNKNOWN')
   await pix.later(61_000)
   assert.equal((await pix.read(id)).status, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(await cases(pix.database), ['result_missing'])
+  assert.deepEqual(await cases(pix.database), ['charge_unclear'])
   await behave(pix, { cashIn: 'answer' })
   await pix.later(60_001)
   const settled = await pix.read(id)
   assert.equal(settled.status, 'PENDING')
   assert.match(settled.pixCode, /^000201/)
-  assert.deepEqual(await cases(pix.database), ['result_missing (closed)'])
+  assert.deepEqual(await cases(pix.database), ['charge_unclear (closed)'])
   assert.deepEqual(await notifiedStatuses(pix.database), [])
 })
 
@@ -126,7 +126,7 @@ for (const [what, echo] of Object.entries(contradictions)) {
     const detail = await pix.read(created.id)
     assert.equal(detail.status, 'RECONCILIATION_REQUIRED')
     assert.equal(detail.pixCode, null)
-    assert.deepEqual(await cases(pix.database), ['charge_contradicted'])
+    assert.deepEqual(await cases(pix.database), ['charge_unclear'])
     assert.deepEqual(await notifiedStatuses(pix.database), [])
     assert.deepEqual(
       bank.received.map(({ method }) => method),

@@ -53,7 +53,7 @@ test('[cash-in.credits.5] [ledger.verify.5] of one charge twenty payments that o
   await pix.later(0)
   const [made] = await cashIns(pix.database)
   assert.equal(Object.keys(reportedPayments(made?.facts ?? {})).length, 20)
-  assert.deepEqual(await cases(pix.database), ['too_many_payments'])
+  assert.deepEqual(await cases(pix.database), ['payment_unconfirmed'])
   await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now()`)
   await assertBooks(pix.database)
   await pix.bankAction(`charges/${charge.id}/pay`)
@@ -105,7 +105,7 @@ test('[desk.48] payments that only events report count together', async (t) => {
     await postUnconfirmedEvent(pix, many, { eventId: `many ${index}`, valueCents: index === 0 ? 500_000 : 100_000 })
   }
   await pix.later(0)
-  assert.deepEqual((await amounts()).at(-1), ['too_many_payments', 2_400_000])
+  assert.deepEqual((await amounts()).at(-1), ['payment_unconfirmed', 2_400_000])
 })
 
 test('[cash-in.states.14] [CI-17] a payment dated before its charge is a contradiction once the bank confirms it', async (t) => {
@@ -114,7 +114,7 @@ test('[cash-in.states.14] [CI-17] a payment dated before its charge is a contrad
   const occurredAt = new Date(Date.parse(wrong.generateTime) - 300_001).toISOString()
   await pix.bankAction(`charges/${wrong.id}/pay`, { occurredAt })
   await pix.becomes(wrong.id, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(await cases(pix.database), ['paid_before_charge'])
+  assert.deepEqual(await cases(pix.database), ['payment_in_suspense'])
   assert.deepEqual(await balances(pix.database), { settlement: -1000n, suspense_in: 1000n })
   const inTime = new Date(Date.parse(right.generateTime) - 299_000).toISOString()
   await pix.bankAction(`charges/${right.id}/pay`, { occurredAt: inTime })

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CashInStatus, cashIn, type DeskDecision, type EvidenceField, Refusal } from '@pixgate/spec'
+import {
+  type CaseKind,
+  type CashInStatus,
+  caseKinds,
+  cashIn,
+  type DeskDecision,
+  type EvidenceField,
+  Refusal,
+} from '@pixgate/spec'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { cashInDecider } from '../../src/cash-in/desk.ts'
 import { reportedPayments, reportedPaymentsFact } from '../../src/cash-in/reported.ts'
@@ -14,37 +22,37 @@ import { cashInAs, EXPIRES_AT, IN_DOUBT, NOW, PAID } from './situations.ts'
 /** What must come of each decision, written by hand: it says nothing because the table of the machine says so. */
 
 const ARRIVED = [
-  'amount_differs',
-  'paid_after_expiry',
-  'paid_after_failure',
-  'second_payment',
-  'paid_in_doubt',
-  'paid_before_charge',
+  'payment_in_suspense cash-in.states.8',
+  'payment_in_suspense cash-in.states.9',
+  'payment_in_suspense cash-in.failed.2',
+  'payment_in_suspense cash-in.reconciliation.2',
+  'payment_in_suspense cash-in.states.12',
+  'payment_in_suspense cash-in.states.14',
 ]
-const LEFT = ['return_unattributed', 'return_unnamed']
+const LEFT = ['debit_in_suspense cash-in.refunds.9', 'debit_in_suspense cash-in.refunds.10']
 const CLOSABLE = [
-  'payment_restated',
-  'failed_after_payment',
-  'charge_after_end',
-  'payment_unconfirmed',
-  'too_many_payments',
-  'returned_too_much',
-  'return_restated',
-  'suspended_payment_returned',
+  'bank_contradicts cash-in.paid.3',
+  'bank_contradicts cash-in.paid.5',
+  'charge_unclear cash-in.failed.1',
+  'payment_unconfirmed cash-in.credits.4',
+  'payment_unconfirmed cash-in.credits.5',
+  'bank_contradicts cash-in.refunds.5',
+  'bank_contradicts cash-in.refunds.6',
+  'bank_contradicts cash-in.refunds.12',
   ...ARRIVED,
   ...LEFT,
-  'movement_elsewhere',
+  'movement_elsewhere cash-in.states.13',
 ]
 const ASKABLE = [
-  'result_missing',
-  'charge_contradicted',
-  'failed_after_payment',
-  'payment_restated',
-  'payment_unconfirmed',
-  'too_many_payments',
-  'end_unknown',
-  'return_unexplained',
-  'return_restated',
+  'charge_unclear cash-in.unknown.7',
+  'charge_unclear cash-in.states.6',
+  'bank_contradicts cash-in.paid.5',
+  'bank_contradicts cash-in.paid.3',
+  'payment_unconfirmed cash-in.credits.4',
+  'payment_unconfirmed cash-in.credits.5',
+  'charge_unclear cash-in.expired.5',
+  'return_unexplained cash-in.returns.4',
+  'bank_contradicts cash-in.refunds.6',
 ]
 
 const DOUBT = 'RECONCILIATION_REQUIRED'
@@ -53,7 +61,7 @@ const SECOND: CashInFacts = { ...PAID, payments: { E1: 100_00, E2: 60_00 } }
 /** D9 left, and nobody knows of which payment. */
 const LEFT_FACTS: CashInFacts = { ...SECOND, returns: { D9: { state: 'in_suspense', cents: 30_00 } } }
 const WRITTEN_OFF: CashInFacts = { ...SECOND, returns: { D9: { state: 'decided', cents: 30_00, isDebited: false } } }
-const KEEPING: OpenCase = { id: 'another', kind: 'charge_contradicted', reference: '', version: 1 }
+const KEEPING: OpenCase = { id: 'another', kind: 'charge_unclear', rule: 'cash-in.states.6', reference: '', version: 1 }
 
 interface Given extends Partial<DeskOrder> {
   readonly before?: Partial<CashIn>
@@ -196,8 +204,8 @@ for (const status of CREDITED_STATES) {
   }
   test(`[cash-in.desk.7] a payment that another operation has, of a charge that is ${status}, is undone here`, () => {
     const journal = 'arrival_handed_over E2: suspense_in -6000, settlement 6000'
-    const decision = decide(status, 'undo', 'movement_elsewhere', { before: credited(SECOND) })
-    assert.deepEqual(done(decision), expected('undone', status, 'movement_elsewhere', journal))
+    const decision = decide(status, 'undo', 'movement_elsewhere cash-in.states.13', { before: credited(SECOND) })
+    assert.deepEqual(done(decision), expected('undone', status, 'movement_elsewhere cash-in.states.13', journal))
   })
   test(`[cash-in.desk.10] a return of a charge that is ${status} is no refund of ours`, () => {
     const held = { ...IN_DOUBT, transactionId: null, answered: ['r0'], heldCents: 0 }
@@ -206,7 +214,7 @@ for (const status of CREDITED_STATES) {
       r2: { valueCents: 1_00, transactionId: null },
     }
     const before = credited({ ...PAID, openRefunds, returns: { D9: held } })
-    const decision = decide(status, 'return', 'return_unexplained', { before, reference: 'D9' })
+    const decision = decide(status, 'return', 'return_unexplained cash-in.returns.4', { before, reference: 'D9' })
     assert.deepEqual(done(decision), [`operator.returned ${status}`], 'the worker that books it closes it')
     assert.deepEqual(returnInDoubt(decision.outcome.operation, 'D9')?.answered, ['r0', 'r1'])
     assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
@@ -217,10 +225,13 @@ for (const status of cashIn.states) {
   const before = { endToEndId: 'E1', facts: LEFT_FACTS }
   const undone = 'left_handed_over D9: settlement -3000, suspense_out 3000'
   test(`[cash-in.desk.7] a return that another operation has, of a charge that is ${status}, is undone here`, () => {
-    const decision = decide(status, 'undo', 'movement_elsewhere', { before, reference: 'D9' })
-    assert.deepEqual(done(decision), expected('undone', status, 'movement_elsewhere', undone))
+    const decision = decide(status, 'undo', 'movement_elsewhere cash-in.states.13', { before, reference: 'D9' })
+    assert.deepEqual(done(decision), expected('undone', status, 'movement_elsewhere cash-in.states.13', undone))
     const gone = { ...before, facts: WRITTEN_OFF }
-    assert.throws(() => decide(status, 'undo', 'movement_elsewhere', { before: gone, reference: 'D9' }), Refusal)
+    assert.throws(
+      () => decide(status, 'undo', 'movement_elsewhere cash-in.states.13', { before: gone, reference: 'D9' }),
+      Refusal,
+    )
   })
   for (const kind of LEFT) {
     test(`[cash-in.desk.9] what left of a charge that is ${status} is a loss: ${kind}`, () => {
@@ -243,7 +254,7 @@ for (const decision of ['return', 'write_off'] as const) {
   const about = { before: { endToEndId: 'E1', facts: LEFT_FACTS }, reference: 'D9' }
   test(`[desk.15] a return that the bank told without its id is named by it: ${decision}`, () => {
     assert.throws(
-      () => decide('PAID', decision, 'return_unnamed', about),
+      () => decide('PAID', decision, 'debit_in_suspense cash-in.refunds.10', about),
       (error) =>
         error instanceof Refusal &&
         error.code === 'validation_error' &&
@@ -257,12 +268,16 @@ for (const decision of ['return', 'write_off'] as const) {
     for (const D10 of known) {
       const before = { ...about.before, facts: { ...LEFT_FACTS, returns: { ...LEFT_FACTS.returns, D10 } } }
       const order = { before, reference: 'D9', evidence: { returnId: 'D10' } }
-      assert.throws(() => decide('PAID', decision, 'return_unnamed', order), Refusal)
+      assert.throws(() => decide('PAID', decision, 'debit_in_suspense cash-in.refunds.10', order), Refusal)
     }
     const itself = { ...about, evidence: { returnId: 'D9' }, known: 'D9' }
-    assert.throws(() => decide('PAID', decision, 'return_unnamed', itself), Refusal, 'the id was made for it')
-    decide('PAID', decision, 'return_unattributed', itself)
-    decide('PAID', decision, 'return_unattributed', about)
+    assert.throws(
+      () => decide('PAID', decision, 'debit_in_suspense cash-in.refunds.10', itself),
+      Refusal,
+      'the id was made for it',
+    )
+    decide('PAID', decision, 'debit_in_suspense cash-in.refunds.9', itself)
+    decide('PAID', decision, 'debit_in_suspense cash-in.refunds.9', about)
   })
 }
 
@@ -283,16 +298,21 @@ for (const kind of ARRIVED) {
 }
 
 test('[cash-in.desk.1] another value pays nothing, and a charge is paid once', () => {
-  const another = done(decide(DOUBT, 'credit', 'amount_differs', { before: { facts: { payments: { E2: 99_99 } } } }))
+  const another = done(
+    decide(DOUBT, 'credit', 'payment_in_suspense cash-in.states.8', { before: { facts: { payments: { E2: 99_99 } } } }),
+  )
   assert.deepEqual(another.slice(0, 2), [`operator.credited ${DOUBT}`, 'doubt.decided FAILED'])
   const second = { before: credited({ ...PAID, payments: { E1: 100_00, E2: 100_00 } }) }
-  assert.equal(done(decide(DOUBT, 'credit', 'second_payment', second)).includes('pix_cash_in PAID'), false)
+  assert.equal(
+    done(decide(DOUBT, 'credit', 'payment_in_suspense cash-in.reconciliation.2', second)).includes('pix_cash_in PAID'),
+    false,
+  )
 })
 
 test('[cash-in.desk.2] of less than the fee no more than what is there is taken', () => {
   const before = credited({ ...PAID, payments: { E1: 100_00, E2: 40 } })
   assert.ok(
-    done(decide('PAID', 'credit', 'second_payment', { before })).includes(
+    done(decide('PAID', 'credit', 'payment_in_suspense cash-in.reconciliation.2', { before })).includes(
       'suspense_credited E2: available 40 CASH_IN, available -40 FEE, suspense_in -40, fees 40',
     ),
   )
@@ -323,7 +343,8 @@ for (const status of ['PENDING', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN']
 
 test('[cash-in.desk.2] what is credited beside the charge is known as the merchant’s', () => {
   const creditedPayments = (decision: DeskDecision) =>
-    decide('PAID', decision, 'second_payment', { before: credited(SECOND) }).outcome.operation.facts.creditedPayments
+    decide('PAID', decision, 'payment_in_suspense cash-in.reconciliation.2', { before: credited(SECOND) }).outcome
+      .operation.facts.creditedPayments
   assert.deepEqual([creditedPayments('credit'), creditedPayments('write_off')], [{ E2: 60_00 }, undefined])
 })
 
@@ -337,7 +358,7 @@ const RECEIVING = [
 for (const [status, reason] of RECEIVING) {
   const target = cashInAs(status, { id: 'other', valueCents: 60_00n, ...(reason && { facts: reasonFact(reason) }) })
   const attribute = (given: Partial<CashIn> = {}, operationId = 'other') =>
-    decide('PAID', 'book', 'second_payment', {
+    decide('PAID', 'book', 'payment_in_suspense cash-in.reconciliation.2', {
       before: credited(SECOND),
       target: { ...target, ...given },
       operationId,
@@ -360,23 +381,34 @@ test('[cash-in.desk.6] nothing is attributed to a charge that was paid, that fai
   for (const status of ['PAID', 'FAILED', DOUBT] as const) {
     const target = cashInAs(status, { id: 'other', valueCents: 60_00n })
     const order = { before: credited(SECOND), target, operationId: 'other' }
-    assert.throws(() => decide('PAID', 'book', 'second_payment', order), Refusal)
+    assert.throws(() => decide('PAID', 'book', 'payment_in_suspense cash-in.reconciliation.2', order), Refusal)
   }
   const { id } = cashInAs('PAID')
-  assert.throws(() => decide('PAID', 'book', 'second_payment', { before: credited(SECOND), operationId: id }), Refusal)
+  assert.throws(
+    () =>
+      decide('PAID', 'book', 'payment_in_suspense cash-in.reconciliation.2', {
+        before: credited(SECOND),
+        operationId: id,
+      }),
+    Refusal,
+  )
 })
 
 test('[cash-in.desk.11] a charge whose end the bank does not tell ended unpaid', () => {
-  const decision = decide('PENDING', 'close', 'end_unknown', { before: { facts: { isEndCaseOpen: true } } })
+  const decision = decide('PENDING', 'close', 'charge_unclear cash-in.expired.5', {
+    before: { facts: { isEndCaseOpen: true } },
+  })
   assert.deepEqual(done(decision)[0], 'operator.explained EXPIRED')
   assert.deepEqual(decision.notifications, [])
-  assert.ok(decision.closes?.includes('case of end_unknown'))
+  assert.ok(decision.closes?.includes('case of charge_unclear cash-in.expired.5'))
   assert.equal(decision.outcome.operation.facts.isEndCaseOpen, false)
 })
 
-for (const kind of ['result_missing', 'charge_contradicted']) {
+for (const kind of ['charge_unclear cash-in.unknown.7', 'charge_unclear cash-in.states.6']) {
   test(`[cash-in.desk.11] a charge in doubt failed, as the bank’s own portal shows: ${kind}`, () => {
-    const decision = decide(DOUBT, 'close', kind, { inDoubtFor: kind === 'result_missing' ? 'no_answer' : 'conflict' })
+    const decision = decide(DOUBT, 'close', kind, {
+      inDoubtFor: kind === 'charge_unclear cash-in.unknown.7' ? 'no_answer' : 'conflict',
+    })
     assert.deepEqual(done(decision), [
       `operator.explained ${DOUBT}`,
       'doubt.decided FAILED',
@@ -389,21 +421,24 @@ for (const kind of ['result_missing', 'charge_contradicted']) {
 }
 
 test('[cash-in.desk.12] a charge that the bank contradicted waits for its payment again while its time lasts', () => {
-  const decision = decide(DOUBT, 'ask_again', 'charge_contradicted', { reference: '' })
-  assert.deepEqual(done(decision), ['operator.asked_again PENDING', 'closes case of charge_contradicted'])
+  const decision = decide(DOUBT, 'ask_again', 'charge_unclear cash-in.states.6', { reference: '' })
+  assert.deepEqual(done(decision), ['operator.asked_again PENDING', 'closes case of charge_unclear cash-in.states.6'])
   assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
   assert.equal(reasonOf(decision.outcome.operation), null)
-  const others = [{ id: 'another', kind: 'amount_differs', reference: 'E9', version: 1 }]
+  const others = [{ id: 'another', kind: 'payment_in_suspense', rule: 'cash-in.states.8', reference: 'E9', version: 1 }]
   for (const given of [{ before: { expiresAt: NOW - 1 } }, { before: credited(PAID) }, { others }]) {
-    const asked = decide(DOUBT, 'ask_again', 'charge_contradicted', { reference: '', ...given })
+    const asked = decide(DOUBT, 'ask_again', 'charge_unclear cash-in.states.6', { reference: '', ...given })
     assert.deepEqual(done(asked), [`operator.asked_again ${DOUBT}`], 'it stays in doubt, and its case open')
   }
-  const over = decide(DOUBT, 'close', 'charge_contradicted', { before: { expiresAt: NOW - 1 }, reference: '' })
+  const over = decide(DOUBT, 'close', 'charge_unclear cash-in.states.6', {
+    before: { expiresAt: NOW - 1 },
+    reference: '',
+  })
   assert.deepEqual(done(over).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided EXPIRED'])
-  const paid = decide(DOUBT, 'close', 'charge_contradicted', { before: credited(PAID), reference: '' })
+  const paid = decide(DOUBT, 'close', 'charge_unclear cash-in.states.6', { before: credited(PAID), reference: '' })
   assert.deepEqual(done(paid).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided PAID'])
-  const kept = decide(DOUBT, 'close', 'charge_contradicted', { reference: '', others })
-  assert.deepEqual(done(kept), [`operator.explained ${DOUBT}`, 'closes case of charge_contradicted'])
+  const kept = decide(DOUBT, 'close', 'charge_unclear cash-in.states.6', { reference: '', others })
+  assert.deepEqual(done(kept), [`operator.explained ${DOUBT}`, 'closes case of charge_unclear cash-in.states.6'])
 })
 
 for (const status of cashIn.states) {
@@ -431,7 +466,7 @@ for (const status of cashIn.states) {
 
 test('[cash-in.desk.13] what events reported and the bank never confirmed is forgotten with its case', () => {
   const reported = reportedPaymentsFact({ E8: { valueCents: 1, occurredAt: NOW, since: NOW } })
-  for (const kind of ['payment_unconfirmed', 'too_many_payments']) {
+  for (const kind of ['payment_unconfirmed cash-in.credits.4', 'payment_unconfirmed cash-in.credits.5']) {
     const decision = decide('PENDING', 'close', kind, { before: { facts: { ...reported, isPaymentCaseOpen: true } } })
     assert.deepEqual(reportedPayments(decision.outcome.operation.facts), {})
     assert.equal(decision.outcome.operation.facts.isPaymentCaseOpen, false)
@@ -440,31 +475,43 @@ test('[cash-in.desk.13] what events reported and the bank never confirmed is for
 
 test('[cash-in.desk.15] [desk.5] a decision leaves other cases open, and the doubt while one of those that cast it is', () => {
   const close = (before: Partial<CashIn>, others: readonly OpenCase[] = []) =>
-    done(decide(DOUBT, 'close', 'payment_restated', { before, others, reference: '' }))
-  assert.deepEqual(close(credited(PAID), [KEEPING]), [`operator.explained ${DOUBT}`, 'closes case of payment_restated'])
-  const harmless = { id: 'harmless', kind: 'payment_unconfirmed', reference: '', version: 1 }
+    done(decide(DOUBT, 'close', 'bank_contradicts cash-in.paid.3', { before, others, reference: '' }))
+  assert.deepEqual(close(credited(PAID), [KEEPING]), [
+    `operator.explained ${DOUBT}`,
+    'closes case of bank_contradicts cash-in.paid.3',
+  ])
+  const harmless = {
+    id: 'harmless',
+    kind: 'payment_unconfirmed cash-in.credits.4',
+    rule: 'cash-in.credits.4',
+    reference: '',
+    version: 1,
+  }
   assert.deepEqual(close(credited(PAID), [harmless]).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided PAID'])
-  assert.deepEqual(close({ expiresAt: NOW - 1 }).slice(1), ['doubt.decided EXPIRED', 'closes case of payment_restated'])
+  assert.deepEqual(close({ expiresAt: NOW - 1 }).slice(1), [
+    'doubt.decided EXPIRED',
+    'closes case of bank_contradicts cash-in.paid.3',
+  ])
   const failed = { expiresAt: NOW - 1, facts: { failureCode: 'refused', failureReason: null } }
-  assert.deepEqual(close(failed).slice(1), ['doubt.decided FAILED', 'closes case of payment_restated'])
+  assert.deepEqual(close(failed).slice(1), ['doubt.decided FAILED', 'closes case of bank_contradicts cash-in.paid.3'])
   assert.deepEqual(close({ expiresAt: EXPIRES_AT }).slice(1), [
     'doubt.decided FAILED',
     'pix_cash_in FAILED',
-    'closes case of payment_restated',
+    'closes case of bank_contradicts cash-in.paid.3',
   ])
 })
 
 test('[desk.3] a case that is closed is not decided', () => {
-  const { openCase, order } = ordered('close', 'payment_restated', '')
+  const { openCase, order } = ordered('close', 'bank_contradicts cash-in.paid.3', '')
   const before = cashInAs('PAID', { openCases: [] })
   assert.throws(() => cashInDecider.decide(before, openCase, order, seeing({}), NOW), Refusal)
 })
 
 test('[desk.4] the move keeps who decided what, and why', () => {
   const evidence = { reference: 'ticket 7', note: 'by phone' }
-  const { moves = [] } = decide('PAID', 'close', 'payment_restated', { evidence, reference: '' })
+  const { moves = [] } = decide('PAID', 'close', 'bank_contradicts cash-in.paid.3', { evidence, reference: '' })
   assert.deepEqual(moves[0]?.evidence, {
-    caseId: 'case of payment_restated',
+    caseId: 'case of bank_contradicts cash-in.paid.3',
     decision: 'close',
     operator: 'Ana',
     approver: 'Bruno',
@@ -475,7 +522,7 @@ test('[desk.4] the move keeps who decided what, and why', () => {
 
 test('[desk.8] the merchant is told by the bytes that the bank’s word would have made', () => {
   const before = { facts: { payments: { E2: 100_00 } } }
-  const { notifications = [] } = decide(DOUBT, 'credit', 'paid_in_doubt', {
+  const { notifications = [] } = decide(DOUBT, 'credit', 'payment_in_suspense cash-in.states.12', {
     before,
     facts: { occurredAt: NOW - 1_000 },
   })
@@ -488,7 +535,7 @@ test('[desk.8] the merchant is told by the bytes that the bank’s word would ha
 
 test('[desk.2] each decision of the table is shown, with what it needs and why it is not offered now', () => {
   const optionsOf = (facts: CashInFacts) => {
-    const { openCase } = ordered('credit', 'second_payment', 'E2')
+    const { openCase } = ordered('credit', 'payment_in_suspense cash-in.reconciliation.2', 'E2')
     const operation = cashInAs('PAID', { ...credited(facts), openCases: [openCase] })
     const options = cashInDecider.options(operation, openCase, NOW)
     return options.map(
@@ -519,7 +566,7 @@ test('[desk.2] each decision of the table is shown, with what it needs and why i
 test('[desk.10] no kind of case of a charge is without a way out', () => {
   const decided = new Set<string>(cashIn.rows.flatMap(({ decides = [] }) => decides))
   assert.deepEqual(
-    Object.keys(cashIn.cases).filter((kind) => !decided.has(kind)),
+    Object.entries<CaseKind>(caseKinds).filter(([kind, { of }]) => of.includes('cash_in') && !decided.has(kind)),
     [],
   )
 })

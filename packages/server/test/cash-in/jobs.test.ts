@@ -173,11 +173,11 @@ test('[cash-in.expired.3] [cash-in.expired.5] [EX-8] a bank that stops answering
   for (let minute = 1; minute <= 300; minute++) await fixture.later(60_001)
   assert.deepEqual(fixture.partner.asked, Array(10).fill('GET'), 'and each hour')
   assert.equal((await fixture.read()).status, 'PENDING')
-  assert.deepEqual(await cases(fixture.database), ['end_unknown'])
+  assert.deepEqual(await cases(fixture.database), ['charge_unclear'])
   fixture.partner.query = ACCEPTED
   await fixture.later(3_600_001)
   assert.equal((await fixture.read()).status, 'EXPIRED')
-  assert.deepEqual(await cases(fixture.database), ['end_unknown (closed)'])
+  assert.deepEqual(await cases(fixture.database), ['charge_unclear (closed)'])
   assert.deepEqual(await notifiedStatuses(fixture.database), [])
 })
 
@@ -293,7 +293,7 @@ test('[cash-in.states.15] [CI-15] one «not found» is no contradiction of a cha
   assert.deepEqual(await cases(fixture.database), [])
   await fixture.later(900_001)
   assert.equal((await fixture.read()).status, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(await cases(fixture.database), ['charge_contradicted'])
+  assert.deepEqual(await cases(fixture.database), ['charge_unclear'])
   assert.ok(!fixture.partner.asked.includes('PUT') && !fixture.partner.asked.includes('DELETE'))
 })
 
@@ -312,7 +312,7 @@ test('[cash-in.states.12] [P7] money in a contradicting answer is booked in susp
   const { status, facts, dueAt } = await fixture.read()
   assert.deepEqual([status, facts.payments, dueAt], ['RECONCILIATION_REQUIRED', { E1: 99_00 }, null])
   assert.deepEqual(await balances(fixture.database), { settlement: -99_00n, suspense_in: 99_00n })
-  assert.deepEqual(await cases(fixture.database), ['charge_contradicted', 'amount_differs'])
+  assert.deepEqual(await cases(fixture.database), ['charge_unclear', 'payment_in_suspense'])
   assert.deepEqual(await notifiedStatuses(fixture.database), [])
 })
 
@@ -322,7 +322,7 @@ test('[cash-in.states.12] [P7] money of an answer under another id is not ours',
   await fixture.later(1)
   assert.equal((await fixture.read()).status, 'RECONCILIATION_REQUIRED')
   assert.deepEqual(await balances(fixture.database), {})
-  assert.deepEqual(await cases(fixture.database), ['charge_contradicted'])
+  assert.deepEqual(await cases(fixture.database), ['charge_unclear'])
 })
 
 test('[cash-in.states.12] [P7] money that fits is in suspense where the charge can still be paid and its code is none', () => {
@@ -368,12 +368,12 @@ test('[cash-in.reconciliation.1] what the bank never saw, and whose time is over
   const fixture = await cashInFixture(t, { query: TIMEOUT })
   await fixture.apply(INPUTS['charge.unknown'])
   await fixture.later(900_001)
-  assert.deepEqual(await cases(fixture.database), ['result_missing'])
+  assert.deepEqual(await cases(fixture.database), ['charge_unclear'])
   fixture.partner.query = NOT_FOUND
   await fixture.later(60_001)
   const cashIn = await fixture.read()
   assert.deepEqual([cashIn.status, cashIn.dueAt, reasonOf(cashIn)], ['EXPIRED', null, null])
-  assert.deepEqual(await cases(fixture.database), ['result_missing (closed)'])
+  assert.deepEqual(await cases(fixture.database), ['charge_unclear (closed)'])
 })
 
 test('[cash-in.reconciliation.1] a doubt that arose and ended in one batch leaves no case open', async (t) => {
@@ -382,13 +382,13 @@ test('[cash-in.reconciliation.1] a doubt that arose and ended in one batch leave
   fixture.clock.advance(900_001)
   await fixture.applyTogether(INPUTS['charge.unknown'], paid())
   assert.equal((await fixture.read()).status, 'PAID')
-  assert.deepEqual(await cases(fixture.database), ['result_missing (closed)'])
+  assert.deepEqual(await cases(fixture.database), ['charge_unclear (closed)'])
 })
 
 test('[cash-in.failed.1] [CI-9] a charge that the bank accepted after FAILED is cancelled there, in as many attempts as needed', async (t) => {
   const fixture = await cashInFixture(t, { cancel: TIMEOUT })
   await fixture.apply(INPUTS['partner.failed'], CHARGE)
-  assert.deepEqual(await cases(fixture.database), ['charge_after_end'])
+  assert.deepEqual(await cases(fixture.database), ['charge_unclear'])
   await fixture.later(1)
   await fixture.later(59_000)
   assert.deepEqual(fixture.partner.asked, ['GET', 'DELETE'], 'and not in a busy loop')
@@ -427,7 +427,7 @@ test('[cash-in.paid.5] [EV-17] after a failure of what was paid the bank is aske
     expiresAt,
     payments: [{ endToEndId: 'E1', valueCents: 100_00, occurredAt: PAID.charge.payments[0]?.occurredAt }],
   })
-  assert.deepEqual(await cases(fixture.database), ['failed_after_payment'])
+  assert.deepEqual(await cases(fixture.database), ['bank_contradicts'])
 })
 
 test('[cash-in.work.2] [EX-5] a backlog is claimed 500 at a time, and the bank is asked 32 questions at a time', async (t) => {
@@ -597,7 +597,7 @@ test('[cash-in.paid.5] [ST-60] a paid charge reported as ended unpaid is a contr
   const fixture = await cashInFixture(t, { query: { kind: 'FINAL', charge: charge('EXPIRED') } })
   await fixture.apply(CHARGE, paid(), { on: 'work.requested' })
   await fixture.later(1)
-  assert.deepEqual(await cases(fixture.database), ['failed_after_payment'])
+  assert.deepEqual(await cases(fixture.database), ['bank_contradicts'])
 })
 
 test('[cash-in.states.11] a bank whose clock is ahead ends no charge before its time', () => {

@@ -132,7 +132,7 @@ const BACK = wentBack({ D0: 60_00, D1: 30_00 })
 const D1 = { returnId: 'D1', valueCents: 30_00 }
 const ENDED = { refundsOpenCents: 0, openRefunds: {} }
 const MUCH_WENT = { facts: { ...REFUNDED, returns: wentBack({ D0: 71_00 }) } }
-const TOO_MUCH = { opens: 'returned_too_much', reference: 'D1', evidence: D1 }
+const TOO_MUCH = { opens: 'bank_contradicts', reference: 'D1', evidence: D1 }
 /** A return waits to be known, since just now; and what is there of it may be held. */
 const TOLD = INPUTS['return.told']
 const DOUBTED = { ...REFUNDED, returns: { ...REFUNDED.returns, D1: IN_DOUBT } }
@@ -160,7 +160,7 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
   { rule: 'cash-in.paid.5', from: [CONFLICT], before: LEASED, input: INPUTS['work.done'], to: 'same', learns: { leaseUntil: null, bankAnswer: { kind: 'NOT_FOUND' } } },
   { rule: 'cash-in.work.3', from: ['PENDING'], before: { ...LEASED, expiresAt: NOW - 1_999 }, input: INPUTS['work.done'], to: 'same', learns: { leaseUntil: null, inconclusive: 1 }, dueAt: NOW + 1 },
   { rule: 'cash-in.work.3', from: ['PENDING'], before: { ...LEASED, expiresAt: NOW - 2_000 }, input: INPUTS['work.done'], to: 'same', learns: { leaseUntil: null, inconclusive: 1 }, dueAt: NOW + 60_000 },
-  { rule: 'cash-in.expired.5', from: ['PENDING'], before: { expiresAt: NOW - 3_600_000, facts: { inconclusive: 4 } }, input: INPUTS['work.done'], to: 'same', opens: 'end_unknown', learns: { leaseUntil: null, inconclusive: 5, isEndCaseOpen: true }, dueAt: NOW + 3_600_000, evidence: { bankAnswer: { kind: 'NOT_FOUND' } } },
+  { rule: 'cash-in.expired.5', from: ['PENDING'], before: { expiresAt: NOW - 3_600_000, facts: { inconclusive: 4 } }, input: INPUTS['work.done'], to: 'same', opens: 'charge_unclear', learns: { leaseUntil: null, inconclusive: 5, isEndCaseOpen: true }, dueAt: NOW + 3_600_000, evidence: { bankAnswer: { kind: 'NOT_FOUND' } } },
   { rule: 'cash-in.credits.4', from: ['PENDING', 'PAID', 'EXPIRED', 'FAILED'], before: { facts: { ...UNCONFIRMED, inconclusive: 2 } }, input: INPUTS['work.done'], to: 'same', opens: 'payment_unconfirmed', learns: { leaseUntil: null, inconclusive: 3, isPaymentCaseOpen: true }, dueAt: NOW + 300_000, evidence: UNCONFIRMED_EVIDENCE },
   { rule: 'cash-in.credits.4', from: UNANSWERED, before: { facts: { ...UNCONFIRMED, inconclusive: 2 } }, input: INPUTS['work.done'], to: 'same', opens: 'payment_unconfirmed', learns: { leaseUntil: null, inconclusive: 3, isPaymentCaseOpen: true }, evidence: UNCONFIRMED_EVIDENCE },
 
@@ -172,28 +172,28 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
   { rule: 'cash-in.unknown.1', from: UNANSWERED, input: INPUTS['charge.accepted'], to: 'PENDING', ids: { transactionId: 'tx' }, learns: { ...CHARGED, ...SETTLED } },
   { rule: 'cash-in.expired.1', from: ['EXPIRED'], input: INPUTS['charge.accepted'], to: 'same', ids: { transactionId: 'tx' }, learns: CHARGED },
   { rule: 'cash-in.expired.1', from: ['PAID'], before: { transactionId: null, facts: { notFoundSince: NOW - 61_000 } }, input: INPUTS['charge.accepted'], to: 'same', ids: { transactionId: 'tx' }, learns: { notFoundSince: null, notFoundAt: null } },
-  { rule: 'cash-in.failed.1', from: ['FAILED'], input: INPUTS['charge.accepted'], to: 'same', opens: 'charge_after_end', ids: { transactionId: 'tx' }, learns: CHARGED, dueAt: NOW, evidence: { transactionId: 'tx' } },
-  { rule: 'cash-in.failed.1', from: ['FAILED'], before: { dueAt: NOW + 50_000 }, input: INPUTS['charge.accepted'], to: 'same', opens: 'charge_after_end', ids: { transactionId: 'tx' }, learns: CHARGED, dueAt: NOW + 50_000, evidence: { transactionId: 'tx' } },
+  { rule: 'cash-in.failed.1', from: ['FAILED'], input: INPUTS['charge.accepted'], to: 'same', opens: 'charge_unclear', ids: { transactionId: 'tx' }, learns: CHARGED, dueAt: NOW, evidence: { transactionId: 'tx' } },
+  { rule: 'cash-in.failed.1', from: ['FAILED'], before: { dueAt: NOW + 50_000 }, input: INPUTS['charge.accepted'], to: 'same', opens: 'charge_unclear', ids: { transactionId: 'tx' }, learns: CHARGED, dueAt: NOW + 50_000, evidence: { transactionId: 'tx' } },
   { rule: 'cash-in.states.2', from: ['PENDING', 'EXPIRED', 'FAILED', CONFLICT], before: { transactionId: 'tx', facts: CHARGED }, input: INPUTS['charge.accepted'], to: 'ignored' },
-  { rule: 'cash-in.states.6', from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], before: { transactionId: 'tx', facts: CHARGED }, input: OTHER_REFERENCE, to: CONFLICT, opens: 'charge_contradicted', evidence: { reason: 'another transactionId for the same charge' } },
+  { rule: 'cash-in.states.6', from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], before: { transactionId: 'tx', facts: CHARGED }, input: OTHER_REFERENCE, to: CONFLICT, opens: 'charge_unclear', evidence: { reason: 'another transactionId for the same charge' } },
   { rule: 'cash-in.states.16', from: ['EXPIRED', 'PAID', 'FAILED', NO_ANSWER, CONFLICT], before: { transactionId: 'tx' }, input: OTHER_REFERENCE, to: 'ignored' },
   { rule: 'cash-in.states.3', from: ['PENDING'], input: INPUTS['charge.rejected'], to: 'FAILED', emits: 'pix_cash_in', learns: REFUSED },
   { rule: 'cash-in.unknown.2', from: UNANSWERED, input: INPUTS['charge.rejected'], to: 'FAILED', emits: 'pix_cash_in', learns: REFUSED },
-  { rule: 'cash-in.paid.2', from: ['PAID'], input: INPUTS['charge.rejected'], to: 'same', opens: 'charge_after_end', evidence: { errorCode: 'limit', errorMessage: 'too much' } },
+  { rule: 'cash-in.paid.2', from: ['PAID'], input: INPUTS['charge.rejected'], to: 'same', opens: 'charge_unclear', evidence: { errorCode: 'limit', errorMessage: 'too much' } },
   { rule: 'cash-in.states.4', from: ['PENDING'], input: INPUTS['charge.not_sent'], to: 'same', learns: { questions: 1 }, dueAt: NOW + 5_000 },
   { rule: 'cash-in.create.7', from: ['PENDING'], input: { ...INPUTS['charge.not_sent'], isUnsent: true }, to: 'same', learns: { questions: 1, unsent: 'proven' }, dueAt: NOW + 5_000 },
   { rule: 'cash-in.states.5', from: ['PENDING'], input: INPUTS['charge.unknown'], to: 'PROVIDER_RESULT_UNKNOWN', learns: { questions: 1, unknownSince: NOW }, dueAt: NOW + 5_000 },
   { rule: 'cash-in.unknown.3', from: ['PROVIDER_RESULT_UNKNOWN'], input: INPUTS['charge.not_sent'], to: 'same', learns: { questions: 4 }, dueAt: NOW + 30_000 },
   { rule: 'cash-in.unknown.3', from: ['PROVIDER_RESULT_UNKNOWN'], input: INPUTS['charge.unknown'], to: 'same', learns: { questions: 4 }, dueAt: NOW + 30_000 },
-  { rule: 'cash-in.unknown.7', from: ['PROVIDER_RESULT_UNKNOWN'], before: { facts: LONG_UNKNOWN }, input: INPUTS['charge.not_sent'], to: NO_ANSWER, opens: 'result_missing' },
-  { rule: 'cash-in.unknown.7', from: ['PROVIDER_RESULT_UNKNOWN'], before: { facts: LONG_UNKNOWN }, input: INPUTS['charge.unknown'], to: NO_ANSWER, opens: 'result_missing' },
-  { rule: 'cash-in.states.6', from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], input: INPUTS['charge.contradicted'], to: CONFLICT, opens: 'charge_contradicted', evidence: { reason: 'other valueCents' } },
+  { rule: 'cash-in.unknown.7', from: ['PROVIDER_RESULT_UNKNOWN'], before: { facts: LONG_UNKNOWN }, input: INPUTS['charge.not_sent'], to: NO_ANSWER, opens: 'charge_unclear' },
+  { rule: 'cash-in.unknown.7', from: ['PROVIDER_RESULT_UNKNOWN'], before: { facts: LONG_UNKNOWN }, input: INPUTS['charge.unknown'], to: NO_ANSWER, opens: 'charge_unclear' },
+  { rule: 'cash-in.states.6', from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], input: INPUTS['charge.contradicted'], to: CONFLICT, opens: 'charge_unclear', evidence: { reason: 'other valueCents' } },
 
   // The end without a payment. What reads as EXPIRED changes by money alone.
   { rule: 'cash-in.states.11', from: OPEN, input: INPUTS['clock.expired'], to: 'EXPIRED', learns: SETTLED },
   { rule: 'cash-in.states.11', from: OPEN, before: OVER, input: NOT_FOUND, to: 'EXPIRED', learns: SETTLED },
   { rule: 'cash-in.states.11', from: OPEN, before: { ...OVER, facts: ABSENT }, input: NOT_FOUND, to: 'EXPIRED', learns: SETTLED },
-  { rule: 'cash-in.states.15', from: ['PENDING'], before: { facts: ABSENT }, input: NOT_FOUND, to: CONFLICT, opens: 'charge_contradicted', learns: { notFoundAt: NOW - 1_000 }, evidence: { askedAt: NOW - 1_000, notFoundSince: NOW - 61_000 } },
+  { rule: 'cash-in.states.15', from: ['PENDING'], before: { facts: ABSENT }, input: NOT_FOUND, to: CONFLICT, opens: 'charge_unclear', learns: { notFoundAt: NOW - 1_000 }, evidence: { askedAt: NOW - 1_000, notFoundSince: NOW - 61_000 } },
   { rule: 'cash-in.states.15', from: OPEN, before: { facts: CHARGED }, input: NOT_FOUND, to: 'same', learns: { notFoundSince: NOW - 1_000, notFoundAt: NOW - 1_000 }, dueAt: NOW + 60_000 },
   { rule: 'cash-in.states.15', from: ['PENDING'], before: { facts: { lastAttemptAt: NOW } }, input: NOT_FOUND, to: 'same', learns: {} },
   { rule: 'cash-in.states.10', from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN', 'PAID', ...DOUBT], input: EVENT_FAILURE, to: 'same', learns: { ...ASKED, ...REPORTED_FAILURE }, dueAt: NOW },
@@ -201,8 +201,8 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
   { rule: 'cash-in.states.10', from: ['PENDING'], before: { transactionId: 'the first' }, input: INPUTS['partner.failed'], to: 'FAILED', emits: 'pix_cash_in', learns: REMOVED },
   { rule: 'cash-in.states.10', from: ['PENDING'], before: { facts: REPORTED_FAILURE }, input: { ...INPUTS['partner.failed'], errorCode: 'charge_failed', errorMessage: null, occurredAt: null }, to: 'FAILED', emits: 'pix_cash_in', ids: { transactionId: 'tx' }, learns: { ...REMOVED, ...reportedFailureFact(null) } },
   { rule: 'cash-in.unknown.5', from: UNANSWERED, input: INPUTS['partner.failed'], to: 'FAILED', emits: 'pix_cash_in', ids: { transactionId: 'tx' }, learns: REMOVED },
-  { rule: 'cash-in.paid.5', from: ['PAID'], input: INPUTS['partner.failed'], to: CONFLICT, opens: 'failed_after_payment', dueAt: NOW, evidence: { errorCode: 'removed', errorMessage: 'removed by the bank' } },
-  { rule: 'cash-in.paid.5', from: ['PAID'], before: { dueAt: NOW + 50_000 }, input: INPUTS['partner.failed'], to: CONFLICT, opens: 'failed_after_payment', dueAt: NOW + 50_000, evidence: { errorCode: 'removed', errorMessage: 'removed by the bank' } },
+  { rule: 'cash-in.paid.5', from: ['PAID'], input: INPUTS['partner.failed'], to: CONFLICT, opens: 'bank_contradicts', dueAt: NOW, evidence: { errorCode: 'removed', errorMessage: 'removed by the bank' } },
+  { rule: 'cash-in.paid.5', from: ['PAID'], before: { dueAt: NOW + 50_000 }, input: INPUTS['partner.failed'], to: CONFLICT, opens: 'bank_contradicts', dueAt: NOW + 50_000, evidence: { errorCode: 'removed', errorMessage: 'removed by the bank' } },
   { rule: 'cash-in.expired.3', from: ['PENDING'], before: { expiresAt: NOW - 1 }, input: INPUTS['charge.rejected'], to: 'ignored' },
   { rule: 'cash-in.expired.3', from: ['PENDING'], before: { expiresAt: NOW - 1 }, input: INPUTS['charge.unknown'], to: 'ignored' },
   { rule: 'cash-in.expired.3', from: ['PENDING'], before: { expiresAt: NOW - 1 }, input: INPUTS['charge.contradicted'], to: 'ignored' },
@@ -211,25 +211,25 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
 
   // Money that arrives.
   { rule: 'partner-inbox.3', from: ANY, before: { facts: { payments: { E1: 100_00 } } }, input: confirmed(), to: 'ignored' },
-  { rule: 'cash-in.paid.3', from: [...PAYABLE, 'PAID', 'FAILED', CONFLICT], before: { facts: { payments: { E1: 100_00 } } }, input: OTHER_AMOUNT, to: 'same', opens: 'payment_restated', ids: { transactionId: 'tx' }, reference: 'E1', evidence: suspended(99_00).evidence },
-  { rule: 'cash-in.paid.3', from: [NO_ANSWER], before: { facts: { payments: { E1: 100_00 } } }, input: OTHER_AMOUNT, to: CONFLICT, opens: 'payment_restated', ids: { transactionId: 'tx' }, reference: 'E1', evidence: suspended(99_00).evidence },
-  { rule: 'cash-in.credits.5', from: ANY, before: { facts: reportedPaymentsFact(NINETEEN) }, input: EVENT_PAYMENT, to: 'same', opens: 'too_many_payments', learns: { ...ASKED, ...reportedPaymentsFact({ ...NINETEEN, ...REPORTED_E2 }) }, dueAt: NOW, reference: 'E2', evidence: { endToEndId: 'E2', valueCents: 20 * 100_00, occurredAt: NOW - 1_000 } },
+  { rule: 'cash-in.paid.3', from: [...PAYABLE, 'PAID', 'FAILED', CONFLICT], before: { facts: { payments: { E1: 100_00 } } }, input: OTHER_AMOUNT, to: 'same', opens: 'bank_contradicts', ids: { transactionId: 'tx' }, reference: 'E1', evidence: suspended(99_00).evidence },
+  { rule: 'cash-in.paid.3', from: [NO_ANSWER], before: { facts: { payments: { E1: 100_00 } } }, input: OTHER_AMOUNT, to: CONFLICT, opens: 'bank_contradicts', ids: { transactionId: 'tx' }, reference: 'E1', evidence: suspended(99_00).evidence },
+  { rule: 'cash-in.credits.5', from: ANY, before: { facts: reportedPaymentsFact(NINETEEN) }, input: EVENT_PAYMENT, to: 'same', opens: 'payment_unconfirmed', learns: { ...ASKED, ...reportedPaymentsFact({ ...NINETEEN, ...REPORTED_E2 }) }, dueAt: NOW, reference: 'E2', evidence: { endToEndId: 'E2', valueCents: 20 * 100_00, occurredAt: NOW - 1_000 } },
   { rule: 'cash-in.credits.1', from: ANY, input: EVENT_PAYMENT, to: 'same', learns: { ...ASKED, ...reportedPaymentsFact(REPORTED_E2) }, dueAt: NOW },
   { rule: 'cash-in.states.13', from: [...PAYABLE, 'FAILED', ...DOUBT], input: { ...confirmed(), isBookedElsewhere: true }, to: CONFLICT, opens: 'movement_elsewhere', ...suspended() },
   { rule: 'cash-in.states.13', from: ['PAID'], input: { ...E2, isBookedElsewhere: true }, to: 'same', opens: 'movement_elsewhere', ...SECOND },
-  { rule: 'cash-in.reconciliation.2', from: DOUBT, before: { facts: { payments: { E1: 100_00 } } }, input: E2, to: CONFLICT, opens: 'second_payment', ...SECOND },
-  { rule: 'cash-in.states.8', from: [...PAYABLE, ...DOUBT], input: OTHER_AMOUNT, to: CONFLICT, opens: 'amount_differs', ...suspended(99_00) },
-  { rule: 'cash-in.states.9', from: ['PENDING', 'EXPIRED'], before: { expiresAt: NOW - 60_002 }, input: confirmed({ occurredAt: NOW - 1 }), to: CONFLICT, opens: 'paid_after_expiry', ...suspended(100_00, 'E1', NOW - 1) },
-  { rule: 'cash-in.states.14', from: [...PAYABLE, ...DOUBT], input: confirmed({ occurredAt: EARLY_AT }), to: CONFLICT, opens: 'paid_before_charge', ...suspended(100_00, 'E1', EARLY_AT) },
-  { rule: 'cash-in.states.12', from: [...PAYABLE, ...DOUBT], input: { ...confirmed(), isContradicted: true }, to: CONFLICT, opens: 'paid_in_doubt', ...suspended() },
+  { rule: 'cash-in.reconciliation.2', from: DOUBT, before: { facts: { payments: { E1: 100_00 } } }, input: E2, to: CONFLICT, opens: 'payment_in_suspense', ...SECOND },
+  { rule: 'cash-in.states.8', from: [...PAYABLE, ...DOUBT], input: OTHER_AMOUNT, to: CONFLICT, opens: 'payment_in_suspense', ...suspended(99_00) },
+  { rule: 'cash-in.states.9', from: ['PENDING', 'EXPIRED'], before: { expiresAt: NOW - 60_002 }, input: confirmed({ occurredAt: NOW - 1 }), to: CONFLICT, opens: 'payment_in_suspense', ...suspended(100_00, 'E1', NOW - 1) },
+  { rule: 'cash-in.states.14', from: [...PAYABLE, ...DOUBT], input: confirmed({ occurredAt: EARLY_AT }), to: CONFLICT, opens: 'payment_in_suspense', ...suspended(100_00, 'E1', EARLY_AT) },
+  { rule: 'cash-in.states.12', from: [...PAYABLE, ...DOUBT], input: { ...confirmed(), isContradicted: true }, to: CONFLICT, opens: 'payment_in_suspense', ...suspended() },
   { rule: 'cash-in.states.7', from: ['PENDING'], input: confirmed(), to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', ids: E1, learns: CREDIT, reference: 'E1' },
   { rule: 'cash-in.states.7', from: ['PENDING'], before: { transactionId: 'the first' }, input: confirmed(), to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', ids: E1, learns: CREDIT, reference: 'E1' },
   { rule: 'cash-in.credits.1', from: ['PENDING'], input: BELIEVED, to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', ids: E1, learns: CREDIT, reference: 'E1' },
   { rule: 'cash-in.unknown.4', from: UNANSWERED, input: confirmed(), to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', ids: E1, learns: CREDIT, reference: 'E1' },
   { rule: 'cash-in.expired.2', from: ['EXPIRED'], input: confirmed(), to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', ids: E1, learns: CREDIT, reference: 'E1' },
-  { rule: 'cash-in.paid.4', from: ['PAID'], input: E2, to: 'same', opens: 'second_payment', ...SECOND },
-  { rule: 'cash-in.failed.2', from: ['FAILED'], input: confirmed(), to: CONFLICT, opens: 'paid_after_failure', ...suspended() },
-  { rule: 'cash-in.reconciliation.3', from: [CONFLICT], input: confirmed(), to: CONFLICT, opens: 'paid_in_doubt', ...suspended() },
+  { rule: 'cash-in.paid.4', from: ['PAID'], input: E2, to: 'same', opens: 'payment_in_suspense', ...SECOND },
+  { rule: 'cash-in.failed.2', from: ['FAILED'], input: confirmed(), to: CONFLICT, opens: 'payment_in_suspense', ...suspended() },
+  { rule: 'cash-in.reconciliation.3', from: [CONFLICT], input: confirmed(), to: CONFLICT, opens: 'payment_in_suspense', ...suspended() },
 
   // Its refunds.
   { rule: 'cash-in.refunds.1', from: ['PAID'], input: INPUTS['refund.reserved'], to: 'same', learns: { refundsOpenCents: 30_00, openRefunds: { 'refund-1': REFUND } } },
@@ -239,21 +239,21 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
   { rule: 'cash-in.refunds.4', from: CREDITED, before: { facts: REFUNDED }, input: INPUTS['refund.taken'], to: 'same', learns: { returns: BACK } },
   { rule: 'cash-in.refunds.4', from: ['PAID'], before: { facts: { returns: wentBack({ D1: 30_00 }) } }, input: INPUTS['refund.taken'], to: 'ignored' },
   { rule: 'cash-in.refunds.5', from: CREDITED, before: MUCH_WENT, input: INPUTS['refund.taken'], to: 'same', learns: { returns: wentBack({ D0: 71_00, D1: 30_00 }) }, ...TOO_MUCH },
-  { rule: 'cash-in.refunds.6', from: CREDITED, before: { facts: { returns: wentBack({ D1: 29_99 }) } }, input: INPUTS['refund.taken'], to: 'same', opens: 'return_restated', reference: 'D1', evidence: D1 },
+  { rule: 'cash-in.refunds.6', from: CREDITED, before: { facts: { returns: wentBack({ D1: 29_99 }) } }, input: INPUTS['refund.taken'], to: 'same', opens: 'bank_contradicts', reference: 'D1', evidence: D1 },
   { rule: 'cash-in.refunds.13', from: CREDITED, before: { facts: { returns: BACK } }, input: INPUTS['refund.undone'], to: 'same', learns: { returns: wentBack({ D0: 60_00 }) } },
   { rule: 'cash-in.refunds.8', from: CREDITED, before: { facts: REFUNDED }, input: INPUTS['refund.named'], to: 'same', learns: { openRefunds: { 'refund-1': { valueCents: 30_00, transactionId: 'tx-r' } } } },
   { rule: 'cash-in.returns.3', from: CREDITED, before: { facts: DOUBTED }, input: INPUTS['refund.answered'], to: 'same', learns: { returns: { ...REFUNDED.returns, D1: { ...IN_DOUBT, answered: ['refund-1'] } } }, dueAt: NOW },
 
   // Returns that name no refund.
-  { rule: 'cash-in.refunds.6', from: CREDITED, before: { facts: { returns: wentBack({ D1: 29_99 }) } }, input: TOLD, to: 'same', opens: 'return_restated', reference: 'D1', evidence: D1 },
-  { rule: 'cash-in.refunds.6', from: [...PAYABLE, 'FAILED'], before: { facts: { returns: { D1: { ...ASIDE, cents: 29_99 } } } }, input: TOLD, to: 'same', opens: 'return_restated', reference: 'D1', evidence: D1 },
+  { rule: 'cash-in.refunds.6', from: CREDITED, before: { facts: { returns: wentBack({ D1: 29_99 }) } }, input: TOLD, to: 'same', opens: 'bank_contradicts', reference: 'D1', evidence: D1 },
+  { rule: 'cash-in.refunds.6', from: [...PAYABLE, 'FAILED'], before: { facts: { returns: { D1: { ...ASIDE, cents: 29_99 } } } }, input: TOLD, to: 'same', opens: 'bank_contradicts', reference: 'D1', evidence: D1 },
   { rule: 'cash-in.refunds.11', from: ANY, input: { ...OF_E1, isBookedElsewhere: true }, to: 'same', posts: 'left_unattributed', opens: 'movement_elsewhere', learns: { returns: { D1: ASIDE } }, reference: 'D1', evidence: E1_BACK },
-  { rule: 'cash-in.refunds.10', from: ANY, before: { facts: { returns: wentBack({ D0: 30_00 }) } }, input: UNNAMED, to: 'same', opens: 'return_unnamed', reference: 'D1', evidence: E1_BACK },
-  { rule: 'cash-in.refunds.10', from: ['EXPIRED'], before: { facts: { returns: { D0: ASIDE } } }, input: UNNAMED, to: 'same', opens: 'return_unnamed', reference: 'D1', evidence: E1_BACK },
-  { rule: 'cash-in.refunds.10', from: ANY, before: { facts: { payments: { E1: 100_00 } } }, input: UNNAMED, to: 'same', posts: 'left_unattributed', opens: 'return_unnamed', learns: { returns: { D1: ASIDE_UNNAMED } }, reference: 'D1', evidence: E1_BACK },
-  { rule: 'cash-in.refunds.12', from: CREDITED, before: PAID_TWICE, input: { ...TOLD, endToEndId: 'E2' }, to: 'same', posts: 'arrival_returned', opens: 'suspended_payment_returned', learns: { returns: { D1: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } } }, reference: 'D1', evidence: { ...D1, endToEndId: 'E2' } },
-  { rule: 'cash-in.refunds.9', from: CREDITED, before: PAID_TWICE, input: { ...TOLD, endToEndId: null }, to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', learns: { returns: { D1: ASIDE } }, reference: 'D1', evidence: { ...D1, endToEndId: null } },
-  { rule: 'cash-in.refunds.9', from: [...PAYABLE, 'FAILED'], before: { facts: DECIDED }, input: OF_E1, to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', learns: { returns: { D1: ASIDE } }, reference: 'D1', evidence: E1_BACK },
+  { rule: 'cash-in.refunds.10', from: ANY, before: { facts: { returns: wentBack({ D0: 30_00 }) } }, input: UNNAMED, to: 'same', opens: 'bank_contradicts', reference: 'D1', evidence: E1_BACK },
+  { rule: 'cash-in.refunds.10', from: ['EXPIRED'], before: { facts: { returns: { D0: ASIDE } } }, input: UNNAMED, to: 'same', opens: 'bank_contradicts', reference: 'D1', evidence: E1_BACK },
+  { rule: 'cash-in.refunds.10', from: ANY, before: { facts: { payments: { E1: 100_00 } } }, input: UNNAMED, to: 'same', posts: 'left_unattributed', opens: 'debit_in_suspense', learns: { returns: { D1: ASIDE_UNNAMED } }, reference: 'D1', evidence: E1_BACK },
+  { rule: 'cash-in.refunds.12', from: CREDITED, before: PAID_TWICE, input: { ...TOLD, endToEndId: 'E2' }, to: 'same', posts: 'arrival_returned', opens: 'bank_contradicts', learns: { returns: { D1: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } } }, reference: 'D1', evidence: { ...D1, endToEndId: 'E2' } },
+  { rule: 'cash-in.refunds.9', from: CREDITED, before: PAID_TWICE, input: { ...TOLD, endToEndId: null }, to: 'same', posts: 'left_unattributed', opens: 'debit_in_suspense', learns: { returns: { D1: ASIDE } }, reference: 'D1', evidence: { ...D1, endToEndId: null } },
+  { rule: 'cash-in.refunds.9', from: [...PAYABLE, 'FAILED'], before: { facts: DECIDED }, input: OF_E1, to: 'same', posts: 'left_unattributed', opens: 'debit_in_suspense', learns: { returns: { D1: ASIDE } }, reference: 'D1', evidence: E1_BACK },
   { rule: 'cash-in.returns.1', from: CREDITED, before: { facts: REFUNDED }, input: TOLD, to: 'same', learns: { returns: DOUBTED.returns }, dueAt: NOW + 900_000 },
   { rule: 'cash-in.refunds.5', from: CREDITED, before: { facts: { ...RETURNED, returns: wentBack({ D0: 71_00 }) } }, input: TOLD, to: 'same', learns: { returns: wentBack({ D0: 71_00, D1: 30_00 }) }, ...TOO_MUCH },
   { rule: 'cash-in.returns.2', from: CREDITED, before: { facts: RETURNED }, input: TOLD, to: 'same', learns: { returns: BACK } },
@@ -266,7 +266,7 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
 
 testRows(ROWS, (row, place) => {
   const { input, posts } = row
-  const before = withOpenCases(at(place, row.before), 'result_missing', 'amount_differs')
+  const before = withOpenCases(at(place, row.before), 'charge_unclear', 'payment_in_suspense')
   const decision = decideCashIn(before, input, NOW)
   if (row.to === 'ignored') {
     assert.deepEqual(decision, { outcome: { result: 'IGNORED', cashIn: before } })
@@ -379,12 +379,12 @@ const CONDITIONS: readonly (readonly [name: string, before: CashIn, input: CashI
   ['[cash-in.credits.1] it is by the bank’s answer', at('PENDING', { facts: TOLD_BEFORE }), confirmed(), 'PAID cash_in_paid'],
   ['[cash-in.credits.1] one that is dated before its charge is verified before it is a contradiction', at('PENDING'), { ...confirmed({ occurredAt: EARLY_AT }), unverified: 'book' }, 'PENDING asks'],
   ['[cash-in.credits.1] one of 300 s before is not', at('PENDING'), { ...confirmed({ occurredAt: EARLY_AT + 1 }), unverified: 'book' }, 'PAID cash_in_paid'],
-  ['[cash-in.credits.5] after 19 payments an event’s word books another one', at('PAID', { facts: { payments: PAID_19_TIMES } }), BELIEVED, 'PAID arrived_unattributed second_payment'],
+  ['[cash-in.credits.5] after 19 payments an event’s word books another one', at('PAID', { facts: { payments: PAID_19_TIMES } }), BELIEVED, 'PAID arrived_unattributed payment_in_suspense'],
   ['[cash-in.credits.1] [cash-in.credits.5] after 20 it books none', at('PAID', { facts: { payments: PAID_20_TIMES } }), BELIEVED, 'PAID asks'],
 
-  ['[cash-in.refunds.12] from suspense goes back what is there of the payment', at('PAID', { facts: E2_PARTLY_BACK }), { ...OF_E2, valueCents: 29_99n }, 'PAID arrival_returned suspended_payment_returned'],
-  ['[cash-in.refunds.9] and no more', at('PAID', { facts: E2_PARTLY_BACK }), OF_E2, 'PAID left_unattributed return_unattributed'],
-  ['[cash-in.refunds.9] of two payments, none of them credited, it is not guessed which went back', at(CONFLICT, { facts: { payments: { E1: 60_00, E2: 40_00 } } }), { ...TOLD, endToEndId: null }, 'RECONCILIATION_REQUIRED conflict left_unattributed return_unattributed'],
+  ['[cash-in.refunds.12] from suspense goes back what is there of the payment', at('PAID', { facts: E2_PARTLY_BACK }), { ...OF_E2, valueCents: 29_99n }, 'PAID arrival_returned bank_contradicts'],
+  ['[cash-in.refunds.9] and no more', at('PAID', { facts: E2_PARTLY_BACK }), OF_E2, 'PAID left_unattributed debit_in_suspense'],
+  ['[cash-in.refunds.9] of two payments, none of them credited, it is not guessed which went back', at(CONFLICT, { facts: { payments: { E1: 60_00, E2: 40_00 } } }), { ...TOLD, endToEndId: null }, 'RECONCILIATION_REQUIRED conflict left_unattributed debit_in_suspense'],
 ]
 
 for (const [name, before, input, becomes] of CONDITIONS) {
@@ -404,10 +404,10 @@ test('[cash-in.paid.3] an amount that an event told before the bank confirmed an
   const reported = reportedPaymentsFact({ E1: { valueCents: 99_00, occurredAt: NOW, since: NOW } })
   const { outcome, cases, notifications } = decideCashIn(at('PENDING', { facts: reported }), confirmed(), NOW)
   assert.deepEqual([outcome.cashIn.status, notifications?.length], ['PAID', 1])
-  const evidence = { endToEndId: 'E1', valueCents: 99_00, occurredAt: NOW }
+  const evidence = { endToEndId: 'E1', valueCents: 99_00, occurredAt: NOW, rule: 'cash-in.paid.3' }
   assert.deepEqual(
     cases?.map(({ kind, facts }) => [kind, facts]),
-    [['payment_restated', evidence]],
+    [['bank_contradicts', evidence]],
   )
 })
 
@@ -420,22 +420,25 @@ test('[cash-in.states.15] what the bank says while its answer is missing counts:
 test('[cash-in.expired.5] [EX-8] the case of an end that was unknown closes when it is known', () => {
   const facts = { ...CHARGED, isEndCaseOpen: true }
   const ended = at('PENDING', { ...DUE, expiresAt: NOW - 3_600_000, facts })
-  const before = withOpenCases(ended, 'end_unknown', 'payment_restated')
+  const before = withOpenCases(ended, 'charge_unclear', 'bank_contradicts')
   for (const input of [INPUTS['clock.expired'], confirmed({ occurredAt: NOW - 3_600_000 })]) {
     const { closes, outcome } = decideCashIn(before, input, NOW)
-    assert.deepEqual([closes, outcome.cashIn.facts.isEndCaseOpen], [['end_unknown'], false])
+    assert.deepEqual([closes, outcome.cashIn.facts.isEndCaseOpen], [['charge_unclear'], false])
   }
   assert.deepEqual(decideCashIn(before, NO_OUTCOME, NOW).cases, [], 'one case is enough')
 })
 
 test('[desk.48] a payment that an event reports again with more counts with that, and stays as it was told first', () => {
   const report = (cashIn: CashIn, valueCents: bigint, open = 'payment_unconfirmed') => {
-    const before = withOpenCases(cashIn, open, 'amount_differs')
+    const before = withOpenCases(cashIn, open, 'payment_in_suspense')
     return decideCashIn(before, { ...confirmed({ valueCents }), unverified: 'query' }, NOW)
   }
-  const first = report(at('PENDING'), 10_00n, 'amount_differs').outcome.cashIn
-  for (const open of ['payment_unconfirmed', 'too_many_payments']) {
-    const counted = report(first, 50_00n, open).cases?.map(({ kind, facts }) => `${kind} ${facts.valueCents}`)
+  const first = report(at('PENDING'), 10_00n, 'payment_in_suspense').outcome.cashIn
+  for (const rule of ['cash-in.credits.4', 'cash-in.credits.5']) {
+    const open = `payment_unconfirmed ${rule}`
+    const counted = report(first, 50_00n, open).cases?.map(
+      ({ kind, facts }) => `${kind} ${facts.rule} ${facts.valueCents}`,
+    )
     assert.deepEqual(counted, [`${open} 5000`])
   }
   const more = report(first, 50_00n).outcome.cashIn
@@ -526,7 +529,7 @@ test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is as
   const open = { ...dayOld, isPaymentCaseOpen: true }
   assert.equal(after(at('PAID', { ...LEASED, facts: open }), NO_OUTCOME).dueAt, null)
   const answered = decideCashIn(
-    withOpenCases(at('PENDING', { facts: open }), 'payment_unconfirmed', 'amount_differs'),
+    withOpenCases(at('PENDING', { facts: open }), 'payment_unconfirmed', 'payment_in_suspense'),
     confirmed({ endToEndId: 'E9' }),
     NOW,
   )

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CashOutStatus, cashOut, type DeskDecision, limits, Refusal } from '@pixgate/spec'
+import {
+  type CaseKind,
+  type CashOutStatus,
+  caseKinds,
+  cashOut,
+  type DeskDecision,
+  limits,
+  Refusal,
+} from '@pixgate/spec'
 import type { CashOut, CashOutFacts } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/desk.ts'
 import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
@@ -12,16 +20,29 @@ import { CREATED_AT, cashOutAs, NOW } from './situations.ts'
 /** What must come of each decision, written by hand: it says nothing because the table of the machine says so. */
 
 const DOUBT = 'RECONCILIATION_REQUIRED'
-const UNENDED = ['result_missing', 'still_reserved', 'send_contradicted', 'confirmed_without_sending']
-const LEFT = ['amount_differs', 'confirmed_in_doubt', 'confirmed_after_release']
-const CAME_BACK = ['returned_too_much', 'return_unnamed', 'returned_in_doubt']
+const UNENDED = [
+  'outcome_unknown cash-out.unknown.5',
+  'outcome_unknown cash-out.desk.11',
+  'outcome_unknown cash-out.states.9',
+  'outcome_unknown cash-out.states.5',
+]
+const LEFT = [
+  'debit_in_suspense cash-out.states.12',
+  'debit_in_suspense cash-out.reconciliation.2',
+  'debit_in_suspense cash-out.ended.2',
+]
+const CAME_BACK = [
+  'return_in_suspense cash-out.reversal.2',
+  'return_in_suspense cash-out.reversal.5',
+  'return_in_suspense cash-out.reconciliation.3',
+]
 const TOLD = [
-  'answer_after_end',
-  'confirmation_restated',
-  'failed_after_confirmation',
-  'return_restated',
-  'return_told_before',
-  'returned_without_sending',
+  'bank_contradicts cash-out.confirmed.2',
+  'bank_contradicts cash-out.confirmed.3',
+  'bank_contradicts cash-out.confirmed.4',
+  'bank_contradicts cash-out.reversal.3',
+  'bank_contradicts cash-out.reversal.5',
+  'bank_contradicts cash-out.ended.3',
 ]
 const SENT_STATES = [
   'DISPATCHED',
@@ -34,7 +55,13 @@ const SENT_STATES = [
 ] as const
 /** One attempt, six minutes ago: it arrives no more. */
 const TRIED: CashOutFacts = { attempts: 1, firstAttemptAt: NOW - 360_000, lastAttemptAt: NOW - 360_000 }
-const ANOTHER: OpenCase = { id: 'another', kind: 'send_contradicted', reference: '', version: 1 }
+const ANOTHER: OpenCase = {
+  id: 'another',
+  kind: 'outcome_unknown',
+  rule: 'cash-out.states.9',
+  reference: '',
+  version: 1,
+}
 
 interface Given extends Partial<DeskOrder> {
   readonly before?: Partial<CashOut>
@@ -77,28 +104,36 @@ const SUSPENDED: CashOutFacts = { movements: { E5: 29_00 } }
 for (const status of ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const) {
   const before = { facts: { ...TRIED, isAccepted: true } }
   test(`[cash-out.desk.1] a payout that is ${status} and overdue has left, as the bank says`, () => {
-    assert.deepEqual(done(decide(status, 'executed', 'outcome_overdue', { before, ...E9 })), [
+    assert.deepEqual(done(decide(status, 'executed', 'outcome_unknown cash-out.states.15', { before, ...E9 })), [
       'operator.executed CONFIRMED',
       CONFIRMED_J3,
       'pix_cash_out CONFIRMED',
-      'closes case of outcome_overdue',
+      'closes case of outcome_unknown cash-out.states.15',
     ])
     const order = { before, ...E9 }
-    assert.throws(() => decide(status, 'executed', 'outcome_overdue', { ...order, known: 'out E9' }), Refusal)
+    assert.throws(
+      () => decide(status, 'executed', 'outcome_unknown cash-out.states.15', { ...order, known: 'out E9' }),
+      Refusal,
+    )
     const suspended = { facts: { ...before.facts, ...SUSPENDED } }
-    assert.throws(() => decide(status, 'executed', 'outcome_overdue', { ...order, before: suspended }), Refusal)
-    assert.throws(() => decide(status, 'executed', 'outcome_overdue', { before }), { code: 'validation_error' })
+    assert.throws(
+      () => decide(status, 'executed', 'outcome_unknown cash-out.states.15', { ...order, before: suspended }),
+      Refusal,
+    )
+    assert.throws(() => decide(status, 'executed', 'outcome_unknown cash-out.states.15', { before }), {
+      code: 'validation_error',
+    })
   })
   test(`[cash-out.desk.2] a payout that is ${status} and overdue never left, as the bank says`, () => {
-    assert.deepEqual(done(decide(status, 'not_executed', 'outcome_overdue', { before })), [
+    assert.deepEqual(done(decide(status, 'not_executed', 'outcome_unknown cash-out.states.15', { before })), [
       'operator.not_executed FAILED',
       RELEASED_J4(''),
       'pix_cash_out FAILED',
-      'closes case of outcome_overdue',
+      'closes case of outcome_unknown cash-out.states.15',
     ])
     for (const facts of [{ leaseEndsAt: NOW + 1 }, { isShown: true }, SUSPENDED]) {
       const order = { before: { facts: { ...before.facts, ...facts } } }
-      assert.throws(() => decide(status, 'not_executed', 'outcome_overdue', order), Refusal)
+      assert.throws(() => decide(status, 'not_executed', 'outcome_unknown cash-out.states.15', order), Refusal)
     }
   })
 }
@@ -186,8 +221,8 @@ for (const kind of LEFT) {
   })
 }
 
-for (const kind of [...LEFT, 'second_payment']) {
-  const isHeld = kind === 'confirmed_after_release'
+for (const kind of [...LEFT, 'debit_in_suspense cash-out.confirmed.5']) {
+  const isHeld = kind === 'debit_in_suspense cash-out.ended.2'
   const held = isHeld ? { heldAgainCents: 12_00, isReleased: false } : { isReleased: true }
   const before = { facts: { ...SUSPENDED, ...held } }
   const free = isHeld ? 'available 1200 CASH_OUT_RELEASE, reserved -1200, ' : ''
@@ -256,7 +291,10 @@ for (const leftCents of [9_00, 40_00]) {
   test(`[cash-out.desk.6] of a payout that was confirmed by ${leftCents} centavos as much is credited as left, and no more`, () => {
     const credit = (cents: number) => {
       const facts = { movements: { E5: leftCents }, suspendedReturns: { D5: cents } }
-      return decide(DOUBT, 'credit', 'returned_in_doubt', { before: { endToEndId: 'E5', facts }, reference: 'D5' })
+      return decide(DOUBT, 'credit', 'return_in_suspense cash-out.reconciliation.3', {
+        before: { endToEndId: 'E5', facts },
+        reference: 'D5',
+      })
     }
     assert.equal(done(credit(leftCents))[1], 'doubt.decided REVERSED')
     assert.throws(() => credit(leftCents + 1), Refusal)
@@ -264,7 +302,7 @@ for (const leftCents of [9_00, 40_00]) {
 }
 
 test('[cash-out.desk.8] what another operation has is undone here', () => {
-  const kind = 'movement_elsewhere'
+  const kind = 'movement_elsewhere cash-out.states.16'
   const before = { endToEndId: 'E1', facts: { movements: { E1: 30_00, E5: 29_00 }, suspendedReturns: { D5: 10_00 } } }
   const undo = (reference: string, facts: CashOutFacts = {}) =>
     done(decide(DOUBT, 'undo', kind, { before: { ...before, facts: { ...before.facts, ...facts } }, reference }))[2]
@@ -281,7 +319,7 @@ for (const [before, statuses] of [
   [CONFIRMED, ['CONFIRMED', 'REVERSED', DOUBT]],
   [GIVEN_BACK, ['FAILED', 'RELEASED', DOUBT]],
 ] as const) {
-  for (const kind of [...UNENDED, 'outcome_overdue']) {
+  for (const kind of [...UNENDED, 'outcome_unknown cash-out.states.15']) {
     for (const status of statuses)
       test(`[cash-out.desk.9] a case ${kind} of a payout that is ${status} is explained once ${before.endToEndId ? 'it left' : 'nothing is set aside'}`, () => {
         const [first, ...others] = done(decide(status, 'close', kind, { before }))
@@ -296,7 +334,13 @@ for (const [before, statuses] of [
 }
 
 for (const status of SENT_STATES) {
-  for (const kind of [...TOLD, ...LEFT, ...CAME_BACK, 'second_payment', 'movement_elsewhere']) {
+  for (const kind of [
+    ...TOLD,
+    ...LEFT,
+    ...CAME_BACK,
+    'debit_in_suspense cash-out.confirmed.5',
+    'movement_elsewhere cash-out.states.16',
+  ]) {
     test(`[cash-out.desk.9] a case ${kind} of a payout that is ${status} is explained, and nothing is booked`, () => {
       const before = {
         endToEndId: 'E1',
@@ -312,12 +356,12 @@ for (const status of SENT_STATES) {
   }
   const askable = [
     ...UNENDED,
-    'outcome_overdue',
-    'answer_after_end',
-    'failed_after_confirmation',
-    'returned_without_sending',
-    'confirmation_restated',
-    'return_restated',
+    'outcome_unknown cash-out.states.15',
+    'bank_contradicts cash-out.confirmed.2',
+    'bank_contradicts cash-out.confirmed.4',
+    'bank_contradicts cash-out.ended.3',
+    'bank_contradicts cash-out.confirmed.3',
+    'bank_contradicts cash-out.reversal.3',
   ]
   for (const kind of askable) {
     test(`[cash-out.desk.10] the bank is asked again about a case ${kind} of a payout that is ${status}`, () => {
@@ -330,10 +374,10 @@ for (const status of SENT_STATES) {
 
 test('[cash-out.desk.11] [desk.5] a decision leaves other cases open, and the doubt while one of those that cast it is', () => {
   const close = (before: Partial<CashOut>, others: readonly OpenCase[] = []) =>
-    decide(DOUBT, 'close', 'answer_after_end', { before, others })
+    decide(DOUBT, 'close', 'bank_contradicts cash-out.confirmed.2', { before, others })
   assert.deepEqual(done(close({ endToEndId: 'E1' }, [ANOTHER])), [
     `operator.explained ${DOUBT}`,
-    'closes case of answer_after_end',
+    'closes case of bank_contradicts cash-out.confirmed.2',
   ])
   assert.equal(done(close({ endToEndId: 'E1' }))[1], 'doubt.decided CONFIRMED')
   assert.equal(done(close({ endToEndId: 'E1', facts: { returns: { D0: 1 } } }))[1], 'doubt.decided REVERSED')
@@ -342,13 +386,13 @@ test('[cash-out.desk.11] [desk.5] a decision leaves other cases open, and the do
 
 /** The last case of a payout is closed: where it is then, and what of it is open. */
 function afterTheLast(facts: CashOutFacts) {
-  const { outcome, cases = [] } = decide(DOUBT, 'close', 'answer_after_end', { before: { facts } })
+  const { outcome, cases = [] } = decide(DOUBT, 'close', 'bank_contradicts cash-out.confirmed.2', { before: { facts } })
   const { status, facts: after, dueAt } = outcome.operation
   return [status, reasonOf({ facts: after }), dueAt, ...cases.map(({ kind }) => kind)]
 }
 
 test('[cash-out.desk.11] [desk.14] what a decision leaves set aside has a case, and the bank is asked', () => {
-  const owned = [DOUBT, 'no_answer', NOW, 'still_reserved']
+  const owned = [DOUBT, 'no_answer', NOW, 'outcome_unknown']
   assert.deepEqual(afterTheLast({}), owned)
   assert.deepEqual(afterTheLast({ attempts: 0, isAccepted: true }), owned, 'the bank has what was never sent')
 })
@@ -361,7 +405,7 @@ test('[cash-out.desk.11] [desk.14] what was never sent is where it was: nothing 
 })
 
 test('[cash-out.desk.11] a case about what is still set aside is no case of its own kind again', () => {
-  const { openCase } = ordered('ask_again', 'still_reserved', '')
+  const { openCase } = ordered('ask_again', 'outcome_unknown cash-out.desk.11', '')
   const operation = cashOutAs(DOUBT, { facts: { ...TRIED, ...reasonFact('no_answer') }, openCases: [openCase] })
   const offered = cashOutDecider.options(operation, openCase, NOW).filter(({ isOffered }) => isOffered)
   assert.deepEqual(
@@ -377,13 +421,17 @@ test('[desk.14] what left for a payout and is decided shows that the bank has it
     const { isAccepted, isShown } = decide(DOUBT, decision, kind, order).outcome.operation.facts
     return [isAccepted, isShown]
   }
-  assert.deepEqual(after('return', 'amount_differs'), [true, false])
-  assert.deepEqual(after('write_off', 'amount_differs'), [true, false])
-  assert.deepEqual(after('undo', 'movement_elsewhere'), [undefined, true], 'it left for another operation')
+  assert.deepEqual(after('return', 'debit_in_suspense cash-out.states.12'), [true, false])
+  assert.deepEqual(after('write_off', 'debit_in_suspense cash-out.states.12'), [true, false])
+  assert.deepEqual(
+    after('undo', 'movement_elsewhere cash-out.states.16'),
+    [undefined, true],
+    'it left for another operation',
+  )
 })
 
 test('[desk.2] why a failure is not offered now is told', () => {
-  const { openCase } = ordered('not_executed', 'result_missing', '')
+  const { openCase } = ordered('not_executed', 'outcome_unknown cash-out.unknown.5', '')
   const operation = cashOutAs(DOUBT, {
     facts: { ...TRIED, lastAttemptAt: NOW, ...reasonFact('no_answer') },
     openCases: [openCase],
@@ -396,7 +444,7 @@ test('[desk.2] why a failure is not offered now is told', () => {
 test('[desk.10] no kind of case of a payout is without a way out', () => {
   const decided = new Set<string>(cashOut.rows.flatMap(({ decides = [] }) => decides))
   assert.deepEqual(
-    Object.keys(cashOut.cases).filter((kind) => !decided.has(kind)),
+    Object.entries<CaseKind>(caseKinds).filter(([kind, { of }]) => of.includes('cash_out') && !decided.has(kind)),
     [],
   )
 })

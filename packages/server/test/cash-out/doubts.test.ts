@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import { balances } from '../support/books.ts'
-import { cases, notifiedStatuses } from '../support/evidence.ts'
+import { caseFacts, cases, notifiedStatuses } from '../support/evidence.ts'
 import { CONFIRMED, FAILED, NOT_FOUND, PROCESSING, payout, RETURNED, TIMEOUT } from './bank-answers.ts'
 import { type CashOutFixture, cashOutFixture } from './fixture.ts'
 import { confirmed, INPUTS, returned } from './situations.ts'
@@ -60,7 +60,7 @@ test('[cash-out.confirmed.3] [EV-13] in doubt what the bank states otherwise of 
   const before = await balances(fixture.database)
   const otherwise = [await apply(fixture, id, answered), await apply(fixture, id, answered)]
   assert.deepEqual(otherwise, ['APPLIED', 'APPLIED'])
-  assert.deepEqual((await cases(fixture.database)).sort(), ['amount_differs', 'confirmation_restated'])
+  assert.deepEqual((await cases(fixture.database)).sort(), ['bank_contradicts', 'debit_in_suspense'])
   assert.deepEqual(await balances(fixture.database), before)
 })
 
@@ -110,7 +110,9 @@ test('[cash-out.states.9] [P8] a contradiction while an answer is missing holds 
   fixture.partner.query = FAILED
   await minutes(fixture, 5)
   assert.equal((await fixture.read(id)).status, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual((await cases(fixture.database)).toSorted(), ['result_missing', 'send_contradicted'])
+  assert.deepEqual(await cases(fixture.database), ['outcome_unknown'])
+  const [facts] = (await caseFacts(fixture.database, 'outcome_unknown')) as { readonly rule: string }[]
+  assert.equal(facts?.rule, 'cash-out.states.9', 'the same case, told again for another reason')
   assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID'])
 })
 
@@ -124,7 +126,7 @@ test('[CO-18] an answer that contradicts a payout which another answer has confi
   }
   await fixture.later(0)
   assert.equal((await fixture.read(id)).status, 'CONFIRMED')
-  assert.deepEqual(await cases(fixture.database), ['answer_after_end'])
+  assert.deepEqual(await cases(fixture.database), ['bank_contradicts'])
 })
 
 test('[EV-8b] [cash-out.reversal.3] the same return with another amount is a case, and books nothing', async (t) => {
@@ -134,7 +136,7 @@ test('[EV-8b] [cash-out.reversal.3] the same return with another amount is a cas
   await apply(fixture, id, { ...comesBack, isVerified: true })
   const before = await balances(fixture.database)
   await apply(fixture, id, returned({ valueCents: 20_00n, occurredAt: AT }))
-  assert.deepEqual(await cases(fixture.database), ['return_restated'])
+  assert.deepEqual(await cases(fixture.database), ['bank_contradicts'])
   assert.deepEqual(await balances(fixture.database), before)
 })
 

@@ -165,12 +165,12 @@ test('[CO-42] [P6] beyond the bank’s window nothing is sent again, and the pro
   for (let minute = 0; minute < 19; minute++) await fixture.later(MINUTE)
   const sent = fixture.partner.requests.length
   assert.ok(sent > 10)
-  assert.deepEqual(await cases(fixture.database), ['result_missing'])
+  assert.deepEqual(await cases(fixture.database), ['outcome_unknown'])
   for (let minute = 0; minute < 7; minute++) await fixture.later(MINUTE)
   assert.equal(fixture.partner.requests.length, sent)
   const { status, facts } = await fixture.read(id)
   assert.deepEqual([status, facts.failureCode], ['FAILED', 'not_found'])
-  assert.deepEqual(await cases(fixture.database), ['result_missing (closed)'])
+  assert.deepEqual(await cases(fixture.database), ['outcome_unknown (closed)'])
   await assertBooks(fixture.database)
 })
 
@@ -384,7 +384,7 @@ test('[CO-15] [CO-44] [cash-out.states.9] an answer about something else leaves 
   await fixture.later(24 * HOUR)
   const { status, dueAt } = await fixture.read(id)
   assert.deepEqual([status, dueAt, fixture.partner.asked], ['RECONCILIATION_REQUIRED', null, ['PUT', 'GET']])
-  assert.deepEqual(await cases(fixture.database), ['send_contradicted'])
+  assert.deepEqual(await cases(fixture.database), ['outcome_unknown'])
   assert.equal((await balances(fixture.database)).reserved, 30_00n)
 })
 
@@ -425,14 +425,14 @@ test('[CO-24] [P8] what is proven not there and may not be sent is asked about, 
   for (let minute = 0; minute < 10; minute++) await fixture.later(MINUTE)
   const { status, facts } = await fixture.read(id)
   assert.deepEqual([status, reasonOf({ facts })], ['RECONCILIATION_REQUIRED', 'no_answer'])
-  assert.deepEqual(await cases(fixture.database), ['result_missing'])
+  assert.deepEqual(await cases(fixture.database), ['outcome_unknown'])
   assert.equal(fixture.partner.requests.length, 1)
 
   await switchPayouts(fixture.database, true)
   fixture.partner.put = CONFIRMED
   await fixture.later(MINUTE)
   assert.equal((await fixture.read(id)).status, 'CONFIRMED')
-  assert.deepEqual(await cases(fixture.database), ['result_missing (closed)'])
+  assert.deepEqual(await cases(fixture.database), ['outcome_unknown (closed)'])
   await assertBooks(fixture.database)
 })
 

@@ -45,11 +45,7 @@ test('[cash-out.confirmed.3] [cash-out.states.16] told again with another amount
   const again = confirmed({ endToEndId: 'E1', valueCents: 29_00n, occurredAt: OCCURRED_AT })
   for (const id of payouts) assert.equal((await apply(fixture, id, again))?.result, 'APPLIED')
   assert.deepEqual(await balances(database), before)
-  assert.deepEqual((await cases(database)).sort(), [
-    'confirmation_restated',
-    'confirmation_restated',
-    'movement_elsewhere',
-  ])
+  assert.deepEqual((await cases(database)).sort(), ['bank_contradicts', 'bank_contradicts', 'movement_elsewhere'])
   await assertBooks(database)
 })
 
@@ -78,7 +74,7 @@ test('[cash-out.confirmed.5] [CO-45] a second payment of a payout that came back
   const outcome = await apply(fixture, payouts[0], left('E2'))
   assert.equal(outcome?.cashOut.status, 'RECONCILIATION_REQUIRED')
   assert.equal((await balances(database)).suspense_out, -30_00n)
-  assert.deepEqual(await cases(database), ['second_payment'])
+  assert.deepEqual(await cases(database), ['debit_in_suspense'])
   await assertBooks(database)
 })
 
@@ -92,12 +88,12 @@ for (const order of ['without its id, then with it', 'with its id, then without 
     for (const input of both) await apply(fixture, payouts[0], input)
     const { settlement } = await balances(database)
     assert.equal(settlement, -80_00n)
-    const known = (await cases(database)).filter((kind) => kind === 'return_told_before')
+    const known = (await cases(database)).filter((kind) => kind === 'bank_contradicts')
     assert.equal(known.length, 1)
     // Told once more it is nothing new; another one is another one.
     for (const input of [named, { ...cameBack('D2'), isVerified: true }]) await apply(fixture, payouts[0], input)
     assert.equal((await balances(database)).settlement, -90_00n)
-    assert.equal((await cases(database)).filter((kind) => kind === 'return_told_before').length, 1)
+    assert.equal((await cases(database)).filter((kind) => kind === 'bank_contradicts').length, 1)
     await assertBooks(database)
   })
 }

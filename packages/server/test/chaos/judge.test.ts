@@ -59,7 +59,7 @@ function asked(...replies: Reply[]): MerchantRequest {
 }
 
 function openCase(operation_id: string | null, text = '') {
-  return { operation_id, kind: 'amount_differs', isOpen: true, text }
+  return { operation_id, kind: 'debit_in_suspense', isOpen: true, text }
 }
 
 /** What is found where our books, or anything else, are otherwise. */
@@ -87,9 +87,9 @@ test('[P7] a case explains a difference at a lying bank only, where it names the
   const lying = { bankKind: 'lying' } as const
   const movements = RIGHT.books.movements.slice(0, 1)
   assert.deepEqual(found({ movements, cases: [openCase(CHARGE)] }, lying), ['money'])
-  assert.deepEqual(found({ movements, cases: [openCase(PAYOUT)] }, lying), ['money (amount_differs)'])
+  assert.deepEqual(found({ movements, cases: [openCase(PAYOUT)] }, lying), ['money (debit_in_suspense)'])
   assert.deepEqual(found({ movements, cases: [openCase(null, SENT)] }, lying), [
-    'money (amount_differs, which names it)',
+    'money (debit_in_suspense, which names it)',
   ])
   assert.deepEqual(found({ movements, cases: [{ ...openCase(PAYOUT), isOpen: false }] }, lying), ['money'])
   assert.deepEqual(found({ movements, cases: [openCase(PAYOUT)] }), ['money', 'cases'])
@@ -98,13 +98,13 @@ test('[P7] a case explains a difference at a lying bank only, where it names the
 test('[trip-wire.2] [P7] the judge finds a suspension that the bank’s book does not bear out', () => {
   const lying = { bankKind: 'lying' } as const
   const of = (...cases: string[]) => ({ trips: [{ cases }] })
-  assert.deepEqual(found(of('statement_missing in E1')), ['trip wire'], 'a bank that tells the truth lacks nothing')
-  assert.deepEqual(found(of('statement_missing in E1'), lying), [])
-  assert.deepEqual(found(of(`statement_missing in ${PAID}`), lying), ['trip wire'])
-  assert.deepEqual(found(of(`statement_unexplained PAYOUT_SENT ${SENT}`), lying), [])
-  assert.deepEqual(found(of('statement_unexplained PAYOUT_SENT E1'), lying), ['trip wire'])
-  assert.deepEqual(found(of(`statement_differs PAYMENT_RECEIVED ${PAID}`), lying), ['trip wire'])
-  assert.deepEqual(found({ ...of('statement_missing in E1'), isSwitchedOn: false }, lying), [], 'it is off by that')
+  assert.deepEqual(found(of('line_missing in E1')), ['trip wire'], 'a bank that tells the truth lacks nothing')
+  assert.deepEqual(found(of('line_missing in E1'), lying), [])
+  assert.deepEqual(found(of(`line_missing in ${PAID}`), lying), ['trip wire'])
+  assert.deepEqual(found(of(`unexplained_debit PAYOUT_SENT ${SENT}`), lying), [])
+  assert.deepEqual(found(of('unexplained_debit PAYOUT_SENT E1'), lying), ['trip wire'])
+  assert.deepEqual(found(of(`line_differs PAYMENT_RECEIVED ${PAID}`), lying), ['trip wire'])
+  assert.deepEqual(found({ ...of('line_missing in E1'), isSwitchedOn: false }, lying), [], 'it is off by that')
 })
 
 test('[P6] the judge finds what is held or in doubt', () => {
@@ -116,7 +116,7 @@ test('[P6] the judge finds what is held or in doubt', () => {
 
 test('[cash-in.states.9] [P6] the judge finds no fault in a payment that the bank’s book dates too late, and one in a case without', () => {
   const late = [operation(CHARGE, 'cash_in', 'RECONCILIATION_REQUIRED', 1_000n), ...RIGHT.books.operations.slice(1)]
-  const cases = [{ ...openCase(CHARGE), kind: 'paid_after_expiry' }]
+  const cases = [{ ...openCase(CHARGE), kind: 'payment_in_suspense' }]
   const paidAt = (occurredAt: string) => {
     const charge = { ...paidCharge(CHARGE, PAID, 1_000), expiresAt: '2026-11-21T12:00:00.000Z' }
     const payments = charge.payments.map((payment) => ({ ...payment, occurredAt }))
@@ -124,7 +124,9 @@ test('[cash-in.states.9] [P6] the judge finds no fault in a payment that the ban
   }
   const found60 = found({ operations: late, cases }, paidAt('2026-11-21T12:01:00.000Z'))
   assert.deepEqual(found60, ['held', 'cases'], 'within the minute it was in time')
-  assert.deepEqual(found({ operations: late, cases }, paidAt('2026-11-21T12:01:00.001Z')), ['held (paid_after_expiry)'])
+  assert.deepEqual(found({ operations: late, cases }, paidAt('2026-11-21T12:01:00.001Z')), [
+    'held (payment_in_suspense)',
+  ])
   assert.deepEqual(found({ operations: late }, paidAt('2026-11-21T12:01:00.001Z')), ['held'], 'no person was called')
   const other = [openCase(CHARGE)]
   assert.deepEqual(found({ cases: other }, paidAt('2026-11-21T12:01:00.001Z')), ['cases'], 'another case is none of it')

@@ -210,12 +210,13 @@ function isDifference(name: string, book: BankBook, { movements }: Books): boole
   const there = (book.entries as readonly Entry[]).filter(({ endToEndId, returnId }) => id === (returnId ?? endToEndId))
   const here = movements.filter(({ reference }) => reference === id)
   switch (kind) {
-    case 'statement_missing':
+    case 'line_missing':
       return there.length === 0
-    case 'statement_differs':
+    case 'line_differs':
       return there.some(({ valueCents }) => here.some(({ cents }) => Math.abs(Number(cents)) !== valueCents))
     // Our books may have it by now.
-    case 'statement_unexplained':
+    case 'unexplained_credit':
+    case 'unexplained_debit':
       return there.length > 0
     default:
       return false
@@ -269,7 +270,7 @@ const FINAL = new Set(['PAID', 'EXPIRED', 'CANCELLED', 'FAILED', 'CONFIRMED', 'R
 function caseFindings({ bankKind, book, books }: Evidence): Finding[] {
   if (!isTruthful(bankKind)) return []
   const late = lateCharges(book)
-  const isNeeded = ({ kind, operation_id }: CaseRow) => kind === 'paid_after_expiry' && late.has(operation_id ?? '')
+  const isNeeded = ({ kind, operation_id }: CaseRow) => kind === 'payment_in_suspense' && late.has(operation_id ?? '')
   return books.cases.filter((it) => it.isOpen && !isNeeded(it)).map((it) => ({ rule: 'cases', text: caseText(it) }))
 }
 

@@ -35,6 +35,6 @@ test('[close.3] [statement.6] incoming money that nothing explains is in the boo
   await payUnknown(pix, 20_00)
   for (let minute = 0; minute < 4; minute += 1) await pix.later(60_000)
   assert.deepEqual(said(await pix.close(await pix.endDay())), ['BALANCED', 120_00, 0, 0])
-  assert.deepEqual(await cases(pix.database), ['statement_unexplained'])
+  assert.deepEqual(await cases(pix.database), ['unexplained_credit'])
   await assertBooks(pix.database)
 })

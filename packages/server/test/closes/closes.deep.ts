@@ -152,10 +152,10 @@ test('[close.3] a difference that an open case explains is explained; one that n
   assert.partialDeepStrictEqual(explained.explained, {
     count: 1,
     cents: -3_00,
-    cases: [{ kind: 'statement_unexplained', cents: -3_00 }],
+    cases: [{ kind: 'unexplained_debit', cents: -3_00 }],
   })
   const [oldest] = explained.openCases.cases
-  assert.deepEqual([oldest.kind, oldest.amountCents, oldest.operationId], ['statement_unexplained', 3_00, null])
+  assert.deepEqual([oldest.kind, oldest.amountCents, oldest.operationId], ['unexplained_debit', 3_00, null])
 
   // Somebody closes it, and the money is still in no book.
   await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now()`)

@@ -178,7 +178,7 @@ const plots: Readonly<Record<string, Plot>> = {
     story.book(bookedAt, 'cash_in_paid', operation, id, -cents)
     story.own(bookedAt, 'in', id, operation, cents)
     story.settled(statedAt, id, 'DIFFERS', operation)
-    story.case(statedAt + 60_000, decidedAt, 'statement_differs', `PAYMENT_RECEIVED ${id}`, null)
+    story.case(statedAt + 60_000, decidedAt, 'line_differs', `PAYMENT_RECEIVED ${id}`, null)
     story.book(decidedAt, 'difference_gained', decision, '', -7)
   },
   'an adjustment explains what the statement has': (story, id, movedAt, lag, cents) => {

@@ -34,7 +34,7 @@ async function happen(pix: CloseWorld, day: number): Promise<void> {
   if (day === BUSY_DAYS) await pix.bank('POST', '/control/debits', { valueCents: 4_56 })
   if (day === 7 || day === BUSY_DAYS) {
     await minutes(pix, 8)
-    await decidingOver(pix).decide('statement_unexplained', 'write_off')
+    await decidingOver(pix).decide(day === 7 ? 'unexplained_credit' : 'unexplained_debit', 'write_off')
   }
 }
 

@@ -130,7 +130,7 @@ test('[close.3] [api-pix.9] at a bank of the standard alone a day is unconfirmed
   assert.equal(close.booksCents, 95_00)
   assert.deepEqual(
     close.openCases.cases.map(({ kind }: { kind: string }) => kind),
-    ['statement_unexplained'],
+    ['unexplained_credit'],
   )
   assert.deepEqual(
     (await cases(pix.database)).filter((kind) => kind.startsWith('close')),

@@ -21,7 +21,7 @@ export const peoplesScenarios: readonly Scenario[] = [
     name: 'an operator decides a case',
     prepare: paidTwice,
     act: async (world, n, id) => {
-      await decided(world, n, 'second_payment', 'credit', id)
+      await decided(world, n, 'payment_in_suspense', 'credit', id)
       return [id]
     },
     check: (world, _, id) => assertSteps(world, id, ['decided']),
@@ -33,7 +33,7 @@ export const peoplesScenarios: readonly Scenario[] = [
     act: async (world, n, id) => {
       const transaction = { value: 10, externalId: `other-${n}` }
       const other = await world.place('/api/pix/cash-in', { transaction })
-      await decided(world, n, 'second_payment', 'book', id, { operationId: other })
+      await decided(world, n, 'payment_in_suspense', 'book', id, { operationId: other })
       return [id, other]
     },
     check: (world, _, id) => assertSteps(world, id, ['decided']),
@@ -46,7 +46,7 @@ export const peoplesScenarios: readonly Scenario[] = [
     name: 'an operator proposes what another one approves',
     prepare: (world, n) => paidTwice(world, n, LARGE),
     act: async (world, n, id) => {
-      const { path, proposalId } = await decided(world, n, 'second_payment', 'credit', id)
+      const { path, proposalId } = await decided(world, n, 'payment_in_suspense', 'credit', id)
       const bia = await world.operator('Bia', 'approver')
       const approval = { approved: true, reason: 'as the bank says' }
       const { status, body } = await world.insistAs(bia, 'PUT', `${path}/proposals/${proposalId}`, approval)
@@ -82,11 +82,11 @@ export const peoplesScenarios: readonly Scenario[] = [
       return ''
     },
     act: async (world, n) => {
-      await decided(world, n, 'statement_unexplained', 'write_off')
+      await decided(world, n, 'unexplained_debit', 'write_off')
       return []
     },
     check: async ({ database }) => {
-      assert.deepEqual(await database.rows(openCases, ['statement_unexplained']), [], 'the case was decided')
+      assert.deepEqual(await database.rows(openCases, ['unexplained_debit']), [], 'the case was decided')
     },
     ends: [],
   },

@@ -17,7 +17,7 @@ async function proposed(t: TestContext) {
   await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'DISPATCHED')
   for (let quarter = 0; quarter < 97; quarter++) await pix.later(900_000)
   const [overdue] = (await pix.read(`?operation_id=${id}`)).data
-  assert.equal(overdue.kind, 'outcome_overdue')
+  assert.equal(overdue.kind, 'outcome_unknown')
   const { status, body } = await pix.decide(overdue.id, 'not_executed')
   assert.deepEqual([status, body.outcome], [202, 'proposed'], JSON.stringify(body))
   const steps = async () => (await pix.read(`/${overdue.id}`)).steps
@@ -56,7 +56,7 @@ test('[desk.33] [desk.42] [desk.61] a proposal is void after the bank told of mo
   assert.equal(after.steps[0].isOpen, false)
   const { status, body } = await pix.approve()
   assert.deepEqual([status, body.code], [409, 'proposal_void'])
-  const { data } = await pix.read(`?kind=amount_differs&operation_id=${pix.id}`)
+  const { data } = await pix.read(`?kind=debit_in_suspense&operation_id=${pix.id}`)
   const closed = await pix.decide(data[0].id, 'close')
   assert.deepEqual([closed.status, closed.body.code], [409, 'not_possible_in_state'], 'money is in suspense')
   const late = await pix.decide(pix.caseId, 'not_executed', { version })

@@ -216,9 +216,9 @@ test('[desk.46] what closes a case of an operation and moves nothing counts with
   await administer(
     pix.databaseUrl,
     `INSERT INTO "case" (id, operation_id, kind, reference, facts, amount_cents, opened_at)
-     SELECT gen_random_uuid(), operation_id, 'payment_restated', 'E1', '{"valueCents": 1000}', 1000, now() FROM "case" WHERE id = '${id}'`,
+     SELECT gen_random_uuid(), operation_id, 'bank_contradicts', 'E1', '{"valueCents": 1000}', 1000, now() FROM "case" WHERE id = '${id}'`,
   )
-  const { data } = await pix.read(`?kind=payment_restated&operation_id=${chargeId}`)
+  const { data } = await pix.read(`?kind=bank_contradicts&operation_id=${chargeId}`)
   const closed = await pix.decide(data[0].id, 'close')
   assert.deepEqual(
     [closed.body.outcome, closed.body.effects?.amountCents],

@@ -16,7 +16,7 @@ import { contradicted, desk, paidTwice, sent } from './engine-fixture.ts'
 
 test('[desk.1] [CO-25] a second payment is credited, less the fee', async (t) => {
   const { database, decide } = await paidTwice(t)
-  const { status } = await decide('second_payment', 'credit')
+  const { status } = await decide('payment_in_suspense', 'credit')
   assert.equal(status, 'PAID')
   assert.deepEqual(await balances(database), { available: 198_00n, settlement: -200_00n, fees: 2_00n })
   assert.deepEqual(await notifiedStatuses(database), ['PAID'])
@@ -25,17 +25,17 @@ test('[desk.1] [CO-25] a second payment is credited, less the fee', async (t) =>
 
 test('[desk.1] a second payment went back to its payer; told again by the bank that is nothing new', async (t) => {
   const { database, decide, refunds, id, clock } = await paidTwice(t)
-  await decide('second_payment', 'return', { evidence: { returnId: 'D2' } })
+  await decide('payment_in_suspense', 'return', { evidence: { returnId: 'D2' } })
   assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
   const told = { returnId: 'D2', valueCents: 100_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E2' }
   assert.equal(await refunds.applyReturn(id, told), 'IGNORED')
-  assert.deepEqual(await cases(database), ['second_payment (closed)'])
+  assert.deepEqual(await cases(database), ['payment_in_suspense (closed)'])
   await assertBooks(database)
 })
 
 test('[desk.9] a second payment that nobody claims is a gain', async (t) => {
   const { database, decide } = await paidTwice(t)
-  await decide('second_payment', 'write_off')
+  await decide('payment_in_suspense', 'write_off')
   assert.deepEqual(await balances(database), {
     available: 99_00n,
     settlement: -200_00n,
@@ -48,7 +48,7 @@ test('[desk.9] a second payment that nobody claims is a gain', async (t) => {
 test('[desk.6] a second payment pays the charge that it was meant for; told again for either it is nothing new', async (t) => {
   const { database, decide, charge, pay, id } = await paidTwice(t)
   const other = await charge('b')
-  await decide('second_payment', 'book', { operationId: other })
+  await decide('payment_in_suspense', 'book', { operationId: other })
   assert.deepEqual(await balances(database), { available: 198_00n, settlement: -200_00n, fees: 2_00n })
   const outcomes = [await pay(other, 'E2'), await pay(id, 'E2')]
   assert.deepEqual(
@@ -59,7 +59,7 @@ test('[desk.6] a second payment pays the charge that it was meant for; told agai
     outcomes.map((outcome) => outcome?.cashIn.status),
     ['PAID', 'PAID'],
   )
-  assert.deepEqual(await cases(database), ['second_payment (closed)'])
+  assert.deepEqual(await cases(database), ['payment_in_suspense (closed)'])
   assert.deepEqual(await notifiedStatuses(database), ['PAID', 'PAID'])
   const named = { transactionId: null, externalId: null, endToEndId: 'E2' }
   const [matches = []] = await createCashInStore(database).match([named])
@@ -73,7 +73,7 @@ test('[desk.6] a second payment pays the charge that it was meant for; told agai
 
 test('[desk.3] of two decisions on one case in one batch the first counts, and the other is refused', async (t) => {
   const { database, engine, id } = await paidTwice(t)
-  const { openCase } = await openCaseOf(database, 'second_payment')
+  const { openCase } = await openCaseOf(database, 'payment_in_suspense')
   const order = {
     caseId: openCase.id,
     operator: 'Ana',
@@ -97,9 +97,9 @@ test('[desk.7] what the bank has taken back meanwhile is not credited', async (t
   const { database, decide, refunds, id, clock } = await paidTwice(t)
   const told = { returnId: 'D2', valueCents: 100_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E2' }
   await refunds.applyReturn(id, told)
-  await assert.rejects(decide('second_payment', 'credit'), Refusal)
-  await decide('second_payment', 'close')
-  await decide('suspended_payment_returned', 'close')
+  await assert.rejects(decide('payment_in_suspense', 'credit'), Refusal)
+  await decide('payment_in_suspense', 'close')
+  await decide('bank_contradicts', 'close')
   assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
   await assertBooks(database)
 })
@@ -107,7 +107,7 @@ test('[desk.7] what the bank has taken back meanwhile is not credited', async (t
 test('[desk.1] a payment of another amount is credited, and its charge, which nobody can pay, has failed', async (t) => {
   const { database, decide, charge, pay } = await desk(t)
   await pay(await charge('a'), 'E1', 60_00n)
-  const { status } = await decide('amount_differs', 'credit')
+  const { status } = await decide('payment_in_suspense', 'credit')
   assert.equal(status, 'FAILED')
   assert.deepEqual(await notifiedStatuses(database), ['FAILED'])
   assert.deepEqual(await balances(database), { available: 59_00n, settlement: -60_00n, fees: 1_00n })
@@ -118,12 +118,12 @@ test('[cash-in.paid.3] [desk.44] told again with another amount after its case w
   const { database, decide, charge, pay } = await desk(t)
   const id = await charge('a')
   await pay(id, 'E1', 60_00n)
-  await decide('amount_differs', 'credit')
+  await decide('payment_in_suspense', 'credit')
   const before = await balances(database)
   const again = await pay(id, 'E1', 61_00n)
   assert.deepEqual([again?.result, again?.cashIn.status], ['APPLIED', 'FAILED'])
   assert.deepEqual(await balances(database), before)
-  assert.deepEqual(await cases(database), ['amount_differs (closed)', 'payment_restated'])
+  assert.deepEqual(await cases(database), ['payment_in_suspense (closed)', 'bank_contradicts'])
   await assertBooks(database)
 })
 
@@ -132,7 +132,7 @@ test('[desk.8] a payment in doubt of the exact value is credited, and its charge
   const id = await charge('a')
   const paid = payment({ endToEndId: 'E1', occurredAt: clock.now() })
   await cashIns.apply(id, { on: 'partner.confirmed', payment: paid, transactionId: id, isContradicted: true })
-  const { status } = await decide('paid_in_doubt', 'credit')
+  const { status } = await decide('payment_in_suspense', 'credit')
   assert.equal(status, 'PAID')
   assert.deepEqual(await notifiedStatuses(database), ['PAID'])
   assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
@@ -153,7 +153,7 @@ for (const decision of ['return', 'write_off'] as const) {
     const { database, decide, refunds, id, clock } = await paidTwice(t)
     const told = { returnId: 'D1', valueCents: 30_00n, occurredAt: clock.now(), transactionId: null, endToEndId: null }
     await refunds.applyReturn(id, told)
-    await decide('return_unattributed', decision)
+    await decide('debit_in_suspense', decision)
     const { available = 0n, losses = 0n, settlement, suspense_out } = await balances(database)
     const expected = decision === 'return' ? [69_00n, 0n] : [99_00n, -30_00n]
     assert.deepEqual([available, losses, settlement, suspense_out], [...expected, -170_00n, undefined])
@@ -168,7 +168,7 @@ for (const [cents, rest] of [
   test(`[desk.1] a payout of which ${cents} centavos left is confirmed, and the books have what left`, async (t) => {
     const { database, decide, leave } = await sent(t)
     await leave('E9', cents)
-    const { status } = await decide('amount_differs', 'executed')
+    const { status } = await decide('debit_in_suspense', 'executed')
     assert.equal(status, 'CONFIRMED')
     assert.deepEqual(await balances(database), { available: rest, settlement: -100_00n + cents, fees: 2_00n })
     assert.deepEqual(await notifiedStatuses(database), ['PAID', 'CONFIRMED'])
@@ -180,17 +180,17 @@ test('[desk.1] [ledger.recover] what left of a payout beyond all that is there i
   const { database, decide, leave, pay, chargeId } = await sent(t)
   await pay(chargeId, 'E2')
   await leave('E9', 120_00n)
-  await decide('amount_differs', 'executed')
+  await decide('debit_in_suspense', 'executed')
   const owing = { settlement: -80_00n, fees: 2_00n, suspense_in: 100_00n, receivable: -22_00n }
   assert.deepEqual(await balances(database), owing)
-  await decide('second_payment', 'credit')
+  await decide('payment_in_suspense', 'credit')
   assert.deepEqual(await balances(database), { available: 77_00n, settlement: -80_00n, fees: 3_00n })
   await assertBooks(database)
 })
 
 test('[desk.1] a payout in doubt has left, as the bank says; its own word later is nothing new', async (t) => {
   const { database, decide, leave } = await contradicted(t)
-  await decide('send_contradicted', 'executed', { evidence: { endToEndId: 'E9' } })
+  await decide('outcome_unknown', 'executed', { evidence: { endToEndId: 'E9' } })
   const after = { available: 68_00n, settlement: -70_00n, fees: 2_00n }
   assert.deepEqual(await balances(database), after)
   assert.equal((await leave('E9', 30_00n))?.result, 'IGNORED')
@@ -203,15 +203,15 @@ test('[desk.13] a payout is not confirmed by what another one has booked', async
   const { cashOut } = await cashOuts.create(cashOutRequest({ id: ids.uuid(), externalId: 'other' }))
   const booked = left({ endToEndId: 'E9', valueCents: 30_00n, occurredAt: clock.now() })
   await cashOuts.apply(cashOut.id, [INPUTS['send.claimed'], booked])
-  await assert.rejects(decide('send_contradicted', 'executed', { evidence: { endToEndId: 'E9' } }), Refusal)
+  await assert.rejects(decide('outcome_unknown', 'executed', { evidence: { endToEndId: 'E9' } }), Refusal)
   await assertBooks(database)
 })
 
 test('[desk.11] a payout never left, as the bank says: not before no attempt may arrive any more', async (t) => {
   const { database, decide, clock } = await contradicted(t)
-  await assert.rejects(decide('send_contradicted', 'not_executed'), Refusal)
+  await assert.rejects(decide('outcome_unknown', 'not_executed'), Refusal)
   clock.observe(clock.now() + 301_000)
-  await decide('send_contradicted', 'not_executed')
+  await decide('outcome_unknown', 'not_executed')
   assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
   assert.deepEqual(await notifiedStatuses(database), ['PAID', 'FAILED'])
   await assertBooks(database)
@@ -225,7 +225,7 @@ for (const decision of ['executed', 'not_executed'] as const) {
     const id = await refund(cashInId)
     await refunds.apply(id, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
     clock.observe(clock.now() + 301_000)
-    await decide('send_contradicted', decision, decision === 'executed' ? { evidence: { returnId: 'D1' } } : {})
+    await decide('outcome_unknown', decision, decision === 'executed' ? { evidence: { returnId: 'D1' } } : {})
     const after = await cashIns.apply(cashInId, { on: 'work.requested' })
     const { returns, refundsOpenCents } = after?.cashIn.facts ?? {}
     assert.deepEqual([returns, refundsOpenCents], [decision === 'executed' ? wentBack({ D1: 40_00 }) : undefined, 0])
@@ -241,7 +241,7 @@ for (const decision of ['return', 'write_off'] as const) {
     const { database, decide, leave, cashOuts, id } = await sent(t)
     await cashOuts.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
     await leave('E9', 30_00n)
-    const { status } = await decide('confirmed_after_release', decision, { evidence: { returnId: 'D9' } })
+    const { status } = await decide('debit_in_suspense', decision, { evidence: { returnId: 'D9' } })
     assert.equal(status, 'FAILED')
     const { available, reserved, settlement, losses } = await balances(database)
     const expected = decision === 'return' ? [-100_00n, undefined] : [-70_00n, -30_00n]
@@ -254,7 +254,7 @@ test('[desk.8] a payout that left after its release is confirmed after `FAILED` 
   const { database, decide, leave, cashOuts, id } = await sent(t)
   await cashOuts.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
   await leave('E9', 30_00n)
-  const { status } = await decide('confirmed_after_release', 'executed')
+  const { status } = await decide('debit_in_suspense', 'executed')
   assert.equal(status, 'CONFIRMED')
   assert.deepEqual(await notifiedStatuses(database), ['PAID', 'FAILED', 'CONFIRMED'])
   assert.deepEqual(await balances(database), { available: 68_00n, settlement: -70_00n, fees: 2_00n })
@@ -267,8 +267,8 @@ for (const decision of ['credit', 'write_off'] as const) {
     await leave('E9', 30_00n)
     await leave('E8', 5_00n)
     await cashOuts.apply(id, [returned({ returnId: 'D9', valueCents: 10_00n, occurredAt: clock.now() })])
-    await decide('returned_in_doubt', decision, { evidence: { endToEndId: 'E9' } })
-    const { status } = await decide('second_payment', 'write_off')
+    await decide('return_in_suspense', decision, { evidence: { endToEndId: 'E9' } })
+    const { status } = await decide('debit_in_suspense', 'write_off')
     assert.equal(status, decision === 'credit' ? 'REVERSED' : 'CONFIRMED')
     const { available, losses, settlement } = await balances(database)
     const expected = decision === 'credit' ? [78_00n, -5_00n] : [68_00n, 5_00n]
@@ -284,7 +284,7 @@ for (const decision of ['executed', 'return', 'write_off'] as const) {
     await pay(cashInId, 'E1')
     const id = await refund(cashInId)
     await refunds.apply(id, [refunded({ returnId: 'D1', valueCents: 39_00n, occurredAt: clock.now() })])
-    const { status } = await decide('amount_differs', decision, { evidence: { returnId: 'D9' } })
+    const { status } = await decide('debit_in_suspense', decision, { evidence: { returnId: 'D9' } })
     assert.equal(status, decision === 'executed' ? 'CONFIRMED' : 'PENDING')
     const { available, reserved = 0n, losses = 0n, settlement } = await balances(database)
     const expected = {

@@ -22,8 +22,8 @@ test('[cash-out.desk.7] [desk.9] what came back of a payout beyond its value is 
   ] as const) {
     await cashOuts.apply(id, [returned({ returnId, valueCents, occurredAt: clock.now() })])
   }
-  await assert.rejects(decide('returned_too_much', 'credit'), Refusal)
-  assert.equal((await decide('returned_too_much', 'write_off')).status, 'REVERSED')
+  await assert.rejects(decide('return_in_suspense', 'credit'), Refusal)
+  assert.equal((await decide('return_in_suspense', 'write_off')).status, 'REVERSED')
   assert.deepEqual(await balances(database), {
     available: 88_00n,
     settlement: -105_00n,
@@ -39,10 +39,10 @@ for (const decision of ['credit', 'write_off'] as const) {
     await leave('E9', 30_00n)
     const back = (returnId: string) => returned({ returnId, valueCents: 10_00n, occurredAt: clock.now() })
     await cashOuts.apply(id, [{ ...back('unnamed 1'), isUnnamed: true }])
-    await assert.rejects(decide('return_unnamed', 'close'), { code: 'not_possible_in_state' })
-    await decide('return_unnamed', decision)
+    await assert.rejects(decide('return_in_suspense', 'close'), { code: 'not_possible_in_state' })
+    await decide('return_in_suspense', decision)
     await cashOuts.apply(id, [back('D1')])
-    await decide('return_told_before', 'close')
+    await decide('bank_contradicts', 'close')
     const { available, losses, settlement } = await balances(database)
     const expected = decision === 'credit' ? [78_00n, undefined] : [68_00n, 10_00n]
     assert.deepEqual([available, losses, settlement], [...expected, -80_00n])
@@ -57,8 +57,8 @@ for (const decision of ['return', 'write_off'] as const) {
     await pay(id, 'E1')
     const reported = { valueCents: 40_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E1' }
     await refunds.applyReturn(id, { ...reported, returnId: 'unnamed 1', isUnnamed: true })
-    await assert.rejects(decide('return_unnamed', decision), { code: 'validation_error' })
-    await decide('return_unnamed', decision, { evidence: { returnId: 'D1' } })
+    await assert.rejects(decide('debit_in_suspense', decision), { code: 'validation_error' })
+    await decide('debit_in_suspense', decision, { evidence: { returnId: 'D1' } })
     assert.equal(await refunds.applyReturn(id, { ...reported, returnId: 'D1' }), 'IGNORED')
     const { available, losses, settlement } = await balances(database)
     const expected = decision === 'return' ? [59_00n, undefined] : [99_00n, -40_00n]
@@ -122,7 +122,7 @@ for (const [decision, then, after] of [
 ] as const) {
   test(`[cash-in.refunds.9] [desk.44] [EV-49] a payment of another amount, ${decision}, that the bank takes back, ${then}: booked and a case, once`, async (t) => {
     const { database, decide, back } = await paidOtherwise(t)
-    assert.equal((await decide('amount_differs', decision)).status, 'FAILED')
+    assert.equal((await decide('payment_in_suspense', decision)).status, 'FAILED')
     for (const cents of [20_00n, 40_00n]) {
       assert.equal(await back(`D${cents}`, cents), 'APPLIED')
       assert.equal(await back(`D${cents}`, cents), 'IGNORED', 'told again it is nothing new')
@@ -130,8 +130,8 @@ for (const [decision, then, after] of [
     assert.equal(await back('D2000', 20_01n), 'APPLIED')
     const { settlement, suspense_out } = await balances(database)
     assert.deepEqual([settlement, suspense_out], [undefined, -60_00n], 'the books have what the bank has')
-    for (const _ of [1, 2]) assert.equal((await decide('return_unattributed', then)).status, 'FAILED')
-    await decide('return_restated', 'close')
+    for (const _ of [1, 2]) assert.equal((await decide('debit_in_suspense', then)).status, 'FAILED')
+    await decide('bank_contradicts', 'close')
     assert.deepEqual(await balances(database), after)
     const known = await cases(database)
     assert.deepEqual(
@@ -145,14 +145,14 @@ for (const [decision, then, after] of [
 test('[cash-in.refunds.9] [desk.6] [EV-49] what the bank takes back of a payment that was attributed is the other charge’s return, by whatever it names', async (t) => {
   const { database, decide, charge, id, back, refunds, clock } = await paidOtherwise(t)
   const other = await charge('b', 60_00n)
-  await decide('amount_differs', 'book', { operationId: other })
+  await decide('payment_in_suspense', 'book', { operationId: other })
   assert.equal(await back('D1', 20_00n), 'APPLIED')
   assert.equal(await back('D2', 30_00n, null), 'APPLIED', 'the only payment is meant')
   const told = { occurredAt: clock.now(), transactionId: null, endToEndId: 'E1' }
   assert.equal(await refunds.applyReturn(other, { ...told, returnId: 'D1', valueCents: 20_00n }), 'IGNORED')
   for (const returnId of ['D1', 'D2'])
     assert.equal(await back(returnId, returnId === 'D1' ? 20_00n : 30_00n), 'IGNORED')
-  assert.deepEqual(await cases(database), ['amount_differs (closed)'])
+  assert.deepEqual(await cases(database), ['payment_in_suspense (closed)'])
   assert.deepEqual(await balances(database), { available: 9_40n, settlement: -10_00n, fees: 60n })
   assert.deepEqual(await refundedOf(database, other), wentBack({ D1: 20_00, D2: 30_00 }))
   assert.equal(await refundedOf(database, id), undefined)
@@ -162,10 +162,10 @@ test('[cash-in.refunds.9] [desk.6] [EV-49] what the bank takes back of a payment
 test('[cash-in.refunds.9] [cash-in.returns.1] a refund of the other charge, which the bank tells of the first one, is not booked as its own return', async (t) => {
   const { database, decide, charge, back, refund, refunds, clock } = await paidOtherwise(t)
   const other = await charge('b', 60_00n)
-  await decide('amount_differs', 'book', { operationId: other })
+  await decide('payment_in_suspense', 'book', { operationId: other })
   const refundId = await refund(other)
   assert.equal(await back('D1', 40_00n), 'APPLIED')
-  assert.deepEqual(await cases(database), ['amount_differs (closed)'], 'it is awaited')
+  assert.deepEqual(await cases(database), ['payment_in_suspense (closed)'], 'it is awaited')
   await refunds.apply(refundId, [refunded({ returnId: 'D1', valueCents: 40_00n, occurredAt: clock.now() })])
   assert.equal(await back('D1', 40_00n), 'IGNORED')
   assert.deepEqual(await balances(database), { available: 19_40n, settlement: -20_00n, fees: 60n })
@@ -174,7 +174,7 @@ test('[cash-in.refunds.9] [cash-in.returns.1] a refund of the other charge, whic
 
 test('[cash-in.refunds.10] [EV-49] a return of a decided payment that is told without its id, and then with it, is in suspense once', async (t) => {
   const { database, decide, refunds, id, back, clock } = await paidOtherwise(t)
-  await decide('amount_differs', 'credit')
+  await decide('payment_in_suspense', 'credit')
   const unnamed = {
     valueCents: 60_00n,
     occurredAt: clock.now(),
@@ -184,8 +184,12 @@ test('[cash-in.refunds.10] [EV-49] a return of a decided payment that is told wi
   }
   await refunds.applyReturn(id, { ...unnamed, returnId: 'unnamed 1' })
   await back('D1')
-  assert.deepEqual(await cases(database), ['amount_differs (closed)', 'return_unnamed (closed)', 'return_unattributed'])
-  await decide('return_unattributed', 'return')
+  assert.deepEqual(await cases(database), [
+    'payment_in_suspense (closed)',
+    'debit_in_suspense (closed)',
+    'debit_in_suspense',
+  ])
+  await decide('debit_in_suspense', 'return')
   assert.deepEqual(await balances(database), { receivable: -1_00n, fees: 1_00n })
   await assertBooks(database)
 })
@@ -211,8 +215,8 @@ async function leftTwice(t: TestContext) {
 for (const decision of ['return', 'write_off'] as const) {
   test(`[refund-in.desk.4] [refund-in.desk.5] a refund that left twice, ${decision}: told again it is nothing new`, async (t) => {
     const { database, decide, leave } = await leftTwice(t)
-    await assert.rejects(decide('second_payment', 'close'), Refusal, 'money is in suspense')
-    const { status } = await decide('second_payment', decision, { evidence: { returnId: 'D9' } })
+    await assert.rejects(decide('debit_in_suspense', 'close'), Refusal, 'money is in suspense')
+    const { status } = await decide('debit_in_suspense', decision, { evidence: { returnId: 'D9' } })
     assert.equal(status, 'CONFIRMED')
     assert.equal((await leave('D2'))?.result, 'IGNORED')
     const { available, losses, settlement } = await balances(database)
@@ -227,7 +231,7 @@ for (const decision of ['return', 'write_off'] as const) {
     const { database, decide, leave } = await sent(t)
     await leave('E9', 30_00n)
     await leave('E8', 30_00n)
-    const { status } = await decide('second_payment', decision, { evidence: { returnId: 'D9' } })
+    const { status } = await decide('debit_in_suspense', decision, { evidence: { returnId: 'D9' } })
     assert.equal(status, 'CONFIRMED')
     assert.equal((await leave('E8', 30_00n))?.result, 'IGNORED')
     const { available, losses, settlement } = await balances(database)
@@ -256,11 +260,11 @@ async function leftTwiceAsPayout(t: TestContext) {
 for (const parts of [[30_00n], [10_00n, 20_00n]]) {
   test(`[cash-out.reversal.2] [cash-out.desk.7] [desk.18] what comes back of a payout of which a second payment was written off pays back that loss first: in ${parts.length} parts`, async (t) => {
     const { database, decide, back, booked } = await leftTwiceAsPayout(t)
-    await decide('second_payment', 'write_off')
+    await decide('debit_in_suspense', 'write_off')
     for (const [index, cents] of parts.entries()) {
       assert.equal(await back(`D${index}`, cents), 'RECONCILIATION_REQUIRED')
       assert.equal((await balances(database)).available, 68_00n, 'the merchant paid for one payment')
-      assert.equal((await decide('returned_too_much', 'write_off')).status, 'CONFIRMED')
+      assert.equal((await decide('return_in_suspense', 'write_off')).status, 'CONFIRMED')
     }
     assert.deepEqual(await booked(), [68_00n, undefined, -70_00n])
     assert.equal(await back('D9', 30_00n), 'REVERSED', 'the loss is paid back: what comes back now is the payout')
@@ -271,13 +275,13 @@ for (const parts of [[30_00n], [10_00n, 20_00n]]) {
 
 test('[cash-out.desk.6] [desk.18] what came back while a second payment was written off is credited only as the payout that the operator names', async (t) => {
   const { database, decide, back, booked } = await leftTwiceAsPayout(t)
-  await decide('second_payment', 'write_off')
+  await decide('debit_in_suspense', 'write_off')
   await back('D1', 30_00n)
-  await assert.rejects(decide('returned_too_much', 'credit'), { code: 'validation_error' })
-  await assert.rejects(decide('returned_too_much', 'credit', { evidence: { endToEndId: 'E8' } }), {
+  await assert.rejects(decide('return_in_suspense', 'credit'), { code: 'validation_error' })
+  await assert.rejects(decide('return_in_suspense', 'credit', { evidence: { endToEndId: 'E8' } }), {
     code: 'validation_error',
   })
-  assert.equal((await decide('returned_too_much', 'credit', { evidence: { endToEndId: 'E9' } })).status, 'REVERSED')
+  assert.equal((await decide('return_in_suspense', 'credit', { evidence: { endToEndId: 'E9' } })).status, 'REVERSED')
   assert.deepEqual(await booked(), [98_00n, -30_00n, -70_00n])
   await assertBooks(database)
 })
@@ -285,9 +289,9 @@ test('[cash-out.desk.6] [desk.18] what came back while a second payment was writ
 test('[cash-out.desk.6] [cash-out.desk.7] [desk.18] the same where it came back before the second payment was decided', async (t) => {
   const { database, decide, back, booked } = await leftTwiceAsPayout(t)
   assert.equal(await back('D1', 30_00n), 'RECONCILIATION_REQUIRED')
-  await assert.rejects(decide('returned_in_doubt', 'credit'), { code: 'validation_error' })
-  await decide('returned_in_doubt', 'write_off')
-  await decide('second_payment', 'write_off')
+  await assert.rejects(decide('return_in_suspense', 'credit'), { code: 'validation_error' })
+  await decide('return_in_suspense', 'write_off')
+  await decide('debit_in_suspense', 'write_off')
   assert.deepEqual(await booked(), [68_00n, undefined, -70_00n])
   assert.equal(await back('D2', 30_00n), 'REVERSED', 'nothing is lost: what comes back now is the payout')
   assert.deepEqual(await booked(), [98_00n, undefined, -100_00n])
@@ -307,10 +311,10 @@ test('[desk.18] what was credited before a second payment was known stays credit
   await at.leave('E9', 30_00n)
   assert.equal(await back('D1'), 'REVERSED')
   await at.leave('E8', 30_00n)
-  assert.equal((await at.decide('second_payment', 'write_off')).status, 'REVERSED')
+  assert.equal((await at.decide('debit_in_suspense', 'write_off')).status, 'REVERSED')
   assert.deepEqual(await booked(), [98_00n, -30_00n, -70_00n])
   assert.equal(await back('D2'), 'RECONCILIATION_REQUIRED')
-  assert.equal((await at.decide('returned_too_much', 'write_off')).status, 'REVERSED')
+  assert.equal((await at.decide('return_in_suspense', 'write_off')).status, 'REVERSED')
   assert.deepEqual(await booked(), [98_00n, undefined, -100_00n])
   await assertBooks(at.database)
 })
@@ -319,12 +323,12 @@ for (const decision of ['return', 'write_off'] as const) {
   test(`[desk.14] a payout that left otherwise than asked for, ${decision}: what is set aside has a case, and is free once the bank lets it fail`, async (t) => {
     const { database, decide, leave, cashOuts, id } = await sent(t)
     await leave('E9', 29_00n)
-    await decide('amount_differs', decision, { evidence: { returnId: 'D9' } })
-    assert.deepEqual(await cases(database), ['amount_differs (closed)', 'still_reserved'])
+    await decide('debit_in_suspense', decision, { evidence: { returnId: 'D9' } })
+    assert.deepEqual(await cases(database), ['debit_in_suspense (closed)', 'outcome_unknown'])
     assert.equal((await balances(database)).reserved, 31_00n)
     const failed = await cashOuts.apply(id, [INPUTS['partner.failed']])
     assert.equal(failed?.cashOut.status, 'FAILED')
-    assert.deepEqual(await cases(database), ['amount_differs (closed)', 'still_reserved (closed)'])
+    assert.deepEqual(await cases(database), ['debit_in_suspense (closed)', 'outcome_unknown (closed)'])
     const { available, losses, settlement } = await balances(database)
     const expected = decision === 'return' ? [undefined, -100_00n] : [-29_00n, -71_00n]
     assert.deepEqual([available, losses, settlement], [99_00n, ...expected])
@@ -339,12 +343,12 @@ for (const leftCents of [9_00n, 40_00n]) {
     const repeated = () =>
       left({ endToEndId: 'E9', valueCents: leftCents, occurredAt: clock.now(), recipientDiffers: true })
     await cashOuts.apply(id, [repeated()])
-    assert.equal((await decide('amount_differs', 'executed')).status, 'CONFIRMED')
+    assert.equal((await decide('debit_in_suspense', 'executed')).status, 'CONFIRMED')
     const back = returned({ returnId: 'D1', valueCents: leftCents, occurredAt: clock.now() })
     const reversed = await cashOuts.apply(id, [repeated(), back])
     assert.deepEqual([reversed?.result, reversed?.cashOut.status], ['APPLIED', 'REVERSED'])
     assert.equal((await cashOuts.apply(id, [repeated(), back]))?.cashOut.status, 'REVERSED')
-    assert.deepEqual(await cases(database), ['amount_differs (closed)'])
+    assert.deepEqual(await cases(database), ['debit_in_suspense (closed)'])
     assert.deepEqual(await balances(database), { available: 98_00n, settlement: -100_00n, fees: 2_00n })
     await assertBooks(database)
   })
@@ -358,9 +362,10 @@ test('[desk.16] what the bank tells otherwise of what is booked is asked about, 
   const before = await balances(database)
   await leave('E9', 31_00n)
   await cashOuts.apply(id, [back(11_00n)])
-  for (const kind of ['confirmation_restated', 'return_restated']) await decide(kind, 'ask_again')
-  await decide('return_restated', 'close')
-  assert.equal((await decide('confirmation_restated', 'close')).status, 'REVERSED')
+  await decide('bank_contradicts', 'ask_again')
+  assert.equal((await decide('bank_contradicts', 'close')).status, 'REVERSED')
+  const closed = ['bank_contradicts (closed)', 'bank_contradicts (closed)']
+  assert.deepEqual(await cases(database), closed, 'the end of the doubt closes the other')
   assert.deepEqual(await balances(database), before)
   await assertBooks(database)
 })
@@ -372,7 +377,7 @@ test('[ledger.entries] what is held again of a refund that left after its failur
   const id = await refund(cashInId)
   await refunds.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
   await refunds.apply(id, [refunded({ returnId: 'D1', valueCents: 40_00n, occurredAt: clock.now() })])
-  await decide('confirmed_after_release', 'write_off')
+  await decide('debit_in_suspense', 'write_off')
   const any = { before: null, type: null, operation: null, referenceId: id, from: null, to: null, limit: 9 }
   const store = createLedgerStore(database)
   const entries = await store.list(any)

@@ -89,7 +89,8 @@ const meantFor =
 
 const CASH_INS: readonly Scenario[] = [
   {
-    kind: 'second_payment',
+    kind: 'payment_in_suspense',
+    rule: 'cash-in.paid.4',
     arrange: async (pix) => {
       const { id } = await pix.paid('100')
       pix.clock.advance(1_000)
@@ -99,7 +100,8 @@ const CASH_INS: readonly Scenario[] = [
     decisions: { return_to_payer: amount(10_100), book: meantFor('101'), write_off: asItIs },
   },
   {
-    kind: 'amount_differs',
+    kind: 'payment_in_suspense',
+    rule: 'cash-in.states.8',
     arrange: async (pix) => {
       const { id } = await pix.charge('100')
       await pix.bankAction(`charges/${id}/pay`, { valueCents: 9_000 })
@@ -108,7 +110,8 @@ const CASH_INS: readonly Scenario[] = [
     decisions: { accept: amount(9_000), return_to_payer: amount(9_000), book: meantFor('90'), write_off: asItIs },
   },
   {
-    kind: 'return_unnamed',
+    kind: 'debit_in_suspense',
+    rule: 'cash-in.refunds.10',
     ...bankWithout('query-charge'),
     arrange: async (pix) => {
       const { id, providerTransactionId: transactionId, endToEndId } = await pix.paid('100')
@@ -122,7 +125,8 @@ const CASH_INS: readonly Scenario[] = [
     decisions: { debit: named, write_off: named },
   },
   {
-    kind: 'return_unattributed',
+    kind: 'debit_in_suspense',
+    rule: 'cash-in.refunds.9',
     ...bankWithout('query-charge'),
     arrange: async (pix) => {
       const { id, providerTransactionId: transactionId } = await pix.paid('100')
@@ -140,6 +144,7 @@ const CASH_INS: readonly Scenario[] = [
   },
   {
     kind: 'movement_elsewhere',
+    rule: 'cash-in.states.13',
     arrange: async (pix) => {
       const first = await pix.paid('100')
       const other = await pix.charge('100')
@@ -149,7 +154,8 @@ const CASH_INS: readonly Scenario[] = [
     decisions: { undo: asItIs },
   },
   {
-    kind: 'payment_restated',
+    kind: 'bank_contradicts',
+    rule: 'cash-in.paid.3',
     arrange: async (pix) => {
       const paid = await pix.paid('100')
       await pix.behave(SILENT)
@@ -162,7 +168,8 @@ const CASH_INS: readonly Scenario[] = [
 
 const PAYOUTS: readonly Scenario[] = [
   {
-    kind: 'result_missing',
+    kind: 'outcome_unknown',
+    rule: 'cash-out.unknown.5',
     environment: IMPATIENT,
     // It would show what left, where it is read before the bank falls silent.
     ...bankWithout('statement'),
@@ -180,7 +187,8 @@ const PAYOUTS: readonly Scenario[] = [
     },
   },
   {
-    kind: 'outcome_overdue',
+    kind: 'outcome_unknown',
+    rule: 'cash-out.states.15',
     arrange: async (pix) => {
       const id = await payout(pix, { cashOut: 'manual' })
       await payoutIs(pix, id, 'DISPATCHED')
@@ -201,7 +209,8 @@ const PAYOUTS: readonly Scenario[] = [
     },
   },
   {
-    kind: 'amount_differs',
+    kind: 'debit_in_suspense',
+    rule: 'cash-out.states.12',
     arrange: async (pix) => {
       const id = await payout(pix, { cashOut: 'manual' })
       await payoutIs(pix, id, 'DISPATCHED')
@@ -211,7 +220,8 @@ const PAYOUTS: readonly Scenario[] = [
     decisions: { return: cameBack, executed: asItIs, write_off: asItIs },
   },
   {
-    kind: 'confirmed_after_release',
+    kind: 'debit_in_suspense',
+    rule: 'cash-out.ended.2',
     arrange: async (pix) => {
       const id = await payout(pix, { cashOut: 'fail' })
       await payoutIs(pix, id, 'FAILED')
@@ -221,7 +231,8 @@ const PAYOUTS: readonly Scenario[] = [
     decisions: { return: cameBack, executed: asItIs, write_off: asItIs },
   },
   {
-    kind: 'failed_after_confirmation',
+    kind: 'bank_contradicts',
+    rule: 'cash-out.confirmed.4',
     arrange: async (pix) => {
       const id = await payout(pix, {})
       const { transactionId } = await payoutIs(pix, id, 'CONFIRMED')
@@ -231,7 +242,8 @@ const PAYOUTS: readonly Scenario[] = [
     decisions: { ask_again: asItIs, close: asItIs },
   },
   {
-    kind: 'confirmation_restated',
+    kind: 'bank_contradicts',
+    rule: 'cash-out.confirmed.3',
     ...bankWithout('query-payout'),
     arrange: async (pix) => {
       const id = await payout(pix, {})
@@ -246,7 +258,8 @@ const PAYOUTS: readonly Scenario[] = [
     decisions: { ask_again: asItIs, close: asItIs },
   },
   {
-    kind: 'return_restated',
+    kind: 'bank_contradicts',
+    rule: 'cash-out.reversal.3',
     ...bankWithout('query-payout'),
     arrange: async (pix) => {
       const id = await payout(pix, {})
@@ -266,7 +279,8 @@ const PAYOUTS: readonly Scenario[] = [
 
 const REFUNDS: readonly Scenario[] = [
   {
-    kind: 'result_missing',
+    kind: 'outcome_unknown',
+    rule: 'refund-in.unknown.4',
     environment: IMPATIENT,
     // It would show what left, where it is read before the bank falls silent.
     ...bankWithout('statement'),
@@ -284,7 +298,8 @@ const REFUNDS: readonly Scenario[] = [
     },
   },
   {
-    kind: 'outcome_overdue',
+    kind: 'outcome_unknown',
+    rule: 'refund-in.states.10',
     arrange: async (pix) => {
       const id = await refund(pix, { refundIn: 'manual' })
       await quarters(pix)
@@ -304,7 +319,8 @@ const REFUNDS: readonly Scenario[] = [
     },
   },
   {
-    kind: 'amount_differs',
+    kind: 'debit_in_suspense',
+    rule: 'refund-in.doubt.4',
     arrange: async (pix) => {
       const id = await refund(pix, { refundIn: 'manual' })
       await pix.later(1_000)
@@ -315,7 +331,8 @@ const REFUNDS: readonly Scenario[] = [
     untrue: ['return'],
   },
   {
-    kind: 'confirmed_after_release',
+    kind: 'debit_in_suspense',
+    rule: 'refund-in.ended.6',
     arrange: async (pix) => {
       const id = await refund(pix, { refundIn: 'fail' })
       await refundIs(pix, id, 'FAILED')
@@ -326,7 +343,8 @@ const REFUNDS: readonly Scenario[] = [
     untrue: ['return'],
   },
   {
-    kind: 'failed_after_confirmation',
+    kind: 'bank_contradicts',
+    rule: 'refund-in.ended.4',
     arrange: async (pix) => {
       const id = await refund(pix, {})
       const { transactionId } = await refundIs(pix, id, 'CONFIRMED')
@@ -345,7 +363,7 @@ const scenarios = [
 
 for (const [of, scenario] of scenarios) {
   for (const decision of deskDecisionNames.filter((name) => name in scenario.decisions)) {
-    test(`[desk.44] ${of} ${scenario.kind} is decided by ${decision}, and our books are the bank’s`, (t) =>
+    test(`[desk.44] ${of} ${scenario.kind} by ${scenario.rule} is decided by ${decision}, and our books are the bank’s`, (t) =>
       decideAs(t, scenario, decision))
   }
 }

@@ -27,7 +27,7 @@ test('[desk.39] with the default of production every decision that moves money t
 
 for (const [kind, reference, facts] of [
   ['ledger_drift', 'journal-sums x', {}],
-  ['statement_differs', 'balances 0198c0de-7a11-7000-8000-5f1d3c2b1a09', { firstDay: '2026-11-20', days: 2 }],
+  ['line_differs', 'balances 0198c0de-7a11-7000-8000-5f1d3c2b1a09', { firstDay: '2026-11-20', days: 2 }],
 ] as const) {
   test(`[desk.47] what nobody knows the amount of is not closed by one person: ${kind}`, async (t) => {
     const pix = await desk(t)
@@ -46,7 +46,7 @@ for (const [kind, reference, facts] of [
 test('[desk.48] a case counts with the most that it was told to be about, while it is open and once it is opened again', async (t) => {
   const { database, decide, leave } = await sent(t)
   const found = async () => {
-    const [id] = await openCaseIdsOf(database, 'confirmation_restated')
+    const [id] = await openCaseIdsOf(database, 'bank_contradicts')
     const stored = await readStoredCase(database, id ?? '')
     return [stored?.atStakeCents, stored?.facts.valueCents]
   }
@@ -55,7 +55,7 @@ test('[desk.48] a case counts with the most that it was told to be about, while 
   assert.deepEqual(await found(), [30_01n, 30_01])
   await leave('E9', 5_000_00n)
   assert.equal((await found())[0], 5_000_00n, 'told again while it is open')
-  await decide('confirmation_restated', 'close')
+  await decide('bank_contradicts', 'close')
   await leave('E9', 9_000_00n)
   assert.deepEqual(await found(), [9_000_00n, 9_000_00], 'opened again it shows what was told last')
 })
@@ -66,7 +66,7 @@ test('[desk.48] [desk.30] the list shows a case of an operation with the most th
   await leave('E9', 30_01n)
   await leave('E9', 5_000_00n)
   await leave('E9', 40_00n)
-  const kind = 'confirmation_restated'
+  const kind = 'bank_contradicts'
   const none = { operationId: null, openedFrom: null, openedBefore: null, after: null, limit: 20 }
   const listed = async (minCents: number | null, maxCents: number | null) =>
     (await listCases(database, { ...none, isOpen: true, kind, minCents, maxCents })).map(
@@ -82,7 +82,7 @@ test('[desk.48] what a case counts with is made no smaller, whoever writes it, a
   await leave('E9', 5_000_00n)
   const server = as(databaseUrl, await serverLogin(t))
   const amount = async () => {
-    const [id] = await openCaseIdsOf(database, 'confirmation_restated')
+    const [id] = await openCaseIdsOf(database, 'bank_contradicts')
     return (await readStoredCase(database, id ?? ''))?.atStakeCents
   }
   await administer(server, `UPDATE "case" SET amount_cents = 1, facts = '{"valueCents": 1}'`)

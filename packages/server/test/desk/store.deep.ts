@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { looseCases } from '@pixgate/spec'
+import { caseKinds } from '@pixgate/spec'
 import { statement } from '../../src/platform/db/database.ts'
 import { balances } from '../support/books.ts'
 import { makeOperator } from '../support/operators.ts'
@@ -43,18 +43,18 @@ test('[desk.30] [desk.31] cases are listed with what they mean, oldest first, by
   assert.deepEqual(
     data.map(({ kind, state, amountCents, operation }: Answer['body']) => [kind, state, amountCents, operation.id]),
     [
-      ['second_payment', 'open', 1000, first.id],
-      ['second_payment', 'open', 2500, second.id],
+      ['payment_in_suspense', 'open', 1000, first.id],
+      ['payment_in_suspense', 'open', 2500, second.id],
     ],
   )
-  assert.equal(data[0].meaning, 'The charge was paid a second time. The second payment is in suspense.')
+  assert.equal(data[0].meaning, caseKinds.payment_in_suspense.meaning)
   assert.deepEqual([data[0].operation.kind, data[0].operation.status], ['cash_in', 'PAID'])
   assert.deepEqual(pagination, { limit: 20, hasMore: false, nextCursor: null })
 
   const [one, two] = idsOf({ data })
   for (const [query, expected] of [
-    ['?kind=second_payment', [one, two]],
-    ['?kind=amount_differs', []],
+    ['?kind=payment_in_suspense', [one, two]],
+    ['?kind=debit_in_suspense', []],
     ['?state=closed', []],
     [`?operation_id=${second.id}`, [two]],
     ['?min_cents=1001', [two]],
@@ -88,7 +88,7 @@ test('[desk.31] closed cases are listed apart, last closed first, in pages', asy
   assert.deepEqual(idsOf(await pix.read(`?state=closed&limit=1&cursor=${page.pagination.nextCursor}`)), [two])
   assert.deepEqual(idsOf(await pix.read(`?state=closed&cursor=${two}`)), [])
   await pix.database.rows(
-    statement('test.reopen', `UPDATE "case" SET closed_at = NULL WHERE kind = 'second_payment'`),
+    statement('test.reopen', `UPDATE "case" SET closed_at = NULL WHERE kind = 'payment_in_suspense'`),
     [],
   )
   const headers = { authorization: `Bearer ${await makeOperator(pix, 'viewer', 'Eva')}` }
@@ -101,7 +101,7 @@ test('[desk.30] a page of open cases is one walk along an index, whatever is clo
   const fill = statement(
     'test.fill',
     `INSERT INTO "case" (id, kind, reference, facts, amount_cents, opened_at, closed_at)
-     SELECT gen_random_uuid(), 'unmatched_event', n::text, '{"valueCents": 5}', 5, now(), CASE WHEN n % 100 > 0 THEN now() END
+     SELECT gen_random_uuid(), 'event_set_aside', n::text, '{"valueCents": 5}', 5, now(), CASE WHEN n % 100 > 0 THEN now() END
        FROM generate_series(1, 20000) n`,
   )
   await pix.database.rows(fill, [])
@@ -109,15 +109,15 @@ test('[desk.30] a page of open cases is one walk along an index, whatever is clo
   const plan = statement<[], { 'QUERY PLAN': string }>(
     'test.plan',
     `EXPLAIN (COSTS off) SELECT c.* FROM "case" c
-      WHERE c.closed_at IS NULL AND c.kind = 'unmatched_event' ORDER BY c.opened_at, c.id LIMIT 21`,
+      WHERE c.closed_at IS NULL AND c.kind = 'event_set_aside' ORDER BY c.opened_at, c.id LIMIT 21`,
   )
   const text = (await pix.database.rows(plan, [])).map((row) => row['QUERY PLAN']).join('\n')
   assert.match(text, /Index Scan using case_list_open/)
   assert.doesNotMatch(text, /Sort|Seq Scan/)
-  const { data } = await pix.read('?kind=unmatched_event&limit=1')
+  const { data } = await pix.read('?kind=event_set_aside&limit=1')
   assert.deepEqual(
     [data[0].operation, data[0].amountCents, data[0].meaning],
-    [null, 5, looseCases.unmatched_event.meaning],
+    [null, 5, caseKinds.event_set_aside.meaning],
   )
 })
 

@@ -21,7 +21,7 @@ test('[desk.38] a step is written with what it decides, a refusal leaves none, a
     engine.execute({
       reads: [],
       decide: () => ({
-        cases: [{ operationId: null, kind: 'unmatched_event', reference, facts: {} }],
+        cases: [{ operationId: null, kind: 'event_set_aside', reference, facts: { rule: 'test.1' } }],
         caseSteps: [made],
         outcome: reference,
       }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type AccountCode, accounts } from '@pixgate/spec'
+import { type AccountCode, accounts, type OperationCase } from '@pixgate/spec'
 import fc from 'fast-check'
 import { Draft } from '../../src/engine/draft.ts'
 import { type LoadedState, PRESUMED_NEW } from '../../src/engine/loaded-state.ts'
@@ -179,9 +179,9 @@ test('[engine.1] money moves only with a move, and only of what there is', () =>
 })
 
 /** Opens a case of an operation, with a move of it. */
-const opening = (operationId: string, kind: string, reference = '') => ({
+const opening = (operationId: string, kind: OperationCase, reference = '') => ({
   ...moving(operationId, 'RECONCILIATION_REQUIRED'),
-  cases: [{ operationId, kind, reference, facts: {} }],
+  cases: [{ operationId, kind, reference, facts: { rule: 'test.1' } }],
 })
 
 /** Ids of an operation's open cases as the next decision sees them. */
@@ -190,7 +190,7 @@ const openIn = (batch: Draft, operationId: string) => batch.operation(operationI
 test('[engine.19] a case without an operation is something to write, and so is its end', () => {
   const batch = draft()
   assert.equal(batch.isEmpty, true)
-  add(batch, { cases: [{ operationId: null, kind: 'unmatched_event', reference: '', facts: {} }] })
+  add(batch, { cases: [{ operationId: null, kind: 'event_set_aside', reference: '', facts: { rule: 'test.1' } }] })
   assert.equal(batch.isEmpty, false)
   const closing = draft()
   add(closing, { closes: ['c'] })
@@ -199,15 +199,15 @@ test('[engine.19] a case without an operation is something to write, and so is i
 
 test('[engine.19] each decision sees the cases that the ones before it leave open, and closes those that it names', () => {
   const openCases = [
-    { id: 'x', kind: 'result_missing', reference: '', version: 1 },
-    { id: 'y', kind: 'amount_differs', reference: 'E1', version: 1 },
+    { id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 },
+    { id: 'y', kind: 'payment_in_suspense', reference: 'E1', rule: 'cash-in.unknown.7', version: 1 },
   ]
   const batch = draft(operation('a', { openCases }), operation('b'))
-  add(batch, opening('a', 'send_contradicted'))
+  add(batch, opening('a', 'outcome_unknown'))
   assert.deepEqual(openIn(batch, 'a'), ['x', 'y', 'id 1'])
   add(batch, { ...moving('a', 'PAID'), closes: ['id 1', 'x'] })
   assert.deepEqual(openIn(batch, 'a'), ['y'])
-  add(batch, opening('b', 'result_missing'))
+  add(batch, opening('b', 'charge_unclear'))
   assert.deepEqual([openIn(batch, 'a'), openIn(batch, 'b')], [['y'], ['id 2']])
   assert.deepEqual(
     batch.cases.opened.map(({ id, isClosed }) => [id, isClosed]),
@@ -221,21 +221,21 @@ test('[engine.19] each decision sees the cases that the ones before it leave ope
 })
 
 test('[engine.2] [engine.19] however often a batch opens and closes a case, it is one row, as it is left', () => {
-  const openCases = [{ id: 'x', kind: 'result_missing', reference: '', version: 1 }]
+  const openCases = [{ id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 }]
   const batch = draft(operation('a', { openCases }))
   const written = () => [batch.cases.opened.map(({ id, isClosed }) => [id, isClosed]), batch.cases.closedIds]
-  add(batch, opening('a', 'result_missing'))
+  add(batch, opening('a', 'charge_unclear'))
   assert.deepEqual(written(), [[], []], 'it is open')
   add(batch, { ...moving('a', 'PAID'), closes: ['x', 'x'] })
   assert.deepEqual(written(), [[], ['x']])
-  add(batch, opening('a', 'result_missing'))
+  add(batch, opening('a', 'charge_unclear'))
   assert.deepEqual([written(), openIn(batch, 'a')], [[[], []], ['x']], 'it stays open')
 
   const fresh = draft(operation('a'))
-  add(fresh, opening('a', 'result_missing'))
+  add(fresh, opening('a', 'charge_unclear'))
   add(fresh, { ...moving('a', 'PAID'), closes: ['id 1'] })
-  add(fresh, opening('a', 'result_missing'))
-  add(fresh, opening('a', 'result_missing', 'E1'))
+  add(fresh, opening('a', 'charge_unclear'))
+  add(fresh, opening('a', 'charge_unclear', 'E1'))
   assert.deepEqual(
     fresh.cases.opened.map(({ id, reference, isClosed }) => [id, reference, isClosed]),
     [
@@ -246,32 +246,34 @@ test('[engine.2] [engine.19] however often a batch opens and closes a case, it i
 })
 
 test('[desk.48] what is told again of a case is noted with it, and not where the batch closes it', () => {
-  const openCases = [{ id: 'x', kind: 'result_missing', reference: '', version: 1 }]
+  const openCases = [{ id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 }]
   const telling = (operationId: string, valueCents: number) => ({
     ...moving(operationId, 'RECONCILIATION_REQUIRED'),
-    cases: [{ operationId, kind: 'result_missing', reference: '', facts: { valueCents } }],
+    cases: [{ operationId, kind: 'charge_unclear' as const, reference: '', facts: { rule: 'test.1', valueCents } }],
   })
   const batch = draft(operation('a', { openCases }), operation('b'))
   add(batch, telling('a', 1))
   add(batch, telling('a', 2))
-  const told = [{ valueCents: 1 }, { valueCents: 2 }]
+  const told = [1, 2].map((valueCents) => ({ rule: 'test.1', valueCents }))
   assert.deepEqual(batch.cases.changed, [{ id: 'x', operationId: 'a', told, isTouched: true }])
   add(batch, telling('b', 1))
   add(batch, telling('b', 2))
   assert.deepEqual(
     batch.cases.opened.map(({ id, facts, told: all }) => [id, facts, all]),
-    [['id 1', { valueCents: 1 }, told]],
+    [['id 1', told[1], told]],
   )
   add(batch, { ...moving('a', 'PAID'), closes: ['x'] })
   assert.deepEqual([batch.cases.changed, batch.cases.closedIds], [[], ['x']])
   add(batch, telling('a', 3))
-  assert.deepEqual(batch.cases.changed, [{ id: 'x', operationId: 'a', told: [{ valueCents: 3 }], isTouched: true }])
+  assert.deepEqual(batch.cases.changed, [
+    { id: 'x', operationId: 'a', told: [{ rule: 'test.1', valueCents: 3 }], isTouched: true },
+  ])
 })
 
 test('[engine.22] what changes in status, doubt, money or cases of an operation raises the versions of its open cases, once in a batch', () => {
   const openCases = [
-    { id: 'x', kind: 'result_missing', reference: '', version: 3 },
-    { id: 'y', kind: 'amount_differs', reference: 'E1', version: 7 },
+    { id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 3 },
+    { id: 'y', kind: 'payment_in_suspense', reference: 'E1', rule: 'cash-in.unknown.7', version: 7 },
   ]
   const fresh = () => draft(operation('a', { openCases }), operation('b'))
   const versions = (batch: Draft) => batch.operation('a')?.openCases?.map(({ id, version }) => `${id} ${version}`)
@@ -298,7 +300,7 @@ test('[engine.22] what changes in status, doubt, money or cases of an operation 
   assert.deepEqual(after({ ...polled, closes: ['x'] }), [['y 8'], ['y']])
   const reported = (reference: string) => ({
     ...polled,
-    cases: [{ operationId: 'a', kind: 'amount_differs', reference, facts: {} }],
+    cases: [{ operationId: 'a', kind: 'payment_in_suspense' as const, reference, facts: { rule: 'test.1' } }],
   })
   assert.deepEqual(
     after(reported('E1')),
@@ -327,7 +329,10 @@ test('[desk.51] what follows the telling of a case of no operation in its batch 
   const loose_cases = { decided: 'x' }
   add(
     batch,
-    { controls: { loose_cases }, cases: [{ operationId: null, kind: 'close_differs', reference: 'a', facts: {} }] },
+    {
+      controls: { loose_cases },
+      cases: [{ operationId: null, kind: 'close_differs', reference: 'a', facts: { rule: 'test.1' } }],
+    },
     [],
     ['loose_cases'],
   )
@@ -336,17 +341,23 @@ test('[desk.51] what follows the telling of a case of no operation in its batch 
 })
 
 test('[engine.19] what a decision closes and opens at once is open', () => {
-  const batch = draft(operation('a', { openCases: [{ id: 'x', kind: 'result_missing', reference: '', version: 1 }] }))
-  add(batch, { ...opening('a', 'result_missing'), closes: ['x'] })
+  const batch = draft(
+    operation('a', {
+      openCases: [{ id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 }],
+    }),
+  )
+  add(batch, { ...opening('a', 'charge_unclear'), closes: ['x'] })
   assert.deepEqual([batch.cases.closedIds, openIn(batch, 'a')], [[], ['x']])
 })
 
 test('[engine.19] a case of an operation opens and closes with a move of it, so its version covers its cases', () => {
   const batch = draft(
-    operation('a', { openCases: [{ id: 'x', kind: 'result_missing', reference: '', version: 1 }] }),
+    operation('a', {
+      openCases: [{ id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 }],
+    }),
     operation('b'),
   )
-  const { cases } = opening('a', 'send_contradicted')
+  const { cases } = opening('a', 'outcome_unknown')
   assert.throws(() => add(batch, { ...moving('b', 'PAID'), cases }, ['a']), /opens without a move/)
   assert.throws(() => add(batch, { ...moving('b', 'PAID'), closes: ['x'] }, ['a']), /closes without a move/)
   assert.equal(batch.isEmpty, true)

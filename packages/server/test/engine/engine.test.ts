@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { Refusal } from '@pixgate/spec'
+import { type OperationCase, Refusal } from '@pixgate/spec'
 import { ExclusiveKeyTaken, ExternalIdTaken } from '../../src/engine/duplicates.ts'
 import type { Command } from '../../src/engine/operation.ts'
 import { statement } from '../../src/platform/db/database.ts'
@@ -520,9 +520,13 @@ async function oneCashIn(t: TestContext) {
   const id = one.ids.uuid()
   await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
   const moves = [{ operationId: id, trigger: 'test', to: 'PENDING' as const }]
-  const opening = (kind: string, reference = ''): Command<void> => ({
+  const opening = (kind: OperationCase, reference = ''): Command<void> => ({
     reads: [id],
-    decide: () => ({ moves, cases: [{ operationId: id, kind, reference, facts: {} }], outcome: undefined }),
+    decide: () => ({
+      moves,
+      cases: [{ operationId: id, kind, reference, facts: { rule: 'test.1' } }],
+      outcome: undefined,
+    }),
   })
   /** Closes what is open of these kinds; tells its kinds. */
   const closing = (...kinds: readonly string[]): Command<string[]> => ({
@@ -537,81 +541,86 @@ async function oneCashIn(t: TestContext) {
 
 test('[engine.19] a case closes by its id while others of the same operation, and of the same kind, stay open', async (t) => {
   const { database, one, opening, closing } = await oneCashIn(t)
-  await one.execute(opening('end_unknown'))
-  await one.execute(opening('second_payment', 'E1'))
-  await one.execute(opening('second_payment', 'E2'))
-  assert.deepEqual(await one.execute(closing('end_unknown')), ['end_unknown'])
-  assert.deepEqual(await cases(database), ['end_unknown (closed)', 'second_payment', 'second_payment'])
+  await one.execute(opening('charge_unclear'))
+  await one.execute(opening('payment_in_suspense', 'E1'))
+  await one.execute(opening('payment_in_suspense', 'E2'))
+  assert.deepEqual(await one.execute(closing('charge_unclear')), ['charge_unclear'])
+  assert.deepEqual(await cases(database), ['charge_unclear (closed)', 'payment_in_suspense', 'payment_in_suspense'])
 })
 
 test('[engine.19] a case that was closed is open again when its doubt comes back, and closes again', async (t) => {
   const { database, one, other, opening, closing } = await oneCashIn(t)
-  await one.execute(opening('result_missing'))
-  await one.execute(closing('result_missing'))
-  assert.deepEqual(await cases(database), ['result_missing (closed)'])
-  await one.execute(opening('result_missing'))
-  assert.deepEqual(await cases(database), ['result_missing'])
+  await one.execute(opening('charge_unclear'))
+  await one.execute(closing('charge_unclear'))
+  assert.deepEqual(await cases(database), ['charge_unclear (closed)'])
+  await one.execute(opening('charge_unclear'))
+  assert.deepEqual(await cases(database), ['charge_unclear'])
   for (const engine of [one, other]) {
-    await engine.execute(closing('result_missing'))
-    assert.deepEqual(await cases(database), ['result_missing (closed)'])
-    await engine.execute(opening('result_missing'))
+    await engine.execute(closing('charge_unclear'))
+    assert.deepEqual(await cases(database), ['charge_unclear (closed)'])
+    await engine.execute(opening('charge_unclear'))
   }
 })
 
 test('[engine.19] a case that is opened and closed in one batch is closed; opened after that it is open', async (t) => {
   const { database, one, opening, closing } = await oneCashIn(t)
-  const [, closed] = await Promise.all([one.execute(opening('end_unknown')), one.execute(closing('end_unknown'))])
-  assert.deepEqual([closed, await cases(database)], [['end_unknown'], ['end_unknown (closed)']])
-  const again = () => [one.execute(opening('end_unknown')), one.execute(closing('end_unknown'))]
-  await Promise.all([...again(), one.execute(opening('end_unknown'))])
-  assert.deepEqual(await cases(database), ['end_unknown'])
+  const [, closed] = await Promise.all([one.execute(opening('charge_unclear')), one.execute(closing('charge_unclear'))])
+  assert.deepEqual([closed, await cases(database)], [['charge_unclear'], ['charge_unclear (closed)']])
+  const again = () => [one.execute(opening('charge_unclear')), one.execute(closing('charge_unclear'))]
+  await Promise.all([...again(), one.execute(opening('charge_unclear'))])
+  assert.deepEqual(await cases(database), ['charge_unclear'])
   await Promise.all([...again(), ...again()])
-  assert.deepEqual(await cases(database), ['end_unknown (closed)'])
+  assert.deepEqual(await cases(database), ['charge_unclear (closed)'])
   const batches = await database.rows(count, [])
   assert.deepEqual(batches, [{ moves: 10n, entries: 0n, notifications: 0n, batches: 4n }], 'none was run item by item')
 })
 
 test('[engine.19] a case that another process opens between reading and writing does not close unseen', async (t) => {
   const { database, one, other, opening, closing } = await oneCashIn(t)
-  await one.execute(opening('end_unknown'))
+  await one.execute(opening('charge_unclear'))
   await other.execute(closing())
-  await one.execute(opening('second_payment', 'E1'))
+  await one.execute(opening('payment_in_suspense', 'E1'))
   let decided = 0
   const closingAll: Command<string[]> = {
-    ...closing('end_unknown', 'second_payment'),
+    ...closing('charge_unclear', 'payment_in_suspense'),
     decide: (state, now) => {
       decided += 1
-      return closing('end_unknown', 'second_payment').decide(state, now)
+      return closing('charge_unclear', 'payment_in_suspense').decide(state, now)
     },
   }
-  assert.deepEqual((await other.execute(closingAll)).toSorted(), ['end_unknown', 'second_payment'])
+  assert.deepEqual((await other.execute(closingAll)).toSorted(), ['charge_unclear', 'payment_in_suspense'])
   assert.equal(decided, 2, 'what its cache believed was decided again')
-  assert.deepEqual(await cases(database), ['end_unknown (closed)', 'second_payment (closed)'])
+  assert.deepEqual(await cases(database), ['charge_unclear (closed)', 'payment_in_suspense (closed)'])
 })
 
 test('[engine.5] a batch that was decided on old rows closes no case', async (t) => {
   const { database, one, other, opening, closing } = await oneCashIn(t)
-  await one.execute(opening('end_unknown'))
+  await one.execute(opening('charge_unclear'))
   await other.execute(closing())
   await one.execute(closing())
   let decided = 0
   const closingOnce: Command<unknown> = {
-    ...closing('end_unknown'),
-    decide: (state, now) => (decided++ === 0 ? closing('end_unknown').decide(state, now) : { outcome: undefined }),
+    ...closing('charge_unclear'),
+    decide: (state, now) => (decided++ === 0 ? closing('charge_unclear').decide(state, now) : { outcome: undefined }),
   }
   await other.execute(closingOnce)
   assert.ok(decided > 1)
-  assert.deepEqual(await cases(database), ['end_unknown'])
+  assert.deepEqual(await cases(database), ['charge_unclear'])
 })
 
 test('[engine.19] a case without an operation closes by its id, and one of an operation that was not compared does not', async (t) => {
   const { database, one, other, opening } = await oneCashIn(t)
-  const unmatched = { operationId: null, kind: 'unmatched_event', reference: 'hash', facts: {} } as const
+  const unmatched = {
+    operationId: null,
+    kind: 'event_set_aside',
+    reference: 'hash',
+    facts: { rule: 'test.1' },
+  } as const
   await one.execute({ reads: [], decide: () => ({ cases: [unmatched], outcome: undefined }) })
-  await one.execute(opening('end_unknown'))
+  await one.execute(opening('charge_unclear'))
   const ids = (await database.rows(caseIds, [])).map(({ id }) => id)
   await other.execute({ reads: [], decide: () => ({ closes: ids, outcome: undefined }) })
-  assert.deepEqual(await cases(database), ['unmatched_event (closed)', 'end_unknown'])
+  assert.deepEqual(await cases(database), ['event_set_aside (closed)', 'charge_unclear'])
 })
 
 const caseIds = statement<[], { id: string }>('test.case_ids', 'SELECT id FROM "case"')

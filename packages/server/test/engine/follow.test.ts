@@ -17,16 +17,15 @@ const DOOR = machine({
   reasons: { no_answer: 'Nobody answers the bell.', conflict: 'Two say different things.' },
   triggers: ['push', 'pull', 'doubt', 'knock'],
   guards: { 'is heavy': 'the door is heavy', 'is locked': 'the door is locked' },
-  cases: { stuck: 'The door is stuck.' },
   // biome-ignore format: one line of the table is one line
   lines: [
     { from: 'PENDING', on: 'push', when: 'is locked', to: 'same', rule: 'door.1', says: 'A locked door does not move.' },
-    { from: 'PENDING', on: 'push', when: 'is heavy', to: 'RECONCILIATION_REQUIRED:conflict', posts: 'arrived_unattributed', opens: 'stuck', rule: 'door.2', says: 'A heavy door sticks.' },
+    { from: 'PENDING', on: 'push', when: 'is heavy', to: 'RECONCILIATION_REQUIRED:conflict', posts: 'arrived_unattributed', opens: 'bank_contradicts', rule: 'door.2', says: 'A heavy door sticks.' },
     { from: 'PENDING', on: 'push', to: 'PAID', emits: 'pix_cash_in', rule: 'door.3', says: 'Any other shuts.' },
     { from: 'PAID', on: 'knock', to: 'ignored', rule: 'door.7', says: 'Nobody hears.' },
     { from: 'PAID', on: 'pull', to: 'PENDING', rule: 'door.4', says: 'It opens.' },
     { from: 'RECONCILIATION_REQUIRED:conflict', on: 'pull', to: 'PENDING', rule: 'door.5', says: 'So does a stuck one.' },
-    { from: 'RECONCILIATION_REQUIRED:*', on: 'doubt', to: 'same', opens: 'stuck', rule: 'door.6', says: 'A doubt stays one.' },
+    { from: 'RECONCILIATION_REQUIRED:*', on: 'doubt', to: 'same', opens: 'bank_contradicts', rule: 'door.6', says: 'A doubt stays one.' },
   ],
 })
 
@@ -38,9 +37,9 @@ const door = (status: DoorStatus): Door => ({
     dueAt: 5,
     facts: { colour: 'red', ...(status === 'RECONCILIATION_REQUIRED' ? reasonFact('conflict') : {}) },
     openCases: [
-      { id: 'case 1', kind: 'result_missing', reference: '', version: 1 },
-      { id: 'case 2', kind: 'amount_differs', reference: 'E1', version: 1 },
-      { id: 'case 3', kind: 'stuck', reference: '', version: 1 },
+      { id: 'case 1', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 },
+      { id: 'case 2', kind: 'payment_in_suspense', reference: 'E1', rule: 'cash-in.states.8', version: 1 },
+      { id: 'case 3', kind: 'bank_contradicts', reference: '', rule: 'door.2', version: 1 },
     ],
   }),
   status,
@@ -119,7 +118,7 @@ test('[engine.1] [events.4] the notification, the journal and the case stand bes
     { operationId: 'door-1', kind: 'arrived_unattributed', reference: 'E1', amounts: { p: 100n } },
   ])
   assert.deepEqual(booked.cases, [
-    { operationId: 'door-1', kind: 'stuck', reference: 'E1', facts: { pushedBy: 'Maria' } },
+    { operationId: 'door-1', kind: 'bank_contradicts', reference: 'E1', facts: { pushedBy: 'Maria', rule: 'door.2' } },
   ])
   assert.deepEqual(booked.notifications, [])
 })

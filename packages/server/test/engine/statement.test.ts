@@ -22,7 +22,8 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   const { id } = OPERATION
   const ids = { uuid: () => id }
   const retold = '0198c0f0-3f00-7000-8000-1a2b3c4d5e71'
-  const openCases = [{ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e72', kind: 'second_payment', reference: '', version: 1 }]
+  const named = { kind: 'payment_in_suspense', reference: '', rule: 'test.1' } as const
+  const openCases = [{ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e72', ...named, version: 1 }]
   const draft = new Draft(
     {
       operations: new Map([[retold, { ...OPERATION, id: retold, openCases }]]),
@@ -55,8 +56,8 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
     reference: '',
     body: Buffer.alloc(0),
   })
-  draft.cases.open({ operationId: id, kind: 'amount', reference: '', facts: {} })
-  draft.cases.open({ operationId: retold, kind: 'second_payment', reference: '', facts: {} })
+  draft.cases.open({ operationId: id, kind: 'charge_unclear', reference: '', facts: { rule: 'test.1' } })
+  draft.cases.open({ operationId: retold, kind: 'payment_in_suspense', reference: '', facts: { rule: 'test.1' } })
   draft.cases.close('0198c0f0-3f00-7000-8000-1a2b3c4d5e70', id)
   draft.allowances.add({ scope: 'all', span: 'hour', bucket: 1, cents: 1n, bound: { since: 0, maxCents: 1n } })
   draft.allowances.add({ scope: 'all', span: 'hour', bucket: 2, cents: -1n })

@@ -313,16 +313,16 @@ test('[health.4] [metrics.6] books that were never verified are as old as the pr
 test('[health.4] while the database is away the metrics tell the rest', async () => {
   let isAway = false
   const now = () => (isAway ? WALL_AT + 5_000 : WALL_AT)
-  const cases = [{ kind: 'unmatched_event', state: '', count: 2, oldestSeconds: 60 }]
+  const cases = [{ kind: 'event_set_aside', state: '', count: 2, oldestSeconds: 60 }]
   const backlog = async () => (isAway ? {} : { ...NOTHING_WAITS, cases })
   const { series } = metricsOf({ backlog }, now)
   const there = await series()
-  assert.equal(there('pixgate_cases_open{kind="unmatched_event"}'), 2)
-  assert.equal(there('pixgate_cases_oldest_age_seconds{kind="unmatched_event"}'), 60)
+  assert.equal(there('pixgate_cases_open{kind="event_set_aside"}'), 2)
+  assert.equal(there('pixgate_cases_oldest_age_seconds{kind="event_set_aside"}'), 60)
   isAway = true
   const away = await series()
   assert.deepEqual([away('pixgate_engine_waiting'), away('pixgate_database_up')], [3, 0])
-  assert.equal(away('pixgate_cases_open{kind="unmatched_event"}'), undefined)
+  assert.equal(away('pixgate_cases_open{kind="event_set_aside"}'), undefined)
 })
 
 test('[metrics.7] [logs.3] a figure that the database refuses is left out with its reason, and the others are told', async (t) => {
@@ -383,7 +383,7 @@ test('[metrics.3] however often they are read, the database is asked each five s
 const MUCH_THAT_HAS_ENDED = `
   SET session_replication_role = replica;
   INSERT INTO "case" (id, kind, reference, facts, opened_at, closed_at)
-  SELECT gen_random_uuid(), 'unmatched_event', n::text, '{}', now(), now() FROM generate_series(1, 2000) n;
+  SELECT gen_random_uuid(), 'event_set_aside', n::text, '{}', now(), now() FROM generate_series(1, 2000) n;
   INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at, fanned_out_at)
   SELECT gen_random_uuid(), gen_random_uuid(), 'pix_cash_in', 'PAID', n::text, '', now(), now()
     FROM generate_series(1, 2000) n;
@@ -431,15 +431,20 @@ test('[health.4] [P8] a case is logged, and counted while it is open', async (t)
   const { engine } = testEngine(t, url, undefined, realPause, logger)
   const { cases } = createHealthStore(database)
   assert.deepEqual(await cases(), [])
-  const opened = { operationId: null, kind: 'unmatched_event', reference: 'event-1', facts: {} } as const
+  const opened = {
+    operationId: null,
+    kind: 'event_set_aside',
+    reference: 'event-1',
+    facts: { rule: 'test.1' },
+  } as const
   await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
   assert.deepEqual(
     (await cases()).map(({ kind, count }) => [kind, count]),
-    [['unmatched_event', 1]],
+    [['event_set_aside', 1]],
   )
   assert.deepEqual(
     lines.map((line) => JSON.parse(line)).map(({ msg, case: kind, reference }) => [msg, kind, reference]),
-    [['case opened; operator action required', 'unmatched_event', 'event-1']],
+    [['case opened; operator action required', 'event_set_aside', 'event-1']],
   )
 })
 

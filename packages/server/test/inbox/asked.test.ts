@@ -90,7 +90,7 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
 }
 
 for (const [taken, state, kinds] of [
-  ['IMPLAUSIBLE', 'QUARANTINED', ['quarantined_event']],
+  ['IMPLAUSIBLE', 'QUARANTINED', ['event_set_aside']],
   ['EARLY', 'PARKED', []],
   ['DISPUTED', 'PARKED', []],
 ] as const)
@@ -110,7 +110,7 @@ test('[engine.12] the operation that an event names by its order id is prefetche
 
 test('[partner-inbox.13] [EV-36] what cannot be read is a case, and what it names is asked about', async () => {
   const told = await applied({ event: { valueCents: 'a lot' }, meaning: TWO })
-  assert.deepEqual([told.asked, told.state, told.kinds], [['a', 'b'], 'QUARANTINED', ['quarantined_event']])
+  assert.deepEqual([told.asked, told.state, told.kinds], [['a', 'b'], 'QUARANTINED', ['event_set_aside']])
 })
 
 test('[partner-inbox.12] [EV-26] [EV-34] an event that could mean two operations is applied to neither, and both are asked about', async () => {
@@ -131,8 +131,8 @@ test('[partner-inbox.12] what the bank’s answers have booked on one of them is
 })
 
 for (const [meaning, kind] of [
-  [TWO, 'disputed_event'],
-  [{ id: undefined, among: [] }, 'unmatched_event'],
+  [TWO, 'event_set_aside'],
+  [{ id: undefined, among: [] }, 'event_set_aside'],
 ] as const)
   test(`[partner-inbox.8] [partner-inbox.13] in the end it is a case that names what it could mean: ${kind}`, async () => {
     const told = await applied({ meaning, row: { parkings: PARKING_DELAYS_MS.length } })

@@ -67,7 +67,7 @@ test('[partner-inbox.7] [EV-8b] the same event with another amount is stored bes
   await pix.becomes(charge.id, 'PAID')
   await pix.later(1_001)
   assert.deepEqual(await outcomes(pix), ['DONE APPLIED', 'CONFLICT APPLIED', 'CONFLICT APPLIED'])
-  assert.deepEqual(await cases(pix.database), ['payment_restated'])
+  assert.deepEqual(await cases(pix.database), ['bank_contradicts'])
   assert.deepEqual(await balances(pix.database), { available: 1000n, settlement: -1000n })
   await assertBooks(pix.database)
 })
@@ -92,7 +92,7 @@ test('[partner-inbox.7] [EV-8b] contradicting events of an unknown charge wait t
   for (const valueCents of [1000, 900]) assert.equal(await postEvent(pix, paidEvent(nobodys, { valueCents })), 200)
   for (const wait of [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001, 900_001]) await pix.later(wait)
   assert.deepEqual(await outcomes(pix), ['PARKED CASE_OPENED', 'CONFLICT CASE_OPENED'])
-  assert.deepEqual(await cases(pix.database), ['unmatched_event', 'unmatched_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside', 'event_set_aside'])
   const charge = await pix.charge('10.00')
   assert.equal(await postEvent(pix, paidEvent(charge)), 200)
   await pix.becomes(charge.id, 'PAID')
@@ -135,7 +135,7 @@ test('[partner-inbox.4] [EV-11] what is authentic but no event is quarantined, a
   for (const { state, isDone } of await inbox(pix.database)) {
     assert.deepEqual([state, isDone], ['QUARANTINED', true])
   }
-  assert.deepEqual(await cases(pix.database), Array(wrong.length).fill('quarantined_event'))
+  assert.deepEqual(await cases(pix.database), Array(wrong.length).fill('event_set_aside'))
   await pix.later(3_600_000)
   assert.equal((await inbox(pix.database)).length, wrong.length)
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
@@ -234,7 +234,7 @@ test('[partner-inbox.12] [EV-35] an event that could mean two charges, of which 
   assert.equal(await postEvent(pix, paidEvent(one, { externalId: other.id })), 200)
   for (const wait of [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]) await pix.later(wait)
   assert.deepEqual(await outcomes(pix), ['PARKED CASE_OPENED'])
-  assert.partialDeepStrictEqual(await caseFacts(pix.database, 'disputed_event'), [
+  assert.partialDeepStrictEqual(await caseFacts(pix.database, 'event_set_aside'), [
     { operations: [one.id, other.id].toSorted(), event: { valueCents: 100 } },
   ])
   for (const { id } of [one, other]) assert.equal((await pix.read(id)).status, 'PENDING')
@@ -269,7 +269,7 @@ test('[partner-inbox.8] [EV-7] before an unmatched event becomes a case the bank
   const subject = { id: forgotten, valueCents: 1000, providerTransactionId: charge.transactionId }
   assert.equal(await postEvent(pix, paidEvent(subject, { endToEndId })), 200)
   for (const wait of [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]) await pix.later(wait)
-  const facts = await caseFacts(pix.database, 'unmatched_event')
+  const facts = await caseFacts(pix.database, 'event_set_aside')
   assert.partialDeepStrictEqual(facts, [
     {
       event: { externalId: forgotten, endToEndId, valueCents: 1000 },
@@ -305,7 +305,7 @@ test('[partner-inbox.8] [EV-7] an unmatched event is retried for some twenty min
     await pix.later(1_000)
     assert.equal(await matched(), index + 2)
   }
-  assert.deepEqual(await cases(pix.database), ['unmatched_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside'])
   await pix.later(86_400_000)
   assert.equal(await matched(), 7, 'and then no more')
 })

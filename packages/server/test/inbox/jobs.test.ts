@@ -149,7 +149,7 @@ test('[partner-inbox.3] [EV-12] an event that fails ten times is quarantined; th
   for (let attempt = 3; attempt <= 20; attempt++) await events.later(1_001)
   const poisoned = (await events.rows()).find(({ state }) => state === 'QUARANTINED')
   assert.deepEqual([poisoned?.failures, poisoned?.isDone], [10, true])
-  assert.deepEqual(await cases(events.database), ['quarantined_event'])
+  assert.deepEqual(await cases(events.database), ['event_set_aside'])
   assert.match(poisoned?.outcome ?? '', /cannot be applied/)
 })
 

@@ -60,10 +60,10 @@ test('[ledger.verify.6] incoming money that nothing explains is listed and ends 
   assert.match(output, new RegExp(`^    R\\$ 50,00: PAYMENT_RECEIVED ${endToEndId}, case \\S+ open since `, 'm'))
   const { statement } = await verify.json()
   assert.partialDeepStrictEqual(statement.differences, [
-    { kind: 'statement_unexplained', reference: `PAYMENT_RECEIVED ${endToEndId}`, operationId: null, cents: 50_00 },
+    { kind: 'unexplained_credit', reference: `PAYMENT_RECEIVED ${endToEndId}`, operationId: null, cents: 50_00 },
   ])
 
-  await decidingOver(pix).decide('statement_unexplained', 'credit', { evidence: { endToEndId } })
+  await decidingOver(pix).decide('unexplained_credit', 'credit', { evidence: { endToEndId } })
   await minutes(pix, 2)
   const decided = await verify.text()
   assert.equal(decided.code, 0, decided.output)
@@ -126,14 +126,13 @@ test('[ledger.verify.6] a bank whose statement is never read confirms nothing', 
 
 const CASES: readonly (readonly [kind: string, facts: object, amountCents: number | null, cents: bigint | null])[] = [
   ['statement_unreadable', { list: 'received' }, 7, null],
-  ['statement_missing', { valueCents: 90 }, 90, 90n],
-  ['statement_corrected', { valueCents: 80 }, 80, 80n],
+  ['line_missing', { valueCents: 90 }, 90, 90n],
   ['movement_elsewhere', {}, 70, 70n],
-  ['statement_differs', { valueCents: 100, booked: { valueCents: 160 }, before: { valueCents: 1 } }, 160, 60n],
+  ['line_differs', { valueCents: 100, booked: { valueCents: 160 }, before: { valueCents: 1 } }, 160, 60n],
   // Booked on another operation: all of it.
-  ['statement_differs', { valueCents: 50, booked: { valueCents: 50 } }, 50, 50n],
-  ['statement_differs', { valueCents: 100, before: { valueCents: 140 } }, 140, 40n],
-  ['statement_differs', { valueCents: 'x', booked: [] }, 30, 30n],
+  ['line_differs', { valueCents: 50, booked: { valueCents: 50 } }, 50, 50n],
+  ['line_differs', { valueCents: 100, before: { valueCents: 140 } }, 140, 40n],
+  ['line_differs', { valueCents: 'x', booked: [] }, 30, 30n],
 ]
 
 test('[ledger.verify.6] every open case about the statement is a difference, with what differs, and no other case is', async (t) => {
@@ -146,7 +145,7 @@ test('[ledger.verify.6] every open case about the statement is a difference, wit
     await administer(url, insert(kind, String(index), facts, amount))
     await administer(url, insert(kind, `closed ${index}`, facts, amount))
   }
-  for (const kind of ['unmatched_event', 'ledger_drift', 'close_differs']) {
+  for (const kind of ['event_set_aside', 'ledger_drift', 'close_differs']) {
     await administer(url, insert(kind, 'other', { valueCents: 1_000 }, 1_000))
   }
   await administer(url, `UPDATE "case" SET closed_at = now() WHERE reference LIKE 'closed %'`)

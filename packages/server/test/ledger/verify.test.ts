@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { looseCases } from '@pixgate/spec'
+import { caseKinds } from '@pixgate/spec'
 import fc from 'fast-check'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -281,7 +281,7 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
   // A case that is closed explains nothing.
   [
     `WITH closed AS (INSERT INTO "case" (id, operation_id, kind, reference, facts, opened_at, closed_at)
-                     SELECT gen_random_uuid(), id, 'result_missing', '', '{}', now(), now() FROM ${UNDOUBTED} u
+                     SELECT gen_random_uuid(), id, 'charge_unclear', '', '{}', now(), now() FROM ${UNDOUBTED} u
                      RETURNING operation_id)
      UPDATE operation o SET facts = o.facts || '{"payments": {"E9": 1000}}' FROM closed c WHERE c.operation_id = o.id`,
     ['money-reported'],
@@ -455,8 +455,8 @@ const NEVER: BankComparison = {
 const DIFFERING: BankComparison = {
   statement: { from: AT - 86_400_000, until: AT, movements: 7 },
   differences: [
-    { ...difference('c1', 'statement_unexplained', 'PAYMENT_RECEIVED E1'), cents: 50_00n },
-    { ...difference('c2', 'statement_differs', 'PAYOUT_SENT E2'), operationId: 'o2', cents: 1n },
+    { ...difference('c1', 'unexplained_credit', 'PAYMENT_RECEIVED E1'), cents: 50_00n },
+    { ...difference('c2', 'line_differs', 'PAYOUT_SENT E2'), operationId: 'o2', cents: 1n },
     { ...difference('c3', 'statement_unreadable', 'received 5'), cents: null },
   ],
   balance: {
@@ -508,15 +508,15 @@ test('[ledger.verify.6] the printed report says what was compared with the bank,
   assert.equal(bankLines(uncompared).at(-1), 'Not compared with the bank: 2 adjustments, R$ 5.000,00 together')
   assert.deepEqual(bankLines(DIFFERING), [
     "Books compared with the bank's statement from 2026-11-20T00:00:00.000Z to 2026-11-21T00:00:00.000Z: 7 movements, 3 differences",
-    `✘ statement_unexplained: 1. ${looseCases.statement_unexplained.meaning}`,
+    `✘ unexplained_credit: 1. ${caseKinds.unexplained_credit.meaning}`,
     '    R$ 50,00: PAYMENT_RECEIVED E1, case c1 open since 2026-11-21T00:00:00.000Z',
-    `✘ statement_differs: 1. ${looseCases.statement_differs.meaning}`,
+    `✘ line_differs: 1. ${caseKinds.line_differs.meaning}`,
     '    R$ 0,01: PAYOUT_SENT E2 of o2, case c2 open since 2026-11-21T00:00:00.000Z',
-    `✘ statement_unreadable: 1. ${looseCases.statement_unreadable.meaning}`,
+    `✘ statement_unreadable: 1. ${caseKinds.statement_unreadable.meaning}`,
     '    unknown amount: received 5, case c3 open since 2026-11-21T00:00:00.000Z',
     "Books compared with the bank's balance at the end of 2026-11-20 (2026-11-21T00:00:00.000Z): bank R$ 100,00, " +
       'books R$ 5.090,00, difference -R$ 4.990,00, unexplained -R$ 5.000,00',
-    `✘ close_differs: -R$ 5.000,00, case c4. ${looseCases.close_differs.meaning}`,
+    `✘ close_differs: -R$ 5.000,00, case c4. ${caseKinds.close_differs.meaning}`,
     'Not compared with the bank since 2026-11-21T00:00:00.000Z: 1 adjustment, -R$ 7,00 together',
   ])
   const decided = DIFFERING.balance && { ...DIFFERING.balance, isDecided: true }

@@ -59,7 +59,7 @@ test('[logs.2] a destination that fails fails nobody who logs', () => {
       throw new Error('the disk is full')
     },
   })
-  logger.error({ case: 'unmatched_event' }, 'message')
+  logger.error({ case: 'event_set_aside' }, 'message')
 })
 
 test('[logs.2] a reader of the log that goes away does not end the process', () => {

@@ -92,7 +92,7 @@ test('[RF-10] [refund-in.returns.1] returns made by the bank cross refunds of tw
     }
   }
   const known = await cases(database)
-  assert.ok(known.every((kind) => kind === 'returned_too_much'))
+  assert.ok(known.every((kind) => kind === 'bank_contradicts'))
   await assertBooks(database)
 })
 
@@ -209,7 +209,7 @@ test('[RF-8] [RF-9] [refund-in.ended.6] money that left after the end is held ag
     fees: 1_00n,
     suspense_out: -60_00n,
   })
-  assert.deepEqual(await cases(database), ['confirmed_after_release'])
+  assert.deepEqual(await cases(database), ['debit_in_suspense'])
   const refused = await outcomeOf(one.create(request(cashInId, { valueCents: 40_01n })))
   assert.ok(refused instanceof Refusal)
   assert.equal(refused.code, 'refund_exceeds_available')
@@ -219,7 +219,7 @@ test('[RF-8] [RF-9] [refund-in.ended.6] money that left after the end is held ag
   await one.apply(confirmedOne.refund.id, [confirmed({ returnId: 'D2', valueCents: 10_00n, occurredAt: now() })])
   const failure = await one.apply(confirmedOne.refund.id, [INPUTS['partner.failed']])
   assert.equal(failure?.refund.status, 'CONFIRMED')
-  assert.deepEqual((await cases(database)).toSorted(), ['confirmed_after_release', 'failed_after_confirmation'])
+  assert.deepEqual((await cases(database)).toSorted(), ['bank_contradicts', 'debit_in_suspense'])
   await assertBooks(database)
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type DeskDecision, type RefundInStatus, Refusal, refundIn } from '@pixgate/spec'
+import { type CaseKind, caseKinds, type DeskDecision, type RefundInStatus, Refusal, refundIn } from '@pixgate/spec'
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
 import type { OpenCase } from '../../src/engine/operation.ts'
@@ -14,19 +14,41 @@ import { cashInOf, refundAs } from './situations.ts'
 /** What must come of each decision, written by hand: it says nothing because the table of the machine says so. */
 
 const UNENDED = [
-  'result_missing',
-  'still_reserved',
-  'outcome_overdue',
-  'send_contradicted',
-  'confirmed_without_sending',
+  'outcome_unknown refund-in.unknown.4',
+  'outcome_unknown refund-in.desk.9',
+  'outcome_unknown refund-in.states.10',
+  'outcome_unknown refund-in.doubt.1',
+  'outcome_unknown refund-in.doubt.2',
 ]
-const LEFT = ['amount_differs', 'confirmed_unnamed', 'confirmed_in_doubt', 'confirmed_after_release']
-const TOLD = ['return_booked_before', 'answer_after_end', 'confirmation_restated', 'failed_after_confirmation']
+const LEFT = [
+  'debit_in_suspense refund-in.doubt.4',
+  'debit_in_suspense refund-in.doubt.8',
+  'debit_in_suspense refund-in.doubt.5',
+  'debit_in_suspense refund-in.ended.6',
+]
+const TOLD = [
+  'bank_contradicts refund-in.doubt.3',
+  'bank_contradicts refund-in.ended.2',
+  'bank_contradicts refund-in.ended.3',
+  'bank_contradicts refund-in.ended.4',
+]
 const STATES = ['PENDING', 'CONFIRMED', 'FAILED'] as const
 /** One attempt, six minutes ago: it arrives no more. */
 const TRIED: RefundInFacts = { attempts: 1, firstAttemptAt: NOW - 360_000, lastAttemptAt: NOW - 360_000 }
-const ANOTHER: OpenCase = { id: 'another', kind: 'answer_after_end', reference: '', version: 1 }
-const CASTING: OpenCase = { id: 'casting', kind: 'return_booked_before', reference: 'D0', version: 1 }
+const ANOTHER: OpenCase = {
+  id: 'another',
+  kind: 'bank_contradicts',
+  rule: 'refund-in.ended.2',
+  reference: '',
+  version: 1,
+}
+const CASTING: OpenCase = {
+  id: 'casting',
+  kind: 'bank_contradicts',
+  rule: 'refund-in.doubt.3',
+  reference: 'D0',
+  version: 1,
+}
 
 interface Given extends Partial<DeskOrder> {
   readonly facts?: RefundInFacts
@@ -138,7 +160,7 @@ for (const kind of UNENDED) {
 }
 
 test('[desk.12] a return that was in doubt is known once an operator says that it is a refund of ours', () => {
-  const decision = decide('PENDING', 'executed', 'result_missing', {
+  const decision = decide('PENDING', 'executed', 'outcome_unknown refund-in.unknown.4', {
     ...D9,
     cashIn: { returns: { D9: { ...IN_DOUBT, transactionId: null, heldCents: 5_00 } } },
   })
@@ -190,8 +212,9 @@ for (const status of STATES) {
   const facts = { returns: { ...refundAs(status).facts.returns, D5: 29_00 }, heldAgainCents: 12_00 }
   const gone = { ...facts, decidedReturns: { D5: 29_00 } }
   const about = { facts, reference: 'D5', inDoubtFor: 'conflict' } as const
-  for (const kind of [...LEFT, 'second_payment']) {
-    const free = kind === 'confirmed_after_release' ? 'available 1200 CASH_OUT_RELEASE, reserved -1200, ' : ''
+  for (const kind of [...LEFT, 'debit_in_suspense refund-in.ended.8']) {
+    const free =
+      kind === 'debit_in_suspense refund-in.ended.6' ? 'available 1200 CASH_OUT_RELEASE, reserved -1200, ' : ''
     test(`[refund-in.desk.4] what left for a refund that is ${status} came back: ${kind}`, () => {
       assert.deepEqual(done(decide(status, 'return', kind, { ...about, ...D9 })), [
         `operator.returned ${status}`,
@@ -213,7 +236,7 @@ for (const status of STATES) {
     })
   }
   test(`[refund-in.desk.6] what another operation has is undone on a refund that is ${status}`, () => {
-    const decision = decide(status, 'undo', 'movement_elsewhere', {
+    const decision = decide(status, 'undo', 'movement_elsewhere refund-in.doubt.9', {
       ...about,
       cashIn: { returns: wentBack({ D0: 1, D5: 29_00 }) },
     })
@@ -224,9 +247,17 @@ for (const status of STATES) {
       'left_handed_over D5: settlement -2900, suspense_out 2900',
     ])
     assert.deepEqual(decision.moves?.[0]?.facts?.returns, wentBack({ D0: 1 }), 'it went back of another payment')
-    assert.throws(() => decide(status, 'undo', 'movement_elsewhere', { ...about, facts: gone }), Refusal)
+    assert.throws(
+      () => decide(status, 'undo', 'movement_elsewhere refund-in.doubt.9', { ...about, facts: gone }),
+      Refusal,
+    )
   })
-  for (const kind of [...TOLD, ...LEFT, 'second_payment', 'movement_elsewhere']) {
+  for (const kind of [
+    ...TOLD,
+    ...LEFT,
+    'debit_in_suspense refund-in.ended.8',
+    'movement_elsewhere refund-in.doubt.9',
+  ]) {
     test(`[refund-in.desk.7] a case ${kind} of a refund that is ${status} is explained, and nothing is booked`, () => {
       const order = { inDoubtFor: 'conflict', reference: 'D1' } as const
       assert.deepEqual(done(decide(status, 'close', kind, order)), [
@@ -244,7 +275,12 @@ for (const status of STATES) {
       assert.deepEqual(done(close()), [`operator.explained ${status}`, end, `closes case of ${kind}`])
     })
   }
-  for (const kind of [...UNENDED, 'answer_after_end', 'failed_after_confirmation', 'confirmation_restated']) {
+  for (const kind of [
+    ...UNENDED,
+    'bank_contradicts refund-in.ended.2',
+    'bank_contradicts refund-in.ended.4',
+    'bank_contradicts refund-in.ended.3',
+  ]) {
     test(`[refund-in.desk.8] the bank is asked again about a case ${kind} of a refund that is ${status}`, () => {
       const decision = decide(status, 'ask_again', kind, { inDoubtFor: 'conflict' })
       assert.deepEqual(done(decision), [`operator.asked_again ${status}`], 'the case stays open')
@@ -253,8 +289,11 @@ for (const status of STATES) {
   }
   test(`[refund-in.desk.9] [desk.5] a refund that is ${status} stays in doubt while a case that cast one is open`, () => {
     const close = (others: readonly OpenCase[]) =>
-      decide(status, 'close', 'confirmation_restated', { inDoubtFor: 'conflict', others })
-    assert.deepEqual(done(close([CASTING])), [`operator.explained ${status}`, 'closes case of confirmation_restated'])
+      decide(status, 'close', 'bank_contradicts refund-in.ended.3', { inDoubtFor: 'conflict', others })
+    assert.deepEqual(done(close([CASTING])), [
+      `operator.explained ${status}`,
+      'closes case of bank_contradicts refund-in.ended.3',
+    ])
     const ended = close([ANOTHER])
     assert.equal(done(ended)[1], end)
     const isHeld = status === 'PENDING'
@@ -262,7 +301,7 @@ for (const status of STATES) {
     assert.equal(ended.outcome.operation.dueAt, isHeld ? NOW : null)
     assert.deepEqual(
       ended.cases?.map(({ kind }) => kind),
-      isHeld ? ['still_reserved'] : [],
+      isHeld ? ['outcome_unknown'] : [],
     )
   })
 }
@@ -270,14 +309,14 @@ for (const status of STATES) {
 /** The last case of a refund under way is closed: why it is in doubt then, when it is due, and what of it is open. */
 function afterTheLast(facts: RefundInFacts) {
   const order = { inDoubtFor: 'conflict', facts } as const
-  const { outcome, cases = [] } = decide('PENDING', 'close', 'confirmation_restated', order)
+  const { outcome, cases = [] } = decide('PENDING', 'close', 'bank_contradicts refund-in.ended.3', order)
   const { status, facts: after, dueAt } = outcome.operation
   return [status, reasonOf({ facts: after }), dueAt, ...cases.map(({ kind }) => kind)]
 }
 
 test('[refund-in.desk.9] [desk.14] what a decision leaves set aside has a case, unless it was never sent: then it is sent', () => {
-  assert.deepEqual(afterTheLast({}), ['PENDING', 'no_answer', NOW, 'still_reserved'])
-  assert.deepEqual(afterTheLast({ attempts: 0, isAccepted: true }), ['PENDING', 'no_answer', NOW, 'still_reserved'])
+  assert.deepEqual(afterTheLast({}), ['PENDING', 'no_answer', NOW, 'outcome_unknown'])
+  assert.deepEqual(afterTheLast({ attempts: 0, isAccepted: true }), ['PENDING', 'no_answer', NOW, 'outcome_unknown'])
   assert.deepEqual(afterTheLast({ attempts: 0 }), ['PENDING', null, NOW])
 })
 
@@ -287,15 +326,19 @@ test('[desk.14] what left for a refund and is decided shows that the bank has it
     const { isAccepted, isShown } = decide('PENDING', decision, kind, order).outcome.operation.facts
     return [isAccepted, isShown]
   }
-  assert.deepEqual(after('return', 'amount_differs'), [true, false])
-  assert.deepEqual(after('write_off', 'amount_differs'), [true, false])
-  assert.deepEqual(after('undo', 'movement_elsewhere'), [undefined, true], 'it left for another operation')
+  assert.deepEqual(after('return', 'debit_in_suspense refund-in.doubt.4'), [true, false])
+  assert.deepEqual(after('write_off', 'debit_in_suspense refund-in.doubt.4'), [true, false])
+  assert.deepEqual(
+    after('undo', 'movement_elsewhere refund-in.doubt.9'),
+    [undefined, true],
+    'it left for another operation',
+  )
 })
 
 test('[desk.10] no kind of case of a refund is without a way out', () => {
   const decided = new Set<string>(refundIn.rows.flatMap(({ decides = [] }) => decides))
   assert.deepEqual(
-    Object.keys(refundIn.cases).filter((kind) => !decided.has(kind)),
+    Object.entries<CaseKind>(caseKinds).filter(([kind, { of }]) => of.includes('refund_in') && !decided.has(kind)),
     [],
   )
 })

@@ -81,7 +81,7 @@ test('[refund-in.doubt.2] [RF-18] a return of another amount that names a refund
   const { refunds, store, database, clock, cashInId, id } = await office(t)
   const occurredAt = clock.now()
   await refunds.applyEvent(cashInId, { returnId: 'D1', valueCents: 39_99n, occurredAt, transactionId: 'tx-r' })
-  assert.deepEqual(await cases(database), ['amount_differs'])
+  assert.deepEqual(await cases(database), ['debit_in_suspense'])
   assert.equal(reasonOf((await store.get(id)) ?? { facts: {} }), 'conflict')
   assert.equal((await balances(database)).suspense_out, -39_99n)
   await assertBooks(database)

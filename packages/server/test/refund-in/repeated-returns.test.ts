@@ -35,7 +35,7 @@ for (const order of ['without its id, then with it', 'with its id, then without 
     const told = order.startsWith('without') ? [unnamed, confirmed()] : [confirmed(), unnamed]
     const { journals = [], cases = [] } = decideRefundIn(refundAs('PENDING'), cashInOf('PENDING'), told, stateOf(), NOW)
     assert.equal(journals.length, 1)
-    assert.ok(cases.some(({ kind }) => kind === 'return_booked_before'))
+    assert.ok(cases.some(({ kind }) => kind === 'bank_contradicts'))
   })
 
 for (const heldCents of [undefined, 30_00])

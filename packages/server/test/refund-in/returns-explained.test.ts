@@ -64,7 +64,7 @@ test('[RF-15] [cash-in.returns.5] the case of held returns closes with the last 
   const since = NOW - limits.unknownResultEscalationMs
   const held = { ...SINCE_A_MINUTE, since, heldCents: 10_00 }
   const charge = paidCashIn({ returns: { D1: held, D2: held, D3: { ...SINCE_A_MINUTE, since } } })
-  const before = withOpenCases(charge, 'return_unexplained', 'second_payment')
+  const before = withOpenCases(charge, 'return_unexplained', 'payment_in_suspense')
   const known = (cashIn: CashIn, returnId: string) => {
     const { outcome, closes } = decideCashIn(cashIn, { on: 'return.known', returnId }, NOW)
     return { after: outcome.cashIn, closes }

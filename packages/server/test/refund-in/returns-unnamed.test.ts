@@ -42,7 +42,7 @@ test('[cash-in.refunds.10] [EV-37] a return without an id goes to suspense, and 
   assert.deepEqual(effectsOf({}, UNNAMED), {
     result: 'APPLIED',
     journals: ['left_unattributed'],
-    cases: ['return_unnamed'],
+    cases: ['debit_in_suspense'],
     suspended: ['unnamed 1'],
   })
 })
@@ -55,12 +55,12 @@ for (const [what, facts] of [
 ] as const)
   test(`[cash-in.refunds.10] [EV-37] a return without an id is a case and not booked where one like it ${what}`, () => {
     const { journals, cases } = effectsOf(facts, UNNAMED)
-    assert.deepEqual([journals, cases], [[], ['return_unnamed']])
+    assert.deepEqual([journals, cases], [[], ['bank_contradicts']])
   })
 
 test('[cash-in.refunds.10] [RF-8] a return without an id is not booked where a refund that failed may be it', () => {
   const { journals, cases } = effectsOf({}, UNNAMED, stateOf(1_000_00n, refundAs('FAILED')), [REFUND_ID])
-  assert.deepEqual([journals, cases], [[], ['return_unnamed']])
+  assert.deepEqual([journals, cases], [[], ['bank_contradicts']])
 })
 
 test('[cash-in.refunds.10] [EV-37] the return reported with its id is booked, and clears from suspense the one reported without it', () => {
@@ -80,7 +80,7 @@ test('[cash-in.refunds.10] [EV-37] told without its id once more, after it was t
   const after = decideOn(before, {}).outcome.cashIn ?? assert.fail()
   assert.equal(decideOn(after, UNNAMED).outcome.result, 'IGNORED')
   const { journals, cases } = decideOn(after, { ...UNNAMED, valueCents: 31_00n })
-  assert.deepEqual([journals, cases?.map(({ kind }) => kind)], [[], ['return_restated']])
+  assert.deepEqual([journals, cases?.map(({ kind }) => kind)], [[], ['bank_contradicts']])
 })
 
 for (const [what, facts] of [

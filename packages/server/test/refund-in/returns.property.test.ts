@@ -224,6 +224,6 @@ function assertTrue({ books, cashIn, leftCents, takenBack, atBank }: World): voi
     assert.deepEqual([refund.status, refund.facts.returnId], ['CONFIRMED', returnId])
   }
   assert.equal(refunds.filter(({ detail }) => detail.origin === 'PARTNER').length, takenBack, 'none is invented')
-  const others = books.cases.filter((kind) => kind !== 'return_unexplained' && kind !== 'returned_too_much')
+  const others = books.cases.filter((kind) => kind !== 'return_unexplained' && kind !== 'bank_contradicts')
   assert.deepEqual(others, [])
 }

@@ -82,7 +82,7 @@ test('[RF-10] [cash-in.refunds.5] what the bank took is booked however much went
   assert.equal(decision.outcome.result, 'APPLIED')
   assert.deepEqual(
     decision.cases?.map(({ operationId, kind, reference }) => [operationId, kind, reference]),
-    [[cashIn.id, 'returned_too_much', 'D1']],
+    [[cashIn.id, 'bank_contradicts', 'D1']],
   )
 })
 
@@ -93,7 +93,7 @@ test('[refund-in.returns.2] a return is booked once, for ever; reported with ano
   assert.deepEqual([restated.creates, restated.journals], [[], []])
   assert.deepEqual(
     restated.cases?.map(({ kind }) => kind),
-    ['return_restated'],
+    ['bank_contradicts'],
   )
 })
 
@@ -180,7 +180,7 @@ test('[cash-in.refunds.6] [cash-in.returns.1] a return that is awaited and repor
   const again = decideReturn(after, returned({ valueCents: 1n }), IDENTITY, stateOf(1_000_00n, after, refund), NOW)
   assert.deepEqual(
     again.cases?.map(({ kind }) => kind),
-    ['return_restated'],
+    ['bank_contradicts'],
   )
   assert.deepEqual([again.creates, again.journals], [[], []])
   assert.deepEqual(again.outcome.cashIn?.facts.returns, after.facts.returns)
@@ -274,7 +274,13 @@ test('[RF-15] [RF-16] [cash-in.returns.4] after 15 minutes it is a case, and wha
     const decision = settled(after, refund, availableCents, LATE)
     assert.deepEqual(
       decision.cases?.map(({ kind, reference, facts }) => [kind, reference, facts]),
-      [['return_unexplained', 'D1', { returnId: 'D1', valueCents: 30_00, heldCents, refundIds: [REFUND_ID] }]],
+      [
+        [
+          'return_unexplained',
+          'D1',
+          { returnId: 'D1', valueCents: 30_00, heldCents, refundIds: [REFUND_ID], rule: 'cash-in.returns.4' },
+        ],
+      ],
     )
     const entries = decision.journals?.flatMap(entriesOf).map(({ account, amountCents }) => [account, amountCents])
     const sums: Record<string, bigint> = Object.fromEntries(entries ?? [])

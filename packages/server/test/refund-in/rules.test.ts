@@ -121,17 +121,17 @@ const ROWS: readonly RefundRow[] = [
   { rule: 'refund-in.states.5', from: OPEN, input: INPUTS['send.not_sent'], to: 'same', learns: { unsentAttempts: 1 }, dueAt: NOW + 1_000 },
   { rule: 'refund-in.states.5', from: OPEN, before: { ...LEASED, facts: { attempts: 2 } }, input: INPUTS['send.not_sent'], to: 'same', learns: { unsentAttempts: 1 }, dueAt: LEASE_ENDS },
   { rule: 'refund-in.states.5', from: ['PENDING:conflict', 'PENDING:not_dispatched'], before: { dueAt: NOW + 9 }, input: INPUTS['send.not_sent'], to: 'same', learns: { unsentAttempts: 1 }, dueAt: NOW + 9 },
-  { rule: 'refund-in.doubt.1', from: OPEN, input: CONTRADICTED, to: 'PENDING:conflict', opens: 'send_contradicted', ids: TX, learns: WANTED, dueAt: NOW, evidence: { reason: 'other id', transactionId: 'tx-r' } },
+  { rule: 'refund-in.doubt.1', from: OPEN, input: CONTRADICTED, to: 'PENDING:conflict', opens: 'outcome_unknown', ids: TX, learns: WANTED, dueAt: NOW, evidence: { reason: 'other id', transactionId: 'tx-r' } },
 
   // An outcome is missing.
   { rule: 'refund-in.unknown.1', from: ['PENDING'], input: INPUTS['send.unknown'], to: 'same', learns: { questions: 1, unknownSince: NOW } },
   { rule: 'refund-in.unknown.1', from: ['PENDING:no_answer'], input: INPUTS['send.unknown'], to: 'same', learns: { questions: 3 } },
-  { rule: 'refund-in.unknown.4', from: ['PENDING'], before: { facts: LONG_UNKNOWN }, input: INPUTS['send.unknown'], to: 'PENDING:no_answer', opens: 'result_missing', learns: { questions: 18 } },
-  { rule: 'refund-in.unknown.4', from: ['PENDING'], before: { facts: LONG_UNKNOWN }, input: INPUTS['partner.not_found'], to: 'PENDING:no_answer', opens: 'result_missing', learns: { questions: 18, ...ABSENT } },
+  { rule: 'refund-in.unknown.4', from: ['PENDING'], before: { facts: LONG_UNKNOWN }, input: INPUTS['send.unknown'], to: 'PENDING:no_answer', opens: 'outcome_unknown', learns: { questions: 18 } },
+  { rule: 'refund-in.unknown.4', from: ['PENDING'], before: { facts: LONG_UNKNOWN }, input: INPUTS['partner.not_found'], to: 'PENDING:no_answer', opens: 'outcome_unknown', learns: { questions: 18, ...ABSENT } },
   { rule: 'refund-in.unknown.6', from: OPEN, before: { facts: { ...LONG_UNKNOWN, isAccepted: true } }, input: INPUTS['send.unknown'], to: 'ignored' },
   { rule: 'refund-in.unknown.7', from: ['PENDING'], input: INPUTS['partner.not_found'], to: 'same', learns: { questions: 1, unknownSince: NOW, ...ABSENT } },
   { rule: 'refund-in.unknown.7', from: ['PENDING:no_answer'], input: INPUTS['partner.not_found'], to: 'same', learns: { questions: 3, ...ABSENT } },
-  { rule: 'refund-in.states.10', from: OPEN, before: { facts: HAD }, input: INPUTS['clock.overdue'], to: 'same', opens: 'outcome_overdue', learns: { isOverdue: true }, dueAt: NOW },
+  { rule: 'refund-in.states.10', from: OPEN, before: { facts: HAD }, input: INPUTS['clock.overdue'], to: 'same', opens: 'outcome_unknown', learns: { isOverdue: true }, dueAt: NOW },
 
   // The amount is given back, or a failure frees nothing.
   { rule: 'refund-in.states.4', from: OPEN, input: REJECTED, ...ended('AC07', 'account closed') },
@@ -157,38 +157,38 @@ const ROWS: readonly RefundRow[] = [
   { rule: 'refund-in.states.7', from: ['UNSENT', ...OPEN, 'PENDING:not_dispatched'], input: confirmed(), ...CONFIRMED },
   { rule: 'refund-in.states.7', from: OPEN, input: confirmed({}, false), ...CONFIRMED },
   { rule: 'refund-in.ended.3', from: ANY, before: { facts: { returns: { D1: 30_00 } } }, input: confirmed(), to: 'ignored' },
-  { rule: 'refund-in.ended.3', from: ['CONFIRMED'], input: OTHER_AMOUNT, to: 'same:conflict', opens: 'confirmation_restated', ...caseAbout(29_99) },
-  { rule: 'refund-in.ended.3', from: ['CONFIRMED'], input: OTHER_AMOUNT, state: TAKEN, to: 'same:conflict', opens: 'confirmation_restated', ...caseAbout(29_99) },
-  { rule: 'refund-in.doubt.2', from: ['UNSENT'], input: confirmed({}, false), to: 'PENDING:not_dispatched', opens: 'confirmed_without_sending', learns: WANTED, dueAt: NOW, ...caseAbout(30_00, 'D1', false) },
+  { rule: 'refund-in.ended.3', from: ['CONFIRMED'], input: OTHER_AMOUNT, to: 'same:conflict', opens: 'bank_contradicts', ...caseAbout(29_99) },
+  { rule: 'refund-in.ended.3', from: ['CONFIRMED'], input: OTHER_AMOUNT, state: TAKEN, to: 'same:conflict', opens: 'bank_contradicts', ...caseAbout(29_99) },
+  { rule: 'refund-in.doubt.2', from: ['UNSENT'], input: confirmed({}, false), to: 'PENDING:not_dispatched', opens: 'outcome_unknown', learns: WANTED, dueAt: NOW, ...caseAbout(30_00, 'D1', false) },
   { rule: 'refund-in.doubt.2', from: ['PENDING:not_dispatched'], input: confirmed({}, false), to: 'same', ids: TX, learns: WANTED, dueAt: NOW },
-  { rule: 'refund-in.doubt.3', from: [...OPEN, 'FAILED'], counted: { returns: wentBack({ D1: 30_00 }) }, input: confirmed(), to: 'same:conflict', opens: 'return_booked_before', ...caseAbout() },
-  { rule: 'refund-in.doubt.3', from: ['CONFIRMED'], counted: { returns: wentBack({ D1: 30_00, D2: 30_00 }) }, input: D2, to: 'same:conflict', opens: 'return_booked_before', ...caseAbout(30_00, 'D2') },
+  { rule: 'refund-in.doubt.3', from: [...OPEN, 'FAILED'], counted: { returns: wentBack({ D1: 30_00 }) }, input: confirmed(), to: 'same:conflict', opens: 'bank_contradicts', ...caseAbout() },
+  { rule: 'refund-in.doubt.3', from: ['CONFIRMED'], counted: { returns: wentBack({ D1: 30_00, D2: 30_00 }) }, input: D2, to: 'same:conflict', opens: 'bank_contradicts', ...caseAbout(30_00, 'D2') },
   { rule: 'refund-in.doubt.3', from: ['PENDING:conflict'], counted: { returns: wentBack({ D1: 30_00 }) }, input: confirmed(), to: 'ignored' },
-  { rule: 'refund-in.doubt.4', from: OPEN, input: OTHER_AMOUNT, opens: 'amount_differs', ...left(29_99) },
-  { rule: 'refund-in.doubt.5', from: ['PENDING:conflict'], input: confirmed(), opens: 'confirmed_in_doubt', ...left() },
+  { rule: 'refund-in.doubt.4', from: OPEN, input: OTHER_AMOUNT, opens: 'debit_in_suspense', ...left(29_99) },
+  { rule: 'refund-in.doubt.5', from: ['PENDING:conflict'], input: confirmed(), opens: 'debit_in_suspense', ...left() },
   { rule: 'refund-in.doubt.7', from: ANY, input: OF_ANOTHER, to: 'same', result: 'DISPUTED', learns: WANTED, dueAt: NOW },
-  { rule: 'refund-in.doubt.8', from: OPEN, input: { ...confirmed(), isUnnamed: true }, opens: 'confirmed_unnamed', ...left(), learns: { returns: { D1: 30_00 }, unnamedReturnId: 'D1' } },
+  { rule: 'refund-in.doubt.8', from: OPEN, input: { ...confirmed(), isUnnamed: true }, opens: 'debit_in_suspense', ...left(), learns: { returns: { D1: 30_00 }, unnamedReturnId: 'D1' } },
   { rule: 'refund-in.doubt.9', from: ['UNSENT', ...OPEN, 'PENDING:conflict', 'FAILED'], input: confirmed(), state: TAKEN, opens: 'movement_elsewhere', ...left() },
   { rule: 'refund-in.doubt.9', from: ['CONFIRMED'], input: D2, state: TAKEN, opens: 'movement_elsewhere', ...LEFT_AGAIN },
-  { rule: 'refund-in.ended.8', from: ['CONFIRMED'], input: D2, opens: 'second_payment', ...LEFT_AGAIN },
-  { rule: 'refund-in.ended.6', from: ['FAILED'], input: confirmed(), opens: 'confirmed_after_release', ...left(), posts: 'left_after_release', learns: { returns: { D1: 30_00 }, heldAgainCents: 30_00 } },
-  { rule: 'refund-in.ended.7', from: ['FAILED'], before: { facts: { heldAgainCents: 30_00 } }, input: confirmed(), opens: 'confirmed_in_doubt', ...left() },
+  { rule: 'refund-in.ended.8', from: ['CONFIRMED'], input: D2, opens: 'debit_in_suspense', ...LEFT_AGAIN },
+  { rule: 'refund-in.ended.6', from: ['FAILED'], input: confirmed(), opens: 'debit_in_suspense', ...left(), posts: 'left_after_release', learns: { returns: { D1: 30_00 }, heldAgainCents: 30_00 } },
+  { rule: 'refund-in.ended.7', from: ['FAILED'], before: { facts: { heldAgainCents: 30_00 } }, input: confirmed(), opens: 'debit_in_suspense', ...left() },
 
   // Answers after the end.
   { rule: 'refund-in.ended.1', from: ['CONFIRMED'], input: INPUTS['send.accepted'], to: 'same', ids: TX, learns: { isAccepted: true } },
-  { rule: 'refund-in.ended.2', from: ['CONFIRMED'], before: { transactionId: 'another' }, input: INPUTS['send.accepted'], to: 'same', opens: 'answer_after_end', learns: { isAccepted: true }, evidence: TX },
-  { rule: 'refund-in.ended.2', from: ['CONFIRMED'], input: REJECTED, to: 'same', opens: 'answer_after_end', evidence: REFUSAL },
-  { rule: 'refund-in.ended.2', from: ['CONFIRMED'], input: CONTRADICTED, to: 'same', opens: 'answer_after_end', ids: TX, evidence: { reason: 'other id', transactionId: 'tx-r' } },
-  { rule: 'refund-in.ended.2', from: ['CONFIRMED'], input: INPUTS['partner.not_found'], to: 'same', opens: 'answer_after_end', learns: ABSENT },
-  { rule: 'refund-in.ended.4', from: ['CONFIRMED'], input: FAILED, to: 'same:conflict', opens: 'failed_after_confirmation', ids: TX, evidence: { ...REFUSAL, isVerified: true } },
-  { rule: 'refund-in.ended.4', from: ['CONFIRMED'], before: BY_THE_BANK, input: EVENT_FAILURE, to: 'same:conflict', opens: 'failed_after_confirmation', ids: TX, evidence: { ...REFUSAL, isVerified: false } },
-  { rule: 'refund-in.ended.5', from: ['FAILED'], input: INPUTS['send.accepted'], to: 'same', opens: 'answer_after_end', ids: TX, learns: { isAccepted: true }, evidence: TX },
-  { rule: 'refund-in.ended.5', from: ['FAILED'], input: CONTRADICTED, to: 'same', opens: 'answer_after_end', ids: TX, evidence: { reason: 'other id', transactionId: 'tx-r' } },
+  { rule: 'refund-in.ended.2', from: ['CONFIRMED'], before: { transactionId: 'another' }, input: INPUTS['send.accepted'], to: 'same', opens: 'bank_contradicts', learns: { isAccepted: true }, evidence: TX },
+  { rule: 'refund-in.ended.2', from: ['CONFIRMED'], input: REJECTED, to: 'same', opens: 'bank_contradicts', evidence: REFUSAL },
+  { rule: 'refund-in.ended.2', from: ['CONFIRMED'], input: CONTRADICTED, to: 'same', opens: 'bank_contradicts', ids: TX, evidence: { reason: 'other id', transactionId: 'tx-r' } },
+  { rule: 'refund-in.ended.2', from: ['CONFIRMED'], input: INPUTS['partner.not_found'], to: 'same', opens: 'bank_contradicts', learns: ABSENT },
+  { rule: 'refund-in.ended.4', from: ['CONFIRMED'], input: FAILED, to: 'same:conflict', opens: 'bank_contradicts', ids: TX, evidence: { ...REFUSAL, isVerified: true } },
+  { rule: 'refund-in.ended.4', from: ['CONFIRMED'], before: BY_THE_BANK, input: EVENT_FAILURE, to: 'same:conflict', opens: 'bank_contradicts', ids: TX, evidence: { ...REFUSAL, isVerified: false } },
+  { rule: 'refund-in.ended.5', from: ['FAILED'], input: INPUTS['send.accepted'], to: 'same', opens: 'bank_contradicts', ids: TX, learns: { isAccepted: true }, evidence: TX },
+  { rule: 'refund-in.ended.5', from: ['FAILED'], input: CONTRADICTED, to: 'same', opens: 'bank_contradicts', ids: TX, evidence: { reason: 'other id', transactionId: 'tx-r' } },
 ]
 
 testRows(ROWS, (row, place) => {
   const { input, posts } = row
-  const before = withOpenCases(at(place, row.before), 'result_missing', 'amount_differs')
+  const before = withOpenCases(at(place, row.before), 'outcome_unknown', 'debit_in_suspense')
   const cashIn = cashInOf(before.status, row.counted)
   const decision = decideRefundIn(before, cashIn, [input], row.state ?? stateOf(), NOW)
   if (row.to === 'ignored') {
@@ -360,7 +360,7 @@ const CONDITIONS: readonly (readonly [name: string, before: RefundIn, input: Ref
   // Money.
   ['[refund-in.states.7] a time of the bank 300 s ahead of ours is believed', at('PENDING'), confirmed({ occurredAt: NOW + 300_000 }), 'CONFIRMED refund_in_confirmed'],
   ['[refund-in.states.7] one that is further ahead is not', at('PENDING'), confirmed({ occurredAt: NOW + 300_001 }), 'IMPLAUSIBLE'],
-  ['[refund-in.ended.3] [refund-in.doubt.7] a return that was booked here is restated, whichever payment it now names', at('CONFIRMED'), { ...OTHER_AMOUNT, endToEndId: 'E9' }, 'CONFIRMED conflict confirmation_restated'],
+  ['[refund-in.ended.3] [refund-in.doubt.7] a return that was booked here is restated, whichever payment it now names', at('CONFIRMED'), { ...OTHER_AMOUNT, endToEndId: 'E9' }, 'CONFIRMED conflict bank_contradicts'],
   ['[desk.14] [refund-in.states.10] by a return that was decided to be another’s the bank has the order', at('PENDING', { facts: DECIDED }), ANOTHERS, 'PENDING'],
   ['[desk.14] not as an event alone tells it', at('PENDING', { facts: DECIDED }), { ...ANOTHERS, isVerified: false }, 'IGNORED'],
   ['[desk.14] nor where it is known', after(at('PENDING', { facts: DECIDED }), ANOTHERS), ANOTHERS, 'IGNORED'],
@@ -396,16 +396,16 @@ test('[refund-in.work] [refund-in.states.6] [refund-in.states.10] what is due is
 })
 
 test('[refund-in.doubt.2] a refund that we have no record of sending is confirmed only by the bank’s answer to a query', () => {
-  const before = withOpenCases(at('PENDING:not_dispatched', DUE), 'confirmed_without_sending', 'amount_differs')
+  const before = withOpenCases(at('PENDING:not_dispatched', DUE), 'outcome_unknown', 'debit_in_suspense')
   const { outcome, closes } = decide(before, INPUTS['send.accepted'], confirmed(), INPUTS['work.done'])
   assert.deepEqual([outcome.refund.status, outcome.refund.dueAt], ['CONFIRMED', null])
-  assert.deepEqual(closes, ['confirmed_without_sending'])
+  assert.deepEqual(closes, ['outcome_unknown'])
 })
 
 test('[refund-in.doubt.9] [CO-47] what another return of the same payment took is counted there, and not once more', () => {
   const cashIn = cashInOf('PENDING', { returns: wentBack({ D1: 30_00 }) })
   const { cases, journals } = decideRefundIn(at('PENDING'), cashIn, [confirmed()], TAKEN, NOW)
-  assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['return_booked_before'], []])
+  assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['bank_contradicts'], []])
 })
 
 test('[refund-in.doubt.8] one return told without its id and with it is a case, whichever comes first', () => {
@@ -416,18 +416,18 @@ test('[refund-in.doubt.8] one return told without its id and with it is a case, 
     [at('CONFIRMED'), unnamed],
   ] as const) {
     const { cases, journals } = decide(before, input)
-    assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['return_booked_before'], []])
+    assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['bank_contradicts'], []])
   }
 })
 
 test('[refund-in.states.10] [CO-41] the case of an overdue outcome closes when the outcome comes', () => {
   const closes = (isOverdue: boolean, input: RefundInInput) =>
     decide(
-      withOpenCases(at('PENDING', { facts: { isAccepted: true, isOverdue } }), 'outcome_overdue', 'amount_differs'),
+      withOpenCases(at('PENDING', { facts: { isAccepted: true, isOverdue } }), 'outcome_unknown', 'debit_in_suspense'),
       input,
     ).closes
   for (const input of [confirmed(), FAILED]) {
-    assert.deepEqual([closes(true, input), closes(false, input)], [['outcome_overdue'], []])
+    assert.deepEqual([closes(true, input), closes(false, input)], [['outcome_unknown'], []])
   }
   for (const input of [INPUTS['work.requested'], OTHER_AMOUNT]) assert.deepEqual(closes(true, input), [])
 })

@@ -76,7 +76,7 @@ test('[privacy.1] of a callback only what it tells of money outlives its time, a
   assert.equal((await inbox(pix.database)).length, 2)
   assert.equal(await postEvent(pix, { ...event, valueCents: 1 }), 200)
   await pix.later(2_000)
-  assert.ok((await cases(pix.database)).includes('payment_restated'))
+  assert.ok((await cases(pix.database)).includes('bank_contradicts'))
 })
 
 test('[privacy.1] the hash of what had come stays', async (t) => {
@@ -106,13 +106,13 @@ test('[privacy.1] a callback stays whole while one of its events waits, or a cas
     200,
   )
   await pix.work()
-  assert.deepEqual((await cases(pix.database)).sort(), ['quarantined_event', 'second_payment'])
+  assert.deepEqual((await cases(pix.database)).sort(), ['event_set_aside', 'payment_in_suspense'])
   await aged(pix.databaseUrl, 400)
   assert.equal((await erased(pix)).callbacks, undefined)
 
   // What was parked is given up, which is another case; one by one they are closed.
   for (let waits = 0; waits < 8; waits += 1) await pix.later(1_000_000)
-  assert.ok((await cases(pix.database)).includes('unmatched_event'))
+  assert.ok((await cases(pix.database)).includes('event_set_aside'))
   assert.equal((await erased(pix)).callbacks, undefined)
   await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now() WHERE operation_id IS NULL`)
   assert.equal((await erased(pix)).callbacks, 2)
@@ -293,7 +293,7 @@ test('[privacy.6] an operation that was erased answers retries, is not found to 
   const paid = paidEvent({ ...charge, providerTransactionId: charge.transactionId }, { payer: PAYER, endToEndId: 'E9' })
   assert.equal(await postEvent(pix, { ...paid, occurredAt: new Date(pix.clock.now()).toISOString() }), 200)
   await pix.until(expired, ({ status }) => status === 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(await cases(pix.database), ['paid_after_expiry'])
+  assert.deepEqual(await cases(pix.database), ['payment_in_suspense'])
   assert.equal((await balances(pix.database)).suspense_in, 1_000n)
   await assertBooks(pix.database)
 })

@@ -119,11 +119,11 @@ test('[cash-out.unknown.5] [CO-11] a bank without an answer for fifteen minutes 
   await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')
   await pix.behaves({ latencyMs: TOO_LATE_MS })
   await pix.becomes(id, 'RECONCILIATION_REQUIRED', 30_000)
-  assert.deepEqual(await cases(pix.database), ['result_missing'])
+  assert.deepEqual(await cases(pix.database), ['outcome_unknown'])
   assert.equal((await balances(pix.database)).reserved, 3000n, 'a timeout never releases money')
   await pix.behaves({ latencyMs: 0 })
   await pix.becomes(id, 'CONFIRMED', 60_000)
-  assert.deepEqual(await cases(pix.database), ['result_missing (closed)'])
+  assert.deepEqual(await cases(pix.database), ['outcome_unknown (closed)'])
   await pix.assertBooksAgree()
 })
 
@@ -232,7 +232,7 @@ test('[cash-out.states.12] [EV-14] another amount than the payout is in suspense
   await pix.becomes(id, 'DISPATCHED')
   await pix.control(`payouts/${id}/confirm`, { valueCents: 2999 })
   await pix.becomes(id, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(await cases(pix.database), ['amount_differs'])
+  assert.deepEqual(await cases(pix.database), ['debit_in_suspense'])
   assert.deepEqual(await balances(pix.database), {
     available: 7000n,
     reserved: 3000n,
@@ -252,7 +252,7 @@ test('[cash-out.ended.2] [EV-20] money that leaves after a failure is held again
   await pix.payout('payout-2', 85)
   await pix.control(`payouts/${id}/confirm`, { despiteFailure: true })
   await pix.becomes(id, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(await cases(pix.database), ['confirmed_after_release'])
+  assert.deepEqual(await cases(pix.database), ['debit_in_suspense'])
   assert.deepEqual(await balances(pix.database), { reserved: 10_000n, settlement: -7000n, suspense_out: -3000n })
   await pix.assertBooksAgree()
 })
@@ -277,7 +277,7 @@ test('[cash-out.confirmed.4] [EV-21] [CO-26] a failure after the confirmation re
   await pix.bank('PUT', '/control/lies', { perThousand: { falseFailure: 1_000 } })
   await sendByHand(pix, { event: 'CashOut', transactionId, externalId: id, status: 'FAILED', valueCents: 3000 })
   await pix.becomes(id, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(await cases(pix.database), ['failed_after_confirmation'])
+  assert.deepEqual(await cases(pix.database), ['bank_contradicts'])
   assert.deepEqual(await balances(pix.database), { available: 7000n, settlement: -7000n })
   await pix.assertBooksAgree()
 })
@@ -290,11 +290,11 @@ test('[cash-out.states.15] [CO-22] [CO-41] a bank that has the order and reports
   for (let quarter = 0; quarter < 95; quarter++) await pix.later(900_000)
   assert.deepEqual(await cases(pix.database), [])
   for (let quarter = 0; quarter < 4; quarter++) await pix.later(900_000)
-  assert.deepEqual(await cases(pix.database), ['outcome_overdue'])
+  assert.deepEqual(await cases(pix.database), ['outcome_unknown'])
   assert.equal((await pix.detail(id)).status, 'DISPATCHED')
   await pix.control(`payouts/${id}/confirm`)
   await pix.becomes(id, 'CONFIRMED')
-  assert.deepEqual(await cases(pix.database), ['outcome_overdue (closed)'])
+  assert.deepEqual(await cases(pix.database), ['outcome_unknown (closed)'])
 })
 
 /** What the bank has under our id. */

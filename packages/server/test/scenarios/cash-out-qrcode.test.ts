@@ -164,7 +164,7 @@ test('[cash-out.qrcode.4] [QR-7] a payout of another amount than the bank decode
   const code = await pix.dynamicCode({ valueCents: 2_500, changesToCents: 2_600 })
   const { body } = await pix.pay(code)
   await pix.becomes(body.id, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(await cases(pix.database), ['amount_differs'])
+  assert.deepEqual(await cases(pix.database), ['debit_in_suspense'])
   assert.equal((await balances(pix.database)).reserved, 2_500n)
   assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   await pix.assertBooksAgree()

@@ -55,10 +55,10 @@ test('[ledger.verify.6] a debit of the books that the bank’s statement lacks i
   await postConfirmation(pix, payout)
   assert.equal((await pix.get(`/api/pix/cash-out/${payout.id}`)).status, 'CONFIRMED')
   await minutes(pix, 8)
-  assert.deepEqual(await cases(pix.database), ['statement_missing'])
+  assert.deepEqual(await cases(pix.database), ['line_missing'])
   const { differences } = await compareWithBank(pix.database)
   assert.partialDeepStrictEqual(differences, [
-    { kind: 'statement_missing', operationId: payout.id, cents: BigInt(payout.valueCents) },
+    { kind: 'line_missing', operationId: payout.id, cents: BigInt(payout.valueCents) },
   ])
   assert.deepEqual((await verify(pix.database)).drifts, [])
 })
@@ -74,7 +74,7 @@ test('[cash-out.states.17] [cash-out.states.18] what an event makes up confirms 
   await minutes(pix, 40)
   assert.equal((await pix.get(`/api/pix/cash-out/${made.id}`)).status, 'CONFIRMED')
   assert.equal((await pix.get(`/api/pix/cash-out/${refused.id}`)).status, 'FAILED')
-  assert.deepEqual(await cases(pix.database), ['unmatched_event', 'unmatched_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside', 'event_set_aside'])
   assert.deepEqual((await compareWithBank(pix.database)).differences, [])
   await pix.assertBooksAgree()
 })

@@ -35,7 +35,7 @@ test('[cash-in.returns.9] a return of which the bank knows nothing takes nothing
   await postReversal(pix, cashIn, { returnId: returnIdOf(1), valueCents: 90_000 })
   for (let minute = 0; minute < 30; minute += 1) await pix.later(60_000)
   assert.deepEqual(await balances(pix.database), { available: 90_000n, settlement: -90_000n })
-  assert.deepEqual(await cases(pix.database), ['unmatched_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside'])
   assert.equal((await pix.read(cashIn.id)).refundedCents, 0)
   await pix.assertBooksAgree()
 })
@@ -65,7 +65,7 @@ test('[cash-in.returns.9] a return that may be a refund of ours is awaited, and 
   await pix.bankAction(`refunds/${refund.id}/fail`)
   for (let minute = 0; minute < 30; minute += 1) await pix.later(60_000)
   assert.deepEqual(await balances(pix.database), { available: 90_000n, settlement: -90_000n })
-  assert.deepEqual(await cases(pix.database), ['unmatched_event', 'unmatched_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside', 'event_set_aside'])
   await assertBooks(pix.database)
 })
 

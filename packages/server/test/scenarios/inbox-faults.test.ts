@@ -67,7 +67,7 @@ test('[partner-inbox.3] [EV-31] a return reported first with a time that cannot 
   await pix.sendEvent('CashOutReversal', { ...back, occurredAt: pix.iso(HOUR) })
   await pix.sendEvent('CashOutReversal', back)
   assert.equal((await pix.get(`/api/pix/cash-out/${payout.id}`)).status, 'REVERSED')
-  assert.deepEqual(await cases(pix.database), ['quarantined_event', 'quarantined_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside', 'event_set_aside'])
   await assertBooks(pix.database)
 })
 
@@ -92,17 +92,13 @@ test('[cash-in.refunds.12] [EV-33] a return of a second payment is debited from 
     await pix.sendEvent('CashInReversal', { ...told, status, returnId: 'D1', valueCents: 4_000 })
   await pix.sendEvent('CashInReversal', { ...told, returnId: 'D2', valueCents: 6_000 })
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n })
-  assert.deepEqual(await cases(pix.database), [
-    'second_payment',
-    'suspended_payment_returned',
-    'suspended_payment_returned',
-  ])
+  assert.deepEqual(await cases(pix.database), ['payment_in_suspense', 'bank_contradicts', 'bank_contradicts'])
   assert.equal((await pix.read(charge.id)).refundedCents, 0)
   assert.equal((await pix.get('/api/pix/refund')).pagination.total, 0)
   // More than is there: it left, and whose it was is a person's to find.
   await pix.sendEvent('CashInReversal', { ...told, returnId: 'D3', valueCents: 1 })
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -9_999n, suspense_out: -1n })
-  assert.equal((await cases(pix.database)).at(-1), 'return_unattributed')
+  assert.equal((await cases(pix.database)).at(-1), 'debit_in_suspense')
   await assertBooks(pix.database)
 })
 
@@ -117,7 +113,7 @@ test('[cash-in.refunds.12] [EV-33] the return of the only payment, of another am
     valueCents: 9_000,
   })
   assert.deepEqual(await balances(pix.database), {})
-  assert.deepEqual(await cases(pix.database), ['amount_differs', 'suspended_payment_returned'])
+  assert.deepEqual(await cases(pix.database), ['payment_in_suspense', 'bank_contradicts'])
 })
 
 test('[cash-in.refunds.9] [EV-33] which of two payments went back is not guessed', async (t) => {
@@ -131,7 +127,7 @@ test('[cash-in.refunds.9] [EV-33] which of two payments went back is not guessed
     suspense_in: 10_000n,
     suspense_out: -4_000n,
   })
-  assert.deepEqual(await cases(pix.database), ['second_payment', 'return_unattributed'])
+  assert.deepEqual(await cases(pix.database), ['payment_in_suspense', 'debit_in_suspense'])
 })
 
 test('[partner-inbox.12] [EV-34] two returns under one reference of the bank are not booked on one charge', async (t) => {
@@ -143,7 +139,7 @@ test('[partner-inbox.12] [EV-34] two returns under one reference of the bank are
   assert.equal((await pix.read(one.id)).refundedCents, 4_000)
   assert.equal(await pix.outcomes(), 'PARKED its references disagree')
   await pix.waits()
-  const [facts] = (await caseFacts(pix.database, 'disputed_event')) as [{ operations: string[] }]
+  const [facts] = (await caseFacts(pix.database, 'event_set_aside')) as [{ operations: string[] }]
   assert.deepEqual(facts.operations.toSorted(), [one.id, other.id].toSorted())
   assert.partialDeepStrictEqual(facts, { event: { transactionId, endToEndId: other.endToEndId, returnId: 'D2' } })
   assert.equal((await pix.read(one.id)).refundedCents, 4_000)
@@ -163,7 +159,7 @@ test('[partner-inbox.12] [EV-34] a return by an end-to-end id that is none of th
   })
   for (const wait of [1_001, 5_001]) await pix.later(wait)
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n })
-  assert.deepEqual(await cases(pix.database), ['second_payment', 'suspended_payment_returned'])
+  assert.deepEqual(await cases(pix.database), ['payment_in_suspense', 'bank_contradicts'])
 })
 
 test('[partner-inbox.12] [EV-34] the return’s own id in the place of the payment’s is no disagreement', async (t) => {
@@ -196,7 +192,7 @@ test('[partner-inbox.12] [EV-34] what a client calls a charge confirms no refund
   await pix.sendEvent('CashInReversal', { ...told, returnId: 'D1' })
   await pix.waits()
   assert.equal((await pix.get(`/api/pix/refund/${refund.id}`)).status, 'PENDING')
-  assert.equal((await cases(pix.database)).filter((kind) => kind === 'disputed_event').length, 1)
+  assert.equal((await cases(pix.database)).filter((kind) => kind === 'event_set_aside').length, 1)
   // A charge's reference is none of a reversal's: nothing is booked by it alone.
   await pix.sendEvent('CashInReversal', { transactionId: 'nobody', externalId: 'order-y', returnId: 'D2' })
   assert.equal(await pix.outcomes(), 'PARKED no such operation yet')
@@ -217,7 +213,7 @@ test('[refund-in.doubt.7] [EV-34] a refund is not confirmed by the return of ano
   const { status, returnId } = await pix.get(`/api/pix/refund/${id}`)
   assert.equal(status, 'CONFIRMED')
   assert.notEqual(returnId, 'D1')
-  assert.deepEqual(await cases(pix.database), ['disputed_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside'])
   await pix.assertBooksAgree()
 })
 
@@ -235,7 +231,7 @@ test('[cash-out.reversal.4] [EV-34] a payout is not credited by the return of an
   await pix.sendEvent('CashOutReversal', { ...told, returnId: 'D-of-another' })
   await pix.waits()
   assert.equal((await pix.get(`/api/pix/cash-out/${payout.id}`)).reversedCents, 1_000)
-  assert.deepEqual(await cases(pix.database), ['disputed_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside'])
   await pix.assertBooksAgree()
 })
 
@@ -278,8 +274,8 @@ test('[partner-inbox.12] [EV-26] [EV-35] of two refunds that a reversal could me
   assert.equal(await pix.outcomes(), 'DONE KNOWN')
   await pix.sendEvent('CashInReversal', { ...told, returnId: 'D-nobodys' })
   await pix.waits()
-  assert.deepEqual(await cases(pix.database), ['disputed_event'])
-  assert.partialDeepStrictEqual(await caseFacts(pix.database, 'disputed_event'), [
+  assert.deepEqual(await cases(pix.database), ['event_set_aside'])
+  assert.partialDeepStrictEqual(await caseFacts(pix.database, 'event_set_aside'), [
     { event: { returnId: 'D-nobodys' }, operations: [first.id, second.id].toSorted() },
   ])
   assert.equal((await pix.get(`/api/pix/refund/${first.id}`)).status, 'PENDING')
@@ -311,12 +307,12 @@ test('[cash-in.refunds.10] [EV-37] a return made by the bank and reported withou
   const told = { transactionId, endToEndId, occurredAt: pix.iso() }
   for (let time = 0; time < 2; time++) await pix.sendEvent('CashInReversal', told)
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -6_000n, suspense_out: -4_000n })
-  assert.deepEqual(await cases(pix.database), ['return_unnamed'])
+  assert.deepEqual(await cases(pix.database), ['debit_in_suspense'])
   await pix.sendEvent('CashInReversal', { transactionId, endToEndId, returnId: 'D1', valueCents: 1_000 })
   // One like it was told by its id: perhaps it is that one.
   await pix.sendEvent('CashInReversal', { transactionId, endToEndId, status: 'DEVOLVIDO', valueCents: 1_000 })
   assert.deepEqual(await balances(pix.database), { available: 9_000n, settlement: -5_000n, suspense_out: -4_000n })
-  assert.deepEqual(await cases(pix.database), ['return_unnamed', 'return_unnamed'])
+  assert.deepEqual(await cases(pix.database), ['debit_in_suspense', 'bank_contradicts'])
   await assertBooks(pix.database)
 })
 
@@ -371,9 +367,9 @@ test('[partner-inbox.13] [EV-36] what is put in quarantine is a case, and what i
   const told = { transactionId: charge.providerTransactionId, externalId: charge.id, endToEndId, occurredAt: pix.iso() }
   for (let time = 0; time < 2; time++) await pix.sendEvent('CashIn', { ...told, valueCents: '10000' })
   assert.equal((await pix.read(charge.id)).status, 'PAID', 'the bank was asked')
-  assert.partialDeepStrictEqual(await caseFacts(pix.database, 'quarantined_event'), [{ operations: [charge.id] }])
+  assert.partialDeepStrictEqual(await caseFacts(pix.database, 'event_set_aside'), [{ operations: [charge.id] }])
   await pix.sendEvent('CashInReversal', { ...told, status: 'FAILED' })
-  assert.deepEqual(await cases(pix.database), ['quarantined_event', 'quarantined_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside', 'event_set_aside'])
 })
 
 const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty'] as const

@@ -34,7 +34,7 @@ async function forgotten(t: TestContext) {
   assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, terms)).status, 201)
   const { endToEndId } = await pix.bankAction(`charges/${FORGOTTEN}/pay`)
   await pix.minutes(35)
-  assert.deepEqual((await pix.open()).toSorted(), ['unexplained_credit', 'unmatched_event'])
+  assert.deepEqual((await pix.open()).toSorted(), ['event_set_aside', 'unexplained_credit'])
   return { ...pix, ours, endToEndId: String(endToEndId) }
 }
 
@@ -47,7 +47,7 @@ for (const [decision, expected] of [
     const pix = await forgotten(t)
     const given = decision === 'book' ? { operationId: pix.ours.id } : {}
     await pix.decide('unexplained_credit', decision, given)
-    await pix.decide('unmatched_event', 'close')
+    await pix.decide('event_set_aside', 'close')
     await pix.minutes(10)
     assert.deepEqual(await balances(pix.database), expected)
     assert.deepEqual(await pix.open(), [])

@@ -94,11 +94,11 @@ for (const hidden of [8, 20])
     const booked = { available: 10_000n, settlement: -10_000n }
     assert.deepEqual(await balances(pix.database), booked)
     await minutes(pix, hidden)
-    const missed = { isSuspended: true, cases: ['statement_missing'], notified: ['PAID'] }
+    const missed = { isSuspended: true, cases: ['line_missing'], notified: ['PAID'] }
     assert.deepEqual(await stands(pix), missed)
     pix.show()
     await minutes(pix, 3)
-    assert.deepEqual(await stands(pix), { ...missed, cases: ['statement_missing (closed)'] })
+    assert.deepEqual(await stands(pix), { ...missed, cases: ['line_missing (closed)'] })
     assert.deepEqual(await balances(pix.database), booked)
     await pix.assertBooksAgree()
   })
@@ -164,14 +164,14 @@ test('[trip-wire.1] [statement.8] [PL-50] a forged credit that the sandbox belie
   assert.equal(await postEvent(pix, paidEvent(charge, { occurredAt })), 200)
   await pix.becomes(charge.id, 'PAID')
   await minutes(pix, 8)
-  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_missing'] })
-  await decidingOver(pix).decide('statement_missing', 'reverse')
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['line_missing'] })
+  await decidingOver(pix).decide('line_missing', 'reverse')
   assert.deepEqual(await balances(pix.database), { available: 20_000n, settlement: -20_000n })
   const on = { enabled: true, reason: 'the secret was changed' }
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
   assert.equal((await pix.call('PUT', '/operator/cash-out-switch', on, headers)).status, 200)
   await minutes(pix, 10)
-  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: ['statement_missing (closed)'] })
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: ['line_missing (closed)'] })
   await pix.assertBooksAgree()
 })
 
@@ -187,7 +187,7 @@ test('[statement.9] [trip-wire.2] a withdrawal that was ordered before it moved 
   await pix.assertBooksAgree()
   await pix.bank('POST', '/control/debits', { valueCents: 40_000 })
   await minutes(pix, 8)
-  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_unexplained'] })
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['unexplained_debit'] })
   assert.deepEqual(await balances(pix.database), { available: 50_000n, settlement: -50_000n })
 })
 
@@ -197,12 +197,12 @@ test('[trip-wire.2] [statement.6] [PL-52] of a shared account a foreign debit is
   await minutes(pix, 2)
   await pix.bank('POST', '/control/debits', { valueCents: 40_000 })
   await minutes(pix, 8)
-  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: ['statement_unexplained'] })
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: ['unexplained_debit'] })
   assert.deepEqual(await balances(pix.database), { available: 90_000n, settlement: -90_000n })
-  await decidingOver(pix).decide('statement_unexplained', 'debit')
+  await decidingOver(pix).decide('unexplained_debit', 'debit')
   await minutes(pix, 8)
   assert.deepEqual(await balances(pix.database), { available: 50_000n, settlement: -50_000n })
-  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: ['statement_unexplained (closed)'] })
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: ['unexplained_debit (closed)'] })
   await pix.assertBooksAgree()
 })
 
@@ -295,6 +295,6 @@ test('[statement.1] [statement.4] [trip-wire.5] two processes that read one stat
   const notified = ['PAID', 'PAID', 'PAID', 'CONFIRMED']
   const { notified: told, ...wire } = await stands(pix)
   assert.deepEqual(told.toSorted(), notified.toSorted())
-  assert.deepEqual(wire, { isSuspended: true, cases: ['statement_unexplained'] })
+  assert.deepEqual(wire, { isSuspended: true, cases: ['unexplained_debit'] })
   assert.equal((await statementEntries(pix.database)).length, 6)
 })

@@ -241,11 +241,11 @@ test('[refund-in.unknown.4] [RF-6] a bank without an answer for fifteen minutes 
   await pix.later(100)
   await pix.behave({ latencyMs: TOO_LATE_MS })
   await pix.pass(17, 60_000)
-  assert.deepEqual(await cases(pix.database), ['result_missing'])
+  assert.deepEqual(await cases(pix.database), ['outcome_unknown'])
   assert.deepEqual(await balances(pix.database), SET_ASIDE, 'a timeout never releases money')
   await pix.behave({ latencyMs: 0 })
   await pix.ends(id, 'CONFIRMED', 60_000)
-  assert.deepEqual(await cases(pix.database), ['result_missing (closed)'])
+  assert.deepEqual(await cases(pix.database), ['outcome_unknown (closed)'])
   await pix.assertBooksAgree()
 })
 
@@ -304,7 +304,7 @@ test('[refund-in.doubt.4] another amount than the refund is in suspense, and all
   await pix.bankAction(`refunds/${id}/confirm`, { valueCents: 2_999 })
   while ((await cases(pix.database)).length === 0) await pix.later(1_000)
   assert.equal((await pix.detail(id)).status, 'PENDING')
-  assert.deepEqual(await cases(pix.database), ['amount_differs'])
+  assert.deepEqual(await cases(pix.database), ['debit_in_suspense'])
   assert.deepEqual(await balances(pix.database), {
     available: 7_000n,
     reserved: 3_000n,
@@ -324,7 +324,7 @@ test('[RF-8] [refund-in.ended.6] money that leaves after the failure is held aga
   await pix.ends(id, 'FAILED')
   await pix.bankAction(`refunds/${id}/confirm`, { despiteFailure: true })
   await pix.until(`/api/pix/cash-in/${pix.cashIn.id}`, ({ refundedCents }) => refundedCents === 3_000)
-  assert.deepEqual(await cases(pix.database), ['confirmed_after_release'])
+  assert.deepEqual(await cases(pix.database), ['debit_in_suspense'])
   assert.equal((await pix.detail(id)).status, 'FAILED')
   assert.deepEqual(await balances(pix.database), {
     available: 7_000n,
@@ -355,7 +355,7 @@ test('[RF-9] [refund-in.ended.4] a failure after the confirmation releases nothi
   await pix.bank('PUT', '/control/lies', { perThousand: { falseFailure: 1_000 } })
   await pix.bankSays({ transactionId, externalId: id, status: 'FAILED', valueCents: 3_000 })
   await pix.pass(3, 1_000)
-  assert.deepEqual(await cases(pix.database), ['failed_after_confirmation'])
+  assert.deepEqual(await cases(pix.database), ['bank_contradicts'])
   assert.equal((await pix.detail(id)).status, 'CONFIRMED')
   assert.deepEqual(await balances(pix.database), GONE)
 })
@@ -431,7 +431,7 @@ test('[RF-10] [EV-27] a return made by the bank crosses a refund of ours: both a
   assert.deepEqual([owing.available ?? 0n, owing.reserved, owing.receivable], [0n, 8_000n, -2_000n])
   await pix.bankAction(`refunds/${id}/confirm`)
   await pix.ends(id, 'CONFIRMED')
-  assert.deepEqual(await cases(pix.database), ['returned_too_much'])
+  assert.deepEqual(await cases(pix.database), ['bank_contradicts'])
   assert.deepEqual(await pix.counted(), { status: 'PAID', refundedCents: 12_000, refundableCents: 0 })
   await pix.assertBooksAgree()
 })

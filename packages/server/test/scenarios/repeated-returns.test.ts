@@ -48,7 +48,7 @@ test('[cash-in.returns.6] [EV-33] what the bank answers about the credited payme
   await pix.paidAgain(charge.id)
   await pix.behave({ eventDelayMs: HOUR })
   await pix.asked(charge.providerTransactionId)
-  assert.deepEqual(await cases(pix.database), ['second_payment'])
+  assert.deepEqual(await cases(pix.database), ['payment_in_suspense'])
   assert.deepEqual(await balances(pix.database), { available: 7_000n, settlement: -17_000n, suspense_in: 10_000n })
   assert.equal((await pix.read(charge.id)).refundedCents, 3_000)
   await pix.assertBooksAgree()
@@ -94,7 +94,7 @@ test('[cash-in.refunds.10] [RF-60] the case of a return without its id closes wh
   // Perhaps that one, perhaps another.
   await pix.sendEvent('CashInReversal', { ...movement, status: 'DEVOLVIDO' })
   await pix.sendEvent('CashInReversal', { ...movement, returnId: 'D1' })
-  assert.deepEqual(await cases(pix.database), ['return_unnamed (closed)', 'return_unnamed'])
+  assert.deepEqual(await cases(pix.database), ['debit_in_suspense (closed)', 'bank_contradicts'])
   assert.deepEqual(await balances(pix.database), { available: 7_000n, settlement: -7_000n })
   await assertBooks(pix.database)
 })
@@ -130,7 +130,7 @@ test('[cash-in.refunds.9] [cash-in.credits.1] a return of a payment that is to b
     suspense_in: 100_000n,
     suspense_out: -100_000n,
   })
-  assert.deepEqual(await cases(pix.database), ['second_payment', 'return_unattributed'])
+  assert.deepEqual(await cases(pix.database), ['payment_in_suspense', 'debit_in_suspense'])
   await assertBooks(pix.database)
 })
 

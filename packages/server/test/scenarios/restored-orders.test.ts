@@ -40,7 +40,7 @@ test('[ids.4] [restored.5] [DB-46] a forgotten payout that the statement made a 
   })
   const kinds = async () => (await openCases()).map(({ kind }) => kind)
   for (let minute = 0; minute < 8; minute += 1) await pix.later(60_000)
-  assert.deepEqual(await kinds(), ['statement_unexplained'])
+  assert.deepEqual(await kinds(), ['unexplained_debit'])
   await enable(pix)
   const { status, body } = await order()
   assert.equal(status, 201, JSON.stringify(body))

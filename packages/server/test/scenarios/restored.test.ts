@@ -59,8 +59,8 @@ test('[DB-10] [statement.14] a restored database sends nothing and takes no payo
   t.after(() => database.close())
   const cases = await openCaseFacts(database)
   const kinds = cases.map(({ kind }) => kind)
-  assert.deepEqual(kinds, ['confirmed_in_doubt', 'confirmed_without_sending', 'statement_unexplained'])
-  const unexplained = cases.find(({ kind }) => kind === 'statement_unexplained')?.facts
+  assert.deepEqual(kinds, ['debit_in_suspense', 'outcome_unknown', 'unexplained_debit'])
+  const unexplained = cases.find(({ kind }) => kind === 'unexplained_debit')?.facts
   assert.equal(unexplained?.reference, await before.orderIdOf(lost.id))
   assert.ok(unexplained?.recipient?.name, 'an operator sees who was paid')
 

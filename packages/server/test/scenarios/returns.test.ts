@@ -196,7 +196,7 @@ async function silent(t: TestContext, reais: number, refundIn: 'lost-response' |
   await pix.pass(2, 7 * 60_000)
   assert.deepEqual((await balances(pix.database)).settlement, -10_000n, 'not yet')
   await pix.pass(2, 90_000)
-  assert.deepEqual((await cases(pix.database)).toSorted(), ['result_missing', 'return_unexplained'])
+  assert.deepEqual((await cases(pix.database)).toSorted(), ['outcome_unknown', 'return_unexplained'])
   const [{ refundIds } = {}] = (await caseFacts(pix.database, 'return_unexplained')) as { refundIds?: string[] }[]
   assert.deepEqual(refundIds, [id])
   await pix.assertBooksAgree()
@@ -211,7 +211,7 @@ test('[RF-15] [cash-in.returns.4] [cash-in.returns.5] after 15 minutes without a
   await pix.ends(pix.id, 'CONFIRMED', 60_000)
   assert.deepEqual(await balances(pix.database), { available: 7_000n, settlement: -7_000n })
   assert.deepEqual(await pix.refunds(), [['MERCHANT', 'CONFIRMED', pix.returned.returnId]])
-  assert.deepEqual((await cases(pix.database)).toSorted(), ['result_missing (closed)', 'return_unexplained (closed)'])
+  assert.deepEqual((await cases(pix.database)).toSorted(), ['outcome_unknown (closed)', 'return_unexplained (closed)'])
   await pix.assertBooksAgree()
 })
 
@@ -223,7 +223,7 @@ test('[RF-15] [cash-in.returns.5] after 15 minutes without an answer it turns ou
     await pix.later(60_000)
   }
   assert.deepEqual(await balances(pix.database), { available: 4_000n, reserved: 3_000n, settlement: -7_000n })
-  assert.deepEqual((await cases(pix.database)).toSorted(), ['result_missing (closed)', 'return_unexplained (closed)'])
+  assert.deepEqual((await cases(pix.database)).toSorted(), ['outcome_unknown (closed)', 'return_unexplained (closed)'])
   await pix.carriedOut(pix.id)
   await pix.ends(pix.id, 'CONFIRMED', 900_000)
   assert.deepEqual(await balances(pix.database), { available: 4_000n, settlement: -4_000n })

@@ -59,8 +59,8 @@ const lies: readonly Lie[] = [
       }))
     },
     isPaid: false,
-    stands: { ...PAID, cases: ['statement_missing'] },
-    decisions: [['statement_missing', 'reverse']],
+    stands: { ...PAID, cases: ['line_missing'] },
+    decisions: [['line_missing', 'reverse']],
     ends: {},
   },
   {
@@ -69,12 +69,12 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: { settlement: -30_000n, suspense_in: 30_000n },
-      cases: ['amount_differs', 'statement_differs'],
+      cases: ['payment_in_suspense', 'line_differs'],
       notified: [],
     },
     decisions: [
-      ['statement_differs', 'debit'],
-      ['amount_differs', 'credit'],
+      ['line_differs', 'debit'],
+      ['payment_in_suspense', 'credit'],
     ],
   },
   {
@@ -83,12 +83,12 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: { settlement: -100n, suspense_in: 100n },
-      cases: ['amount_differs', 'statement_differs'],
+      cases: ['payment_in_suspense', 'line_differs'],
       notified: [],
     },
     decisions: [
-      ['statement_differs', 'credit'],
-      ['amount_differs', 'credit'],
+      ['line_differs', 'credit'],
+      ['payment_in_suspense', 'credit'],
     ],
   },
   {
@@ -97,11 +97,11 @@ const lies: readonly Lie[] = [
     stands: {
       ...PAID,
       balances: { available: 10_000n, settlement: -20_000n, suspense_in: 10_000n },
-      cases: ['second_payment', 'statement_missing'],
+      cases: ['payment_in_suspense', 'line_missing'],
     },
     decisions: [
-      ['statement_missing', 'write_off'],
-      ['second_payment', 'write_off'],
+      ['line_missing', 'write_off'],
+      ['payment_in_suspense', 'write_off'],
     ],
   },
   { name: 'its payment is of another txid', telling: () => payments({ txid: 'f'.repeat(32) }), stands: PAID },
@@ -112,10 +112,10 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: SUSPENDED,
-      cases: ['paid_after_failure'],
+      cases: ['payment_in_suspense'],
       notified: ['FAILED'],
     },
-    decisions: [['paid_after_failure', 'credit']],
+    decisions: [['payment_in_suspense', 'credit']],
   },
   {
     name: 'it does not know it, and it was paid',
@@ -128,12 +128,12 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: SUSPENDED,
-      cases: ['charge_contradicted', 'paid_in_doubt'],
+      cases: ['charge_unclear', 'payment_in_suspense'],
       notified: [],
     },
     decisions: [
-      ['paid_in_doubt', 'credit'],
-      ['charge_contradicted', 'close'],
+      ['payment_in_suspense', 'credit'],
+      ['charge_unclear', 'close'],
     ],
   },
 ]

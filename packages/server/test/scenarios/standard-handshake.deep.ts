@@ -114,10 +114,10 @@ test('[AP-8] [P6] at efi, what may have left before the bank refused our certifi
   const path = `/api/pix/cash-out/${id}`
   for (let minute = 0; minute < 45; minute++) await pix.later(60_000)
   assert.equal((await pix.get(path)).status, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual([await balances(pix.database), await cases(pix.database)], [HELD, ['result_missing']])
+  assert.deepEqual([await balances(pix.database), await cases(pix.database)], [HELD, ['outcome_unknown']])
   assert.deepEqual(await notifiedStatuses(pix.database), [])
   pix.gate.open()
   await stepUntil(pix, path, 'CONFIRMED', 60_000)
-  assert.deepEqual([await pix.payouts(), await cases(pix.database)], [1, ['result_missing (closed)']])
+  assert.deepEqual([await pix.payouts(), await cases(pix.database)], [1, ['outcome_unknown (closed)']])
   await pix.assertBooksAgree()
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { DeskDecision } from '@pixgate/spec'
+import type { DeskDecision, LooseDecision } from '@pixgate/spec'
 import { payoutSwitch } from '../support/evidence.ts'
 import type { Telling, Told } from '../support/lying-bank.ts'
 import { FOREIGN, type LyingEfi, lyingEfi, type Standing, withFields } from '../support/lying-efi.ts'
@@ -52,7 +52,7 @@ interface Lie {
   readonly stands: Standing
   readonly isSuspended?: boolean
   /** What operators decide once it tells the truth. */
-  readonly decisions: readonly (readonly [kind: string, decision: DeskDecision])[]
+  readonly decisions: readonly (readonly [kind: string, decision: DeskDecision | LooseDecision])[]
   readonly ends: Record<string, bigint>
 }
 
@@ -64,12 +64,12 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: { ...HELD, settlement: -7_000n, suspense_out: -3_000n },
-      cases: ['send_contradicted', 'confirmed_in_doubt'],
+      cases: ['outcome_unknown', 'debit_in_suspense'],
       notified: ['PAID'],
     },
     decisions: [
-      ['confirmed_in_doubt', 'executed'],
-      ['send_contradicted', 'close'],
+      ['debit_in_suspense', 'executed'],
+      ['outcome_unknown', 'close'],
     ],
     ends: PAID_OUT,
   },
@@ -80,12 +80,12 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: { ...HELD, settlement: -6_999n, suspense_out: -3_001n },
-      cases: ['amount_differs', 'statement_differs'],
+      cases: ['debit_in_suspense', 'line_differs'],
       notified: ['PAID'],
     },
     decisions: [
-      ['amount_differs', 'executed'],
-      ['statement_differs', 'credit'],
+      ['debit_in_suspense', 'executed'],
+      ['line_differs', 'credit'],
     ],
     ends: PAID_OUT,
   },
@@ -97,12 +97,12 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: { available: 7_000n, settlement: -4_000n, suspense_out: -3_000n },
-      cases: ['statement_missing', 'second_payment'],
+      cases: ['line_missing', 'debit_in_suspense'],
       notified: ['PAID', 'CONFIRMED'],
     },
     decisions: [
-      ['statement_missing', 'write_off'],
-      ['second_payment', 'write_off'],
+      ['line_missing', 'write_off'],
+      ['debit_in_suspense', 'write_off'],
     ],
     ends: PAID_OUT,
   },
@@ -113,10 +113,10 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: { available: 7_000n, settlement: -4_000n, suspense_out: -3_000n },
-      cases: ['second_payment'],
+      cases: ['debit_in_suspense'],
       notified: ['PAID', 'CONFIRMED'],
     },
-    decisions: [['second_payment', 'write_off']],
+    decisions: [['debit_in_suspense', 'write_off']],
     ends: { available: 7_000n, settlement: -4_000n, losses: -3_000n },
   },
   {
@@ -130,11 +130,11 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'REVERSED',
       balances: { available: 10_000n, settlement: -10_000n },
-      cases: ['statement_missing'],
+      cases: ['line_missing'],
       notified: ['PAID', 'CONFIRMED', 'REVERSED'],
     },
     isSuspended: true,
-    decisions: [['statement_missing', 'reverse']],
+    decisions: [['line_missing', 'reverse']],
     ends: PAID_OUT,
   },
   {
@@ -144,18 +144,18 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: PAID_OUT,
-      cases: ['failed_after_confirmation'],
+      cases: ['bank_contradicts'],
       notified: ['PAID', 'CONFIRMED'],
     },
-    decisions: [['failed_after_confirmation', 'close']],
+    decisions: [['bank_contradicts', 'close']],
     ends: PAID_OUT,
   },
   {
     rows: '[AP-13] [EV-21]',
     name: 'it does not know it, it says after it confirmed it',
     afterwards: () => (told) => (isQuestion(told) ? NOT_FOUND : undefined),
-    stands: { status: 'CONFIRMED', balances: PAID_OUT, cases: ['answer_after_end'], notified: ['PAID', 'CONFIRMED'] },
-    decisions: [['answer_after_end', 'close']],
+    stands: { status: 'CONFIRMED', balances: PAID_OUT, cases: ['bank_contradicts'], notified: ['PAID', 'CONFIRMED'] },
+    decisions: [['bank_contradicts', 'close']],
     ends: PAID_OUT,
   },
   {
@@ -168,10 +168,10 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: { ...HELD, settlement: -7_000n, suspense_out: -3_000n },
-      cases: ['confirmed_after_release'],
+      cases: ['debit_in_suspense'],
       notified: ['PAID', 'FAILED'],
     },
-    decisions: [['confirmed_after_release', 'executed']],
+    decisions: [['debit_in_suspense', 'executed']],
     ends: PAID_OUT,
   },
   {
@@ -181,10 +181,10 @@ const lies: readonly Lie[] = [
     stands: {
       status: 'RECONCILIATION_REQUIRED',
       balances: { ...HELD, settlement: -7_000n, suspense_out: -3_000n },
-      cases: ['confirmed_after_release'],
+      cases: ['debit_in_suspense'],
       notified: ['PAID', 'FAILED'],
     },
-    decisions: [['confirmed_after_release', 'executed']],
+    decisions: [['debit_in_suspense', 'executed']],
     ends: PAID_OUT,
   },
 ]

@@ -75,7 +75,7 @@ test('[AP-17] [CO-22] at efi: a refund that is EM_PROCESSAMENTO for ever is held
   const held = { status: 'PENDING', balances: HELD, notified: ['PAID'] }
   assert.deepEqual(await pix.stands(path), { ...held, cases: [] })
   await pix.pass(2 * HOUR_MS, HOUR_MS)
-  assert.deepEqual(await pix.stands(path), { ...held, cases: ['outcome_overdue'] })
+  assert.deepEqual(await pix.stands(path), { ...held, cases: ['outcome_unknown'] })
   await pix.bankAction(`${atBank}/confirm`)
   await pix.until(path, ({ status }) => status === 'CONFIRMED')
   const { balances, cases } = await pix.stands(path)
@@ -94,10 +94,10 @@ test('[AP-18] [RF-8] at efi: a refund that is NAO_REALIZADO and then DEVOLVIDO i
   assert.deepEqual(await pix.stands(path), {
     status: 'FAILED',
     balances: { ...HELD, settlement: -7_000n, suspense_out: -3_000n },
-    cases: ['confirmed_after_release'],
+    cases: ['debit_in_suspense'],
     notified: ['PAID', 'FAILED'],
   })
-  await pix.decide('confirmed_after_release', 'executed')
+  await pix.decide('debit_in_suspense', 'executed')
   const { balances, cases, notified } = await pix.stands(path)
   assert.deepEqual([balances, cases, notified], [REFUNDED, [], ['PAID', 'FAILED', 'CONFIRMED']])
   await pix.assertBooksAgree()
@@ -111,7 +111,7 @@ test('[AP-19] [RF-9] at efi: a refund that is DEVOLVIDO and then NAO_REALIZADO i
   await pix.callBack({ txid: 'a'.repeat(32), devolucoes: [{ id: refundId, status: 'NAO_REALIZADO' }] })
   await pix.pass(600_000)
   const { balances, cases, notified } = await pix.stands(path)
-  assert.deepEqual([balances, cases], [REFUNDED, ['failed_after_confirmation']])
+  assert.deepEqual([balances, cases], [REFUNDED, ['bank_contradicts']])
   assert.deepEqual(notified, ['PAID', 'CONFIRMED'])
   await pix.assertBooksAgree()
 })

@@ -7,7 +7,7 @@ import type { Fault } from './faults.ts'
  * reached is never tested.
  */
 
-type AnyMachine = Pick<Machine, 'resource' | 'rows' | 'cases'>
+type AnyMachine = Pick<Machine, 'resource' | 'rows'>
 
 const MACHINES = [cashIn, cashOut, refundIn] as unknown as readonly AnyMachine[]
 
@@ -24,13 +24,13 @@ export class Coverage {
   readonly faults = new Map<Fault, number>()
 
   constructor() {
-    for (const { resource, rows, cases } of MACHINES) {
+    for (const { resource, rows } of MACHINES) {
       for (const row of rows) this.rows.set(rowName(resource, row), 0)
       for (const { decides = [], on } of rows) {
         const decision = DECISIONS.get(on)
         if (decision) for (const kind of [decides].flat()) this.decisions.set(`${resource} ${kind} ${decision}`, 0)
       }
-      for (const kind of Object.keys(cases)) this.cases.set(`${resource} ${kind}`, 0)
+      for (const { opens } of rows) if (opens) this.cases.set(`${resource} ${opens}`, 0)
     }
   }
 

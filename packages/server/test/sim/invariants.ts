@@ -1,7 +1,7 @@
 import { type AccountCode, accounts } from '@pixgate/spec'
 import type { CashIn } from '../../src/cash-in/index.ts'
 import type { Draft, WrittenMove } from '../../src/engine/draft.ts'
-import type { Operation } from '../../src/engine/operation.ts'
+import type { OpenCase, Operation } from '../../src/engine/operation.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import type { BankBook } from './bank-book.ts'
 import type { Tables } from './tables.ts'
@@ -37,20 +37,11 @@ const NOTIFIED: Readonly<Record<string, string>> = {
   'refund_in FAILED': 'pix_cash_in_reversal FAILED',
 }
 
-/** The cases that a payout may have while its outcome is awaited. */
+/** The rules of the cases that a payout may have while its outcome is awaited. */
 const AWAITED_CASES: Readonly<Record<string, readonly string[]>> = {
-  DISPATCHED: ['outcome_overdue'],
+  DISPATCHED: ['cash-out.states.15'],
   PROVIDER_RESULT_UNKNOWN: [],
 }
-
-/** The cases of payouts and refunds that wait for an outcome. */
-const WAITING_CASES: readonly string[] = [
-  'result_missing',
-  'still_reserved',
-  'send_contradicted',
-  'confirmed_without_sending',
-  'outcome_overdue',
-]
 
 /** Watches every commit. */
 export class Watch {
@@ -196,18 +187,18 @@ export class Watch {
       'I3',
       () => `${operation.kind} ${id} is ${operation.status} and holds ${held}, not ${wanted}`,
     )
-    for (const { kind } of operation.kind === 'cash_in' ? [] : this.#tables.openCasesOf(id))
-      assertHolds(mayHave(operation, kind), 'I16', () => `${id} is ${operation.status} and has a case ${kind}`)
+    for (const open of operation.kind === 'cash_in' ? [] : this.#tables.openCasesOf(id))
+      assertHolds(mayHave(operation, open), 'I16', () => `${id} is ${operation.status} and has a case ${open.kind}`)
   }
 }
 
-/** Whether a payout or refund may have an open case of this kind. */
-function mayHave(operation: Operation, caseKind: string): boolean {
+/** Whether a payout or refund may have this case open. */
+function mayHave(operation: Operation, open: Pick<OpenCase, 'kind' | 'rule'>): boolean {
   const { kind, status } = operation
   const awaited = kind === 'cash_out' ? AWAITED_CASES[status] : undefined
-  if (awaited) return awaited.includes(caseKind)
+  if (awaited) return awaited.includes(open.rule)
   const hasEnded = reasonOf(operation) === null && AFTER_END[`${kind} ${status}`] !== undefined
-  return !hasEnded || !WAITING_CASES.includes(caseKind)
+  return !hasEnded || open.kind !== 'outcome_unknown'
 }
 
 function isWithin(code: AccountCode, cents: bigint): boolean {

@@ -40,7 +40,7 @@ export function reportedOrder(stage: Stage, id: string, executions: BankOrder['e
 export async function confirmedByMore(stage: Stage, id: string): Promise<void> {
   stage.world.bank.end(stage.orderAtBank(id, 1n), true)
   await stage.settle()
-  await stage.decide(id, 'amount_differs', 'executed')
+  await stage.decide(id, 'debit_in_suspense', 'executed')
 }
 
 /** The bank has a payout or refund for a day, contradicts it, and carries it out: that confirms it, an operator says. */
@@ -51,7 +51,7 @@ export async function confirmedOverdue(stage: Stage, id: string): Promise<void> 
   stage.write(id, { ask: 'truth' })
   stage.world.bank.end(stage.orderAtBank(id), true)
   await stage.settle()
-  await stage.decide(id, 'confirmed_in_doubt', 'executed')
+  await stage.decide(id, 'debit_in_suspense', 'executed')
 }
 
 /** No byte leaves, and the process that knows it stands still; nobody answers what became of it. */

@@ -73,8 +73,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     finds: ['I12', 'I4', 'I16'],
     change: {
       file: 'server/src/engine/open-cases.ts',
-      from: '!suspenseCases.has(kind)',
-      to: 'suspenseCases.has(kind)',
+      from: "caseKind(kind)?.holds !== 'suspense' && !suspenseRules.has(rule)",
+      to: 'suspenseRules.has(rule)',
     },
   },
   {

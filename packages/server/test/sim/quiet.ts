@@ -1,4 +1,4 @@
-import { suspenseCases } from '@pixgate/spec'
+import { caseKind } from '@pixgate/spec'
 import { isCashIn, suspendedCents } from '../../src/cash-in/index.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import type { Merchant } from './merchant.ts'
@@ -99,37 +99,54 @@ function assertSuspense({ tables }: World): void {
       const known = Object.keys(holder.facts.payments ?? {}).reduce((sum, one) => sum + suspendedCents(holder, one), 0n)
       assertHolds(cents === known, 'I4', () => `${cents} are in ${key}, and the charge knows of ${known}`)
     }
-    const hasCase = tables.openCasesOf(id).some(({ kind }) => suspenseCases.has(kind) || kind.startsWith('return_'))
+    const hasCase = tables.openCasesOf(id).some(({ kind }) => caseKind(kind)?.holds === 'suspense')
     assertHolds(cents === 0n || hasCase, 'I4', () => `${cents} are in ${key}, and no case tells of it`)
   }
 }
 
-/** Cases that only a bank can cause that says what is not true. */
+/** Rules of cases that only a bank can cause that says what is not true. */
 const OF_LIES: ReadonlySet<string> = new Set([
-  'payment_restated',
-  'confirmation_restated',
-  'return_restated',
-  'charge_contradicted',
-  'send_contradicted',
-  'movement_elsewhere',
-  'failed_after_payment',
-  'failed_after_confirmation',
-  'confirmed_after_release',
-  'returned_without_sending',
-  'statement_missing',
+  'cash-in.paid.3',
+  'cash-in.paid.5',
+  'cash-in.refunds.6',
+  'cash-in.refunds.11',
+  'cash-in.states.6',
+  'cash-in.states.13',
+  'cash-in.states.15',
+  'cash-out.confirmed.3',
+  'cash-out.confirmed.4',
+  'cash-out.ended.2',
+  'cash-out.ended.3',
+  'cash-out.reversal.3',
+  'cash-out.states.9',
+  'cash-out.states.16',
+  'refund-in.doubt.1',
+  'refund-in.doubt.9',
+  'refund-in.ended.3',
+  'refund-in.ended.4',
+  'refund-in.ended.6',
+  'statement.8',
 ])
 
-/** Cases about something that is missing: they end when it comes. */
-const OF_ABSENCE: ReadonlySet<string> = new Set(['result_missing', 'still_reserved', 'outcome_overdue'])
+/** Rules of cases about something that is missing: they end when it comes. */
+const OF_ABSENCE: ReadonlySet<string> = new Set([
+  'cash-in.unknown.7',
+  'cash-out.unknown.5',
+  'cash-out.states.15',
+  'cash-out.desk.11',
+  'refund-in.unknown.4',
+  'refund-in.states.10',
+  'refund-in.desk.9',
+])
 
 function assertTrueCases({ tables, nature }: World): void {
-  for (const { kind, operationId } of tables.openCases()) {
+  for (const { kind, rule, operationId } of tables.openCases()) {
     const operation = tables.operations.get(operationId ?? '')
-    if (!OF_ABSENCE.has(kind) || !operation) continue
+    if (!OF_ABSENCE.has(rule) || !operation) continue
     const isMissing = reasonOf(operation) !== null || (OPEN_ENDS[operation.kind]?.includes(operation.status) ?? false)
     assertHolds(isMissing, 'I12', () => `${kind} of ${operationId} is open, and it is ${operation.status}`)
   }
   if (nature !== 'truthful') return
-  const untrue = tables.openCases().find(({ kind }) => OF_LIES.has(kind))
+  const untrue = tables.openCases().find(({ rule }) => OF_LIES.has(rule))
   assertHolds(untrue === undefined, 'I12', () => `${untrue?.kind} of ${untrue?.operationId} is open, and nobody lied`)
 }

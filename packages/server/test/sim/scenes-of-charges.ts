@@ -25,10 +25,10 @@ async function creditedBeside(stage: Stage, ask: 'truth' | 'silent', afterMinute
   stage.write(id, { ask: 'truth' })
   const payment = bank.pay(charge, valueCents + 500n) as PaidIn
   await stage.settle()
-  await stage.decide(id, 'amount_differs', 'credit')
+  await stage.decide(id, 'payment_in_suspense', 'credit')
   await stage.pass(afterMinutes)
   stage.write(id, { ask })
-  await stage.decide(id, 'charge_contradicted', 'ask_again')
+  await stage.decide(id, 'charge_unclear', 'ask_again')
   return { id, charge, payment }
 }
 
@@ -69,13 +69,13 @@ async function returns(stage: Stage, credited: Credited): Promise<void> {
   await tellReturn(stage, credited, { returnId: 'unnamed 2', valueCents: 300n }, true)
   const named = bank.forceReturnAs(charge, payment, 300n, charge.transactionId)
   await stage.settle()
-  await stage.decide(id, 'return_unattributed', 'return')
+  await stage.decide(id, 'debit_in_suspense', 'return')
   await tellReturn(stage, credited, { ...named, valueCents: 301n })
   const restated = paymentEvent(charge, { ...payment, valueCents: payment.valueCents + 1n })
   await stage.tell({ ...restated, what: 'otherwise' })
   bank.forceReturnAs(charge, payment, 200n, charge.transactionId)
   await stage.settle()
-  await stage.decide(id, 'return_unattributed', 'write_off')
+  await stage.decide(id, 'debit_in_suspense', 'write_off')
   await returnElsewhere(stage, credited)
 }
 
@@ -141,7 +141,7 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
       await returnElsewhere(stage, credited)
       stage.world.bank.forceReturnAs(credited.charge, credited.payment, 200n, credited.charge.transactionId)
       await stage.settle()
-      await stage.decide(credited.id, 'return_unattributed', 'write_off')
+      await stage.decide(credited.id, 'debit_in_suspense', 'write_off')
     },
   },
   {
@@ -214,35 +214,35 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
     name: 'a payment in an answer that contradicts a charge which has expired, and was meant for another one',
     reaches: [
       'cash_in cash-in.states.12 EXPIRED partner.confirmed [answer contradicts] → RECONCILIATION_REQUIRED',
-      'cash_in paid_in_doubt book',
+      'cash_in payment_in_suspense book',
     ],
     play: async (stage) => {
       const [id, charge] = await expired(stage)
       stage.write(id, { ask: 'contradicts' })
       stage.world.bank.pay(charge, charge.valueCents, charge.expiresAt)
       await stage.settle()
-      await attribute(stage, id, 'paid_in_doubt')
+      await attribute(stage, id, 'payment_in_suspense')
     },
   },
   {
     name: 'a payment after the end of a charge was meant for another one',
-    reaches: ['cash_in paid_after_expiry book'],
+    reaches: ['cash_in payment_in_suspense book'],
     play: async (stage) => {
       const [id, charge] = await expired(stage)
       stage.world.bank.pay(charge, charge.valueCents)
       await stage.settle()
-      await attribute(stage, id, 'paid_after_expiry')
+      await attribute(stage, id, 'payment_in_suspense')
     },
   },
   {
     name: 'a payment that is older than its charge was meant for another one',
-    reaches: ['cash_in paid_before_charge book'],
+    reaches: ['cash_in payment_in_suspense book'],
     play: async (stage) => {
       const id = await stage.charge()
       const charge = stage.atBank(id)
       stage.world.bank.pay(charge, charge.valueCents, charge.acceptedAt - 20 * 60_000)
       await stage.settle()
-      await attribute(stage, id, 'paid_before_charge')
+      await attribute(stage, id, 'payment_in_suspense')
     },
   },
 ]

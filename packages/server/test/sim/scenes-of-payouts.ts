@@ -95,7 +95,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
   },
   {
     name: 'a payout told by the movement of another one never left, an operator says',
-    reaches: ['cash_out still_reserved not_executed'],
+    reaches: ['cash_out outcome_unknown not_executed'],
     lacks: ['query-payout', 'idempotent-payout'],
     play: async (stage) => {
       await stage.paid(2_000)
@@ -104,13 +104,13 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
       await tellSettled(stage, reportedOrder(stage, id, executions))
       await stage.decide(id, 'movement_elsewhere', 'undo')
       await stage.pass(6)
-      await stage.decide(id, 'still_reserved', 'not_executed')
+      await stage.decide(id, 'outcome_unknown', 'not_executed')
     },
   },
   {
     name: 'a payout told by the movement of another one left as another amount, an operator says',
     reaches: [
-      'cash_out still_reserved close',
+      'cash_out outcome_unknown close',
       'cash_out cash-out.desk.9 RECONCILIATION_REQUIRED:* operator.explained [it is confirmed] → RECONCILIATION_REQUIRED',
     ],
     lacks: ['query-payout', 'idempotent-payout'],
@@ -121,17 +121,17 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
       await tellSettled(stage, reportedOrder(stage, id, executions))
       await stage.decide(id, 'movement_elsewhere', 'undo')
       await confirmedByMore(stage, id)
-      await stage.decide(id, 'still_reserved', 'close')
+      await stage.decide(id, 'outcome_unknown', 'close')
     },
   },
   {
     name: 'a payout that the bank had for a day and contradicted is confirmed by what left, an operator says',
-    reaches: ['cash_out outcome_overdue close'],
+    reaches: ['cash_out outcome_unknown close'],
     play: async (stage) => {
       await stage.paid()
       const id = await stage.payout({ call: 'accepts', ask: 'truth' })
       await confirmedOverdue(stage, id)
-      await stage.decide(id, 'outcome_overdue', 'close')
+      await stage.decide(id, 'outcome_unknown', 'close')
     },
   },
   {
@@ -156,14 +156,14 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     name: 'a payout that the bank had for a day left, an operator says before the bank does',
     reaches: [
       'cash_out cash-out.desk.1 DISPATCHED operator.executed [not its movement is known, not money of it is in suspense] → CONFIRMED',
-      'cash_out outcome_overdue executed',
+      'cash_out outcome_unknown executed',
     ],
     play: async (stage) => {
       await stage.paid()
       const id = await stage.payout({ call: 'accepts', ask: 'has it' })
       await stage.pass(25 * 60)
       stage.world.bank.end(stage.orderAtBank(id), true)
-      await stage.decide(id, 'outcome_overdue', 'executed')
+      await stage.decide(id, 'outcome_unknown', 'executed')
     },
   },
   {
@@ -232,7 +232,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     reaches: [
       'cash_out cash-out.reversal.3 RELEASED partner.returned [return restated] → RELEASED',
       'cash_out cash-out.desk.9 RELEASED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → RELEASED',
-      'cash_out cash-out.desk.10 RELEASED operator.asked_again → RELEASED',
+      'cash_out cash-out.desk.10 RELEASED operator.asked_again [not no answer settles it] → RELEASED',
     ],
     lacks: ['query-payout'],
     play: async (stage) => {
@@ -241,19 +241,19 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
       const { id } = await confirmedElsewhere(stage, [400n, 0n], async (order) => {
         stage.world.bank.bringBack(order, 100n, order.executions[0]?.id ?? '')
         await tellReturn(stage, order, 0n)
-        await stage.decide(order.id, 'returned_in_doubt', 'write_off')
+        await stage.decide(order.id, 'return_in_suspense', 'write_off')
       })
       await stage.refuse(id)
       await tellReturn(stage, stage.orderAtBank(id), 1n)
-      await stage.decide(id, 'return_restated', 'ask_again')
-      await stage.decide(id, 'return_restated', 'close')
+      await stage.decide(id, 'bank_contradicts', 'ask_again')
+      await stage.decide(id, 'bank_contradicts', 'close')
     },
   },
   {
     name: 'of a payout under way the bank tells nothing but what was decided to be another’s',
     reaches: [
       'cash_out cash-out.states.15 DISPATCHED clock.overdue [the bank has had it for a day] → DISPATCHED',
-      'cash_out outcome_overdue',
+      'cash_out outcome_unknown',
     ],
     play: async (stage) => {
       await confirmedElsewhere(stage, [401n, 1n])
@@ -290,7 +290,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     reaches: [
       'cash_out cash-out.confirmed.2 REVERSED send.contradicted → REVERSED',
       'cash_out cash-out.desk.9 REVERSED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → REVERSED',
-      'cash_out cash-out.desk.10 REVERSED operator.asked_again → REVERSED',
+      'cash_out cash-out.desk.10 REVERSED operator.asked_again [not no answer settles it] → REVERSED',
     ],
     play: async (stage) => {
       await stage.paid(2_000)
@@ -299,8 +299,8 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
       await stage.settle()
       stage.write(order.id, { ask: 'contradicts' })
       await stage.nudge(order.id)
-      await stage.decide(order.id, 'answer_after_end', 'ask_again')
-      await stage.decide(order.id, 'answer_after_end', 'close')
+      await stage.decide(order.id, 'bank_contradicts', 'ask_again')
+      await stage.decide(order.id, 'bank_contradicts', 'close')
     },
   },
   {

@@ -32,7 +32,7 @@ export const SCENES_OF_REFUNDS: readonly Scene[] = [
   {
     name: 'a refund told by the movement of another one left as another amount, an operator says',
     reaches: [
-      'refund_in still_reserved close',
+      'refund_in outcome_unknown close',
       'refund_in refund-in.desk.7 CONFIRMED:* operator.explained → CONFIRMED',
     ],
     lacks: ['query-refund', 'idempotent-refund'],
@@ -42,45 +42,45 @@ export const SCENES_OF_REFUNDS: readonly Scene[] = [
       await tellSettled(stage, reportedOrder(stage, id, executions))
       await stage.decide(id, 'movement_elsewhere', 'undo')
       await confirmedByMore(stage, id)
-      await stage.decide(id, 'still_reserved', 'close')
+      await stage.decide(id, 'outcome_unknown', 'close')
     },
   },
   {
     name: 'a refund that the bank had for a day and contradicted is confirmed by what left, an operator says',
-    reaches: ['refund_in outcome_overdue close'],
+    reaches: ['refund_in outcome_unknown close'],
     play: async (stage) => {
       const id = await stage.refund(await stage.paid(), { call: 'accepts', ask: 'truth' })
       await confirmedOverdue(stage, id)
-      await stage.decide(id, 'outcome_overdue', 'close')
+      await stage.decide(id, 'outcome_unknown', 'close')
     },
   },
   {
     name: 'a refund that the bank contradicted never left, an operator says',
-    reaches: ['refund_in send_contradicted not_executed'],
+    reaches: ['refund_in outcome_unknown not_executed'],
     play: async (stage) => {
       const id = await stage.refund(await stage.paid(), { call: 'contradicts', ask: 'silent' })
       stage.world.bank.end(stage.orderAtBank(id), false)
       await stage.pass(6)
-      await stage.decide(id, 'send_contradicted', 'not_executed')
+      await stage.decide(id, 'outcome_unknown', 'not_executed')
     },
   },
   {
     name: 'a refund that nobody sent, and that an event confirms, never left, an operator says',
-    reaches: ['refund_in confirmed_without_sending not_executed'],
+    reaches: ['refund_in outcome_unknown not_executed'],
     play: async (stage) => {
       const id = await stage.refund(await stage.paid(), 'suspended')
       await tellSettled(stage, reportedOrder(stage, id, [{ id: 'D1', at: stage.world.now }]))
-      await stage.decide(id, 'confirmed_without_sending', 'not_executed')
+      await stage.decide(id, 'outcome_unknown', 'not_executed')
     },
   },
   {
     name: 'a refund that nobody sent, and that an event confirms, left as another amount, an operator says',
-    reaches: ['refund_in confirmed_without_sending close'],
+    reaches: ['refund_in outcome_unknown close'],
     play: async (stage) => {
       const id = await stage.refund(await stage.paid(), 'suspended')
       await tellSettled(stage, reportedOrder(stage, id, [{ id: 'D1', at: stage.world.now }]))
       await confirmedByMore(stage, id)
-      await stage.decide(id, 'confirmed_without_sending', 'close')
+      await stage.decide(id, 'outcome_unknown', 'close')
     },
   },
   {

@@ -5,7 +5,7 @@ import { FAULTS as NAMES } from './faults.ts'
 import { belying, HOW_TO_REACH, inTwo, lackingOf, nightly, unknownNames } from './programme.ts'
 
 /** What the corpus reached before the order of chance changed with what was taken away; `npm run sim -- --find` searches other seeds. */
-const OUT_OF_REACH: ReadonlySet<string> = new Set(['refund_in outcome_overdue executed'])
+const OUT_OF_REACH: ReadonlySet<string> = new Set(['refund_in outcome_unknown executed'])
 
 test('[P4] a million faults of every kind: every invariant holds after every step, and every situation is reached', async () => {
   const { coverage, failed } = await inTwo(1_000_000, 1)

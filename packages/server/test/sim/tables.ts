@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import { type AccountCode, accounts } from '@pixgate/spec'
 import type { Draft, WrittenMovement } from '../../src/engine/draft.ts'
 import { type Account, type Control, movementKey } from '../../src/engine/loaded-state.ts'
-import type { ControlName, Notification, OpenCase, Operation } from '../../src/engine/operation.ts'
+import type { Case, ControlName, Notification, OpenCase, Operation } from '../../src/engine/operation.ts'
 import { identityKeys } from '../../src/engine/operation.ts'
 import type { Entry } from '../../src/engine/postings.ts'
 import type { WriteResult } from '../../src/engine/writer.ts'
@@ -20,10 +21,11 @@ export interface StoredEntry extends Entry {
 }
 
 /** A case as it is kept. */
-export interface StoredCase extends Omit<OpenCase, 'version'> {
+export interface StoredCase extends Omit<OpenCase, 'version' | 'rule'> {
   version: number
+  rule: string
   readonly operationId: string | null
-  facts: Operation['facts']
+  facts: Case['facts']
   readonly openedAt: number
   closedAt: number | null
 }
@@ -95,7 +97,7 @@ export class Tables {
   openCasesOf(operationId: string): OpenCase[] {
     return (this.#casesOf.get(operationId) ?? [])
       .filter(({ closedAt }) => closedAt === null)
-      .map(({ id, kind, reference, version }) => ({ id, kind, reference, version }))
+      .map(({ id, kind, reference, rule, version }) => ({ id, kind, reference, rule, version }))
   }
 
   /** All cases of an operation, closed ones too. */
@@ -217,19 +219,30 @@ export class Tables {
         if (isClosed) continue
         known.closedAt = null
         known.facts = opened.facts
+        known.rule = opened.facts.rule
         known.version += 1
         continue
       }
-      const row: StoredCase = { ...opened, version: 1, openedAt: now, closedAt: isClosed ? now : null }
+      const row: StoredCase = {
+        ...opened,
+        rule: opened.facts.rule,
+        version: 1,
+        openedAt: now,
+        closedAt: isClosed ? now : null,
+      }
       this.cases.set(row.id, row)
       this.#caseIds.set(name, row.id)
       if (row.operationId === null) continue
       const siblings = this.#casesOf.get(row.operationId) ?? []
       this.#casesOf.set(row.operationId, [...siblings, row])
     }
-    for (const { id, isTouched } of cases.changed) {
+    for (const { id, told, isTouched } of cases.changed) {
       const row = this.cases.get(id)
-      if (row && isTouched) row.version += 1
+      if (!row) continue
+      const facts = told.at(-1)
+      const isNew = facts !== undefined && !isDeepStrictEqual(facts, row.facts)
+      if (isNew) Object.assign(row, { facts, rule: facts.rule })
+      if (isTouched || isNew) row.version += 1
     }
     for (const id of cases.closedIds) {
       const row = this.cases.get(id)

@@ -59,7 +59,7 @@ const SOMETIMES: readonly PartnerCapability[] = [
 ]
 
 /** The kinds of cases about events. */
-const EVENT_CASES = ['unmatched_event', 'disputed_event', 'quarantined_event'] as const
+const EVENT_CASES = ['event_set_aside', 'event_set_aside', 'event_set_aside'] as const
 
 /** A world. */
 export class World {

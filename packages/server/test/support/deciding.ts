@@ -17,10 +17,11 @@ import { refundTerms } from './limits.ts'
 
 const selectOpen = statement<
   [kind: string],
-  { id: string; operation_id: string; kind: string; reference: string; facts: Document }
+  { id: string; operation_id: string; kind: string; reference: string; rule: string; facts: Document }
 >(
   'test.open_cases',
-  'SELECT id, operation_id, kind, reference, facts FROM "case" WHERE closed_at IS NULL AND kind = $1 ORDER BY opened_at',
+  `SELECT id, operation_id, kind, reference, facts ->> 'rule' AS rule, facts FROM "case"
+    WHERE closed_at IS NULL AND kind = $1 ORDER BY opened_at`,
 )
 
 /** What an operator orders besides the decision. */

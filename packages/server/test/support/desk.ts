@@ -5,19 +5,23 @@ import { entriesOf } from '../../src/engine/postings.ts'
 
 /** Deciding a case in tests of the rules alone. */
 
-/** A case, and what an operator orders about it. */
+/**
+ * A case, and what an operator orders about it.
+ * @param cause its kind, and after a blank the rule that opened it
+ */
 export function ordered(
   decision: DeskDecision,
-  kind: string,
+  cause: string,
   reference: string,
   given: Partial<DeskOrder> & { readonly facts?: DecidableCase['facts'] } = {},
 ): { readonly openCase: DecidableCase & OpenCase; readonly order: DeskOrder } {
   const { facts = {}, ...order } = given
+  const [kind = '', rule = ''] = cause.split(' ')
   return {
-    openCase: { id: `case of ${kind}`, kind, reference, version: 1, facts },
+    openCase: { id: `case of ${cause}`, kind, reference, rule, version: 1, facts },
     order: {
       decision,
-      caseId: `case of ${kind}`,
+      caseId: `case of ${cause}`,
       operator: 'Ana',
       approver: 'Bruno',
       reason: 'the payer asked for it',

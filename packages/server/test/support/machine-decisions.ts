@@ -194,7 +194,7 @@ function learnedBy(
   return {
     ...(suspended?.[reference] === undefined ? {} : { suspended: { ...suspended, [reference]: 0 } }),
     ...(isUnheld && isEnd ? { isFree: true } : {}),
-    ...(isUnheld && (isEnd || kind === 'confirmed_after_release') ? { heldAgain: 0 } : {}),
+    ...(isUnheld && (isEnd || kind === 'debit_in_suspense') ? { heldAgain: 0 } : {}),
     ...(CONFIRMING.has(posts) || posts === 'suspense_credited' ? { isConfirmed: true } : {}),
     ...(posts === 'payout_return_credited' ? { isBack: true } : {}),
     ...(decision === 'not_executed' ? { isFailureNotified: true } : {}),
@@ -205,7 +205,7 @@ function amountsOf(operation: Operation, openCase: OpenCase, decision: DeskDecis
   const { suspended = {}, isFree, heldAgain = 0 } = operation.facts as Walked
   const { valueCents: v, feeCents: f } = operation
   const stated = BigInt(Math.abs(suspended[openCase.reference] ?? 0))
-  const isAgain = decision === 'executed' || openCase.kind === 'confirmed_after_release'
+  const isAgain = decision === 'executed' || openCase.kind === 'debit_in_suspense'
   const h = decision === 'executed' && !isFree ? v + f : isAgain ? BigInt(heldAgain) : 0n
   const there = state.balance('available') + (decision === 'executed' ? h : 0n)
   const d = min(there, stated)

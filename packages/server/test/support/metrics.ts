@@ -1,6 +1,6 @@
 import { ADMIN_TOKEN, type World } from './world.ts'
 
-/** The value of a series, such as `pixgate_cases_open{kind="unmatched_event"}`; `undefined` where there is none. */
+/** The value of a series, such as `pixgate_cases_open{kind="event_set_aside"}`; `undefined` where there is none. */
 export type Series = (series: string) => number | undefined
 
 /** Reads the text format of Prometheus. */

@@ -90,7 +90,7 @@ export function operationAfter<Op extends Operation>(
 
 /**
  * Compares what a decision books, tells, opens and closes with its row. The operation had cases open of the kinds
- * `result_missing`, which a doubt that ends closes, and `amount_differs`, which none closes.
+ * `charge_unclear` or `outcome_unknown`, which a doubt that ends closes, and one of money in suspense, which none closes.
  * @param entries of the journal, as text
  * @param notification its body, and the reference that tells notifications of one operation apart
  */
@@ -103,7 +103,8 @@ export function assertEffects(
 ): void {
   const { posts, emits, opens, reference = '' } = row
   const endsDoubt = reasonIn(place) !== null && reasonIn(placeAfter(row, place)) === null
-  assert.deepEqual(decision.closes, endsDoubt ? ['result_missing'] : [])
+  const waiting = row.rule.startsWith('cash-in.') ? 'charge_unclear' : 'outcome_unknown'
+  assert.deepEqual(decision.closes, endsDoubt ? [waiting] : [])
   assert.deepEqual(journalsOf(decision), posts ? [{ kind: posts, reference, entries }] : [])
   const notified = (decision.notifications ?? []).map(({ operationId: _, body, ...rest }) => ({
     ...rest,
@@ -111,7 +112,7 @@ export function assertEffects(
   }))
   assert.deepEqual(notified, emits ? [{ eventType: emits, ...notification }] : [])
   const opened = (decision.cases ?? []).map(({ operationId: _, ...rest }) => rest)
-  assert.deepEqual(opened, opens ? [{ kind: opens, reference, facts: row.evidence ?? {} }] : [])
+  assert.deepEqual(opened, opens ? [{ kind: opens, reference, facts: { ...row.evidence, rule: row.rule } }] : [])
 }
 
 /** The journals of a decision, each with its entries as text: account, centavos, and the name that the merchant sees. */

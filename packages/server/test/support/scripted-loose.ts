@@ -35,6 +35,8 @@ export interface Circumstances {
 /** How a kind of case comes to be, and decisions that it then offers. */
 export interface LooseScenario {
   readonly kind: LooseCase
+  /** The rule that opens it, where several do. */
+  readonly rule?: string
   /** What the bank cannot be asked. */
   readonly lacking?: readonly string[]
   /** Brings the case about. @returns what decisions may name */
@@ -106,11 +108,12 @@ const HOUR = 3_600_000
 
 /** Makes a decision in a world of its own. Our books are then as the bank tells, and all that was written is sound. */
 export async function decideLooseAs(t: TestContext, scenario: LooseScenario, decision: LooseDecision): Promise<void> {
-  const { kind, lacking = [], arrange, decisions } = scenario
+  const { kind, rule, lacking = [], arrange, decisions } = scenario
   const pix = await looseWorld(t, lacking)
   const id = await arrange(pix)
   const { given = {}, before, moreCents = 0n } = decisions[decision]?.(id ?? '') ?? {}
   await before?.(pix)
+  if (rule !== undefined) assert.equal((await pix.find(kind)).facts.rule, rule)
   await pix.decide(kind, decision, given)
   // All that the bank still has to say comes in.
   for (const wait of [1_000, 60_000, 60_000, HOUR, HOUR]) await pix.later(wait)

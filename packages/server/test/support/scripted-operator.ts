@@ -21,6 +21,8 @@ export type Truth = (pix: World, id: string) => Promise<Proof>
 /** How a kind of case comes to be, and each decision that it then offers. */
 export interface Scenario {
   readonly kind: string
+  /** The rule that opens it. */
+  readonly rule: string
   readonly environment?: Readonly<Record<string, string>>
   readonly bank?: WorldOptions['bank']
   /** Brings the case about. @returns the id of the operation */
@@ -57,7 +59,8 @@ async function casework(t: TestContext, { kind, environment, bank, arrange }: Sc
 /** Makes a decision in a world of its own, where the case offers just those that are expected. */
 export async function decideAs(t: TestContext, scenario: Scenario, decision: DeskDecision): Promise<void> {
   const { pix, headers, operationId, read, id } = await casework(t, scenario)
-  const { options } = await read(`/${id}`)
+  const { options, facts } = await read(`/${id}`)
+  assert.equal(facts.rule, scenario.rule)
   const { decisions, untrue = [] } = scenario
   assert.deepEqual(
     options.filter(({ isOffered }: { isOffered: boolean }) => isOffered).map(nameOf),

@@ -24,7 +24,7 @@ function named(word: string, guards: readonly string[]): string[] {
  * What it does to the money the desk's tests say.
  */
 export function assertDecision({ on, posts, opens, decides }: Row): void {
-  assert.ok(opens === undefined || opens === 'still_reserved')
+  assert.ok(opens === undefined || opens === 'outcome_unknown')
   if (posts !== undefined) assert.ok(decides !== undefined || on === 'operator.received')
 }
 

@@ -30,7 +30,7 @@ const selectDecided = statement<[references: readonly string[]], { reference: st
      FROM unnest($1::text[]) AS r (reference)
     CROSS JOIN LATERAL (
       SELECT c.facts FROM "case" c
-       WHERE c.operation_id IS NULL AND c.kind = 'statement_differs' AND c.closed_at IS NOT NULL
+       WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NOT NULL
          AND (c.reference = r.reference OR starts_with(c.reference, r.reference || ' again '))
        ORDER BY c.closed_at DESC LIMIT 1) c`,
 )
@@ -41,7 +41,7 @@ const selectRetold = statement<[references: readonly string[]], { entry: string;
      FROM unnest($1::text[]) AS r (entry)
     CROSS JOIN LATERAL (
       SELECT c.reference, c.facts FROM "case" c
-       WHERE c.operation_id IS NULL AND c.kind = 'statement_differs' AND c.closed_at IS NULL AND c.facts ? 'before'
+       WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NULL AND c.facts ? 'before'
          AND (c.reference = r.entry OR starts_with(c.reference, r.entry || ' again '))
        ORDER BY c.opened_at DESC, c.id DESC LIMIT 1) c`,
 )

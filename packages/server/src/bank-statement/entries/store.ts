@@ -26,16 +26,18 @@ export interface EntryMarking {
 }
 
 /** Cases about entries and gaps are known by these. */
-export const UNEXPLAINED = 'statement_unexplained' as const
-export const MISSING = 'statement_missing' as const
+export const MISSING = 'line_missing' as const
+
+/** The case of outgoing money that the books do not have. What came in is an adjustment's. */
+export const UNEXPLAINED = 'unexplained_debit' as const
 
 /**
  * Closes, in SQL, the cases of a kind about what a table expression names.
- * @param reference what the case is known by @param now the parameter
+ * @param kind an expression @param reference what the case is known by @param now the parameter
  */
 export function closingCasesOf(kind: string, reference: string, from: string, now: string): string {
   return `UPDATE "case" c SET closed_at = ${now} FROM ${from}
-    WHERE c.kind = '${kind}' AND c.operation_id IS NULL AND c.reference = ${reference} AND c.closed_at IS NULL`
+    WHERE c.kind = ${kind} AND c.operation_id IS NULL AND c.reference = ${reference} AND c.closed_at IS NULL`
 }
 
 /** See {@link entryParameters}. */
@@ -69,9 +71,9 @@ const settle = statement<
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[])
          AS r (direction, id, kind, outcome, operation_id)
       WHERE ${IS_ROW} AND s.settled_at IS NULL
-     RETURNING s.kind, s.id
+     RETURNING s.direction, s.kind, s.id
    )
-   ${closingCasesOf(UNEXPLAINED, `s.kind || ' ' || s.id`, 'settled s', '$6')}`,
+   ${closingCasesOf(`'${UNEXPLAINED}'`, `s.kind || ' ' || s.id`, 'settled s', '$6')}`,
 )
 
 const noteAt = (name: string, column: 'asked_at' | 'reported_at') =>

@@ -142,14 +142,14 @@ const IS_HELD_CREDIT = `EXISTS (SELECT FROM operation o
 const selectDifferences = statement<[to: string], DifferenceRow>(
   'closes.differences',
   `WITH found AS (
-     SELECT CASE s.direction WHEN 'in' THEN 'unexplained_credit' ELSE 'statement_unexplained' END AS kind, ${ENTRY_CASE} AS reference, ${SIGNED} AS cents, NULL::uuid AS operation_id
+     SELECT CASE s.direction WHEN 'in' THEN 'unexplained_credit' ELSE 'unexplained_debit' END AS kind, ${ENTRY_CASE} AS reference, ${SIGNED} AS cents, NULL::uuid AS operation_id
        FROM statement_entry s
       WHERE s.settled_at IS NULL AND s.occurred_at < $1
         AND (s.kind = 'TARIFF'
              OR NOT EXISTS (SELECT FROM movement m WHERE m.direction = s.direction AND m.id = s.id) AND NOT ${IS_HELD}
                 AND NOT ${IS_HELD_CREDIT})
      UNION ALL
-     SELECT 'statement_differs', ${ENTRY_CASE},
+     SELECT 'line_differs', ${ENTRY_CASE},
             ${SIGNED} + coalesce((SELECT sum(e.amount_cents)
                                     FROM movement m
                                     JOIN entry e ON e.operation_id = m.operation_id AND e.reference = s.id
@@ -157,7 +157,7 @@ const selectDifferences = statement<[to: string], DifferenceRow>(
                                    WHERE m.direction = s.direction AND m.id = s.id), 0), NULL
        FROM statement_entry s WHERE s.outcome = 'DIFFERS' AND s.occurred_at < $1
      UNION ALL
-     SELECT 'statement_missing', g.direction || ' ' || g.id, sum(e.amount_cents), NULL
+     SELECT 'line_missing', g.direction || ' ' || g.id, sum(e.amount_cents), NULL
        FROM statement_gap g
        JOIN entry e ON e.operation_id = g.operation_id AND e.reference = g.id AND e.account_id = ${SETTLEMENT}
                    AND g.direction = ${DIRECTION} AND e.at < $1

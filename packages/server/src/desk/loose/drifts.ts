@@ -58,6 +58,6 @@ function casesOf({ name, meaning, examples }: Verified['drifts'][number]): Case[
     operationId: null,
     kind: 'ledger_drift',
     reference: `${name} ${sha256(what).toString('hex').slice(0, 32)}`,
-    facts: { check: name, meaning, what },
+    facts: { rule: 'desk.60', check: name, meaning, what },
   }))
 }

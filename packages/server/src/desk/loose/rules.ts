@@ -1,4 +1,4 @@
-import { type JournalTemplate, journals, type LooseDecision, limits, looseCaseKind, min, Refusal } from '@pixgate/spec'
+import { caseKind, type JournalTemplate, journals, type LooseDecision, limits, min, Refusal } from '@pixgate/spec'
 import {
   type Create,
   type Decision,
@@ -19,7 +19,7 @@ import { centsIn } from './subject.ts'
 
 /** What may be decided here and now. @source rules#desk.50 */
 export function optionsOf(read: ReadCase): readonly LooseOption[] {
-  const { decisions = {} } = looseCaseKind(read.kind) ?? {}
+  const { decisions = {} } = caseKind(read.kind) ?? {}
   if (read.closedAt !== null) return []
   return (Object.entries(decisions) as [LooseDecision, string][]).flatMap(([decision, says]) =>
     isPossible(read, decision) ? [{ decision, says, needs: decision === 'book' ? ['operationId'] : [] }] : [],

@@ -115,11 +115,11 @@ export function createLooseStore(database: Queries): LooseStore {
     known: async ({ kind, reference, facts }) => {
       const [first, rest] = partsOf(reference)
       // What it is about stands in its facts: the same entry may have several.
-      if (kind === 'statement_differs') {
+      if (kind === 'line_differs') {
         const { direction, movementId } = facts
         return { entry: undefined, movement: await movementOf(database, String(direction), String(movementId)) }
       }
-      if (kind === 'statement_unexplained') {
+      if (kind === 'unexplained_credit' || kind === 'unexplained_debit') {
         return { entry: await entryOf(database, first, rest), movement: undefined }
       }
       return { entry: undefined, movement: await movementOf(database, first, rest) }

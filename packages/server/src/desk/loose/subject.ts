@@ -32,11 +32,12 @@ export interface KnownMoney {
 /** What adjustments of a case have in common. Cases about the same money have the same. */
 export function aboutOf({ kind, reference }: Pick<StoredCase, 'kind' | 'reference'>): string {
   switch (kind) {
-    case 'statement_unexplained':
+    case 'unexplained_credit':
+    case 'unexplained_debit':
       return `movement ${reference}`
-    case 'statement_missing':
+    case 'line_missing':
       return `missing ${reference}`
-    case 'statement_differs':
+    case 'line_differs':
       return `difference ${reference.replace(/ again \d+$/, '')}`
     default:
       return reference
@@ -50,11 +51,12 @@ export function moneyOf(
   { entry, movement }: KnownMoney,
 ): CaseSubject {
   switch (kind) {
-    case 'statement_unexplained':
+    case 'unexplained_credit':
+    case 'unexplained_debit':
       return entry ? { is: 'movement', entry: entry.kind, ...movementOf(entry) } : { is: 'nothing' }
-    case 'statement_missing':
+    case 'line_missing':
       return lacking(movement, booked)
-    case 'statement_differs': {
+    case 'line_differs': {
       const cents = differenceCents(facts, movement)
       return cents === undefined ? { is: 'nothing' } : { is: 'difference', cents: cents - correctedCents(booked) }
     }

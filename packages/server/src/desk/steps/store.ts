@@ -15,7 +15,7 @@ export interface StoredCase extends DecidableCase {
   readonly version: number
 }
 
-const CASE = `SELECT id, kind, reference, facts, amount_cents AS "atStakeCents", operation_id AS "operationId", closed_at AS "closedAt", version
+const CASE = `SELECT id, kind, reference, coalesce(facts ->> 'rule', '') AS rule, facts, amount_cents AS "atStakeCents", operation_id AS "operationId", closed_at AS "closedAt", version
      FROM "case" WHERE id = $1`
 
 const selectCase = statement<[id: string], StoredCase>('desk.decided_case', CASE)

@@ -40,8 +40,8 @@ export const openedCases: Part = {
 }
 
 /**
- * Changes cases that stay open, each once. One of an operation keeps the facts of the first report; a later one raises its amount. Where
- * its operation changed, its version grows.
+ * Changes cases that stay open, each once. A report of it again replaces its facts and its rule, and raises its amount; where that says
+ * something new, the trigger of the table raises its version. Where its operation changed, its version grows.
  * @source rules#desk.48, rules#engine.22
  */
 export const changedCases: Part = {
@@ -49,16 +49,20 @@ export const changedCases: Part = {
   isWanted: ({ cases }) => cases.changed.length > 0,
   sql: ({ draft, draft: { cases } }, p) => `
   changed_case AS (
-    UPDATE "case" c SET amount_cents = greatest(c.amount_cents, r.amount_cents), version = c.version + r.is_touched::int
+    UPDATE "case" c SET facts = coalesce(r.facts, c.facts), amount_cents = greatest(c.amount_cents, r.amount_cents),
+                        version = c.version + r.is_touched::int
       FROM ${p.rows('r', {
         id: ['uuid', cases.changed.map(({ id }) => id)],
         amount_cents: [
           'bigint',
           cases.changed.map(({ told, operationId }) => mostCents(told, draft.operation(operationId ?? ''))),
         ],
+        facts: ['jsonb', cases.changed.map(({ told }) => (told.length === 0 ? null : JSON.stringify(told.at(-1))))],
         is_touched: ['boolean', cases.changed.map(({ isTouched }) => isTouched)],
       })}
-     WHERE c.id = r.id AND (r.is_touched OR r.amount_cents > coalesce(c.amount_cents, 0)) AND c.closed_at IS NULL
+     WHERE c.id = r.id AND c.closed_at IS NULL
+       AND (r.is_touched OR r.amount_cents > coalesce(c.amount_cents, 0)
+            OR ${withoutTimes('c.facts')} <> ${withoutTimes('r.facts')})
        AND (SELECT yes FROM go)
   )`,
 }

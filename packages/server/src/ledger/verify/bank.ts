@@ -66,6 +66,9 @@ function centsIn(facts: string): string {
   return `CASE jsonb_typeof(${facts} -> 'valueCents') WHEN 'number' THEN (${facts} ->> 'valueCents')::numeric END`
 }
 
+/** The kinds of case of a difference between the bank and the books. */
+const DIFFERENCES = "'unexplained_debit', 'line_missing', 'line_differs', 'statement_unreadable'"
+
 /** A case is opened once a connector can be late no longer, and closes by itself where the difference ends. */
 const selectDifferences = statement<
   [],
@@ -76,12 +79,12 @@ const selectDifferences = statement<
           trunc(cents)::text AS cents, floor(extract(epoch FROM opened_at) * 1000)::float8 AS opened
      FROM (SELECT c.*,
                   CASE WHEN kind <> 'statement_unreadable' THEN coalesce(
-                    CASE kind WHEN 'statement_differs' THEN nullif(
+                    CASE kind WHEN 'line_differs' THEN nullif(
                       abs(${centsIn('facts')} - coalesce(${centsIn("facts -> 'booked'")}, ${centsIn("facts -> 'before'")})), 0) END,
                     amount_cents) END AS cents
              FROM "case" c
             WHERE closed_at IS NULL
-              AND (operation_id IS NULL AND kind LIKE 'statement\\_%' OR kind IN ('movement_elsewhere', 'unexplained_credit'))) d
+              AND (operation_id IS NULL AND kind IN (${DIFFERENCES}) OR kind IN ('movement_elsewhere', 'unexplained_credit'))) d
     ORDER BY d.cents DESC NULLS FIRST, d.opened_at, d.id`,
 )
 

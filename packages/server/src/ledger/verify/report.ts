@@ -1,4 +1,4 @@
-import { formatReais, looseCaseKind } from '@pixgate/spec'
+import { caseKind, formatReais } from '@pixgate/spec'
 import type { BankComparison, BankDifference, ComparedBalance } from './bank.ts'
 import { checks } from './checks.ts'
 import type { AccountTotal, Verification } from './store.ts'
@@ -89,7 +89,7 @@ function statementText({ statement, differences }: BankComparison): string[] {
       : `Books compared with the bank's statement from ${instant(statement.from)} to ${instant(statement.until)}: ` +
         `${counted(statement.movements, 'movement')}, ${verdict}`,
     ...[...Map.groupBy(differences, ({ kind }) => kind)].flatMap(([kind, those]) => [
-      `✘ ${kind}: ${those.length}. ${looseCaseKind(kind)?.meaning ?? BOOKED_TWICE}`,
+      `✘ ${kind}: ${those.length}. ${caseKind(kind)?.meaning ?? BOOKED_TWICE}`,
       ...those.map((difference) => `    ${differenceText(difference)}`),
     ]),
   ]
@@ -127,7 +127,7 @@ function comparedText(balance: ComparedBalance): string[] {
       : [
           isDecided
             ? `An operator has decided what is unexplained${about}`
-            : `✘ close_differs: ${formatReais(unexplainedCents)}${about}. ${looseCaseKind('close_differs')?.meaning}`,
+            : `✘ close_differs: ${formatReais(unexplainedCents)}${about}. ${caseKind('close_differs')?.meaning}`,
         ]),
   ]
 }

@@ -115,7 +115,7 @@ export const truthChecks: readonly Check[] = [
          -- What events told beyond what is kept: the bank was asked, and whatever it has is booked by its own word.
          AND NOT (t.source = 'event' AND t.booked_cents = 0
                   AND EXISTS (SELECT FROM "case" c
-                               WHERE c.operation_id = t.operation_id AND c.kind = 'too_many_payments'))`,
+                               WHERE c.operation_id = t.operation_id AND c.kind = 'payment_unconfirmed'))`,
   },
   {
     name: 'money-owners',

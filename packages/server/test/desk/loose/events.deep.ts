@@ -27,7 +27,7 @@ async function setAside(t: TestContext, options: WorldOptions = {}, environment:
   const { read: readCase, ...desk } = decidingOver(pix)
   assert.equal(await postEvent(pix, body), 200)
   await waits()
-  assert.deepEqual(await cases(pix.database), ['unmatched_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside'])
   return {
     ...pix,
     made,
@@ -45,19 +45,19 @@ function wordsOf({ state, outcome }: { readonly state: string; readonly outcome:
 
 test('[desk.57] a set-aside event is read with its bytes as they came, and what may be decided of it', async (t) => {
   const pix = await setAside(t)
-  const { event } = await pix.readCase('unmatched_event')
+  const { event } = await pix.readCase('event_set_aside')
   assert.equal(Buffer.from(event.body, 'base64').toString(), pix.body)
-  assert.deepEqual(await pix.offered('unmatched_event'), ['book', 'ask_again', 'close'])
+  assert.deepEqual(await pix.offered('event_set_aside'), ['book', 'ask_again', 'close'])
 })
 
 test('[desk.58] [EV-7] an event is applied to the charge that the operator names, and its case closes by itself', async (t) => {
   const pix = await setAside(t, BELIEVED)
-  const order = await pix.order('unmatched_event', 'book', { operationId: pix.made.id })
+  const order = await pix.order('event_set_aside', 'book', { operationId: pix.made.id })
   await pix.send(order)
   await pix.later(0)
   assert.equal((await pix.read(pix.made.id)).status, 'PAID')
   assert.deepEqual(await pix.outcomes(), ['DONE APPLIED'])
-  assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside (closed)'])
   await assert.rejects(pix.send(order), { code: 'case_changed' })
   const decided = (await audit(pix.database)).filter(({ action }) => action === 'case.decided')
   assert.deepEqual(
@@ -70,7 +70,7 @@ test('[desk.58] [EV-7] an event is applied to the charge that the operator names
 test('[desk.34] [desk.52] the order to apply an event counts with its money, and books nothing by itself', async (t) => {
   for (const options of [BELIEVED, {}]) {
     const pix = await setAside(t, options)
-    const order = await pix.order('unmatched_event', 'book', { operationId: pix.made.id })
+    const order = await pix.order('event_set_aside', 'book', { operationId: pix.made.id })
     const dry = await pix.send({ ...order, dryRun: true })
     assert.deepEqual(shapeOf(dry.effects), {
       amountCents: 1000,
@@ -89,7 +89,7 @@ test('[desk.34] [desk.52] the order to apply an event counts with its money, and
 
 test('[desk.52] an event and its order are one commit: what is refused leaves no step, and the same key the same answer', async (t) => {
   const pix = await setAside(t, BELIEVED)
-  const order = await pix.order('unmatched_event', 'book', { operationId: '0198c0de-7a11-7000-8000-5f1d3c2b1a09' })
+  const order = await pix.order('event_set_aside', 'book', { operationId: '0198c0de-7a11-7000-8000-5f1d3c2b1a09' })
   const { caseId, ...body } = order
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'idempotency-key': 'one' }
   const path = `/operator/cases/${caseId}/decisions`
@@ -97,19 +97,19 @@ test('[desk.52] an event and its order are one commit: what is refused leaves no
     const { status, body: problem } = await pix.call('POST', path, body, headers)
     assert.deepEqual([status, problem.errors.map(({ field }: { field: string }) => field)], [400, ['operationId']])
   }
-  assert.deepEqual((await pix.readCase('unmatched_event')).steps, [])
+  assert.deepEqual((await pix.readCase('event_set_aside')).steps, [])
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
 })
 
 test('[desk.58] an operator’s word alone makes no money: what the bank does not confirm stays a case', async (t) => {
   const pix = await setAside(t)
-  await pix.decide('unmatched_event', 'book', { operationId: pix.made.id })
+  await pix.decide('event_set_aside', 'book', { operationId: pix.made.id })
   await pix.waits()
   assert.equal((await pix.read(pix.made.id)).status, 'PENDING')
   assert.deepEqual(await balances(pix.database), {})
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
-  assert.deepEqual(await cases(pix.database), ['unmatched_event'])
-  assert.deepEqual(await pix.offered('unmatched_event'), ['book', 'ask_again', 'close'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside'])
+  assert.deepEqual(await pix.offered('event_set_aside'), ['book', 'ask_again', 'close'])
 })
 
 test('[desk.58] what the bank confirms of the charge that was named is booked by its word, once', async (t) => {
@@ -117,14 +117,14 @@ test('[desk.58] what the bank confirms of the charge that was named is booked by
   await pix.behave({ eventDelayMs: 3_600_000 })
   const { endToEndId } = await pix.bankAction(`charges/${pix.made.id}/pay`)
   const event = paidEvent({ ...pix.made, id: 'nobody', providerTransactionId: 'y' }, { endToEndId, valueCents: 1000 })
-  await pix.decide('unmatched_event', 'close')
+  await pix.decide('event_set_aside', 'close')
   assert.equal(await postEvent(pix, event), 200)
   await pix.waits()
   assert.equal((await pix.read(pix.made.id)).status, 'PAID', 'the statement had it')
-  await pix.decide('unmatched_event', 'book', { operationId: pix.made.id })
+  await pix.decide('event_set_aside', 'book', { operationId: pix.made.id })
   await pix.later(0)
   assert.deepEqual((await pix.outcomes()).at(-1), 'DONE KNOWN')
-  assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)', 'unmatched_event (closed)'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside (closed)', 'event_set_aside (closed)'])
   await pix.assertBooksAgree()
 })
 
@@ -132,7 +132,7 @@ test('[desk.58] an operation of another kind, or none, is refused and the event 
   const pix = await setAside(t)
   for (const operationId of ['0198c0de-7a11-7000-8000-5f1d3c2b1a09', 'nobody', undefined]) {
     const given = operationId === undefined ? {} : { operationId }
-    await assert.rejects(pix.decide('unmatched_event', 'book', given), { code: 'validation_error' })
+    await assert.rejects(pix.decide('event_set_aside', 'book', given), { code: 'validation_error' })
   }
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
 })
@@ -140,36 +140,36 @@ test('[desk.58] an operation of another kind, or none, is refused and the event 
 test('[desk.57] an event that is replayed is matched again, as it stands', async (t) => {
   const pix = await setAside(t, BELIEVED)
   const { id } = await pix.charge('10.00', { externalId: 'nobody' })
-  await pix.decide('unmatched_event', 'ask_again')
+  await pix.decide('event_set_aside', 'ask_again')
   await pix.later(0)
   assert.deepEqual(await pix.outcomes(), ['DONE APPLIED'])
   assert.equal((await pix.read(id)).status, 'RECONCILIATION_REQUIRED', 'it is dated before the charge')
-  assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)', 'paid_before_charge'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside (closed)', 'payment_in_suspense'])
   await assertBooks(pix.database)
 })
 
 test('[desk.57] an event that is replayed and matches nothing is given up again, with the same case', async (t) => {
   const pix = await setAside(t)
-  await pix.decide('unmatched_event', 'ask_again')
+  await pix.decide('event_set_aside', 'ask_again')
   await pix.waits()
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
-  assert.deepEqual(await cases(pix.database), ['unmatched_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside'])
 })
 
 test('[desk.57] an event that is dismissed is applied to nothing and kept', async (t) => {
   const pix = await setAside(t)
-  const order = await pix.order('unmatched_event', 'close')
+  const order = await pix.order('event_set_aside', 'close')
   await pix.send(order)
   await pix.waits()
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
-  assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside (closed)'])
   await assert.rejects(pix.send(order), { code: 'case_changed' })
   await assertBooks(pix.database)
 })
 
 test('[desk.51] of an event replayed, attributed and dismissed at once, one decision counts', async (t) => {
   const pix = await setAside(t)
-  const order = await pix.order('unmatched_event', 'ask_again', { operationId: pix.made.id })
+  const order = await pix.order('event_set_aside', 'ask_again', { operationId: pix.made.id })
   const decisions = (['ask_again', 'book', 'close'] as const).map((decision) => pix.send({ ...order, decision }))
   const results = await Promise.allSettled(decisions)
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
@@ -183,7 +183,7 @@ test('[desk.59] the case of an event closes by itself when the same event comes 
   assert.equal(await postEvent(pix, pix.body), 200)
   await pix.later(0)
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED', 'DONE APPLIED'])
-  assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)', 'paid_before_charge'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside (closed)', 'payment_in_suspense'])
 })
 
 test('[desk.47] [desk.57] what cannot be read is dismissed, or read again by a later version, by two people, and attributed to nothing', async (t) => {
@@ -194,7 +194,7 @@ test('[desk.47] [desk.57] what cannot be read is dismissed, or read again by a l
     200,
   )
   await pix.later(0)
-  const [{ id: caseId }] = (await pix.read('?kind=quarantined_event')).data
+  const [{ id: caseId }] = (await pix.read('?kind=event_set_aside')).data
   const { options } = await pix.read(`/${caseId}`)
   assert.deepEqual(
     options.map(({ decision, needsSecondPerson }: Record<string, unknown>) => [decision, needsSecondPerson]),
@@ -209,9 +209,9 @@ test('[desk.47] [desk.57] what cannot be read is dismissed, or read again by a l
   }
   await decide('ask_again')
   await pix.later(0)
-  assert.deepEqual(await cases(pix.database), ['quarantined_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside'])
   await decide('close')
-  assert.deepEqual(await cases(pix.database), ['quarantined_event (closed)'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside (closed)'])
 })
 
 test('[desk.58] [CI-10] [EV-34] an event whose references name two charges is applied to the one that the operator names', async (t) => {
@@ -219,21 +219,21 @@ test('[desk.58] [CI-10] [EV-34] an event whose references name two charges is ap
   const [one, other] = [await pix.charge('10.00'), await pix.charge('10.00')]
   assert.equal(await postEvent(pix, paidEvent({ ...one, valueCents: 1000 }, { externalId: other.id })), 200)
   for (const wait of PARKED) await pix.later(wait)
-  assert.deepEqual(await cases(pix.database), ['disputed_event'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside'])
   assert.deepEqual(await balances(pix.database), {})
-  await decidingOver(pix).decide('disputed_event', 'book', { operationId: other.id })
+  await decidingOver(pix).decide('event_set_aside', 'book', { operationId: other.id })
   await pix.later(0)
   assert.deepEqual([(await pix.read(one.id)).status, (await pix.read(other.id)).status], ['PENDING', 'PAID'])
-  assert.deepEqual(await cases(pix.database), ['disputed_event (closed)'])
+  assert.deepEqual(await cases(pix.database), ['event_set_aside (closed)'])
   await assertBooks(pix.database)
 })
 
 test('[desk.52] the money of an event that is attributed counts in the amount from which on it takes a second person', async (t) => {
   const pix = await setAside(t, BELIEVED, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
-  const attributed = pix.decide('unmatched_event', 'book', { operationId: pix.made.id })
+  const attributed = pix.decide('event_set_aside', 'book', { operationId: pix.made.id })
   await assert.rejects(attributed, { code: 'insufficient_role' }, 'nobody is named who could propose it')
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
-  await assert.rejects(pix.decide('unmatched_event', 'close'), { code: 'insufficient_role' })
+  await assert.rejects(pix.decide('event_set_aside', 'close'), { code: 'insufficient_role' })
 })
 
 test('[desk.47] [desk.52] an event that tells no money may end an operation: it is applied by two people, and dismissed by one', async (t) => {

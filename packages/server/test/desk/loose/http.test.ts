@@ -25,7 +25,7 @@ test('[desk.50] [desk.57] an event that was set aside is in the list, with its b
   for (const wait of PARKED) await pix.later(wait)
   const read = operator(pix)
   const [{ id, kind, operation }] = (await read('cases')).data
-  assert.deepEqual([kind, operation], ['unmatched_event', null])
+  assert.deepEqual([kind, operation], ['event_set_aside', null])
   const whole = await read(`cases/${id}`)
   assert.equal(Buffer.from(whole.event.body, 'base64').toString(), event)
   assert.deepEqual(

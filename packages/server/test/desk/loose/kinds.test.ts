@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type LooseCase, type LooseDecision, looseCases } from '@pixgate/spec'
+import { type CaseKind, caseKinds, type LooseCase, type LooseDecision } from '@pixgate/spec'
 import type { CaseSubject, ReadCase } from '../../../src/desk/loose/index.ts'
 import { optionsOf } from '../../../src/desk/loose/rules.ts'
 
@@ -33,14 +33,12 @@ const booked = [{ status: 'CREDITED', valueCents: 1n }] as const
 
 /** What each kind is about, where there is something to decide. What is booked or told meanwhile closes its case by itself. */
 const SUBJECTS: Readonly<Record<LooseCase, readonly CaseSubject[]>> = {
-  statement_unexplained: [MOVEMENT],
-  statement_missing: [-1n, 1n].map((cents) => ({ is: 'difference', cents })),
-  statement_differs: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
+  unexplained_debit: [MOVEMENT],
+  line_missing: [-1n, 1n].map((cents) => ({ is: 'difference', cents })),
+  line_differs: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
   adjustment_requested: [-1n, 1n].map((cents) => ({ is: 'request', cents })),
   statement_unreadable: [NOTHING],
-  unmatched_event: [EVENT, { ...EVENT, body: null }, { ...EVENT, setAsideAt: null }, { ...EVENT, isReadable: false }],
-  disputed_event: [EVENT],
-  quarantined_event: [EVENT, { ...EVENT, isReadable: false }],
+  event_set_aside: [EVENT, { ...EVENT, body: null }, { ...EVENT, setAsideAt: null }, { ...EVENT, isReadable: false }],
   ledger_drift: [NOTHING],
   close_differs: [NOTHING],
 }
@@ -62,25 +60,25 @@ for (const [kind, subjects] of Object.entries(SUBJECTS) as [LooseCase, readonly 
       assert.ok(decisions.length > 0)
       for (const decision of decisions) seen.add(decision)
     }
-    assert.deepEqual([...seen].toSorted(), Object.keys(looseCases[kind].decisions).toSorted(), 'each can be reached')
+    assert.deepEqual([...seen].toSorted(), Object.keys(caseKinds[kind].decisions).toSorted(), 'each can be reached')
   })
 }
 
 test('[desk.50] every kind and every decision is explained in a whole sentence', () => {
-  for (const { meaning, decisions } of Object.values(looseCases)) {
+  for (const { meaning, decisions = {} } of Object.values<CaseKind>(caseKinds)) {
     for (const says of [meaning, ...Object.values(decisions)]) assert.match(says, /^[A-Z].*\.$/)
   }
 })
 
 /** Kinds about money that the bank and the books have otherwise. */
-const HOLDING = ['statement_unexplained', 'statement_missing'] as const
+const HOLDING = ['unexplained_debit', 'line_missing'] as const
 
 test('[desk.61] no case of no operation that holds money can be closed', () => {
   for (const kind of HOLDING) {
     for (const subject of SUBJECTS[kind]) assert.ok(!decisionsOf(kind, subject).includes('close'), kind)
   }
   const closable = [-1n, 0n, 1n].map((cents) =>
-    decisionsOf('statement_differs', { is: 'difference', cents }).includes('close'),
+    decisionsOf('line_differs', { is: 'difference', cents }).includes('close'),
   )
   assert.deepEqual(closable, [false, true, false])
 })

@@ -20,7 +20,7 @@ async function missing(t: TestContext) {
     transactionId: 'tx',
   })
   await fixture.minutes(10)
-  assert.deepEqual(await open(fixture), ['statement_missing'])
+  assert.deepEqual(await open(fixture), ['line_missing'])
   return { ...fixture, charge, entry }
 }
 
@@ -38,8 +38,8 @@ const DECISIONS = [
 for (const [decision, expected] of DECISIONS) {
   test(`[desk.54] [PL-3] a credit that the bank does not have: ${decision} makes the books equal`, async (t) => {
     const fixture = await missing(t)
-    assert.deepEqual(await fixture.offered('statement_missing'), ['reverse', 'write_off'])
-    const order = await fixture.order('statement_missing', decision)
+    assert.deepEqual(await fixture.offered('line_missing'), ['reverse', 'write_off'])
+    const order = await fixture.order('line_missing', decision)
     const dry = await fixture.send({ ...order, dryRun: true })
     assert.deepEqual(shapeOf((await fixture.send(order)).effects), shapeOf(dry.effects))
     assert.equal(dry.effects?.amountCents, 100_00)
@@ -52,7 +52,7 @@ for (const [decision, expected] of DECISIONS) {
 
   test(`[desk.56] [PL-16] [statement.15] a movement that the bank tells after ${decision} is new unexplained money`, async (t) => {
     const fixture = await missing(t)
-    await fixture.decide('statement_missing', decision)
+    await fixture.decide('line_missing', decision)
     fixture.bank.answer = () => pageOf([{ ...fixture.entry, occurredAt: fixture.clock.now() }])
     await fixture.minutes(3)
     assert.deepEqual(await open(fixture), ['unexplained_credit'])
@@ -73,14 +73,14 @@ for (const [decision, expected] of DECISIONS) {
 test('[desk.54] [desk.61] a missing movement is not closed, whatever explains it', async (t) => {
   const fixture = await missing(t)
   const evidence = { reference: 'letter 7' }
-  await assert.rejects(fixture.decide('statement_missing', 'close', { evidence }), { code: 'not_possible_in_state' })
-  assert.deepEqual(await open(fixture), ['statement_missing'])
+  await assert.rejects(fixture.decide('line_missing', 'close', { evidence }), { code: 'not_possible_in_state' })
+  assert.deepEqual(await open(fixture), ['line_missing'])
   assert.deepEqual(await balances(fixture.database), BOOKED)
 })
 
 test('[desk.51] a decision about a movement that the statement has by then is refused', async (t) => {
   const fixture = await missing(t)
-  const order = await fixture.order('statement_missing', 'write_off')
+  const order = await fixture.order('line_missing', 'write_off')
   fixture.bank.answer = () => pageOf([{ ...fixture.entry, occurredAt: fixture.clock.now() }])
   await fixture.minutes(2)
   await assert.rejects(fixture.send(order), { code: 'case_changed' })
@@ -104,16 +104,16 @@ for (const isFirstOtherwise of [false, true]) {
     }
     if (!isFirstOtherwise) await tell(100_00n)
     await tell(90_00n)
-    await fixture.decide('statement_differs', 'write_off')
+    await fixture.decide('line_differs', 'write_off')
     const short = { available: 99_00n, settlement: -90_00n, fees: 1_00n, losses: -10_00n }
     for (let reading = 0; reading < 2; reading++) {
       await tell(90_00n)
       assert.deepEqual([await open(fixture), await balances(fixture.database)], [[], short], 'it does not come back')
     }
     await tell(100_00n)
-    assert.deepEqual(await open(fixture), ['statement_differs'], 'nothing is undone in silence')
+    assert.deepEqual(await open(fixture), ['line_differs'], 'nothing is undone in silence')
     assert.deepEqual(await balances(fixture.database), short)
-    await fixture.decide('statement_differs', 'write_off')
+    await fixture.decide('line_differs', 'write_off')
     for (let reading = 0; reading < 2; reading++) {
       await tell(100_00n)
       assert.deepEqual([await open(fixture), await balances(fixture.database)], [[], BOOKED])
@@ -142,7 +142,7 @@ for (const [valueCents, decision, expected] of DIFFERENCES) {
     fixture.bank.answer = () => pageOf([entry])
     await fixture.sweep()
     await fixture.minutes(6)
-    await fixture.decide('statement_differs', decision)
+    await fixture.decide('line_differs', decision)
     await fixture.minutes(10)
     assert.deepEqual(await balances(fixture.database), expected)
     assert.deepEqual(await open(fixture), [])
@@ -164,7 +164,7 @@ test('[desk.56] a movement that the bank told otherwise twice is decided by what
     await fixture.minutes(minutes)
   }
   const shownCents = async () => {
-    const [facts, ...more] = (await caseFacts(fixture.database, 'statement_differs')) as { valueCents: number }[]
+    const [facts, ...more] = (await caseFacts(fixture.database, 'line_differs')) as { valueCents: number }[]
     assert.equal(more.length, 0)
     return facts?.valueCents
   }
@@ -179,7 +179,7 @@ test('[desk.56] a movement that the bank told otherwise twice is decided by what
   await tell(90_00n, 2)
   assert.equal(await shownCents(), 90_00, 'told again as at first')
   await tell(80_00n, 2)
-  const { effects } = await fixture.decide('statement_differs', 'write_off')
+  const { effects } = await fixture.decide('line_differs', 'write_off')
   assert.equal(effects?.amountCents, 20_00)
   assert.equal((await balances(fixture.database)).settlement, -80_00n)
   await assertBooks(fixture.database)

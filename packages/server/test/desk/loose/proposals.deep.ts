@@ -81,7 +81,7 @@ test('[desk.52] [desk.58] an event that is attributed is approved by another per
   const told = paidEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' }, { endToEndId })
   assert.equal(await postEvent(pix, told), 200)
   for (const wait of PARKED) await pix.later(wait)
-  const id = await found(pix, 'unmatched_event')
+  const id = await found(pix, 'event_set_aside')
   const { body } = await pix.decide(id, 'book', { operationId: made.id })
   assert.deepEqual([body.outcome, body.effects.amountCents], ['proposed', 1000])
   assert.equal((await pix.say(id, body.proposalId, true)).body.outcome, 'approved')
@@ -100,7 +100,7 @@ test('[desk.46] [desk.52] an event is not dismissed, nor applied again, by one p
   const told = paidEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' }, { endToEndId })
   assert.equal(await postEvent(pix, told), 200)
   for (const wait of PARKED) await pix.later(wait)
-  const id = await found(pix, 'unmatched_event')
+  const id = await found(pix, 'event_set_aside')
   for (const decision of ['close', 'ask_again']) {
     const { body } = await pix.decide(id, decision)
     assert.deepEqual([body.outcome, body.effects.amountCents], ['proposed', 1000], decision)
@@ -151,7 +151,7 @@ test('[desk.51] [desk.48] what is told again with another time leaves a proposal
             operationId: null,
             kind: 'close_differs',
             reference: 'a',
-            facts: { valueCents, since: 'noon', occurredAt },
+            facts: { rule: 'close.3', valueCents, since: 'noon', occurredAt },
           },
         ],
         outcome: undefined,
@@ -161,10 +161,10 @@ test('[desk.51] [desk.48] what is told again with another time leaves a proposal
   await tell(500, 1)
   const order = await fixture.order('close_differs', 'close')
   await tell(500, 2)
-  assert.deepEqual(await facts(), { valueCents: 500, since: 'noon', occurredAt: 1 })
+  assert.deepEqual(await facts(), { rule: 'close.3', valueCents: 500, since: 'noon', occurredAt: 1 })
   assert.equal((await fixture.order('close_differs', 'close')).version, order.version)
   await tell(400, 3)
-  assert.deepEqual(await facts(), { valueCents: 400, since: 'noon', occurredAt: 3 })
+  assert.deepEqual(await facts(), { rule: 'close.3', valueCents: 400, since: 'noon', occurredAt: 3 })
   await assert.rejects(fixture.send(order), { code: 'case_changed' })
   const { effects } = await fixture.decide('close_differs', 'close')
   assert.equal(effects?.amountCents, 500, 'it counts with the most that was told')
@@ -177,7 +177,9 @@ test('[desk.51] [desk.48] what is told again with another time leaves a proposal
 const telling = (valueCents: number, occurredAt: number): Command<undefined> => ({
   reads: [],
   decide: () => ({
-    cases: [{ operationId: null, kind: 'close_differs', reference: 'a', facts: { valueCents, occurredAt } }],
+    cases: [
+      { operationId: null, kind: 'close_differs', reference: 'a', facts: { rule: 'close.3', valueCents, occurredAt } },
+    ],
     outcome: undefined,
   }),
 })

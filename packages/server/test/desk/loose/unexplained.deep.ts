@@ -28,10 +28,11 @@ async function unexplained(
   return { ...fixture, kind }
 }
 
+
 const LEFT = { kind: 'PAYOUT_SENT', direction: 'out' } as const
 
 function kindOf({ direction = 'in' }: Partial<StatementEntry>): string {
-  return direction === 'in' ? 'unexplained_credit' : 'statement_unexplained'
+  return direction === 'in' ? 'unexplained_credit' : 'unexplained_debit'
 }
 
 /** What arrived is booked until somebody decides. */
@@ -84,7 +85,7 @@ test('[desk.53] [desk.61] what is offered of money that arrived, and that left, 
   const arrived = await unexplained(t)
   assert.deepEqual((await arrived.offered('unexplained_credit')).toSorted(), OFFERED)
   const left = await unexplained(t, LEFT)
-  assert.deepEqual(await left.offered('statement_unexplained'), ['book', 'debit', 'write_off'])
+  assert.deepEqual(await left.offered('unexplained_debit'), ['book', 'debit', 'write_off'])
   for (const fixture of [arrived, left]) {
     await assert.rejects(fixture.decide(fixture.kind, 'close'), { code: 'not_possible_in_state' })
   }
@@ -92,7 +93,7 @@ test('[desk.53] [desk.61] what is offered of money that arrived, and that left, 
 
 test('[desk.34] [ledger.recover] what a decision repays of debts is told before, and in its answer', async (t) => {
   const fixture = await unexplained(t, LEFT)
-  await fixture.decide('statement_unexplained', 'debit')
+  await fixture.decide('unexplained_debit', 'debit')
   const charge = await fixture.charge()
   const entry = paymentOf(charge, 'E2', { reference: STRANGER, valueCents: 150_00n, occurredAt: fixture.clock.now() })
   fixture.bank.answer = () => pageOf([entry])
@@ -215,7 +216,7 @@ test('[desk.53] [EV-7] a payment that is dated before the charge that the operat
   const charge = await fixture.charge()
   await fixture.decide('unexplained_credit', 'book', { operationId: charge.id })
   assert.equal((await fixture.read(charge.id))?.status, 'RECONCILIATION_REQUIRED')
-  await assertSettled(fixture, { settlement: -100_00n, suspense_in: 100_00n }, ['paid_before_charge'])
+  await assertSettled(fixture, { settlement: -100_00n, suspense_in: 100_00n }, ['payment_in_suspense'])
 })
 
 test('[desk.51] of two operations that are named at the same time one gets the movement, and nothing is booked twice', async (t) => {
@@ -232,10 +233,10 @@ test('[desk.53] an operation that does not exist, or is of another kind, is refu
   const fixture = await unexplained(t, LEFT)
   const charge = await fixture.charge()
   for (const operationId of [STRANGER, charge.id, undefined]) {
-    const order = await fixture.order('statement_unexplained', 'book', operationId ? { operationId } : {})
+    const order = await fixture.order('unexplained_debit', 'book', operationId ? { operationId } : {})
     await assert.rejects(fixture.send(order), { code: 'validation_error' })
   }
-  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+  assert.deepEqual(await cases(fixture.database), ['unexplained_debit'])
 })
 
 test('[desk.56] [PL-16] what the statement tells otherwise after it was booked is a case with the difference, and each telling once', async (t) => {
@@ -248,12 +249,12 @@ test('[desk.56] [PL-16] what the statement tells otherwise after it was booked i
   }
   tell(90_00n)
   await fixture.minutes(1)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['debit', 'write_off'])
-  await fixture.decide('statement_differs', 'debit')
+  assert.deepEqual(await fixture.offered('line_differs'), ['debit', 'write_off'])
+  await fixture.decide('line_differs', 'debit')
   await assertSettled(fixture, { available: 90_00n, settlement: -90_00n })
   tell(95_00n)
   await fixture.minutes(1)
-  await fixture.decide('statement_differs', 'write_off')
+  await fixture.decide('line_differs', 'write_off')
   await assertSettled(fixture, { available: 90_00n, settlement: -95_00n, losses: 5_00n })
 })
 
@@ -267,14 +268,14 @@ test('[desk.56] [PL-16] what is open after a decision shows what is told last: t
     await fixture.minutes(1)
   }
   await tell(140_00n)
-  await fixture.decide('statement_differs', 'credit')
+  await fixture.decide('line_differs', 'credit')
   await assertSettled(fixture, { available: 140_00n, settlement: -140_00n })
   await tell(70_00n)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['debit', 'write_off'])
+  assert.deepEqual(await fixture.offered('line_differs'), ['debit', 'write_off'])
   await tell(140_00n)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['close'], 'bank and books agree')
+  assert.deepEqual(await fixture.offered('line_differs'), ['close'], 'bank and books agree')
   await tell(120_00n)
-  const { effects } = await fixture.decide('statement_differs', 'debit')
+  const { effects } = await fixture.decide('line_differs', 'debit')
   assert.equal(effects?.amountCents, 20_00)
   await assertSettled(fixture, { available: 120_00n, settlement: -120_00n })
   await tell(120_00n)
@@ -290,18 +291,18 @@ test('[desk.56] [desk.61] what is told as it was at first, after a case of it wa
     await fixture.minutes(1)
   }
   await tell(140_00n)
-  await assert.rejects(fixture.decide('statement_differs', 'close'), { code: 'not_possible_in_state' })
+  await assert.rejects(fixture.decide('line_differs', 'close'), { code: 'not_possible_in_state' })
   await tell(100_00n)
-  await fixture.decide('statement_differs', 'close')
+  await fixture.decide('line_differs', 'close')
   await tell(70_00n)
-  assert.notDeepEqual(await fixture.offered('statement_differs'), ['close'])
+  assert.notDeepEqual(await fixture.offered('line_differs'), ['close'])
   await tell(100_00n)
-  assert.deepEqual(await fixture.offered('statement_differs'), ['close'], 'it is told as it is kept')
+  assert.deepEqual(await fixture.offered('line_differs'), ['close'], 'it is told as it is kept')
   await tell(70_00n)
   const booked = payment({ endToEndId: 'E1', valueCents: 90_00n, occurredAt: fixture.clock.now() })
   await fixture.apply(charge.id, { on: 'partner.confirmed', payment: booked, transactionId: null })
   fixture.bank.answer = () => pageOf([])
   await fixture.minutes(7)
-  const { effects } = await fixture.decide('statement_differs', 'write_off')
+  const { effects } = await fixture.decide('line_differs', 'write_off')
   assert.equal(effects?.amountCents, 20_00, 'what the books have otherwise is the same case')
 })

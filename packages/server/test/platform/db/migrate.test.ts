@@ -195,7 +195,6 @@ test('[engine.10] the guard knows every move of the tables; a later version only
     reasons: {},
     triggers: ['block'],
     guards: {},
-    cases: {},
     lines: [{ from: 'PENDING', on: 'block', to: 'BLOCKED', rule: 'cash-in.states.1', says: 'It is blocked.' }],
   })
   await migrate(url, [next])

@@ -1,0 +1,186 @@
+/**
+ * Every kind of case: which operations it is about, what it means, and where the money is that it is about. A kind says what a person has
+ * to decide; the cause is the rule that opened the case, in its facts.
+ */
+
+/** What an operator may decide of a case of no operation. */
+export type LooseDecision = 'book' | 'credit' | 'debit' | 'write_off' | 'reverse' | 'ask_again' | 'close'
+
+/** Every decision about a case of no operation. */
+export const looseDecisionNames: readonly LooseDecision[] = [
+  'book',
+  'credit',
+  'debit',
+  'write_off',
+  'reverse',
+  'ask_again',
+  'close',
+]
+
+/** A kind of case. */
+export interface CaseKind {
+  /** The kinds of operation that it is about; none: it is about no operation. */
+  readonly of: readonly ('cash_in' | 'cash_out' | 'refund_in' | 'adjustment')[]
+  /** The sentence that an operator reads. */
+  readonly meaning: string
+  /** Where the money is that waits for a decision; `nothing`: none does. */
+  readonly holds: 'suspense' | 'reserve' | 'difference' | 'nothing'
+  /** The decisions about a case of no operation, each with what it does. Those of operations are lines of their tables. */
+  readonly decisions?: Readonly<Partial<Record<LooseDecision, string>>>
+}
+
+const ORDERS = ['cash_out', 'refund_in'] as const
+const ALL = ['cash_in', ...ORDERS] as const
+
+const CLOSE = 'Close it as explained. No money is booked.'
+
+const BOOK = 'Hand the movement over to the operation that you name, which books it by its own table.'
+
+/**
+ * The kinds of case.
+ * @source rules#desk.50
+ */
+export const caseKinds = {
+  payment_in_suspense: {
+    of: ['cash_in'],
+    meaning:
+      'A payment arrived that does not pay the charge as it was ordered: another amount, a second payment, one outside its time, or one while the charge was in doubt. The money is in suspense.',
+    holds: 'suspense',
+  },
+  payment_unconfirmed: {
+    of: ['cash_in'],
+    meaning: 'Events reported payments of the charge that the bank, queried, does not confirm. Nothing was booked.',
+    holds: 'nothing',
+  },
+  charge_unclear: {
+    of: ['cash_in'],
+    meaning:
+      'The bank gave no clear answer about the charge: none, one that contradicts the order, or one after the charge had ended. No payment was booked.',
+    holds: 'nothing',
+  },
+  outcome_unknown: {
+    of: ORDERS,
+    meaning: 'The outcome of the order is missing or contradicts what was sent. The money stays reserved.',
+    holds: 'reserve',
+  },
+  bank_contradicts: {
+    of: ALL,
+    meaning: 'The bank contradicts what it reported before, or what is booked. No money waits in suspense for it.',
+    holds: 'nothing',
+  },
+  debit_in_suspense: {
+    of: ALL,
+    meaning: 'Money left that is not yet the operation’s: it is in suspense. What is reserved stays reserved.',
+    holds: 'suspense',
+  },
+  return_in_suspense: {
+    of: ['cash_out'],
+    meaning: 'Money of the payout came back, and it is unclear whether it is credited. It is in suspense.',
+    holds: 'suspense',
+  },
+  movement_elsewhere: {
+    of: ALL,
+    meaning: 'The bank reports a movement that is booked on another operation. It is in suspense here.',
+    holds: 'suspense',
+  },
+  return_unexplained: {
+    of: ['cash_in'],
+    meaning:
+      'Money went back, and for 15 minutes the bank has not said whether a refund under way is it. The amount that was available is held.',
+    holds: 'suspense',
+  },
+  unexplained_credit: {
+    of: ['adjustment'],
+    meaning: 'The bank’s statement has money that came in and that no operation explains. It is in suspense.',
+    holds: 'suspense',
+  },
+  unexplained_debit: {
+    of: [],
+    meaning: 'The bank’s statement has money that left and that the books do not have. It is booked nowhere.',
+    holds: 'difference',
+    decisions: {
+      book: BOOK,
+      debit: 'Book it and let the merchant bear it; what the balance does not have is owed.',
+      write_off: 'Book it as a loss.',
+    },
+  },
+  line_missing: {
+    of: [],
+    meaning: 'The books have a movement that the bank’s statement does not have. It stays booked.',
+    holds: 'difference',
+    decisions: {
+      reverse:
+        'Take the credit back that the bank does not have: its charge has failed, and the merchant, who is notified, owes what the balance does not have.',
+      credit: 'Give the merchant back what did not leave.',
+      write_off: 'Leave the merchant’s balance as it is: the difference is a loss, or a gain.',
+    },
+  },
+  line_differs: {
+    of: [],
+    meaning:
+      'The bank’s statement has a movement otherwise than the books, or had it otherwise before. The books stay as they were.',
+    holds: 'difference',
+    decisions: {
+      credit: 'Book what the bank has more and credit it to the merchant.',
+      debit: 'Book what the bank has less and let the merchant bear it; what the balance does not have is owed.',
+      write_off: 'Book the difference as a gain or as a loss.',
+      close: 'Close it as explained, where no difference is left. No money is booked.',
+    },
+  },
+  statement_unreadable: {
+    of: [],
+    meaning:
+      'The bank’s statement has an item that cannot be read. The others are read; its window is read again every hour. Nothing was booked.',
+    holds: 'nothing',
+    decisions: { close: CLOSE },
+  },
+  event_set_aside: {
+    of: [],
+    meaning:
+      'An event of the bank was set aside: it names nothing that is known, contradicts itself or the bank, or cannot be true. It was applied to nothing.',
+    holds: 'nothing',
+    decisions: {
+      book: 'Apply the event to the operation that you name, as if it had named it. Where the bank can be queried, it is queried first, and only what it confirms is booked.',
+      ask_again: 'Match and apply the event again, as it stands.',
+      close: 'Close it: the event is applied to nothing. It is kept.',
+    },
+  },
+  ledger_drift: {
+    of: [],
+    meaning: 'The verification of the books found a fault. Nothing was booked.',
+    holds: 'nothing',
+    decisions: { close: CLOSE },
+  },
+  close_differs: {
+    of: [],
+    meaning: 'The close of a day differs from the bank’s balance by what no open case explains. Nothing was booked.',
+    holds: 'nothing',
+    decisions: { close: CLOSE },
+  },
+  adjustment_requested: {
+    of: [],
+    meaning: 'An operator asked for an adjustment of the balance that takes a second person. Nothing was booked.',
+    holds: 'nothing',
+    decisions: {
+      credit: 'Book the adjustment: the money came in, and is available.',
+      debit: 'Book the adjustment: the money went out of what is available.',
+      close: 'Close it without an adjustment.',
+    },
+  },
+} as const satisfies Readonly<Record<string, CaseKind>>
+
+/** The name of a kind of case. */
+export type CaseKindName = keyof typeof caseKinds
+
+/** A kind of case that has no operation. */
+export type LooseCase = {
+  [Name in CaseKindName]: (typeof caseKinds)[Name] extends { readonly decisions: object } ? Name : never
+}[CaseKindName]
+
+/** A kind of case that an operation of these tables opens. */
+export type OperationCase = Exclude<CaseKindName, LooseCase>
+
+/** A kind of case; `undefined` for one that this version does not know. */
+export function caseKind(name: string): CaseKind | undefined {
+  return Object.hasOwn(caseKinds, name) ? caseKinds[name as CaseKindName] : undefined
+}
