@@ -95,17 +95,17 @@ CREATE TRIGGER closing_told AFTER UPDATE OF closed_at ON "case" FOR EACH ROW
         AND NEW.kind IN ('line_missing', 'unexplained_credit', 'unexplained_debit', 'line_differs'))
   EXECUTE FUNCTION tell_closed_case();
 
--- Steps of operators towards a decision about a case: decisions, proposals, approvals and refusals.
+-- What operators say of a case: decisions, proposals, approvals, refusals and notes.
 CREATE TABLE case_step (
   id                   uuid PRIMARY KEY,
   case_id              uuid NOT NULL,
-  step                 text NOT NULL CHECK (step IN ('decided', 'proposed', 'approved', 'refused')),
+  step                 text NOT NULL CHECK (step IN ('decided', 'proposed', 'approved', 'refused', 'noted')),
   -- The proposal that is approved or refused.
   proposal_id          uuid,
   -- The id of an operator; `admin`: the administrative token.
   operator_id          text NOT NULL,
   operator_name        text,
-  -- JSON object: the decision with its evidence as it was ordered; of an approval or a refusal the reason.
+  -- JSON object: the decision with its evidence as it was ordered; of an approval or a refusal the reason, of a note the text.
   content              jsonb NOT NULL,
   -- The version of the case that the operator had read.
   case_version         text NOT NULL,

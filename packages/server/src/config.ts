@@ -236,7 +236,7 @@ export const serviceVariables = variables({
     productionShape: Type.Literal(false, { description: 'false: webhooks could reach private addresses' }),
     default: 'true',
     productionDefault: 'false',
-    description: 'Whether receivers may be http, on any port, at private addresses.',
+    description: 'Whether endpoints may be http, on any port, at private addresses.',
   },
   PIXGATE_TRUST_PROXY: {
     shape: networksOrNone(),

@@ -80,8 +80,8 @@ export const caseKinds = {
   },
   movement_elsewhere: {
     of: ALL,
-    meaning: 'The bank reports a movement that is booked on another operation. It is in suspense here.',
-    holds: 'suspense',
+    meaning: 'The bank reports a movement that is booked on another operation. Nothing was booked here.',
+    holds: 'nothing',
   },
   return_unexplained: {
     of: ['cash_in'],

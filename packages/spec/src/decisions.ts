@@ -6,14 +6,12 @@
 export const deskTriggers = {
   accept: 'operator.accepted',
   return_to_payer: 'operator.returned_to_payer',
-  debit: 'operator.debited',
   credit: 'operator.credited',
-  return: 'operator.returned',
+  debit: 'operator.debited',
   book: 'operator.attributed',
   executed: 'operator.executed',
   not_executed: 'operator.not_executed',
   write_off: 'operator.written_off',
-  undo: 'operator.undone',
   ask_again: 'operator.asked_again',
   close: 'operator.explained',
 } as const

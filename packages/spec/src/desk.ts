@@ -93,12 +93,13 @@ const person = Type.Object({
 const step = Type.Object(
   {
     id: uuid,
-    step: Type.Enum(['decided', 'proposed', 'approved', 'refused']),
+    step: Type.Enum(['decided', 'proposed', 'approved', 'refused', 'noted']),
     proposalId: nullable({ ...uuid, description: 'The proposal that was approved or refused' }),
     by: person,
     order: {
       ...json,
-      description: 'The decision with its reason and evidence; of an approval or a refusal the reason',
+      description:
+        'The decision with its reason and evidence; of an approval or a refusal the reason, of a note its text',
     },
     amountCents: cents('The largest sum that it moves on any account'),
     isOpen: Type.Boolean({ description: 'It is a proposal that can still be approved' }),
@@ -210,7 +211,7 @@ const caseWhole = Type.Object(
     options: Type.Array(option, { description: 'What the table has for this case, and what each would do' }),
     event: nullable({ ...event, description: 'The event of the bank that was set aside; `null`: it is about none' }),
     steps: Type.Array(step, {
-      description: 'What operators have decided, proposed, approved and refused, in their order',
+      description: 'What operators have decided, proposed, approved, refused and noted, in their order',
     }),
     timeline: nullable({ ...timeline, description: 'All that is known of its operation; `null`: it has none' }),
   },
@@ -413,4 +414,38 @@ export const decideCaseProposal = endpoint({
     },
   },
   errors: ['not_found', 'approver_not_independent', 'proposal_void', 'not_possible_in_state', 'insufficient_balance'],
+})
+
+/** @source rules#desk.62 */
+export const noteCase = endpoint({
+  id: 'noteCase',
+  method: 'POST',
+  path: '/operator/cases/{id}/notes',
+  auth: 'admin',
+  role: 'operator',
+  tag: 'Operator',
+  summary: 'Note something about a case',
+  description:
+    'What was asked at the bank, what the payer said: it stays in the history of the case, changes nothing and voids no proposal. Name no more of a person than it takes.',
+  params: CASE_PARAMS,
+  body: Type.Object(
+    {
+      text: Type.String({
+        minLength: 1,
+        maxLength: limits.deskReasonMaxLength,
+        pattern: FREE_TEXT,
+        description: 'For whoever reads the case next',
+      }),
+    },
+    { title: 'CaseNoteRequest', additionalProperties: false },
+  ),
+  example: { text: 'The bank looks for the payment, ticket 4711' },
+  responses: {
+    201: {
+      description: 'Noted',
+      schema: Type.Object({ id: uuid, at: instant }, { title: 'CaseNote' }),
+      example: { id: PROPOSAL_ID, at: '2026-11-21T13:20:00.000Z' },
+    },
+  },
+  errors: ['not_found'],
 })

@@ -59,8 +59,8 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Espere um segundo e envie a mesma requisição com a mesma chave.',
   },
   duplicate_webhook: {
-    cause: 'Já existe um receptor com este endereço e estes eventos.',
-    cure: 'Não há nada a fazer. `GET /webhook` mostra o receptor.',
+    cause: 'Já existe um endpoint com este endereço e estes eventos.',
+    cure: 'Não há nada a fazer. `GET /webhook` mostra o endpoint.',
   },
   delivery_not_resendable: {
     cause:
@@ -114,7 +114,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Espere até o `mayMoveAt` da chave. Se ela vazou, envie `force`: as entregas recusadas são tentadas de novo.',
   },
   too_many_webhook_secrets: {
-    cause: 'O segredo deste receptor foi trocado três vezes, e todos os anteriores ainda assinam ao lado do mais novo.',
+    cause: 'O segredo deste endpoint foi trocado três vezes, e todos os anteriores ainda assinam ao lado do mais novo.',
     cure: 'Espere até que um expire: `GET /webhook/{webhook_id}` diz quando. Se um vazou, envie `overlapSeconds` 0, e nenhum anterior assina mais.',
   },
   last_admin: {
@@ -208,7 +208,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Leia o cash-in que `existing` informa: `failureCode` e `failureReason` dizem por quê. Uma nova cobrança precisa de um novo `externalId`.',
   },
   too_many_webhooks: {
-    cause: 'Há 20 receptores registrados, que é o máximo.',
+    cause: 'Há 20 endpoints registrados, que é o máximo.',
     cure: 'Veja a lista com `GET /webhook` e remova um que ninguém usa.',
   },
   webhook_url_not_allowed: {
@@ -236,7 +236,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   overloaded: {
     cause:
-      'O serviço não pode atender à requisição agora: a fila está cheia, o banco de dados não responde, a requisição esperou demais ou, em `POST /webhook`, nenhum servidor de nomes informa se o nome do receptor existe. Ela não foi executada.',
+      'O serviço não pode atender à requisição agora: a fila está cheia, o banco de dados não responde, a requisição esperou demais ou, em `POST /webhook`, nenhum servidor de nomes informa se o nome do endpoint existe. Ela não foi executada.',
     cure: 'Espere `Retry-After` segundos e envie a mesma requisição de novo, com o mesmo `externalId` onde houver um.',
   },
 }

@@ -240,7 +240,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   overloaded: {
     cause:
-      'The service cannot take the request now: its queue is full, its database does not answer, the request waited too long, or, of `POST /webhook`, no name server tells whether the receiver’s name exists. It was not carried out.',
+      'The service cannot take the request now: its queue is full, its database does not answer, the request waited too long, or, of `POST /webhook`, no name server tells whether the endpoint’s name exists. It was not carried out.',
     cure: 'Wait `Retry-After` seconds and send the same request again, with the same `externalId` where it has one.',
   },
 }

@@ -14,7 +14,7 @@ import {
 } from './cash-in/index.ts'
 import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out/index.ts'
 import { exportCloseCsv, exportCloseOfx, exportLedger, getClose, listCloses, verifyClose } from './closes.ts'
-import { decideCase, decideCaseProposal, getCase } from './desk.ts'
+import { decideCase, decideCaseProposal, getCase, noteCase } from './desk.ts'
 import { listEvents } from './events-feed.ts'
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
@@ -135,6 +135,7 @@ const businessEndpoints = {
   getCase,
   decideCase,
   decideCaseProposal,
+  noteCase,
   createOperator,
   listOperators,
   deactivateOperator,

@@ -88,11 +88,6 @@ export interface JournalTemplate {
   readonly meaning: string
   /** It books money that moved at the bank this way, under the id that is the journal's reference. */
   readonly movement?: 'in' | 'out'
-  /**
-   * It says that money moved, not whose it is: a movement that another operation has, or had until an operator took that back, may be
-   * booked by it too.
-   */
-  readonly isSuspense?: boolean
   readonly postings: readonly Posting[]
 }
 
@@ -198,7 +193,6 @@ export const journals = {
     symbol: 'J9a',
     meaning: 'money left that cannot be attributed yet',
     movement: 'out',
-    isSuspense: true,
     postings: [
       { account: 'settlement', amount: { p: 1 } },
       { account: 'suspense_out', amount: { p: -1 } },
@@ -208,7 +202,6 @@ export const journals = {
     symbol: 'J10',
     meaning: 'money arrived that cannot be applied',
     movement: 'in',
-    isSuspense: true,
     postings: [
       { account: 'settlement', amount: { p: -1 } },
       { account: 'suspense_in', amount: { p: 1 } },
@@ -229,14 +222,6 @@ export const journals = {
     postings: [
       { account: 'suspense_in', amount: { p: -1 } },
       { account: 'settlement', amount: { p: 1 } },
-    ],
-  },
-  left_handed_over: {
-    symbol: 'J9x',
-    meaning: 'what was in suspense as left is, as an operator decided, booked on another operation',
-    postings: [
-      { account: 'settlement', amount: { p: -1 } },
-      { account: 'suspense_out', amount: { p: 1 } },
     ],
   },
   suspense_credited: {
@@ -290,17 +275,6 @@ export const journals = {
       { account: 'suspense_out', amount: { p: 1 } },
       { account: 'suspense_in', amount: { s: -1 } },
       { account: 'receivable', amount: { d: 1, s: 1, p: -1 } },
-    ],
-  },
-  left_came_back: {
-    symbol: 'J9b',
-    meaning: 'money that was in suspense as left came back, as an operator found; what was held of it is free again',
-    movement: 'in',
-    postings: [
-      { account: 'available', amount: { h: 1 }, shown: 'CASH_OUT_RELEASE' },
-      { account: 'reserved', amount: { h: -1 } },
-      { account: 'settlement', amount: { p: -1 } },
-      { account: 'suspense_out', amount: { p: 1 } },
     ],
   },
   arrival_written_off: {
@@ -412,7 +386,6 @@ export const journals = {
     symbol: 'JB',
     meaning: 'the merchant bears outgoing money that nothing explained; what is not there is owed',
     movement: 'out',
-    isSuspense: true,
     postings: [
       { account: 'settlement', amount: { v: 1 } },
       { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
@@ -423,7 +396,6 @@ export const journals = {
     symbol: 'JL',
     meaning: 'outgoing money that nothing explained is lost',
     movement: 'out',
-    isSuspense: true,
     postings: [
       { account: 'settlement', amount: { v: 1 } },
       { account: 'losses', amount: { v: -1 } },

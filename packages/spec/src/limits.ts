@@ -140,9 +140,9 @@ export const limits = {
   eventsWaitMaxSeconds: 20,
   eventsWaitingMax: 50,
   eventsWaitingOfKeyMax: 10,
-  /** Of random bytes in a receiver's secret. @source rules#webhook-secrets.1 */
+  /** Of random bytes in an endpoint's secret. @source rules#webhook-secrets.1 */
   webhookSecretBytes: 32,
-  /** Those of one receiver that sign at the same time. @source rules#webhook-secrets.3 */
+  /** Those of one endpoint that sign at the same time. @source rules#webhook-secrets.3 */
   webhookSecretsMax: 4,
   /** For which a secret signs beside the next one, unless told otherwise, and at most. @source rules#webhook-secrets.2 */
   webhookSecretOverlapSeconds: 86_400,

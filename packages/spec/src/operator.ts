@@ -46,7 +46,9 @@ export const adjustment = machine({
     'a return of it is under way': 'an amount of it is being returned to its payer',
     'it is no payment': 'it is no payment, but a payout that came back',
     'it left': 'it left the bank’s account, or the bank does not have it',
-    'of a movement': 'the bank’s statement has it, as a movement of its own',
+    'of a movement': 'the bank’s statement has it, as a movement that nobody has booked',
+    'its movement was taken back':
+      'an operation had booked its movement, until an operator took that back, as the bank did not have it',
   },
   // biome-ignore format: one line of the table is one line
   lines: [
@@ -57,6 +59,7 @@ export const adjustment = machine({
     { from: null, on: 'line.unexplained', to: 'HELD', posts: 'held_arrived', opens: 'unexplained_credit', rule: 'adjustment.held.1', says: 'Incoming money that nothing explains is held in suspense, and is a case. That claims no movement: an operation that turns out to be paid by it books it as its own.' },
     { from: 'HELD', on: 'line.explained', to: 'EXPLAINED', posts: 'held_explained', rule: 'adjustment.held.2', says: 'Once an operation, or an adjustment, has booked it, or all of it went back by itself, it is held no more, and its case closes.' },
     { from: 'HELD', on: 'operator.attributed', to: 'EXPLAINED', posts: 'held_explained', decides: 'unexplained_credit', rule: 'adjustment.held.3', says: 'An operator names the operation that it is of, which books it by its own table in the same instant.' },
+    { from: 'HELD', on: 'line.claimed', when: 'its movement was taken back', to: 'SUSPENDED', rule: 'adjustment.held.10', says: 'What the statement has after all, once an operator had taken its booking back, is in suspense under a movement that is booked once: nothing more is booked with the decision.' },
     { from: 'HELD', on: 'line.claimed', to: 'EXPLAINED', posts: 'held_explained', rule: 'adjustment.held.4', says: 'Any other decision, or a part of it that the bank takes back, makes it a movement of the adjustment’s own,' },
     { from: 'EXPLAINED', on: 'line.claimed', to: 'SUSPENDED', posts: 'arrived_unattributed', rule: 'adjustment.held.4', says: 'in suspense under its own id: no operation can book it any more. Both moves and what follows are one change.' },
     { from: 'SUSPENDED', on: 'operator.credited', unless: 'a return of it is under way', to: 'CREDITED', posts: 'held_credited', decides: 'unexplained_credit', rule: 'adjustment.held.5', says: 'What is left of it is the merchant’s, and repays a debt first.' },
@@ -68,7 +71,7 @@ export const adjustment = machine({
     // Outgoing money that nothing explains, and differences.
     { from: null, on: 'operator.debited', when: ['it left', 'of a movement'], to: 'BORNE', posts: 'debit_borne', rule: 'adjustment.differences.1', says: 'Outgoing money that nothing explains is booked when it is decided who bears it: the merchant, who owes what the balance does not have,' },
     { from: null, on: 'operator.written_off', when: ['it left', 'of a movement'], to: 'LOST', posts: 'debit_written_off', rule: 'adjustment.differences.1', says: 'or the house.' },
-    { from: null, on: 'operator.debited', when: 'it left', to: 'BORNE', posts: 'difference_borne', rule: 'adjustment.differences.2', says: 'So is what the bank has less than the books have of a movement.' },
+    { from: null, on: 'operator.debited', when: 'it left', to: 'BORNE', posts: 'difference_borne', rule: 'adjustment.differences.2', says: 'So is what the bank has less than the books have of a movement, and what left after all, once an operator had taken its booking back.' },
     { from: null, on: 'operator.written_off', when: 'it left', to: 'LOST', posts: 'difference_lost', rule: 'adjustment.differences.2', says: 'It is a loss where the house bears it.' },
     { from: null, on: 'operator.written_off', to: 'GAINED', posts: 'difference_gained', rule: 'adjustment.differences.3', says: 'What the bank has more is a gain of the house where the merchant is not credited with it.' },
   ],

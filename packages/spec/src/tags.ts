@@ -7,9 +7,9 @@ export const tags = {
   'Refund-in': 'Refunds: all or part of a paid charge goes back to who paid it.',
   Balance: 'What is available, reserved and owed.',
   Ledger: 'Every movement of the available balance, and the balance after it.',
-  Webhooks: 'Receivers of notifications, and the key that verifies what they receive.',
+  Webhooks: 'Endpoints of notifications, and the key that verifies what they receive.',
   Notifications:
-    'What the service sends to the registered receivers, signed, at least once, in no certain order. Verify `Digital-Signature` over the raw bytes, answer 2xx within 5 seconds, and do the work afterwards.',
+    'What the service sends to the registered endpoints, signed, at least once, in no certain order. Verify `Digital-Signature` over the raw bytes, answer 2xx within 5 seconds, and do the work afterwards.',
   Operator: 'What the operator does by hand, with the administrative token.',
   Partner: 'What the bank calls; integrators do not.',
   Sandbox: 'Controls of the simulated bank. Only the sandbox has them.',

@@ -120,7 +120,7 @@ export interface OpenEntry extends StatementEntry {
   readonly adjustmentId: string | null
   /** The adjustment that books this entry: it holds incoming money, or somebody bears it; `null`: none does. */
   readonly heldBy: { readonly id: string; readonly status: string } | null
-  /** It takes back a payment that an adjustment had. */
+  /** It takes back a payment that an adjustment had, and no more went back than that. */
   readonly isOfHeld: boolean
   /** The operation that had the movement booked until an operator took that back; else `null`. */
   readonly takenBackFrom: string | null

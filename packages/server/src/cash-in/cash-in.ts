@@ -25,6 +25,8 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts, Retu
   readonly stampOffsetMs?: number
   /** Every payment that was booked: end-to-end id → centavos. */
   readonly payments?: Readonly<Record<string, number>>
+  /** Payments that the bank tells of this charge and another operation has: end-to-end id → centavos. */
+  readonly elsewhere?: Readonly<Record<string, number>>
   /** Epoch milliseconds, the partner's word. */
   readonly paidAt?: number
   readonly payerName?: string | null

@@ -58,7 +58,6 @@ function learnedBy(
     case 'arrival_handed_over':
     case 'arrival_written_off':
       return { facts: arrivalDecided(cashIn, reference) }
-    case 'left_handed_over':
     case 'left_written_off':
     case 'return_debited':
       return { facts: departureDecided(cashIn, reference, evidence.returnId, row.posts === 'return_debited') }

@@ -237,6 +237,10 @@ function factsAfterPayment(
       },
     }
   }
+  if (row.opens === 'movement_elsewhere') {
+    const elsewhere = { ...cashIn.facts.elsewhere, [payment.endToEndId]: Number(payment.valueCents) }
+    return { ...ids, facts: { elsewhere, ...settled } }
+  }
   return { ...ids, facts: { ...(row.posts ? { payments } : {}), ...settled } }
 }
 
@@ -248,7 +252,7 @@ function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> 
   if (unnamedReturn(cashIn, returnId)) {
     return { closes: openCaseIds(cashIn, (open) => open.rule === UNNAMED && open.reference === returnId) }
   }
-  const held = returnsInDoubt(cashIn).filter(([, { heldCents }]) => heldCents !== undefined)
+  const held = returnsInDoubt(cashIn).filter(([, { heldCents, isInCase }]) => heldCents !== undefined || isInCase)
   const isLast = held.length === 1 && held[0]?.[0] === returnId
   return isLast ? { closes: openCaseIds(cashIn, ({ kind }) => kind === 'return_unexplained') } : {}
 }

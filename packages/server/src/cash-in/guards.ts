@@ -100,6 +100,8 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     !('payment' in input && input.payment !== undefined) &&
     refundedCents(cashIn) + input.valueCents > paidCents(cashIn),
   'a refund may explain it': ({ cashIn, input }) => input.on === 'return.told' && fateOf(cashIn, input) === 'in_doubt',
+  'it was held before': ({ cashIn, input }) =>
+    input.on === 'return.unexplained' && returnInDoubt(cashIn, input.returnId)?.wasHeld === true,
   'money of it is held': ({ cashIn, input }) =>
     input.on === 'return.known' &&
     (returnInDoubt(cashIn, input.returnId)?.heldCents !== undefined ||

@@ -39,6 +39,8 @@ export type KnownReturn =
   | { readonly state: 'at_refund'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
   /** An operator ended its suspense. Where that debited the merchant it counts as gone back. */
   | { readonly state: 'decided'; readonly cents: number; readonly isDebited: boolean }
+  /** Another operation has it. */
+  | { readonly state: 'elsewhere'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
   /** Another id of a return that has its own row. */
   | { readonly state: 'alias'; readonly cents: number }
   /** Only an event reported it; it was held, and none of our refunds was it. */
@@ -67,6 +69,8 @@ export type ReturnInDoubt = {
   readonly heldCents?: number
   /** It was held and released before. Each return is held once, as each journal is posted once. */
   readonly wasHeld?: boolean
+  /** A case is open for it without a hold. */
+  readonly isInCase?: boolean
 }
 
 type SuspendedReturn = {
@@ -119,7 +123,6 @@ export type RefundEvent =
       readonly valueCents: bigint
       readonly payment?: string
     }
-  | { readonly on: 'refund.undone'; readonly refundId: string; readonly returnId: string }
   | {
       readonly on: 'refund.named'
       readonly refundId: string
@@ -486,8 +489,8 @@ export function returnsAnswered(cashIn: CashIn, refundId: string, hasEnded: bool
     .map(([returnId]) => returnId)
 }
 
-function mayBeHeld({ heldCents, wasHeld }: ReturnInDoubt): boolean {
-  return heldCents === undefined && !wasHeld
+function mayBeHeld({ heldCents, isInCase }: ReturnInDoubt): boolean {
+  return heldCents === undefined && !isInCase
 }
 
 function overdueAt({ since }: ReturnInDoubt): number {
@@ -537,10 +540,6 @@ export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<C
       return bookedReturn(cashIn, input.returnId) === undefined
         ? withReturn(cashIn, input.returnId, taken(cashIn, input))
         : {}
-    case 'refund.undone': {
-      const isBooked = own(cashIn.facts.returns, input.returnId)?.state === 'booked'
-      return isBooked ? withReturn(cashIn, input.returnId, undefined) : {}
-    }
     case 'refund.named': {
       const { transactionId, payment } = input
       const named: OpenRefund = { valueCents: Number(input.valueCents), transactionId, ...(payment && { payment }) }
@@ -556,7 +555,8 @@ export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<C
     case 'return.unexplained': {
       const known = own(cashIn.facts.returns, input.returnId)
       if (known?.state !== 'in_doubt') return {}
-      return withReturn(cashIn, input.returnId, { ...known, heldCents: Number(input.heldCents) })
+      const after = known.wasHeld ? { isInCase: true } : { heldCents: Number(input.heldCents) }
+      return withReturn(cashIn, input.returnId, { ...known, ...after })
     }
     case 'return.known':
       return withReturn(cashIn, input.returnId, afterDoubt(cashIn, input.returnId))
@@ -572,6 +572,10 @@ function factsOfReported(
   const { returnId } = reported
   if (posts !== undefined) return withReturn(cashIn, returnId, suspended(cashIn, reported, posts))
   if (opens === 'bank_contradicts' && !when.includes('returns exceed the payment')) return {}
+  if (opens === 'movement_elsewhere') {
+    const cents = Number(reported.valueCents)
+    return withReturn(cashIn, returnId, { state: 'elsewhere', cents, ...keptDoubt(cashIn, returnId) })
+  }
   const isInDoubt = when.includes('a refund may explain it') || when.includes('a return to the payer may explain it')
   if (!isInDoubt) return withReturn(cashIn, returnId, booked(cashIn, reported))
   return {

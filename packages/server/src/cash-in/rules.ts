@@ -130,7 +130,10 @@ function recognise(cashIn: CashIn, told: CashInEvent, nowMs: number): CashInEven
       case 'work.done':
         return isAtRest(cashIn, nowMs)
       case 'partner.confirmed':
-        return bookedAmount(cashIn, input.payment) === input.payment.valueCents
+        return (
+          bookedAmount(cashIn, input.payment) === input.payment.valueCents ||
+          own(cashIn.facts.elsewhere, input.payment.endToEndId) === Number(input.payment.valueCents)
+        )
       case 'charge.accepted':
         return (cashIn.transactionId ?? input.transactionId) === input.transactionId && isNothingNew(cashIn, input)
       case 'refund.taken':
@@ -139,7 +142,7 @@ function recognise(cashIn: CashIn, told: CashInEvent, nowMs: number): CashInEven
         return isReportedBefore(cashIn, input)
       case 'return.unexplained': {
         const inDoubt = returnInDoubt(cashIn, input.returnId)
-        return inDoubt === undefined || inDoubt.heldCents !== undefined
+        return inDoubt === undefined || inDoubt.heldCents !== undefined || inDoubt.isInCase === true
       }
       case 'return.known':
         return !returnInDoubt(cashIn, input.returnId) && !unnamedReturn(cashIn, input.returnId)

@@ -44,6 +44,8 @@ export interface CashOutFacts extends SendFacts, RepeatedReturns {
   readonly returns?: Readonly<Record<string, number>>
   /** Returns that are in suspense: return id → centavos. */
   readonly suspendedReturns?: Readonly<Record<string, number>>
+  /** Payments and returns that the bank tells of it and another operation has, by their ids, centavos. */
+  readonly elsewhere?: Readonly<Record<string, number>>
   readonly confirmedAt?: number
   /** What the bank says it took: evidence. */
   readonly partnerFeeCents?: number | null

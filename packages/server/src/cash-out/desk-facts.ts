@@ -54,14 +54,6 @@ function learnedBy(
       }
       return { endToEndId: reference, facts: { decidedMovements, ...confirmedFacts(confirmedAt) } }
     }
-    case 'left_came_back':
-      return {
-        facts: {
-          ...leftForIt(cashOut),
-          ...departureDecided(cashOut, reference, rule),
-          ...backAs(cashOut, reference, evidence.returnId),
-        },
-      }
     case 'left_written_off':
       return {
         facts: {
@@ -70,8 +62,6 @@ function learnedBy(
           ...lossAfter(cashOut, suspendedDeparture(cashOut, reference)),
         },
       }
-    case 'left_handed_over':
-      return { facts: departureDecided(cashOut, reference, rule) }
     case 'payout_return_credited': {
       const returns = { ...facts.returns, [reference]: Number(suspendedArrival(cashOut, reference)) }
       return { facts: { returns, ...arrivalDecided(cashOut, reference) } }
@@ -80,8 +70,6 @@ function learnedBy(
       return {
         facts: { ...arrivalDecided(cashOut, reference), ...lossAfter(cashOut, -suspendedArrival(cashOut, reference)) },
       }
-    case 'arrival_handed_over':
-      return { facts: arrivalDecided(cashOut, reference) }
     default:
       return {}
   }
@@ -110,15 +98,6 @@ function lossAfter({ facts: { lossCents = 0 } }: CashOut, cents: bigint): CashOu
  */
 function leftForIt({ endToEndId, facts }: CashOut): CashOutFacts {
   return endToEndId === null && !facts.isReleased ? { isAccepted: true, isShown: false } : {}
-}
-
-/** The return that the operator names is known: told again it is nothing new. */
-function backAs({ facts }: CashOut, reference: string, returnId = ''): CashOutFacts {
-  const cents = facts.movements?.[reference] ?? 0
-  return {
-    suspendedReturns: { ...facts.suspendedReturns, [returnId]: cents },
-    decidedReturns: { ...facts.decidedReturns, [returnId]: cents },
-  }
 }
 
 function arrivalDecided(cashOut: CashOut, reference: string): CashOutFacts {

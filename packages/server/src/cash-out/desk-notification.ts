@@ -24,13 +24,13 @@ export function deskNotification(
     external_id: cashOut.externalId,
     transaction_id: cashOut.transactionId,
     status: isConfirmed ? 'CONFIRMED' : 'FAILED',
-    value_cents: Number(decision === 'credit' ? returnedCents : cashOut.valueCents),
+    value_cents: Number(decision === 'book' ? returnedCents : cashOut.valueCents),
     end_to_end_id: isConfirmed ? reference : cashOut.endToEndId,
     fee_amount_cents: isConfirmed ? Number(cashOut.feeCents) : 0,
     confirmed_at: nanosecondText(typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs),
     created_at: nanosecondText(cashOut.createdAt),
   } as const
-  return decision === 'credit'
+  return decision === 'book'
     ? notificationOf('pix_cash_out_reversal', { ...event, status: 'REVERSED' }, reference)
     : notificationOf('pix_cash_out', event)
 }

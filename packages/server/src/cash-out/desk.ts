@@ -89,8 +89,7 @@ export const cashOutDecider: CaseDecider<CashOut> = {
 
 /** What of the bank's an operator must name: money in suspense has its id already. */
 function needsOf(cashOut: CashOut, { reference }: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
-  if (decision === 'return') return ['returnId']
-  if (decision === 'credit') return mayBeOfAnother(cashOut) ? ['endToEndId'] : []
+  if (decision === 'book') return mayBeOfAnother(cashOut) ? ['endToEndId'] : []
   return decision === 'executed' && suspendedDeparture(cashOut, reference) === 0n ? ['endToEndId'] : []
 }
 
@@ -105,7 +104,7 @@ function mayBeOfAnother(cashOut: CashOut): boolean {
  * @source rules#desk.18
  */
 function assertOfPayout(cashOut: CashOut, { decision, evidence: { endToEndId } }: DeskOrder): void {
-  if (decision !== 'credit' || !mayBeOfAnother(cashOut) || endToEndId === cashOut.endToEndId) return
+  if (decision !== 'book' || !mayBeOfAnother(cashOut) || endToEndId === cashOut.endToEndId) return
   const field = 'evidence.endToEndId'
   const message = `${field} must be the payout’s: a return of another payment is written off`
   throw new Refusal('validation_error', { fields: [{ field, code: 'out_of_range', message }] })
@@ -145,7 +144,7 @@ function decideCase(
     },
     nowMs,
   )
-  const allowances = countedBy(cashOut, decision, { leftCents: leftCents(cashOut.facts), isAnothers: false }, nowMs)
+  const allowances = countedBy(cashOut, decision, leftCents(cashOut.facts), nowMs)
   const ending = (after: CashOut) => ({
     holds: (guard: Guard) => holdsFor({ ...given, cashOut: after, isKnown: false }, guard),
     changes: (row: Target<CashOut>) => changesByEnd(after, row, nowMs),
@@ -155,6 +154,5 @@ function decideCase(
 
 /** What journal and movement are known by: the case's, or what the operator names. */
 function referenceOf({ reference }: DecidableCase, { decision, evidence }: DeskOrder, isSuspended: boolean): string {
-  if (decision === 'return') return evidence.returnId ?? reference
   return decision === 'executed' && !isSuspended ? (evidence.endToEndId ?? reference) : reference
 }

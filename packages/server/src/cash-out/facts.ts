@@ -115,9 +115,10 @@ function failure({ errorCode, errorMessage }: { readonly errorCode: string; read
 function factsAfterMovement(
   { facts }: CashOut,
   { movement }: Extract<CashOutInput, { on: 'partner.confirmed' }>,
-  { posts }: Target<CashOut>,
+  { posts, opens }: Target<CashOut>,
   heldCents: bigint,
 ): Changes {
+  if (opens === 'movement_elsewhere') return { facts: afterElsewhere(facts, movement.endToEndId, movement.valueCents) }
   if (posts === undefined) return {}
   const movements = { ...facts.movements, [movement.endToEndId]: Number(movement.valueCents) }
   if (posts !== 'cash_out_confirmed') {
@@ -141,7 +142,16 @@ function factsAfterMovement(
 /** A return that is reported with its id and without it, or two returns. */
 export const RETURN_MAY_BE_KNOWN = 'cash-out.reversal.5'
 
-function factsAfterReturn({ facts }: CashOut, input: ReturnedInput, { posts, rule }: Target<CashOut>): CashOutFacts {
+function afterElsewhere({ elsewhere }: CashOutFacts, id: string, cents: bigint): CashOutFacts {
+  return { elsewhere: { ...elsewhere, [id]: Number(cents) } }
+}
+
+function factsAfterReturn(
+  { facts }: CashOut,
+  input: ReturnedInput,
+  { posts, opens, rule }: Target<CashOut>,
+): CashOutFacts {
+  if (opens === 'movement_elsewhere') return afterElsewhere(facts, input.returned.returnId, input.returned.valueCents)
   const returned = { [input.returned.returnId]: Number(input.returned.valueCents) }
   if (posts === 'cash_out_returned') return { returns: { ...facts.returns, ...returned } }
   if (posts === undefined) {

@@ -107,8 +107,7 @@ function decideOne(cashOut: CashOut, told: CashOutInput, state: State, nowMs: nu
     nowMs,
   )
   const closed = closesOverdue(cashOut, decision)
-  const leftBefore = { leftCents: leftCents(cashOut.facts), isAnothers: given.isAnothers }
-  return { ...closed, ...exactnessOf(closed), allowances: countedBy(cashOut, closed, leftBefore, nowMs) }
+  return { ...closed, ...exactnessOf(closed), allowances: countedBy(cashOut, closed, leftCents(cashOut.facts), nowMs) }
 }
 
 /** The outcome has come about which a case was opened. @source rules#cash-out.states.15 */
@@ -175,9 +174,10 @@ function recogniseConfirmation(
   // In doubt that may be what was booked: nobody kept to whom it went. What an operator decided is decided.
   const isDecided = own(cashOut.facts.decidedMovements, endToEndId) !== undefined
   const isToAnother = recipientDiffers && cashOut.status !== 'RECONCILIATION_REQUIRED' && !isDecided
-  if (booked !== valueCents || isToAnother) return input
+  const isElsewhere = own(cashOut.facts.elsewhere, endToEndId) === Number(valueCents)
+  if (!isElsewhere && (booked !== valueCents || isToAnother)) return input
   const isAwaited = cashOut.status === 'DISPATCHED' || cashOut.status === 'PROVIDER_RESULT_UNKNOWN'
-  return isDecided && isAwaited ? acceptanceIn(input, cashOut.facts) : 'IGNORED'
+  return (isDecided || isElsewhere) && isAwaited ? acceptanceIn(input, cashOut.facts) : 'IGNORED'
 }
 
 function toSomebodyElse(input: ConfirmedInput): ConfirmedInput {
@@ -191,7 +191,8 @@ function recogniseReturn(
 ): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' {
   const { returnId, valueCents, occurredAt } = input.returned
   if (occurredAt > nowMs + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
-  const known = bookedReturn(cashOut, returnId) ?? repeatedReturn(cashOut.facts, returnId)
+  const known =
+    bookedReturn(cashOut, returnId) ?? repeatedReturn(cashOut.facts, returnId) ?? own(cashOut.facts.elsewhere, returnId)
   return known !== undefined && BigInt(known) === valueCents ? 'IGNORED' : input
 }
 

@@ -72,6 +72,11 @@ export interface ProposalRequest extends Pick<DecisionRequest, 'caseId' | 'opera
   readonly reason: string
 }
 
+/** What an operator notes of a case. */
+export interface NoteRequest extends Pick<DecisionRequest, 'caseId' | 'operator' | 'bodyHash' | 'live'> {
+  readonly text: string
+}
+
 /** What a request did, now or when it came before. */
 export interface Answered {
   readonly answer: Decided
@@ -95,6 +100,12 @@ export interface DeskCommands {
   approve(request: ProposalRequest): Promise<Decided>
   /** Refuses a proposal, its own proposer too. @throws not_found (404) · proposal_void (409) @source rules#desk.43 */
   refuse(request: ProposalRequest): Promise<Decided>
+  /**
+   * Keeps a note of a case. It changes nothing: what is proposed stays so.
+   * @throws not_found (404) · unauthorized (401)
+   * @source rules#desk.62
+   */
+  note(request: NoteRequest): Promise<{ readonly id: string; readonly at: string }>
 }
 
 /** For how long the same `Idempotency-Key` gets the same answer. */
@@ -114,6 +125,7 @@ export function createDeskCommands(needs: DeskNeeds): DeskCommands {
     decide: (request) => decide(needs, request),
     approve: (request) => approve(needs, request),
     refuse: (request) => refuse(needs, request),
+    note: (request) => note(needs, request),
   }
 }
 
@@ -460,4 +472,22 @@ async function refuse(needs: DeskNeeds, request: ProposalRequest): Promise<Decid
     return true
   })
   return isKept ? answer : refuse(needs, request)
+}
+
+function note(needs: DeskNeeds, { caseId, text, operator, bodyHash, live }: NoteRequest) {
+  const { database, clock, ids } = needs
+  return refusableTransaction(database, async (queries) => {
+    refuseLapsed(live)
+    await holdOperator(queries, operator)
+    const stored = isUuid(caseId) ? await readStoredCase(queries, caseId) : undefined
+    if (!stored) throw new Refusal('not_found')
+    const [id, at] = [ids.uuid(), clock.now()]
+    const by = { operatorId: operator.actor, operatorName: operator.actorName ?? null }
+    const kept = { caseVersion: String(stored.version), amountCents: 0n, idempotencyKey: null, bodyHash, answer: {} }
+    const step = { id, caseId: stored.id, step: 'noted', proposalId: null, content: { text }, at } as const
+    await insertStep(queries, { ...step, ...by, ...kept })
+    const facts = { operationId: stored.operationId }
+    await insertAudit(queries, { ...operator, action: 'case.noted', subject: stored.id, facts, id: ids.uuid(), at })
+    return { id, at: new Date(at).toISOString() }
+  })
 }

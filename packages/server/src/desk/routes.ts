@@ -22,7 +22,7 @@ import { timelineOf } from './timeline.ts'
 
 /** The endpoints of the desk. */
 export type DeskHandlers = Handlers<
-  Pick<typeof endpoints, 'listCases' | 'getCase' | 'decideCase' | 'decideCaseProposal'>
+  Pick<typeof endpoints, 'listCases' | 'getCase' | 'decideCase' | 'decideCaseProposal' | 'noteCase'>
 >
 
 /** Makes the handlers. */
@@ -65,6 +65,10 @@ export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
     decideCaseProposal: async ({ params, body: { approved, reason }, context }) => {
       const said = saidOf(params, reason, context)
       return { status: 200, body: await (approved ? commands.approve(said) : commands.refuse(said)) }
+    },
+    noteCase: async ({ params, body: { text }, context }) => {
+      const said = { caseId: params.id, text, operator: operatorOf(context), bodyHash: hashOf({ text }) }
+      return { status: 201, body: await commands.note({ ...said, live: context.live }) }
     },
   }
 }

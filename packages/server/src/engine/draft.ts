@@ -237,8 +237,7 @@ export class Draft implements State {
   }
 
   /**
-   * The movement that a journal books; `undefined` where it books none, or one that another operation has: that may only
-   * go to suspense.
+   * The movement that a journal books; `undefined` where it books none. Nobody books one that is booked.
    * @source rules#ledger.movements
    */
   #movementOf(journal: Journal): WrittenMovement | undefined {
@@ -247,10 +246,8 @@ export class Draft implements State {
     const { operationId, reference: id } = journal
     const movement = { direction: template.movement, id }
     const booked = this.movement(movement)
-    if (booked === undefined) return { ...movement, operationId, valueCents: settledCents(journal) }
-    assert.notEqual(booked.operationId, operationId, `movement ${movementKey(movement)} is booked already`)
-    assert.ok(template.isSuspense, `movement ${movementKey(movement)} belongs to ${booked.operationId}`)
-    return undefined
+    assert.ok(booked === undefined, `movement ${movementKey(movement)} is booked on ${booked?.operationId}`)
+    return { ...movement, operationId, valueCents: settledCents(journal) }
   }
 
   /**

@@ -198,7 +198,7 @@ const WAITING: Readonly<
   },
   endpoints: {
     what: 'Webhook endpoints by state: active, degraded (circuit breaker open) or paused; the age is that of the longest in it',
-    names: ['pixgate_receivers', 'pixgate_receivers_oldest_age_seconds'],
+    names: ['pixgate_endpoints', 'pixgate_endpoints_oldest_age_seconds'],
     labels: ['state'],
   },
   late: {

@@ -1,6 +1,7 @@
 import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
 import type { Handlers } from '../platform/http/handler.ts'
 import { daysOf } from '../platform/http/page.ts'
+import { invalidField } from '../platform/http/validation.ts'
 import { entryVersion } from './entry-id.ts'
 import type { LedgerFilter, LedgerStore } from './store.ts'
 import { cursorAfter, cursorVersion, entryView } from './view.ts'
@@ -39,7 +40,7 @@ export function createLedgerHandlers(store: LedgerStore, accountId: string): Led
  */
 function filterOf(query: EndpointInput<typeof endpoints.listLedgerEntries>['query']): Omit<LedgerFilter, 'limit'> {
   const before = query.cursor === undefined ? null : cursorVersion(query.cursor)
-  if (before === undefined) throw invalid('cursor', 'invalid', 'cursor must be nextCursor of a page before')
+  if (before === undefined) throw invalidField('cursor', 'invalid', 'cursor must be nextCursor of a page before')
   const { from = null, to = null } = daysOf(query.start_date, query.end_date)
   return {
     before,
@@ -49,8 +50,4 @@ function filterOf(query: EndpointInput<typeof endpoints.listLedgerEntries>['quer
     from,
     to,
   }
-}
-
-function invalid(field: string, code: string, message: string): Refusal {
-  return new Refusal('validation_error', { message, fields: [{ field, code, message }] })
 }

@@ -47,17 +47,14 @@ function learnedBy(
       const confirmedAt = typeof told.occurredAt === 'number' ? told.occurredAt : nowMs
       return { returnId: reference, confirmedAt, ...givenBack(refund), ...ANSWERED }
     }
-    case 'left_came_back':
-    case 'left_written_off':
-    case 'left_handed_over': {
+    case 'left_written_off': {
       const cents = Number(suspendedDeparture(refund, reference))
       const decidedReturns = { ...facts.decidedReturns, [reference]: cents }
-      const isIts = posts !== 'left_handed_over' && refund.status === 'PENDING'
       return {
         decidedReturns,
         ...(rule === LEFT_AFTER_RELEASE ? givenBack(refund) : {}),
         // It shows that the bank has it: it is not sent again. What the statement showed is that.
-        ...(isIts ? { isAccepted: true, isShown: false } : {}),
+        ...(refund.status === 'PENDING' ? { isAccepted: true, isShown: false } : {}),
       }
     }
     default:

@@ -11,7 +11,7 @@ import {
 } from '../desk/by-table.ts'
 import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../desk/decider.ts'
 import type { Target } from '../engine/follow.ts'
-import { type Decision, type Journal, type MovementDirection, mergeDecisions, type State } from '../engine/operation.ts'
+import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
 import { mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/limits/limits.ts'
 import { decidableCents } from '../unexplained/index.ts'
@@ -66,6 +66,9 @@ function holdsFor(given: Given, guard: Guard): boolean {
   return GUARDS[guard]?.(given) ?? false
 }
 
+/** Whatever an operator names of a refund left. */
+const OUT = { endToEndId: 'out', returnId: 'out' } as const
+
 /** Decides the cases of refunds. */
 export const refundInDecider: CaseDecider<RefundIn> = {
   options: (refund, openCase, nowMs) => {
@@ -80,7 +83,7 @@ export const refundInDecider: CaseDecider<RefundIn> = {
   },
   looks: (refund, _, order) => ({
     reads: [refund.id, holderIdOf(refund)],
-    movements: movementsNamed(order, waysOf(order)),
+    movements: movementsNamed(order, OUT),
   }),
   decide: (refund, openCase, order, state, nowMs) => {
     assertOpen(refund, openCase)
@@ -89,18 +92,8 @@ export const refundInDecider: CaseDecider<RefundIn> = {
   },
 }
 
-/** What confirms a refund left; what brings back its money came in. */
-function waysOf({ decision }: DeskOrder): {
-  readonly endToEndId: MovementDirection
-  readonly returnId: MovementDirection
-} {
-  const way = decision === 'return' ? 'in' : 'out'
-  return { endToEndId: way, returnId: way }
-}
-
 /** What of the bank's an operator must name: money in suspense has its id already. */
 function needsOf(refund: RefundIn, { reference }: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
-  if (decision === 'return') return ['returnId']
   return decision === 'executed' && suspendedDeparture(refund, reference) === 0n ? ['returnId'] : []
 }
 
@@ -111,7 +104,7 @@ function decideCase(
   state: State,
   nowMs: number,
 ): Decision<DeskOutcome<RefundIn>> {
-  const isKnown = movementsNamed(order, waysOf(order)).some((it) => state.movement(it) !== undefined)
+  const isKnown = movementsNamed(order, OUT).some((it) => state.movement(it) !== undefined)
   const given = { refund, holder: holderIn(state, refund), openCase, isKnown, nowMs }
   const left = suspendedDeparture(refund, openCase.reference)
   const h = order.decision === 'executed' ? heldCents(refund) : heldAgainCents(refund, openCase.rule)
@@ -132,7 +125,7 @@ function decideCase(
     },
     nowMs,
   )
-  const allowances = countedBy(refund, decision, { leftCents: leftCents(refund.facts), isAnothers: false }, nowMs)
+  const allowances = countedBy(refund, decision, leftCents(refund.facts), nowMs)
   const ending = (after: RefundIn) => ({
     holds: (guard: Guard) => holdsFor({ ...given, refund: after, isKnown: false }, guard),
     changes: (row: Target<RefundIn>) => changesByEnd(after, row, nowMs),
@@ -153,8 +146,7 @@ function occurredAt({ facts }: DecidableCase, nowMs: number): number {
 
 /** What journal and movement are known by: the case's, or what the operator names. */
 function referenceOf({ reference }: DecidableCase, { decision, evidence }: DeskOrder, isSuspended: boolean): string {
-  const isNamed = decision === 'return' || (decision === 'executed' && !isSuspended)
-  if (isNamed) return evidence.returnId ?? reference
+  if (decision === 'executed' && !isSuspended) return evidence.returnId ?? reference
   return decision === 'not_executed' ? '' : reference
 }
 
@@ -175,7 +167,6 @@ function eventOf({ kind, reference, amounts }: Journal, refund: RefundIn): Refun
   if (kind === 'refund_left_in_suspense' && isToPayer(refund)) {
     return { on: 'refund.confirmed', ...of, returnId: reference, valueCents: amounts.p ?? 0n }
   }
-  if (kind === 'left_handed_over') return { on: 'refund.undone', refundId: id, returnId: reference }
   const isFreed = kind === 'refund_in_released' || (kind === 'refund_left_in_suspense' && status === 'PENDING')
   return isFreed ? { on: 'refund.released', ...of, valueCents } : undefined
 }

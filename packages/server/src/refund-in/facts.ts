@@ -100,9 +100,12 @@ function failure({ errorCode, errorMessage }: { readonly errorCode: string; read
 function factsAfterReturn(
   { facts }: RefundIn,
   { returned, isUnnamed }: ReturnConfirmed,
-  { posts }: Target<RefundIn>,
+  { posts, opens }: Target<RefundIn>,
   heldCents: bigint,
 ): RefundInFacts {
+  if (opens === 'movement_elsewhere') {
+    return { elsewhere: { ...facts.elsewhere, [returned.returnId]: Number(returned.valueCents) } }
+  }
   if (posts === undefined) return {}
   const { returnId, valueCents, occurredAt } = returned
   const returns = { ...facts.returns, [returnId]: Number(valueCents) }

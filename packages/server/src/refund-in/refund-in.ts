@@ -23,6 +23,8 @@ export interface RefundInDetail extends Document {
 export interface RefundInFacts extends SendFacts {
   /** Money that left, and was booked: return id → centavos. */
   readonly returns?: Readonly<Record<string, number>>
+  /** Returns that the bank tells of it and another operation has: return id → centavos. */
+  readonly elsewhere?: Readonly<Record<string, number>>
   /** The one of them that was told without an id. */
   readonly unnamedReturnId?: string
   /** The return that confirmed it. */

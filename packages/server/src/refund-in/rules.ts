@@ -109,8 +109,7 @@ function decideOne<Kind extends Holder>(
     },
     nowMs,
   )
-  const leftBefore = { leftCents: leftCents(refund.facts), isAnothers }
-  const counted = { ...decision, allowances: countedBy(refund, decision, leftBefore, nowMs) }
+  const counted = { ...decision, allowances: countedBy(refund, decision, leftCents(refund.facts), nowMs) }
   const isOutcome = refund.status === 'PENDING' && decision.outcome.refund.status !== 'PENDING'
   return withAnswer(withHolder(refund, endsOverdue(refund, isOutcome, counted), input, nowMs), told, nowMs)
 }
@@ -159,14 +158,16 @@ function isAwaited(refund: RefundIn): boolean {
   return refund.status === 'PENDING' && reasonOf(refund) === null
 }
 
-/** Whether an operator decided what was told by this return id. */
+/** Whether an operator decided what was told by this return id, or another operation has it. */
 function isDecided({ facts }: RefundIn, { returned }: ReturnConfirmed): boolean {
-  return own(facts.decidedReturns, returned.returnId) !== undefined
+  const { decidedReturns, elsewhere } = facts
+  return (own(decidedReturns, returned.returnId) ?? own(elsewhere, returned.returnId)) !== undefined
 }
 
 /** Booked here, or in a case already. */
 function isReturnKnown(refund: RefundIn, holder: Holder, { returned }: ReturnConfirmed): boolean {
   const { returnId, valueCents } = returned
+  if (own(refund.facts.elsewhere, returnId) === Number(valueCents)) return true
   const booked = own(refund.facts.returns, returnId)
   if (booked !== undefined && (BigInt(booked) === valueCents || refund.status !== 'CONFIRMED')) return true
   const isInCase = reasonOf(refund) === 'conflict' && bookedReturn(holder, returnId) !== undefined

@@ -162,6 +162,7 @@ export function claimed(held: Held, state: Pick<State, 'movement'>, now: number)
   if (isBookedElsewhere(held, state)) throw new Refusal('case_changed')
   const amounts = { p: held.valueCents }
   const first = moved(held, 'line.claimed', { amounts }, now)
+  if (first.outcome.status === 'SUSPENDED') return first
   return mergeDecisions(first, moved(first.outcome, 'line.claimed', { amounts }, now))
 }
 
@@ -255,7 +256,11 @@ function caseIds(held: Held): readonly string[] {
 
 type Trigger = (typeof adjustment)['triggers'][number]
 
-/** A row that no condition stands in the way of; where the table has none nothing happens. */
+function holds({ detail }: Held, guard: string): boolean {
+  return guard === 'its movement was taken back' && detail.takenBackFrom !== undefined
+}
+
+/** Where the table has no row for it nothing happens. */
 function moved(
   held: Held,
   on: Trigger,
@@ -266,7 +271,7 @@ function moved(
   return follow(
     adjustment,
     held as Held & { readonly status: AdjustmentStatus },
-    { ...step, on, holds: () => false, reference, outcome: (after: Held) => after },
+    { ...step, on, holds: (guard) => holds(held, guard), reference, outcome: (after: Held) => after },
     now,
   )
 }

@@ -1,8 +1,8 @@
 import { limits } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../platform/clock.ts'
-import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
+import { type Database, instantOrNull, instantParameter, type Queries, statement } from '../platform/db/database.ts'
+import { andMore, createHeartbeat } from '../platform/heartbeat.ts'
 import { type Batcher, createBatcher } from '../platform/jobs/batcher.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import type { Logger } from '../platform/log.ts'
@@ -10,7 +10,7 @@ import type { Sealer } from '../platform/sealing.ts'
 import { type Circuit, circuitAfter } from './breaker.ts'
 import { type AttemptsLeft, type NextStep, nextStep } from './schedule.ts'
 import { type OpenSecrets, openingSecrets, type SealedSecret } from './secrets.ts'
-import { type Attempt, type Signature, send, signatureOf } from './send.ts'
+import { type Attempt, type Signature, send } from './send.ts'
 import type { Keyring, Signer } from './signing.ts'
 
 /**
@@ -38,7 +38,7 @@ export interface DeliveryObserver {
 }
 
 /** Dependencies of the delivery. */
-export interface DeliverDependencies {
+export interface DeliverNeeds {
   readonly database: Database
   readonly clock: Clock
   /** Uniform in [0, 1). */
@@ -50,15 +50,6 @@ export interface DeliverDependencies {
   /** Called when another attempt may start. */
   readonly onFree: () => void
   readonly observer?: DeliveryObserver | undefined
-  readonly heartbeat?: Heartbeat
-}
-
-/** The job that sends deliveries. */
-export interface Deliver extends Job {
-  /** Starts what is due and may start now; does not wait for it to end. @throws Error where a notification cannot be signed */
-  processNext(): Promise<boolean>
-  /** Resolves when no attempt is under way and all are finished. */
-  settled(): Promise<void>
 }
 
 /** A delivery that this process may attempt until its lease ends. */
@@ -93,19 +84,15 @@ export interface EndedAttempt {
 }
 
 /**
- * Makes the job. Each attempt is signed anew with the key that was current when it was claimed.
+ * The job that sends deliveries. Each attempt is signed anew with the key that was current when it was claimed.
  * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#webhook-secrets.4, rules#events.4
  * @source rules#signing-keys.5, failure-modes#NO-2, failure-modes#NO-7
  */
-export function createDeliver(dependencies: DeliverDependencies): Deliver {
-  return new DeliverJob(dependencies)
-}
-
-class DeliverJob implements Deliver {
-  readonly #needs: DeliverDependencies
+export class Deliver implements Job {
+  readonly #needs: DeliverNeeds
   readonly #openSecrets: OpenSecrets
   readonly #finishes: Batcher<EndedAttempt, FinishedDelivery | undefined>
-  readonly #heartbeat: Heartbeat
+  readonly #heartbeat = createHeartbeat()
   /** Attempts under way, by endpoint. */
   readonly #inFlight = new Map<string, number>()
   readonly #unfinished = new Set<Promise<void>>()
@@ -114,14 +101,14 @@ class DeliverJob implements Deliver {
   /** Endpoints whose last attempt failed, so that a success has to be written. */
   readonly #failing = new Set<string>()
 
-  constructor(dependencies: DeliverDependencies) {
+  constructor(dependencies: DeliverNeeds) {
     this.#needs = dependencies
     this.#openSecrets = openingSecrets(dependencies.sealer, dependencies.logger)
-    this.#heartbeat = dependencies.heartbeat ?? createHeartbeat()
     this.#finishes = createBatcher((ended) => finish(dependencies, this.#failing, ended), FINISHES)
   }
 
-  async processNext(): Promise<boolean> {
+  /** Starts what is due and may start now; does not wait for it to end. @throws Error where a notification cannot be signed */
+  readonly processNext = async (): Promise<boolean> => {
     if (this.#unfinished.size >= UNFINISHED_MAX) return false
     const { keyring, database, sealer, clock } = this.#needs
     const signer = keyring.signer()
@@ -141,6 +128,7 @@ class DeliverJob implements Deliver {
     return [...this.#full].some((id) => (this.#inFlight.get(id) ?? 0) < limits.webhookInFlight)
   }
 
+  /** Resolves when no attempt is under way and all are finished. */
   async settled(): Promise<void> {
     await Promise.all(this.#unfinished)
   }
@@ -208,7 +196,8 @@ function signAll(claims: readonly Claim[], signer: Signer) {
   let failure: Error | undefined
   for (const claim of claims) {
     try {
-      const signature = signatures.get(claim.notificationId) ?? signatureOf(claim.body, signer)
+      const known = signatures.get(claim.notificationId)
+      const signature = known ?? { text: signer.sign(claim.body), keyId: signer.keyId }
       signatures.set(claim.notificationId, signature)
       signed.push([claim, signature])
     } catch (cause) {
@@ -218,20 +207,20 @@ function signAll(claims: readonly Claim[], signer: Signer) {
   return { signed, failure }
 }
 
+/**
+ * Deliveries of an endpoint that one claim looks at; another process may have locked the first of them. It is written into the
+ * statement: with a limit that it does not know PostgreSQL reads and sorts the whole backlog.
+ */
+const LOOKED_AT_MAX = 2 * limits.webhookInFlight
+
 // Each endpoint offers its own free places, so a backlog or an endpoint that hangs takes nothing from the others. An open one is locked
 // and skipped where it is locked: over all processes there is one probe. Nothing is claimed by a process whose signing key is not
 // current in this very statement, or that cannot open all secrets of the endpoint.
 const claimStatement = statement<
   [
-    now: string,
-    leasedUntil: string,
-    keyId: string,
-    openedHeaders: readonly Buffer[],
-    endpointIds: readonly string[],
-    free: readonly number[],
-    inFlight: number,
-    orderedSince: string,
-    resendAttempts: number,
+    ...[now: string, leasedUntil: string, keyId: string, openedHeaders: readonly Buffer[]],
+    ...[endpointIds: readonly string[], free: readonly number[], inFlight: number],
+    ...[orderedSince: string, resendAttempts: number],
   ],
   ClaimedKey & (Claim | { readonly id: null })
 >(
@@ -249,7 +238,7 @@ const claimStatement = statement<
    probed AS (
      SELECT id FROM endpoint e
       WHERE deleted_at IS NULL AND state = 'degraded' AND probe_at <= $1
-        AND EXISTS (SELECT FROM delivery d WHERE d.endpoint_id = e.id AND d.due_at <= $1)
+        AND (SELECT true FROM delivery d WHERE d.endpoint_id = e.id AND d.due_at <= $1 ORDER BY d.due_at LIMIT 1)
         FOR NO KEY UPDATE SKIP LOCKED),
    ready AS (
      SELECT e.id, e.url, e.failures, e.failed_probes, e.state = 'degraded' AS is_probe, secret.sealed,
@@ -264,15 +253,20 @@ const claimStatement = statement<
      SELECT ready.*, found.delivery_id, found.due_at, found.notification_id, found.body
        FROM ready
       CROSS JOIN LATERAL (
-        SELECT d.id AS delivery_id, d.due_at, n.id AS notification_id, n.body
-          FROM delivery d
-          JOIN notification n ON n.id = d.notification_id
-         WHERE d.endpoint_id = ready.id AND d.due_at <= $1 AND n.erased_at IS NULL
-           AND NOT EXISTS (
-             SELECT FROM notification earlier
-               JOIN delivery waiting ON waiting.notification_id = earlier.id AND waiting.endpoint_id = d.endpoint_id
-              WHERE d.state = 'PENDING' AND earlier.operation_id = n.operation_id AND earlier.position < n.position
-                AND waiting.state = 'PENDING' AND waiting.created_at > $8)
+        SELECT d.id AS delivery_id, d.due_at, oldest.notification_id, oldest.body
+          FROM (
+            SELECT queued.id, n.id AS notification_id, n.body
+              FROM delivery queued
+              JOIN notification n ON n.id = queued.notification_id
+             WHERE queued.endpoint_id = ready.id AND queued.due_at <= $1 AND n.erased_at IS NULL
+               AND NOT EXISTS (
+                 SELECT FROM notification earlier
+                   JOIN delivery waiting ON waiting.notification_id = earlier.id AND waiting.endpoint_id = queued.endpoint_id
+                  WHERE queued.state = 'PENDING' AND earlier.operation_id = n.operation_id AND earlier.position < n.position
+                    AND waiting.state = 'PENDING' AND waiting.created_at > $8)
+             ORDER BY queued.due_at
+             LIMIT ${LOOKED_AT_MAX}) AS oldest
+          JOIN delivery d ON d.id = oldest.id AND d.due_at <= $1
          ORDER BY d.due_at
          LIMIT ready.free
            FOR UPDATE OF d SKIP LOCKED) AS found),
@@ -344,25 +338,26 @@ const finishStatement = statement<[ended: string, resendAttempts: number], Finis
   'webhooks.finish',
   `WITH ended AS (
      SELECT * FROM jsonb_to_recordset($1::jsonb)
-       AS ended (id uuid, leased_until timestamptz, result text, due_at timestamptz, schedule_left integer, resend_left integer,
-                 outcome text, code text, status_code integer, excerpt text, started_at timestamptz, ended_at timestamptz,
-                 dns_ms integer, connect_ms integer, tls_ms integer, wait_ms integer, total_ms integer)),
+       AS ended (id uuid, "leasedUntil" timestamptz, result text, "dueAt" timestamptz, "scheduleLeft" integer,
+                 "resendLeft" integer, outcome text, code text, "statusCode" integer, excerpt text, "startedAt" timestamptz,
+                 "endedAt" timestamptz, "dnsMs" integer, "connectMs" integer, "tlsMs" integer, "waitMs" integer,
+                 "totalMs" integer)),
    ours AS (
      SELECT ended.*, ended.result = 'delivered' AS is_delivered, ended.result = 'given_up' AS is_given_up
        FROM delivery d
-       JOIN ended ON ended.id = d.id AND ended.leased_until = d.leased_until
+       JOIN ended ON ended.id = d.id AND ended."leasedUntil" = d.leased_until
       ORDER BY d.id
         FOR UPDATE OF d),
    done AS (
      UPDATE delivery d
         SET attempts = d.attempts + 1, leased_until = NULL, resend_after = NULL, last_outcome = ours.outcome,
-            schedule_left = ours.schedule_left,
+            schedule_left = ours."scheduleLeft",
             state = CASE WHEN ours.is_delivered OR d.state = 'DELIVERED' THEN 'DELIVERED'
                          WHEN ours.is_given_up AND d.resend_after IS NULL THEN 'FAILED' ELSE d.state END,
-            due_at = CASE WHEN ours.is_delivered THEN NULL ELSE coalesce(d.resend_after, ours.due_at) END,
-            resend_left = CASE WHEN d.resend_after IS NULL OR ours.is_delivered THEN ours.resend_left ELSE $2::integer END,
-            delivered_at = CASE WHEN ours.is_delivered THEN coalesce(d.delivered_at, ours.ended_at) ELSE d.delivered_at END,
-            finished_at = CASE WHEN ours.is_delivered OR ours.is_given_up AND d.resend_after IS NULL THEN ours.ended_at
+            due_at = CASE WHEN ours.is_delivered THEN NULL ELSE coalesce(d.resend_after, ours."dueAt") END,
+            resend_left = CASE WHEN d.resend_after IS NULL OR ours.is_delivered THEN ours."resendLeft" ELSE $2::integer END,
+            delivered_at = CASE WHEN ours.is_delivered THEN coalesce(d.delivered_at, ours."endedAt") ELSE d.delivered_at END,
+            finished_at = CASE WHEN ours.is_delivered OR ours.is_given_up AND d.resend_after IS NULL THEN ours."endedAt"
                                ELSE d.finished_at END
        FROM ours
       WHERE d.id = ours.id
@@ -370,8 +365,8 @@ const finishStatement = statement<[ended: string, resendAttempts: number], Finis
    recorded AS (
      INSERT INTO delivery_attempt (delivery_id, attempt, endpoint_id, outcome, status_code, code, excerpt, started_at, ended_at,
                                    dns_ms, connect_ms, tls_ms, wait_ms, total_ms)
-     SELECT id, done.attempts, done.endpoint_id, outcome, status_code, code, excerpt, started_at, ended_at, dns_ms, connect_ms,
-            tls_ms, wait_ms, total_ms
+     SELECT id, done.attempts, done.endpoint_id, outcome, "statusCode", code, excerpt, "startedAt", "endedAt", "dnsMs",
+            "connectMs", "tlsMs", "waitMs", "totalMs"
        FROM ours
        JOIN done USING (id))
    SELECT id, state, attempts AS attempt, due_at AS "dueAt" FROM done`,
@@ -382,7 +377,7 @@ const finishStatement = statement<[ended: string, resendAttempts: number], Finis
  * a crash costs nothing: the next attempts say the same.
  * @source rules#webhooks.13, rules#webhooks.17, rules#webhooks.21
  */
-async function finish(needs: DeliverDependencies, failing: Set<string>, ended: readonly EndedAttempt[]) {
+async function finish(needs: DeliverNeeds, failing: Set<string>, ended: readonly EndedAttempt[]) {
   const rows = await needs.database.rows(finishStatement, [
     JSON.stringify(ended.map(rowOf)),
     limits.webhookResendAttempts,
@@ -397,25 +392,15 @@ async function finish(needs: DeliverDependencies, failing: Set<string>, ended: r
 }
 
 function rowOf({ claim, leasedUntil, attempt, next }: EndedAttempt) {
-  const { times } = attempt
+  const { outcome, code, statusCode, excerpt, startedAt, endedAt, times } = attempt
   return {
-    id: claim.id,
-    leased_until: instantParameter(leasedUntil),
-    result: next.result,
-    due_at: instantOrNull(next.dueAt),
-    schedule_left: next.scheduleLeft,
-    resend_left: next.resendLeft,
-    outcome: attempt.outcome,
-    code: attempt.code,
-    status_code: attempt.statusCode,
-    excerpt: attempt.excerpt,
-    started_at: instantParameter(attempt.startedAt),
-    ended_at: instantParameter(attempt.endedAt),
-    dns_ms: times.dnsMs,
-    connect_ms: times.connectMs,
-    tls_ms: times.tlsMs,
-    wait_ms: times.waitMs,
-    total_ms: times.totalMs,
+    ...times,
+    ...{ id: claim.id, result: next.result, scheduleLeft: next.scheduleLeft, resendLeft: next.resendLeft },
+    ...{ outcome, code, statusCode, excerpt },
+    leasedUntil: instantParameter(leasedUntil),
+    dueAt: instantOrNull(next.dueAt),
+    startedAt: instantParameter(startedAt),
+    endedAt: instantParameter(endedAt),
   }
 }
 
@@ -438,17 +423,17 @@ const lockCircuitsStatement = statement<[ids: readonly string[]], CircuitRow>(
 const setCircuitsStatement = statement<[circuits: string]>(
   'webhooks.setCircuits',
   `UPDATE endpoint e
-      SET state = c.state, reason = c.reason, since = c.since, failures = c.failures, failing_since = c.failing_since,
-          failed_probes = c.failed_probes, probe_at = c.probe_at, held_until = c.held_until
+      SET state = c.state, reason = c.reason, since = c.since, failures = c.failures, failing_since = c."failingSince",
+          failed_probes = c."failedProbes", probe_at = c."probeAt", held_until = c."heldUntil"
      FROM jsonb_to_recordset($1::jsonb)
-       AS c (id uuid, state text, reason text, since timestamptz, failures integer, failing_since timestamptz,
-             failed_probes integer, probe_at timestamptz, held_until timestamptz)
+       AS c (id uuid, state text, reason text, since timestamptz, failures integer, "failingSince" timestamptz,
+             "failedProbes" integer, "probeAt" timestamptz, "heldUntil" timestamptz)
     WHERE e.id = c.id`,
 )
 
 /** Applies attempts to the circuit breakers of their endpoints. Writes nothing of an endpoint that is well. */
 async function updateCircuits(
-  { database, logger }: Pick<DeliverDependencies, 'database' | 'logger'>,
+  { database, logger }: Pick<DeliverNeeds, 'database' | 'logger'>,
   failing: Set<string>,
   ended: readonly EndedAttempt[],
 ): Promise<void> {
@@ -460,7 +445,7 @@ async function updateCircuits(
   const moved = await database.transaction(async (queries) => {
     const circuits = await queries.rows(lockCircuitsStatement, [ids])
     const changes = circuits.map((before) => ({ before, after: circuitAfterAll(before, ended) }))
-    const rows = changes.map(({ before, after }) => circuitRow(before.id, after))
+    const rows = changes.map(({ before, after }) => circuitRow(after, before.id))
     await queries.rows(setCircuitsStatement, [JSON.stringify(rows)])
     return changes
   })
@@ -479,18 +464,15 @@ function circuitAfterAll(before: CircuitRow, ended: readonly EndedAttempt[]): Ci
     .reduce<Circuit>(circuitAfter, before)
 }
 
-function circuitRow(id: string, { state, reason, since, failures, failingSince, failedProbes, ...more }: Circuit) {
+function circuitRow(circuit: Circuit, id: string) {
   return {
-    ...{ id, state, reason, failures, failed_probes: failedProbes },
-    since: instantParameter(since),
-    failing_since: instantOrNull(failingSince),
-    probe_at: instantOrNull(more.probeAt),
-    held_until: instantOrNull(more.heldUntil),
+    ...circuit,
+    id,
+    since: instantParameter(circuit.since),
+    failingSince: instantOrNull(circuit.failingSince),
+    probeAt: instantOrNull(circuit.probeAt),
+    heldUntil: instantOrNull(circuit.heldUntil),
   }
-}
-
-function instantOrNull(epochMs: number | null): string | null {
-  return epochMs === null ? null : instantParameter(epochMs)
 }
 
 /**
@@ -498,7 +480,7 @@ function instantOrNull(epochMs: number | null): string | null {
  * @source rules#logs.1, rules#logs.3
  */
 function reportAttempt(
-  { logger, observer }: Pick<DeliverDependencies, 'logger' | 'observer'>,
+  { logger, observer }: Pick<DeliverNeeds, 'logger' | 'observer'>,
   { claim, attempt }: EndedAttempt,
   finished: FinishedDelivery | undefined,
 ): void {

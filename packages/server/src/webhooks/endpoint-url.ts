@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { type FieldError, limits, Refusal } from '@pixgate/spec'
+import { invalidField } from '../platform/http/validation.ts'
 import { type AddressGate, NoAnswerOfDns } from '../platform/http-client/address-gate.ts'
 import { NotConnected } from '../platform/http-client/not-connected.ts'
 
@@ -11,9 +12,9 @@ import { NotConnected } from '../platform/http-client/not-connected.ts'
  */
 export function endpointUrl(text: string, allowPrivate: boolean): URL {
   const url = URL.parse(text)
-  if (url === null) throw malformed('format', 'url must be an absolute URL')
+  if (url === null) throw invalidField('url', 'format', 'url must be an absolute URL')
   if (url.href.length > limits.webhookUrlMaxLength) {
-    throw malformed('too_long', `url must have at most ${limits.webhookUrlMaxLength} characters`)
+    throw invalidField('url', 'too_long', `url must have at most ${limits.webhookUrlMaxLength} characters`)
   }
   const reason = reasonAgainst(url, allowPrivate)
   if (reason !== undefined) throw urlNotAllowed(reason)
@@ -48,10 +49,6 @@ function reasonAgainst(url: URL, allowPrivate: boolean): UrlReason | undefined {
   if (allowPrivate) return undefined
   if (url.port !== '' && Number(url.port) < limits.webhookPortMin) return 'port'
   return isPublicName(url.hostname) ? undefined : 'private_address'
-}
-
-function malformed(code: string, message: string): Refusal {
-  return new Refusal('validation_error', { message, fields: [{ field: 'url', code, message }] })
 }
 
 /** Names that never leave a private network. */

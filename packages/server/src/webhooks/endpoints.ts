@@ -1,63 +1,26 @@
-import {
-  type EndpointReason,
-  type EndpointState,
-  type EventType,
-  endpointReasons,
-  type endpoints,
-  eventTypes,
-  limits,
-  Refusal,
-} from '@pixgate/spec'
+import { type EventType, endpointReasons, type endpoints, eventTypes, limits, Refusal } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
-import { operatorOf } from '../audit/operator.ts'
-import { insertAudit } from '../audit/store.ts'
-import type { Clock } from '../platform/clock.ts'
-import {
-  type Database,
-  instantParameter,
-  type Queries,
-  refusableTransaction,
-  statement,
-} from '../platform/db/database.ts'
+import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import { instantText } from '../platform/http/instant.ts'
 import type { AddressGate } from '../platform/http-client/address-gate.ts'
-import { type Ids, isUuid } from '../platform/ids.ts'
+import { isUuid } from '../platform/ids.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import { refuseLapsed } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Sealer } from '../platform/sealing.ts'
 import type { Circuit } from './breaker.ts'
+import { type Change, type ChangeNeeds, change } from './change.ts'
 import { assertResolves, endpointUrl } from './endpoint-url.ts'
 import { attemptFieldsView } from './history.ts'
-import {
-  endSecrets,
-  eraseSecrets,
-  listSecrets,
-  makeSecret,
-  openingSecrets,
-  type SigningSecret,
-  sealedSecrets,
-} from './secrets.ts'
-import { send, signatureOf } from './send.ts'
+import { endSecrets, eraseSecrets, listSecrets, makeSecret, openingSecrets, type WebhookSecret } from './secrets.ts'
+import { send } from './send.ts'
 import type { Keyring } from './signing.ts'
 
 /** Endpoints of the merchant: registering, pausing, resuming, testing and removing them. */
 
-/** A registered endpoint. */
-export interface WebhookEndpoint {
-  readonly id: string
-  readonly url: string
-  /** In the order of `eventTypes`. */
-  readonly events: readonly EventType[]
-  readonly createdAt: number
-}
-
 /** Dependencies of endpoints. */
-export interface EndpointDependencies {
-  readonly database: Database
-  readonly clock: Clock
-  readonly ids: Ids
+export interface EndpointNeeds extends ChangeNeeds {
   readonly logger: Logger
   readonly keyring: Keyring
   readonly sealer: Sealer
@@ -69,42 +32,25 @@ export interface EndpointDependencies {
   readonly onDue: () => void
 }
 
-/** The handlers of endpoints. */
-export type EndpointHandlers = Handlers<
-  Pick<
-    typeof endpoints,
-    | 'createWebhook'
-    | 'listWebhooks'
-    | 'getWebhook'
-    | 'pauseWebhook'
-    | 'resumeWebhook'
-    | 'testWebhook'
-    | 'rotateWebhookSecret'
-    | 'deleteWebhook'
-  >
->
-
 /** Makes the handlers. */
-export function createEndpointHandlers(needs: EndpointDependencies): EndpointHandlers {
+export function createEndpointHandlers(needs: EndpointNeeds) {
   const { database, clock } = needs
   const sendTestEvent = createTestEvents(needs)
   const shown = async (id: string) => {
-    const now = clock.now()
-    const detail = isUuid(id) ? await selectEndpoint(database, id, now) : undefined
-    if (detail === undefined) throw new Refusal('not_found')
-    return detailView(detail, await listSecrets(database, detail.id, now))
+    const detail = await existingEndpoint(database, id, clock.now())
+    return { status: 200, body: detailView(detail, await listSecrets(database, detail.id, clock.now())) } as const
   }
   return {
     createWebhook: async ({ body, context }) => ({ status: 201, body: await register(needs, body, context) }),
     listWebhooks: async () => ({ status: 200, body: { data: (await listEndpoints(database)).map(endpointView) } }),
-    getWebhook: async ({ params }) => ({ status: 200, body: await shown(params.webhook_id) }),
+    getWebhook: async ({ params }) => shown(params.webhook_id),
     pauseWebhook: async ({ params, context }) => {
       await setPaused(needs, params.webhook_id, true, context)
-      return { status: 200, body: await shown(params.webhook_id) }
+      return shown(params.webhook_id)
     },
     resumeWebhook: async ({ params, context }) => {
       await setPaused(needs, params.webhook_id, false, context)
-      return { status: 200, body: await shown(params.webhook_id) }
+      return shown(params.webhook_id)
     },
     rotateWebhookSecret: async ({ params, body, context }) => {
       const overlapSeconds = body.overlapSeconds ?? limits.webhookSecretOverlapSeconds
@@ -118,18 +64,7 @@ export function createEndpointHandlers(needs: EndpointDependencies): EndpointHan
       await remove(needs, params.webhook_id, context)
       return { status: 204 }
     },
-  }
-}
-
-/** Writes a row of the audit trail for the caller of a request. */
-function auditing(
-  { ids }: Pick<EndpointDependencies, 'ids'>,
-  queries: Queries,
-  context: RequestContext,
-  nowMs: number,
-) {
-  return (action: string, subject: string, facts: Readonly<Record<string, unknown>> = {}) =>
-    insertAudit(queries, { ...operatorOf(context), id: ids.uuid(), at: nowMs, action, subject, facts })
+  } satisfies Partial<Handlers<typeof endpoints>>
 }
 
 /**
@@ -140,26 +75,24 @@ function auditing(
  * @source rules#webhooks.1, rules#webhook-secrets.1, rules#audit.6, failure-modes#NO-12
  */
 async function register(
-  needs: EndpointDependencies,
+  needs: EndpointNeeds,
   asked: { readonly url: string; readonly events: readonly EventType[] },
   context: RequestContext,
 ) {
   const url = endpointUrl(asked.url, needs.allowPrivate)
   if (!needs.allowPrivate) await assertResolves(needs.gate, url)
-  return refusableTransaction(needs.database, async (queries) => {
-    await queries.rows(lockRegistrationsStatement, [])
-    refuseLapsed(context.live)
-    const at = needs.clock.now()
+  const lock = (queries: Queries) => queries.rows(lockRegistrationsStatement, [])
+  return change(needs, context, lock, async ({ queries, nowMs, audit }) => {
     const events = eventTypes.filter((type) => asked.events.includes(type))
-    const registered: WebhookEndpoint = { id: needs.ids.uuid(), url: url.href, events, createdAt: at }
     const existing = await listEndpoints(queries)
     const isSame = (other: WebhookEndpoint) => other.url === url.href && other.events.join() === events.join()
     if (existing.some(isSame)) throw new Refusal('duplicate_webhook')
     if (existing.length >= limits.webhookSubscriptionsMax) throw new Refusal('too_many_webhooks')
-    await queries.rows(insertEndpointStatement, [registered.id, url.href, events, instantParameter(at)])
-    const { text: secret } = await makeSecret(needs, queries, registered.id, at, 0)
-    await auditing(needs, queries, context, at)('webhook.created', registered.id, { host: url.host, events })
-    return { ...endpointView({ ...registered, isPaused: false }), secret }
+    const id = needs.ids.uuid()
+    await queries.rows(insertEndpointStatement, [id, url.href, events, instantParameter(nowMs)])
+    const { text: secret } = await makeSecret(needs, queries, id, nowMs, 0)
+    await audit('webhook.created', id, { host: url.host, events })
+    return { ...endpointView({ id, url: url.href, events, createdAt: nowMs, isPaused: false }), secret }
   })
 }
 
@@ -168,17 +101,13 @@ async function register(
  * @throws Refusal not_found (404) unknown or already removed · overloaded (503) the request has lapsed
  * @source rules#webhooks.3, rules#webhook-secrets.3, failure-modes#NO-8
  */
-async function remove(needs: EndpointDependencies, id: string, context: RequestContext): Promise<void> {
-  if (!isUuid(id)) throw new Refusal('not_found')
-  await refusableTransaction(needs.database, async (queries) => {
-    refuseLapsed(context.live)
-    const now = needs.clock.now()
-    const removed = await queries.rows(deleteEndpointStatement, [id, instantParameter(now)])
-    if (removed.length === 0) throw new Refusal('not_found')
-    await auditing(needs, queries, context, now)('webhook.deleted', id)
-    await endSecrets(queries, id, now, now)
+async function remove(needs: EndpointNeeds, id: string, context: RequestContext): Promise<void> {
+  await changeEndpoint(needs, id, context, async ({ queries, nowMs, audit }) => {
+    await queries.rows(deleteEndpointStatement, [id, instantParameter(nowMs)])
+    await audit('webhook.deleted', id)
+    await endSecrets(queries, id, nowMs, nowMs)
   })
-  await sweepRemoved(needs.database, needs.clock.now(), id)
+  await endUnsent(needs.database, needs.clock.now(), id)
 }
 
 /**
@@ -186,19 +115,9 @@ async function remove(needs: EndpointDependencies, id: string, context: RequestC
  * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed
  * @source rules#webhooks.14, rules#webhooks.15
  */
-async function setPaused(
-  needs: EndpointDependencies,
-  id: string,
-  isPaused: boolean,
-  context: RequestContext,
-): Promise<void> {
-  if (!isUuid(id)) throw new Refusal('not_found')
-  await refusableTransaction(needs.database, async (queries) => {
-    if ((await queries.rows(lockEndpointStatement, [id])).length === 0) throw new Refusal('not_found')
-    refuseLapsed(context.live)
-    const now = needs.clock.now()
-    const changed = await queries.rows(isPaused ? pauseStatement : resumeStatement, [id, instantParameter(now)])
-    const audit = auditing(needs, queries, context, now)
+async function setPaused(needs: EndpointNeeds, id: string, isPaused: boolean, context: RequestContext): Promise<void> {
+  await changeEndpoint(needs, id, context, async ({ queries, nowMs, audit }) => {
+    const changed = await queries.rows(isPaused ? pauseStatement : resumeStatement, [id, instantParameter(nowMs)])
     if (changed.length > 0) await audit(isPaused ? 'webhook.paused' : 'webhook.resumed', id)
   })
   if (!isPaused) needs.onDue()
@@ -210,20 +129,16 @@ async function setPaused(
  * @throws Refusal not_found (404) unknown or removed · too_many_webhook_secrets (409) · overloaded (503) the request has lapsed
  * @source rules#webhook-secrets.2, rules#webhook-secrets.3
  */
-async function rotateSecret(needs: EndpointDependencies, id: string, overlapSeconds: number, context: RequestContext) {
-  if (!isUuid(id)) throw new Refusal('not_found')
-  return refusableTransaction(needs.database, async (queries) => {
-    if ((await queries.rows(lockEndpointStatement, [id])).length === 0) throw new Refusal('not_found')
-    refuseLapsed(context.live)
-    const at = needs.clock.now()
-    const made = await makeSecret(needs, queries, id, at, overlapSeconds)
-    const [, ...before] = await listSecrets(queries, id, at)
-    await auditing(needs, queries, context, at)('webhook.secret_rotated', id, { secret: made.id, overlapSeconds })
-    const ends = before.map(({ expiresAt }) => expiresAt ?? at)
+async function rotateSecret(needs: EndpointNeeds, id: string, overlapSeconds: number, context: RequestContext) {
+  return changeEndpoint(needs, id, context, async ({ queries, nowMs, audit }) => {
+    const made = await makeSecret(needs, queries, id, nowMs, overlapSeconds)
+    const [, ...before] = await listSecrets(queries, id, nowMs)
+    await audit('webhook.secret_rotated', id, { secret: made.id, overlapSeconds })
+    const ends = before.map(({ expiresAt }) => expiresAt ?? nowMs)
     return {
       webhook_id: id.toLowerCase(),
       secret: made.text,
-      createdAt: new Date(at).toISOString(),
+      createdAt: new Date(nowMs).toISOString(),
       previousExpiresAt: instantText(ends.length === 0 ? null : Math.max(...ends)),
     }
   })
@@ -236,23 +151,23 @@ const TEST_EVENT_TYPE = 'webhook_test'
  * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed, or too many are under way
  * @source rules#webhooks.20
  */
-function createTestEvents(needs: EndpointDependencies) {
+function createTestEvents(needs: EndpointNeeds) {
   const { database, clock, ids, logger, keyring } = needs
   const openSecrets = openingSecrets(needs.sealer, logger)
   let underWay = 0
 
   async function sendOne(id: string, { live }: RequestContext) {
     const now = clock.now()
-    const found = isUuid(id) ? await selectEndpoint(database, id, now) : undefined
-    if (found === undefined) throw new Refusal('not_found')
+    const found = await existingEndpoint(database, id, now)
     await keyring.refresh()
-    const secrets = openSecrets(await sealedSecrets(database, found.id, now))
+    const secrets = openSecrets(await listSecrets(database, found.id, now))
     refuseLapsed(live)
     const notificationId = ids.uuid()
     const event = { id: notificationId, created_at: new Date(now).toISOString() }
     const body = Buffer.from(JSON.stringify({ event_type: TEST_EVENT_TYPE, event }))
     const message = { url: found.url, notificationId, body }
-    const signature = signatureOf(body, keyring.signer())
+    const { keyId, sign } = keyring.signer()
+    const signature = { text: sign(body), keyId }
     const attempt = await send(needs, message, signature, secrets, { 'webhook-test': 'true' })
     const { outcome, statusCode, code, excerpt, times } = attempt
     const line = { event: 'endpoint.tested', webhookId: found.id, host: URL.parse(found.url)?.host, outcome }
@@ -272,31 +187,24 @@ function createTestEvents(needs: EndpointDependencies) {
   }
 }
 
-/** Dependencies of the housekeeping. */
-export interface HousekeepingDependencies {
-  readonly database: Database
-  readonly clock: Clock
-  readonly logger: Logger
-}
-
 /**
  * Ends deliveries that are not sent any more, some hundreds at a time: those of removed endpoints, and those that were held for too
  * long. Erases secrets that sign no more.
  * @source rules#webhooks.3, rules#webhooks.14, rules#webhook-secrets.3
  */
-export function createHousekeeping({ database, clock, logger }: HousekeepingDependencies): Job {
+export function createHousekeeping(needs: Pick<EndpointNeeds, 'database' | 'clock' | 'logger'>): Job {
+  const { database, clock, logger } = needs
   return {
     processNext: async () => {
       const now = clock.now()
       await eraseSecrets(database, now)
-      const cancelled = await sweepRemoved(database, now, null)
-      const held = [instantParameter(now), instantParameter(now - limits.webhookHeldMs), ENDED_AT_ONCE] as const
-      const ended = await database.rows(endHeldStatement, [...held])
-      for (const { endpointId: webhookId, count } of ended) {
+      const ended = await endUnsent(database, now, null)
+      for (const { endpointId: webhookId, isRemoved, count } of ended) {
+        if (isRemoved) continue
         const line = { event: 'delivery.held_too_long', webhookId, count }
         logger.error(line, 'Deliveries were held for too long and are given up')
       }
-      return cancelled > 0 || ended.length > 0
+      return ended.length > 0
     },
   }
 }
@@ -311,12 +219,33 @@ const lockEndpointStatement = statement<[string], { id: string }>(
   'SELECT id FROM endpoint WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
 )
 
-/** An endpoint of the list. */
-export interface ListedEndpoint extends WebhookEndpoint {
+/** Lets no one change an endpoint until the transaction ends. @throws Refusal not_found (404) unknown or removed */
+export async function lockEndpoint(queries: Queries, id: string): Promise<void> {
+  const found = isUuid(id) ? await queries.rows(lockEndpointStatement, [id]) : []
+  if (found.length === 0) throw new Refusal('not_found')
+}
+
+/** Changes an endpoint. @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed */
+export function changeEndpoint<Result>(
+  needs: ChangeNeeds,
+  id: string,
+  context: RequestContext,
+  make: (change: Change) => Promise<Result>,
+): Promise<Result> {
+  return change(needs, context, (queries) => lockEndpoint(queries, id), make)
+}
+
+/** An endpoint that was not removed. */
+export interface WebhookEndpoint {
+  readonly id: string
+  readonly url: string
+  /** In the order of `eventTypes`. */
+  readonly events: readonly EventType[]
+  readonly createdAt: number
   readonly isPaused: boolean
 }
 
-const listEndpointsStatement = statement<[], ListedEndpoint>(
+const listEndpointsStatement = statement<[], WebhookEndpoint>(
   'webhooks.listEndpoints',
   `SELECT id, url, events, created_at AS "createdAt", state = 'paused' AS "isPaused"
      FROM endpoint
@@ -325,7 +254,7 @@ const listEndpointsStatement = statement<[], ListedEndpoint>(
 )
 
 /** The endpoints that were not removed, oldest first. */
-export function listEndpoints(queries: Queries): Promise<ListedEndpoint[]> {
+export function listEndpoints(queries: Queries): Promise<WebhookEndpoint[]> {
   return queries.rows(listEndpointsStatement, [])
 }
 
@@ -334,9 +263,9 @@ const insertEndpointStatement = statement<[string, string, readonly string[], st
   'INSERT INTO endpoint (id, url, events, created_at, since) VALUES ($1, $2, $3, $4, $4)',
 )
 
-const deleteEndpointStatement = statement<[string, string], { id: string }>(
+const deleteEndpointStatement = statement<[string, string]>(
   'webhooks.deleteEndpoint',
-  'UPDATE endpoint SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL RETURNING id',
+  'UPDATE endpoint SET deleted_at = $2 WHERE id = $1',
 )
 
 const pauseStatement = statement<[string, string], { id: string }>(
@@ -356,69 +285,53 @@ const resumeStatement = statement<[string, string], { id: string }>(
    RETURNING id`,
 )
 
-/** Deliveries that end without being sent, in one statement. */
+/** Deliveries that end without being sent, of each endpoint in one statement. It knows the number, and so reads no more. */
 const ENDED_AT_ONCE = 500
+
+interface EndedUnsent {
+  readonly endpointId: string
+  readonly isRemoved: boolean
+  readonly count: number
+}
 
 // A delivery with an attempt under way is left to a later sweep, as it may arrive. A fan-out that ran while the endpoint was removed adds
 // some.
-const sweepRemovedStatement = statement<[now: string, limit: number, endpointId: string | null], { count: number }>(
-  'webhooks.sweepRemoved',
+const endUnsentStatement = statement<[now: string, heldSince: string, endpointId: string | null], EndedUnsent>(
+  'webhooks.endUnsent',
   `WITH over AS (
-     SELECT found.id
+     SELECT found.id, e.deleted_at IS NOT NULL AS is_removed
        FROM endpoint e
       CROSS JOIN LATERAL (
         SELECT id FROM delivery d
-         WHERE d.endpoint_id = e.id AND d.due_at IS NOT NULL AND (d.leased_until IS NULL OR d.leased_until <= $1)
-         LIMIT $2
+         WHERE d.endpoint_id = e.id AND (d.leased_until IS NULL OR d.leased_until <= $1)
+           AND d.due_at < CASE WHEN e.deleted_at IS NULL THEN $2::timestamptz ELSE 'infinity' END
+         ORDER BY d.due_at
+         LIMIT ${ENDED_AT_ONCE}
            FOR UPDATE SKIP LOCKED) AS found
-      WHERE e.deleted_at IS NOT NULL AND ($3::uuid IS NULL OR e.id = $3)),
+      WHERE (e.deleted_at IS NOT NULL OR e.state <> 'active') AND ($3::uuid IS NULL OR e.id = $3)),
    ended AS (
      UPDATE delivery d
-        SET state = CASE d.state WHEN 'PENDING' THEN 'CANCELLED' ELSE d.state END, due_at = NULL, leased_until = NULL,
-            resend_after = NULL, finished_at = $1
+        SET state = CASE WHEN d.state <> 'PENDING' THEN d.state WHEN over.is_removed THEN 'CANCELLED' ELSE 'FAILED' END,
+            last_outcome = CASE WHEN over.is_removed THEN d.last_outcome ELSE 'held_too_long' END,
+            due_at = NULL, leased_until = NULL, resend_after = NULL, schedule_left = 0, resend_left = 0, finished_at = $1
        FROM over
       WHERE d.id = over.id
-     RETURNING d.id)
-   SELECT count(*)::integer AS count FROM ended`,
+     RETURNING d.endpoint_id, over.is_removed)
+   SELECT endpoint_id AS "endpointId", is_removed AS "isRemoved", count(*)::integer AS count FROM ended GROUP BY 1, 2`,
 )
 
 /**
- * Cancels the next deliveries of removed endpoints.
+ * Ends the next deliveries of removed endpoints, and those that were held for too long.
  * @param endpointId `null`: of all
- * @returns how many
- * @source rules#webhooks.3
+ * @source rules#webhooks.3, rules#webhooks.14
  */
-async function sweepRemoved(queries: Queries, nowMs: number, endpointId: string | null): Promise<number> {
-  const parameters = [instantParameter(nowMs), ENDED_AT_ONCE, endpointId] as const
-  return (await queries.rows(sweepRemovedStatement, [...parameters]))[0]?.count ?? 0
+function endUnsent(queries: Queries, nowMs: number, endpointId: string | null): Promise<EndedUnsent[]> {
+  const heldSince = instantParameter(nowMs - limits.webhookHeldMs)
+  return queries.rows(endUnsentStatement, [instantParameter(nowMs), heldSince, endpointId])
 }
 
-const endHeldStatement = statement<[now: string, dueBefore: string, number], { endpointId: string; count: number }>(
-  'webhooks.endHeld',
-  `WITH held AS (
-     SELECT found.id
-       FROM endpoint e
-      CROSS JOIN LATERAL (
-        SELECT id FROM delivery d
-         WHERE d.endpoint_id = e.id AND d.due_at < $2
-         ORDER BY d.due_at
-         LIMIT $3
-           FOR UPDATE SKIP LOCKED) AS found
-      WHERE e.deleted_at IS NULL AND e.state <> 'active'),
-   ended AS (
-     UPDATE delivery d
-        SET state = CASE d.state WHEN 'PENDING' THEN 'FAILED' ELSE d.state END, due_at = NULL, leased_until = NULL,
-            resend_after = NULL, finished_at = $1, last_outcome = 'held_too_long', schedule_left = 0, resend_left = 0
-       FROM held
-      WHERE d.id = held.id
-     RETURNING d.endpoint_id)
-   SELECT endpoint_id AS "endpointId", count(*)::integer AS count FROM ended GROUP BY endpoint_id`,
-)
-
 /** An endpoint with its circuit breaker and its queue. */
-export interface EndpointDetail extends WebhookEndpoint, Omit<Circuit, 'failedProbes'> {
-  readonly state: EndpointState
-  readonly reason: EndpointReason | null
+interface EndpointDetail extends WebhookEndpoint, Omit<Circuit, 'failedProbes'> {
   /** Deliveries that have something to send; counted up to 10,000. */
   readonly pending: number
   /** Time of the oldest notification among those that are due first. */
@@ -440,7 +353,7 @@ const RECENT_MS = 24 * 60 * 60 * 1_000
 const selectEndpointStatement = statement<[string, number, recentSince: string], EndpointDetail>(
   'webhooks.selectEndpoint',
   `SELECT e.id, e.url, e.events, e.created_at AS "createdAt", e.state, e.reason, e.since, e.failures,
-          e.failing_since AS "failingSince", e.probe_at AS "probeAt", e.held_until AS "heldUntil",
+          e.failing_since AS "failingSince", e.probe_at AS "probeAt", e.held_until AS "heldUntil", e.state = 'paused' AS "isPaused",
           counted.pending, first.oldest AS "oldestPendingAt", first.due AS "nextAttemptAt", recent.*
      FROM endpoint e
     CROSS JOIN LATERAL (
@@ -463,22 +376,33 @@ const selectEndpointStatement = statement<[string, number, recentSince: string],
     WHERE e.id = $1 AND e.deleted_at IS NULL`,
 )
 
-/** An endpoint that was not removed; `undefined` where there is none. @source rules#webhooks.15, rules#webhooks.19 */
-async function selectEndpoint(queries: Queries, id: string, nowMs: number): Promise<EndpointDetail | undefined> {
+/** @throws Refusal not_found (404) unknown or removed @source rules#webhooks.15, rules#webhooks.19 */
+async function existingEndpoint(queries: Queries, id: string, nowMs: number): Promise<EndpointDetail> {
   const recentSince = instantParameter(nowMs - RECENT_MS)
-  return (await queries.rows(selectEndpointStatement, [id, COUNTED_MAX, recentSince]))[0]
+  const found = isUuid(id) ? await queries.rows(selectEndpointStatement, [id, COUNTED_MAX, recentSince]) : []
+  if (found[0] === undefined) throw new Refusal('not_found')
+  return found[0]
 }
 
-function endpointView({ id, url, events, createdAt, isPaused }: ListedEndpoint) {
+function endpointView({ id, url, events, createdAt, isPaused }: WebhookEndpoint) {
   return { webhook_id: id, url, events: [...events], active: !isPaused, createdAt: new Date(createdAt).toISOString() }
 }
 
 /** @source rules#webhooks.15, rules#webhooks.19, rules#webhook-secrets.2 */
-function detailView(detail: EndpointDetail, secrets: readonly SigningSecret[]) {
-  const { state, reason, failures, pending, recentAttempts: attempts, recentSuccesses: succeeded } = detail
+function detailView(detail: EndpointDetail, secrets: readonly WebhookSecret[]) {
+  const {
+    state,
+    reason,
+    failures,
+    pending,
+    recentAttempts: attempts,
+    recentSuccesses: succeeded,
+    p50Ms,
+    p95Ms,
+  } = detail
   const successRate = attempts === 0 ? null : Math.round((succeeded / attempts) * 10_000) / 10_000
   return {
-    ...endpointView({ ...detail, isPaused: state === 'paused' }),
+    ...endpointView(detail),
     delivery: {
       state,
       reason,
@@ -491,7 +415,7 @@ function detailView(detail: EndpointDetail, secrets: readonly SigningSecret[]) {
       pending,
       oldestPendingAt: instantText(detail.oldestPendingAt),
       nextAttemptAt: instantText(detail.nextAttemptAt),
-      recent: { attempts, succeeded, successRate, p50Ms: detail.p50Ms, p95Ms: detail.p95Ms },
+      recent: { attempts, succeeded, successRate, p50Ms, p95Ms },
     },
     secrets: secrets.map(({ createdAt, expiresAt }) => ({
       createdAt: new Date(createdAt).toISOString(),

@@ -1,22 +1,13 @@
 import { type EndpointInput, type EventType, type endpoints, limits, type ReadFrom, Refusal } from '@pixgate/spec'
-import type { Clock } from '../platform/clock.ts'
 import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
-import type { Ids } from '../platform/ids.ts'
+import { invalidField } from '../platform/http/validation.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
+import type { ChangeNeeds } from './change.ts'
 import type { Keyring } from './signing.ts'
 
 /** The feed of events: the fan-out gives positions, merchants read on from one. */
-
-/** Dependencies of the fan-out. */
-export interface FanOutDependencies {
-  readonly database: Database
-  readonly clock: Clock
-  readonly ids: Ids
-  /** Called after deliveries were made. */
-  readonly onDeliveries: () => void
-}
 
 const FAN_OUT_MAX = 500
 
@@ -25,7 +16,8 @@ const FAN_OUT_MAX = 500
  * at once, changes nothing.
  * @source rules#webhooks.9, rules#feed.1, failure-modes#NO-9, failure-modes#NO-11, failure-modes#NO-18
  */
-export function createFanOut({ database, clock, ids, onDeliveries }: FanOutDependencies): Job {
+export function createFanOut(needs: ChangeNeeds & { readonly onDeliveries: () => void }): Job {
+  const { database, clock, ids, onDeliveries } = needs
   return {
     processNext: async () => {
       const { notifications, deliveries } = await fanOut(database, clock.now(), FAN_OUT_MAX, ids.uuid())
@@ -38,7 +30,7 @@ export function createFanOut({ database, clock, ids, onDeliveries }: FanOutDepen
 // The feed is locked first: one process at a time gives positions, and what it did is seen by the next one through the locks of the
 // notifications. Of two notifications of one operation a statement sees both or the first alone, so the first has the earlier
 // position. The order of the ids is that of the positions. An endpoint that is removed meanwhile gets deliveries that are never sent:
-// `sweepRemoved` cancels them.
+// `endUnsent` cancels them.
 const fanOutStatement = statement<
   [max: number, now: string, deliveryIds: string],
   { notifications: number; deliveries: number }
@@ -114,15 +106,6 @@ export interface FeedPart {
   readonly signingKeyId: string
 }
 
-/** Part of the feed to read. */
-export interface FeedQuery {
-  /** Exclusive; `null`: from the first that is there. */
-  readonly after: bigint | null
-  /** `null`: all. */
-  readonly eventType: EventType | null
-  readonly limit: number
-}
-
 /** Positions that are looked at for a filter: some ten milliseconds. */
 export const LOOKED_AT_MAX = 5_000
 
@@ -158,10 +141,20 @@ const selectPartStatement = statement<
     ORDER BY event.position`,
 )
 
-/** Reads the next part of the feed, in order. @source rules#feed.3 */
-export async function selectPart(queries: Queries, { after, eventType, limit }: FeedQuery): Promise<FeedPart> {
-  const parameters = [after === null ? null : String(after), eventType, limit, LOOKED_AT_MAX] as const
-  const rows = await queries.rows(selectPartStatement, [...parameters])
+/**
+ * Reads the next part of the feed, in order.
+ * @param after exclusive; `null`: from the first that is there
+ * @param eventType `null`: all
+ * @source rules#feed.3
+ */
+export async function selectPart(
+  queries: Queries,
+  after: bigint | null,
+  eventType: EventType | null,
+  limit: number,
+): Promise<FeedPart> {
+  const from = after === null ? null : String(after)
+  const rows = await queries.rows(selectPartStatement, [from, eventType, limit, LOOKED_AT_MAX])
   const [first] = rows
   if (first === undefined) throw new Error('no signing key is current')
   return { ...first, events: rows.filter((row) => row.position !== null) }
@@ -169,15 +162,8 @@ export async function selectPart(queries: Queries, { after, eventType, limit }: 
 
 const selectEndStatement = statement<[], { last: bigint }>('feed.selectEnd', 'SELECT last_position AS last FROM feed')
 
-/** The last position; 0 where there is none. */
-async function endOfFeed(queries: Queries): Promise<bigint> {
-  const [end] = await queries.rows(selectEndStatement, [])
-  if (end === undefined) throw new Error('feed row is missing')
-  return end.last
-}
-
 /** Where a page ended: a position, and the notification there. */
-export interface FeedCursor {
+interface FeedCursor {
   /** 0: before the first. */
   readonly position: bigint
   /** End of the notification's id; empty where the position is 0. */
@@ -185,15 +171,8 @@ export interface FeedCursor {
 }
 
 /** A page of the feed. */
-export interface FeedPage {
-  readonly events: readonly FeedRow[]
+interface FeedPage extends FeedPart {
   readonly next: FeedCursor
-  /** Whether there are positions after it already. */
-  readonly hasMore: boolean
-  /** The first position from which on everything is there. */
-  readonly firstPosition: bigint
-  readonly lastPosition: bigint
-  readonly signingKeyId: string
 }
 
 const CURSOR = /^v1:(0|[1-9]\d{0,15}):([0-9a-f]{12})?$/
@@ -222,15 +201,12 @@ function pageOf(part: FeedPart, cursor: FeedCursor | undefined, limit: number): 
     if (!isKnown) throw new Refusal('cursor_unknown', { readFrom: readFrom(part) })
     if (cursor.position < part.erased) throw new Refusal('events_erased', { readFrom: readFrom(part) })
   }
-  const next = nextCursor(part, limit)
-  return {
-    events: part.events,
-    next,
-    hasMore: next.position < part.last,
-    firstPosition: part.erased + 1n,
-    lastPosition: part.last,
-    signingKeyId: part.signingKeyId,
-  }
+  return { ...part, next: nextCursor(part, limit) }
+}
+
+/** Whether there are positions after it already. */
+function hasMore({ next, last }: FeedPage): boolean {
+  return next.position < last
 }
 
 /** A full page ends with its last event; any other with the last position that was looked at. */
@@ -250,46 +226,38 @@ function idEnd(id: string | null): string {
 }
 
 /** Dependencies of the feed. */
-export interface FeedDependencies {
+export interface FeedNeeds {
   readonly database: Database
   readonly keyring: Keyring
   readonly pause: Pick<Pause, 'for'>
 }
 
-/** The feed of events as merchants read it. */
-export interface FeedModule {
-  readonly handlers: Handlers<Pick<typeof endpoints, 'listEvents'>>
-  /** Answers all that wait, and lets none wait any more. */
-  close(): void
-}
-
 type Query = EndpointInput<typeof endpoints.listEvents>['query']
 
-/** Makes the module. */
-export function createFeedModule(dependencies: FeedDependencies): FeedModule {
-  const waits = new Waits(dependencies)
+/** Makes the module. Its `close` answers all that wait, and lets none wait any more. */
+export function createFeedModule(needs: FeedNeeds) {
+  const waits = new Waits(needs)
   const read = async (query: Query, cursor: FeedCursor | undefined) => {
-    const bounds = { after: cursor?.position ?? null, eventType: query.type ?? null, limit: limitOf(query) }
-    return pageOf(await selectPart(dependencies.database, bounds), cursor, bounds.limit)
+    const part = await selectPart(needs.database, cursor?.position ?? null, query.type ?? null, limitOf(query))
+    return pageOf(part, cursor, limitOf(query))
   }
   return {
     handlers: {
       listEvents: async ({ query, context: { caller, isGone = () => false } }) => {
         let page = await read(query, cursorOf(query))
         // At the end of the feed only: a page before it is answered at once.
-        if (page.events.length === 0 && !page.hasMore && query.wait) {
-          const readOn = async (from: FeedPage) => read(query, from.next)
+        if (page.events.length === 0 && !hasMore(page) && query.wait) {
+          const readOn = (from: FeedPage) => read(query, from.next)
           page = await waits.until(page, query.wait * 1_000, caller.id, isGone, readOn)
         }
-        const { hasMore, firstPosition, lastPosition } = page
         const body = {
-          data: await signed(page, dependencies.keyring),
-          pagination: { limit: limitOf(query), hasMore, nextCursor: cursorText(page.next) },
-          feed: { firstPosition: Number(firstPosition), lastPosition: Number(lastPosition) },
+          data: await signed(page, needs.keyring),
+          pagination: { limit: limitOf(query), hasMore: hasMore(page), nextCursor: cursorText(page.next) },
+          feed: { firstPosition: Number(page.erased + 1n), lastPosition: Number(page.last) },
         }
         return { status: 200, body }
       },
-    },
+    } satisfies Partial<Handlers<typeof endpoints>>,
     close: () => waits.close(),
   }
 }
@@ -303,8 +271,7 @@ function cursorOf({ cursor: text }: Query): FeedCursor | undefined {
   if (text === undefined) return undefined
   const cursor = readCursor(text)
   if (cursor !== undefined) return cursor
-  const message = 'cursor must be the nextCursor of an earlier page'
-  throw new Refusal('validation_error', { message, fields: [{ field: 'cursor', code: 'invalid', message }] })
+  throw invalidField('cursor', 'invalid', 'cursor must be the nextCursor of an earlier page')
 }
 
 /** How often a request that waits looks at the end of the feed. */
@@ -312,12 +279,12 @@ const LOOK_EVERY_MS = 100
 
 /** Counts the requests that wait: each polls the end of the feed, and none holds a connection between its looks. */
 class Waits {
-  readonly #needs: FeedDependencies
+  readonly #needs: FeedNeeds
   readonly #ofKey = new Map<string, number>()
   #all = 0
   #isClosed = false
 
-  constructor(needs: FeedDependencies) {
+  constructor(needs: FeedNeeds) {
     this.#needs = needs
   }
 
@@ -343,9 +310,10 @@ class Waits {
       const endsAt = performance.now() + waitMs
       while (!this.#isClosed && !isGone() && performance.now() < endsAt) {
         await this.#needs.pause.for(Math.min(LOOK_EVERY_MS, Math.max(0, endsAt - performance.now())))
-        if (isGone() || (await endOfFeed(this.#needs.database)) <= page.lastPosition) continue
+        const [end] = await this.#needs.database.rows(selectEndStatement, [])
+        if (isGone() || end === undefined || end.last <= page.last) continue
         page = await readOn(page)
-        if (page.events.length > 0 || page.hasMore) break
+        if (page.events.length > 0 || hasMore(page)) break
       }
       return page
     } finally {

@@ -8,25 +8,25 @@ import {
   Refusal,
 } from '@pixgate/spec'
 import { knownProblem } from '../platform/connection-problem.ts'
-import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
+import { type Database, instantOrNull, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { instantOf, instantText } from '../platform/http/instant.ts'
 import { cursorAfter, type Place, placeOf } from '../platform/http/page-cursor.ts'
+import { invalidField } from '../platform/http/validation.ts'
 import { type RequestPart, requestParts, type TimeSplit } from '../platform/http-client/request-times.ts'
 import { isUuid } from '../platform/ids.ts'
 
 /** Deliveries and their attempts, as merchants read them. */
 
-/** The handlers of the history. */
-export type HistoryHandlers = Handlers<Pick<typeof endpoints, 'listWebhookDeliveries' | 'getWebhookDelivery'>>
+type DeliveriesQuery = EndpointInput<typeof endpoints.listWebhookDeliveries>['query']
 
 /** Makes the handlers. */
-export function createHistoryHandlers(database: Database): HistoryHandlers {
+export function createHistoryHandlers(database: Database) {
   return {
     listWebhookDeliveries: async ({ query }) => {
       const limit = query.limit ?? limits.pageLimitDefault
       // One row more shows whether there are more.
-      const rows = await listDeliveries(database, { ...filterOf(query), limit: limit + 1 })
+      const rows = await listDeliveries(database, query, limit + 1)
       const page = rows.slice(0, limit)
       const last = page.at(-1)
       const hasMore = rows.length > limit
@@ -39,42 +39,15 @@ export function createHistoryHandlers(database: Database): HistoryHandlers {
       const attempts = await database.rows(selectAttemptsStatement, [delivery.id, limits.webhookAttemptsShownMax])
       return { status: 200, body: { ...deliveryView(delivery), attempts: attempts.map(attemptView) } }
     },
-  }
+  } satisfies Partial<Handlers<typeof endpoints>>
 }
 
-/**
- * @throws Refusal validation_error (400) a cursor that is not ours, or instants in the wrong order
- * @source rules#webhooks.18
- */
-function filterOf(
-  query: EndpointInput<typeof endpoints.listWebhookDeliveries>['query'],
-): Omit<DeliveryFilter, 'limit'> {
-  const [from, until] = [
-    query.from === undefined ? null : instantOf(query.from),
-    query.until === undefined ? null : instantOf(query.until),
-  ]
-  if (from !== null && until !== null && until < from) throw invalid('until', 'until must not be before from')
-  return {
-    webhookId: query.webhook_id ?? null,
-    state: query.state ?? null,
-    eventType: query.event_type ?? null,
-    operationId: query.operation_id ?? null,
-    correlationId: query.correlation_id ?? null,
-    from,
-    until,
-    after: query.cursor === undefined ? null : placeAfter(query.cursor),
-  }
-}
-
-function placeAfter(cursor: string): Place {
+/** @throws Refusal validation_error (400) a cursor that is not ours */
+function placeAfter(cursor: string | undefined): Place | undefined {
+  if (cursor === undefined) return undefined
   const place = placeOf(cursor)
-  if (place === undefined) throw invalid('cursor', 'cursor must be the nextCursor of an earlier page')
+  if (place === undefined) throw invalidField('cursor', 'invalid', 'cursor must be the nextCursor of an earlier page')
   return place.after
-}
-
-function invalid(field: string, message: string): Refusal {
-  const code = field === 'cursor' ? 'invalid' : 'out_of_range'
-  return new Refusal('validation_error', { message, fields: [{ field, code, message }] })
 }
 
 /** A delivery with its notification's operation. */
@@ -90,30 +63,15 @@ export interface DeliveryRow extends Place {
   readonly finishedAt: number | null
 }
 
-/** Filter of a list of deliveries; `null` filters nothing. Instants are epoch milliseconds. */
-interface DeliveryFilter {
-  readonly webhookId: string | null
-  readonly state: DeliveryState | null
-  readonly eventType: EventType | null
-  readonly operationId: string | null
-  readonly correlationId: string | null
-  /** Inclusive. */
-  readonly from: number | null
-  /** Exclusive. */
-  readonly until: number | null
-  /** The last of the page before. */
-  readonly after: Place | null
-  readonly limit: number
-}
-
+/** `null` filters nothing. */
 type ListParameters = [
   webhookId: string | null,
   state: string | null,
   eventType: string | null,
   operationId: string | null,
   correlationId: string | null,
-  from: string | null,
-  until: string | null,
+  fromInclusive: string | null,
+  untilExclusive: string | null,
   afterAt: string | null,
   afterId: string | null,
   limit: number,
@@ -163,20 +121,28 @@ const listOfOperationStatement = statement<ListParameters, DeliveryRow>(
     ${NEWEST_FIRST}`,
 )
 
-/** Lists deliveries, the newest first. @source rules#webhooks.18 */
-function listDeliveries(queries: Queries, filter: DeliveryFilter): Promise<DeliveryRow[]> {
-  const { webhookId, state, eventType, operationId, correlationId, after } = filter
-  return queries.rows(operationId === null ? listDeliveriesStatement : listOfOperationStatement, [
-    webhookId,
-    state,
-    eventType,
-    operationId,
-    correlationId,
-    filter.from === null ? null : instantParameter(filter.from),
-    filter.until === null ? null : instantParameter(filter.until),
-    after === null ? null : instantParameter(after.createdAt),
+/**
+ * Lists deliveries, the newest first.
+ * @throws Refusal validation_error (400) a cursor that is not ours, or instants in the wrong order
+ * @source rules#webhooks.18
+ */
+function listDeliveries(queries: Queries, query: DeliveriesQuery, limit: number): Promise<DeliveryRow[]> {
+  const from = query.from === undefined ? null : instantOf(query.from)
+  const until = query.until === undefined ? null : instantOf(query.until)
+  if (from !== null && until !== null && until < from)
+    throw invalidField('until', 'out_of_range', 'until must not be before from')
+  const after = placeAfter(query.cursor)
+  return queries.rows(query.operation_id === undefined ? listDeliveriesStatement : listOfOperationStatement, [
+    query.webhook_id ?? null,
+    query.state ?? null,
+    query.event_type ?? null,
+    query.operation_id ?? null,
+    query.correlation_id ?? null,
+    instantOrNull(from),
+    instantOrNull(until),
+    instantOrNull(after?.createdAt),
     after?.id ?? null,
-    filter.limit,
+    limit,
   ])
 }
 
@@ -262,29 +228,15 @@ const UNANSWERED: Readonly<Record<Exclude<AttemptOutcome, 'delivered' | 'refused
 
 /** The outcome of an attempt in a sentence, for the operator of the receiver. @source rules#webhooks.17 */
 export function explanationOf({ outcome, statusCode, code, times }: Explained): string {
-  switch (outcome) {
-    case 'delivered':
-      return `Your server took it: it answered ${statusCode}.`
-    case 'refused':
-      return ofStatus(statusCode ?? 0)
-    case 'timeout':
-      return LATE[requestParts.findLast((part) => times[`${part}Ms`] !== null) ?? 'connect']
-    case 'dns':
-    case 'connect':
-    case 'tls':
-      return ofCode(code) ?? UNANSWERED[outcome]
-    case 'broken':
-      return code?.startsWith('HPE_') ? 'Your server answered something that is not HTTP.' : UNANSWERED.broken
-    case 'address_not_allowed':
-      return UNANSWERED[outcome]
-    default:
-      return outcome satisfies never
+  if (outcome === 'delivered') return `Your server took it: it answered ${statusCode}.`
+  if (outcome === 'refused') return ofStatus(statusCode ?? 0)
+  if (outcome === 'timeout') {
+    return LATE[requestParts.findLast((part) => times[`${part}Ms`] !== null) ?? 'connect']
   }
-}
-
-function ofCode(code: string | null): string | undefined {
-  const problem = code === null ? undefined : knownProblem(code)
-  return problem === undefined ? undefined : `Your server ${problem}.`
+  if (outcome === 'broken' && code?.startsWith('HPE_')) return 'Your server answered something that is not HTTP.'
+  const isOfConnection = outcome === 'dns' || outcome === 'connect' || outcome === 'tls'
+  const problem = isOfConnection && code !== null ? knownProblem(code) : undefined
+  return problem === undefined ? UNANSWERED[outcome] : `Your server ${problem}.`
 }
 
 function ofStatus(statusCode: number): string {

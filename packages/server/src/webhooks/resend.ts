@@ -1,38 +1,23 @@
 import { type endpoints, limits, Refusal } from '@pixgate/spec'
-import { operatorOf } from '../audit/operator.ts'
-import { insertAudit } from '../audit/store.ts'
-import type { Clock } from '../platform/clock.ts'
-import {
-  type Database,
-  instantParameter,
-  type Queries,
-  refusableTransaction,
-  statement,
-} from '../platform/db/database.ts'
+import { instantParameter, type Queries, refusableTransaction, statement } from '../platform/db/database.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import { instantOf } from '../platform/http/instant.ts'
-import { type Ids, isUuid } from '../platform/ids.ts'
-import { refuseLapsed } from '../platform/live-request.ts'
+import { isUuid } from '../platform/ids.ts'
+import { type ChangeNeeds, change } from './change.ts'
+import { changeEndpoint, lockEndpoint } from './endpoints.ts'
+import { LOOKED_AT_MAX } from './feed.ts'
 import { type DeliveryRow, deliveryView, selectDelivery } from './history.ts'
 
 /** Sending again: one delivery, those that an endpoint has not taken, and those of before it was registered. */
 
 /** Dependencies of sending again. */
-export interface ResendDependencies {
-  readonly database: Database
-  readonly clock: Clock
-  readonly ids: Ids
+export interface ResendNeeds extends ChangeNeeds {
   /** Called when deliveries may have become due. */
   readonly onDue: () => void
 }
 
-/** The handlers of sending again. */
-export type ResendHandlers = Handlers<
-  Pick<typeof endpoints, 'resendWebhookDelivery' | 'recoverWebhook' | 'sendMissedToWebhook'>
->
-
 /** Makes the handlers. */
-export function createResendHandlers(needs: ResendDependencies): ResendHandlers {
+export function createResendHandlers(needs: ResendNeeds) {
   return {
     resendWebhookDelivery: async ({ params, context }) => ({
       status: 202,
@@ -46,7 +31,7 @@ export function createResendHandlers(needs: ResendDependencies): ResendHandlers 
       status: 202,
       body: await sendMissed(needs, params.webhook_id, instantOf(body.since), context),
     }),
-  }
+  } satisfies Partial<Handlers<typeof endpoints>>
 }
 
 /** Reasons why a delivery cannot be resent, with their messages. @source rules#webhooks.21 */
@@ -64,17 +49,17 @@ function notResendable(code: keyof typeof REASONS): Refusal {
  * @throws Refusal not_found (404) · delivery_not_resendable (409) · overloaded (503) the request has lapsed
  * @source rules#webhooks.21
  */
-async function resendOne(needs: ResendDependencies, id: string, context: RequestContext): Promise<DeliveryRow> {
-  if (!isUuid(id)) throw new Refusal('not_found')
-  const resent = await refusableTransaction(needs.database, async (queries) => {
-    const [found] = await queries.rows(lockResentStatement, [id])
+async function resendOne(needs: ResendNeeds, id: string, context: RequestContext): Promise<DeliveryRow> {
+  const lock = async (queries: Queries): Promise<string> => {
+    const [found] = isUuid(id) ? await queries.rows(lockResentStatement, [id]) : []
     if (found === undefined) throw new Refusal('not_found')
     if (found.isRemoved) throw notResendable('endpoint_removed')
     if (found.isErased) throw notResendable('erased')
-    refuseLapsed(context.live)
-    const now = needs.clock.now()
-    await queries.rows(resendStatement, [[id], instantParameter(now), limits.webhookResendAttempts, null])
-    await audit(needs, queries, context, 'webhook.resent', found.endpointId, { delivery: id })
+    return found.endpointId
+  }
+  const resent = await change(needs, context, lock, async ({ queries, nowMs, audit }, endpointId) => {
+    await queries.rows(resendStatement, [[id], instantParameter(nowMs), limits.webhookResendAttempts, null])
+    await audit('webhook.resent', endpointId, { delivery: id })
     return selectDelivery(queries, id)
   })
   if (resent === undefined) throw new Error(`the delivery ${id} that was just resent is missing`)
@@ -94,8 +79,8 @@ const lockResentStatement = statement<[string], { endpointId: string; isRemoved:
       FOR SHARE OF e, n`,
 )
 
-// An attempt under way keeps its lease, as it may be taken. A recovery changes what is still in the state in which it was chosen. Rows are locked in the order of their ids, as by `finish`. A microsecond
-// between two of them keeps the given order.
+// An attempt under way keeps its lease, as it may be taken. A recovery changes what is still in the state in which it was chosen. Rows
+// are locked in the order of their ids, as by `finish`. A microsecond between two of them keeps the given order.
 const resendStatement = statement<
   [ids: readonly string[], now: string, attempts: number, onlyIn: string | null],
   { id: string }
@@ -129,7 +114,7 @@ const STEP = 500
  * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed
  * @source rules#webhooks.22
  */
-async function recover(needs: ResendDependencies, webhookId: string, since: number, context: RequestContext) {
+async function recover(needs: ResendNeeds, webhookId: string, since: number, context: RequestContext) {
   await begin(needs, webhookId, 'webhook.recovered', since, context)
   const progress = { deliveries: 0, hasMore: true, since }
   let wanted: 'PENDING' | 'FAILED' = 'PENDING'
@@ -157,78 +142,41 @@ function resentView(
   return { webhookId: webhookId.toLowerCase(), deliveries, hasMore, since: new Date(since).toISOString() }
 }
 
-/** Writes the order of an operator to the audit trail, before anything is done for it. */
-async function begin(
-  needs: ResendDependencies,
-  webhookId: string,
-  action: string,
-  since: number,
-  context: RequestContext,
-): Promise<void> {
-  if (!isUuid(webhookId)) throw new Refusal('not_found')
-  await refusableTransaction(needs.database, async (queries) => {
-    await lockEndpoint(queries, webhookId)
-    refuseLapsed(context.live)
-    await audit(needs, queries, context, action, webhookId, { since: new Date(since).toISOString() })
-  })
+/** Writes the order to the audit trail, before anything is done for it. */
+function begin(needs: ResendNeeds, webhookId: string, action: string, since: number, context: RequestContext) {
+  return changeEndpoint(needs, webhookId, context, ({ audit }) =>
+    audit(action, webhookId, { since: new Date(since).toISOString() }),
+  )
 }
-
-function audit(
-  { ids, clock }: ResendDependencies,
-  queries: Queries,
-  context: RequestContext,
-  action: string,
-  subject: string,
-  facts: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  return insertAudit(queries, { ...operatorOf(context), id: ids.uuid(), at: clock.now(), action, subject, facts })
-}
-
-const lockEndpointStatement = statement<[string], { id: string }>(
-  'webhooks.shareEndpoint',
-  'SELECT id FROM endpoint WHERE id = $1 AND deleted_at IS NULL FOR SHARE',
-)
-
-/** Keeps an endpoint from being removed until the transaction ends. @throws Refusal not_found (404) */
-async function lockEndpoint(queries: Queries, id: string): Promise<void> {
-  if ((await queries.rows(lockEndpointStatement, [id])).length === 0) throw new Refusal('not_found')
-}
-
-interface Chosen {
-  readonly id: string
-  readonly createdAt: number
-}
-
-type ChooseParameters = [endpointId: string, since: string, now: string, limit: number]
 
 // A recovered delivery is not chosen again: it is due, or its resend waits for the attempt under way.
+const choosing = (name: string, condition: string, order: string) =>
+  statement<[endpointId: string, since: string, now: string, limit: number], { id: string; createdAt: number }>(
+    name,
+    `SELECT d.id, d.created_at AS "createdAt"
+       FROM delivery d
+       JOIN notification n ON n.id = d.notification_id
+      WHERE d.endpoint_id = $1 AND d.created_at >= $2 AND ${condition} AND n.erased_at IS NULL
+      ORDER BY ${order}
+      LIMIT $4
+        FOR SHARE OF n`,
+  )
+
 const chooseStatements = {
-  PENDING: statement<ChooseParameters, Chosen>(
+  PENDING: choosing(
     'webhooks.choosePending',
-    `SELECT d.id, d.created_at AS "createdAt"
-       FROM delivery d
-       JOIN notification n ON n.id = d.notification_id
-      WHERE d.endpoint_id = $1 AND d.state = 'PENDING' AND d.due_at > $3 AND d.resend_after IS NULL AND d.created_at >= $2
-        AND n.erased_at IS NULL
-      ORDER BY d.due_at
-      LIMIT $4
-        FOR SHARE OF n`,
+    `d.state = 'PENDING' AND d.due_at > $3 AND d.resend_after IS NULL`,
+    'd.due_at',
   ),
-  FAILED: statement<ChooseParameters, Chosen>(
+  FAILED: choosing(
     'webhooks.chooseFailed',
-    `SELECT d.id, d.created_at AS "createdAt"
-       FROM delivery d
-       JOIN notification n ON n.id = d.notification_id
-      WHERE d.endpoint_id = $1 AND d.state = 'FAILED' AND d.due_at IS NULL AND d.created_at >= $2 AND d.created_at <= $3
-        AND n.erased_at IS NULL
-      ORDER BY d.created_at
-      LIMIT $4
-        FOR SHARE OF n`,
+    `d.state = 'FAILED' AND d.due_at IS NULL AND d.created_at <= $3`,
+    'd.created_at',
   ),
 }
 
 async function recoverStep(
-  { database, clock }: ResendDependencies,
+  { database, clock }: ResendNeeds,
   webhookId: string,
   wanted: 'PENDING' | 'FAILED',
   since: number,
@@ -244,8 +192,7 @@ async function recoverStep(
   })
 }
 
-/** Places of the feed that one step looks at, and steps of one request that find little. */
-const LOOKED_AT_MAX = 5_000
+/** Steps of one request that find little. */
 const LOOKS_MAX = 200
 
 /** A notification gets its time when its transaction begins, and its place in the feed after the commit: within this at the latest. */
@@ -257,9 +204,10 @@ const PLACED_WITHIN_MS = 3_600_000
  * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed
  * @source rules#webhooks.24
  */
-async function sendMissed(needs: ResendDependencies, webhookId: string, since: number, context: RequestContext) {
+async function sendMissed(needs: ResendNeeds, webhookId: string, since: number, context: RequestContext) {
   await begin(needs, webhookId, 'webhook.missed_sent', since, context)
-  let reached = await startOfMissed(needs.database, since)
+  const before = instantParameter(since - PLACED_WITHIN_MS)
+  let reached = (await needs.database.rows(startOfMissedStatement, [before]))[0]?.position ?? 0n
   const progress = { deliveries: 0, hasMore: true, since }
   for (let look = 0; look < LOOKS_MAX && !context.live.hasLapsed(); look++) {
     const room = limits.webhookResendMax - progress.deliveries
@@ -275,6 +223,7 @@ async function sendMissed(needs: ResendDependencies, webhookId: string, since: n
   return resentView(webhookId, progress)
 }
 
+/** A place of the feed before everything that was made since then. */
 const startOfMissedStatement = statement<[before: string], { position: bigint }>(
   'webhooks.startOfMissed',
   `SELECT coalesce((SELECT position FROM notification
@@ -282,12 +231,6 @@ const startOfMissedStatement = statement<[before: string], { position: bigint }>
                      ORDER BY created_at DESC
                      LIMIT 1), 0) AS position`,
 )
-
-/** A place of the feed before everything that was made since then. */
-async function startOfMissed(queries: Queries, since: number): Promise<bigint> {
-  const [start] = await queries.rows(startOfMissedStatement, [instantParameter(since - PLACED_WITHIN_MS)])
-  return start?.position ?? 0n
-}
 
 /** A fan-out that ran while the endpoint was being registered did not see it. Later notifications have their delivery already. */
 const REGISTERED_WITHIN_MS = 15_000
@@ -356,7 +299,7 @@ const missedStepStatement = statement<
 )
 
 async function missedStep(
-  { database, clock, ids }: ResendDependencies,
+  { database, clock, ids }: ResendNeeds,
   webhookId: string,
   since: number,
   after: bigint,

@@ -1,8 +1,6 @@
 import { hostname } from 'node:os'
 import { insertAudit } from '../audit/store.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Database, Queries } from '../platform/db/database.ts'
-import type { Ids } from '../platform/ids.ts'
+import type { Queries } from '../platform/db/database.ts'
 import {
   createSealer,
   type EncryptionKeys,
@@ -12,6 +10,7 @@ import {
   type Sealer,
 } from '../platform/sealing.ts'
 import { StartupError } from '../platform/startup-error.ts'
+import type { ChangeNeeds } from './change.ts'
 
 /** Values that are stored sealed: private halves of signing keys, and secrets of endpoints. */
 
@@ -32,24 +31,26 @@ const WHAT_TO_DO: Readonly<Record<NotOpened['reason'], string>> = {
   changed: 'it was changed, or belongs to another row: restore the row from a backup, or make another key',
 }
 
-/** Opens a value, and says with which key. @throws Unreadable */
-export function unseal(sealer: Sealer, sealed: Uint8Array, place: Place, what: string): Opened {
-  try {
-    return sealer.open(sealed, place)
-  } catch (cause) {
-    if (!(cause instanceof NotOpened)) throw cause
-    throw new Unreadable(what, cause.reason, cause)
-  }
-}
-
 /** A sealed value of either kind. */
 export interface SealedValue {
   readonly kind: 'signing_key' | 'webhook_secret'
   readonly id: string
-  /** @throws Unreadable */
-  open(sealer: Sealer): Opened
+  /** For messages. */
+  readonly name: string
+  readonly place: Place
+  readonly sealed: Buffer
   /** Stores it sealed anew. @returns whether it was still the value that was read */
-  reseal(queries: Queries, plain: Uint8Array, sealer: Sealer): Promise<boolean>
+  reseal(queries: Queries, anew: Buffer): Promise<boolean>
+}
+
+/** Opens a value, and says with which key. @throws Unreadable */
+export function unseal({ name, place, sealed }: SealedValue, sealer: Sealer): Opened {
+  try {
+    return sealer.open(sealed, place)
+  } catch (cause) {
+    if (!(cause instanceof NotOpened)) throw cause
+    throw new Unreadable(name, cause.reason, cause)
+  }
 }
 
 /** Reads all of them, the signing keys first. @source rules#encryption.3 */
@@ -66,7 +67,7 @@ export async function adviseOn(read: ReadSealed, queries: Queries, keys: Encrypt
   const damaged: string[] = []
   const opened = (await read(queries)).flatMap((value) => {
     try {
-      return [value.open(sealer)]
+      return [unseal(value, sealer)]
     } catch (error) {
       // One endpoint lacks one signature; the signing key's is there all the same.
       const isOneSecret = error instanceof Unreadable && error.reason === 'changed' && value.kind === 'webhook_secret'
@@ -76,17 +77,12 @@ export async function adviseOn(read: ReadSealed, queries: Queries, keys: Encrypt
     }
   })
   const byPrevious = opened.filter(({ by }) => by === 'previous').length
-  return [
-    ...damaged,
-    ...(byPrevious > 0
-      ? [
-          `PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by ${byPrevious} of ${opened.length} sealed secrets: run rewrap-keys`,
-        ]
-      : []),
-    ...(keys.previous !== undefined && byPrevious === 0
-      ? ['PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it']
-      : []),
-  ]
+  if (byPrevious > 0) {
+    const needs = `${byPrevious} of ${opened.length} sealed secrets`
+    return [...damaged, `PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by ${needs}: run rewrap-keys`]
+  }
+  if (keys.previous === undefined) return damaged
+  return [...damaged, 'PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it']
 }
 
 /** The result for one sealed value. */
@@ -99,14 +95,6 @@ export interface Rewrapped {
   readonly reason?: string
 }
 
-/** Dependencies of {@link rewrap}. */
-export interface RewrapDependencies {
-  readonly database: Database
-  readonly clock: Clock
-  readonly ids: Ids
-  readonly keys: EncryptionKeys
-}
-
 /**
  * Seals every value anew with the current key, each in a transaction of its own with a row in the audit trail, so that it can be
  * stopped and run again. Processes that run are not disturbed.
@@ -114,20 +102,20 @@ export interface RewrapDependencies {
  */
 export async function rewrap(
   read: ReadSealed,
-  { database, clock, ids, keys }: RewrapDependencies,
+  { database, clock, ids, keys }: ChangeNeeds & { readonly keys: EncryptionKeys },
 ): Promise<readonly Rewrapped[]> {
   const sealer = createSealer(keys)
   const results: Rewrapped[] = []
   for (const value of await read(database)) {
     const what = `${value.kind} ${value.id}`
     try {
-      const { plain, by } = value.open(sealer)
+      const { plain, by } = unseal(value, sealer)
       if (by === 'current') {
         results.push({ what, outcome: 'current_already' })
         continue
       }
       const isStillThere = await database.transaction(async (queries) => {
-        if (!(await value.reseal(queries, plain, sealer))) return false
+        if (!(await value.reseal(queries, sealer.seal(plain, value.place)))) return false
         const row = { id: ids.uuid(), at: clock.now(), action: `${value.kind}.rewrapped`, subject: value.id }
         await insertAudit(queries, { ...row, ...PROGRAM, facts: { openedBy: by } })
         return true

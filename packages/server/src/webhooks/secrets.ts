@@ -5,70 +5,75 @@ import { instantParameter, type Queries, statement } from '../platform/db/databa
 import { andMore, createHeartbeat } from '../platform/heartbeat.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Opened, Place, Sealer } from '../platform/sealing.ts'
+import type { Place, Sealer } from '../platform/sealing.ts'
 import { type SealedValue, Unreadable, unseal } from './sealed.ts'
 
 /** Secrets that endpoints share with the service: the second signature of a notification, by Standard Webhooks. */
 
-/** A secret as it is stored. */
-export interface SealedSecret {
+/** A secret that signs. Instants are epoch milliseconds. */
+export interface WebhookSecret {
   readonly endpointId: string
   readonly id: string
+  /** Sealed. */
   readonly secret: Buffer
-}
-
-/** A secret that signs, without its bytes. Instants are epoch milliseconds. */
-export interface SigningSecret {
   readonly createdAt: number
   /** `null`: it is the newest. */
   readonly expiresAt: number | null
 }
 
-/** A secret that was just made. */
-export interface NewSecret extends SealedSecret {
-  /** In the form of Standard Webhooks: `whsec_` and the bytes in Base64. Shown once. */
-  readonly text: string
-}
-
-/** Dependencies of secrets. */
-export interface SecretDependencies {
-  readonly ids: Ids
-  readonly sealer: Sealer
-}
+/** A secret as it is stored. */
+export type SealedSecret = Pick<WebhookSecret, 'endpointId' | 'id' | 'secret'>
 
 /**
  * Makes the newest secret of an endpoint; the earlier ones sign until the overlap is over, and none longer than it was going to. The
  * caller holds the lock of the endpoint.
  * @param overlapSeconds 0: one has leaked
+ * @returns its text in the form of Standard Webhooks, `whsec_` and the bytes in Base64: shown once
  * @throws Refusal too_many_webhook_secrets (409) where the maximum would still sign beside the new one
  * @source rules#webhook-secrets.1, rules#webhook-secrets.2, rules#webhook-secrets.3, rules#encryption.1
  */
 export async function makeSecret(
-  { ids, sealer }: SecretDependencies,
+  { ids, sealer }: { readonly ids: Ids; readonly sealer: Sealer },
   queries: Queries,
   endpointId: string,
   nowMs: number,
   overlapSeconds: number,
-): Promise<NewSecret> {
+): Promise<{ readonly id: string; readonly text: string }> {
   const signing = await listSecrets(queries, endpointId, nowMs)
   if (overlapSeconds > 0 && signing.length >= limits.webhookSecretsMax) throw new Refusal('too_many_webhook_secrets')
   const bytes = randomBytes(limits.webhookSecretBytes)
   const id = ids.uuid()
-  const secret = sealer.seal(bytes, placeOf({ endpointId, id }))
+  const secret = sealer.seal(bytes, placeOf(endpointId, id))
   await endSecrets(queries, endpointId, nowMs + overlapSeconds * 1_000, nowMs)
   await queries.rows(insertSecretStatement, [endpointId, id, secret, instantParameter(nowMs)])
-  return { endpointId, id, secret, text: `whsec_${bytes.toString('base64')}` }
+  return { id, text: `whsec_${bytes.toString('base64')}` }
 }
 
 /** A value that is moved to another endpoint does not open there. */
-function placeOf({ endpointId, id }: Omit<SealedSecret, 'secret'>): Place {
+function placeOf(endpointId: string, id: string): Place {
   return { table: 'webhook_secret', row: `${endpointId} ${id}`, column: 'secret' }
 }
 
-/** @throws Unreadable */
-function openSecret(sealer: Sealer, sealed: SealedSecret): Opened {
-  const what = `the secret ${sealed.id} of the webhook endpoint ${sealed.endpointId}`
-  return unseal(sealer, sealed.secret, placeOf(sealed), what)
+const resealStatement = statement<[string, string, Buffer, Buffer], { isDone: boolean }>(
+  'webhookSecrets.reseal',
+  'SELECT reseal_webhook_secret($1, $2, $3, $4) AS "isDone"',
+)
+
+function sealedValue({ endpointId, id, secret }: SealedSecret): SealedValue {
+  return {
+    kind: 'webhook_secret',
+    id,
+    sealed: secret,
+    place: placeOf(endpointId, id),
+    name: `the secret ${id} of the webhook endpoint ${endpointId}`,
+    reseal: async (queries, anew) =>
+      (await queries.rows(resealStatement, [endpointId, id, secret, anew]))[0]?.isDone === true,
+  }
+}
+
+/** Every secret that is kept, to be sealed anew. */
+export async function readSealedSecrets(queries: Queries): Promise<SealedValue[]> {
+  return (await queries.rows(listSecretsStatement, [null, '-infinity'])).map(sealedValue)
 }
 
 /** Opens the secrets that sign a notification. */
@@ -89,7 +94,7 @@ export function openingSecrets(sealer: Sealer, logger: Logger): OpenSecrets {
     sealed.flatMap((one) => {
       const name = `${one.endpointId} ${one.id} ${one.secret.toString('base64')}`
       try {
-        const key = opened.get(name) ?? createSecretKey(openSecret(sealer, one).plain)
+        const key = opened.get(name) ?? createSecretKey(unseal(sealedValue(one), sealer).plain)
         opened.set(name, key)
         return [key]
       } catch (error) {
@@ -103,23 +108,15 @@ export function openingSecrets(sealer: Sealer, logger: Logger): OpenSecrets {
     })
 }
 
-/** The message that a signature of Standard Webhooks covers. */
-export interface SignedMessage {
-  /** The notification's. */
-  readonly id: string
-  /** Seconds since the epoch, as the header has them. */
-  readonly timestamp: string
-  readonly body: Uint8Array
-}
-
 /**
  * The value of `webhook-signature`: for each secret `v1,` and the Base64 of the HMAC-SHA-256 of `id.timestamp.body`, separated by
  * spaces. Pure.
+ * @param timestamp seconds since the epoch, as the header has them
  * @param secrets their bytes, or key objects of them: those take a fifth of the time
  * @source rules#webhook-secrets.1
  */
 export function standardSignature(
-  { id, timestamp, body }: SignedMessage,
+  { id, timestamp, body }: { readonly id: string; readonly timestamp: string; readonly body: Uint8Array },
   secrets: readonly (Uint8Array | KeyObject)[],
 ): string {
   return secrets
@@ -128,30 +125,17 @@ export function standardSignature(
     .join(' ')
 }
 
-const listSecretsStatement = statement<[string, string], SigningSecret>(
+const listSecretsStatement = statement<[endpointId: string | null, now: string], WebhookSecret>(
   'webhookSecrets.list',
-  `SELECT created_at AS "createdAt", expires_at AS "expiresAt"
+  `SELECT endpoint_id AS "endpointId", id, secret, created_at AS "createdAt", expires_at AS "expiresAt"
      FROM webhook_secret
-    WHERE endpoint_id = $1 AND secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $2)
+    WHERE ($1::uuid IS NULL OR endpoint_id = $1) AND secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $2)
     ORDER BY created_at DESC, id DESC`,
 )
 
 /** The secrets that sign for an endpoint, the newest first. */
-export function listSecrets(queries: Queries, endpointId: string, nowMs: number): Promise<SigningSecret[]> {
+export function listSecrets(queries: Queries, endpointId: string, nowMs: number): Promise<WebhookSecret[]> {
   return queries.rows(listSecretsStatement, [endpointId, instantParameter(nowMs)])
-}
-
-const sealedSecretsStatement = statement<[endpointId: string, now: string], SealedSecret>(
-  'webhookSecrets.sealedOf',
-  `SELECT endpoint_id AS "endpointId", id, secret
-     FROM webhook_secret
-    WHERE endpoint_id = $1 AND secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $2)
-    ORDER BY created_at DESC, id DESC`,
-)
-
-/** The same with their sealed bytes. */
-export function sealedSecrets(queries: Queries, endpointId: string, nowMs: number): Promise<SealedSecret[]> {
-  return queries.rows(sealedSecretsStatement, [endpointId, instantParameter(nowMs)])
 }
 
 const insertSecretStatement = statement<[string, string, Buffer, string]>(
@@ -185,31 +169,4 @@ const eraseSecretsStatement = statement<[string]>(
 /** Erases the secrets that sign no more. @source rules#webhook-secrets.3 */
 export async function eraseSecrets(queries: Queries, nowMs: number): Promise<void> {
   await queries.rows(eraseSecretsStatement, [instantParameter(nowMs)])
-}
-
-const allSecretsStatement = statement<[], SealedSecret>(
-  'webhookSecrets.all',
-  `SELECT endpoint_id AS "endpointId", id, secret
-     FROM webhook_secret
-    WHERE secret IS NOT NULL
-    ORDER BY created_at, id`,
-)
-
-const resealSecretStatement = statement<[string, string, Buffer, Buffer], { isDone: boolean }>(
-  'webhookSecrets.reseal',
-  'SELECT reseal_webhook_secret($1, $2, $3, $4) AS "isDone"',
-)
-
-/** Every secret that is kept, to be sealed anew. */
-export async function readSealedSecrets(queries: Queries): Promise<SealedValue[]> {
-  return (await queries.rows(allSecretsStatement, [])).map((sealed) => ({
-    kind: 'webhook_secret',
-    id: sealed.id,
-    open: (sealer) => openSecret(sealer, sealed),
-    reseal: async (using, plain, sealer) => {
-      const { endpointId, id, secret } = sealed
-      const anew = sealer.seal(plain, placeOf(sealed))
-      return (await using.rows(resealSecretStatement, [endpointId, id, secret, anew]))[0]?.isDone === true
-    },
-  }))
 }

@@ -1,15 +1,13 @@
 import type { KeyObject } from 'node:crypto'
-import { type AttemptOutcome, limits } from '@pixgate/spec'
+import { type AttemptOutcome, HIDDEN_CHARACTER, limits } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../platform/clock.ts'
 import { type Answer, post } from '../platform/http-client/post.ts'
 import type { TimeSplit } from '../platform/http-client/request-times.ts'
-import { excerptOf } from './excerpt.ts'
 import { outcomeOf } from './schedule.ts'
 import { standardSignature } from './secrets.ts'
-import type { Signer } from './signing.ts'
 
-/** One signed request to an endpoint. */
+/** One signed request to an endpoint, and what is kept of its answer. */
 
 /** How long the rest of an answer is read after its headers. */
 const RESPONSE_TIMEOUT_MS = 1_000
@@ -21,41 +19,10 @@ export interface Message {
   readonly body: Uint8Array
 }
 
-/** A signature of the signing key over the bytes of a notification. */
+/** A signature of the signing key over the bytes of a notification, in Base64. It serves all endpoints of the notification. */
 export interface Signature {
-  /** Base64. */
   readonly text: string
   readonly keyId: string
-}
-
-/** Signs the bytes of a notification. One signature serves all its endpoints. */
-export function signatureOf(body: Uint8Array, { keyId, sign }: Signer): Signature {
-  return { text: sign(body), keyId }
-}
-
-/**
- * The headers of a notification: the specification's signature, over the bytes alone, and that of Standard Webhooks, over the id and
- * the time too. Pure.
- * @param secrets of the endpoint, the newest first
- * @param nowMs epoch milliseconds
- * @source rules#webhooks.8, rules#webhook-secrets.1
- */
-function signedHeaders(
-  { notificationId: id, body }: Pick<Message, 'notificationId' | 'body'>,
-  signature: Signature,
-  secrets: readonly KeyObject[],
-  nowMs: number,
-): Record<string, string> {
-  const timestamp = String(Math.floor(nowMs / 1_000))
-  return {
-    'content-type': 'application/json',
-    'digital-signature': signature.text,
-    'digital-signature-key-id': signature.keyId,
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    ...(secrets.length > 0 && { 'webhook-signature': standardSignature({ id, timestamp, body }, secrets) }),
-    'user-agent': 'Pixgate',
-  }
 }
 
 /** An attempt that ended. Instants are epoch milliseconds. */
@@ -71,29 +38,36 @@ export interface Attempt {
   readonly times: TimeSplit
 }
 
-/** Dependencies of sending. */
-export interface SendDependencies {
-  readonly clock: Clock
-  readonly dispatcher: Dispatcher
-}
-
 /**
- * Sends a notification once and waits for the answer, at most its time limit. Throws nothing.
+ * Sends a notification once and waits for the answer, at most its time limit. It is signed twice: over the bytes alone, as the
+ * specification says, and over the id and the time too, by Standard Webhooks. Throws nothing.
+ * @param secrets of the endpoint, the newest first
  * @param more headers besides
- * @source rules#webhooks.5
+ * @source rules#webhooks.5, rules#webhooks.8, rules#webhook-secrets.1
  */
 export async function send(
-  { clock, dispatcher }: SendDependencies,
-  message: Message,
+  { clock, dispatcher }: { readonly clock: Clock; readonly dispatcher: Dispatcher },
+  { url, notificationId: id, body }: Message,
   signature: Signature,
   secrets: readonly KeyObject[],
   more: Readonly<Record<string, string>> = {},
 ): Promise<Attempt> {
   const startedAt = clock.now()
+  const timestamp = String(Math.floor(startedAt / 1_000))
+  const headers = {
+    'content-type': 'application/json',
+    'digital-signature': signature.text,
+    'digital-signature-key-id': signature.keyId,
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    ...(secrets.length > 0 && { 'webhook-signature': standardSignature({ id, timestamp, body }, secrets) }),
+    'user-agent': 'Pixgate',
+    ...more,
+  }
   const { answer, times, beginning } = await post(dispatcher, {
-    url: message.url,
-    headers: { ...signedHeaders(message, signature, secrets, startedAt), ...more },
-    body: message.body,
+    url,
+    headers,
+    body,
     timeoutMs: limits.webhookTimeoutMs,
     responseMaxBytes: limits.webhookResponseMaxBytes,
     responseTimeoutMs: RESPONSE_TIMEOUT_MS,
@@ -105,7 +79,82 @@ export async function send(
     outcome: outcomeOf(answer),
     statusCode: 'statusCode' in answer ? answer.statusCode : null,
     code: 'failure' in answer ? (answer.code ?? null) : null,
-    excerpt: excerptOf(beginning, message.body),
+    excerpt: excerptOf(beginning, body),
     times,
   }
+}
+
+/** An answer with a larger share of hidden characters is no text. */
+const UNREADABLE_SHARE = 0.1
+
+/** Stands for what is not stored. */
+const REMOVED = '***'
+
+/** A value that is named as a secret, up to the end of the word. */
+const NAMED_SECRET =
+  /\b(authorization|password|passwd|senha|secret|token|api[_-]?key|cookie|session)(["']?\s?[:=]\s?["']?)(?:(?:bearer|basic) )?[^\s"'<>]{4,}/gi
+
+/** The same in a header's words. */
+const CREDENTIAL = /\b(bearer|basic) [\w.+/=~-]{8,}/gi
+
+/** Keys and tokens: long, with a digit. A UUID is none, as its groups are short. */
+const LONG_WORD = /\b(?=[A-Za-z_+=]{0,200}\d)[\w+=]{24,}/g
+
+/** CPF, CNPJ, telephone and card, in any writing; a time is shorter, and a UUID is none. */
+const LONG_NUMBER = /(\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b)|\d(?:[ ./-]?\d){10,}/gi
+
+const EMAIL = /[^\s@<>"'=:]{1,64}@[^\s@<>"']{1,255}/gu
+
+/**
+ * The beginning of an answer, in one line that can be shown: no control or hidden characters, nothing that looks like a
+ * secret or like a person's document, address or number, and no name that the notification had. It is to be shown as text.
+ * @param beginning the first bytes of the answer
+ * @param sent the notification
+ * @returns at most {@link limits.webhookExcerptMaxLength} characters; `null` where there is no text
+ * @source rules#webhooks.17
+ */
+export function excerptOf(beginning: Uint8Array, sent: Uint8Array): string | null {
+  if (beginning.length === 0) return null
+  const decoded = textOf(beginning)
+  const hidden = decoded.match(HIDDEN_CHARACTER)?.filter((character) => !/\s/.test(character)).length ?? 0
+  if (hidden > decoded.length * UNREADABLE_SHARE) return null
+  const line = unescaped(decoded).replace(HIDDEN_CHARACTER, ' ').replaceAll(/\s+/g, ' ').trim()
+  const shown = withoutNames(line, sent)
+    .replace(NAMED_SECRET, `$1$2${REMOVED}`)
+    .replace(CREDENTIAL, `$1 ${REMOVED}`)
+    .replace(LONG_WORD, REMOVED)
+    .replace(LONG_NUMBER, (_, uuid?: string) => uuid ?? REMOVED)
+    .replace(EMAIL, REMOVED)
+  // Half of a character is nothing that JSON in the database takes.
+  return shown === '' ? null : [...shown].slice(0, limits.webhookExcerptMaxLength).join('').toWellFormed()
+}
+
+/** UTF-8, of which the last character may be cut off, or else what older servers write. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}
+
+/** A character as JSON may write it; a JSON text within a JSON text has more backslashes. Any other backslash is of a path. */
+const ESCAPED = /\\{1,7}(?:u([\da-fA-F]{4})|(["/]))/g
+
+/** Decodes the escapes of JSON: many servers write every letter with an accent so. */
+function unescaped(text: string): string {
+  return text.replace(ESCAPED, (_, code: string | undefined, character: string) =>
+    code === undefined ? character : String.fromCharCode(Number.parseInt(code, 16)),
+  )
+}
+
+/** A receiver may answer with what it got: in either form in which Unicode writes an accent, in capitals or not. @source rules#events.3 */
+function withoutNames(line: string, sent: Uint8Array): string {
+  const [, name] = /"payer_name":("(?:[^"\\]|\\.)+")/.exec(Buffer.from(sent).toString()) ?? []
+  const plain = String(JSON.parse(name ?? '""'))
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  if (plain === '') return line
+  const literal = plain.normalize().replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
+  return line.normalize().replaceAll(new RegExp(literal, 'giu'), REMOVED)
 }

@@ -1,25 +1,15 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { type endpoints, type getJwks, limits, type listPublicKeys, Refusal, type signingKeyView } from '@pixgate/spec'
+import { type endpoints, limits, Refusal, type signingKeyView } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import { operatorOf } from '../audit/operator.ts'
-import { insertAudit } from '../audit/store.ts'
-import type { Clock } from '../platform/clock.ts'
 import { sha256 } from '../platform/crypto.ts'
-import {
-  type Database,
-  instantParameter,
-  type Queries,
-  refusableTransaction,
-  statement,
-} from '../platform/db/database.ts'
+import { instantOrNull, instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import { hasCurrent } from '../platform/http/etag.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import { instantText } from '../platform/http/instant.ts'
-import type { Ids } from '../platform/ids.ts'
-import { refuseLapsed } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Opened, Place, Sealer } from '../platform/sealing.ts'
+import type { Place, Sealer } from '../platform/sealing.ts'
 import { KEYS_KNOWN_AFTER_MS } from './breaker.ts'
+import { type Change, type ChangeNeeds, change } from './change.ts'
 import { type SealedValue, Unreadable, unseal } from './sealed.ts'
 
 /** Signing keys: their life, the key that signs, and the keys that receivers verify with. */
@@ -83,10 +73,7 @@ export interface Keyring {
 }
 
 /** Dependencies of signing keys. */
-export interface SigningDependencies {
-  readonly database: Database
-  readonly clock: Clock
-  readonly ids: Ids
+export interface SigningNeeds extends ChangeNeeds {
   readonly sealer: Sealer
   readonly logger: Logger
 }
@@ -96,17 +83,14 @@ export interface SigningDependencies {
  * @throws Unreadable where it was sealed with another encryption key
  * @source rules#webhooks.8, rules#signing-keys.5, ADR-0011, ADR-0029
  */
-export async function openKeyring({
-  database,
-  clock,
-  sealer,
-  logger,
-}: Omit<SigningDependencies, 'ids'>): Promise<Keyring> {
+export async function openKeyring({ database, clock, sealer, logger }: Omit<SigningNeeds, 'ids'>): Promise<Keyring> {
+  const selectCurrent = async () => (await database.rows(currentKeyStatement, []))[0]
+
   async function openCurrent(): Promise<Signer> {
-    let stored = await selectCurrentKey(database)
+    let stored = await selectCurrent()
     if (stored === undefined) {
-      await insertFirstKey(database, generateKey(sealer), clock.now())
-      stored = await selectCurrentKey(database)
+      await insertKey(database, generateKey(sealer), clock.now(), clock.now())
+      stored = await selectCurrent()
     }
     if (stored === undefined) throw new Error('the signing key just stored is missing')
     const { privateKey, publicPem } = openKey(stored, sealer)
@@ -166,9 +150,30 @@ function placeOf(id: string): Place {
   return { table: 'signing_key', row: id, column: 'private_key' }
 }
 
-/** @throws Unreadable */
-function unsealKey({ id, privateKey }: SealedKey, sealer: Sealer): Opened {
-  return unseal(sealer, privateKey, placeOf(id), `the webhook signing key ${id}`)
+const resealStatement = statement<[string, Buffer, Buffer], { isDone: boolean }>(
+  'signingKeys.reseal',
+  'SELECT reseal_signing_key($1, $2, $3) AS "isDone"',
+)
+
+function sealedValue({ id, privateKey }: SealedKey): SealedValue {
+  return {
+    kind: 'signing_key',
+    id,
+    sealed: privateKey,
+    place: placeOf(id),
+    name: `the webhook signing key ${id}`,
+    reseal: async (queries, anew) => (await queries.rows(resealStatement, [id, privateKey, anew]))[0]?.isDone === true,
+  }
+}
+
+const sealedKeysStatement = statement<[], SealedKey>(
+  'signingKeys.sealed',
+  `SELECT id, private_key AS "privateKey" FROM signing_key WHERE private_key IS NOT NULL ORDER BY published_at, id`,
+)
+
+/** Every private half that is kept, to be sealed anew. */
+export async function readSealedKeys(queries: Queries): Promise<SealedValue[]> {
+  return (await queries.rows(sealedKeysStatement, [])).map(sealedValue)
 }
 
 /**
@@ -177,7 +182,7 @@ function unsealKey({ id, privateKey }: SealedKey, sealer: Sealer): Opened {
  * @source rules#encryption.1, rules#encryption.5
  */
 function openKey(sealed: SealedKey, sealer: Sealer): { readonly privateKey: KeyObject; readonly publicPem: string } {
-  const { plain } = unsealKey(sealed, sealer)
+  const { plain } = unseal(sealedValue(sealed), sealer)
   const privateKey = createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' })
   const publicKey = createPublicKey(privateKey)
   if (idOf(publicKey) !== sealed.id) throw new Unreadable(`the webhook signing key ${sealed.id}`, 'changed')
@@ -211,25 +216,17 @@ const currentKeyStatement = statement<[], SealedKey>(
   `SELECT id, private_key AS "privateKey" FROM signing_key WHERE private_key IS NOT NULL AND signs_from IS NOT NULL`,
 )
 
-async function selectCurrentKey(queries: Queries): Promise<SealedKey | undefined> {
-  return (await queries.rows(currentKeyStatement, []))[0]
-}
-
-const insertFirstKeyStatement = statement<[string, string, Buffer, string]>(
-  'signingKeys.insertFirst',
-  `INSERT INTO signing_key (id, public_pem, private_key, published_at, signs_from)
-   VALUES ($1, $2, $3, $4, $4)
+// A second key of its kind is not made: processes that start at once share one.
+const insertKeyStatement = statement<[string, string, Buffer, string, string | null]>(
+  'signingKeys.insert',
+  `INSERT INTO signing_key (id, public_pem, private_key, published_at, signs_from) VALUES ($1, $2, $3, $4, $5)
        ON CONFLICT ((signs_from IS NULL)) WHERE private_key IS NOT NULL DO NOTHING`,
 )
 
-async function insertFirstKey(queries: Queries, key: NewKey, nowMs: number): Promise<void> {
-  await queries.rows(insertFirstKeyStatement, [key.id, key.publicPem, key.privateKey, instantParameter(nowMs)])
+async function insertKey(queries: Queries, key: NewKey, nowMs: number, signsFrom: number | null): Promise<void> {
+  const instants = [instantParameter(nowMs), instantOrNull(signsFrom)] as const
+  await queries.rows(insertKeyStatement, [key.id, key.publicPem, key.privateKey, ...instants])
 }
-
-const insertKeyStatement = statement<[string, string, Buffer, string]>(
-  'signingKeys.insert',
-  'INSERT INTO signing_key (id, public_pem, private_key, published_at) VALUES ($1, $2, $3, $4)',
-)
 
 const setSignsFromStatement = statement<[id: string, now: string]>(
   'signingKeys.setSignsFrom',
@@ -256,33 +253,21 @@ interface Order {
   readonly force: boolean
 }
 
-interface Change {
-  readonly queries: Queries
-  readonly nowMs: number
+interface KeysChange extends Change {
   /** Published keys, as the change found them. */
   readonly published: readonly SigningKey[]
-  audit(action: string, subject: string, facts: Readonly<Record<string, unknown>>): Promise<void>
 }
 
-/**
- * Changes keys in one transaction, one operator at a time, with a row in the audit trail.
- * @throws Refusal overloaded (503) the request has lapsed · DatabaseUnavailable
- * @source rules#signing-keys.6
- */
+/** Changes keys, one operator at a time. @throws Refusal overloaded (503) the request has lapsed @source rules#signing-keys.6 */
 function changeKeys(
-  { database, clock, ids }: SigningDependencies,
+  needs: SigningNeeds,
   context: RequestContext,
-  change: (change: Change) => Promise<string>,
+  make: (change: KeysChange) => Promise<string>,
 ): Promise<SigningKey> {
-  return refusableTransaction(database, async (queries) => {
-    await queries.rows(lockKeysStatement, [])
-    refuseLapsed(context.live)
-    const nowMs = clock.now()
-    const published = await queries.rows(publishedKeysStatement, [instantParameter(nowMs)])
-    const row = { ...operatorOf(context), at: nowMs }
-    const audit: Change['audit'] = (action, subject, facts) =>
-      insertAudit(queries, { ...row, id: ids.uuid(), action, subject, facts })
-    return existingKey(queries, await change({ queries, nowMs, published, audit }))
+  const lock = (queries: Queries) => queries.rows(lockKeysStatement, [])
+  return change(needs, context, lock, async (changing) => {
+    const published = await changing.queries.rows(publishedKeysStatement, [instantParameter(changing.nowMs)])
+    return existingKey(changing.queries, await make({ ...changing, published }))
   })
 }
 
@@ -294,13 +279,13 @@ async function existingKey(queries: Queries, id: string): Promise<SigningKey> {
 }
 
 /** Makes the next key, which is published from now on. @throws Refusal next_signing_key_exists (409) @source rules#signing-keys.1 */
-function makeNextKey(needs: SigningDependencies, reason: string, context: RequestContext): Promise<SigningKey> {
+function makeNextKey(needs: SigningNeeds, reason: string, context: RequestContext): Promise<SigningKey> {
   return changeKeys(needs, context, async ({ queries, nowMs, published, audit }) => {
     if (published.some((key) => stateOf(key, nowMs) === 'next')) throw new Refusal('next_signing_key_exists')
-    const { id, publicPem, privateKey } = generateKey(needs.sealer)
-    await queries.rows(insertKeyStatement, [id, publicPem, privateKey, instantParameter(nowMs)])
-    await audit('signing_key.made', id, { reason })
-    return id
+    const made = generateKey(needs.sealer)
+    await insertKey(queries, made, nowMs, null)
+    await audit('signing_key.made', made.id, { reason })
+    return made.id
   })
 }
 
@@ -310,12 +295,7 @@ function makeNextKey(needs: SigningDependencies, reason: string, context: Reques
  * @throws Refusal not_found (404) · signing_key_state_conflict (409) · signing_key_too_soon (409)
  * @source rules#signing-keys.1, rules#signing-keys.2, rules#signing-keys.3
  */
-function promoteKey(
-  needs: SigningDependencies,
-  id: string,
-  order: Order,
-  context: RequestContext,
-): Promise<SigningKey> {
+function promoteKey(needs: SigningNeeds, id: string, order: Order, context: RequestContext): Promise<SigningKey> {
   return changeKeys(needs, context, async ({ queries, nowMs, published, audit }) => {
     const key = await existingKey(queries, id)
     const state = stateOf(key, nowMs)
@@ -340,7 +320,7 @@ function promoteKey(
  * @throws Refusal not_found (404) · signing_key_state_conflict (409) · signing_key_too_soon (409)
  * @source rules#signing-keys.1, rules#signing-keys.2, rules#signing-keys.3
  */
-function retireKey(needs: SigningDependencies, id: string, order: Order, context: RequestContext): Promise<SigningKey> {
+function retireKey(needs: SigningNeeds, id: string, order: Order, context: RequestContext): Promise<SigningKey> {
   return changeKeys(needs, context, async ({ queries, nowMs, audit }) => {
     const key = await existingKey(queries, id)
     const was = stateOf(key, nowMs)
@@ -371,7 +351,7 @@ const STALE_MAX_MS = limits.publicKeyMaxAgeSeconds * 1_000
 export async function readingPublishedKeys({
   database,
   clock,
-}: Pick<SigningDependencies, 'database' | 'clock'>): Promise<ReadPublishedKeys> {
+}: Pick<SigningNeeds, 'database' | 'clock'>): Promise<ReadPublishedKeys> {
   const select = () => database.rows(publishedKeysStatement, [instantParameter(clock.now())])
   let [keys, readAt, triedAt] = [await select(), clock.now(), clock.now()]
   let reading: Promise<void> | undefined
@@ -399,21 +379,10 @@ export async function readingPublishedKeys({
 }
 
 /** The handlers of signing keys. */
-export type SigningKeyHandlers = Handlers<
-  Pick<
-    typeof endpoints,
-    | 'getPublicKey'
-    | 'listPublicKeys'
-    | 'getJwks'
-    | 'listSigningKeys'
-    | 'createSigningKey'
-    | 'promoteSigningKey'
-    | 'retireSigningKey'
-  >
->
+export type SigningKeyHandlers = ReturnType<typeof createSigningKeyHandlers>
 
 /** Makes the handlers. */
-export function createSigningKeyHandlers(needs: SigningDependencies, read: ReadPublishedKeys): SigningKeyHandlers {
+export function createSigningKeyHandlers(needs: SigningNeeds, read: ReadPublishedKeys) {
   const now = () => needs.clock.now()
   const shown = (key: SigningKey) => operatorView(key, now())
   return {
@@ -447,7 +416,7 @@ export function createSigningKeyHandlers(needs: SigningDependencies, read: ReadP
       status: 200,
       body: shown(await retireKey(needs, params.key_id, { reason, force: force ?? false }, context)),
     }),
-  }
+  } satisfies Partial<Handlers<typeof endpoints>>
 }
 
 /** An answer that anyone may cache, or 304. @source rules#webhooks.4, rules#signing-keys.4 */
@@ -476,43 +445,16 @@ function operatorView(key: SigningKey, nowMs: number): Static<typeof signingKeyV
   }
 }
 
-type PublicKeyItem = Static<(typeof listPublicKeys)['responses'][200]['schema']>['data'][number]
-
 /** None of a key that has retired since it was read. */
-function publicView(key: SigningKey, nowMs: number): PublicKeyItem[] {
+function publicView(key: SigningKey, nowMs: number) {
   const state = stateOf(key, nowMs)
   if (state === 'retired') return []
   const since = { next: key.publishedAt, current: key.signsFrom, previous: key.replacedAt }[state] ?? key.publishedAt
   return [{ id: key.id, state, publicKey: key.publicPem, since: new Date(since).toISOString() }]
 }
 
-type Jwk = Static<(typeof getJwks)['responses'][200]['schema']>['keys'][number]
-
 /** RFC 7517; the signatures are DER, which JOSE does not have. @source rules#signing-keys.4 */
-function jwkView({ id, publicPem }: SigningKey): Jwk {
+function jwkView({ id, publicPem }: SigningKey) {
   const { x = '', y = '' } = createPublicKey(publicPem).export({ format: 'jwk' })
-  return { kty: 'EC', crv: 'P-256', x, y, kid: id, use: 'sig', alg: 'ES256' }
-}
-
-const sealedKeysStatement = statement<[], SealedKey>(
-  'signingKeys.sealed',
-  `SELECT id, private_key AS "privateKey" FROM signing_key WHERE private_key IS NOT NULL ORDER BY published_at, id`,
-)
-
-const resealKeyStatement = statement<[string, Buffer, Buffer], { isDone: boolean }>(
-  'signingKeys.reseal',
-  'SELECT reseal_signing_key($1, $2, $3) AS "isDone"',
-)
-
-/** Every private half that is kept, to be sealed anew. */
-export async function readSealedKeys(queries: Queries): Promise<SealedValue[]> {
-  return (await queries.rows(sealedKeysStatement, [])).map((key) => ({
-    kind: 'signing_key',
-    id: key.id,
-    open: (sealer) => unsealKey(key, sealer),
-    reseal: async (using, plain, sealer) => {
-      const anew = sealer.seal(plain, placeOf(key.id))
-      return (await using.rows(resealKeyStatement, [key.id, key.privateKey, anew]))[0]?.isDone === true
-    },
-  }))
+  return { kty: 'EC', crv: 'P-256', x, y, kid: id, use: 'sig', alg: 'ES256' } as const
 }

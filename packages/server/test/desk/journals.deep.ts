@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { createCashInStore } from '../../src/cash-in/store.ts'

@@ -35,7 +35,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   pixgate_inbox_callbacks: { origin: CALLBACK_ORIGINS },
   pixgate_inbox_outcomes: { outcome: EVENT_OUTCOMES },
   pixgate_deliveries: { state: ['pending', 'to_fan_out'] },
-  pixgate_receivers: { state: endpointStates },
+  pixgate_endpoints: { state: endpointStates },
   pixgate_deliveries_ended: { state: ['delivered', 'failed'] },
   pixgate_http_request_duration_seconds: {
     status_class: ['1xx', '2xx', '3xx', '4xx', '5xx'],

@@ -161,7 +161,7 @@ async function flood(pix: World, count: number): Promise<void> {
   )
 }
 
-test('[metrics.3] the oldest is found, however many fresh ones of another receiver there are; 10000 is the most', async (t) => {
+test('[metrics.3] the oldest is found, however many fresh ones of another endpoint there are; 10000 is the most', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   await workOfEveryKind(pix)
   await administer(

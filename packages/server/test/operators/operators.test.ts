@@ -123,6 +123,7 @@ const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
   getCase: ['viewer', 'operator', 'approver', 'admin'],
   decideCase: ['operator', 'admin'],
   decideCaseProposal: ['operator', 'approver', 'admin'],
+  noteCase: ['operator', 'admin'],
   createOperator: ['admin'],
   listCloses: ['viewer', 'operator', 'approver', 'admin'],
   getClose: ['viewer', 'operator', 'approver', 'admin'],

@@ -98,7 +98,7 @@ test('[reference.4] every variable of the collection is known, and every id of a
   )
 })
 
-test('[reference.4] what ends the receiver and the key stands last, for who runs it all', () => {
+test('[reference.4] what removes the endpoint and the key stands last, for who runs it all', () => {
   assert.deepEqual(
     requests.slice(-2).map(({ name }) => name),
     [endpoints.deleteWebhook, endpoints.deactivateApiKey].map(({ summary }) => summary),

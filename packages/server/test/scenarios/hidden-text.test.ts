@@ -68,7 +68,7 @@ test('[text.1] [external-id.1] [pix-key.2] at every endpoint, whoever writes: no
   }
 })
 
-test('[text.1] [webhooks.1] the address of a receiver is kept in plain ASCII', async (t) => {
+test('[text.1] [webhooks.1] the address of an endpoint is kept in plain ASCII', async (t) => {
   const pix = await world(t)
   for (const [index, character] of HIDDEN.entries()) {
     const url = `http://127.0.0.1:9/${index}/a${character}b?c=${character}`

@@ -116,12 +116,9 @@ function orderOf(
       evidence[field] = wrongId(world)
       continue
     }
-    const id =
-      decision === 'credit'
-        ? givenBack(world, operation, openCase)
-        : field === 'endToEndId' || (operation.kind === 'refund_in' && decision === 'executed')
-          ? executionOf(world, operation)
-          : returnOf(world, operation, openCase)
+    // Of a return that was told without its id nobody has it.
+    if (operation.kind === 'cash_in') return undefined
+    const id = decision === 'book' ? givenBack(world, operation, openCase) : executionOf(world, operation)
     if (id === undefined) return undefined
     evidence[field] = id
   }
@@ -146,14 +143,11 @@ function isTrue(world: World, operation: Operation, { kind, reference }: StoredC
       }
       return reference === '' || book.entries.some(({ movementId }) => movementId === reference)
     case 'executed':
-    case 'credit':
-    case 'return':
     case 'debit':
     case 'accept':
     case 'return_to_payer':
     case 'write_off':
       return reference === '' || book.entries.some(({ movementId }) => movementId === reference)
-    case 'undo':
     case 'ask_again':
     case 'close':
       return true
@@ -176,19 +170,4 @@ function executionOf({ bank, tables }: World, { id }: Operation): string | undef
     bank.book.entries.filter(({ direction }) => direction === 'out').map(({ movementId }) => movementId),
   )
   return bank.book.orders.get(id)?.executions.find((one) => made.has(one.id) && !bookedAt(tables, 'out', one.id))?.id
-}
-
-/** The bank gives back what is in suspense, and says so. */
-function returnOf(world: World, { id, kind }: Operation, { reference }: StoredCase): string | undefined {
-  const cents = world.bank.book.entries.find(({ movementId }) => movementId === reference)?.valueCents
-  if (cents === undefined) return undefined
-  if (kind === 'cash_in') {
-    const charge = world.bank.book.charges.get(id)
-    const payment = charge?.payments.find(({ endToEndId }) => endToEndId === reference)
-    const left = cents - (payment?.returns.reduce((sum, { valueCents }) => sum + valueCents, 0n) ?? 0n)
-    if (left <= 0n) return undefined
-    return charge && payment && world.bank.forceReturnAs(charge, payment, left, world.bank.book.name('R')).returnId
-  }
-  const order = world.bank.book.orders.get(id)
-  return order && world.bank.bringBack(order, cents, reference)
 }

@@ -89,7 +89,8 @@ function assertSuspense({ tables }: World): void {
   for (const { account, operationId, amountCents } of tables.entries) {
     if (account !== 'suspense_in' && account !== 'suspense_out') continue
     // What a refund returned out of suspense was the charge's.
-    const key = `${account} ${tables.operations.get(operationId)?.detail.from ?? operationId}`
+    const { from } = tables.operations.get(operationId)?.detail ?? {}
+    const key = `${account} ${account === 'suspense_in' ? (from ?? operationId) : operationId}`
     suspended.set(key, (suspended.get(key) ?? 0n) + amountCents)
   }
   for (const [key, cents] of suspended) {

@@ -8,7 +8,7 @@ import type { Stage } from './stage.ts'
 interface Credited {
   readonly id: string
   readonly charge: BankCharge
-  /** Of another amount than the charge. An operator credited it, so that nothing pays the charge yet. */
+  /** Of another amount than the charge. An operator wrote it off, so that nothing pays the charge yet. */
   readonly payment: PaidIn
 }
 
@@ -16,7 +16,7 @@ interface Credited {
  * A charge that waits for its payment again, after a contradiction that an operator explained.
  * @param ask what the bank answers about it from then on: `silent`, and its result is unknown
  */
-async function creditedBeside(stage: Stage, ask: 'truth' | 'silent', afterMinutes = 1): Promise<Credited> {
+async function writtenOff(stage: Stage, ask: 'truth' | 'silent', afterMinutes = 1): Promise<Credited> {
   const { bank } = stage.world
   const id = await stage.charge({ call: 'silent', ask: 'contradicts' })
   const { valueCents, expiresAt } = stage.operation(id)
@@ -25,7 +25,7 @@ async function creditedBeside(stage: Stage, ask: 'truth' | 'silent', afterMinute
   stage.write(id, { ask: 'truth' })
   const payment = bank.pay(charge, valueCents + 500n) as PaidIn
   await stage.settle()
-  await stage.decide(id, 'payment_in_suspense', 'credit')
+  await stage.decide(id, 'payment_in_suspense', 'write_off')
   await stage.pass(afterMinutes)
   stage.write(id, { ask })
   await stage.decide(id, 'charge_unclear', 'ask_again')
@@ -51,14 +51,14 @@ function tellReturn(
   return stage.tell(forcedReturnEvent(charge, payment.endToEndId, returned, isUnnamed))
 }
 
-/** The bank tells a return that went out as a refund of another charge, and an operator undoes that. */
+/** The bank tells a return that went out as a refund of another charge, and an operator closes that. */
 async function returnElsewhere(stage: Stage, credited: Credited): Promise<void> {
   const refund = await stage.refund(await stage.paid())
   const order = stage.world.bank.book.orders.get(refund)
   if (order) stage.world.bank.end(order, true)
   await stage.settle()
   await tellReturn(stage, credited, { returnId: order?.executions[0]?.id ?? '', valueCents: 400n })
-  await stage.decide(credited.id, 'movement_elsewhere', 'undo')
+  await stage.decide(credited.id, 'movement_elsewhere', 'close')
 }
 
 /** All that a return can be that is told before the charge has ended; and its payment is restated. */
@@ -69,7 +69,7 @@ async function returns(stage: Stage, credited: Credited): Promise<void> {
   await tellReturn(stage, credited, { returnId: 'unnamed 2', valueCents: 300n }, true)
   const named = bank.forceReturnAs(charge, payment, 300n, charge.transactionId)
   await stage.settle()
-  await stage.decide(id, 'debit_in_suspense', 'return')
+  await stage.decide(id, 'debit_in_suspense', 'write_off')
   await tellReturn(stage, credited, { ...named, valueCents: 301n })
   const restated = paymentEvent(charge, { ...payment, valueCents: payment.valueCents + 1n })
   await stage.tell({ ...restated, what: 'otherwise' })
@@ -104,8 +104,6 @@ const RETURNS = [
   'cash-in.refunds.10 STATE return.told [return has no id] → STATE',
   'cash-in.refunds.9 STATE return.told [payment cannot be identified] → STATE',
   'cash-in.returns.5 STATE return.known [money of it is held] → STATE',
-  'cash-in.desk.7 STATE operator.undone [money that left is in suspense] → STATE',
-  'cash-in.desk.8 STATE operator.returned [money that left is in suspense, the merchant has a payment of it, not its movement is known] → STATE',
   'cash-in.desk.9 STATE operator.written_off [money that left is in suspense, not its movement is known] → STATE',
 ]
 
@@ -119,23 +117,22 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
     name: 'returns of a charge that waits for its payment',
     reaches: returnsIn('PENDING'),
     lacks: LACKS,
-    play: async (stage) => returns(stage, await creditedBeside(stage, 'truth')),
+    play: async (stage) => returns(stage, await writtenOff(stage, 'truth')),
   },
   {
     name: 'returns of a charge about which nobody answers',
     reaches: returnsIn('PROVIDER_RESULT_UNKNOWN'),
     lacks: LACKS,
-    play: async (stage) => returns(stage, await creditedBeside(stage, 'silent')),
+    play: async (stage) => returns(stage, await writtenOff(stage, 'silent')),
   },
   {
     name: 'returns of a charge that has expired',
     reaches: [
-      'cash_in cash-in.desk.7 EXPIRED operator.undone [money that left is in suspense] → EXPIRED',
       'cash_in cash-in.desk.9 EXPIRED operator.written_off [money that left is in suspense, not its movement is known] → EXPIRED',
     ],
     lacks: LACKS,
     play: async (stage) => {
-      const credited = await creditedBeside(stage, 'truth')
+      const credited = await writtenOff(stage, 'truth')
       forget(stage, credited)
       await stage.pass(60)
       await returnElsewhere(stage, credited)
@@ -146,10 +143,10 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
   },
   {
     name: 'a return of another operation is told of a charge that has failed',
-    reaches: ['cash_in cash-in.desk.7 FAILED operator.undone [money that left is in suspense] → FAILED'],
+    reaches: ['cash_in cash-in.refunds.11 FAILED return.told [movement belongs to another operation] → FAILED'],
     lacks: LACKS,
     play: async (stage) => {
-      const credited = await creditedBeside(stage, 'truth')
+      const credited = await writtenOff(stage, 'truth')
       stage.write(credited.id, { ask: 'fails' })
       await stage.nudge(credited.id)
       await returnElsewhere(stage, credited)
@@ -177,7 +174,7 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
     ],
     lacks: LACKS,
     play: async (stage) => {
-      const credited = await creditedBeside(stage, 'silent')
+      const credited = await writtenOff(stage, 'silent')
       forget(stage, credited)
       await stage.pass(58)
       stage.write(credited.id, { ask: 'renames' })
@@ -191,7 +188,7 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
     ],
     lacks: LACKS,
     play: async (stage) => {
-      const { id } = await creditedBeside(stage, 'silent', 54)
+      const { id } = await writtenOff(stage, 'silent', 54)
       await stage.pass(5)
       stage.write(id, { ask: 'denies' })
       await stage.pass(3, id)
@@ -204,7 +201,7 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
     ],
     lacks: LACKS,
     play: async (stage) => {
-      const { id } = await creditedBeside(stage, 'silent')
+      const { id } = await writtenOff(stage, 'silent')
       await stage.pass(60)
       stage.write(id, { ask: 'denies' })
       await stage.pass(3, id)

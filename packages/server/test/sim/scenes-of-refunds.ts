@@ -40,7 +40,7 @@ export const SCENES_OF_REFUNDS: readonly Scene[] = [
       const { executions } = await confirmedRefund(stage)
       const id = await stage.refund(await stage.paid(), { call: 'silent', ask: 'silent' })
       await tellSettled(stage, reportedOrder(stage, id, executions))
-      await stage.decide(id, 'movement_elsewhere', 'undo')
+      await stage.decide(id, 'movement_elsewhere', 'close')
       await confirmedByMore(stage, id)
       await stage.decide(id, 'outcome_unknown', 'close')
     },
@@ -117,7 +117,7 @@ export const SCENES_OF_REFUNDS: readonly Scene[] = [
       stage.write(id, { ask: 'silent', standsMs: 5 * MINUTE })
       await stage.pass(1)
       stage.resume()
-      await stage.decide(id, 'movement_elsewhere', 'undo')
+      await stage.decide(id, 'movement_elsewhere', 'close')
       await stage.pass(20)
       await stage.tell(failedEvent('refund', order, stage.world.now))
       await stage.refuse(id)

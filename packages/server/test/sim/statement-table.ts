@@ -173,8 +173,7 @@ export class StatementTable {
 
   #isInDoubt(chargeId: string, returnId: string): boolean {
     const charge = this.#tables.operations.get(chargeId)
-    const inDoubt = isCashIn(charge) ? returnInDoubt(charge, returnId) : undefined
-    return inDoubt !== undefined && !inDoubt.wasHeld
+    return isCashIn(charge) && returnInDoubt(charge, returnId) !== undefined
   }
 
   /** A payment of nobody's that the bank gave back whole, or such a return. */

@@ -1,7 +1,7 @@
 import type { EventType } from '@pixgate/spec'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
-import { createFeedModule, type FeedDependencies, type FeedRow, fanOut, selectPart } from '../../src/webhooks/feed.ts'
+import { createFeedModule, type FeedNeeds, type FeedRow, fanOut, selectPart } from '../../src/webhooks/feed.ts'
 import { administer } from './database.ts'
 import { requestContext, type WebhookProcess, type WebhookWorld } from './webhook-world.ts'
 
@@ -17,7 +17,7 @@ interface Asked {
 export function feedOf(
   { database }: Pick<WebhookWorld, 'database'>,
   { keyring }: Pick<WebhookProcess, 'keyring'>,
-  pause: FeedDependencies['pause'] = realPause,
+  pause: FeedNeeds['pause'] = realPause,
 ) {
   const { handlers, close } = createFeedModule({ database, keyring, pause })
   return {
@@ -32,7 +32,7 @@ export function feedOf(
 
 /** All events there are, as of one instant. */
 export async function eventsIn(database: Database): Promise<readonly FeedRow[]> {
-  const { events } = await selectPart(database, { after: null, eventType: null, limit: 1_000_000 })
+  const { events } = await selectPart(database, null, null, 1_000_000)
   return events
 }
 

@@ -101,7 +101,7 @@ interface Offer {
   readonly decision: DeskDecision
 }
 
-/** A payment that is meant for another charge would need one. */
+/** A payment that is meant for another charge would need one, and one that goes back a refund. */
 function offersOf(operation: Operation): Offer[] {
   const machine = MACHINES[operation.kind as Kind]
   return (operation.openCases ?? []).flatMap((openCase) =>
@@ -112,7 +112,10 @@ function offersOf(operation: Operation): Offer[] {
       (_, guard) => holds(operation, openCase, guard),
       () => [],
     )
-      .filter(({ isOffered, decision }) => isOffered && decision !== 'book' && decision !== 'return_to_payer')
+      .filter(
+        ({ isOffered, decision }) =>
+          isOffered && decision !== 'return_to_payer' && !(decision === 'book' && operation.kind === 'cash_in'),
+      )
       .map(({ decision }) => ({ openCase, decision })),
   )
 }
@@ -139,7 +142,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   'cash_in accept': 'PAID',
   'cash_out executed': 'CONFIRMED',
   'cash_out not_executed': 'FAILED',
-  'cash_out credit': 'REVERSED',
+  'cash_out book': 'REVERSED',
 }
 
 const EVENTS = { cash_in: 'pix_cash_in', cash_out: 'pix_cash_out', refund_in: 'pix_cash_in_reversal' } as const
@@ -149,17 +152,16 @@ function decided(operation: Operation, { openCase, decision }: Offer, reference:
   const machine = MACHINES[kind]
   const { suspended = {} } = operation.facts as Walked
   const cents = suspended[openCase.reference] ?? 0
-  const isNamed =
-    (decision === 'return' && (kind !== 'cash_in' || cents > 0)) || (decision === 'executed' && cents === 0)
+  const isNamed = decision === 'executed' && cents === 0
   const stepFor = (of: Operation, isEnd: boolean) => ({
     holds: (guard: string) => holds(of, openCase, guard),
     changes: ({ posts, to }: { readonly posts?: JournalKind; readonly to: string }) => ({
       facts: isEnd ? endOf(to) : learnedBy(posts, decision, of, openCase),
     }),
     notification: (to: string) => ({
-      eventType: kind === 'cash_out' && decision === 'credit' ? ('pix_cash_out_reversal' as const) : EVENTS[kind],
+      eventType: kind === 'cash_out' && decision === 'book' ? ('pix_cash_out_reversal' as const) : EVENTS[kind],
       status: isEnd ? to : (STATUSES[`${kind} ${decision}`] ?? to),
-      reference: kind === 'cash_out' && decision === 'credit' ? openCase.reference : '',
+      reference: kind === 'cash_out' && decision === 'book' ? openCase.reference : '',
       body: Buffer.from('{}'),
     }),
   })

@@ -9,14 +9,14 @@ import { createIds, type Ids } from '../../src/platform/ids.ts'
 import type { Job } from '../../src/platform/jobs/job.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import type { EncryptionKeys, Sealer } from '../../src/platform/sealing.ts'
-import { createDeliver, type Deliver } from '../../src/webhooks/deliver.ts'
+import { Deliver } from '../../src/webhooks/deliver.ts'
 import { createHousekeeping } from '../../src/webhooks/endpoints.ts'
 import { createFanOut } from '../../src/webhooks/feed.ts'
 import {
   createWebhooksModule,
   openSigning,
   type WebhookHandlers,
-  type WebhooksDependencies,
+  type WebhooksNeeds,
 } from '../../src/webhooks/index.ts'
 import type { Keyring, SigningKeyHandlers } from '../../src/webhooks/signing.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
@@ -151,7 +151,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
     t.after(() => dispatcher.destroy())
     const parts = { database, clock, ids, logger, keyring, sealer, dispatcher, random: () => 0 }
-    const delivery = createDeliver({ ...parts, onFree: () => undefined })
+    const delivery = new Deliver({ ...parts, onFree: () => undefined })
     const fanOut = createFanOut({ ...parts, onDeliveries: () => undefined })
     const module = moduleOf(t, parts)
     return {
@@ -211,7 +211,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
 /** The module, whose workers are not started. */
 function moduleOf(
   t: TestContext,
-  { database, ...parts }: Pick<WebhooksDependencies, 'database' | 'clock' | 'ids' | 'keyring' | 'sealer' | 'logger'>,
+  { database, ...parts }: Pick<WebhooksNeeds, 'database' | 'clock' | 'ids' | 'keyring' | 'sealer' | 'logger'>,
   { allowPrivate = true, resolve }: { allowPrivate?: boolean; resolve?: Resolve } = {},
 ) {
   const module = createWebhooksModule({

@@ -161,7 +161,7 @@ test('[webhooks.12] a probe whose process died is made again when its lease ends
   assert.equal(receiver.received.length, tried + 2)
 })
 
-test('[webhooks.12] another receiver gets everything while one is held', async (t) => {
+test('[webhooks.12] another endpoint gets everything while one is held', async (t) => {
   const { world, answer, receiver } = await worldWithReceiver(t)
   const healthy = await startReceiver(t)
   await world.register(healthy.url)
@@ -184,7 +184,7 @@ test('[webhooks.13] [NO-17] an address that is not allowed is probed, not tried 
   assert.equal(tried.length, limits.webhookInFlight)
 })
 
-test('[webhooks.14] a receiver that says 410 gets nothing more; what it has not had is held', async (t) => {
+test('[webhooks.14] an endpoint that answers 410 gets nothing more; what it has not had is held', async (t) => {
   const { world, receiver, answer } = await worldWithReceiver(t)
   answer.status = 410
   await world.notify()
@@ -221,7 +221,7 @@ test('[webhooks.14] three days without a success pause', async (t) => {
   assert.equal(receiver.received.length, sent)
 })
 
-test('[webhooks.14] who repairs a receiver and resumes it has days again, not one probe', async (t) => {
+test('[webhooks.14] an endpoint that is repaired and resumed has days again, not one probe', async (t) => {
   const { world, receiver, answer, id } = await worldWithReceiver(t)
   answer.status = 503
   for (let hours = 0; hours <= 75; hours += 3) {
@@ -257,7 +257,7 @@ test('[webhooks.14] what was held for thirty days is given up; what is younger s
   )
 })
 
-test('[webhooks.3] of a receiver with a long backlog the rest is cancelled after it was removed, and nothing of it is sent', async (t) => {
+test('[webhooks.3] of an endpoint with a long backlog the rest is cancelled after it was removed, and nothing of it is sent', async (t) => {
   const { world, receiver, id } = await worldWithReceiver(t)
   const hook = asked(world.handlers, id)
   await hook.pause()
@@ -274,7 +274,7 @@ test('[webhooks.3] of a receiver with a long backlog the rest is cancelled after
   assert.deepEqual(await world.endpoints(), [])
 })
 
-test('[webhooks.16] [logs.3] that a receiver is degraded, paused and well again is told once each', async (t) => {
+test('[webhooks.16] [logs.3] an endpoint that is degraded, paused and well again is logged once each', async (t) => {
   const world = await webhookWorld(t)
   const log = capturedLog()
   const told = await world.anotherProcess({ logger: log.logger })
@@ -298,6 +298,37 @@ test('[webhooks.16] [logs.3] that a receiver is degraded, paused and well again 
       ['error', 'endpoint.paused', 'gone'],
     ],
   )
+})
+
+test('[logs.1] [logs.3] every line about deliveries has its event, and none a path, a body or an answer', async (t) => {
+  const world = await webhookWorld(t)
+  const log = capturedLog()
+  const logged = await world.anotherProcess({ logger: log.logger })
+  let status = 400
+  const receiver = await startReceiver(t, (response) => response.writeHead(status).end('hidden answer'))
+  const id = await world.register(`${receiver.url}hidden-path?token=hidden`)
+  await world.notify('pix_cash_in', '{"event_type":"hidden","event":{}}')
+  for (let attempt = 0; attempt < 4; attempt++) {
+    await sendAll(logged, receiver)
+    world.clock.advance(5 * 60 * SECOND)
+  }
+  status = 500
+  await notifyTimes(world, 6)
+  await sendAll(logged, receiver)
+  await logged.handlers.testWebhook({ ...input, params: { webhook_id: id } })
+  world.clock.advance(limits.webhookHeldMs + HOUR)
+  await logged.housekeeping.processNext()
+  assert.deepEqual(
+    new Set(log.lines.map(({ event }) => event)),
+    new Set([
+      'delivery.retry_scheduled',
+      'delivery.given_up',
+      'delivery.held_too_long',
+      'endpoint.circuit_opened',
+      'endpoint.tested',
+    ]),
+  )
+  assert.doesNotMatch(JSON.stringify(log.lines), /hidden/)
 })
 
 test('[webhooks.12] an endpoint that asks for time is left alone, for a minute at most', async (t) => {
@@ -330,7 +361,7 @@ test('[webhooks.14] deliveries that were held in a pause follow a probe that is 
   assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'active', reason: null, pending: 0 } })
 })
 
-test('[webhooks.14] who resumes a receiver that still fails gets a probe a minute, and no more', async (t) => {
+test('[webhooks.14] an endpoint that is resumed and still fails gets a probe a minute, and no more', async (t) => {
   const { world, receiver, answer, id } = await worldWithReceiver(t)
   const hook = asked(world.handlers, id)
   await hook.pause()
@@ -345,7 +376,7 @@ test('[webhooks.14] who resumes a receiver that still fails gets a probe a minut
   assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'degraded', failures: 4 } })
 })
 
-test('[webhooks.15] [audit.6] a receiver tells how it is; a pause and its end are told once', async (t) => {
+test('[webhooks.15] [audit.6] an endpoint shows its state; a pause and its end are audited once', async (t) => {
   const { world, answer, id } = await worldWithReceiver(t)
   const hook = asked(world.handlers, id)
   assert.partialDeepStrictEqual(await hook.read(), {
@@ -368,7 +399,7 @@ test('[webhooks.15] [audit.6] a receiver tells how it is; a pause and its end ar
   })
   world.clock.advance(SECOND)
   assert.deepEqual(await hook.pause(), first, 'the second changes nothing')
-  const { body } = await world.handlers.listWebhooks({ ...input, params: undefined })
+  const { body } = await world.handlers.listWebhooks()
   assert.deepEqual(
     body.data.map(({ active }) => active),
     [false],

@@ -27,7 +27,7 @@ function refusal(code: string, reason?: string) {
     error instanceof Refusal && error.code === code && (reason === undefined || error.fields[0]?.code === reason)
 }
 
-test('[webhooks.1] a receiver is registered, its events in their own order', async (t) => {
+test('[webhooks.1] an endpoint is registered, its events in their own order', async (t) => {
   const { handlers } = await webhookWorld(t)
   const { status, body } = await create(handlers, 'http://127.0.0.1:9/hook', ['pix_cash_out', 'pix_cash_in'])
   assert.equal(status, 201)
@@ -53,7 +53,7 @@ test('[webhooks.1] [NO-12] the same url with the same events, however written, i
   await create(handlers, 'http://loja.example/', ['pix_cash_in', 'pix_cash_out'])
 })
 
-test('[webhooks.1] at most 20 receivers, also when they are registered at once by two processes', async (t) => {
+test('[webhooks.1] at most 20 endpoints, also when they are registered at once by two processes', async (t) => {
   const world = await webhookWorld(t)
   const other = await world.anotherProcess()
   const results = await Promise.allSettled(
@@ -65,7 +65,7 @@ test('[webhooks.1] at most 20 receivers, also when they are registered at once b
   assert.equal(refused.length, 5)
   for (const { reason } of refused) assert.ok(refusal('too_many_webhooks')(reason))
 
-  const { body } = await world.handlers.listWebhooks(bare)
+  const { body } = await world.handlers.listWebhooks()
   assert.equal(body.data.length, limits.webhookSubscriptionsMax)
   await remove(world.handlers, body.data[0]?.webhook_id ?? '')
   await create(world.handlers, 'http://loja.example/one-more')
@@ -93,7 +93,7 @@ test('[http.14] [PL-5] a request that lapses while it waits for others registers
   await refused
   await assert.rejects(remove(handlers, body.webhook_id, live), refusal('overloaded'))
   assert.deepEqual(
-    (await handlers.listWebhooks(bare)).body.data.map(({ url }) => url),
+    (await handlers.listWebhooks()).body.data.map(({ url }) => url),
     ['http://loja.example/there'],
   )
 })
@@ -139,7 +139,7 @@ test('[webhooks.2] the list shows the live ones, oldest first', async (t) => {
     clock.advance(1)
   }
   await remove(handlers, created[1] ?? '')
-  const { body } = await handlers.listWebhooks(bare)
+  const { body } = await handlers.listWebhooks()
   assert.deepEqual(
     body.data.map(({ webhook_id }) => webhook_id),
     [created[0], created[2]],

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { HIDDEN_CHARACTER } from '@pixgate/spec'
 import fc from 'fast-check'
-import { excerptOf } from '../../src/webhooks/excerpt.ts'
+import { excerptOf } from '../../src/webhooks/send.ts'
 
 const SENT = Buffer.from('{"event_type":"pix_cash_in","event":{"id":"a","payer_name":"João \\"Zé\\" da Silva"}}')
 

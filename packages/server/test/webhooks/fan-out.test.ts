@@ -4,7 +4,7 @@ import { positionsIn } from '../support/feed.ts'
 import { openHolder } from '../support/waiting-backends.ts'
 import { requestContext, webhookWorld } from '../support/webhook-world.ts'
 
-test('[webhooks.9] [NO-9] a notification goes to the receivers of its type that were there before it', async (t) => {
+test('[webhooks.9] [NO-9] a notification goes to the endpoints of its type that were registered before it', async (t) => {
   const world = await webhookWorld(t)
   const before = await world.register('http://127.0.0.1:9/before', ['pix_cash_in', 'pix_cash_out'])
   await world.register('http://127.0.0.1:9/other-type', ['pix_cash_out'])
@@ -37,7 +37,7 @@ test('[webhooks.9] a notification without subscriptions is fanned out to none, o
   assert.deepEqual(await world.deliveries(), [])
 })
 
-test('[webhooks.3] [NO-8] a receiver removed while its notifications are fanned out keeps nothing pending', async (t) => {
+test('[webhooks.3] [NO-8] an endpoint removed while its notifications are fanned out keeps nothing pending', async (t) => {
   const world = await webhookWorld(t)
   const other = await world.anotherProcess()
   const id = await world.register('http://127.0.0.1:9/')

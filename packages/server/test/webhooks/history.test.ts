@@ -103,7 +103,7 @@ test('[webhooks.18] deliveries are listed newest first, each once, whatever is a
   )
 })
 
-test('[webhooks.18] the list is narrowed by receiver, state, event, operation and time', async (t) => {
+test('[webhooks.18] the list is narrowed by endpoint, state, event, operation and time', async (t) => {
   const world = await webhookWorld(t)
   const good = await startReceiver(t)
   const bad = await startReceiver(t, answering(400))
@@ -134,7 +134,7 @@ test('[webhooks.18] the list is narrowed by receiver, state, event, operation an
   assert.deepEqual(await of({ correlation_id: 'nobody' }), [])
 })
 
-test('[webhooks.18] what a removed receiver had is still there, what it had not is cancelled', async (t) => {
+test('[webhooks.18] what a removed endpoint had is still there, what it had not is cancelled', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)
   const id = await world.register(receiver.url)
@@ -163,7 +163,7 @@ test('[webhooks.18] an unknown delivery is 404; a cursor that is none, and times
   await assert.rejects(listed(world, upsideDown), refusal('validation_error'))
 })
 
-test('[webhooks.19] a receiver’s last attempts are counted and timed; those of a day ago are not', async (t) => {
+test('[webhooks.19] an endpoint’s last attempts are counted and timed; those of a day ago are not', async (t) => {
   const world = await webhookWorld(t)
   const answer = { status: 500 }
   const receiver = await startReceiver(t, (response) => response.writeHead(answer.status).end())

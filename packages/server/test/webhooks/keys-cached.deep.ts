@@ -164,7 +164,7 @@ for (const [way, force, mayRefuse] of [
   })
 }
 
-test('[webhook-secrets.2] the secret of a receiver is exchanged under load: one that takes up the new one at the end of the overlap refuses nothing', {
+test('[webhook-secrets.2] the secret of an endpoint is exchanged under load: one that takes up the new one at the end of the overlap refuses nothing', {
   timeout: 120_000,
 }, async (t) => {
   const { world, sent, pass, drain } = await loaded(t)

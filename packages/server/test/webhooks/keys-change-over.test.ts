@@ -80,3 +80,29 @@ test('[signing-keys.5] a process that cannot open the current key claims nothing
   await deliverAll(ahead)
   assert.deepEqual(receiver.received.map(keyIdOf), [id])
 })
+
+test('[signing-keys.2] [NO-7] a notification that a revoked key signed is refused, and delivered with the key that replaced it', async (t) => {
+  const world = await webhookWorld(t)
+  const revoked = world.keyring.signer().keyId
+  const accepted: unknown[] = []
+  const receiver = await startReceiver(t, async (response, received) => {
+    if (keyIdOf(received) === revoked) {
+      await rotate(world)
+      await world.handlers.retireSigningKey({ ...bare, params: { key_id: revoked }, body: why })
+      world.clock.advance(1_000)
+    }
+    const answer = await world.handlers.listPublicKeys({ ...bare, body: undefined })
+    const isKnown = answer.status === 200 && answer.body.data.some(({ id }) => id === keyIdOf(received))
+    if (isKnown) accepted.push(received.headers['webhook-id'])
+    response.writeHead(isKnown ? 204 : 401).end()
+  })
+  await world.register(receiver.url)
+  const id = await world.notify()
+  await deliverAll(world)
+  assert.deepEqual(accepted, [])
+  world.clock.advance(6_000)
+  await deliverAll(world)
+  assert.deepEqual(accepted, [id])
+  assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'DELIVERED', attempts: 2 }])
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'active', failures: 0 }])
+})

@@ -16,7 +16,7 @@ function operatorOf({ handlers }: Pick<WebhookWorld, 'handlers'>) {
     ...{ ...rest, context, params: { key_id }, body: { reason: 'the tests', ...more } },
   })
   return {
-    list: async () => (await handlers.listSigningKeys({ ...rest, body: undefined, context })).body.data,
+    list: async () => (await handlers.listSigningKeys()).body.data,
     make: async (live = ALIVE) =>
       (await handlers.createSigningKey({ ...rest, body: { reason: 'yearly' }, context: { ...context, live } })).body,
     promote: async (id: string, more = {}) => (await handlers.promoteSigningKey(change(id, more))).body,

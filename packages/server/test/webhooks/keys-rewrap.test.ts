@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { createIds } from '../../src/platform/ids.ts'
 import { createSealer, type EncryptionKeys } from '../../src/platform/sealing.ts'
 import { adviseOn, openSigning, readSealed, rewrap as rewrapAll } from '../../src/webhooks/index.ts'
+import { unseal } from '../../src/webhooks/sealed.ts'
 import { makeSecret, readSealedSecrets } from '../../src/webhooks/secrets.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer, testDatabase } from '../support/database.ts'
@@ -136,11 +137,11 @@ async function withSecrets({ url, database }: Awaited<ReturnType<typeof sealedWi
   await makeSecret(needs, database, endpointId, clock.now(), 0)
   await makeSecret(needs, database, endpointId, clock.now(), 3_600)
   const opened = async (keys: EncryptionKeys) =>
-    (await readSealedSecrets(database)).map((value) => value.open(createSealer(keys)).plain.toString('hex'))
+    (await readSealedSecrets(database)).map((value) => unseal(value, createSealer(keys)).plain.toString('hex'))
   return { endpointId, opened }
 }
 
-test('[encryption.3] [encryption.4] the secrets of receivers are sealed anew, too, and open as before', async (t) => {
+test('[encryption.3] [encryption.4] the secrets of endpoints are sealed anew, too, and open as before', async (t) => {
   const sealed = await sealedWithOld(t)
   const { database, rewrap } = sealed
   const { opened } = await withSecrets(sealed)
@@ -156,7 +157,7 @@ test('[encryption.3] [encryption.4] the secrets of receivers are sealed anew, to
   assert.deepEqual(actions.filter((action) => action === 'webhook_secret.rewrapped').length, 2)
 })
 
-test('[encryption.1] [webhook-secrets.4] a secret of a receiver opens nowhere else; one that was changed is told at the start, and stops nothing', async (t) => {
+test('[encryption.1] [webhook-secrets.4] a secret of an endpoint opens nowhere else; one that was changed is reported at the start, and stops nothing', async (t) => {
   const sealed = await sealedWithOld(t)
   const { url, database } = sealed
   const { endpointId } = await withSecrets(sealed)
@@ -165,9 +166,9 @@ test('[encryption.1] [webhook-secrets.4] a secret of a receiver opens nowhere el
     `UPDATE webhook_secret s SET secret = (SELECT secret FROM webhook_secret o WHERE o.id <> s.id)
       WHERE expires_at IS NULL`,
   )
-  const [first, second] = await readSealedSecrets(database)
-  assert.ok(first?.open(createSealer(old)))
-  assert.throws(() => second?.open(createSealer(old)), { name: 'Unreadable', reason: 'changed' })
+  const [newest, earlier] = await readSealedSecrets(database)
+  assert.ok(newest && earlier && unseal(earlier, createSealer(old)))
+  assert.throws(() => unseal(newest, createSealer(old)), { name: 'Unreadable', reason: 'changed' })
   await administer(url, "UPDATE webhook_secret SET secret = secret || '\\x00'")
   const log = capturedLog()
   const { keyring } = await openSigning({ database, clock, ids, logger: log.logger, keys: old })
@@ -176,7 +177,7 @@ test('[encryption.1] [webhook-secrets.4] a secret of a receiver opens nowhere el
   assert.ok(log.lines.some(({ level, msg }) => level === 'warn' && named.test(String(msg))))
 })
 
-test('[encryption.2] a secret of a receiver that no configured key opens refuses the start, by name', async (t) => {
+test('[encryption.2] a secret of an endpoint that no configured key opens refuses the start, by name', async (t) => {
   const sealed = await sealedWithOld(t)
   const { url, database } = sealed
   const { endpointId } = await withSecrets(sealed)

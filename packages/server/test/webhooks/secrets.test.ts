@@ -18,7 +18,7 @@ async function register({ handlers }: WebhookProcess, url: string) {
   return (await handlers.createWebhook({ ...bare, body: { url, events: ['pix_cash_in'] } })).body
 }
 
-/** Rotates the secret of a receiver. */
+/** Rotates the secret of an endpoint. */
 async function rotate({ handlers }: WebhookProcess, id: string, body: { overlapSeconds?: number } = {}, live = ALIVE) {
   const context = { ...requestContext, live }
   return (await handlers.rotateWebhookSecret({ ...bare, context, params: { webhook_id: id }, body })).body
@@ -55,7 +55,7 @@ test('[webhook-secrets.1] what arrives is signed with the secret that the regist
   assert.equal(received.headers['webhook-signature'], signatureWith(secret, received))
 })
 
-test('[webhook-secrets.1] every receiver has a secret of its own', async (t) => {
+test('[webhook-secrets.1] every endpoint has a secret of its own', async (t) => {
   const { world, receiver, secret } = await registered(t)
   const other = await register(world, `${receiver.url}other`)
   await world.notify()
@@ -190,7 +190,7 @@ test('[webhook-secrets.3] four secrets sign at most, also when they are rotated 
   assert.equal(String((await next()).headers['webhook-signature']).split(' ').length, 1)
 })
 
-test('[webhook-secrets.3] what signs no more is erased, of a removed receiver too, and comes back by no means', async (t) => {
+test('[webhook-secrets.3] what signs no more is erased, of a removed endpoint too, and comes back by no means', async (t) => {
   const { world, id } = await registered(t)
   await rotate(world, id, { overlapSeconds: 60 })
   const kept = async () => (await world.secretRows()).map((row) => row.secret !== null)
@@ -207,7 +207,7 @@ test('[webhook-secrets.3] what signs no more is erased, of a removed receiver to
   }
 })
 
-test('[webhook-secrets.2] a rotation is told to the audit trail without the secret; an unknown or removed receiver is 404', async (t) => {
+test('[webhook-secrets.2] a rotation is told to the audit trail without the secret; an unknown or removed endpoint is 404', async (t) => {
   const { world, id } = await registered(t)
   const { secret } = await rotate(world, id)
   assert.deepEqual(await world.actionsOf(id), ['webhook.created', 'webhook.secret_rotated'])
@@ -227,7 +227,7 @@ test('[http.14] [webhook-secrets.2] a rotation that lapsed changes nothing', asy
   assert.equal(received.headers['webhook-signature'], signatureWith(secret, received))
 })
 
-test('[webhook-secrets.4] a process without the encryption key of a secret leaves its receiver to another, and to it alone', async (t) => {
+test('[webhook-secrets.4] a process without the encryption key of a secret leaves its endpoint to another, and to it alone', async (t) => {
   const { world, receiver } = await registered(t)
   const ahead = await world.anotherProcess({
     encryptionKeys: { current: 'another encryption key', previous: ENCRYPTION_KEYS.current },

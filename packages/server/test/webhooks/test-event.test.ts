@@ -90,7 +90,7 @@ test('[webhooks.20] it is signed with the key that is current, also where anothe
   assert.equal(receiver.received[0]?.headers['digital-signature-key-id'], made.id)
 })
 
-test('[webhooks.20] at most eight are under way; who has lapsed, or names no receiver, has none sent', async (t) => {
+test('[webhooks.20] at most eight are under way; who has lapsed, or names no endpoint, has none sent', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t, hanging)
   const id = await world.register(receiver.url)

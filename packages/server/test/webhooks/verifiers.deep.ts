@@ -12,7 +12,7 @@ const VECTORS = new URL('../../../../docs/generated/webhook-signatures.json', im
 
 const BODY = '{"event_type":"pix_cash_in",\n  "event":{"payer_name":"João Ninguém","value_cents":15000}}'
 
-/** A delivery as it came in while the secret of its receiver was exchanged, and what verifies it. */
+/** A delivery as it came in while the secret of its endpoint was exchanged, and what verifies it. */
 async function captured(t: TestContext) {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)

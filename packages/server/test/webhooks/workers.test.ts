@@ -31,7 +31,7 @@ function startModule(t: TestContext, { database, clock, ids, keyring, sealer }: 
   return module
 }
 
-test('[webhooks.10] [NO-10] a receiver that hangs does not keep another waiting', async (t) => {
+test('[webhooks.10] [NO-10] an endpoint that hangs does not keep another waiting', async (t) => {
   const world = await webhookWorld(t)
   let [open, most] = [0, 0]
   const slow = await startReceiver(t, (response) => {

@@ -168,9 +168,9 @@ export function openEntries(picked: string): string {
           (SELECT o.kind = 'adjustment' FROM operation o WHERE o.id = b.operation_id) AS is_by_operator, n.id AS named_id,
           n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
           coalesce(c.id, p.id) AS arrived_on, CASE WHEN c.id IS NOT NULL THEN 'cash_in' WHEN p.id IS NOT NULL THEN 'adjustment' END AS arrived_kind,
-          c.facts -> 'returns' -> s.id ->> 'state' IS NOT DISTINCT FROM 'in_doubt' AND NOT c.facts -> 'returns' -> s.id ? 'wasHeld'
+          c.facts -> 'returns' -> s.id ->> 'state' IS NOT DISTINCT FROM 'in_doubt'
             OR coalesce(p.is_returned_by_us, false) AS is_in_doubt,
-          a.id AS adjustment_id, h.id AS held_by, h.status AS held_status, w.id IS NOT NULL AS is_of_held,
+          a.id AS adjustment_id, h.id AS held_by, h.status AS held_status, coalesce(t.cents <= w.value_cents, false) AS is_of_held,
           CASE WHEN m.is_taken_back THEN m.operation_id END AS taken_back_from,
           coalesce(s.kind IN ('PAYMENT_RECEIVED', 'PAYMENT_TAKEN_BACK') AND t.cents = r.value_cents, false) AS came_and_went
      FROM picked s

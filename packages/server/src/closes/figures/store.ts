@@ -46,11 +46,10 @@ const SIGNED = `CASE s.direction WHEN 'in' THEN s.value_cents ELSE -s.value_cent
 const SETTLEMENT = `(SELECT id FROM account WHERE code = 'settlement')`
 
 /**
- * An entry is its movement's: of the operation that has it, or of one that held it before that was known, or of an adjustment, which
- * books a line as its own. What another one booked of the same movement is a difference, with a case.
+ * An entry is its movement's: of the operation that has it, or of one that held it before that was known. What another one booked
+ * of the same movement is a difference, with a case.
  */
 const IS_OF_MOVEMENT = `(e.journal IN (${BEFORE_KNOWN})
-              OR EXISTS (SELECT FROM operation o WHERE o.id = e.operation_id AND o.kind = 'adjustment')
               OR EXISTS (SELECT FROM movement m
                           WHERE m.direction = ${DIRECTION} AND m.id = e.reference AND m.operation_id = e.operation_id))`
 
@@ -95,9 +94,8 @@ const selectEarlier = statement<[to: string], { count: number; cents: string }>(
              FROM line s
              JOIN operation o ON o.kind = 'adjustment' AND o.detail ? 'about' AND o.detail ->> 'about' = 'movement ' || ${ENTRY_CASE}
              JOIN entry e ON e.operation_id = o.id AND e.reference = s.id AND e.account_id = ${SETTLEMENT} AND e.at < $1
-            WHERE e.journal IN ('held_arrived', 'held_explained')
-               -- A movement that another operation had until that was taken back.
-               OR NOT EXISTS (SELECT FROM movement m WHERE m.direction = s.direction AND m.id = s.id AND m.operation_id = o.id)
+                         AND e.journal IN ('held_arrived', 'held_explained')
+            WHERE s.direction = 'in'
            UNION ALL
            SELECT e.amount_cents
              FROM line s
@@ -163,13 +161,6 @@ const selectDifferences = statement<[to: string], DifferenceRow>(
                    AND g.direction = ${DIRECTION} AND e.at < $1
       WHERE g.filled_at IS NULL
       GROUP BY g.direction, g.id
-     UNION ALL
-     SELECT c.kind, c.reference, sum(e.amount_cents), c.operation_id
-       FROM "case" c
-       JOIN entry e ON e.operation_id = c.operation_id AND e.reference = c.reference AND e.account_id = ${SETTLEMENT}
-                   AND e.at < $1
-      WHERE c.kind = 'movement_elsewhere' AND ${STOOD}
-      GROUP BY c.id
    )
    SELECT f.kind, f.reference, f.cents::text AS cents, c.id::text AS "caseId",
           -- What has no case will have one.

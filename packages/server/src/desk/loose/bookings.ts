@@ -1,5 +1,5 @@
 import type { AdjustmentStatus, JournalKind, LooseDecision } from '@pixgate/spec'
-import type { BookedStep, ReadCase } from './case.ts'
+import type { BookedStep, LooseMovement, ReadCase } from './case.ts'
 
 /** The adjustment that a decision about a case of no operation books. Pure. */
 
@@ -14,7 +14,7 @@ export interface Step extends BookedStep {
 export function stepOf({ subject }: ReadCase, decision: LooseDecision): Step | undefined {
   switch (subject.is) {
     case 'movement':
-      return isHandedOver(decision) ? undefined : debitStep(subject.valueCents, decision, subject.movementId)
+      return isHandedOver(decision) ? undefined : debitStep(subject, decision)
     case 'difference':
       return isReversal(subject, decision) ? undefined : differenceStep(subject.cents, decision)
     case 'request':
@@ -25,7 +25,12 @@ export function stepOf({ subject }: ReadCase, decision: LooseDecision): Step | u
 }
 
 /** Outgoing money that nothing explains. */
-function debitStep(valueCents: bigint, decision: LooseDecision, reference: string): Step {
+function debitStep(
+  { valueCents, movementId: reference, takenBackFrom }: LooseMovement,
+  decision: LooseDecision,
+): Step | undefined {
+  // What an operation has booked is booked once.
+  if (takenBackFrom !== null) return differenceStep(-valueCents, decision)
   return decision === 'write_off'
     ? { status: 'LOST', posts: 'debit_written_off', valueCents, reference }
     : { status: 'BORNE', posts: 'debit_borne', valueCents, reference }

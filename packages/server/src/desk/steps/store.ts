@@ -45,7 +45,7 @@ export async function closeCase(queries: Queries, id: string, atMs: number): Pro
 
 /** A step as it is kept. */
 export interface StoredStep extends Omit<CaseStep, 'step' | 'idempotencyKey'> {
-  readonly step: 'decided' | 'proposed' | 'approved' | 'refused'
+  readonly step: 'decided' | 'proposed' | 'approved' | 'refused' | 'noted'
   /** Epoch milliseconds. */
   readonly at: number
 }

@@ -84,7 +84,7 @@ const selectDifferences = statement<
                     amount_cents) END AS cents
              FROM "case" c
             WHERE closed_at IS NULL
-              AND (operation_id IS NULL AND kind IN (${DIFFERENCES}) OR kind IN ('movement_elsewhere', 'unexplained_credit'))) d
+              AND (operation_id IS NULL AND kind IN (${DIFFERENCES}) OR kind = 'unexplained_credit')) d
     ORDER BY d.cents DESC NULLS FIRST, d.opened_at, d.id`,
 )
 

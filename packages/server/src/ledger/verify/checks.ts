@@ -155,7 +155,7 @@ export const checks: readonly Check[] = [
       WITH expected AS (
         SELECT m.operation_id, t.journal, sum(t.least) AS least, sum(t.most) AS most
           FROM move m
-          JOIN operation o ON o.id = m.operation_id
+          LEFT JOIN operation o ON o.id = m.operation_id
           JOIN ${posted} AS t (kind, from_status, trigger, to_status, journal, least, most)
             ON ${isMoveOf}
          -- Money in suspense that is returned to its payer is not set aside.
@@ -185,7 +185,7 @@ export const checks: readonly Check[] = [
           JOIN ${notified} AS t (kind, from_status, trigger, to_status, event_type, least, most, status)
             ON ${isMoveOf}
          -- Of a payment to the bare Pix key nobody is told.
-         WHERE NOT (o.kind = 'refund_in' AND o.detail ->> 'cashInId' IS NULL)
+         WHERE NOT (${IS_TO_PAYER} AND o.detail ->> 'cashInId' IS NULL)
          GROUP BY m.operation_id, t.event_type, t.status
       ), found AS (
         SELECT operation_id, event_type, status, count(*) AS number FROM notification GROUP BY operation_id, event_type, status

@@ -94,29 +94,22 @@ export function takenAgain(
   return { recipients, allowances: [...left, ...moved] }
 }
 
-/** What is known of money that left for an order, before the decision. */
-export interface LeftBefore {
-  /** All that was booked as having left, centavos. */
-  readonly leftCents: bigint
-  /** What is told now was booked on another operation, and counts there. */
-  readonly isAnothers: boolean
-}
-
 /**
  * What a decision about an order gives back of the allowances, from where it was counted; or takes, whatever the caps say, of
  * what left and is not counted: after it was given back, a second time, or more than was asked for.
+ * @param leftCents all that was booked as having left before, centavos
  * @source rules#limits.6
  */
 export function countedBy(
   order: AnyOrder & { readonly facts: { readonly failureCode?: string } },
   { journals = [] }: Decision<unknown>,
-  before: LeftBefore,
+  leftCents: bigint,
   nowMs: number,
 ): AllowanceChange[] {
   return journals.flatMap((journal) => {
     if (GIVING_BACK.has(journal.kind)) return givenBack(order)
-    if (!LEAVING.has(journal.kind) || before.isAnothers) return []
-    const uncounted = settledCents(journal) - countedAhead(order, before)
+    if (!LEAVING.has(journal.kind)) return []
+    const uncounted = settledCents(journal) - countedAhead(order, leftCents)
     return uncounted <= 0n ? [] : SPANS.flatMap((span) => changesFor(order, span, uncounted, nowMs))
   })
 }
@@ -137,7 +130,7 @@ function countedAhead(
     valueCents,
     facts: { failureCode },
   }: { readonly valueCents: bigint; readonly facts: { readonly failureCode?: string } },
-  { leftCents }: LeftBefore,
+  leftCents: bigint,
 ): bigint {
   const isGivenBack = failureCode !== undefined
   return isGivenBack || leftCents >= valueCents ? 0n : valueCents - leftCents

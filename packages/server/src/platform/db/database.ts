@@ -288,3 +288,8 @@ export function instantParameter(epochMs: number): string {
   if (epochMs !== latest.epochMs) latest = { epochMs, text: new Date(epochMs).toISOString() }
   return latest.text
 }
+
+/** The same, or NULL. */
+export function instantOrNull(epochMs: number | null | undefined): string | null {
+  return epochMs === null || epochMs === undefined ? null : instantParameter(epochMs)
+}

@@ -42,3 +42,8 @@ export function refuseFaults(fields: readonly FieldError[]): void {
   const [first] = fields
   if (first) throw new Refusal('validation_error', { message: first.message, fields })
 }
+
+/** The refusal of one field. */
+export function invalidField(field: string, code: string, message: string): Refusal {
+  return new Refusal('validation_error', { message, fields: [{ field, code, message }] })
+}

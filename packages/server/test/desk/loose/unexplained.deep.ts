@@ -28,7 +28,6 @@ async function unexplained(
   return { ...fixture, kind }
 }
 
-
 const LEFT = { kind: 'PAYOUT_SENT', direction: 'out' } as const
 
 function kindOf({ direction = 'in' }: Partial<StatementEntry>): string {
