@@ -382,11 +382,11 @@ export class Draft implements State {
  * @source rules#engine.22
  */
 function changedOperations(
-  { journals: posted = [] }: Decision<unknown>,
+  { journals: posted = [], touches = [] }: Decision<unknown>,
   writes: readonly WrittenMove[],
   ofCases: readonly (string | null)[],
 ): ReadonlySet<string> {
-  const named = new Set([...posted.map(({ operationId }) => operationId), ...ofCases])
+  const named = new Set([...posted.map(({ operationId }) => operationId), ...ofCases, ...touches])
   const changed = writes.filter(
     ({ before, after }) => before !== undefined && (named.has(after.id) || hasTurned(before, after)),
   )

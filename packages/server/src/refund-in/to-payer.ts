@@ -122,5 +122,5 @@ function orderedReturn(
       facts: { madeBy: { caller: operator, address: '' } },
     },
   }
-  return { creates: [create], ...allowed }
+  return { creates: [create], touches: [cashIn.id], ...allowed }
 }

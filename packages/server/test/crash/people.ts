@@ -21,11 +21,25 @@ export const peoplesScenarios: readonly Scenario[] = [
     name: 'an operator decides a case',
     prepare: paidTwice,
     act: async (world, n, id) => {
-      await decided(world, n, 'payment_in_suspense', 'credit', id)
+      await decided(world, n, 'payment_in_suspense', 'write_off', id)
       return [id]
     },
     check: (world, _, id) => assertSteps(world, id, ['decided']),
     ends: [{ status: 'PAID', notified: ['pix_cash_in PAID'], moved: 2 }],
+  },
+  {
+    name: 'an operator returns a payment to its payer',
+    prepare: paidTwice,
+    act: async (world, n, id) => {
+      const all = { amountCents: 10_00 }
+      const { refundId } = await decided(world, n, 'payment_in_suspense', 'return_to_payer', id, all)
+      return [id, refundId]
+    },
+    check: (world, _, id) => assertSteps(world, id, ['decided']),
+    ends: [
+      { status: 'PAID', notified: ['pix_cash_in PAID'], moved: 2 },
+      { status: 'CONFIRMED', notified: ['pix_cash_in_reversal CONFIRMED'], moved: 1 },
+    ],
   },
   {
     name: 'an operator attributes a payment to another charge',
@@ -46,7 +60,7 @@ export const peoplesScenarios: readonly Scenario[] = [
     name: 'an operator proposes what another one approves',
     prepare: (world, n) => paidTwice(world, n, LARGE),
     act: async (world, n, id) => {
-      const { path, proposalId } = await decided(world, n, 'payment_in_suspense', 'credit', id)
+      const { path, proposalId } = await decided(world, n, 'payment_in_suspense', 'write_off', id)
       const bia = await world.operator('Bia', 'approver')
       const approval = { approved: true, reason: 'as the bank says' }
       const { status, body } = await world.insistAs(bia, 'PUT', `${path}/proposals/${proposalId}`, approval)
@@ -151,7 +165,7 @@ async function decided(
   decision: string,
   operationId?: string,
   more: object = {},
-): Promise<{ path: string; proposalId: string }> {
+): Promise<{ path: string; proposalId: string; refundId: string }> {
   const ana = await world.operator('Ana', 'operator')
   const of = operationId === undefined ? '' : `&operation_id=${operationId}`
   const { body: found } = await world.insistAs(ana, 'GET', `/operator/cases?kind=${kind}${of}`)
@@ -162,7 +176,8 @@ async function decided(
   const once = { 'idempotency-key': `decision-${n}` }
   const { status, body } = await world.insistAs(ana, 'POST', `${path}/decisions`, ordered, once)
   assert.equal(status, body.outcome === 'proposed' ? 202 : 200, JSON.stringify(body))
-  return { path, proposalId: body.proposalId }
+  const { proposalId, refundId } = body
+  return { path, proposalId, refundId }
 }
 
 /** Each step was made once, with its row in the audit trail. */

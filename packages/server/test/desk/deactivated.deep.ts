@@ -18,13 +18,13 @@ for (const what of ['decided', 'proposed', 'withdrawn', 'approved', 'refused'] a
     const { data } = (await pix.call('GET', '/operator/operators', undefined, ADMIN)).body
     const { id: evaId } = data.find(({ name }: { name: string }) => name === 'Eva')
     const isNew = what === 'decided' || what === 'proposed'
-    const proposalId = isNew ? '' : (await pix.decide(id, 'credit')).body.proposalId
+    const proposalId = isNew ? '' : (await pix.decide(id, 'write_off')).body.proposalId
     const { version } = await pix.read(`/${id}`)
 
     const holder = await openHolder(pix.databaseUrl)
     await holder.hold('LOCK TABLE case_step IN SHARE ROW EXCLUSIVE MODE')
     const doing = isNew
-      ? pix.decide(id, 'credit', { version }, eva)
+      ? pix.decide(id, 'write_off', { version }, eva)
       : what === 'withdrawn'
         ? pix.withdraw(id, proposalId, eva)
         : pix.say(id, proposalId, what === 'approved', eva)

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import { bankWithout } from '../support/bank-without.ts'
 import { balances } from '../support/books.ts'
 import { administer } from '../support/database.ts'
+import { postEvent } from '../support/partner-events.ts'
+import { twoGateways } from '../support/two-gateways.ts'
 import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 import { desk } from './fixture.ts'
 
@@ -12,9 +16,12 @@ test('[desk.35] a case is decided over HTTP, and what was decided is booked at o
   const pix = await desk(t)
   const { id, chargeId } = await pix.paidTwice('10.00')
   const before = await balances(pix.database)
-  const { status, body } = await pix.decide(id, 'credit')
+  const { status, body } = await pix.decide(id, 'write_off')
   assert.equal(status, 200, JSON.stringify(body))
-  assert.deepEqual([body.outcome, body.caseId, body.decision, body.needsSecondPerson], ['decided', id, 'credit', false])
+  assert.deepEqual(
+    [body.outcome, body.caseId, body.decision, body.needsSecondPerson],
+    ['decided', id, 'write_off', false],
+  )
   assert.deepEqual([body.effects.amountCents, body.effects.closes], [1000, [id]])
   const after = await balances(pix.database)
   assert.equal((after.suspense_in ?? 0n) - (before.suspense_in ?? 0n), -1000n)
@@ -26,12 +33,12 @@ test('[desk.35] a case is decided over HTTP, and what was decided is booked at o
   assert.deepEqual([state, options], ['closed', []])
   assert.deepEqual(
     steps.map(({ step, by, order }: { step: string; by: { name: string }; order: object }) => [step, by.name, order]),
-    [['decided', 'Ana', { decision: 'credit', reason: 'the tests', evidence: {} }]],
+    [['decided', 'Ana', { decision: 'write_off', reason: 'the tests', evidence: {} }]],
   )
-  assert.equal(timeline.moves.at(-1).trigger, 'operator.credited')
+  assert.equal(timeline.moves.at(-1).trigger, 'operator.written_off')
   assert.equal(timeline.moves.at(-1).evidence.reason, 'the tests')
   assert.deepEqual(await pix.audited(id), [
-    ['case.decided', 'Ana', { decision: 'credit', reason: 'the tests', valueCents: 1000, operationId: chargeId }],
+    ['case.decided', 'Ana', { decision: 'write_off', reason: 'the tests', valueCents: 1000, operationId: chargeId }],
   ])
   await pix.assertBooksAgree()
 })
@@ -41,18 +48,18 @@ test('[desk.36] what changed after it was read is not decided, and nothing chang
   const { id } = await pix.paidTwice('10.00')
   const before = await balances(pix.database)
   const { version } = await pix.read(`/${id}`)
-  const stale = await pix.decide(id, 'credit', { version: String(Number(version) - 1) })
+  const stale = await pix.decide(id, 'write_off', { version: String(Number(version) - 1) })
   assert.deepEqual([stale.status, stale.body.code], [409, 'case_changed'])
   assert.deepEqual(await balances(pix.database), before)
 
   const both = await Promise.all([
-    pix.decide(id, 'credit', { version }),
     pix.decide(id, 'write_off', { version }),
-    pix.decide(id, 'credit', { version }),
+    pix.decide(id, 'return_to_payer', { version, amountCents: 1000 }),
+    pix.decide(id, 'write_off', { version }),
   ])
   assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409, 409])
   for (const { status, body } of both) if (status === 409) assert.equal(body.code, 'case_changed')
-  const late = await pix.decide(id, 'credit')
+  const late = await pix.decide(id, 'write_off')
   assert.deepEqual([late.status, late.body.code], [409, 'not_possible_in_state'])
   assert.equal((await pix.audited(id)).length, 1)
   assert.equal((await pix.read(`/${id}`)).steps.length, 1)
@@ -64,10 +71,14 @@ test('[desk.35] only what the table has is decided, with what it needs, and a dr
   const before = await balances(pix.database)
   for (const [decision, given, status, code] of [
     ['not_executed', {}, 409, 'not_possible_in_state'],
-    ['return', {}, 400, 'validation_error'],
-    ['return', { evidence: { returnId: '' } }, 400, 'validation_error'],
-    ['credit', { reason: 'no' }, 400, 'validation_error'],
-    ['credit', { reason: 'x'.repeat(501) }, 400, 'validation_error'],
+    ['accept', { amountCents: 1000 }, 409, 'not_possible_in_state'],
+    ['return_to_payer', {}, 400, 'validation_error'],
+    ['return_to_payer', { amountCents: 0 }, 400, 'validation_error'],
+    ['return_to_payer', { amountCents: 1001 }, 409, 'not_possible_in_state'],
+    ['book', {}, 400, 'validation_error'],
+    ['book', { operationId: '' }, 400, 'validation_error'],
+    ['write_off', { reason: 'no' }, 400, 'validation_error'],
+    ['write_off', { reason: 'x'.repeat(501) }, 400, 'validation_error'],
     ['nothing', {}, 400, 'validation_error'],
   ] as const) {
     const { status: answered, body } = await pix.decide(id, decision, given)
@@ -75,25 +86,26 @@ test('[desk.35] only what the table has is decided, with what it needs, and a dr
   }
   const { status, body } = await pix.decide(
     id,
-    'return',
-    { dryRun: true, evidence: { returnId: RETURN_ID } },
+    'return_to_payer',
+    { dryRun: true, amountCents: 700 },
     { ...pix.ana, ...KEY },
   )
-  assert.deepEqual([status, body.outcome, body.effects.amountCents], [200, 'dry_run', 1000])
+  assert.deepEqual([status, body.outcome, body.effects.amountCents], [200, 'dry_run', 700])
   assert.deepEqual(await balances(pix.database), before)
   const { steps, state } = await pix.read(`/${id}`)
   assert.deepEqual([steps, state, await pix.audited(id)], [[], 'open', []])
 
   const viewer = await pix.make('viewer', 'Caio')
   for (const headers of [viewer, pix.bia]) {
-    const refused = await pix.decide(id, 'credit', {}, headers)
+    const refused = await pix.decide(id, 'write_off', {}, headers)
     assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_role'])
   }
 })
 
 test('[desk.17] an id of the bank is evidence only as the bank writes it', async (t) => {
-  const pix = await desk(t)
-  const { id } = await pix.paidTwice('10.00')
+  const bank = bankWithout('query-charge')
+  const pix = await desk(t, {}, bank)
+  const id = await goneUnnamed(pix)
   const before = await balances(pix.database)
   for (const returnId of [
     `${RETURN_ID} `,
@@ -105,32 +117,45 @@ test('[desk.17] an id of the bank is evidence only as the bank writes it', async
     `D9999900120261123135é00000000001`,
     '=1+1',
   ]) {
-    const { status, body } = await pix.decide(id, 'return', { evidence: { returnId } })
+    const { status, body } = await pix.decide(id, 'debit', { evidence: { returnId } })
     assert.deepEqual([status, body.code], [400, 'validation_error'], returnId)
     assert.equal(body.errors?.[0]?.field ?? body.fields?.[0]?.field, 'evidence.returnId')
   }
-  const wrong = await pix.decide(id, 'credit', { evidence: { endToEndId: RETURN_ID } })
+  const wrong = await pix.decide(id, 'debit', { evidence: { endToEndId: RETURN_ID } })
   assert.deepEqual([wrong.status, wrong.body.code], [400, 'validation_error'])
   assert.deepEqual(await balances(pix.database), before)
   // An ISPB may have capitals, as the CNPJ that it begins may, and the end small letters, as banks write them.
   for (const returnId of ['D12ABC345202611231350aB000000zZ9', 'D12ABC34z20261123135000000000001']) {
-    const { status } = await pix.decide(id, 'return', { dryRun: true, evidence: { returnId } })
+    const { status } = await pix.decide(id, 'debit', { dryRun: true, evidence: { returnId } })
     assert.equal(status, returnId.includes('z2') ? 400 : 200, returnId)
   }
-  assert.equal((await pix.decide(id, 'return', { evidence: { returnId: RETURN_ID } })).status, 200)
+  assert.equal((await pix.decide(id, 'debit', { evidence: { returnId: RETURN_ID } })).status, 200)
 })
+
+/** A charge of which the bank, that cannot be asked, told a return without its id: its case. */
+async function goneUnnamed(pix: Awaited<ReturnType<typeof desk>>): Promise<string> {
+  const { id, providerTransactionId: transactionId, endToEndId } = await pix.paid('10.00')
+  const occurredAt = new Date(pix.clock.now()).toISOString()
+  const told = { event: 'CashInReversal', eventId: 'unnamed', status: 'CONFIRMED', valueCents: 400, occurredAt }
+  await postEvent(pix, { ...told, transactionId, endToEndId })
+  for (;;) {
+    const [open] = (await pix.read(`?operation_id=${id}&kind=debit_in_suspense`)).data
+    if (open) return open.id
+    await pix.work()
+  }
+}
 
 test('[desk.37] the same Idempotency-Key gets the same answer, and decides once', async (t) => {
   const pix = await desk(t)
   const { id } = await pix.paidTwice('10.00')
   const { version } = await pix.read(`/${id}`)
   const headers = { ...pix.ana, ...KEY }
-  const all = await Promise.all([1, 2, 3].map(() => pix.decide(id, 'credit', { version }, headers)))
-  const again = await pix.decide(id, 'credit', { version }, headers)
+  const all = await Promise.all([1, 2, 3].map(() => pix.decide(id, 'write_off', { version }, headers)))
+  const again = await pix.decide(id, 'write_off', { version }, headers)
   for (const { status, body } of all) assert.deepEqual([status, body], [200, again.body])
   assert.equal(again.headers.get('idempotent-replayed'), 'true')
   assert.equal(all.filter((answer) => answer.headers.get('idempotent-replayed') === null).length, 1)
-  const other = await pix.decide(id, 'write_off', { version }, headers)
+  const other = await pix.decide(id, 'write_off', { version, reason: 'another one' }, headers)
   assert.deepEqual([other.status, other.body.code], [422, 'idempotency_key_reused'])
   assert.equal((await pix.audited(id)).length, 1)
 })
@@ -140,13 +165,13 @@ test('[desk.37] one Idempotency-Key decides one case, also where it comes for tw
   for (const value of ['10.00', '20.00']) {
     const [one, other] = [await pix.paidTwice(value), await pix.paidTwice(value)]
     const headers = { ...pix.ana, 'idempotency-key': `for-two-of-${value}` }
-    const both = await Promise.all([one, other].map(({ id }) => pix.decide(id, 'credit', {}, headers)))
+    const both = await Promise.all([one, other].map(({ id }) => pix.decide(id, 'write_off', {}, headers)))
     assert.deepEqual(both.map(({ status }) => status).toSorted(), [value === '20.00' ? 202 : 200, 422])
     assert.equal(both.find(({ status }) => status === 422)?.body.code, 'idempotency_key_reused')
     const steps = await Promise.all([one, other].map(async ({ id }) => (await pix.read(`/${id}`)).steps.length))
     assert.deepEqual(steps.toSorted(), [0, 1])
     const loser = both[0]?.status === 422 ? one : other
-    assert.equal((await pix.decide(loser.id, 'credit', {}, headers)).status, 422, 'nor is it answered alike later')
+    assert.equal((await pix.decide(loser.id, 'write_off', {}, headers)).status, 422, 'nor is it answered alike later')
   }
 })
 
@@ -170,17 +195,19 @@ test('[desk.35] a case of no operation, or that is not there, is not decided', a
 test('[desk.39] from the amount on another person approves what was proposed, and exactly that is done', async (t) => {
   const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const small = await pix.paidTwice('9.99')
-  assert.equal((await pix.decide(small.id, 'credit')).body.outcome, 'decided')
+  assert.equal((await pix.decide(small.id, 'write_off')).body.outcome, 'decided')
 
   const { id, chargeId } = await pix.paidTwice('10.00')
   const before = await balances(pix.database)
-  const credit = (await pix.read(`/${id}`)).options.find(({ decision }: { decision: string }) => decision === 'credit')
-  assert.equal(credit.needsSecondPerson, true)
-  const proposed = await pix.decide(id, 'credit', {}, { ...pix.ana, ...KEY })
+  const option = (await pix.read(`/${id}`)).options.find(
+    ({ decision }: { decision: string }) => decision === 'write_off',
+  )
+  assert.equal(option.needsSecondPerson, true)
+  const proposed = await pix.decide(id, 'write_off', {}, { ...pix.ana, ...KEY })
   assert.deepEqual([proposed.status, proposed.body.outcome, proposed.body.needsSecondPerson], [202, 'proposed', true])
   assert.deepEqual(await balances(pix.database), before)
   const { proposalId } = proposed.body
-  const again = await pix.decide(id, 'credit', {}, { ...pix.ana, ...KEY })
+  const again = await pix.decide(id, 'write_off', {}, { ...pix.ana, ...KEY })
   assert.deepEqual([again.body, again.headers.get('idempotent-replayed')], [proposed.body, 'true'])
   const [step] = (await pix.read(`/${id}`)).steps
   assert.deepEqual(
@@ -196,7 +223,7 @@ test('[desk.39] from the amount on another person approves what was proposed, an
   assert.deepEqual([state, steps.map((one: { step: string }) => one.step)], ['closed', ['proposed', 'approved']])
   const { evidence } = timeline.moves.at(-1)
   assert.deepEqual([evidence.operator, evidence.approver], [steps[0].by.id, steps[1].by.id])
-  const facts = { decision: 'credit', valueCents: 1000, operationId: chargeId, proposalId }
+  const facts = { decision: 'write_off', valueCents: 1000, operationId: chargeId, proposalId }
   assert.deepEqual(await pix.audited(id), [
     ['case.proposed', 'Ana', { ...facts, reason: 'the tests' }],
     ['case.approved', 'Bia', { ...facts, reason: 'looked at it' }],
@@ -207,7 +234,7 @@ test('[desk.39] from the amount on another person approves what was proposed, an
 test('[desk.39] the amount 0 sends each decision to a second person', async (t) => {
   const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
   const { id } = await pix.paidTwice('0.01')
-  assert.equal((await pix.decide(id, 'credit')).body.outcome, 'proposed')
+  assert.equal((await pix.decide(id, 'write_off')).body.outcome, 'proposed')
 })
 
 test('[desk.46] what closes a case of an operation and moves nothing counts with the amount of the case; asking the bank counts nothing', async (t) => {
@@ -240,14 +267,14 @@ test('[desk.46] what closes a case of an operation and moves nothing counts with
 test('[desk.40] a proposal names a person, and one waits at a time', async (t) => {
   const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const { id } = await pix.paidTwice('10.00')
-  const nobody = await pix.decide(id, 'credit', {}, { authorization: `Bearer ${ADMIN_TOKEN}` })
+  const nobody = await pix.decide(id, 'write_off', {}, { authorization: `Bearer ${ADMIN_TOKEN}` })
   assert.deepEqual([nobody.status, nobody.body.code], [403, 'insufficient_role'])
   assert.deepEqual((await pix.read(`/${id}`)).steps, [])
   const { version } = await pix.read(`/${id}`)
-  const both = await Promise.all([1, 2].map(() => pix.decide(id, 'credit', { version })))
+  const both = await Promise.all([1, 2].map(() => pix.decide(id, 'write_off', { version })))
   assert.deepEqual(both.map(({ status }) => status).toSorted(), [202, 409])
   const proposal = both.find(({ status }) => status === 202)?.body.proposalId
-  const second = await pix.decide(id, 'write_off')
+  const second = await pix.decide(id, 'return_to_payer', { amountCents: 1000 })
   assert.deepEqual([second.status, second.body.code], [409, 'not_possible_in_state'])
   assert.equal((await pix.withdraw(id, proposal)).body.outcome, 'refused')
   assert.equal((await pix.decide(id, 'write_off')).body.outcome, 'proposed')
@@ -256,7 +283,7 @@ test('[desk.40] a proposal names a person, and one waits at a time', async (t) =
 test('[desk.41] who proposed it does not approve it, under no other token of theirs either', async (t) => {
   const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const { id } = await pix.paidTwice('10.00')
-  const { proposalId } = (await pix.decide(id, 'credit')).body
+  const { proposalId } = (await pix.decide(id, 'write_off')).body
   const anaAgain = await pix.make('approver', 'ANA')
   const same = await pix.say(id, proposalId, true, anaAgain)
   assert.deepEqual([same.status, same.body.code], [403, 'approver_not_independent'])
@@ -280,17 +307,17 @@ test('[desk.42] where the case changed, or its operator was deactivated, a propo
     return whyVoid
   }
   const changed = await pix.paidTwice('10.00')
-  const first = (await pix.decide(changed.id, 'credit')).body.proposalId
+  const first = (await pix.decide(changed.id, 'write_off')).body.proposalId
   await pix.bankAction(`charges/${changed.chargeId}/pay`)
   while ((await pix.read(`?operation_id=${changed.chargeId}`)).data.length < 2) await pix.work()
   const before = await balances(pix.database)
   assert.equal(await voidOf(changed.id, first), 'the case changed after it was proposed')
-  const second = await pix.decide(changed.id, 'credit')
+  const second = await pix.decide(changed.id, 'write_off')
   assert.equal(second.body.outcome, 'proposed', 'a void one is in nobody’s way')
 
   const gone = await pix.paidTwice('20.00')
   const eva = await pix.make('operator', 'Eva')
-  const third = (await pix.decide(gone.id, 'credit', {}, eva)).body.proposalId
+  const third = (await pix.decide(gone.id, 'write_off', {}, eva)).body.proposalId
   const admin = { authorization: `Bearer ${ADMIN_TOKEN}` }
   const { data } = (await pix.call('GET', '/operator/operators', undefined, admin)).body
   const { id: evaId } = data.find(({ name }: { name: string }) => name === 'Eva')
@@ -302,7 +329,7 @@ test('[desk.42] where the case changed, or its operator was deactivated, a propo
 test('[desk.43] a proposal that was withdrawn or refused is not approved, and ends once', async (t) => {
   const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const { id } = await pix.paidTwice('10.00')
-  const proposal = async () => (await pix.decide(id, 'credit')).body.proposalId
+  const proposal = async () => (await pix.decide(id, 'write_off')).body.proposalId
   const first = await proposal()
   const gone = await pix.withdraw(id, first)
   assert.deepEqual([gone.status, gone.body.outcome, gone.body.effects], [200, 'refused', null])
@@ -329,3 +356,34 @@ test('[desk.43] a proposal that was withdrawn or refused is not approved, and en
 })
 
 const NOTHING = '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f'
+
+test('[cash-in.desk.3] [desk.36] two operators at two services return the whole at once: the bank is ordered one refund', async (t) => {
+  const pix = await twoGateways(t)
+  const as = (token: string) => ({ authorization: `Bearer ${token}` })
+  const make = async (name: string) => {
+    const body = { name, role: 'operator' }
+    return as((await pix.send({ method: 'POST', path: '/operator/operators', body, headers: as(ADMIN_TOKEN) })).token)
+  }
+  const [ana, eva] = [await make('Ana'), await make('Eva')]
+  const [chargeId] = await pix.paid(100_00)
+  await pix.atTheBank({ method: 'POST', path: `/control/charges/${chargeId}/pay`, body: {} })
+  const open = async () =>
+    (await pix.send({ path: `/operator/cases?operation_id=${chargeId}`, headers: ana })).data[0]?.id
+  while ((await open()) === undefined) await realPause.for(5)
+  const path = `/operator/cases/${await open()}`
+  const { version } = await pix.send({ path, headers: ana })
+  const body = { decision: 'return_to_payer', reason: 'the tests', version, amountCents: 100_00 }
+  const answers = await pix.race(
+    [ana, eva].map((headers) => ({ method: 'POST', path: `${path}/decisions`, body, headers })),
+  )
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409])
+  assert.equal(answers.find(({ status }) => status === 409)?.body.code, 'case_changed')
+  await pix.settle()
+  const { data } = await pix.send({ path: '/api/pix/refund' })
+  assert.deepEqual(
+    data.map(({ id, status, valueCents }: Answer['body']) => [id, status, valueCents]),
+    [[answers.find(({ status }) => status === 200)?.body.refundId, 'CONFIRMED', 100_00]],
+  )
+  assert.equal(pix.bank.book.refunds.size, 1)
+  assert.equal((await pix.send({ path, headers: ana })).state, 'closed')
+})

@@ -9,12 +9,13 @@ import { desk } from './fixture.ts'
 test('[desk.34] [engine.23] a dry run leaves no row in any table, and tells what is then written', async (t) => {
   const pix = await desk(t)
   const { id } = await pix.paidTwice('10.00')
-  for (const decision of ['write_off', 'credit']) {
+  for (const decision of ['return_to_payer', 'write_off']) {
     const stored = await everyTable(pix.database)
-    const dry = await pix.decide(id, decision, { dryRun: true }, { ...pix.ana, 'idempotency-key': 'dry' })
+    const given = { dryRun: true, ...(decision === 'return_to_payer' && { amountCents: 1000 }) }
+    const dry = await pix.decide(id, decision, given, { ...pix.ana, 'idempotency-key': 'dry' })
     assert.deepEqual([dry.status, dry.body.outcome], [200, 'dry_run'])
     assert.deepEqual(await everyTable(pix.database), stored, decision)
-    if (decision === 'write_off') continue
+    if (decision !== 'write_off') continue
     const { answer, written } = await writing(pix.database, () => pix.decide(id, decision))
     assert.deepEqual(answer.body.effects, dry.body.effects)
     assertWritten(dry.body.effects, written)
@@ -24,9 +25,9 @@ test('[desk.34] [engine.23] a dry run leaves no row in any table, and tells what
 test('[desk.34] [desk.39] of what takes two people a dry run tells the same as the approval then does', async (t) => {
   const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
   const { id } = await pix.paidTwice('10.00')
-  const dry = await pix.decide(id, 'credit', { dryRun: true })
+  const dry = await pix.decide(id, 'write_off', { dryRun: true })
   assert.deepEqual([dry.body.outcome, dry.body.needsSecondPerson], ['dry_run', true])
-  const { body: proposed } = await pix.decide(id, 'credit')
+  const { body: proposed } = await pix.decide(id, 'write_off')
   assert.deepEqual(proposed.effects, dry.body.effects)
   const { written } = await writing(pix.database, () => pix.say(id, proposed.proposalId, true))
   assertWritten(dry.body.effects, written)
@@ -38,14 +39,14 @@ test('[engine.23] a dry run that cannot have its rows for 2 s is refused, and fr
   const holder = await openHolder(pix.databaseUrl)
   // Controls are locked last: what waits for this one holds the accounts.
   await holder.hold(`SELECT FROM control WHERE name = 'holders' FOR UPDATE`)
-  const dry = pix.decide(id, 'credit', { dryRun: true })
+  const dry = pix.decide(id, 'write_off', { dryRun: true })
   await holder.waiting(1)
   const paid = pix.cashOut({ value: 1 })
   const { status, body } = await dry
   assert.deepEqual([status, body.code], [503, 'overloaded'])
   assert.equal(typeof (await paid).id, 'string', 'it was made while the row is still held')
   await holder.release()
-  assert.equal((await pix.decide(id, 'credit', { dryRun: true })).status, 200)
+  assert.equal((await pix.decide(id, 'write_off', { dryRun: true })).status, 200)
   await pix.assertBooksAgree()
 })
 
@@ -54,7 +55,7 @@ test('[engine.23] payouts are made beside dry runs, and each dry run tells the s
   const { id } = await pix.paidTwice('10.00')
   const all = await Promise.all(
     [1, 2, 3, 4, 5].map(async () => ({
-      dry: await pix.decide(id, 'credit', { dryRun: true }),
+      dry: await pix.decide(id, 'write_off', { dryRun: true }),
       payout: await pix.cashOut({ value: 0.5 }),
     })),
   )

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { createCashInStore } from '../../src/cash-in/store.ts'
@@ -13,20 +14,25 @@ import { contradicted, desk, paidTwice, sent } from './engine-fixture.ts'
 
 /** Decisions of operators on a real database: the books are true after each. */
 
-test('[desk.1] [CO-25] a second payment is credited, less the fee', async (t) => {
+test('[desk.1] [CO-25] a second payment is not accepted: the charge has its payment', async (t) => {
   const { database, decide } = await paidTwice(t)
-  const { status } = await decide('payment_in_suspense', 'credit')
-  assert.equal(status, 'PAID')
-  assert.deepEqual(await balances(database), { available: 198_00n, settlement: -200_00n, fees: 2_00n })
+  await assert.rejects(decide('payment_in_suspense', 'accept', { amountCents: 100_00n }), {
+    code: 'not_possible_in_state',
+  })
   assert.deepEqual(await notifiedStatuses(database), ['PAID'])
   await assertBooks(database)
 })
 
-test('[desk.1] a second payment went back to its payer; told again by the bank that is nothing new', async (t) => {
+test('[cash-in.desk.3] a second payment goes back to its payer by a refund, the fee of which is none; told again by the bank that is nothing new', async (t) => {
   const { database, decide, refunds, id, clock } = await paidTwice(t)
-  await decide('payment_in_suspense', 'return', { evidence: { returnId: 'D2' } })
+  const newId = randomUUID()
+  await decide('payment_in_suspense', 'return_to_payer', { amountCents: 100_00n, newId })
+  const before = { available: 99_00n, settlement: -200_00n, fees: 1_00n, suspense_in: 100_00n }
+  assert.deepEqual(await balances(database), before, 'nothing is booked before the bank confirms it')
+  const back = { returnId: 'D2', valueCents: 100_00n, occurredAt: clock.now() }
+  await refunds.apply(newId, [INPUTS['send.claimed'], refunded(back)])
   assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
-  const told = { returnId: 'D2', valueCents: 100_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E2' }
+  const told = { ...back, transactionId: null, endToEndId: 'E2' }
   assert.equal(await refunds.applyReturn(id, told), 'IGNORED')
   assert.deepEqual(await cases(database), ['payment_in_suspense (closed)'])
   await assertBooks(database)
@@ -75,14 +81,15 @@ test('[desk.3] of two decisions on one case in one batch the first counts, and t
   const { openCase } = await openCaseOf(database, 'payment_in_suspense')
   const order = {
     caseId: openCase.id,
+    newId: randomUUID(),
     operator: 'Ana',
     approver: null,
     reason: 'twice',
     evidence: {},
-    newId: randomUUID(),
+    amountCents: 100_00n,
   }
   const outcomes = await Promise.allSettled(
-    (['credit', 'write_off'] as const).map((decision) =>
+    (['return_to_payer', 'write_off'] as const).map((decision) =>
       decideCase({ engine, database }, id, openCase, { ...order, decision }),
     ),
   )
@@ -92,23 +99,27 @@ test('[desk.3] of two decisions on one case in one batch the first counts, and t
   await assertBooks(database)
 })
 
-test('[desk.7] what the bank has taken back meanwhile is not credited', async (t) => {
-  const { database, decide, refunds, id, clock } = await paidTwice(t)
+test('[desk.7] what the bank has taken back meanwhile is neither returned nor written off: its case is closed', async (t) => {
+  const { database, engine, refunds, id, clock } = await paidTwice(t)
+  const { openCase } = await openCaseOf(database, 'payment_in_suspense')
   const told = { returnId: 'D2', valueCents: 100_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E2' }
   await refunds.applyReturn(id, told)
-  await assert.rejects(decide('payment_in_suspense', 'credit'), Refusal)
-  await decide('payment_in_suspense', 'close')
-  await decide('bank_contradicts', 'close')
+  assert.deepEqual(await cases(database), ['payment_in_suspense (closed)'])
+  for (const decision of ['return_to_payer', 'write_off'] as const) {
+    const order = { caseId: openCase.id, newId: randomUUID(), operator: 'Ana', approver: null, reason: 'late' }
+    const late = { ...order, decision, evidence: {}, amountCents: 100_00n }
+    await assert.rejects(decideCase({ engine, database }, id, openCase, late), { code: 'not_possible_in_state' })
+  }
   assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
   await assertBooks(database)
 })
 
-test('[desk.1] a payment of another amount is credited, and its charge, which nobody can pay, has failed', async (t) => {
+test('[desk.1] a payment of another amount is accepted, and its charge is paid by so much, and told so', async (t) => {
   const { database, decide, charge, pay } = await desk(t)
   await pay(await charge('a'), 'E1', 60_00n)
-  const { status } = await decide('payment_in_suspense', 'credit')
-  assert.equal(status, 'FAILED')
-  assert.deepEqual(await notifiedStatuses(database), ['FAILED'])
+  const { status } = await decide('payment_in_suspense', 'accept', { amountCents: 60_00n })
+  assert.equal(status, 'PAID')
+  assert.deepEqual(await notifiedStatuses(database), ['PAID'])
   assert.deepEqual(await balances(database), { available: 59_00n, settlement: -60_00n, fees: 1_00n })
   await assertBooks(database)
 })
@@ -117,44 +128,44 @@ test('[cash-in.paid.3] [desk.44] told again with another amount after its case w
   const { database, decide, charge, pay } = await desk(t)
   const id = await charge('a')
   await pay(id, 'E1', 60_00n)
-  await decide('payment_in_suspense', 'credit')
+  await decide('payment_in_suspense', 'accept', { amountCents: 60_00n })
   const before = await balances(database)
   const again = await pay(id, 'E1', 61_00n)
-  assert.deepEqual([again?.result, again?.cashIn.status], ['APPLIED', 'FAILED'])
+  assert.equal(again?.result, 'APPLIED')
   assert.deepEqual(await balances(database), before)
   assert.deepEqual(await cases(database), ['payment_in_suspense (closed)', 'bank_contradicts'])
   await assertBooks(database)
 })
 
-test('[desk.8] a payment in doubt of the exact value is credited, and its charge is paid and told so', async (t) => {
+test('[desk.8] a payment in doubt of the exact value is accepted, and its charge is paid and told so', async (t) => {
   const { database, decide, charge, cashIns, clock } = await desk(t)
   const id = await charge('a')
   const paid = payment({ endToEndId: 'E1', occurredAt: clock.now() })
   await cashIns.apply(id, { on: 'partner.confirmed', payment: paid, transactionId: id, isContradicted: true })
-  const { status } = await decide('payment_in_suspense', 'credit')
+  const { status } = await decide('payment_in_suspense', 'accept', { amountCents: 100_00n })
   assert.equal(status, 'PAID')
   assert.deepEqual(await notifiedStatuses(database), ['PAID'])
   assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
   await assertBooks(database)
 })
 
-test('[desk.1] a payment that another charge has is undone where it was told a second time', async (t) => {
+test('[desk.1] [cash-in.desk.13] a payment that another charge has is not booked a second time, and its case is closed', async (t) => {
   const { database, decide, charge, pay } = await desk(t)
   await pay(await charge('a'), 'E1')
   await pay(await charge('b'), 'E1')
-  await decide('movement_elsewhere', 'undo')
+  await decide('movement_elsewhere', 'close')
   assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
   await assertBooks(database)
 })
 
-for (const decision of ['return', 'write_off'] as const) {
+for (const decision of ['debit', 'write_off'] as const) {
   test(`[desk.1] a return of one of several payments: ${decision}`, async (t) => {
     const { database, decide, refunds, id, clock } = await paidTwice(t)
     const told = { returnId: 'D1', valueCents: 30_00n, occurredAt: clock.now(), transactionId: null, endToEndId: null }
     await refunds.applyReturn(id, told)
     await decide('debit_in_suspense', decision)
     const { available = 0n, losses = 0n, settlement, suspense_out } = await balances(database)
-    const expected = decision === 'return' ? [69_00n, 0n] : [99_00n, -30_00n]
+    const expected = decision === 'debit' ? [69_00n, 0n] : [99_00n, -30_00n]
     assert.deepEqual([available, losses, settlement, suspense_out], [...expected, -170_00n, undefined])
     await assertBooks(database)
   })
@@ -175,15 +186,15 @@ for (const [cents, rest] of [
   })
 }
 
-test('[desk.1] [ledger.recover] what left of a payout beyond all that is there is owed, and an operator’s credit repays it', async (t) => {
-  const { database, decide, leave, pay, chargeId } = await sent(t)
-  await pay(chargeId, 'E2')
+test('[desk.1] [ledger.recover] what left of a payout beyond all that is there is owed, and what an operator accepts repays it', async (t) => {
+  const { database, decide, leave, pay, charge } = await sent(t)
+  await pay(await charge('b', 90_00n), 'E2')
   await leave('E9', 120_00n)
   await decide('debit_in_suspense', 'executed')
   const owing = { settlement: -80_00n, fees: 2_00n, suspense_in: 100_00n, receivable: -22_00n }
   assert.deepEqual(await balances(database), owing)
-  await decide('payment_in_suspense', 'credit')
-  assert.deepEqual(await balances(database), { available: 77_00n, settlement: -80_00n, fees: 3_00n })
+  await decide('payment_in_suspense', 'accept', { amountCents: 100_00n })
+  assert.deepEqual(await balances(database), { available: 77_10n, settlement: -80_00n, fees: 2_90n })
   await assertBooks(database)
 })
 
@@ -235,19 +246,16 @@ for (const decision of ['executed', 'not_executed'] as const) {
   })
 }
 
-for (const decision of ['return', 'write_off'] as const) {
-  test(`[desk.1] a payout that left after its release: ${decision}`, async (t) => {
-    const { database, decide, leave, cashOuts, id } = await sent(t)
-    await cashOuts.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
-    await leave('E9', 30_00n)
-    const { status } = await decide('debit_in_suspense', decision, { evidence: { returnId: 'D9' } })
-    assert.equal(status, 'FAILED')
-    const { available, reserved, settlement, losses } = await balances(database)
-    const expected = decision === 'return' ? [-100_00n, undefined] : [-70_00n, -30_00n]
-    assert.deepEqual([available, reserved, settlement, losses], [99_00n, undefined, ...expected])
-    await assertBooks(database)
-  })
-}
+test('[desk.1] a payout that left after its release is written off, and what was held of it is free', async (t) => {
+  const { database, decide, leave, cashOuts, id } = await sent(t)
+  await cashOuts.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
+  await leave('E9', 30_00n)
+  const { status } = await decide('debit_in_suspense', 'write_off')
+  assert.equal(status, 'FAILED')
+  const { available, reserved, settlement, losses } = await balances(database)
+  assert.deepEqual([available, reserved, settlement, losses], [99_00n, undefined, -70_00n, -30_00n])
+  await assertBooks(database)
+})
 
 test('[desk.8] a payout that left after its release is confirmed after `FAILED` was told', async (t) => {
   const { database, decide, leave, cashOuts, id } = await sent(t)
@@ -260,7 +268,7 @@ test('[desk.8] a payout that left after its release is confirmed after `FAILED` 
   await assertBooks(database)
 })
 
-for (const decision of ['credit', 'write_off'] as const) {
+for (const decision of ['book', 'write_off'] as const) {
   test(`[desk.1] a payout that was in doubt came back, ${decision}`, async (t) => {
     const { database, decide, leave, cashOuts, id, clock } = await sent(t)
     await leave('E9', 30_00n)
@@ -268,27 +276,26 @@ for (const decision of ['credit', 'write_off'] as const) {
     await cashOuts.apply(id, [returned({ returnId: 'D9', valueCents: 10_00n, occurredAt: clock.now() })])
     await decide('return_in_suspense', decision, { evidence: { endToEndId: 'E9' } })
     const { status } = await decide('debit_in_suspense', 'write_off')
-    assert.equal(status, decision === 'credit' ? 'REVERSED' : 'CONFIRMED')
+    assert.equal(status, decision === 'book' ? 'REVERSED' : 'CONFIRMED')
     const { available, losses, settlement } = await balances(database)
-    const expected = decision === 'credit' ? [78_00n, -5_00n] : [68_00n, 5_00n]
+    const expected = decision === 'book' ? [78_00n, -5_00n] : [68_00n, 5_00n]
     assert.deepEqual([available, losses, settlement], [...expected, -75_00n])
     await assertBooks(database)
   })
 }
 
-for (const decision of ['executed', 'return', 'write_off'] as const) {
+for (const decision of ['executed', 'write_off'] as const) {
   test(`[desk.12] a refund of which another amount left: ${decision}`, async (t) => {
     const { database, decide, charge, pay, refund, refunds, clock } = await desk(t)
     const cashInId = await charge('a')
     await pay(cashInId, 'E1')
     const id = await refund(cashInId)
     await refunds.apply(id, [refunded({ returnId: 'D1', valueCents: 39_00n, occurredAt: clock.now() })])
-    const { status } = await decide('debit_in_suspense', decision, { evidence: { returnId: 'D9' } })
+    const { status } = await decide('debit_in_suspense', decision)
     assert.equal(status, decision === 'executed' ? 'CONFIRMED' : 'PENDING')
     const { available, reserved = 0n, losses = 0n, settlement } = await balances(database)
     const expected = {
       executed: [60_00n, 0n, 0n, -61_00n],
-      return: [59_00n, 40_00n, 0n, -100_00n],
       write_off: [59_00n, 40_00n, -39_00n, -61_00n],
     }
     assert.deepEqual([available, reserved, losses, settlement], expected[decision])

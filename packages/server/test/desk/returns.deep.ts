@@ -22,7 +22,7 @@ test('[cash-out.desk.7] [desk.9] what came back of a payout beyond its value is 
   ] as const) {
     await cashOuts.apply(id, [returned({ returnId, valueCents, occurredAt: clock.now() })])
   }
-  await assert.rejects(decide('return_in_suspense', 'credit'), Refusal)
+  await assert.rejects(decide('return_in_suspense', 'book'), Refusal)
   assert.equal((await decide('return_in_suspense', 'write_off')).status, 'REVERSED')
   assert.deepEqual(await balances(database), {
     available: 88_00n,
@@ -33,7 +33,7 @@ test('[cash-out.desk.7] [desk.9] what came back of a payout beyond its value is 
   await assertBooks(database)
 })
 
-for (const decision of ['credit', 'write_off'] as const) {
+for (const decision of ['book', 'write_off'] as const) {
   test(`[cash-out.desk.6] [cash-out.reversal.5] a return of a payout without its id, ${decision}: told with its id it is not booked again`, async (t) => {
     const { database, decide, leave, cashOuts, id, clock } = await sent(t)
     await leave('E9', 30_00n)
@@ -44,13 +44,13 @@ for (const decision of ['credit', 'write_off'] as const) {
     await cashOuts.apply(id, [back('D1')])
     await decide('bank_contradicts', 'close')
     const { available, losses, settlement } = await balances(database)
-    const expected = decision === 'credit' ? [78_00n, undefined] : [68_00n, 10_00n]
+    const expected = decision === 'book' ? [78_00n, undefined] : [68_00n, 10_00n]
     assert.deepEqual([available, losses, settlement], [...expected, -80_00n])
     await assertBooks(database)
   })
 }
 
-for (const decision of ['return', 'write_off'] as const) {
+for (const decision of ['debit', 'write_off'] as const) {
   test(`[desk.15] a return of a payment without its id, ${decision}: told by the id that the operator named it is nothing new`, async (t) => {
     const { database, decide, charge, pay, refunds, clock } = await desk(t)
     const id = await charge('a')
@@ -61,7 +61,7 @@ for (const decision of ['return', 'write_off'] as const) {
     await decide('debit_in_suspense', decision, { evidence: { returnId: 'D1' } })
     assert.equal(await refunds.applyReturn(id, { ...reported, returnId: 'D1' }), 'IGNORED')
     const { available, losses, settlement } = await balances(database)
-    const expected = decision === 'return' ? [59_00n, undefined] : [99_00n, -40_00n]
+    const expected = decision === 'debit' ? [59_00n, undefined] : [99_00n, -40_00n]
     assert.deepEqual([available, losses, settlement], [...expected, -60_00n])
     await assertBooks(database)
   })
@@ -95,7 +95,7 @@ test('[cash-in.desk.10] a return that nobody explained is no refund of ours: it 
     suspense_out: -40_00n,
   })
   await assert.rejects(decide('return_unexplained', 'close'), { code: 'not_possible_in_state' })
-  await decide('return_unexplained', 'return')
+  await decide('return_unexplained', 'book')
   await settle()
   const booked = { available: 19_00n, reserved: 40_00n, settlement: -60_00n, fees: 1_00n }
   assert.deepEqual(await balances(database), booked)
@@ -115,32 +115,40 @@ async function paidOtherwise(t: TestContext) {
   return { ...at, id, back }
 }
 
-for (const [decision, then, after] of [
-  ['credit', 'return', { receivable: -1_00n, fees: 1_00n }],
-  ['credit', 'write_off', { available: 59_00n, fees: 1_00n, losses: -60_00n }],
-  ['write_off', 'write_off', {}],
-] as const) {
-  test(`[cash-in.refunds.9] [desk.44] [EV-49] a payment of another amount, ${decision}, that the bank takes back, ${then}: booked and a case, once`, async (t) => {
-    const { database, decide, back } = await paidOtherwise(t)
-    assert.equal((await decide('payment_in_suspense', decision)).status, 'FAILED')
-    for (const cents of [20_00n, 40_00n]) {
-      assert.equal(await back(`D${cents}`, cents), 'APPLIED')
-      assert.equal(await back(`D${cents}`, cents), 'IGNORED', 'told again it is nothing new')
-    }
-    assert.equal(await back('D2000', 20_01n), 'APPLIED')
-    const { settlement, suspense_out } = await balances(database)
-    assert.deepEqual([settlement, suspense_out], [undefined, -60_00n], 'the books have what the bank has')
-    for (const _ of [1, 2]) assert.equal((await decide('debit_in_suspense', then)).status, 'FAILED')
-    await decide('bank_contradicts', 'close')
-    assert.deepEqual(await balances(database), after)
-    const known = await cases(database)
-    assert.deepEqual(
-      known.filter((kind) => !kind.endsWith('(closed)')),
-      [],
-    )
-    await assertBooks(database)
-  })
-}
+test('[cash-in.refunds.9] [desk.44] [EV-49] a payment of another amount that was accepted and that the bank takes back is the merchant’s to bear, once', async (t) => {
+  const { database, decide, back } = await paidOtherwise(t)
+  assert.equal((await decide('payment_in_suspense', 'accept', { amountCents: 60_00n })).status, 'PAID')
+  for (const cents of [20_00n, 40_00n]) {
+    assert.equal(await back(`D${cents}`, cents), 'APPLIED')
+    assert.equal(await back(`D${cents}`, cents), 'IGNORED', 'told again it is nothing new')
+  }
+  assert.deepEqual(await cases(database), ['payment_in_suspense (closed)'])
+  assert.equal(await back('D2000', 20_01n), 'APPLIED')
+  await decide('bank_contradicts', 'close')
+  assert.deepEqual(await balances(database), { receivable: -1_00n, fees: 1_00n })
+  await assertBooks(database)
+})
+
+test('[cash-in.refunds.9] [desk.44] [EV-49] a payment of another amount that was written off and that the bank takes back is in suspense with a case, once', async (t) => {
+  const { database, decide, back } = await paidOtherwise(t)
+  assert.equal((await decide('payment_in_suspense', 'write_off')).status, 'FAILED')
+  for (const cents of [20_00n, 40_00n]) {
+    assert.equal(await back(`D${cents}`, cents), 'APPLIED')
+    assert.equal(await back(`D${cents}`, cents), 'IGNORED', 'told again it is nothing new')
+  }
+  assert.equal(await back('D2000', 20_01n), 'APPLIED')
+  const { settlement, suspense_out } = await balances(database)
+  assert.deepEqual([settlement, suspense_out], [undefined, -60_00n], 'the books have what the bank has')
+  for (const _ of [1, 2]) assert.equal((await decide('debit_in_suspense', 'write_off')).status, 'FAILED')
+  await decide('bank_contradicts', 'close')
+  assert.deepEqual(await balances(database), {})
+  const known = await cases(database)
+  assert.deepEqual(
+    known.filter((kind) => !kind.endsWith('(closed)')),
+    [],
+  )
+  await assertBooks(database)
+})
 
 test('[cash-in.refunds.9] [desk.6] [EV-49] what the bank takes back of a payment that was attributed is the other charge’s return, by whatever it names', async (t) => {
   const { database, decide, charge, id, back, refunds, clock } = await paidOtherwise(t)
@@ -174,7 +182,7 @@ test('[cash-in.refunds.9] [cash-in.returns.1] a refund of the other charge, whic
 
 test('[cash-in.refunds.10] [EV-49] a return of a decided payment that is told without its id, and then with it, is in suspense once', async (t) => {
   const { database, decide, refunds, id, back, clock } = await paidOtherwise(t)
-  await decide('payment_in_suspense', 'credit')
+  await decide('payment_in_suspense', 'write_off')
   const unnamed = {
     valueCents: 60_00n,
     occurredAt: clock.now(),
@@ -189,8 +197,8 @@ test('[cash-in.refunds.10] [EV-49] a return of a decided payment that is told wi
     'debit_in_suspense (closed)',
     'debit_in_suspense',
   ])
-  await decide('debit_in_suspense', 'return')
-  assert.deepEqual(await balances(database), { receivable: -1_00n, fees: 1_00n })
+  await decide('debit_in_suspense', 'write_off')
+  assert.deepEqual(await balances(database), {})
   await assertBooks(database)
 })
 
@@ -212,34 +220,28 @@ async function leftTwice(t: TestContext) {
   return { ...at, leave }
 }
 
-for (const decision of ['return', 'write_off'] as const) {
-  test(`[refund-in.desk.4] [refund-in.desk.5] a refund that left twice, ${decision}: told again it is nothing new`, async (t) => {
-    const { database, decide, leave } = await leftTwice(t)
-    await assert.rejects(decide('debit_in_suspense', 'close'), Refusal, 'money is in suspense')
-    const { status } = await decide('debit_in_suspense', decision, { evidence: { returnId: 'D9' } })
-    assert.equal(status, 'CONFIRMED')
-    assert.equal((await leave('D2'))?.result, 'IGNORED')
-    const { available, losses, settlement } = await balances(database)
-    const expected = decision === 'return' ? [undefined, -60_00n] : [-40_00n, -20_00n]
-    assert.deepEqual([available, losses, settlement], [59_00n, ...expected])
-    await assertBooks(database)
-  })
-}
+test('[refund-in.desk.5] a refund that left twice is written off: told again it is nothing new', async (t) => {
+  const { database, decide, leave } = await leftTwice(t)
+  await assert.rejects(decide('debit_in_suspense', 'close'), Refusal, 'money is in suspense')
+  const { status } = await decide('debit_in_suspense', 'write_off')
+  assert.equal(status, 'CONFIRMED')
+  assert.equal((await leave('D2'))?.result, 'IGNORED')
+  const { available, losses, settlement } = await balances(database)
+  assert.deepEqual([available, losses, settlement], [59_00n, -40_00n, -20_00n])
+  await assertBooks(database)
+})
 
-for (const decision of ['return', 'write_off'] as const) {
-  test(`[cash-out.desk.4] [cash-out.desk.5] a payout that left twice, ${decision}: told again it is nothing new`, async (t) => {
-    const { database, decide, leave } = await sent(t)
-    await leave('E9', 30_00n)
-    await leave('E8', 30_00n)
-    const { status } = await decide('debit_in_suspense', decision, { evidence: { returnId: 'D9' } })
-    assert.equal(status, 'CONFIRMED')
-    assert.equal((await leave('E8', 30_00n))?.result, 'IGNORED')
-    const { available, losses, settlement } = await balances(database)
-    const expected = decision === 'return' ? [undefined, -70_00n] : [-30_00n, -40_00n]
-    assert.deepEqual([available, losses, settlement], [68_00n, ...expected])
-    await assertBooks(database)
-  })
-}
+test('[cash-out.desk.5] a payout that left twice is written off: told again it is nothing new', async (t) => {
+  const { database, decide, leave } = await sent(t)
+  await leave('E9', 30_00n)
+  await leave('E8', 30_00n)
+  const { status } = await decide('debit_in_suspense', 'write_off')
+  assert.equal(status, 'CONFIRMED')
+  assert.equal((await leave('E8', 30_00n))?.result, 'IGNORED')
+  const { available, losses, settlement } = await balances(database)
+  assert.deepEqual([available, losses, settlement], [68_00n, -30_00n, -40_00n])
+  await assertBooks(database)
+})
 
 /** A payout of R$ 30,00 that left as E9, and a second time as E8, and what comes back of either. */
 async function leftTwiceAsPayout(t: TestContext) {
@@ -277,11 +279,11 @@ test('[cash-out.desk.6] [desk.18] what came back while a second payment was writ
   const { database, decide, back, booked } = await leftTwiceAsPayout(t)
   await decide('debit_in_suspense', 'write_off')
   await back('D1', 30_00n)
-  await assert.rejects(decide('return_in_suspense', 'credit'), { code: 'validation_error' })
-  await assert.rejects(decide('return_in_suspense', 'credit', { evidence: { endToEndId: 'E8' } }), {
+  await assert.rejects(decide('return_in_suspense', 'book'), { code: 'validation_error' })
+  await assert.rejects(decide('return_in_suspense', 'book', { evidence: { endToEndId: 'E8' } }), {
     code: 'validation_error',
   })
-  assert.equal((await decide('return_in_suspense', 'credit', { evidence: { endToEndId: 'E9' } })).status, 'REVERSED')
+  assert.equal((await decide('return_in_suspense', 'book', { evidence: { endToEndId: 'E9' } })).status, 'REVERSED')
   assert.deepEqual(await booked(), [98_00n, -30_00n, -70_00n])
   await assertBooks(database)
 })
@@ -289,7 +291,7 @@ test('[cash-out.desk.6] [desk.18] what came back while a second payment was writ
 test('[cash-out.desk.6] [cash-out.desk.7] [desk.18] the same where it came back before the second payment was decided', async (t) => {
   const { database, decide, back, booked } = await leftTwiceAsPayout(t)
   assert.equal(await back('D1', 30_00n), 'RECONCILIATION_REQUIRED')
-  await assert.rejects(decide('return_in_suspense', 'credit'), { code: 'validation_error' })
+  await assert.rejects(decide('return_in_suspense', 'book'), { code: 'validation_error' })
   await decide('return_in_suspense', 'write_off')
   await decide('debit_in_suspense', 'write_off')
   assert.deepEqual(await booked(), [68_00n, undefined, -70_00n])
@@ -319,22 +321,19 @@ test('[desk.18] what was credited before a second payment was known stays credit
   await assertBooks(at.database)
 })
 
-for (const decision of ['return', 'write_off'] as const) {
-  test(`[desk.14] a payout that left otherwise than asked for, ${decision}: what is set aside has a case, and is free once the bank lets it fail`, async (t) => {
-    const { database, decide, leave, cashOuts, id } = await sent(t)
-    await leave('E9', 29_00n)
-    await decide('debit_in_suspense', decision, { evidence: { returnId: 'D9' } })
-    assert.deepEqual(await cases(database), ['debit_in_suspense (closed)', 'outcome_unknown'])
-    assert.equal((await balances(database)).reserved, 31_00n)
-    const failed = await cashOuts.apply(id, [INPUTS['partner.failed']])
-    assert.equal(failed?.cashOut.status, 'FAILED')
-    assert.deepEqual(await cases(database), ['debit_in_suspense (closed)', 'outcome_unknown (closed)'])
-    const { available, losses, settlement } = await balances(database)
-    const expected = decision === 'return' ? [undefined, -100_00n] : [-29_00n, -71_00n]
-    assert.deepEqual([available, losses, settlement], [99_00n, ...expected])
-    await assertBooks(database)
-  })
-}
+test('[desk.14] a payout that left otherwise than asked for is written off: what is set aside has a case, and is free once the bank lets it fail', async (t) => {
+  const { database, decide, leave, cashOuts, id } = await sent(t)
+  await leave('E9', 29_00n)
+  await decide('debit_in_suspense', 'write_off')
+  assert.deepEqual(await cases(database), ['debit_in_suspense (closed)', 'outcome_unknown'])
+  assert.equal((await balances(database)).reserved, 31_00n)
+  const failed = await cashOuts.apply(id, [INPUTS['partner.failed']])
+  assert.equal(failed?.cashOut.status, 'FAILED')
+  assert.deepEqual(await cases(database), ['debit_in_suspense (closed)', 'outcome_unknown (closed)'])
+  const { available, losses, settlement } = await balances(database)
+  assert.deepEqual([available, losses, settlement], [99_00n, -29_00n, -71_00n])
+  await assertBooks(database)
+})
 
 for (const leftCents of [9_00n, 40_00n]) {
   test(`[CO-62] [desk.44] [cash-out.reversal.2] a payout confirmed by ${leftCents} centavos: the bank’s answer repeats what was decided, and what left comes back whole`, async (t) => {

@@ -71,12 +71,6 @@ const amount =
   (amountCents: number): Truth =>
   async () => ({ amountCents })
 
-const cameBack: Truth = async (pix, id) => {
-  await pix.behave(SILENT)
-  const { returnId } = await pix.bankAction(`payouts/${id}/reverse`)
-  return { evidence: { returnId } }
-}
-
 /** The return that the bank told without its id. */
 const named: Truth = async (pix) => {
   const { entries } = (await pix.bank('GET', '/control/book')).body
@@ -151,7 +145,7 @@ const CASH_INS: readonly Scenario[] = [
       await postEvent(pix, paidEvent(other, { endToEndId: first.endToEndId, occurredAt: now(pix) }))
       return other.id
     },
-    decisions: { undo: asItIs },
+    decisions: { close: asItIs },
   },
   {
     kind: 'bank_contradicts',
@@ -217,7 +211,7 @@ const PAYOUTS: readonly Scenario[] = [
       await pix.bankAction(`payouts/${id}/confirm`, { valueCents: 2_999 })
       return id
     },
-    decisions: { return: cameBack, executed: asItIs, write_off: asItIs },
+    decisions: { executed: asItIs, write_off: asItIs },
   },
   {
     kind: 'debit_in_suspense',
@@ -228,7 +222,7 @@ const PAYOUTS: readonly Scenario[] = [
       await pix.bankAction(`payouts/${id}/confirm`, { despiteFailure: true })
       return id
     },
-    decisions: { return: cameBack, executed: asItIs, write_off: asItIs },
+    decisions: { executed: asItIs, write_off: asItIs },
   },
   {
     kind: 'bank_contradicts',
@@ -328,7 +322,6 @@ const REFUNDS: readonly Scenario[] = [
       return id
     },
     decisions: { executed: asItIs, write_off: asItIs },
-    untrue: ['return'],
   },
   {
     kind: 'debit_in_suspense',
@@ -340,7 +333,6 @@ const REFUNDS: readonly Scenario[] = [
       return id
     },
     decisions: { executed: asItIs, write_off: asItIs },
-    untrue: ['return'],
   },
   {
     kind: 'bank_contradicts',

@@ -3,8 +3,9 @@ import test from 'node:test'
 import { readStoredCase } from '../../src/desk/steps/store.ts'
 import { listCases } from '../../src/desk/store.ts'
 import { administer, testDatabase } from '../support/database.ts'
-import { openCaseIdsOf } from '../support/evidence.ts'
+import { notifiedStatuses, openCaseIdsOf } from '../support/evidence.ts'
 import { as, serverLogin } from '../support/logins.ts'
+import { stepUntil } from '../support/stepping.ts'
 import { ADMIN_TOKEN } from '../support/world.ts'
 import { sent } from './engine-fixture.ts'
 import { desk } from './fixture.ts'
@@ -15,12 +16,12 @@ test('[desk.39] with the default of production every decision that moves money t
   const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
   const { id } = await pix.paidTwice('0.01')
   const { options } = await pix.read(`/${id}`)
-  const credit = options.find(({ decision }: { decision: string }) => decision === 'credit')
-  assert.equal(credit.needsSecondPerson, true)
+  const option = options.find(({ decision }: { decision: string }) => decision === 'write_off')
+  assert.equal(option.needsSecondPerson, true)
   const token = { authorization: `Bearer ${ADMIN_TOKEN}` }
-  const alone = await pix.decide(id, 'credit', {}, token)
+  const alone = await pix.decide(id, 'write_off', {}, token)
   assert.deepEqual([alone.status, alone.body.code], [403, 'insufficient_role'], 'the administrative token names nobody')
-  const { body } = await pix.decide(id, 'credit')
+  const { body } = await pix.decide(id, 'write_off')
   assert.deepEqual([body.outcome, body.needsSecondPerson], ['proposed', true])
   assert.equal((await pix.say(id, body.proposalId, true)).body.outcome, 'approved')
 })
@@ -131,7 +132,7 @@ test('[desk.41] whom the proposer made, or somebody they made, approves nothing 
     await make(await make(eli, 'admin', 'caio'), 'approver', 'Gil'),
   ]
   const { id } = await pix.paidTwice('10.00')
-  const { body } = await pix.decide(id, 'credit', {}, caio)
+  const { body } = await pix.decide(id, 'write_off', {}, caio)
   assert.equal(body.outcome, 'proposed')
   for (const headers of dependent) {
     const { status, body: refused } = await pix.say(id, body.proposalId, true, headers)
@@ -139,6 +140,89 @@ test('[desk.41] whom the proposer made, or somebody they made, approves nothing 
   }
   assert.equal((await pix.say(id, body.proposalId, true)).body.outcome, 'approved')
   const other = await pix.paidTwice('10.00')
-  const { proposalId } = (await pix.decide(other.id, 'credit')).body
+  const { proposalId } = (await pix.decide(other.id, 'write_off')).body
   assert.equal((await pix.say(other.id, proposalId, true, dependent[0])).body.outcome, 'approved')
+})
+
+/** A charge of R$ 100.00 of which so much was paid: its case. */
+async function paidOtherwise(pix: Awaited<ReturnType<typeof desk>>, valueCents: number) {
+  const { id: chargeId } = await pix.charge('100')
+  await pix.bankAction(`charges/${chargeId}/pay`, { valueCents })
+  for (;;) {
+    const [open] = (await pix.read(`?operation_id=${chargeId}`)).data
+    if (open) return { chargeId, id: open.id }
+    await pix.work()
+  }
+}
+
+/** Whatever is decided, no amount takes a second person. */
+const ANY_AMOUNT = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000000' }
+
+for (const [paidCents, acceptedCents] of [
+  [90_00, 90_00],
+  [150_00, 99_99],
+] as const) {
+  test(`[cash-in.desk.1] [desk.39] less than the charge asks for takes a second person whatever the limit: ${acceptedCents} of ${paidCents}`, async (t) => {
+    const pix = await desk(t, ANY_AMOUNT)
+    const { id, chargeId } = await paidOtherwise(pix, paidCents)
+    const token = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const alone = await pix.decide(id, 'accept', { amountCents: acceptedCents }, token)
+    assert.deepEqual([alone.status, alone.body.code], [403, 'insufficient_role'])
+    const { status, body } = await pix.decide(id, 'accept', { amountCents: acceptedCents })
+    assert.deepEqual([status, body.outcome, body.needsSecondPerson], [202, 'proposed', true])
+    assert.deepEqual(await notifiedStatuses(pix.database), [])
+    const same = await pix.say(id, body.proposalId, true, await pix.make('approver', 'ana'))
+    assert.deepEqual([same.status, same.body.code], [403, 'approver_not_independent'])
+    assert.equal((await pix.say(id, body.proposalId, true)).status, 200)
+    const charge = await pix.get(`/api/pix/cash-in/${chargeId}`)
+    assert.deepEqual([charge.status, charge.refundableCents], ['PAID', acceptedCents])
+    await pix.assertBooksAgree()
+  })
+}
+
+test('[cash-in.desk.1] [desk.39] what the charge asks for, of more than that, takes one person below the limit', async (t) => {
+  const pix = await desk(t, ANY_AMOUNT)
+  const { id } = await paidOtherwise(pix, 150_00)
+  assert.equal((await pix.decide(id, 'accept', { amountCents: 100_00 })).body.outcome, 'decided')
+})
+
+for (const [decision, amountCents] of [
+  ['accept', 100_00],
+  ['return_to_payer', 20_00],
+] as const) {
+  test(`[cash-in.desk.3] [desk.42] a proposed return to the payer is void after ${decision} took of the same money`, async (t) => {
+    const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '12000' })
+    const { id } = await paidOtherwise(pix, 150_00)
+    const { body: proposed } = await pix.decide(id, 'return_to_payer', { amountCents: 120_00 })
+    assert.equal(proposed.outcome, 'proposed')
+    assert.equal((await pix.decide(id, decision, { amountCents })).body.outcome, 'decided')
+    const { steps } = await pix.read(`/${id}`)
+    assert.equal(steps.find(({ id: one }: { id: string }) => one === proposed.proposalId).isOpen, false)
+    const { status, body } = await pix.say(id, proposed.proposalId, true)
+    assert.deepEqual([status, body.code], [409, 'proposal_void'])
+    const { data } = (await pix.call('GET', '/api/pix/refund')).body
+    assert.equal(data.length, decision === 'accept' ? 0 : 1)
+    await pix.assertBooksAgree()
+  })
+}
+
+test('[cash-in.desk.3] [desk.39] the approver of a return to the payer is told of its refund, and the bank sends it once', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+  const { id } = await paidOtherwise(pix, 90_00)
+  const { body: proposed } = await pix.decide(id, 'return_to_payer', { amountCents: 90_00 })
+  assert.deepEqual([proposed.outcome, proposed.refundId], ['proposed', null])
+  assert.deepEqual((await pix.call('GET', '/api/pix/refund')).body.data, [], 'a proposal orders nothing')
+  const approved = await pix.say(id, proposed.proposalId, true)
+  assert.equal(approved.status, 200, JSON.stringify(approved.body))
+  assert.deepEqual((await pix.say(id, proposed.proposalId, true)).body, approved.body)
+  const refund = await stepUntil(pix, `/api/pix/refund/${approved.body.refundId}`, 'CONFIRMED')
+  assert.deepEqual([refund.origin, refund.valueCents], ['OPERATOR', 90_00])
+  for (let minute = 0; minute < 5; minute++) await pix.later(60_000)
+  const { entries } = (await pix.bank('GET', '/control/book')).body
+  const sent = entries.filter(({ kind }: { kind: string }) => kind === 'REFUND_SENT')
+  assert.deepEqual(
+    sent.map(({ valueCents }: { valueCents: number }) => valueCents),
+    [90_00],
+  )
+  await pix.assertBooksAgree()
 })

@@ -209,12 +209,12 @@ test('[desk.34] each decision is shown with what it needs, a dry run tells what 
   const before = await balances(pix.database)
   const { options, operation, version } = await pix.read(`/${id}`)
   const byName = new Map(options.map((option: Answer['body']) => [option.decision, option]))
-  const credit = byName.get('credit') as Answer['body']
-  assert.deepEqual([credit.isOffered, credit.needs, credit.whyNot, credit.needsSecondPerson], [true, [], [], false])
-  const returned = byName.get('return') as Answer['body']
-  assert.deepEqual([returned.needs, returned.needsSecondPerson], [['returnId'], false])
+  const gain = byName.get('write_off') as Answer['body']
+  assert.deepEqual([gain.isOffered, gain.needs, gain.whyNot, gain.needsSecondPerson], [true, [], [], false])
+  const returned = byName.get('return_to_payer') as Answer['body']
+  assert.deepEqual([returned.needs, returned.maxCents, returned.needsSecondPerson], [['amountCents'], 1000, false])
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
-  const order = { decision: 'credit', reason: 'the tests', version, dryRun: true }
+  const order = { decision: 'write_off', reason: 'the tests', version, dryRun: true }
   const { effects } = (await pix.call('POST', `/operator/cases/${id}/decisions`, order, ana)).body
   assert.equal(effects.amountCents, 1000)
   const changes = effects.accounts.map(({ account, changeCents }: Answer['body']) => [account, changeCents])

@@ -387,8 +387,9 @@ const PARTICULAR: readonly Row[] = [
     operation: 'decideCaseProposal',
     code: 'not_possible_in_state',
     request: async (pix) => {
-      // The same return cannot prove both.
-      const given = { decision: 'return', evidence: { returnId: 'D9999900120261123135000000000001' } }
+      // One charge is paid by one of them.
+      const { id: operationId } = await pix.charge('1')
+      const given = { decision: 'book', operationId }
       const made = [await proposal(pix, 'Enzo', given), await proposal(pix, 'Fabi', given)] as const
       const token = await makeOperator(pix, 'approver', 'Gil')
       await sayToProposal(pix, made[0], token)
@@ -629,7 +630,7 @@ async function openCase(pix: World): Promise<string> {
 /** Decides a case as it stands, or as is said here. */
 async function decideCase(pix: World, id: string, given: object = {}, headers = {}): Promise<Answer> {
   const { version } = await asAdmin(pix, `/operator/cases/${id}`)
-  const body = { decision: 'credit', reason: 'the tests', version, ...given }
+  const body = { decision: 'write_off', reason: 'the tests', version, ...given }
   return operate(pix, 'POST', `/operator/cases/${id}/decisions`, body, headers)
 }
 

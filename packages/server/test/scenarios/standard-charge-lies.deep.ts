@@ -44,7 +44,11 @@ interface Lie {
   readonly isPaid?: boolean
   readonly stands: Standing
   /** What operators decide once it tells the truth. */
-  readonly decisions?: readonly (readonly [kind: string, decision: DeskDecision | LooseDecision])[]
+  readonly decisions?: readonly (readonly [
+    kind: string,
+    decision: DeskDecision | LooseDecision,
+    amountCents?: number,
+  ])[]
   readonly ends?: Record<string, bigint>
 }
 
@@ -73,8 +77,9 @@ const lies: readonly Lie[] = [
       notified: [],
     },
     decisions: [
-      ['line_differs', 'debit'],
-      ['payment_in_suspense', 'credit'],
+      ['line_differs', 'write_off'],
+      ['payment_in_suspense', 'accept', 10_000],
+      ['payment_in_suspense', 'write_off'],
     ],
   },
   {
@@ -88,8 +93,9 @@ const lies: readonly Lie[] = [
     },
     decisions: [
       ['line_differs', 'credit'],
-      ['payment_in_suspense', 'credit'],
+      ['payment_in_suspense', 'write_off'],
     ],
+    ends: { available: 9_900n, settlement: -10_000n, losses: 100n },
   },
   {
     name: 'it was paid under another end-to-end id',
@@ -115,7 +121,7 @@ const lies: readonly Lie[] = [
       cases: ['payment_in_suspense'],
       notified: ['FAILED'],
     },
-    decisions: [['payment_in_suspense', 'credit']],
+    decisions: [['payment_in_suspense', 'accept', 10_000]],
   },
   {
     name: 'it does not know it, and it was paid',
@@ -132,7 +138,7 @@ const lies: readonly Lie[] = [
       notified: [],
     },
     decisions: [
-      ['payment_in_suspense', 'credit'],
+      ['payment_in_suspense', 'accept', 10_000],
       ['charge_unclear', 'close'],
     ],
   },
@@ -151,7 +157,9 @@ for (const { name, telling, isPaid = true, stands, decisions = [], ends = CREDIT
     assert.deepEqual(await pix.stands(path), stands)
 
     pix.tell()
-    for (const [kind, decision] of decisions) await pix.decide(kind, decision)
+    for (const [kind, decision, amountCents] of decisions) {
+      await pix.decide(kind, decision, { ...(amountCents !== undefined && { amountCents }) })
+    }
     await pix.pass(MINUTES_MS)
     const { balances, cases } = await pix.stands(path)
     assert.deepEqual([balances, cases], [ends, []])

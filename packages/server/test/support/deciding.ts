@@ -25,7 +25,7 @@ const selectOpen = statement<
 )
 
 /** What an operator orders besides the decision. */
-export type Ordered = Partial<Pick<DeskOrder, 'evidence' | 'operationId'>>
+export type Ordered = Partial<Pick<DeskOrder, 'evidence' | 'operationId' | 'amountCents' | 'newId'>>
 
 /**
  * Decides the first open case of a kind.

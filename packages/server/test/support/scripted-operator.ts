@@ -75,7 +75,14 @@ export async function decideAs(t: TestContext, scenario: Scenario, decision: Des
   const tried = await pix.call('POST', path, { ...body, dryRun: true }, headers)
   assert.equal(tried.status, 200, JSON.stringify(tried.body))
   assert.deepEqual(await everyTable(pix.database), stored, 'a dry run leaves nothing')
-  const { answer: made, written } = await writing(pix.database, () => pix.call('POST', path, body, headers))
+  const approver = { authorization: `Bearer ${await makeOperator(pix, 'approver', 'Bia')}` }
+  const { answer: made, written } = await writing(pix.database, async () => {
+    const answer = await pix.call('POST', path, body, headers)
+    if (answer.body.outcome !== 'proposed') return answer
+    const { proposalId } = answer.body
+    const approval = { approved: true, reason: 'as the bank says' }
+    return pix.call('PUT', `/operator/cases/${id}/proposals/${proposalId}`, approval, approver)
+  })
   assert.equal(made.status, 200, JSON.stringify(made.body))
   assert.deepEqual(withoutNew(made.body.effects), withoutNew(tried.body.effects), 'what was tried is done')
   assertWritten(made.body.effects, written)

@@ -14,6 +14,7 @@ import { assertBooks, balances } from './books.ts'
 import { testDatabase } from './database.ts'
 import { underOrderIds } from './order-ids.ts'
 import { testPort } from './port.ts'
+import { unfinishedIn } from './unfinished.ts'
 import { ADMIN_TOKEN, type Answer, ENVIRONMENT, PARTNER_SECRET, PARTNER_TOKEN } from './world.ts'
 
 /**
@@ -27,6 +28,8 @@ export interface TwoGateways {
   race(requests: readonly Request[]): Promise<Answer[]>
   /** Sends one request, which must succeed. */
   send(request: Request): Promise<Answer['body']>
+  /** Lets the bank do something. @returns its answer */
+  atTheBank(request: Request): Promise<Answer['body']>
   /** Charges of these centavos that were paid and are booked. @returns their ids */
   paid(...valuesCents: number[]): Promise<string[]>
   /** Starts the workers of both: resolves when the bank has carried out all that was set aside and both books agree. */
@@ -80,7 +83,7 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
     turns += 1
     return ask(`${urls[turns % urls.length]}${request.path}`, apiKey, request)
   }
-  const atTheBank = async (request: Request) =>
+  const atTheBank: TwoGateways['atTheBank'] = async (request) =>
     accepted(ask(bank.url + (await underOrderIds(database, request.path)), PARTNER_TOKEN, request))
   const send: TwoGateways['send'] = (request) => accepted(call(request))
   async function paid(valueCents: number): Promise<string> {
@@ -96,10 +99,15 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
     bank,
     race: (requests) => Promise.all(requests.map(call)),
     send,
+    atTheBank,
     paid: (...valuesCents) => Promise.all(valuesCents.map(paid)),
     settle: async () => {
       for (const service of services) service.startWorkers()
-      while ((await balances(database)).reserved !== undefined) await realPause.for(GLANCE_MS)
+      // What goes back from suspense is not reserved.
+      const isBusy = async () =>
+        (await balances(database)).reserved !== undefined ||
+        (await unfinishedIn(database)).some((what) => what.startsWith('refund_in '))
+      while (await isBusy()) await realPause.for(GLANCE_MS)
       const { settlement = 0n } = await balances(database)
       assert.equal(BigInt((await atTheBank({ path: '/balance' })).availableCents), -settlement)
       await assertBooks(database)

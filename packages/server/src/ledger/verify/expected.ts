@@ -64,7 +64,7 @@ const NOTIFIED: Readonly<Record<string, string>> = {
   'cash_in operator.accepted': 'PAID',
   'cash_out operator.executed': 'CONFIRMED',
   'cash_out operator.not_executed': 'FAILED',
-  'cash_out operator.credited': 'REVERSED',
+  'cash_out operator.attributed': 'REVERSED',
 }
 
 /**

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { wentBack } from '../cash-in/situations.ts'
 import { INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
 import { confirmed as refunded } from '../refund-in/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
 import { desk, sent } from './engine-fixture.ts'
 
-/** One movement of the bank that was told of two operations: it is undone where it does not belong, on a real database. */
+/** One movement of the bank that is reported of two operations: it is booked on the first one only, on a real database. */
 
 /** Two payouts of R$ 30,00, both told to have left by E9; the second one has a case. */
 async function reportedTwice(t: TestContext) {
@@ -21,17 +20,19 @@ async function reportedTwice(t: TestContext) {
 }
 
 for (const end of ['executed', 'not_executed'] as const) {
-  test(`[cash-out.desk.8] [desk.14] a payout that was told to have left by another’s payment is held, with a case, until it ends: ${end}`, async (t) => {
+  test(`[cash-out.desk.9] [desk.14] a payout that was told to have left by another’s payment is held, with a case, until it ends: ${end}`, async (t) => {
     const { database, decide, other, tell, clock } = await reportedTwice(t)
-    assert.equal((await decide('movement_elsewhere', 'undo')).status, 'RECONCILIATION_REQUIRED')
-    assert.deepEqual(await cases(database), ['movement_elsewhere (closed)', 'outcome_unknown'])
     const held = { available: 37_00n, reserved: 31_00n, settlement: -70_00n, fees: 2_00n }
-    assert.deepEqual(await balances(database), held)
-    assert.equal((await tell(other, 'E9'))?.result, 'IGNORED', 'what was decided is nothing new')
-    assert.equal((await tell(other, 'E9', 29_00n))?.result, 'APPLIED')
-    await decide('bank_contradicts', 'close')
-    assert.deepEqual(await balances(database), held)
+    assert.deepEqual(await balances(database), held, 'it is not booked a second time')
+    assert.equal((await decide('movement_elsewhere', 'close')).status, 'RECONCILIATION_REQUIRED')
+    assert.deepEqual(await cases(database), ['movement_elsewhere (closed)', 'outcome_unknown'])
+    await tell(other, 'E9')
+    await tell(other, 'E9', 29_00n)
+    assert.deepEqual(await balances(database), held, 'told again it is not booked either')
     clock.observe(clock.now() + 301_000)
+    await assert.rejects(decide('outcome_unknown', 'executed', { evidence: { endToEndId: 'E9' } }), {
+      code: 'not_possible_in_state',
+    })
     await decide('outcome_unknown', end, end === 'executed' ? { evidence: { endToEndId: 'E10' } } : {})
     const after = { executed: [37_00n, -40_00n, 3_00n], not_executed: [68_00n, -70_00n, 2_00n] }[end]
     const { available, reserved, settlement, fees } = await balances(database)
@@ -42,24 +43,24 @@ for (const end of ['executed', 'not_executed'] as const) {
 
 test('[cash-out.desk.11] [desk.14] a payout that nobody has approved yet waits for that after its case, and is not dispatched', async (t) => {
   const { database, decide, cashOuts, tell, unsent } = await reportedTwice(t)
-  await decide('movement_elsewhere', 'undo')
+  await decide('movement_elsewhere', 'close')
   const id = await unsent('waiting')
   await tell(id, 'E9')
-  const { status, facts } = await decide('movement_elsewhere', 'undo')
+  const { status, facts } = await decide('movement_elsewhere', 'close')
   assert.deepEqual([status, facts.attempts], ['RESERVED', undefined])
   const sending = await cashOuts.apply(id, [INPUTS['send.claimed']])
   assert.deepEqual([sending?.result, sending?.cashOut.status], ['IGNORED', 'RESERVED'])
   await assertBooks(database)
 })
 
-test('[cash-out.desk.8] a return that another payout has is undone, and credited once', async (t) => {
+test('[cash-out.desk.9] a return that another payout has is credited once', async (t) => {
   const { database, decide, cashOuts, id, other, tell, clock } = await reportedTwice(t)
-  await decide('movement_elsewhere', 'undo')
+  await decide('movement_elsewhere', 'close')
   await tell(other, 'E10')
   const back = returned({ returnId: 'D1', valueCents: 10_00n, occurredAt: clock.now() })
   for (const payout of [id, other]) await cashOuts.apply(payout, [back])
-  assert.equal((await decide('movement_elsewhere', 'undo')).status, 'CONFIRMED')
-  assert.equal((await cashOuts.apply(other, [back]))?.result, 'IGNORED')
+  assert.equal((await decide('movement_elsewhere', 'close')).status, 'CONFIRMED')
+  await cashOuts.apply(other, [back])
   assert.deepEqual(await balances(database), { available: 47_00n, settlement: -50_00n, fees: 3_00n })
   await assertBooks(database)
 })
@@ -77,22 +78,23 @@ async function refundsReportedTwice(t: TestContext) {
   return { ...at, charges, ids: refunds, reported, goneFrom }
 }
 
-test('[refund-in.desk.6] [cash-in.refunds.13] [desk.14] a refund that went back by another’s return is undone, counts no more, and is held until it ends', async (t) => {
+test('[refund-in.desk.7] [desk.14] a refund that was told to have gone back by another’s return counts as no return of its charge, and is held until it ends', async (t) => {
   const { database, decide, refunds, charges, ids, reported, goneFrom, clock } = await refundsReportedTwice(t)
-  assert.deepEqual(await goneFrom(charges[1]), wentBack({ D1: 40_00 }))
-  assert.equal((await decide('movement_elsewhere', 'undo')).status, 'PENDING')
-  assert.deepEqual(await goneFrom(charges[1]), {})
+  assert.equal(await goneFrom(charges[1]), undefined)
+  assert.equal((await decide('movement_elsewhere', 'close')).status, 'PENDING')
   assert.deepEqual(await cases(database), ['movement_elsewhere (closed)', 'outcome_unknown'])
-  assert.equal((await refunds.apply(ids[1], [reported]))?.result, 'IGNORED', 'what was decided is nothing new')
+  const held = { available: 118_00n, reserved: 40_00n, settlement: -160_00n, fees: 2_00n }
+  await refunds.apply(ids[1], [reported])
+  assert.deepEqual(await balances(database), held, 'told again it is not booked either')
   clock.observe(clock.now() + 301_000)
   assert.equal((await decide('outcome_unknown', 'not_executed')).status, 'FAILED')
   assert.deepEqual(await balances(database), { available: 158_00n, settlement: -160_00n, fees: 2_00n })
   await assertBooks(database)
 })
 
-test('[cash-in.desk.7] a return that another charge has is undone', async (t) => {
+test('[cash-in.desk.13] a return that another charge has is not booked a second time', async (t) => {
   const { database, decide, refunds, charges, clock } = await refundsReportedTwice(t)
-  await decide('movement_elsewhere', 'undo')
+  await decide('movement_elsewhere', 'close')
   const reported = {
     returnId: 'D1',
     valueCents: 40_00n,
@@ -101,7 +103,7 @@ test('[cash-in.desk.7] a return that another charge has is undone', async (t) =>
     endToEndId: 'E2',
   }
   await refunds.applyReturn(charges[1], reported)
-  await decide('movement_elsewhere', 'undo')
+  await decide('movement_elsewhere', 'close')
   const { settlement, suspense_out } = await balances(database)
   assert.deepEqual([settlement, suspense_out], [-160_00n, undefined])
   await assertBooks(database)
