@@ -82,6 +82,8 @@ export const limits = {
   partnerTimestampWindowMs: 300_000,
   /** Days of 24 hours, counted from `paidAt`. @source rules#cash-in.detail.5 */
   refundDeadlineDays: 89,
+  /** For how long after its payment money in suspense may go back to its payer: as long as Pix takes a return. */
+  returnToPayerDays: 90,
   webhookUrlMaxLength: 2_048,
   /** Besides 443. @source rules#webhooks.1 */
   webhookPortMin: 1_024,

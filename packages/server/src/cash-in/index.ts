@@ -33,6 +33,7 @@ export {
   refundableCents,
   returnedPayment,
   returnInDoubt,
+  returningCents,
   returnOrdersOf,
   returnStep,
   returnsAnswered,
@@ -40,7 +41,6 @@ export {
   suspendedCents,
 } from './returns.ts'
 export { decideCashIn } from './rules.ts'
-export { suspendedArrival } from './suspense.ts'
 
 /** Cash-ins: their endpoints, their work, and what other modules may do with them. */
 export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'drainNewReferences'> {

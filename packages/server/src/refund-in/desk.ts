@@ -1,5 +1,5 @@
 import { type DeskDecision, type EvidenceField, type GuardOf, refundIn as machine, min } from '@pixgate/spec'
-import { isCashIn, type RefundEvent, suspendedArrival } from '../cash-in/index.ts'
+import { isCashIn, type RefundEvent, returningCents, suspendedCents } from '../cash-in/index.ts'
 import {
   assertNamed,
   assertOpen,
@@ -14,7 +14,7 @@ import type { Target } from '../engine/follow.ts'
 import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
 import { mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/limits/limits.ts'
-import { decidableCents } from '../unexplained/index.ts'
+import { inSuspenseCents, underWayCents } from '../unexplained/index.ts'
 import { holderIn } from './create.ts'
 import { changesByDecision, changesByEnd } from './desk-facts.ts'
 import { refundNotification } from './notification.ts'
@@ -59,7 +59,10 @@ function inSuspenseFor(refund: RefundIn, holder: Holder | undefined): bigint {
   const { payment } = paymentOf(refund)
   if (!holder || payment === undefined) return 0n
   const own = holder.facts.openRefunds?.[refund.id] === undefined ? 0n : refund.valueCents
-  return (isCashIn(holder) ? suspendedArrival(holder, payment) : decidableCents(holder)) + own
+  const [left, returning] = isCashIn(holder)
+    ? [suspendedCents(holder, payment), returningCents(holder, payment)]
+    : [inSuspenseCents(holder), underWayCents(holder)]
+  return left - (returning - own)
 }
 
 function holdsFor(given: Given, guard: Guard): boolean {

@@ -24,7 +24,8 @@ export interface ToPayerOptions {
   readonly isUnsupported: boolean
 }
 
-const WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
+const DEADLINE_EXCEEDED = `the payment is more than ${limits.returnToPayerDays} days old: it cannot be returned through Pix`
+const WINDOW_MS = limits.returnToPayerDays * 24 * 60 * 60 * 1_000
 
 /**
  * Decides the cases of charges, also that a payment in suspense goes back.
@@ -97,7 +98,7 @@ function orderedReturn(
 ): Omit<Decision<never>, 'outcome'> {
   if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
   if (isUnsupported) throw new Refusal('not_supported_by_bank')
-  if (now > paidAt + WINDOW_MS) throw new Refusal('refund_deadline_exceeded')
+  if (now > paidAt + WINDOW_MS) throw new Refusal('refund_deadline_exceeded', { message: DEADLINE_EXCEEDED })
   const allowed = taken({ valueCents, pixKey: null, caller: operator }, terms.limits, state, now)
   const create: Create<RefundIn> = {
     operation: {

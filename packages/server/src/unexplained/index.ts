@@ -1,14 +1,15 @@
 export { createHeldDecider } from './desk.ts'
 export {
   aboutLine,
-  decidableCents,
   explained,
   type Held,
   holding,
+  inSuspenseCents,
   isHeld,
   type Line,
   movementOf,
   type RefundOfHeld,
   refunded,
   takenBack,
+  underWayCents,
 } from './held.ts'

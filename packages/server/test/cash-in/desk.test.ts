@@ -12,9 +12,18 @@ import {
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { cashInDecider } from '../../src/cash-in/desk.ts'
 import { reportedPayments, reportedPaymentsFact } from '../../src/cash-in/reported.ts'
-import { bookedReturn, type KnownReturn, refundedCents, returnInDoubt } from '../../src/cash-in/returns.ts'
+import {
+  bookedReturn,
+  type KnownReturn,
+  paidCents,
+  refundableCents,
+  refundedCents,
+  returnInDoubt,
+  returningCents,
+  suspendedCents,
+} from '../../src/cash-in/returns.ts'
 import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
-import type { OpenCase } from '../../src/engine/operation.ts'
+import type { Decision, OpenCase } from '../../src/engine/operation.ts'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { done, ordered, seeing } from '../support/desk.ts'
 import { cashInAs, EXPIRES_AT, IN_DOUBT, NOW, PAID } from './situations.ts'
@@ -38,7 +47,6 @@ const CLOSABLE = [
   'payment_unconfirmed cash-in.credits.5',
   'bank_contradicts cash-in.refunds.5',
   'bank_contradicts cash-in.refunds.6',
-  'bank_contradicts cash-in.refunds.12',
   ...ARRIVED,
   ...LEFT,
   'movement_elsewhere cash-in.states.13',
@@ -61,6 +69,18 @@ const SECOND: CashInFacts = { ...PAID, payments: { E1: 100_00, E2: 60_00 } }
 /** D9 left, and nobody knows of which payment. */
 const LEFT_FACTS: CashInFacts = { ...SECOND, returns: { D9: { state: 'in_suspense', cents: 30_00 } } }
 const WRITTEN_OFF: CashInFacts = { ...SECOND, returns: { D9: { state: 'decided', cents: 30_00, isDebited: false } } }
+/** Of E2 an operator has R$ 20,00 returned to its payer. */
+const RETURNING = {
+  ...SECOND,
+  openRefunds: { r1: { valueCents: 20_00, transactionId: null, payment: 'E2' } },
+  returnOrders: { E2: 1 },
+} satisfies CashInFacts
+const WRITTEN_OFF_E2: CashInFacts = { ...SECOND, decidedPayments: { E2: 60_00 } }
+const WENT_BACK_E2: CashInFacts = {
+  ...SECOND,
+  returns: { D2: { state: 'from_suspense', cents: 60_00, endToEndId: 'E2' } },
+}
+const NOT_POSSIBLE = { code: 'not_possible_in_state' }
 const KEEPING: OpenCase = { id: 'another', kind: 'charge_unclear', rule: 'cash-in.states.6', reference: '', version: 1 }
 
 interface Given extends Partial<DeskOrder> {
@@ -105,6 +125,11 @@ const credited = (facts: CashInFacts): Partial<CashIn> => ({ endToEndId: 'E1', f
 /** In doubt a decided case is the last one: the doubt ends. */
 const andEnds = (status: CashInStatus) => (status === DOUBT ? ['doubt.decided PAID'] : [])
 
+/** The amount that the merchant is told of. */
+function toldCents({ notifications = [] }: Decision<unknown>): unknown {
+  return JSON.parse(notifications[0]?.body.toString() ?? '{}').event?.value_cents
+}
+
 /** A decision's lines in their order: moves, journals, notifications, closed cases. */
 function expected(on: string, status: CashInStatus, kind: string, journal?: string): string[] {
   return [`operator.${on} ${status}`, ...andEnds(status), ...(journal ? [journal] : []), `closes case of ${kind}`]
@@ -114,21 +139,18 @@ for (const status of CREDITED_STATES) {
   for (const kind of ARRIVED) {
     const before = credited(SECOND)
     const about = `a case ${kind} of a charge that is ${status}`
-    test(`[cash-in.desk.2] ${about}: the merchant is credited less the fee, and told nothing`, () => {
-      const journal = 'suspense_credited E2: available 6000 CASH_IN, available -100 FEE, suspense_in -6000, fees 100'
-      assert.deepEqual(done(decide(status, 'credit', kind, { before })), expected('credited', status, kind, journal))
+    test(`[cash-in.desk.1] ${about}: beside the payment that is credited no other one is accepted`, () => {
+      assert.throws(() => decide(status, 'accept', kind, { before, amountCents: 60_00n }), NOT_POSSIBLE)
+      const others = [KEEPING]
+      assert.throws(() => decide(status, 'accept', kind, { before, others, amountCents: 60_00n }), NOT_POSSIBLE)
     })
-    test(`[cash-in.desk.3] ${about}: the bank returned it`, () => {
-      const decision = decide(status, 'return', kind, { before, evidence: { returnId: 'D2' } })
-      const journal = 'arrival_returned D2: suspense_in -6000, settlement 6000'
-      assert.deepEqual(done(decision), expected('returned', status, kind, journal))
-      const { returns } = decision.outcome.operation.facts
-      assert.deepEqual(returns, { D2: { state: 'from_suspense', cents: 60_00, endToEndId: 'E2' } })
-      assert.throws(
-        () => decide(status, 'return', kind, { before, evidence: { returnId: 'D2' }, known: 'D2' }),
-        Refusal,
-      )
-      assert.throws(() => decide(status, 'return', kind, { before }), { code: 'validation_error' })
+    test(`[cash-in.desk.3] ${about}: a part of it is ordered back to its payer, and stays in suspense until the bank confirms`, () => {
+      const decision = decide(status, 'return_to_payer', kind, { before, amountCents: 20_00n, newId: 'r2' })
+      assert.deepEqual(done(decision), [`operator.returned_to_payer ${status}`], 'the case stays open')
+      const { openRefunds, returnOrders } = decision.outcome.operation.facts
+      assert.deepEqual(openRefunds, { r2: { valueCents: 20_00, transactionId: null, payment: 'E2' } })
+      assert.deepEqual(returnOrders, { E2: 1 })
+      assert.equal(suspendedCents(decision.outcome.operation, 'E2'), 60_00n)
     })
     test(`[cash-in.desk.4] ${about}: it is a gain`, () => {
       const journal = 'arrival_written_off E2: suspense_in -6000, losses 6000'
@@ -136,15 +158,12 @@ for (const status of CREDITED_STATES) {
         done(decide(status, 'write_off', kind, { before })),
         expected('written_off', status, kind, journal),
       )
+      assert.throws(() => decide(status, 'write_off', kind, { before: credited(RETURNING) }), NOT_POSSIBLE)
     })
     test(`[cash-in.desk.5] ${about}: it was meant for another charge`, () => {
       const target = cashInAs('PENDING', { id: 'other', valueCents: 60_00n })
-      const decision = decide(status, 'book', kind, {
-        before,
-        target,
-        operationId: 'other',
-        facts: { occurredAt: NOW - 5 },
-      })
+      const order = { target, operationId: 'other', facts: { occurredAt: NOW - 5 } }
+      const decision = decide(status, 'book', kind, { before, ...order })
       assert.deepEqual(done(decision), [
         'operator.received PAID',
         `operator.attributed ${status}`,
@@ -155,26 +174,24 @@ for (const status of CREDITED_STATES) {
         `closes case of ${kind}`,
       ])
       assert.equal(decision.moves?.[0]?.operationId, 'other')
+      const rest = cashInAs('PENDING', { id: 'other', valueCents: 40_00n })
+      const returning = { ...order, target: rest, before: credited(RETURNING) }
+      assert.throws(() => decide(status, 'book', kind, returning), NOT_POSSIBLE, 'nor what is left of it')
     })
     test(`[desk.7] ${about}: what was decided is not decided again`, () => {
-      for (const decision of ['credit', 'write_off'] as const) {
-        const gone = { ...before, facts: { ...SECOND, decidedPayments: { E2: 60_00 } } }
-        assert.throws(() => decide(status, decision, kind, { before: gone }), Refusal)
-        const returned: Partial<CashIn> = {
-          ...before,
-          facts: { ...SECOND, returns: { D2: { state: 'from_suspense', cents: 60_00, endToEndId: 'E2' } } },
+      const target = cashInAs('PENDING', { id: 'other', valueCents: 0n })
+      for (const facts of [WRITTEN_OFF_E2, WENT_BACK_E2]) {
+        const gone = { before: { ...before, facts }, target, operationId: 'other', amountCents: 1n }
+        for (const decision of ['return_to_payer', 'book'] as const) {
+          assert.throws(() => decide(status, decision, kind, gone), NOT_POSSIBLE)
         }
-        assert.throws(() => decide(status, decision, kind, { before: returned }), Refusal)
-      }
-      for (const decision of ['return', 'book'] as const) {
-        const gone = { ...before, facts: { ...SECOND, decidedPayments: { E2: 60_00 } } }
-        const target = cashInAs('PENDING', { id: 'other', valueCents: 0n })
-        const order = { evidence: { returnId: 'D2' }, target, operationId: 'other' }
-        assert.throws(() => decide(status, decision, kind, { before: gone, ...order }), Refusal)
+        assert.throws(() => decide(status, 'write_off', kind, { before: { ...before, facts } }), NOT_POSSIBLE)
       }
     })
-    test(`[cash-in.desk.13] ${about} is not closed while money is in suspense`, () => {
-      assert.throws(() => decide(status, 'close', kind, { before }), Refusal)
+    test(`[cash-in.desk.13] ${about} is not closed while money is in suspense, or on its way back`, () => {
+      assert.throws(() => decide(status, 'close', kind, { before }), NOT_POSSIBLE)
+      const returning = { ...SECOND, openRefunds: { r1: { ...RETURNING.openRefunds.r1, valueCents: 60_00 } } }
+      assert.throws(() => decide(status, 'close', kind, { before: credited(returning) }), NOT_POSSIBLE)
     })
   }
   for (const kind of LEFT) {
@@ -182,9 +199,9 @@ for (const status of CREDITED_STATES) {
     const about = `a case ${kind} of a charge that is ${status}`
     const evidence = { returnId: 'D10' }
     test(`[cash-in.desk.8] ${about}: the merchant is debited, and owes what is not there`, () => {
-      const decision = decide(status, 'return', kind, { before, reference: 'D9', available: 10_00n, evidence })
+      const decision = decide(status, 'debit', kind, { before, reference: 'D9', available: 10_00n, evidence })
       const journal = 'return_debited D9: available -1000 FORCED_DEBIT, suspense_out 3000, receivable -2000'
-      assert.deepEqual(done(decision), expected('returned', status, kind, journal))
+      assert.deepEqual(done(decision), expected('debited', status, kind, journal))
       assert.deepEqual(decision.exact, ['available'])
       const { facts } = decision.outcome.operation
       const decided = { state: 'decided', cents: 30_00, isDebited: true } as const
@@ -192,21 +209,16 @@ for (const status of CREDITED_STATES) {
       assert.equal(refundedCents({ facts }), 30_00n, 'it counts against what may be refunded')
       assert.equal(bookedReturn({ facts }, 'D10'), 30_00n, 'told again by its own id it is nothing new')
       const gone = { ...before, facts: { ...SECOND, returns: { D9: decided } } }
-      assert.throws(() => decide(status, 'return', kind, { before: gone, reference: 'D9', evidence }), Refusal)
+      assert.throws(() => decide(status, 'debit', kind, { before: gone, reference: 'D9', evidence }), Refusal)
       const uncredited = { ...before, endToEndId: null }
-      assert.throws(() => decide(status, 'return', kind, { before: uncredited, reference: 'D9', evidence }), Refusal)
+      assert.throws(() => decide(status, 'debit', kind, { before: uncredited, reference: 'D9', evidence }), Refusal)
       assert.throws(
-        () => decide(status, 'return', kind, { before, reference: 'D9', evidence, known: 'D10' }),
+        () => decide(status, 'debit', kind, { before, reference: 'D9', evidence, known: 'D10' }),
         Refusal,
         'another operation has it',
       )
     })
   }
-  test(`[cash-in.desk.7] a payment that another operation has, of a charge that is ${status}, is undone here`, () => {
-    const journal = 'arrival_handed_over E2: suspense_in -6000, settlement 6000'
-    const decision = decide(status, 'undo', 'movement_elsewhere cash-in.states.13', { before: credited(SECOND) })
-    assert.deepEqual(done(decision), expected('undone', status, 'movement_elsewhere cash-in.states.13', journal))
-  })
   test(`[cash-in.desk.10] a return of a charge that is ${status} is no refund of ours`, () => {
     const held = { ...IN_DOUBT, transactionId: null, answered: ['r0'], heldCents: 0 }
     const openRefunds = {
@@ -214,8 +226,8 @@ for (const status of CREDITED_STATES) {
       r2: { valueCents: 1_00, transactionId: null },
     }
     const before = credited({ ...PAID, openRefunds, returns: { D9: held } })
-    const decision = decide(status, 'return', 'return_unexplained cash-in.returns.4', { before, reference: 'D9' })
-    assert.deepEqual(done(decision), [`operator.returned ${status}`], 'the worker that books it closes it')
+    const decision = decide(status, 'book', 'return_unexplained cash-in.returns.4', { before, reference: 'D9' })
+    assert.deepEqual(done(decision), [`operator.attributed ${status}`], 'the worker that books it closes it')
     assert.deepEqual(returnInDoubt(decision.outcome.operation, 'D9')?.answered, ['r0', 'r1'])
     assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
   })
@@ -223,16 +235,6 @@ for (const status of CREDITED_STATES) {
 
 for (const status of cashIn.states) {
   const before = { endToEndId: 'E1', facts: LEFT_FACTS }
-  const undone = 'left_handed_over D9: settlement -3000, suspense_out 3000'
-  test(`[cash-in.desk.7] a return that another operation has, of a charge that is ${status}, is undone here`, () => {
-    const decision = decide(status, 'undo', 'movement_elsewhere cash-in.states.13', { before, reference: 'D9' })
-    assert.deepEqual(done(decision), expected('undone', status, 'movement_elsewhere cash-in.states.13', undone))
-    const gone = { ...before, facts: WRITTEN_OFF }
-    assert.throws(
-      () => decide(status, 'undo', 'movement_elsewhere cash-in.states.13', { before: gone, reference: 'D9' }),
-      Refusal,
-    )
-  })
   for (const kind of LEFT) {
     test(`[cash-in.desk.9] what left of a charge that is ${status} is a loss: ${kind}`, () => {
       const journal = 'left_written_off D9: suspense_out 3000, losses -3000'
@@ -250,7 +252,7 @@ for (const status of cashIn.states) {
   }
 }
 
-for (const decision of ['return', 'write_off'] as const) {
+for (const decision of ['debit', 'write_off'] as const) {
   const about = { before: { endToEndId: 'E1', facts: LEFT_FACTS }, reference: 'D9' }
   test(`[desk.15] a return that the bank told without its id is named by it: ${decision}`, () => {
     assert.throws(
@@ -281,41 +283,143 @@ for (const decision of ['return', 'write_off'] as const) {
   })
 }
 
+/** E2 arrived, of R$ 150,00, and nothing is credited. */
+const ARRIVED_FACTS: CashInFacts = { payments: { E2: 150_00 } }
+/** The same money again, by E3: its own case. */
+const OTHER_ARRIVAL: OpenCase = {
+  id: 'of E3',
+  kind: 'payment_in_suspense',
+  rule: 'cash-in.reconciliation.2',
+  reference: 'E3',
+  version: 1,
+}
+
 for (const kind of ARRIVED) {
-  test(`[cash-in.desk.1] a charge in doubt is paid by the exact value that was in suspense: ${kind}`, () => {
-    const before = { facts: { payments: { E2: 100_00 } } }
-    const decision = decide(DOUBT, 'credit', kind, { before, facts: { occurredAt: NOW - 7 } })
+  const accept = (amountCents: bigint, given: Given = {}) =>
+    decide(DOUBT, 'accept', kind, {
+      before: { facts: ARRIVED_FACTS },
+      facts: { occurredAt: NOW - 7 },
+      amountCents,
+      ...given,
+    })
+  test(`[cash-in.desk.1] the whole of what is in suspense becomes the payment of the charge: ${kind}`, () => {
+    const decision = accept(100_00n, { before: { facts: { payments: { E2: 100_00 } } } })
     assert.deepEqual(done(decision), [
-      `operator.credited ${DOUBT}`,
-      'doubt.decided PAID',
+      'operator.accepted PAID',
       'suspense_credited E2: available 10000 CASH_IN, available -100 FEE, suspense_in -10000, fees 100',
       'pix_cash_in PAID',
       `closes case of ${kind}`,
     ])
     const { endToEndId, facts } = decision.outcome.operation
     assert.deepEqual([endToEndId, facts.paidAt, facts.decidedPayments], ['E2', NOW - 7, undefined])
+    assert.equal(facts.acceptedCents, undefined, 'of the exact value')
+    assert.equal(reasonOf(decision.outcome.operation), null)
+  })
+  test(`[cash-in.desk.1] a part of it does, and what is left stays in suspense, with its case: ${kind}`, () => {
+    const decision = accept(60_00n)
+    assert.deepEqual(done(decision), [
+      'operator.accepted PAID',
+      'suspense_credited E2: available 6000 CASH_IN, available -100 FEE, suspense_in -6000, fees 100',
+      'pix_cash_in PAID',
+    ])
+    const { operation } = decision.outcome
+    assert.deepEqual([paidCents(operation), suspendedCents(operation, 'E2')], [60_00n, 90_00n])
+    assert.equal(refundableCents(operation), 60_00n, 'so much may be refunded')
+    assert.equal(toldCents(decision), 60_00, 'and so much is told')
+    assert.deepEqual(
+      operation.openCases?.map(({ id }) => id),
+      [`case of ${kind}`],
+    )
+  })
+  test(`[cash-in.desk.1] while another case casts a doubt it stays in doubt: ${kind}`, () => {
+    const before = { facts: { payments: { E2: 100_00 } } }
+    const decision = accept(100_00n, { before, others: [KEEPING] })
+    assert.deepEqual(done(decision), [
+      `operator.accepted ${DOUBT}`,
+      'suspense_credited E2: available 10000 CASH_IN, available -100 FEE, suspense_in -10000, fees 100',
+      'pix_cash_in PAID',
+      `closes case of ${kind}`,
+    ])
+    const { operation } = decision.outcome
+    assert.deepEqual([operation.endToEndId, reasonOf(operation)], ['E2', 'conflict'])
+    const gone = { before: { facts: { ...ARRIVED_FACTS, decidedPayments: { E2: 150_00 } } } }
+    for (const others of [[], [KEEPING]]) assert.throws(() => accept(1n, { ...gone, others }), NOT_POSSIBLE)
+  })
+  test(`[cash-in.desk.1] more money in suspense beside it casts none, and money that left does: ${kind}`, () => {
+    const before = { facts: { payments: { E2: 150_00, E3: 10_00 } } }
+    assert.equal(accept(150_00n, { before, others: [OTHER_ARRIVAL] }).outcome.operation.status, 'PAID')
+    const empty = { facts: { ...before.facts, decidedPayments: { E3: 10_00 } } }
+    assert.equal(accept(150_00n, { before: empty, others: [OTHER_ARRIVAL] }).outcome.operation.status, DOUBT)
+  })
+  test(`[cash-in.desk.3] of what no charge was paid by, too, an amount goes back: ${kind}`, () => {
+    const decision = accept(150_00n, {})
+    assert.equal(decision.outcome.operation.facts.acceptedCents, 150_00, 'more than the charge asks for is accepted')
+    const order = { before: { facts: ARRIVED_FACTS }, amountCents: 150_00n, newId: 'r2' }
+    const { outcome } = decide(DOUBT, 'return_to_payer', kind, order)
+    assert.equal(outcome.operation.status, DOUBT, 'it is in doubt until the bank confirms')
+    assert.equal(returningCents(outcome.operation, 'E2'), 150_00n)
   })
 }
 
-test('[cash-in.desk.1] another value pays nothing, and a charge is paid once', () => {
-  const another = done(
-    decide(DOUBT, 'credit', 'payment_in_suspense cash-in.states.8', { before: { facts: { payments: { E2: 99_99 } } } }),
-  )
-  assert.deepEqual(another.slice(0, 2), [`operator.credited ${DOUBT}`, 'doubt.decided FAILED'])
-  const second = { before: credited({ ...PAID, payments: { E1: 100_00, E2: 100_00 } }) }
-  assert.equal(
-    done(decide(DOUBT, 'credit', 'payment_in_suspense cash-in.reconciliation.2', second)).includes('pix_cash_in PAID'),
-    false,
-  )
+const STATES_8 = 'payment_in_suspense cash-in.states.8'
+
+test('[cash-in.desk.1] [cash-in.desk.3] no more is decided than is in suspense and not on its way back', () => {
+  const openRefunds = { r1: { valueCents: 50_00, transactionId: null, payment: 'E2' } }
+  const returning = { facts: { ...ARRIVED_FACTS, openRefunds, returnOrders: { E2: 1 } } }
+  const rest = { endToEndId: 'E2', facts: { ...ARRIVED_FACTS, ...returning.facts, acceptedCents: 60_00 } }
+  const refused = (run: () => unknown) =>
+    assert.throws(run, (error) => {
+      assert.ok(error instanceof Refusal)
+      const [field] = error.fields
+      assert.deepEqual([error.code, field?.field, field?.code], ['not_possible_in_state', 'amountCents', 'too_large'])
+      return true
+    })
+  const most: readonly (readonly [Partial<CashIn>, DeskDecision, bigint])[] = [
+    [{ facts: ARRIVED_FACTS }, 'accept', 150_00n],
+    [{ facts: ARRIVED_FACTS }, 'return_to_payer', 150_00n],
+    [returning, 'accept', 100_00n],
+    [returning, 'return_to_payer', 100_00n],
+    [rest, 'return_to_payer', 40_00n],
+  ]
+  for (const [before, decision, amountCents] of most) {
+    decide(DOUBT, decision, STATES_8, { before, amountCents })
+    refused(() => decide(DOUBT, decision, STATES_8, { before, amountCents: amountCents + 1n }))
+  }
+  const again = decide(DOUBT, 'return_to_payer', STATES_8, { before: returning, amountCents: 100_00n, newId: 'r2' })
+  assert.deepEqual(again.outcome.operation.facts.returnOrders, { E2: 2 }, 'each order has its own number')
+  assert.equal(returningCents(again.outcome.operation, 'E2'), 150_00n)
+  const all = { facts: again.outcome.operation.facts }
+  for (const decision of ['accept', 'return_to_payer', 'write_off', 'close'] as const) {
+    assert.throws(() => decide(DOUBT, decision, STATES_8, { before: all, amountCents: 1n }), NOT_POSSIBLE)
+  }
 })
 
-test('[cash-in.desk.2] of less than the fee no more than what is there is taken', () => {
-  const before = credited({ ...PAID, payments: { E1: 100_00, E2: 40 } })
-  assert.ok(
-    done(decide('PAID', 'credit', 'payment_in_suspense cash-in.reconciliation.2', { before })).includes(
-      'suspense_credited E2: available 40 CASH_IN, available -40 FEE, suspense_in -40, fees 40',
-    ),
-  )
+test('[cash-in.desk.1] [cash-in.desk.3] an amount must be named', () => {
+  for (const decision of ['accept', 'return_to_payer'] as const) {
+    const before = { facts: ARRIVED_FACTS }
+    assert.throws(
+      () => decide(DOUBT, decision, STATES_8, { before }),
+      (error) =>
+        error instanceof Refusal && error.code === 'validation_error' && error.fields[0]?.field === 'amountCents',
+    )
+  }
+})
+
+test('[cash-in.desk.1] of less than the fee no more than what is accepted is taken', () => {
+  const words = done(decide(DOUBT, 'accept', STATES_8, { before: { facts: ARRIVED_FACTS }, amountCents: 40n }))
+  const journal = 'suspense_credited E2: available 40 CASH_IN, available -40 FEE, suspense_in -40, fees 40'
+  assert.equal(words[1], journal)
+})
+
+test('[cash-in.desk.1] [cash-in.desk.15] what is accepted in doubt makes it PAID when the other case is decided', () => {
+  const before = { facts: { payments: { E2: 100_00 } } }
+  const { outcome } = decide(DOUBT, 'accept', STATES_8, { before, others: [KEEPING], amountCents: 60_00n })
+  const { openCase, order } = ordered('close', 'charge_unclear cash-in.states.6', '')
+  const [rest] = outcome.operation.openCases?.filter(({ id }) => id !== KEEPING.id) ?? []
+  const last = { ...outcome.operation, openCases: [openCase, ...(rest ? [rest] : [])] }
+  const decided = cashInDecider.decide(last, openCase, order, seeing({}), NOW)
+  assert.deepEqual(done(decided).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided PAID'])
+  assert.deepEqual(decided.notifications, [], 'the merchant was notified when it was accepted')
 })
 
 /** E2, of another amount than the charge, was decided; the bank took it back by D9. */
@@ -325,28 +429,15 @@ const TAKEN_BACK: CashInFacts = {
   returns: { D9: { state: 'in_suspense', cents: 60_00 } },
 }
 
-for (const status of ['PENDING', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN'] as const) {
+for (const status of ['PENDING', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN', DOUBT] as const) {
   for (const kind of LEFT) {
-    test(`[cash-in.desk.8] [cash-in.desk.2] of a charge that is ${status} what the merchant was credited with is debited, and nothing else: ${kind}`, () => {
+    test(`[cash-in.desk.8] of a charge that is ${status} and that no payment was credited of nothing is debited: ${kind}`, () => {
       const order = { reference: 'D9', available: 60_00n, evidence: { returnId: 'D10' } }
-      const credited = { endToEndId: null, facts: { ...TAKEN_BACK, creditedPayments: { E2: 60_00 } } }
-      const journal = 'return_debited D9: available -6000 FORCED_DEBIT, suspense_out 6000'
-      assert.deepEqual(
-        done(decide(status, 'return', kind, { ...order, before: credited })),
-        expected('returned', status, kind, journal),
-      )
-      const kept = { endToEndId: null, facts: TAKEN_BACK }
-      assert.throws(() => decide(status, 'return', kind, { ...order, before: kept }), Refusal)
+      const before = { endToEndId: null, facts: TAKEN_BACK }
+      assert.throws(() => decide(status, 'debit', kind, { ...order, before }), NOT_POSSIBLE)
     })
   }
 }
-
-test('[cash-in.desk.2] what is credited beside the charge is known as the merchant’s', () => {
-  const creditedPayments = (decision: DeskDecision) =>
-    decide('PAID', decision, 'payment_in_suspense cash-in.reconciliation.2', { before: credited(SECOND) }).outcome
-      .operation.facts.creditedPayments
-  assert.deepEqual([creditedPayments('credit'), creditedPayments('write_off')], [{ E2: 60_00 }, undefined])
-})
 
 const RECEIVING = [
   ['PENDING', undefined],
@@ -522,9 +613,10 @@ test('[desk.4] the move keeps who decided what, and why', () => {
 
 test('[desk.8] the merchant is told by the bytes that the bank’s word would have made', () => {
   const before = { facts: { payments: { E2: 100_00 } } }
-  const { notifications = [] } = decide(DOUBT, 'credit', 'payment_in_suspense cash-in.states.12', {
+  const { notifications = [] } = decide(DOUBT, 'accept', 'payment_in_suspense cash-in.states.12', {
     before,
     facts: { occurredAt: NOW - 1_000 },
+    amountCents: 100_00n,
   })
   const { event } = JSON.parse(notifications[0]?.body.toString() ?? '{}')
   assert.deepEqual(
@@ -534,32 +626,49 @@ test('[desk.8] the merchant is told by the bytes that the bank’s word would ha
 })
 
 test('[desk.2] each decision of the table is shown, with what it needs and why it is not offered now', () => {
-  const optionsOf = (facts: CashInFacts) => {
-    const { openCase } = ordered('credit', 'payment_in_suspense cash-in.reconciliation.2', 'E2')
-    const operation = cashInAs('PAID', { ...credited(facts), openCases: [openCase] })
-    const options = cashInDecider.options(operation, openCase, NOW)
+  const optionsOf = (status: CashInStatus, given: Partial<CashIn>) => {
+    const { openCase } = ordered('accept', 'payment_in_suspense cash-in.reconciliation.2', 'E2')
+    const options = cashInDecider.options(cashInAs(status, { ...given, openCases: [openCase] }), openCase, NOW)
     return options.map(
-      ({ decision, isOffered, needs, because }): [DeskDecision, boolean, readonly EvidenceField[], boolean] => [
+      ({
         decision,
         isOffered,
         needs,
+        maxCents,
+        because,
+      }): readonly [DeskDecision, boolean, readonly EvidenceField[], bigint | undefined, boolean] => [
+        decision,
+        isOffered,
+        needs,
+        maxCents,
         because.length > 0,
       ],
     )
   }
-  assert.deepEqual(optionsOf(SECOND), [
-    ['credit', true, [], false],
-    ['return', true, ['returnId'], false],
-    ['book', true, ['operationId'], false],
-    ['write_off', true, [], false],
-    ['close', false, [], true],
+  assert.deepEqual(optionsOf('PAID', credited(SECOND)), [
+    ['return_to_payer', true, ['amountCents'], 60_00n, false],
+    ['book', true, ['operationId'], undefined, false],
+    ['write_off', true, [], undefined, false],
+    ['close', false, [], undefined, true],
   ])
-  assert.deepEqual(optionsOf({ ...SECOND, decidedPayments: { E2: 60_00 } }), [
-    ['credit', false, [], true],
-    ['return', false, [], true],
-    ['book', false, ['operationId'], true],
-    ['write_off', false, [], true],
-    ['close', true, [], false],
+  assert.deepEqual(optionsOf('PAID', credited(RETURNING)), [
+    ['return_to_payer', true, ['amountCents'], 40_00n, false],
+    ['book', false, ['operationId'], undefined, true],
+    ['write_off', false, [], undefined, true],
+    ['close', false, [], undefined, true],
+  ])
+  assert.deepEqual(optionsOf('PAID', credited(WRITTEN_OFF_E2)), [
+    ['return_to_payer', false, ['amountCents'], 0n, true],
+    ['book', false, ['operationId'], undefined, true],
+    ['write_off', false, [], undefined, true],
+    ['close', true, [], undefined, false],
+  ])
+  assert.deepEqual(optionsOf(DOUBT, { facts: { ...ARRIVED_FACTS, ...reasonFact('conflict') } })[0], [
+    'accept',
+    true,
+    ['amountCents'],
+    150_00n,
+    false,
   ])
 })
 

@@ -9,7 +9,9 @@ import {
   reportedPayments,
   reportedPaymentsFact,
 } from '../../src/cash-in/reported.ts'
+import { refundedCents, returningCents, suspendedCents } from '../../src/cash-in/returns.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
+import type { OpenCase } from '../../src/engine/operation.ts'
 import { reasonFact } from '../../src/engine/reason.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
 import { MADE_BY } from '../support/limits.ts'
@@ -113,9 +115,14 @@ function suspended(cents = 100_00, id = 'E1', occurredAt = NOW - 1_000) {
     evidence,
   } as const
 }
+/** Another operation has it: nothing is booked. */
+const { posts: _booked, ...NOT_BOOKED } = suspended()
+const ELSEWHERE = { ...NOT_BOOKED, learns: { elsewhere: { E1: 100_00 } } }
 const BOTH = { payments: { E1: 100_00, E2: 100_00 } }
 const E2 = confirmed({ endToEndId: 'E2' })
 const SECOND = { ...suspended(100_00, 'E2'), learns: BOTH }
+const { posts: _second, ...SECOND_NOT_BOOKED } = SECOND
+const SECOND_ELSEWHERE = { ...SECOND_NOT_BOOKED, learns: { elsewhere: { E2: 100_00 } } }
 const OTHER_AMOUNT = confirmed({ valueCents: 99_00n })
 const EARLY_AT = CREATED_AT - 300_001
 
@@ -144,6 +151,16 @@ const E1_BACK = { ...D1, endToEndId: 'E1' }
 const ASIDE = { state: 'in_suspense', cents: 30_00 } as const
 const ASIDE_UNNAMED = { ...ASIDE, unnamedOf: 'E1' }
 const PAID_TWICE = { endToEndId: 'E1', facts: { ...PAID, payments: { E1: 100_00, E2: 30_00 } } }
+/** E2 is in suspense, and an operator has a part of it returned to its payer. */
+const E2_RETURNING = { ...REFUND, payment: 'E2' }
+const TO_PAYER: CashInFacts = {
+  ...PAID,
+  payments: { E1: 100_00, E2: 60_00 },
+  openRefunds: { 'refund-1': E2_RETURNING },
+}
+const ONLY_E2: CashInFacts = { ...TO_PAYER, payments: { E2: 60_00 } }
+const FROM_E2 = { state: 'from_suspense', cents: 30_00, endToEndId: 'E2', refundId: 'refund-1' } as const
+const OF_E2 = { ...TOLD, endToEndId: 'E2' } as const
 const DECIDED = { payments: { E1: 30_00 }, decidedPayments: { E1: 30_00 } }
 
 /** What must come of each input, written by hand: nothing here is read from the table of the machine. */
@@ -215,8 +232,8 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
   { rule: 'cash-in.paid.3', from: [NO_ANSWER], before: { facts: { payments: { E1: 100_00 } } }, input: OTHER_AMOUNT, to: CONFLICT, opens: 'bank_contradicts', ids: { transactionId: 'tx' }, reference: 'E1', evidence: suspended(99_00).evidence },
   { rule: 'cash-in.credits.5', from: ANY, before: { facts: reportedPaymentsFact(NINETEEN) }, input: EVENT_PAYMENT, to: 'same', opens: 'payment_unconfirmed', learns: { ...ASKED, ...reportedPaymentsFact({ ...NINETEEN, ...REPORTED_E2 }) }, dueAt: NOW, reference: 'E2', evidence: { endToEndId: 'E2', valueCents: 20 * 100_00, occurredAt: NOW - 1_000 } },
   { rule: 'cash-in.credits.1', from: ANY, input: EVENT_PAYMENT, to: 'same', learns: { ...ASKED, ...reportedPaymentsFact(REPORTED_E2) }, dueAt: NOW },
-  { rule: 'cash-in.states.13', from: [...PAYABLE, 'FAILED', ...DOUBT], input: { ...confirmed(), isBookedElsewhere: true }, to: CONFLICT, opens: 'movement_elsewhere', ...suspended() },
-  { rule: 'cash-in.states.13', from: ['PAID'], input: { ...E2, isBookedElsewhere: true }, to: 'same', opens: 'movement_elsewhere', ...SECOND },
+  { rule: 'cash-in.states.13', from: [...PAYABLE, 'FAILED', ...DOUBT], input: { ...confirmed(), isBookedElsewhere: true }, to: CONFLICT, opens: 'movement_elsewhere', ...ELSEWHERE },
+  { rule: 'cash-in.states.13', from: ['PAID'], input: { ...E2, isBookedElsewhere: true }, to: 'same', opens: 'movement_elsewhere', ...SECOND_ELSEWHERE },
   { rule: 'cash-in.reconciliation.2', from: DOUBT, before: { facts: { payments: { E1: 100_00 } } }, input: E2, to: CONFLICT, opens: 'payment_in_suspense', ...SECOND },
   { rule: 'cash-in.states.8', from: [...PAYABLE, ...DOUBT], input: OTHER_AMOUNT, to: CONFLICT, opens: 'payment_in_suspense', ...suspended(99_00) },
   { rule: 'cash-in.states.9', from: ['PENDING', 'EXPIRED'], before: { expiresAt: NOW - 60_002 }, input: confirmed({ occurredAt: NOW - 1 }), to: CONFLICT, opens: 'payment_in_suspense', ...suspended(100_00, 'E1', NOW - 1) },
@@ -233,34 +250,45 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
 
   // Its refunds.
   { rule: 'cash-in.refunds.1', from: ['PAID'], input: INPUTS['refund.reserved'], to: 'same', learns: { refundsOpenCents: 30_00, openRefunds: { 'refund-1': REFUND } } },
-  { rule: 'cash-in.refunds.2', from: CREDITED, before: { facts: REFUNDED }, input: INPUTS['refund.confirmed'], to: 'same', learns: { ...ENDED, returns: BACK } },
-  { rule: 'cash-in.refunds.5', from: CREDITED, before: MUCH_WENT, input: INPUTS['refund.confirmed'], to: 'same', learns: { ...ENDED, returns: wentBack({ D0: 71_00, D1: 30_00 }) }, ...TOO_MUCH },
-  { rule: 'cash-in.refunds.3', from: CREDITED, before: { facts: REFUNDED }, input: INPUTS['refund.released'], to: 'same', learns: ENDED },
-  { rule: 'cash-in.refunds.4', from: CREDITED, before: { facts: REFUNDED }, input: INPUTS['refund.taken'], to: 'same', learns: { returns: BACK } },
+  { rule: 'cash-in.refunds.2', from: ANY, before: { facts: REFUNDED }, input: INPUTS['refund.confirmed'], to: 'same', learns: { ...ENDED, returns: BACK } },
+  { rule: 'cash-in.refunds.5', from: ANY, before: MUCH_WENT, input: INPUTS['refund.confirmed'], to: 'same', learns: { ...ENDED, returns: wentBack({ D0: 71_00, D1: 30_00 }) }, ...TOO_MUCH },
+  { rule: 'cash-in.refunds.3', from: ANY, before: { facts: REFUNDED }, input: INPUTS['refund.released'], to: 'same', learns: ENDED },
+  { rule: 'cash-in.refunds.4', from: ANY, before: { facts: REFUNDED }, input: INPUTS['refund.taken'], to: 'same', learns: { returns: BACK } },
   { rule: 'cash-in.refunds.4', from: ['PAID'], before: { facts: { returns: wentBack({ D1: 30_00 }) } }, input: INPUTS['refund.taken'], to: 'ignored' },
-  { rule: 'cash-in.refunds.5', from: CREDITED, before: MUCH_WENT, input: INPUTS['refund.taken'], to: 'same', learns: { returns: wentBack({ D0: 71_00, D1: 30_00 }) }, ...TOO_MUCH },
-  { rule: 'cash-in.refunds.6', from: CREDITED, before: { facts: { returns: wentBack({ D1: 29_99 }) } }, input: INPUTS['refund.taken'], to: 'same', opens: 'bank_contradicts', reference: 'D1', evidence: D1 },
-  { rule: 'cash-in.refunds.13', from: CREDITED, before: { facts: { returns: BACK } }, input: INPUTS['refund.undone'], to: 'same', learns: { returns: wentBack({ D0: 60_00 }) } },
-  { rule: 'cash-in.refunds.8', from: CREDITED, before: { facts: REFUNDED }, input: INPUTS['refund.named'], to: 'same', learns: { openRefunds: { 'refund-1': { valueCents: 30_00, transactionId: 'tx-r' } } } },
-  { rule: 'cash-in.returns.3', from: CREDITED, before: { facts: DOUBTED }, input: INPUTS['refund.answered'], to: 'same', learns: { returns: { ...REFUNDED.returns, D1: { ...IN_DOUBT, answered: ['refund-1'] } } }, dueAt: NOW },
+  { rule: 'cash-in.refunds.5', from: ANY, before: MUCH_WENT, input: INPUTS['refund.taken'], to: 'same', learns: { returns: wentBack({ D0: 71_00, D1: 30_00 }) }, ...TOO_MUCH },
+  { rule: 'cash-in.refunds.6', from: ANY, before: { facts: { returns: wentBack({ D1: 29_99 }) } }, input: INPUTS['refund.taken'], to: 'same', opens: 'bank_contradicts', reference: 'D1', evidence: D1 },
+  { rule: 'cash-in.refunds.8', from: ANY, before: { facts: REFUNDED }, input: INPUTS['refund.named'], to: 'same', learns: { openRefunds: { 'refund-1': { valueCents: 30_00, transactionId: 'tx-r' } } } },
+  { rule: 'cash-in.returns.3', from: ANY, before: { facts: DOUBTED }, input: INPUTS['refund.answered'], to: 'same', learns: { returns: { ...REFUNDED.returns, D1: { ...IN_DOUBT, answered: ['refund-1'] } } }, dueAt: NOW },
+
+  // Refunds of money in suspense, which is not the merchant’s: nothing of it counts as gone back.
+  { rule: 'cash-in.refunds.2', from: ANY, before: { facts: TO_PAYER }, input: { ...INPUTS['refund.confirmed'], payment: 'E2' }, to: 'same', learns: { openRefunds: {}, returns: { D1: FROM_E2 } } },
+  { rule: 'cash-in.refunds.2', from: ['PAID'], before: { facts: { ...TO_PAYER, returns: wentBack({ D0: 71_00 }) } }, input: { ...INPUTS['refund.confirmed'], payment: 'E2' }, to: 'same', learns: { openRefunds: {}, returns: { ...wentBack({ D0: 71_00 }), D1: FROM_E2 } } },
+  { rule: 'cash-in.refunds.3', from: ANY, before: { facts: TO_PAYER }, input: { ...INPUTS['refund.released'], payment: 'E2' }, to: 'same', learns: { openRefunds: {} } },
+  { rule: 'cash-in.refunds.4', from: ANY, before: { facts: TO_PAYER }, input: { ...INPUTS['refund.taken'], payment: 'E2' }, to: 'same', learns: { returns: { D1: { state: 'at_refund', cents: 30_00 } } } },
+  { rule: 'cash-in.refunds.4', from: ['PAID'], before: { facts: { ...TO_PAYER, returns: wentBack({ D0: 71_00 }) } }, input: { ...INPUTS['refund.taken'], payment: 'E2' }, to: 'same', learns: { returns: { ...wentBack({ D0: 71_00 }), D1: { state: 'at_refund', cents: 30_00 } } } },
+  { rule: 'cash-in.refunds.8', from: ANY, before: { facts: TO_PAYER }, input: { ...INPUTS['refund.named'], payment: 'E2' }, to: 'same', learns: { openRefunds: { 'refund-1': { ...E2_RETURNING, transactionId: 'tx-r' } } } },
+  { rule: 'cash-in.returns.10', from: CREDITED, before: { facts: TO_PAYER }, input: OF_E2, to: 'same', learns: { returns: { D1: { ...IN_DOUBT, payment: 'E2' } } }, dueAt: NOW + 900_000 },
+  { rule: 'cash-in.returns.10', from: CREDITED, before: { facts: ONLY_E2 }, input: { ...TOLD, endToEndId: null }, to: 'same', learns: { returns: { D1: { ...IN_DOUBT, payment: 'E2' } } }, dueAt: NOW + 900_000 },
+  { rule: 'cash-in.returns.10', from: ['PAID'], before: { facts: { ...TO_PAYER, returns: { D1: { ...IN_DOUBT, payment: 'E2' } } } }, input: OF_E2, to: 'ignored' },
+  { rule: 'cash-in.refunds.12', from: CREDITED, before: { facts: { ...TO_PAYER, openRefunds: { 'refund-1': { ...E2_RETURNING, transactionId: 'tx-r' } } } }, input: OF_E2, to: 'same', posts: 'arrival_returned', learns: { returns: { D1: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } } }, reference: 'D1' },
 
   // Returns that name no refund.
   { rule: 'cash-in.refunds.6', from: CREDITED, before: { facts: { returns: wentBack({ D1: 29_99 }) } }, input: TOLD, to: 'same', opens: 'bank_contradicts', reference: 'D1', evidence: D1 },
   { rule: 'cash-in.refunds.6', from: [...PAYABLE, 'FAILED'], before: { facts: { returns: { D1: { ...ASIDE, cents: 29_99 } } } }, input: TOLD, to: 'same', opens: 'bank_contradicts', reference: 'D1', evidence: D1 },
-  { rule: 'cash-in.refunds.11', from: ANY, input: { ...OF_E1, isBookedElsewhere: true }, to: 'same', posts: 'left_unattributed', opens: 'movement_elsewhere', learns: { returns: { D1: ASIDE } }, reference: 'D1', evidence: E1_BACK },
+  { rule: 'cash-in.refunds.11', from: ANY, input: { ...OF_E1, isBookedElsewhere: true }, to: 'same', opens: 'movement_elsewhere', learns: { returns: { D1: { state: 'elsewhere', cents: 30_00 } } }, reference: 'D1', evidence: E1_BACK },
   { rule: 'cash-in.refunds.10', from: ANY, before: { facts: { returns: wentBack({ D0: 30_00 }) } }, input: UNNAMED, to: 'same', opens: 'bank_contradicts', reference: 'D1', evidence: E1_BACK },
   { rule: 'cash-in.refunds.10', from: ['EXPIRED'], before: { facts: { returns: { D0: ASIDE } } }, input: UNNAMED, to: 'same', opens: 'bank_contradicts', reference: 'D1', evidence: E1_BACK },
   { rule: 'cash-in.refunds.10', from: ANY, before: { facts: { payments: { E1: 100_00 } } }, input: UNNAMED, to: 'same', posts: 'left_unattributed', opens: 'debit_in_suspense', learns: { returns: { D1: ASIDE_UNNAMED } }, reference: 'D1', evidence: E1_BACK },
-  { rule: 'cash-in.refunds.12', from: CREDITED, before: PAID_TWICE, input: { ...TOLD, endToEndId: 'E2' }, to: 'same', posts: 'arrival_returned', opens: 'bank_contradicts', learns: { returns: { D1: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } } }, reference: 'D1', evidence: { ...D1, endToEndId: 'E2' } },
+  { rule: 'cash-in.refunds.12', from: CREDITED, before: PAID_TWICE, input: { ...TOLD, endToEndId: 'E2' }, to: 'same', posts: 'arrival_returned', learns: { returns: { D1: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } } }, reference: 'D1' },
   { rule: 'cash-in.refunds.9', from: CREDITED, before: PAID_TWICE, input: { ...TOLD, endToEndId: null }, to: 'same', posts: 'left_unattributed', opens: 'debit_in_suspense', learns: { returns: { D1: ASIDE } }, reference: 'D1', evidence: { ...D1, endToEndId: null } },
   { rule: 'cash-in.refunds.9', from: [...PAYABLE, 'FAILED'], before: { facts: DECIDED }, input: OF_E1, to: 'same', posts: 'left_unattributed', opens: 'debit_in_suspense', learns: { returns: { D1: ASIDE } }, reference: 'D1', evidence: E1_BACK },
   { rule: 'cash-in.returns.1', from: CREDITED, before: { facts: REFUNDED }, input: TOLD, to: 'same', learns: { returns: DOUBTED.returns }, dueAt: NOW + 900_000 },
   { rule: 'cash-in.refunds.5', from: CREDITED, before: { facts: { ...RETURNED, returns: wentBack({ D0: 71_00 }) } }, input: TOLD, to: 'same', learns: { returns: wentBack({ D0: 71_00, D1: 30_00 }) }, ...TOO_MUCH },
   { rule: 'cash-in.returns.2', from: CREDITED, before: { facts: RETURNED }, input: TOLD, to: 'same', learns: { returns: BACK } },
   { rule: 'cash-in.returns.2', from: [...PAYABLE, 'FAILED'], input: TOLD, to: 'ignored' },
-  { rule: 'cash-in.returns.4', from: CREDITED, before: { facts: DOUBTED }, input: INPUTS['return.unexplained'], to: 'same', posts: 'return_held', opens: 'return_unexplained', learns: { returns: HELD.returns }, reference: 'D1', evidence: { ...D1, heldCents: 20_00, refundIds: ['refund-1'] } },
-  { rule: 'cash-in.returns.5', from: CREDITED, before: { facts: HELD }, input: INPUTS['return.known'], to: 'same', posts: 'return_known', learns: { returns: { ...REFUNDED.returns, D1: { state: 'released' } } }, reference: 'D1' },
-  { rule: 'cash-in.returns.5', from: CREDITED, before: { facts: DOUBTED }, input: INPUTS['return.known'], to: 'same', learns: { returns: REFUNDED.returns } },
+  { rule: 'cash-in.returns.4', from: ANY, before: { facts: DOUBTED }, input: INPUTS['return.unexplained'], to: 'same', posts: 'return_held', opens: 'return_unexplained', learns: { returns: HELD.returns }, reference: 'D1', evidence: { ...D1, heldCents: 20_00, refundIds: ['refund-1'] } },
+  { rule: 'cash-in.returns.5', from: ANY, before: { facts: HELD }, input: INPUTS['return.known'], to: 'same', posts: 'return_known', learns: { returns: { ...REFUNDED.returns, D1: { state: 'released' } } }, reference: 'D1' },
+  { rule: 'cash-in.returns.5', from: ANY, before: { facts: DOUBTED }, input: INPUTS['return.known'], to: 'same', learns: { returns: REFUNDED.returns } },
   { rule: 'cash-in.returns.5', from: [...PAYABLE, 'FAILED'], before: { facts: { returns: { D1: ASIDE_UNNAMED } } }, input: INPUTS['return.known'], to: 'same', posts: 'return_known', learns: { returns: { D1: { state: 'alias', cents: 30_00 } } }, reference: 'D1' },
 ]
 
@@ -350,7 +378,6 @@ const E2_PARTLY_BACK: CashInFacts = {
   payments: { E1: 100_00, E2: 40_00 },
   returns: { D0: { state: 'from_suspense', cents: 10_01, endToEndId: 'E2' } },
 }
-const OF_E2 = { ...TOLD, endToEndId: 'E2' }
 /** A charge of which the bank says that it does not know it, asked after its time. */
 const taken = (facts: CashInFacts, given: Partial<CashIn> = {}) =>
   at('PENDING', { ...OVER, ...given, facts: { ...CHARGED, ...facts } })
@@ -382,8 +409,13 @@ const CONDITIONS: readonly (readonly [name: string, before: CashIn, input: CashI
   ['[cash-in.credits.5] after 19 payments an event’s word books another one', at('PAID', { facts: { payments: PAID_19_TIMES } }), BELIEVED, 'PAID arrived_unattributed payment_in_suspense'],
   ['[cash-in.credits.1] [cash-in.credits.5] after 20 it books none', at('PAID', { facts: { payments: PAID_20_TIMES } }), BELIEVED, 'PAID asks'],
 
-  ['[cash-in.refunds.12] from suspense goes back what is there of the payment', at('PAID', { facts: E2_PARTLY_BACK }), { ...OF_E2, valueCents: 29_99n }, 'PAID arrival_returned bank_contradicts'],
+  ['[cash-in.refunds.12] from suspense goes back what is there of the payment', at('PAID', { facts: E2_PARTLY_BACK }), { ...OF_E2, valueCents: 29_99n }, 'PAID arrival_returned'],
   ['[cash-in.refunds.9] and no more', at('PAID', { facts: E2_PARTLY_BACK }), OF_E2, 'PAID left_unattributed debit_in_suspense'],
+  ['[cash-in.refunds.12] while a part of it is being returned, another amount goes back of what is left', at('PAID', { facts: TO_PAYER }), { ...OF_E2, valueCents: 29_99n }, 'PAID arrival_returned'],
+  ['[cash-in.refunds.9] and no more than that', at('PAID', { facts: TO_PAYER }), { ...OF_E2, valueCents: 30_01n }, 'PAID left_unattributed debit_in_suspense'],
+  ['[cash-in.returns.10] what the bank answers of a refund of that amount ends the doubt: it is the bank’s own', at('PAID', { facts: { ...TO_PAYER, returns: { D1: { ...IN_DOUBT, payment: 'E2', answered: ['refund-1'] } } } }), OF_E2, 'PAID arrival_returned'],
+  ['[cash-in.returns.10] a refund that failed and may have arrived may be it, too', at('PAID', { facts: { ...TO_PAYER, openRefunds: {} } }), { ...OF_E2, alsoOpen: { 'refund-1': E2_RETURNING } }, 'PAID'],
+  ['[cash-in.returns.10] of another payment it is none of them', at('PAID', { facts: { ...TO_PAYER, payments: { ...TO_PAYER.payments, E3: 30_00 } } }), { ...TOLD, endToEndId: 'E3' }, 'PAID arrival_returned'],
   ['[cash-in.refunds.9] of two payments, none of them credited, it is not guessed which went back', at(CONFLICT, { facts: { payments: { E1: 60_00, E2: 40_00 } } }), { ...TOLD, endToEndId: null }, 'RECONCILIATION_REQUIRED conflict left_unattributed debit_in_suspense'],
 ]
 
@@ -409,6 +441,104 @@ test('[cash-in.paid.3] an amount that an event told before the bank confirmed an
     cases?.map(({ kind, facts }) => [kind, facts]),
     [['bank_contradicts', evidence]],
   )
+})
+
+/** A charge in doubt for E2, which was not what it asked for, with the case of that. */
+function forE2(facts: CashInFacts, given: Partial<CashIn> = {}, others: readonly OpenCase[] = []): CashIn {
+  const suspense = { id: 'of E2', kind: 'payment_in_suspense', rule: 'cash-in.states.8', reference: 'E2', version: 1 }
+  return at(CONFLICT, { ...given, facts: { ...ONLY_E2, ...facts }, openCases: [suspense, ...others] })
+}
+
+const CONFIRMED_TO_PAYER = { ...INPUTS['refund.confirmed'], payment: 'E2' } as const
+/** The other half of E2 went back before. */
+const HALF_BACK: CashInFacts = { returns: { D0: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } } }
+const BY_THE_BANK: CashInFacts = { ...HALF_BACK, openRefunds: {} }
+
+/** What comes of an input: moves, notifications, closed cases, and the code of the failure. */
+function endOf(before: CashIn, input: CashInEvent) {
+  const { moves = [], notifications = [], closes, outcome } = decideCashIn(before, input, NOW)
+  const moved = moves.map(({ trigger, to }) => `${trigger} ${to}`)
+  return [...moved, ...notifications.map(({ status }) => `told ${status}`), closes, outcome.cashIn.facts.failureCode]
+}
+
+for (const [how, facts, input] of [
+  ['by a refund', HALF_BACK, CONFIRMED_TO_PAYER],
+  ['by the bank itself', BY_THE_BANK, OF_E2],
+] as const) {
+  const doubt = 'RECONCILIATION_REQUIRED'
+  test(`[cash-in.desk.15] [cash-in.refunds.12] where the last money in suspense went back ${how} the charge is FAILED, and the merchant notified`, () => {
+    const ended = [`${input.on} ${doubt}`, 'doubt.decided FAILED', 'told FAILED', ['of E2'], 'returned_to_payer']
+    assert.deepEqual(endOf(forE2(facts), input), ended)
+    assert.deepEqual(endOf(forE2(facts, OVER), input), ended, 'also when its time is over')
+    assert.equal(decideCashIn(forE2(facts), input, NOW).outcome.cashIn.dueAt, null)
+  })
+  test(`[cash-in.desk.15] it is FAILED again where it had failed, of which the merchant was notified: ${how}`, () => {
+    const failed = { ...facts, failureCode: 'refused', failureReason: null }
+    assert.deepEqual(endOf(forE2(failed), input), [
+      `${input.on} ${doubt}`,
+      'doubt.decided FAILED',
+      ['of E2'],
+      'refused',
+    ])
+  })
+  test(`[cash-in.refunds.12] while something is left in suspense nothing ends: ${how}`, () => {
+    const more = { ...facts, payments: { E2: 60_01 } }
+    assert.deepEqual(endOf(forE2(more), input), [`${input.on} ${doubt}`, [], undefined])
+  })
+  test(`[cash-in.desk.15] its case closes, and while another one casts a doubt it stays in doubt: ${how}`, () => {
+    const keeping = { id: 'other', kind: 'charge_unclear', rule: 'cash-in.states.6', reference: '', version: 1 }
+    assert.deepEqual(endOf(forE2(facts, {}, [keeping]), input), [`${input.on} ${doubt}`, ['of E2'], undefined])
+    const beside = { ...keeping, kind: 'payment_in_suspense', rule: 'cash-in.reconciliation.2', reference: 'E3' }
+    const two = { ...facts, payments: { E2: 60_00, E3: 1_00 } }
+    assert.deepEqual(endOf(forE2(two, {}, [beside]), input), [`${input.on} ${doubt}`, ['of E2'], undefined])
+  })
+  test(`[cash-in.desk.15] a charge that keeps a payment is PAID, and nobody is told again: ${how}`, () => {
+    const credited = { ...facts, payments: { E1: 100_00, E2: 60_00 } }
+    const paid = { endToEndId: 'E1' }
+    const ended = [`${input.on} ${doubt}`, 'doubt.decided PAID', ['of E2'], undefined]
+    assert.deepEqual(endOf(forE2(credited, paid), input), ended)
+    const standing = forE2({ ...credited, ...reasonFact(null) }, { ...paid, status: 'PAID' })
+    assert.deepEqual(endOf(standing, input), [`${input.on} PAID`, ['of E2'], undefined])
+  })
+  test(`[cash-in.desk.15] what an operator kept of it did not go back: ${how}`, () => {
+    const kept = { ...facts, payments: { E2: 60_00, E3: 1_00 }, decidedPayments: { E3: 1_00 } }
+    const ended = [`${input.on} ${doubt}`, 'doubt.decided FAILED', 'told FAILED', ['of E2'], 'decided_by_operator']
+    assert.deepEqual(endOf(forE2(kept), input), ended)
+  })
+}
+
+test('[cash-in.refunds.3] [cash-in.desk.3] where the bank refused nothing changed: the case stays, and the whole can be decided again', () => {
+  const before = forE2({})
+  assert.deepEqual(endOf(before, { ...INPUTS['refund.released'], payment: 'E2' }), [
+    'refund.released RECONCILIATION_REQUIRED',
+    [],
+    undefined,
+  ])
+  const { cashIn } = decideCashIn(before, { ...INPUTS['refund.released'], payment: 'E2' }, NOW).outcome
+  assert.deepEqual([suspendedCents(cashIn, 'E2'), returningCents(cashIn, 'E2')], [60_00n, 0n])
+})
+
+test('[cash-in.returns.10] [cash-in.returns.5] of a return in doubt that was the refund the doubt ends as it is confirmed', () => {
+  const inDoubt = { ...HALF_BACK, returns: { ...HALF_BACK.returns, D1: { ...IN_DOUBT, payment: 'E2' } } }
+  const { moves = [], outcome } = decideCashIn(forE2(inDoubt), CONFIRMED_TO_PAYER, NOW)
+  assert.deepEqual(
+    moves.map(({ trigger }) => trigger),
+    ['refund.confirmed', 'doubt.decided', 'return.known'],
+  )
+  assert.deepEqual(outcome.cashIn.facts.returns, { ...HALF_BACK.returns, D1: FROM_E2 })
+  assert.equal(outcome.cashIn.status, 'FAILED')
+})
+
+test('[cash-in.states.13] [cash-in.refunds.11] what another operation has is nothing new when it is told again, unless with another amount', () => {
+  const payment = { ...confirmed(), isBookedElsewhere: true }
+  const told = after(at('PENDING'), payment)
+  assertIgnored(told, payment)
+  assert.equal(decideCashIn(told, { ...OTHER_AMOUNT, isBookedElsewhere: true }, NOW).cases?.length, 1)
+  const returned = { ...OF_E1, isBookedElsewhere: true }
+  const known = after(at('PAID'), returned)
+  assertIgnored(known, returned)
+  assert.equal(refundedCents(known), 0n, 'nothing of it went back here')
+  assert.equal(decideCashIn(known, { ...returned, valueCents: 29_99n }, NOW).cases?.[0]?.kind, 'bank_contradicts')
 })
 
 test('[cash-in.states.15] what the bank says while its answer is missing counts: said again, absence is proven', () => {

@@ -117,7 +117,6 @@ export const INPUTS = {
   'refund.confirmed': { on: 'refund.confirmed', refundId: 'refund-1', returnId: 'D1', valueCents: 30_00n },
   'refund.released': { on: 'refund.released', refundId: 'refund-1', valueCents: 30_00n },
   'refund.taken': { on: 'refund.taken', refundId: 'refund-1', returnId: 'D1', valueCents: 30_00n },
-  'refund.undone': { on: 'refund.undone', refundId: 'refund-1', returnId: 'D1' },
   'refund.named': { on: 'refund.named', refundId: 'refund-1', transactionId: 'tx-r', valueCents: 30_00n },
   'refund.answered': { on: 'refund.answered', refundId: 'refund-1', returnIds: ['D1'], hasEnded: false },
   'return.told': {

@@ -226,21 +226,6 @@ for (const kind of [...LEFT, 'debit_in_suspense cash-out.confirmed.5']) {
   const held = isHeld ? { heldAgainCents: 12_00, isReleased: false } : { isReleased: true }
   const before = { facts: { ...SUSPENDED, ...held } }
   const free = isHeld ? 'available 1200 CASH_OUT_RELEASE, reserved -1200, ' : ''
-  test(`[cash-out.desk.4] what left came back: ${kind}`, () => {
-    const order = { before, reference: 'E5', evidence: { returnId: 'D5' } }
-    const decision = decide(DOUBT, 'return', kind, order)
-    assert.deepEqual(done(decision), [
-      `operator.returned ${DOUBT}`,
-      'doubt.decided FAILED',
-      `left_came_back D5: ${free}settlement -2900, suspense_out 2900`,
-      `closes case of ${kind}`,
-    ])
-    const { suspendedReturns, decidedReturns, isReleased } = decision.outcome.operation.facts
-    assert.deepEqual([suspendedReturns, decidedReturns, isReleased], [{ D5: 29_00 }, { D5: 29_00 }, true])
-    assert.throws(() => decide(DOUBT, 'return', kind, { ...order, known: 'in D5' }), Refusal)
-    const gone = { facts: { ...before.facts, decidedMovements: { E5: 29_00 } } }
-    assert.throws(() => decide(DOUBT, 'return', kind, { ...order, before: gone }), Refusal)
-  })
   test(`[cash-out.desk.5] what left is a loss: ${kind}`, () => {
     assert.deepEqual(done(decide(DOUBT, 'write_off', kind, { before, reference: 'E5' })), [
       `operator.written_off ${DOUBT}`,
@@ -256,9 +241,9 @@ for (const kind of [...LEFT, 'debit_in_suspense cash-out.confirmed.5']) {
 for (const kind of CAME_BACK) {
   const before = { endToEndId: 'E1', facts: { movements: { E1: 30_00 }, suspendedReturns: { D5: 10_00 } } }
   test(`[cash-out.desk.6] a return in suspense is credited: ${kind}`, () => {
-    const decision = decide(DOUBT, 'credit', kind, { before, reference: 'D5' })
+    const decision = decide(DOUBT, 'book', kind, { before, reference: 'D5' })
     assert.deepEqual(done(decision), [
-      `operator.credited ${DOUBT}`,
+      `operator.attributed ${DOUBT}`,
       'doubt.decided REVERSED',
       'payout_return_credited D5: available 1000 CASH_OUT_REVERSAL, suspense_in -1000',
       'pix_cash_out_reversal REVERSED D5',
@@ -272,7 +257,7 @@ for (const kind of CAME_BACK) {
       { endToEndId: 'E1', facts: { ...before.facts, returns: { D0: 20_01 } } },
       { endToEndId: 'E1', facts: { ...before.facts, decidedReturns: { D5: 10_00 } } },
     ]) {
-      assert.throws(() => decide(DOUBT, 'credit', kind, { before: given, reference: 'D5' }), Refusal)
+      assert.throws(() => decide(DOUBT, 'book', kind, { before: given, reference: 'D5' }), Refusal)
     }
   })
   test(`[cash-out.desk.7] a return in suspense is a gain: ${kind}`, () => {
@@ -289,28 +274,17 @@ for (const kind of CAME_BACK) {
 
 for (const leftCents of [9_00, 40_00]) {
   test(`[cash-out.desk.6] of a payout that was confirmed by ${leftCents} centavos as much is credited as left, and no more`, () => {
-    const credit = (cents: number) => {
+    const book = (cents: number) => {
       const facts = { movements: { E5: leftCents }, suspendedReturns: { D5: cents } }
-      return decide(DOUBT, 'credit', 'return_in_suspense cash-out.reconciliation.3', {
+      return decide(DOUBT, 'book', 'return_in_suspense cash-out.reconciliation.3', {
         before: { endToEndId: 'E5', facts },
         reference: 'D5',
       })
     }
-    assert.equal(done(credit(leftCents))[1], 'doubt.decided REVERSED')
-    assert.throws(() => credit(leftCents + 1), Refusal)
+    assert.equal(done(book(leftCents))[1], 'doubt.decided REVERSED')
+    assert.throws(() => book(leftCents + 1), Refusal)
   })
 }
-
-test('[cash-out.desk.8] what another operation has is undone here', () => {
-  const kind = 'movement_elsewhere cash-out.states.16'
-  const before = { endToEndId: 'E1', facts: { movements: { E1: 30_00, E5: 29_00 }, suspendedReturns: { D5: 10_00 } } }
-  const undo = (reference: string, facts: CashOutFacts = {}) =>
-    done(decide(DOUBT, 'undo', kind, { before: { ...before, facts: { ...before.facts, ...facts } }, reference }))[2]
-  assert.equal(undo('E5'), 'left_handed_over E5: settlement -2900, suspense_out 2900')
-  assert.equal(undo('D5'), 'arrival_handed_over D5: suspense_in -1000, settlement 1000')
-  assert.throws(() => undo('E5', { decidedMovements: { E5: 29_00 } }), Refusal)
-  assert.throws(() => undo('D5', { decidedReturns: { D5: 10_00 } }), Refusal)
-})
 
 const CONFIRMED: Partial<CashOut> = { endToEndId: 'E1', facts: { movements: { E1: 30_00 } } }
 const GIVEN_BACK: Partial<CashOut> = { facts: { isReleased: true } }
@@ -416,18 +390,31 @@ test('[cash-out.desk.11] a case about what is still set aside is no case of its 
 
 test('[desk.14] what left for a payout and is decided shows that the bank has it: it is not sent again, and may have failed', () => {
   const facts = { ...TRIED, isShown: true, ...SUSPENDED }
-  const after = (decision: DeskDecision, kind: string) => {
-    const order = { before: { facts }, reference: 'E5', evidence: { returnId: 'D5' } }
-    const { isAccepted, isShown } = decide(DOUBT, decision, kind, order).outcome.operation.facts
-    return [isAccepted, isShown]
+  const order = { before: { facts }, reference: 'E5' }
+  const { operation } = decide(DOUBT, 'write_off', 'debit_in_suspense cash-out.states.12', order).outcome
+  assert.deepEqual([operation.facts.isAccepted, operation.facts.isShown], [true, false])
+})
+
+test('[cash-out.desk.9] [cash-out.states.16] what another operation has is closed, and nothing of it is known of this one', () => {
+  const facts = { ...TRIED, elsewhere: { E5: 29_00 } }
+  const decision = decide(DOUBT, 'close', 'movement_elsewhere cash-out.states.16', {
+    before: { facts },
+    reference: 'E5',
+  })
+  assert.deepEqual(decision.journals, [])
+  const { status, facts: after } = decision.outcome.operation
+  assert.deepEqual([status, reasonOf({ facts: after }), after.isAccepted], [DOUBT, 'no_answer', undefined])
+})
+
+test('[desk.18] [cash-out.desk.6] where it may be of another payment of the payout its end-to-end id is named, and must be the payout’s', () => {
+  const before = {
+    endToEndId: 'E1',
+    facts: { movements: { E1: 30_00, E5: 29_00 }, suspendedReturns: { D5: 10_00 } },
   }
-  assert.deepEqual(after('return', 'debit_in_suspense cash-out.states.12'), [true, false])
-  assert.deepEqual(after('write_off', 'debit_in_suspense cash-out.states.12'), [true, false])
-  assert.deepEqual(
-    after('undo', 'movement_elsewhere cash-out.states.16'),
-    [undefined, true],
-    'it left for another operation',
-  )
+  const book = (evidence: DeskOrder['evidence'] = {}) =>
+    decide(DOUBT, 'book', 'return_in_suspense cash-out.reversal.2', { before, reference: 'D5', evidence })
+  assert.equal(done(book({ endToEndId: 'E1' }))[0], `operator.attributed ${DOUBT}`)
+  for (const evidence of [{}, { endToEndId: 'E5' }]) assert.throws(() => book(evidence), { code: 'validation_error' })
 })
 
 test('[desk.2] why a failure is not offered now is told', () => {

@@ -33,7 +33,6 @@ test('[close.3] every journal that books on the bank’s account says which move
     'adjustment_debited',
     'arrival_handed_over',
     'cash_in_attributed',
-    'left_handed_over',
     'tariff_deducted',
   ])
   for (const kind of Object.keys(BESIDE_MOVEMENTS) as JournalKind[]) {
@@ -144,18 +143,29 @@ const plots: Readonly<Record<string, Plot>> = {
     story.book(decidedAt, 'arrival_handed_over', first, id, cents)
     story.book(decidedAt, 'cash_in_attributed', other, id, -cents)
   },
-  'two operations book a movement, and one of them is undone': (story, id, movedAt, lag, cents) => {
+  'a movement that another operation has is a case beside the books': (story, id, movedAt, lag, cents) => {
     const [owner, other] = [randomUUID(), randomUUID()]
     const bookedAt = movedAt + lag()
-    const againAt = bookedAt + lag()
-    const undoneAt = againAt + 1 + lag()
+    const toldAt = bookedAt + lag()
     story.stated(movedAt, 'in', id, 'PAYMENT_RECEIVED', cents)
     story.book(bookedAt, 'cash_in_paid', owner, id, -cents)
     story.own(bookedAt, 'in', id, owner, cents)
     story.settled(Math.max(movedAt, bookedAt), id, 'MATCHED', owner)
-    story.case(againAt, undoneAt, 'movement_elsewhere', id, other)
-    story.book(againAt, 'arrived_unattributed', other, id, -cents)
-    story.book(undoneAt, 'arrival_handed_over', other, id, cents)
+    story.case(toldAt, toldAt + 1 + lag(), 'movement_elsewhere', id, other)
+  },
+  'a payment in suspense goes back to its payer, in part by an order': (story, id, movedAt, lag, cents) => {
+    const [charge, refund] = [randomUUID(), randomUUID()]
+    const backAt = movedAt + lag()
+    const bookedAt = backAt + lag()
+    const cents2 = Math.ceil(cents / 2)
+    story.stated(movedAt, 'in', id, 'PAYMENT_RECEIVED', cents)
+    story.book(movedAt, 'arrived_unattributed', charge, id, -cents)
+    story.own(movedAt, 'in', id, charge, cents)
+    story.settled(movedAt, id, 'MATCHED', charge)
+    story.stated(backAt, 'out', `R${id}`, 'REFUND_SENT', cents2)
+    story.book(bookedAt, 'refund_in_confirmed', refund, `R${id}`, cents2)
+    story.own(bookedAt, 'out', `R${id}`, refund, cents2)
+    story.settled(bookedAt, `R${id}`, 'MATCHED', refund)
   },
   'a return is held until it is known whose it is': (story, id, movedAt, lag, cents) => {
     const [charge, refund] = [randomUUID(), randomUUID()]

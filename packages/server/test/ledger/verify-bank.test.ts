@@ -127,7 +127,8 @@ test('[ledger.verify.6] a bank whose statement is never read confirms nothing', 
 const CASES: readonly (readonly [kind: string, facts: object, amountCents: number | null, cents: bigint | null])[] = [
   ['statement_unreadable', { list: 'received' }, 7, null],
   ['line_missing', { valueCents: 90 }, 90, 90n],
-  ['movement_elsewhere', {}, 70, 70n],
+  ['unexplained_credit', { valueCents: 70 }, 70, 70n],
+  ['unexplained_debit', { valueCents: 65 }, 65, 65n],
   ['line_differs', { valueCents: 100, booked: { valueCents: 160 }, before: { valueCents: 1 } }, 160, 60n],
   // Booked on another operation: all of it.
   ['line_differs', { valueCents: 50, booked: { valueCents: 50 } }, 50, 50n],
@@ -139,7 +140,7 @@ test('[ledger.verify.6] every open case about the statement is a difference, wit
   const { url } = await testDatabase(t)
   const insert = (kind: string, reference: string, facts: object, cents: number | null) => `
     INSERT INTO "case" (id, operation_id, kind, reference, facts, amount_cents, opened_at)
-    VALUES (gen_random_uuid(), ${kind === 'movement_elsewhere' ? 'gen_random_uuid()' : 'NULL'}, '${kind}', '${reference}',
+    VALUES (gen_random_uuid(), NULL, '${kind}', '${reference}',
             '${JSON.stringify(facts)}', ${cents}, now())`
   for (const [index, [kind, facts, amount]] of CASES.entries()) {
     await administer(url, insert(kind, String(index), facts, amount))
@@ -148,6 +149,8 @@ test('[ledger.verify.6] every open case about the statement is a difference, wit
   for (const kind of ['event_set_aside', 'ledger_drift', 'close_differs']) {
     await administer(url, insert(kind, 'other', { valueCents: 1_000 }, 1_000))
   }
+  // Of an operation: what it tells of is booked, on another one.
+  await administer(url, insert('movement_elsewhere', 'other', {}, 1_000).replace('NULL,', 'gen_random_uuid(),'))
   await administer(url, `UPDATE "case" SET closed_at = now() WHERE reference LIKE 'closed %'`)
   const { differences } = await withSnapshot({ url, name: 'test' }, compareWithBank)
   assert.deepEqual(

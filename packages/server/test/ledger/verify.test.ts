@@ -179,6 +179,10 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
     ['holds', 'journals-explained'],
   ],
   [
+    `UPDATE operation SET detail = detail || '{"origin":"OPERATOR"}' WHERE kind = 'refund_in' AND status = 'PENDING'`,
+    ['journal-amounts', 'holds', 'journals-explained'],
+  ],
+  [
     "UPDATE operation SET status = 'RESERVED' WHERE kind = 'cash_out' AND status = 'CONFIRMED'",
     ['holds', 'operation-state'],
   ],

@@ -4,12 +4,13 @@ import { type CaseKind, caseKinds, type DeskDecision, type RefundInStatus, Refus
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
 import type { OpenCase } from '../../src/engine/operation.ts'
+import { entriesOf } from '../../src/engine/postings.ts'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { refundInDecider } from '../../src/refund-in/desk.ts'
-import type { RefundInFacts } from '../../src/refund-in/refund-in.ts'
+import type { RefundIn, RefundInFacts } from '../../src/refund-in/refund-in.ts'
 import { IN_DOUBT, NOW, wentBack } from '../cash-in/situations.ts'
 import { done, ordered, seeing } from '../support/desk.ts'
-import { cashInOf, refundAs } from './situations.ts'
+import { cashInOf, REFUND_ID, refundAs } from './situations.ts'
 
 /** What must come of each decision, written by hand: it says nothing because the table of the machine says so. */
 
@@ -59,6 +60,7 @@ interface Given extends Partial<DeskOrder> {
   readonly known?: string
   readonly told?: DecidableCase['facts']
   readonly cashIn?: CashInFacts
+  readonly given?: Partial<RefundIn>
 }
 
 function decide(status: RefundInStatus, decision: DeskDecision, kind: string, given: Given = {}) {
@@ -71,10 +73,12 @@ function decide(status: RefundInStatus, decision: DeskDecision, kind: string, gi
     known,
     told = {},
     cashIn = {},
+    given: besides = {},
     ...rest
   } = given
   const { openCase, order } = ordered(decision, kind, reference, { facts: told, ...rest })
   const operation = refundAs(status, {
+    ...besides,
     facts: { ...refundAs(status).facts, ...TRIED, ...facts, ...(inDoubtFor && reasonFact(inDoubtFor)) },
     openCases: [openCase, ...others],
   })
@@ -215,16 +219,6 @@ for (const status of STATES) {
   for (const kind of [...LEFT, 'debit_in_suspense refund-in.ended.8']) {
     const free =
       kind === 'debit_in_suspense refund-in.ended.6' ? 'available 1200 CASH_OUT_RELEASE, reserved -1200, ' : ''
-    test(`[refund-in.desk.4] what left for a refund that is ${status} came back: ${kind}`, () => {
-      assert.deepEqual(done(decide(status, 'return', kind, { ...about, ...D9 })), [
-        `operator.returned ${status}`,
-        end,
-        `left_came_back D9: ${free}settlement -2900, suspense_out 2900`,
-        `closes case of ${kind}`,
-      ])
-      assert.throws(() => decide(status, 'return', kind, { ...about, ...D9, known: 'in D9' }), Refusal)
-      assert.throws(() => decide(status, 'return', kind, { ...about, ...D9, facts: gone }), Refusal)
-    })
     test(`[refund-in.desk.5] what left for a refund that is ${status} is a loss: ${kind}`, () => {
       assert.deepEqual(done(decide(status, 'write_off', kind, about)), [
         `operator.written_off ${status}`,
@@ -235,23 +229,6 @@ for (const status of STATES) {
       assert.throws(() => decide(status, 'write_off', kind, { ...about, facts: gone }), Refusal)
     })
   }
-  test(`[refund-in.desk.6] what another operation has is undone on a refund that is ${status}`, () => {
-    const decision = decide(status, 'undo', 'movement_elsewhere refund-in.doubt.9', {
-      ...about,
-      cashIn: { returns: wentBack({ D0: 1, D5: 29_00 }) },
-    })
-    assert.deepEqual(done(decision).slice(0, 4), [
-      'refund.undone PAID',
-      `operator.undone ${status}`,
-      end,
-      'left_handed_over D5: settlement -2900, suspense_out 2900',
-    ])
-    assert.deepEqual(decision.moves?.[0]?.facts?.returns, wentBack({ D0: 1 }), 'it went back of another payment')
-    assert.throws(
-      () => decide(status, 'undo', 'movement_elsewhere refund-in.doubt.9', { ...about, facts: gone }),
-      Refusal,
-    )
-  })
   for (const kind of [
     ...TOLD,
     ...LEFT,
@@ -321,19 +298,88 @@ test('[refund-in.desk.9] [desk.14] what a decision leaves set aside has a case, 
 })
 
 test('[desk.14] what left for a refund and is decided shows that the bank has it: it is not sent again, and may have failed', () => {
-  const after = (decision: DeskDecision, kind: string) => {
-    const order = { facts: { ...SUSPENDED, isShown: true }, reference: 'D5', inDoubtFor: 'conflict', ...D9 } as const
-    const { isAccepted, isShown } = decide('PENDING', decision, kind, order).outcome.operation.facts
-    return [isAccepted, isShown]
-  }
-  assert.deepEqual(after('return', 'debit_in_suspense refund-in.doubt.4'), [true, false])
-  assert.deepEqual(after('write_off', 'debit_in_suspense refund-in.doubt.4'), [true, false])
-  assert.deepEqual(
-    after('undo', 'movement_elsewhere refund-in.doubt.9'),
-    [undefined, true],
-    'it left for another operation',
-  )
+  const order = { facts: { ...SUSPENDED, isShown: true }, reference: 'D5', inDoubtFor: 'conflict' } as const
+  const { operation } = decide('PENDING', 'write_off', 'debit_in_suspense refund-in.doubt.4', order).outcome
+  assert.deepEqual([operation.facts.isAccepted, operation.facts.isShown], [true, false])
 })
+
+/** It returns R$ 30,00 of E2, which is in suspense of its charge, to the payer. */
+const TO_PAYER: Partial<RefundIn> = {
+  endToEndId: 'E2',
+  detail: { ...refundAs('PENDING').detail, origin: 'OPERATOR', from: refundAs('PENDING').detail.cashInId },
+}
+const UNDER_WAY = { [REFUND_ID]: { valueCents: 30_00, transactionId: null, payment: 'E2' } }
+
+/** What its charge knows of E2, of which so much arrived. */
+function ofE2(cents: number, given: CashInFacts = {}): CashInFacts {
+  return { payments: { E1: 100_00, E2: cents }, openRefunds: UNDER_WAY, refundsOpenCents: 0, ...given }
+}
+
+test('[refund-in.desk.1] [cash-in.desk.3] money in suspense went back, as the bank says: it is taken from there', () => {
+  const order = { ...D9, inDoubtFor: 'no_answer', given: TO_PAYER, cashIn: ofE2(30_00) } as const
+  const decision = decide('PENDING', 'executed', 'outcome_unknown refund-in.unknown.4', order)
+  assert.deepEqual(done(decision).slice(0, 3), [
+    'refund.confirmed PAID',
+    'operator.executed CONFIRMED',
+    'refund_in_confirmed D9: suspense_in -3000, settlement 3000',
+  ])
+  const { returns, openRefunds, refundsOpenCents } = decision.moves?.[0]?.facts ?? {}
+  const back = { D9: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2', refundId: REFUND_ID } }
+  assert.deepEqual([returns, openRefunds, refundsOpenCents], [back, {}, undefined])
+})
+
+test('[refund-in.desk.2] [cash-in.desk.3] money in suspense never went back, as the bank says: it is there as before', () => {
+  const order = { inDoubtFor: 'no_answer', given: TO_PAYER, cashIn: ofE2(30_00) } as const
+  const decision = decide('PENDING', 'not_executed', 'outcome_unknown refund-in.unknown.4', order)
+  assert.deepEqual(decision.journals?.flatMap(entriesOf), [], 'nothing was set aside')
+  assert.deepEqual(decision.moves?.[0]?.facts?.openRefunds, {})
+  assert.equal(decision.notifications?.[0]?.status, 'FAILED')
+})
+
+for (const status of ['PENDING', 'FAILED'] as const) {
+  const kind = status === 'PENDING' ? 'debit_in_suspense refund-in.doubt.4' : 'debit_in_suspense refund-in.ended.6'
+  const openRefunds = status === 'PENDING' ? UNDER_WAY : {}
+  const returns = { D5: { state: 'at_refund', cents: 29_00 } } as const
+  const execute = (cents: number, more: CashInFacts = {}, others: readonly OpenCase[] = []) =>
+    decide(status, 'executed', kind, {
+      facts: { ...SUSPENDED, ...(status === 'FAILED' ? { heldAgainCents: 0 } : {}) },
+      reference: 'D5',
+      inDoubtFor: 'conflict',
+      given: TO_PAYER,
+      cashIn: ofE2(cents, { openRefunds, returns, ...more }),
+      available: 500_00n,
+      others,
+    })
+  test(`[refund-in.desk.3] what left for it is taken from what is in suspense of the payment, and nothing from the merchant: ${status}`, () => {
+    const decision = execute(30_00)
+    const [confirmed, moved, journal] = done(decision)
+    assert.deepEqual([confirmed, moved], ['refund.confirmed PAID', 'operator.executed CONFIRMED'])
+    assert.equal(journal, 'refund_left_in_suspense D5: suspense_out 2900, suspense_in -2900')
+    const { cashIn } = { cashIn: decision.moves?.[0]?.facts }
+    const back = { D5: { state: 'from_suspense', cents: 29_00, endToEndId: 'E2', refundId: REFUND_ID } }
+    assert.deepEqual([cashIn?.returns, cashIn?.openRefunds], [back, {}])
+  })
+  test(`[refund-in.desk.3] not where less of the payment is in suspense any more than left: ${status}`, () => {
+    const refused = { code: 'not_possible_in_state' }
+    execute(29_00)
+    for (const others of [[], [CASTING]]) {
+      assert.throws(() => execute(28_99, {}, others), refused)
+      assert.throws(() => execute(30_00, { decidedPayments: { E2: 30_00 } }, others), refused)
+      const another = { ...openRefunds, another: { valueCents: 1_01, transactionId: null, payment: 'E2' } }
+      assert.throws(
+        () => execute(30_00 + (status === 'PENDING' ? 100 : 0) - 100, { openRefunds: another }, others),
+        refused,
+      )
+    }
+    const kept = execute(30_00, {}, [CASTING])
+    assert.deepEqual([kept.outcome.operation.status, reasonOf(kept.outcome.operation)], ['CONFIRMED', 'conflict'])
+  })
+  test(`[refund-in.desk.5] what left for it may be a loss, and is then in suspense of the payment as before: ${status}`, () => {
+    const order = { facts: SUSPENDED, reference: 'D5', inDoubtFor: 'conflict', given: TO_PAYER, cashIn: ofE2(30_00) }
+    const words = done(decide(status, 'write_off', kind, order as Given))
+    assert.equal(words[2], 'left_written_off D5: suspense_out 2900, losses -2900')
+  })
+}
 
 test('[desk.10] no kind of case of a refund is without a way out', () => {
   const decided = new Set<string>(refundIn.rows.flatMap(({ decides = [] }) => decides))

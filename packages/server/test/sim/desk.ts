@@ -1,5 +1,6 @@
 import type { DeskDecision, EvidenceField } from '@pixgate/spec'
-import { type CashIn, suspendedArrival } from '../../src/cash-in/index.ts'
+import type { CashIn } from '../../src/cash-in/index.ts'
+import { suspendedArrival } from '../../src/cash-in/suspense.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/index.ts'
 import type { CaseDecider, DeskEvidence, DeskOrder } from '../../src/desk/decider.ts'

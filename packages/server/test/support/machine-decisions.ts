@@ -212,5 +212,15 @@ function amountsOf(operation: Operation, openCase: OpenCase, decision: DeskDecis
   const there = state.balance('available') + (decision === 'executed' ? h : 0n)
   const d = min(there, stated)
   const fee = operation.kind === 'cash_in' ? min(f, stated) : f
-  return { v, f: fee, r: operation.kind === 'refund_in' ? v : stated, p: stated, w: stated, h, d, g: min(there - d, f) }
+  return {
+    v,
+    f: fee,
+    r: operation.kind === 'refund_in' ? v : stated,
+    s: 0n,
+    p: stated,
+    w: stated,
+    h,
+    d,
+    g: min(there - d, f),
+  }
 }

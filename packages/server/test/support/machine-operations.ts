@@ -149,7 +149,7 @@ function journalOf(kind: JournalKind, operation: Operation, reference: string, s
   const held = kind === 'return_known' ? BigInt(heldOf(facts) ?? 0) : taken
   const isMovement = (journals[kind] as JournalTemplate).movement !== undefined
   const journal = { operationId, kind, reference: isMovement ? movementIdOf(operationId, reference) : reference }
-  return { ...journal, amounts: { v, f, r: v, p: STATED, w: 10n, d: taken, h: held } }
+  return { ...journal, amounts: { v, f, r: v, s: 0n, p: STATED, w: 10n, d: taken, h: held } }
 }
 
 /** What there is of an operation's value. */

@@ -27,7 +27,6 @@ export const BESIDE_MOVEMENTS: Readonly<Record<Exclude<OfSettlement, OfMovement>
   // Handed over and attributed in the same instant: where it was booked first it stands for the movement still.
   arrival_handed_over: null,
   cash_in_attributed: null,
-  // A movement that another operation has was booked a second time, and this undoes it: its case tells of both.
   // These are found by the operation and by the tariff's name.
   tariff_deducted: null,
   adjustment_credited: null,

@@ -144,6 +144,7 @@ const OWN: Partial<Record<Variable, string>> = {
   v: 'value_cents',
   f: 'fee_cents',
   r: `CASE WHEN ${IS_TO_PAYER} THEN 0 ELSE value_cents END`,
+  s: `CASE WHEN ${IS_TO_PAYER} THEN value_cents ELSE 0 END`,
 }
 
 /** Where the amount is the partner's word or the operator's all the same. */
@@ -152,6 +153,7 @@ const STATED: Partial<Record<JournalKind, readonly Variable[]>> = {
   suspense_credited: ['f'],
   credit_reversed: ['v', 'f'],
   return_debited: ['r'],
+  refund_left_in_suspense: ['s'],
 }
 
 /**
