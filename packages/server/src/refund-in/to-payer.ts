@@ -123,5 +123,5 @@ function orderedReturn(
       facts: { madeBy: { caller: operator, address: '' } },
     },
   }
-  return { creates: [create], touches: [cashIn.id], ...allowed }
+  return { creates: [create], touches: [holder.id], ...allowed }
 }

@@ -75,7 +75,7 @@ const selectDifferences = statement<
   { id: string; kind: string; reference: string; operation: string | null; cents: string | null; opened: number }
 >(
   'ledger.verify.bank_differences',
-  `SELECT id::text AS id, kind, reference, coalesce(operation_id::text, facts ->> 'operationId') AS operation,
+  `SELECT id::text AS id, kind, reference, facts ->> 'operationId' AS operation,
           trunc(cents)::text AS cents, floor(extract(epoch FROM opened_at) * 1000)::float8 AS opened
      FROM (SELECT c.*,
                   CASE WHEN kind <> 'statement_unreadable' THEN coalesce(

@@ -22,7 +22,7 @@ export interface Order {
   readonly version: string
   readonly reason: string
   readonly evidence: DecisionRequest['ordered']['evidence']
-  readonly amountCents?: bigint
+  readonly amountCents?: number
   readonly operationId?: string
   readonly dryRun?: boolean
 }
@@ -118,7 +118,8 @@ export function decidingAt(
     const offered = held.options(operation, stored, needs.clock.now()).filter(({ isOffered }) => isOffered)
     return { id, version: String(stored.version), options: offered }
   }
-  const send: Deciding['send'] = async ({ caseId, version, dryRun = false, ...ordered }) => {
+  const send: Deciding['send'] = async ({ caseId, version, dryRun = false, amountCents, ...named }) => {
+    const ordered = { ...named, ...(amountCents !== undefined && { amountCents: BigInt(amountCents) }) }
     const request = { caseId, version, ordered, isDryRun: dryRun, operator: MARIA, idempotencyKey: null }
     const { answer } = await commands.decide({ ...request, bodyHash: Buffer.alloc(32), live: ALIVE })
     return answer
