@@ -181,7 +181,7 @@ export const checks: readonly Check[] = [
       WITH expected AS (
         SELECT m.operation_id, t.event_type, t.status, sum(t.least) AS least, sum(t.most) AS most
           FROM move m
-          JOIN operation o ON o.id = m.operation_id
+          LEFT JOIN operation o ON o.id = m.operation_id
           JOIN ${notified} AS t (kind, from_status, trigger, to_status, event_type, least, most, status)
             ON ${isMoveOf}
          -- Of a payment to the bare Pix key nobody is told.

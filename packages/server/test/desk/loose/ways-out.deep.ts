@@ -40,7 +40,7 @@ async function assertSettled(pix: Desk, expected: Record<string, bigint>): Promi
   assert.deepEqual((await verifyAudit(pix.database, { keys: [] })).faults, [])
 }
 
-test('[cash-in.states.13] [desk.53] an end-to-end id that is told for two charges is one’s, and the other’s case undoes the second booking', async (t) => {
+test('[cash-in.states.13] [desk.53] an end-to-end id that is told for two charges is one’s, and the other’s case is closed', async (t) => {
   const pix = await desk(t)
   const [one, other] = [await pix.charge('10.00'), await pix.charge('10.00')]
   const { endToEndId } = await pix.bankAction(`charges/${one.id}/pay`)
@@ -48,7 +48,7 @@ test('[cash-in.states.13] [desk.53] an end-to-end id that is told for two charge
   assert.equal(await postEvent(pix, paidEvent({ ...other, valueCents: 1000 }, { endToEndId })), 200)
   await minutes(pix, 10)
   assert.deepEqual(await open(pix), ['movement_elsewhere'])
-  await decided(pix, 'movement_elsewhere', 'undo')
+  await decided(pix, 'movement_elsewhere', 'close')
   assert.equal((await pix.get(`/api/pix/cash-in/${one.id}`)).status, 'PAID')
   await assertSettled(pix, { available: 1000n, settlement: -1000n })
 })
@@ -74,7 +74,7 @@ test('[desk.53] [adjustment.held.4] a payment that was decided of is booked no s
   await minutes(pix, 10)
   assert.equal((await balances(pix.database)).available, undefined, 'nobody was credited')
   assert.deepEqual(await open(pix), ['movement_elsewhere'])
-  await decided(pix, 'movement_elsewhere', 'undo')
+  await decided(pix, 'movement_elsewhere', 'close')
   await assertSettled(pix, { losses: 1000n, settlement: -1000n })
 })
 
