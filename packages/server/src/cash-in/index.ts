@@ -15,7 +15,7 @@ import { createCashInStore } from './store.ts'
 
 export type { CashIn, CashInInput, CashInOutcome } from './cash-in.ts'
 export { isCashIn, refundDeadline } from './cash-in.ts'
-export { cashInDecider, decideReversal, type ReversalOrder } from './desk.ts'
+export { cashInDecider } from './desk.ts'
 export { reportedPayments } from './reported.ts'
 export {
   bookedReturn,

@@ -21,7 +21,7 @@ import { detailView, type RefundInView } from './view.ts'
 
 export { refundInDecider } from './desk.ts'
 export type { BankReturn, RefundInInput } from './refund-in.ts'
-export { createCashInDecider, createPayableHeldDecider } from './to-payer.ts'
+export { createCashInDecider } from './to-payer.ts'
 
 /** Refunds: their endpoints, their work, and what other modules may do with them. */
 export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutcome> {

@@ -6,8 +6,6 @@ export {
   holding,
   inSuspenseCents,
   isHeld,
-  type Line,
-  movementOf,
   type RefundOfHeld,
   refunded,
   takenBack,

@@ -349,7 +349,12 @@ test('[cash-in.returns.5] [cash-in.desk.15] held, and not the refund, it is the 
 
 test('[cash-in.desk.15] the last of it confirmed, the charge is FAILED and told, with the refund', () => {
   const half: CashInFacts = { returns: { D0: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } } }
-  const { holder: cashIn, refund, notifications, closes } = apply(toPayer('PENDING'), { ...UNDER_WAY, ...half }, confirmed())
+  const {
+    holder: cashIn,
+    refund,
+    notifications,
+    closes,
+  } = apply(toPayer('PENDING'), { ...UNDER_WAY, ...half }, confirmed())
   assert.deepEqual(
     [refund.status, cashIn.status, cashIn.facts.failureCode],
     ['CONFIRMED', 'FAILED', 'returned_to_payer'],

@@ -76,7 +76,7 @@ const codeOf = ({ status, body }: { readonly status: number; readonly body: { re
 ]
 
 for (const bank of BANKS) {
-  test(`[adjustment.held.6] a payment that names no charge goes back to its payer, in two parts: ${bank ?? 'pixgate'}`, async (t) => {
+  test(`[adjustment.held.6] [refund-in.detail.3] a payment that names no charge goes back to its payer, in two parts: ${bank ?? 'pixgate'}`, async (t) => {
     const { pix, decide, ends, refunds, sentBack, minutes, list } = await held(t, bank && { bank })
     assert.deepEqual(await balances(pix.database), HELD)
     const first = await decide('return_to_payer', { amountCents: 100_00 })

@@ -10,7 +10,7 @@ export interface Step extends BookedStep {
   readonly reference: string
 }
 
-/** What a decision books; nothing where an operation does, or no money is moved. @source rules#desk.53, rules#desk.54, rules#desk.55 */
+/** What a decision books; nothing where an operation does, or no money is moved. @source rules#desk.53, rules#desk.54 */
 export function stepOf({ subject }: ReadCase, decision: LooseDecision): Step | undefined {
   switch (subject.is) {
     case 'movement':

@@ -67,7 +67,7 @@ export interface Deciding {
  * applied.
  * @throws case_changed (409) the movement was booked meanwhile
  * @throws not_possible_in_state (409) the operation does not accept what is handed over to it
- * @source rules#desk.51, rules#desk.52, rules#desk.53, rules#desk.54, rules#desk.55
+ * @source rules#desk.51, rules#desk.52, rules#desk.53, rules#desk.54
  */
 export function decideLoose(
   deciding: Deciding,

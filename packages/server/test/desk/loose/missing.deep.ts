@@ -50,7 +50,7 @@ for (const [decision, expected] of DECISIONS) {
     await assertBooks(fixture.database)
   })
 
-  test(`[desk.56] [PL-16] [statement.15] a movement that the bank tells after ${decision} is new unexplained money`, async (t) => {
+  test(`[desk.56] [PL-16] a movement that the bank tells after ${decision} is new unexplained money`, async (t) => {
     const fixture = await missing(t)
     await fixture.decide('line_missing', decision)
     fixture.bank.answer = () => pageOf([{ ...fixture.entry, occurredAt: fixture.clock.now() }])
