@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { tamperedWorld } from '../bank-statement/tampering-bank.ts'
 import { balances } from '../support/books.ts'
 import { cases, notifiedStatuses, payoutSwitch } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
+import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { PIX_KEY } from '../support/standard-bank.ts'
 import { stepUntil } from '../support/stepping.ts'
 import { type WorldOptions, world } from '../support/world.ts'
@@ -16,12 +18,16 @@ const ALONE = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000000' }
 
 interface Given {
   readonly bank?: WorldOptions['standard']
-  readonly environment?: Readonly<Record<string, string>>
+  readonly environment?: Record<string, string>
+  /** Somebody stands between the bank and the service. */
+  readonly isTampered?: boolean
 }
 
 /** A payment of R$ 150.00 that names no charge of ours, held in suspense with a case. */
-async function held(t: TestContext, { bank, environment = ALONE }: Given = {}) {
-  const pix = await world(t, environment, { isStepped: true, ...(bank && { standard: bank }) })
+async function held(t: TestContext, { bank, environment = ALONE, isTampered = false }: Given = {}) {
+  const options = { isStepped: true, ...(bank && { standard: bank }) }
+  const tampered = isTampered ? await tamperedWorld(t, options, environment) : undefined
+  const pix = tampered ?? (await world(t, environment, options))
   const minutes = async (count: number) => {
     for (let minute = 0; minute < count; minute += 1) await pix.later(60_000)
   }
@@ -43,6 +49,7 @@ async function held(t: TestContext, { bank, environment = ALONE }: Given = {}) {
   const read = async () => (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
   return {
     pix,
+    tampered,
     ana,
     caseId,
     minutes,
@@ -201,4 +208,32 @@ test('[desk.39] [desk.41] from the amount on it takes two people, and the refund
   assert.deepEqual(await sentBack(), [['REFUND_SENT', 150_00]])
   assert.deepEqual(await balances(pix.database), {})
   await pix.assertBooksAgree()
+})
+
+test('[adjustment.held.6] [partner.1] a return of which the answer is lost is the same return, and goes back once', async (t) => {
+  const { pix, tampered, decide, ends, sentBack, minutes } = await held(t, { isTampered: true })
+  assert.ok(tampered)
+  tampered.tamper = (call) => (call.startsWith('PUT /refunds') ? { status: 500, body: {} } : undefined)
+  assert.equal((await decide('return_to_payer', { amountCents: 150_00 })).status, 200)
+  await minutes(3)
+  tampered.tamper = () => undefined
+  await ends('CONFIRMED')
+  await minutes(3)
+  assert.deepEqual(await sentBack(), [['REFUND_SENT', 150_00]])
+  assert.deepEqual(await balances(pix.database), {})
+  await pix.assertBooksAgree()
+})
+
+test('[adjustment.held.2] a charge that turns out to be paid by it books it, and its case closes', async (t) => {
+  const { pix, minutes, caseId, ana } = await held(t)
+  const charge = await pix.charge('150')
+  const { entries } = (await pix.bank('GET', '/control/book')).body
+  const { endToEndId } = entries.find(({ kind }: { readonly kind: string }) => kind === 'PAYMENT_RECEIVED')
+  const occurredAt = new Date(pix.clock.now()).toISOString()
+  assert.equal(await postEvent(pix, paidEvent(charge, { endToEndId, occurredAt })), 200)
+  await minutes(3)
+  const { state, operation } = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
+  assert.deepEqual([state, operation.status], ['closed', 'EXPLAINED'])
+  assert.equal((await pix.read(charge.id)).status, 'PAID')
+  assert.deepEqual(await balances(pix.database), { available: 150_00n, settlement: -150_00n })
 })
