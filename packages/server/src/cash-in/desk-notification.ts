@@ -2,7 +2,7 @@ import { nanosecondText } from '@pixgate/spec'
 import { notificationOf } from '../engine/notification.ts'
 import type { Document, Notification } from '../engine/operation.ts'
 import type { CashIn } from './cash-in.ts'
-import { paidCents } from './returns.ts'
+import { paidCents, paidFeeCents } from './returns.ts'
 
 /**
  * What the merchant is told of a cash-in that an operator ended: the same as of the bank's word.
@@ -27,7 +27,7 @@ export function deskNotification(
     value_cents: Number(paidCents(cashIn)),
     end_to_end_id: endToEndId,
     payer_name: null,
-    fee_amount_cents: status === 'PAID' ? Number(cashIn.feeCents) : 0,
+    fee_amount_cents: status === 'PAID' ? Number(paidFeeCents(cashIn)) : 0,
     confirmed_at: nanosecondText(occurredAt),
     created_at: nanosecondText(cashIn.createdAt),
   })

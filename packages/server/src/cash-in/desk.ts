@@ -59,6 +59,9 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'money that left is in suspense': ({ cashIn, openCase }) => suspendedDeparture(cashIn, openCase.reference) > 0n,
   'its movement is known': ({ isKnown }) => isKnown,
   'the merchant has a payment of it': ({ cashIn }) => cashIn.endToEndId !== null,
+  'all of the payment is in suspense': ({ cashIn, openCase: { reference } }) =>
+    suspendedArrival(cashIn, reference) > 0n &&
+    suspendedArrival(cashIn, reference) === BigInt(cashIn.facts.payments?.[reference] ?? 0),
   'a return of it is under way': ({ cashIn, openCase }) => returningCents(cashIn, openCase.reference) > 0n,
   'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
   'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),

@@ -14,6 +14,7 @@ import {
   factsOfRefunds,
   type RefundEvent,
   returnedPayment,
+  returningCents,
   returnsDueAt,
   returnsInDoubt,
   suspendedCents,
@@ -267,7 +268,7 @@ function factsAfterRefund(cashIn: CashIn, event: RefundEvent, row: Target<CashIn
 
 /** The payment that an event takes from suspense, by its end-to-end id. */
 function takenFromSuspense(cashIn: CashIn, event: RefundEvent, { posts }: Target<CashIn>): string | undefined {
-  if (event.on === 'refund.confirmed') return event.payment
+  if (event.on === 'refund.confirmed' || event.on === 'refund.released') return event.payment
   if (event.on !== 'return.told' || posts !== 'arrival_returned') return undefined
   return returnedPayment(cashIn, event.endToEndId ?? null) ?? undefined
 }
@@ -275,7 +276,7 @@ function takenFromSuspense(cashIn: CashIn, event: RefundEvent, { posts }: Target
 /** The case of a payment closes when nothing of it is in suspense any more. @source rules#cash-in.refunds.12 */
 function emptyCaseOf(cashIn: CashIn, { facts }: Changes, payment: string): Pick<Changes, 'closes'> {
   const after = { ...cashIn, facts: { ...cashIn.facts, ...facts } }
-  if (suspendedCents(after, payment) > 0n) return {}
+  if (suspendedCents(after, payment) !== 0n || returningCents(after, payment) > 0n) return {}
   return {
     closes: openCaseIds(cashIn, ({ kind, reference }) => kind === 'payment_in_suspense' && reference === payment),
   }

@@ -6,13 +6,13 @@ import { reportedPayments } from './reported.ts'
 import {
   bookedReturn,
   fateOf,
+  isOfCreditedPart,
   isOfKnownAmount,
-  mayBeToPayer,
+  mayBeOurs,
   paidCents,
   refundedCents,
   returnedPayment,
   returnInDoubt,
-  returningCents,
   suspendedCents,
   uncreditedPayment,
   unnamedReturn,
@@ -32,6 +32,7 @@ type Guard = Exclude<
   GuardOf<typeof machine>,
   | DeskGuard
   | 'the merchant has a payment of it'
+  | 'all of the payment is in suspense'
   | 'a return of it is under way'
   | 'its payment went back'
   | 'a payment is credited'
@@ -87,19 +88,17 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     if (input.on !== 'return.told') return false
     const payment = returnedPayment(cashIn, input.endToEndId ?? null)
     const isNamed = input.endToEndId !== undefined && payment != null
-    return isNamed && suspendedCents(cashIn, payment) - returningCents(cashIn, payment) >= input.valueCents
+    return isNamed && suspendedCents(cashIn, payment) >= input.valueCents
   },
-  'a return to the payer may explain it': ({ cashIn, input }) =>
-    input.on === 'return.told' && mayBeToPayer(cashIn, input),
   'payment cannot be identified': ({ cashIn, input }) =>
     input.on === 'return.told' &&
-    (uncreditedPayment(cashIn, input) !== undefined || suspendedCents(cashIn, cashIn.endToEndId ?? '') > 0n),
+    (uncreditedPayment(cashIn, input) !== undefined || !isOfCreditedPart(cashIn, input.valueCents)),
   'returns exceed the payment': ({ cashIn, input }) =>
     'returnId' in input &&
     'valueCents' in input &&
     !('payment' in input && input.payment !== undefined) &&
     refundedCents(cashIn) + input.valueCents > paidCents(cashIn),
-  'a refund may explain it': ({ cashIn, input }) => input.on === 'return.told' && fateOf(cashIn, input) === 'in_doubt',
+  'a refund may explain it': ({ cashIn, input }) => input.on === 'return.told' && mayBeOurs(cashIn, input),
   'it was held before': ({ cashIn, input }) =>
     input.on === 'return.unexplained' && returnInDoubt(cashIn, input.returnId)?.wasHeld === true,
   'money of it is held': ({ cashIn, input }) =>

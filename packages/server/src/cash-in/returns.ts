@@ -1,4 +1,4 @@
-import { type JournalKind, limits } from '@pixgate/spec'
+import { type JournalKind, limits, min } from '@pixgate/spec'
 import type { Target } from '../engine/follow.ts'
 import type { Document } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
@@ -88,6 +88,8 @@ export interface OpenRefund extends Document {
   readonly transactionId: string | null
   /** The payment in suspense that goes back, by its end-to-end id; absent: the credited one. */
   readonly payment?: string
+  /** It failed, and may have arrived: it returns nothing any more. */
+  readonly hasFailed?: boolean
 }
 
 /** Facts of a charge about its refunds and returns. */
@@ -244,8 +246,16 @@ export function paidCents({ facts, valueCents }: Pick<CashIn, 'facts' | 'valueCe
   return facts.acceptedCents === undefined ? valueCents : BigInt(facts.acceptedCents)
 }
 
+/** The fee that was booked with it, centavos. */
+export function paidFeeCents(cashIn: Pick<CashIn, 'facts' | 'valueCents' | 'feeCents'>): bigint {
+  return min(cashIn.feeCents, paidCents(cashIn))
+}
+
 /** The part of a payment that is in suspense, also while it is being returned to its payer, centavos. */
-export function suspendedCents(cashIn: CashIn, endToEndId: string): bigint {
+export function suspendedCents(
+  cashIn: Pick<CashIn, 'facts' | 'valueCents' | 'endToEndId'>,
+  endToEndId: string,
+): bigint {
   const { payments, decidedPayments } = cashIn.facts
   const credited = endToEndId === cashIn.endToEndId ? paidCents(cashIn) : 0n
   const left = BigInt((own(payments, endToEndId) ?? 0) - (own(decidedPayments, endToEndId) ?? 0)) - credited
@@ -260,7 +270,9 @@ function goneBackCents({ facts }: Charge, endToEndId: string): bigint {
 
 /** The part of it that refunds under way return to its payer, centavos. */
 export function returningCents({ facts }: Charge, endToEndId: string): bigint {
-  const refunds = Object.values(facts.openRefunds ?? {}).filter(({ payment }) => payment === endToEndId)
+  const refunds = Object.values(facts.openRefunds ?? {}).filter(
+    ({ payment, hasFailed }) => payment === endToEndId && !hasFailed,
+  )
   return refunds.reduce((sum, { valueCents }) => sum + BigInt(valueCents), 0n)
 }
 
@@ -347,16 +359,34 @@ export function fateOf(cashIn: CashIn, reported: ReportedReturn): Fate {
 export function isReportedBefore(cashIn: CashIn, reported: ReportedReturn): boolean {
   if (bookedReturn(cashIn, reported.returnId) === reported.valueCents) return true
   // That it is of a payment in suspense is news, unless an operator has that returned.
-  if (typeof uncreditedPayment(cashIn, reported) === 'string' && !mayBeToPayer(cashIn, reported)) return false
+  if (typeof uncreditedPayment(cashIn, reported) === 'string' && !mayBeOurs(cashIn, reported)) return false
   return returnInDoubt(cashIn, reported.returnId) !== undefined && fateOf(cashIn, reported) === 'in_doubt'
 }
 
-/** Whether a return may be one that an operator ordered of money in suspense. @source rules#cash-in.returns.10 */
-export function mayBeToPayer(cashIn: CashIn, reported: ReportedReturn): boolean {
+/**
+ * Whether a return may be a refund of ours: by the merchant of the credited payment, or by an operator of one in suspense. One of which it
+ * is not told which payment went back may be the latter alone.
+ * @source rules#cash-in.returns.1
+ */
+export function mayBeOurs(cashIn: CashIn, reported: ReportedReturn): boolean {
   if (fateOf(cashIn, reported) !== 'in_doubt') return false
+  if (uncreditedPayment(cashIn, reported) !== null) return true
   const open = { ...reported.alsoOpen, ...cashIn.facts.openRefunds }
   const ids = explanationsOf(cashIn, doubtAbout(cashIn, reported), reported.alsoOpen)
   return ids.some((id) => own(open, id)?.payment !== undefined)
+}
+
+/**
+ * Whether what the bank took back of the credited payment is of the part that the merchant has: all of it was accepted, or what is left of
+ * it is still in suspense and less than that.
+ * @source rules#cash-in.refunds.9
+ */
+export function isOfCreditedPart(cashIn: CashIn, valueCents: bigint): boolean {
+  const { endToEndId, facts } = cashIn
+  const paid = own(facts.payments, endToEndId ?? '')
+  if (endToEndId === null || paid === undefined || BigInt(paid) === paidCents(cashIn)) return true
+  const isDecided = own(facts.decidedPayments, endToEndId) !== undefined
+  return !isDecided && valueCents <= paidCents(cashIn) - refundedCents(cashIn)
 }
 
 /** Whether a return of the same amount is known. */
@@ -541,8 +571,9 @@ export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<C
         ? withReturn(cashIn, input.returnId, taken(cashIn, input))
         : {}
     case 'refund.named': {
-      const { transactionId, payment } = input
-      const named: OpenRefund = { valueCents: Number(input.valueCents), transactionId, ...(payment && { payment }) }
+      const { transactionId, payment, refundId, valueCents } = input
+      const known = own(openRefunds, refundId) ?? { valueCents: Number(valueCents), ...(payment && { payment }) }
+      const named: OpenRefund = { ...known, transactionId }
       return { openRefunds: { ...openRefunds, [input.refundId]: named } }
     }
     case 'refund.answered':
@@ -576,8 +607,7 @@ function factsOfReported(
     const cents = Number(reported.valueCents)
     return withReturn(cashIn, returnId, { state: 'elsewhere', cents, ...keptDoubt(cashIn, returnId) })
   }
-  const isInDoubt = when.includes('a refund may explain it') || when.includes('a return to the payer may explain it')
-  if (!isInDoubt) return withReturn(cashIn, returnId, booked(cashIn, reported))
+  if (!when.includes('a refund may explain it')) return withReturn(cashIn, returnId, booked(cashIn, reported))
   return {
     openRefunds: { ...reported.alsoOpen, ...cashIn.facts.openRefunds },
     ...withReturn(cashIn, returnId, doubtAbout(cashIn, reported)),

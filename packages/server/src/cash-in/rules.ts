@@ -32,10 +32,12 @@ export function decideCashIn(before: CashIn, input: CashInEvent, nowMs: number):
   )
 }
 
+const EMPTYING: ReadonlySet<string> = new Set(['refund.confirmed', 'refund.released', 'return.told'])
+
 /** Where the last money in suspense went back, nothing keeps the charge in doubt any more. @source rules#cash-in.desk.15 */
 function endsDoubt(decision: Decision<CashInOutcome>, input: CashInEvent, nowMs: number): Decision<CashInOutcome> {
   const { closes = [], outcome } = decision
-  if (closes.length === 0 || (input.on !== 'refund.confirmed' && input.on !== 'return.told')) return decision
+  if (closes.length === 0 || !EMPTYING.has(input.on)) return decision
   const { outcome: cashIn, ...ended } = endOfDoubt(outcome.cashIn, closes, nowMs)
   return mergeDecisions(decision, { ...ended, outcome: { ...outcome, cashIn } })
 }

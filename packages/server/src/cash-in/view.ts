@@ -2,7 +2,7 @@ import { type createCashIn, type getCashIn, maskReported } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { reasonOf } from '../engine/reason.ts'
 import { type CashIn, receivedCents, refundDeadline, statusAt } from './cash-in.ts'
-import { paidCents, refundableCents, refundedCents } from './returns.ts'
+import { paidCents, paidFeeCents, refundableCents, refundedCents } from './returns.ts'
 
 /** Rows of cash-ins as clients read them. */
 
@@ -43,7 +43,7 @@ export function detailView(cashIn: CashIn, nowMs: number): Detail {
     payerName: facts.payerName ?? null,
     payerDocument: maskReported(facts.payerDocument),
     payerIspb: facts.payerIspb ?? null,
-    feeAmountCents: Number(cashIn.feeCents),
+    feeAmountCents: Number(paidFeeCents(cashIn)),
     receivedCents: Number(receivedCents(cashIn)),
     refundedCents: Number(refundedCents(cashIn)),
     refundableCents: Number(refundableCents(cashIn)),

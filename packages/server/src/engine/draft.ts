@@ -382,16 +382,20 @@ export class Draft implements State {
  * @source rules#engine.22
  */
 function changedOperations(
-  { journals: posted = [], touches = [] }: Decision<unknown>,
+  { journals: posted = [] }: Decision<unknown>,
   writes: readonly WrittenMove[],
   ofCases: readonly (string | null)[],
 ): ReadonlySet<string> {
-  const named = new Set([...posted.map(({ operationId }) => operationId), ...ofCases, ...touches])
+  const named = new Set([...posted.map(({ operationId }) => operationId), ...ofCases])
   const changed = writes.filter(
-    ({ before, after }) => before !== undefined && (named.has(after.id) || hasTurned(before, after)),
+    ({ before, after, trigger }) =>
+      before !== undefined && (named.has(after.id) || hasTurned(before, after) || OF_MONEY.test(trigger)),
   )
   return new Set(changed.map(({ after }) => after.id))
 }
+
+/** A decision, but for a query of the bank, and what became of a refund: they change what may be decided, whatever they post here. */
+const OF_MONEY = /^(?:operator\.(?!asked_again)|refund\.(?:reserved|confirmed|released|taken))/
 
 function hasTurned(before: Operation, after: Operation): boolean {
   return before.status !== after.status || reasonOf(before) !== reasonOf(after)

@@ -221,8 +221,6 @@ export interface Decision<Outcome> {
    * @source rules#engine.19
    */
   readonly closes?: readonly string[]
-  /** Operations that it moves and whose open cases get a new version, as less of their money can be decided now. @source rules#engine.22 */
-  readonly touches?: readonly string[]
   /** Accounts whose very balance the decision used: it is decided again where they have changed since. */
   readonly exact?: readonly AccountCode[]
   /** New values of controls that the command looked at. */
@@ -347,7 +345,6 @@ export function mergeDecisions<Outcome>(
     notifications: joined(first.notifications, then.notifications),
     cases: joined(first.cases, then.cases),
     closes: joined(first.closes, then.closes),
-    touches: joined(first.touches, then.touches),
     exact: joined(first.exact, then.exact),
     controls: { ...first.controls, ...then.controls },
     allowances: joined(first.allowances, then.allowances),

@@ -1,5 +1,5 @@
 import { type DeskDecision, type EvidenceField, type GuardOf, refundIn as machine, min } from '@pixgate/spec'
-import { isCashIn, type RefundEvent, returningCents, suspendedCents } from '../cash-in/index.ts'
+import type { RefundEvent } from '../cash-in/index.ts'
 import {
   assertNamed,
   assertOpen,
@@ -14,12 +14,12 @@ import type { Target } from '../engine/follow.ts'
 import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
 import { mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/limits/limits.ts'
-import { inSuspenseCents, underWayCents } from '../unexplained/index.ts'
+import { own } from '../platform/own.ts'
 import { holderIn } from './create.ts'
 import { changesByDecision, changesByEnd } from './desk-facts.ts'
 import { refundNotification } from './notification.ts'
 import { fundsOf, type Holder, holderIdOf, isToPayer, leftCents, paymentOf, type RefundIn } from './refund-in.ts'
-import { hasSuspended, heldAgainCents, heldCents, suspendedDeparture } from './suspense.ts'
+import { hasSuspended, heldAgainCents, heldCents, inSuspenseOf, suspendedDeparture } from './suspense.ts'
 import { holderDecision } from './with-holder.ts'
 
 /** What an operator's decision on a case of a refund does. Pure: the table in the spec says which there are. */
@@ -51,18 +51,19 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'the bank has it': ({ refund: { facts } }) => facts.isAccepted === true,
   'it was never claimed': ({ refund: { facts } }) => (facts.attempts ?? 0) === 0,
   'its payment is not in suspense any more': ({ refund, holder, openCase }) =>
-    isToPayer(refund) && inSuspenseFor(refund, holder) < suspendedDeparture(refund, openCase.reference),
+    holder !== undefined &&
+    isToPayer(refund) &&
+    inSuspenseFor(refund, holder) < suspendedDeparture(refund, openCase.reference),
 }
 
 /** What is in suspense of the payment that it returns, less what other refunds return, centavos. */
-function inSuspenseFor(refund: RefundIn, holder: Holder | undefined): bigint {
+function inSuspenseFor(refund: RefundIn, holder: Holder): bigint {
   const { payment } = paymentOf(refund)
-  if (!holder || payment === undefined) return 0n
-  const own = holder.facts.openRefunds?.[refund.id] === undefined ? 0n : refund.valueCents
-  const [left, returning] = isCashIn(holder)
-    ? [suspendedCents(holder, payment), returningCents(holder, payment)]
-    : [inSuspenseCents(holder), underWayCents(holder)]
-  return left - (returning - own)
+  if (payment === undefined) return 0n
+  const listed = own(holder.facts.openRefunds, refund.id)
+  const itself = listed && !('hasFailed' in listed && listed.hasFailed) ? refund.valueCents : 0n
+  const { left, returning } = inSuspenseOf(holder, payment)
+  return left - (returning - itself)
 }
 
 function holdsFor(given: Given, guard: Guard): boolean {

@@ -8,10 +8,12 @@ import { own } from '../platform/own.ts'
 import {
   type Holder,
   isOfAnotherPayment,
+  paymentOf,
   type RefundIn,
   type RefundInInput,
   type ReturnConfirmed,
 } from './refund-in.ts'
+import { inSuspenseOf } from './suspense.ts'
 
 /** What the conditions of the table mean. Pure. */
 
@@ -19,7 +21,7 @@ import {
 export interface Given {
   readonly refund: RefundIn
   /** What has its payment; where only work is looked at nobody asks for it. */
-  readonly holder: Pick<Holder, 'facts' | 'transactionId'>
+  readonly holder: Holder
   readonly input: RefundInInput
   readonly nowMs: number
   /** Payouts and refunds are enabled. */
@@ -29,16 +31,19 @@ export interface Given {
 }
 
 /** Those that only decisions of operators have are elsewhere. */
-type Guard = Exclude<
-  GuardOf<typeof machine>,
-  DeskGuard | 'money of it is in suspense' | 'its payment is not in suspense any more' | 'an attempt may still arrive'
->
+type Guard = Exclude<GuardOf<typeof machine>, DeskGuard | 'money of it is in suspense' | 'an attempt may still arrive'>
 
 /** Whether each condition holds. @source rules#refund-in.states */
 const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   ...orderGuardsBy(({ refund, input, nowMs }: Given) => ({ order: refund, input, nowMs })),
   'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
   'the bank made it by itself': ({ refund: { detail } }) => detail.origin === 'PARTNER',
+  'its payment is not in suspense any more': ({ refund, holder }) => {
+    const { payment } = paymentOf(refund)
+    if (payment === undefined) return false
+    const { left, returning } = inSuspenseOf(holder, payment)
+    return left < returning
+  },
   'it was never claimed': ({ refund }) => isNeverClaimed(refund),
   'the time to send it is over': ({ refund, nowMs }) =>
     isUnclaimedTooLong(refund, nowMs) || isTriedLongEnough(refund.facts, nowMs),
@@ -79,7 +84,13 @@ function isReportedWithoutId({ facts }: RefundIn, { returned, isUnnamed }: Retur
   return told.includes(Number(returned.valueCents))
 }
 
-const NO_HOLDER = { facts: {}, transactionId: null }
+const NO_HOLDER = {
+  kind: 'cash_in',
+  facts: {},
+  transactionId: null,
+  endToEndId: null,
+  valueCents: 0n,
+} as unknown as Holder
 
 /** Tells whether the table has a row for what a worker may do, where it is due. */
 export function rowsForWork(refund: RefundIn, nowMs: number): (input: WorkInput) => boolean {

@@ -65,10 +65,12 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
   const canVerify = options.partner.capabilities.has('query-charge')
   const commands = createRefundInCommands({ ...options, store, isUnsupported, canVerify })
   const jobs = createRefundInJobs({ ...options, commands, store })
+  const isNearRestore = options.isAskedFirst ?? (() => false)
+  const toPayer = { terms: options.terms, isUnsupported, isNearRestore }
   return {
     handlers: createRefundInHandlers({ ...options, commands, store }),
-    cashInDecider: createCashInDecider({ terms: options.terms, isUnsupported }),
-    heldDecider: (statement) => createPayableHeldDecider({ terms: options.terms, isUnsupported }, statement),
+    cashInDecider: createCashInDecider(toPayer),
+    heldDecider: (statement) => createPayableHeldDecider(toPayer, statement),
     processNext: jobs.processNext,
     apply: async (id, input) => {
       const outcome = await commands.apply(id, [input])

@@ -148,7 +148,12 @@ function unlistedIn(state: State, { id, facts }: CashIn, refundIds: readonly str
   return Object.fromEntries(
     unlisted.map((refund) => [
       refund.id,
-      { valueCents: Number(refund.valueCents), transactionId: refund.transactionId, ...paymentOf(refund) },
+      {
+        valueCents: Number(refund.valueCents),
+        transactionId: refund.transactionId,
+        ...paymentOf(refund),
+        ...(refund.status === 'FAILED' ? { hasFailed: true } : {}),
+      },
     ]),
   )
 }

@@ -3,6 +3,7 @@ import { type CashIn, cashInDecider, returnOrdersOf } from '../cash-in/index.ts'
 import type { CaseDecider, DeskOrder } from '../desk/decider.ts'
 import type { StatementDesk } from '../desk/loose/index.ts'
 import { type Create, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
+import type { IsAskedFirst } from '../operations/first-order.ts'
 import { looksOf, taken } from '../operations/limits/limits.ts'
 import { isEnabled } from '../operations/switch.ts'
 import { sha256 } from '../platform/crypto.ts'
@@ -22,7 +23,12 @@ export interface ToPayerOptions {
   readonly terms: RefundInTerms
   /** The bank gives no payment back. */
   readonly isUnsupported: boolean
+  /** The database may have forgotten what was ordered before. */
+  readonly isNearRestore: IsAskedFirst
 }
+
+const RESTORED =
+  'the database was restored: what was returned before may be forgotten here; wait until the bank’s statement has been read'
 
 const DEADLINE_EXCEEDED = `the payment is more than ${limits.returnToPayerDays} days old: it cannot be returned through Pix`
 const WINDOW_MS = limits.returnToPayerDays * 24 * 60 * 60 * 1_000
@@ -89,7 +95,7 @@ function looksOfReturn({ terms }: ToPayerOptions, { operator, newId }: DeskOrder
  * @throws cash_out_suspended (503) · not_supported_by_bank · refund_deadline_exceeded · limit_exceeded (422)
  */
 function orderedReturn(
-  { terms, isUnsupported }: ToPayerOptions,
+  { terms, isUnsupported, isNearRestore }: ToPayerOptions,
   holder: Holder,
   { cashInId, endToEndId, paidAt }: Payment,
   { newId: id, caseId, operator, reason, amountCents: valueCents = 0n }: DeskOrder,
@@ -98,6 +104,8 @@ function orderedReturn(
 ): Omit<Decision<never>, 'outcome'> {
   if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
   if (isUnsupported) throw new Refusal('not_supported_by_bank')
+  // Which of several returns of a payment were made is known by their number alone.
+  if (isNearRestore(now)) throw new Refusal('not_possible_in_state', { message: RESTORED })
   if (now > paidAt + WINDOW_MS) throw new Refusal('refund_deadline_exceeded', { message: DEADLINE_EXCEEDED })
   const allowed = taken({ valueCents, pixKey: null, caller: operator }, terms.limits, state, now)
   const create: Create<RefundIn> = {
@@ -123,5 +131,5 @@ function orderedReturn(
       facts: { madeBy: { caller: operator, address: '' } },
     },
   }
-  return { creates: [create], touches: [holder.id], ...allowed }
+  return { creates: [create], ...allowed }
 }

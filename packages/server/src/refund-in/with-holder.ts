@@ -50,7 +50,9 @@ export function withAnswer<Kind extends Holder>(
   if (input.on !== 'work.done' || input.isUnanswered || !isCashIn(holder) || !(hasEnded || refund.facts.isAccepted))
     return decision
   const returnIds = returnsAnswered(holder, refund.id, hasEnded, now)
-  return returnIds.length === 0
+  // One that had failed is listed only while it may be a return: listed any longer, money in suspense would stay on its way for ever.
+  const isListed = hasEnded && own(holder.facts.openRefunds, refund.id) !== undefined
+  return returnIds.length === 0 && !isListed
     ? decision
     : counting(decision, { on: 'refund.answered', refundId: refund.id, returnIds, hasEnded }, now)
 }

@@ -555,6 +555,25 @@ for (const status of cashIn.states) {
   }
 }
 
+for (const cause of [
+  'charge_unclear cash-in.failed.1',
+  'charge_unclear cash-in.paid.2',
+  'bank_contradicts cash-in.refunds.5',
+  'bank_contradicts cash-in.refunds.10',
+]) {
+  test(`[cash-in.desk.14] what no answer settles is not asked about again: ${cause}`, () => {
+    assert.throws(() => decide('PAID', 'ask_again', cause, { before: credited(PAID), reference: '' }), NOT_POSSIBLE)
+  })
+}
+
+test('[cash-in.desk.12] [cash-in.desk.13] where the bank’s answer is missing the charge does not wait again, and is closed only as unpaid', () => {
+  const cause = 'charge_unclear cash-in.unknown.7'
+  const given = { inDoubtFor: 'no_answer', reference: '' } as const
+  assert.deepEqual(done(decide(DOUBT, 'ask_again', cause, given)), [`operator.asked_again ${DOUBT}`])
+  assert.equal(done(decide(DOUBT, 'close', cause, given))[1], 'doubt.decided FAILED')
+  assert.throws(() => decide(DOUBT, 'close', cause, { ...given, before: credited(PAID) }), NOT_POSSIBLE)
+})
+
 test('[cash-in.desk.13] what events reported and the bank never confirmed is forgotten with its case', () => {
   const reported = reportedPaymentsFact({ E8: { valueCents: 1, occurredAt: NOW, since: NOW } })
   for (const kind of ['payment_unconfirmed cash-in.credits.4', 'payment_unconfirmed cash-in.credits.5']) {

@@ -161,6 +161,11 @@ const TO_PAYER: CashInFacts = {
 const ONLY_E2: CashInFacts = { ...TO_PAYER, payments: { E2: 60_00 } }
 const FROM_E2 = { state: 'from_suspense', cents: 30_00, endToEndId: 'E2', refundId: 'refund-1' } as const
 const OF_E2 = { ...TOLD, endToEndId: 'E2' } as const
+/** Of E2, R$ 60,00, R$ 20,00 were accepted as the payment and the rest was written off. */
+const ACCEPTED_IN_PART = {
+  endToEndId: 'E2',
+  facts: { payments: { E2: 60_00 }, acceptedCents: 20_00, decidedPayments: { E2: 40_00 } },
+} as const
 const DECIDED = { payments: { E1: 30_00 }, decidedPayments: { E1: 30_00 } }
 
 /** What must come of each input, written by hand: nothing here is read from the table of the machine. */
@@ -416,6 +421,9 @@ const CONDITIONS: readonly (readonly [name: string, before: CashIn, input: CashI
   ['[cash-in.returns.10] what the bank answers of a refund of that amount ends the doubt: it is the bank’s own', at('PAID', { facts: { ...TO_PAYER, returns: { D1: { ...IN_DOUBT, payment: 'E2', answered: ['refund-1'] } } } }), OF_E2, 'PAID arrival_returned'],
   ['[cash-in.returns.10] a refund that failed and may have arrived may be it, too', at('PAID', { facts: { ...TO_PAYER, openRefunds: {} } }), { ...OF_E2, alsoOpen: { 'refund-1': E2_RETURNING } }, 'PAID'],
   ['[cash-in.returns.10] of another payment it is none of them', at('PAID', { facts: { ...TO_PAYER, payments: { ...TO_PAYER.payments, E3: 30_00 } } }), { ...TOLD, endToEndId: 'E3' }, 'PAID arrival_returned'],
+  ['[cash-in.refunds.9] of a payment that was accepted in part and written off else, the merchant bears the accepted part', at('PAID', ACCEPTED_IN_PART), { ...TOLD, endToEndId: 'E2', valueCents: 20_00n }, 'PAID'],
+  ['[cash-in.refunds.9] and not one centavo more', at('PAID', ACCEPTED_IN_PART), { ...TOLD, endToEndId: 'E2', valueCents: 20_01n }, 'PAID left_unattributed debit_in_suspense'],
+  ['[cash-in.refunds.12] what is still in suspense of it goes back first', at('PAID', { ...ACCEPTED_IN_PART, facts: { ...ACCEPTED_IN_PART.facts, decidedPayments: {} } }), { ...TOLD, endToEndId: 'E2', valueCents: 40_00n }, 'PAID arrival_returned'],
   ['[cash-in.refunds.9] of two payments, none of them credited, it is not guessed which went back', at(CONFLICT, { facts: { payments: { E1: 60_00, E2: 40_00 } } }), { ...TOLD, endToEndId: null }, 'RECONCILIATION_REQUIRED conflict left_unattributed debit_in_suspense'],
 ]
 

@@ -346,6 +346,13 @@ for (const status of SENT_STATES) {
   }
 }
 
+test('[cash-out.desk.10] of a return that may be known no answer settles which it is', () => {
+  for (const status of ['CONFIRMED', 'REVERSED', DOUBT] as const) {
+    const ask = () => decide(status, 'ask_again', 'bank_contradicts cash-out.reversal.5')
+    assert.throws(ask, { code: 'not_possible_in_state' })
+  }
+})
+
 test('[cash-out.desk.11] [desk.5] a decision leaves other cases open, and the doubt while one of those that cast it is', () => {
   const close = (before: Partial<CashOut>, others: readonly OpenCase[] = []) =>
     decide(DOUBT, 'close', 'bank_contradicts cash-out.confirmed.2', { before, others })

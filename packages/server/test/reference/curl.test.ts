@@ -169,22 +169,25 @@ const DAY_KNOWN_AFTER_MS = 15 * 60_000
 
 /** What is decided about cases: at once, or by two people from an amount on. */
 async function cases({ run, variables }: Shell, pix: World): Promise<void> {
-  const openCase = async (value: string) => {
-    const { id } = await pix.paid(value, { externalId: `paid-twice-${value}` })
-    await pix.bankAction(`charges/${id}/pay`)
+  const openCase = async (reais: number) => {
+    const { id } = await pix.charge(String(reais), { externalId: `overpaid-${reais}` })
+    await pix.bankAction(`charges/${id}/pay`, { valueCents: reais * 100 + 50_00 })
     for (;;) {
       const { data } = await run('listCases')
-      if (data.length > 0) return data[0].id
+      const found = data.find(({ operation }: { operation: { id: string } | null }) => operation?.id === id)
+      if (found) return found.id
     }
   }
-  variables.CASE_ID = await openCase('10.00')
+  // What the example accepts.
+  variables.CASE_ID = await openCase(100)
   await run('decideCase', (await run('getCase')).version)
-  variables.CASE_ID = await openCase(String(PROPOSED_REAIS))
+  await run('noteCase')
+  variables.CASE_ID = await openCase(PROPOSED_REAIS)
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
   const path = `/operator/cases/${variables.CASE_ID}`
   const propose = async () => {
     const { version } = (await pix.call('GET', path, undefined, ana)).body
-    const body = { decision: 'credit', reason: 'the tests', version }
+    const body = { decision: 'accept', amountCents: PROPOSED_REAIS * 100, reason: 'the tests', version }
     variables.PROPOSAL_ID = (await pix.call('POST', `${path}/decisions`, body, ana)).body.proposalId
   }
   await propose()

@@ -283,6 +283,13 @@ for (const status of STATES) {
   })
 }
 
+test('[refund-in.desk.8] of a return that was booked as another one no answer settles which it is', () => {
+  for (const status of STATES) {
+    const ask = () => decide(status, 'ask_again', 'bank_contradicts refund-in.doubt.3', { inDoubtFor: 'conflict' })
+    assert.throws(ask, { code: 'not_possible_in_state' })
+  }
+})
+
 /** The last case of a refund under way is closed: why it is in doubt then, when it is due, and what of it is open. */
 function afterTheLast(facts: RefundInFacts) {
   const order = { inDoubtFor: 'conflict', facts } as const

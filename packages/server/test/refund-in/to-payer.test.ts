@@ -6,7 +6,7 @@ import { refundableCents, refundedCents, returningCents, suspendedCents } from '
 import type { DeskOrder } from '../../src/desk/decider.ts'
 import type { OpenCase, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
-import { statusQueryOf } from '../../src/operations/status-query.ts'
+import { statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { orderId } from '../../src/platform/order-id.ts'
 import type { RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
@@ -47,7 +47,7 @@ function order(given: Given = {}) {
   const facts = { occurredAt: paidAt }
   const named = { facts, amountCents: 30_00n, newId: REFUND_ID, ...ofOrder }
   const { openCase, order } = ordered('return_to_payer', KIND, 'E2', named)
-  const decider = createCashInDecider({ terms, isUnsupported })
+  const decider = createCashInDecider({ terms, isUnsupported, isNearRestore: () => false })
   return { ...decider.decide(cashIn, openCase, order, state, NOW), looks: decider.looks(cashIn, openCase, order) }
 }
 
@@ -114,7 +114,7 @@ test('[cash-in.desk.3] a payment goes back for 90 days, by its own time', () => 
   assert.equal(order({ paidAt: NOW - last }).creates?.length, 1)
   assert.throws(() => order({ paidAt: NOW - last - 1 }), { code: 'refund_deadline_exceeded' })
   const { openCase, order: untimed } = ordered('return_to_payer', KIND, 'E2', { amountCents: 30_00n })
-  const decider = createCashInDecider({ terms: refundTerms(), isUnsupported: false })
+  const decider = createCashInDecider({ terms: refundTerms(), isUnsupported: false, isNearRestore: () => false })
   const at = (createdAt: number) => decider.decide({ ...inDoubt(), createdAt }, openCase, untimed, stateOf(), NOW)
   assert.equal(at(NOW - last).creates?.length, 1, 'where its time is not told the charge’s counts')
   assert.throws(() => at(NOW - last - 1), { code: 'refund_deadline_exceeded' })
@@ -140,7 +140,7 @@ test('[cash-in.desk.3] [limits.4] caps bind it as any refund', () => {
 })
 
 test('[cash-in.desk.3] every other decision orders nothing', () => {
-  const decider = createCashInDecider({ terms: refundTerms(), isUnsupported: true })
+  const decider = createCashInDecider({ terms: refundTerms(), isUnsupported: true, isNearRestore: () => false })
   const { openCase, order: other } = ordered('write_off', KIND, 'E2')
   const decision = decider.decide(inDoubt(), openCase, other, OFF, NOW)
   assert.deepEqual([decision.creates, decider.looks(inDoubt(), openCase, other).controls], [[], undefined])
@@ -282,6 +282,17 @@ test('[cash-in.refunds.12] with another reference, or of another amount, it is t
 test('[cash-in.refunds.9] more than is left in suspense beside what is on its way back is a case', () => {
   const { state, kinds } = told(UNDER_WAY, { valueCents: 30_01n })
   assert.deepEqual([state, kinds], ['in_suspense', ['left_unattributed', 'debit_in_suspense']])
+})
+
+test('[cash-in.returns.3] a refund that failed is on its way no more once the bank answered of it, whatever the return was', () => {
+  const failed = toPayer('FAILED', { facts: statusQueryFact('in_flight'), dueAt: NOW })
+  for (const returns of [{}, { D1: { state: 'at_refund', cents: 30_00 } }] as const) {
+    const { holder: cashIn, moves } = apply(failed, { ...UNDER_WAY, returns }, { on: 'work.done' })
+    assert.ok(moves?.some(({ trigger }) => trigger === 'refund.answered'))
+    assert.deepEqual([cashIn.facts.openRefunds, returningCents(cashIn, 'E2')], [{}, 0n])
+    const unanswered = apply(failed, { ...UNDER_WAY, returns }, { on: 'work.done', isUnanswered: true })
+    assert.equal(returningCents(unanswered.holder, 'E2'), 30_00n)
+  }
 })
 
 /** It was reported a quarter of an hour ago. */

@@ -329,6 +329,7 @@ const PARTICULAR: readonly Row[] = [
   },
 
   { operation: 'getCase', code: 'not_found', request: (pix) => send(pix, 'getCase') },
+  { operation: 'noteCase', code: 'not_found', request: (pix) => send(pix, 'noteCase') },
   { operation: 'decideCase', code: 'not_found', request: (pix) => send(pix, 'decideCase') },
   {
     operation: 'decideCase',

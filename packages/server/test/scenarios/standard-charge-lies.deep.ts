@@ -157,9 +157,7 @@ for (const { name, telling, isPaid = true, stands, decisions = [], ends = CREDIT
     assert.deepEqual(await pix.stands(path), stands)
 
     pix.tell()
-    for (const [kind, decision, amountCents] of decisions) {
-      await pix.decide(kind, decision, { ...(amountCents !== undefined && { amountCents }) })
-    }
+    for (const [kind, decision, amountCents] of decisions) await pix.decide(kind, decision, amountCents)
     await pix.pass(MINUTES_MS)
     const { balances, cases } = await pix.stands(path)
     assert.deepEqual([balances, cases], [ends, []])

@@ -4,7 +4,7 @@ import { balances } from '../support/books.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
 import { stepUntil } from '../support/stepping.ts'
-import { ADMIN_TOKEN, type WorldOptions, world } from '../support/world.ts'
+import { ADMIN_TOKEN, type World, type WorldOptions, world } from '../support/world.ts'
 
 /** Money in suspense: what a charge keeps of it, and what goes back to its payer through the bank. */
 
@@ -58,6 +58,14 @@ async function suspended(t: TestContext, { payments, bank }: Given) {
       return sent.map(({ valueCents }: { readonly valueCents: number }) => valueCents)
     },
   }
+}
+
+/** Payouts and refunds are suspended, or go on. */
+async function turn(pix: World, enabled: boolean): Promise<void> {
+  const { version } = (await pix.call('GET', '/operator/cash-out-switch', undefined, ADMIN)).body
+  const order = { enabled, reason: 'the bank is looked at', version }
+  const { status, body } = await pix.call('PUT', '/operator/cash-out-switch', order, ADMIN)
+  assert.equal(status, 200, JSON.stringify(body))
 }
 
 const codeOf = ({ status, body }: { readonly status: number; readonly body: { readonly code?: string } }) => [
@@ -150,12 +158,9 @@ test('[cash-in.desk.3] no more is returned or accepted than is in suspense, and 
 
 test('[cash-in.desk.3] nothing is returned while payouts and refunds are off, nor 90 days after the payment', async (t) => {
   const { pix, decide, refunds } = await suspended(t, { payments: [150_00] })
-  const off = { enabled: false, reason: 'the bank is looked at' }
-  assert.equal((await pix.call('PUT', '/operator/cash-out-switch', off, ADMIN)).status, 200)
+  await turn(pix, false)
   assert.deepEqual(codeOf(await decide('return_to_payer', 50_00)), [503, 'cash_out_suspended'])
-  const { version } = (await pix.call('GET', '/operator/cash-out-switch', undefined, ADMIN)).body
-  const on = await pix.call('PUT', '/operator/cash-out-switch', { ...off, enabled: true, version }, ADMIN)
-  assert.equal(on.status, 200, JSON.stringify(on.body))
+  await turn(pix, true)
   await pix.later(90 * 24 * HOUR + 1_000)
   assert.deepEqual(codeOf(await decide('return_to_payer', 50_00)), [422, 'refund_deadline_exceeded'])
   assert.deepEqual(await refunds(), [])
@@ -185,5 +190,44 @@ test('[cash-in.refunds.12] a payment in suspense that the bank gives back by its
   assert.equal((await charge()).failureCode, 'returned_to_payer')
   assert.deepEqual(await cases(pix.database), ['payment_in_suspense (closed)'])
   assert.deepEqual(await balances(pix.database), {})
+  await pix.assertBooksAgree()
+})
+
+test('[desk.36] [engine.22] a return that is ordered changes the case: the same decision sent again, by whomever, is not made', async (t) => {
+  const { pix, caseId, ana, sentBack, ends } = await suspended(t, { payments: [150_00] })
+  const bia = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Bia')}` }
+  const { version } = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
+  const asked = { decision: 'return_to_payer', version, reason: 'as the payer wants', amountCents: 50_00 }
+  const decide = (headers: Record<string, string>) =>
+    pix.call('POST', `/operator/cases/${caseId}/decisions`, asked, headers)
+  const both = await Promise.all([ana, bia].map(decide))
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409])
+  assert.deepEqual(codeOf(await decide(ana)), [409, 'case_changed'])
+  const ordered = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body.version
+  await ends('CONFIRMED')
+  const confirmed = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body.version
+  assert.equal(new Set([version, ordered, confirmed]).size, 3, 'what became of it changes it, too')
+  assert.deepEqual(await sentBack(), [50_00])
+})
+
+test('[refund-in.states.2] a return that the bank has meanwhile made by itself is not sent', async (t) => {
+  const { pix, id, decide, sentBack, refunds } = await suspended(t, { payments: [150_00] })
+  assert.equal((await decide('accept', 100_00)).status, 200)
+  assert.equal((await decide('return_to_payer', 50_00)).status, 200)
+  await turn(pix, false)
+  await pix.bankAction(`charges/${id}/return`, { valueCents: 50_00, nature: 'MED_FRAUDE' })
+  for (let second = 0; (await balances(pix.database)).suspense_in !== undefined; second++) {
+    assert.ok(second < 200, 'it is not taken from suspense')
+    await pix.later(1_000)
+  }
+  await turn(pix, true)
+  for (let hour = 0; hour < 26; hour++) await pix.later(HOUR)
+  assert.deepEqual(await sentBack(), [])
+  assert.deepEqual(
+    (await refunds()).map(({ status }: { readonly status: string }) => status),
+    ['FAILED'],
+  )
+  assert.deepEqual(await cases(pix.database), ['payment_in_suspense (closed)'])
+  assert.deepEqual(await balances(pix.database), { available: 100_00n, settlement: -100_00n })
   await pix.assertBooksAgree()
 })

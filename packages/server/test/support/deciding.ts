@@ -92,7 +92,7 @@ function decided(
 
 function deciderOf({ kind }: Operation): CaseDecider {
   const deciders = {
-    cash_in: createCashInDecider({ terms: refundTerms(), isUnsupported: false }),
+    cash_in: createCashInDecider({ terms: refundTerms(), isUnsupported: false, isNearRestore: () => false }),
     cash_out: cashOutDecider,
     refund_in: refundInDecider,
   }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import type { DeskDecision, LooseDecision } from '@pixgate/spec'
 import { decidingOver } from '../desk/loose/fixture.ts'
 import { balances } from './books.ts'
 import { cases, notifiedStatuses } from './evidence.ts'
 import { type LyingBank, lyingBank, type Telling, type Told } from './lying-bank.ts'
 import { underOrderIds } from './order-ids.ts'
 import { callbackAddress } from './standard-bank.ts'
-import { type World, type WorldOptions, world } from './world.ts'
+import { ADMIN_TOKEN, type World, type WorldOptions, world } from './world.ts'
 
 /** An end-to-end id of a payment that nobody made. */
 export const FOREIGN = 'E99999999202611221210aaaaaaaaaaa'
@@ -22,7 +23,8 @@ export interface Standing {
 
 /** A world at a bank of the standard, which tells what a test says. */
 export interface LyingEfi extends World, LyingBank {
-  readonly decide: ReturnType<typeof decidingOver>['decide']
+  /** Decides the only open case of a kind. */
+  decide(kind: string, decision: DeskDecision | LooseDecision, amountCents?: number): Promise<void>
   /** Lets so much time pass, in steps. */
   pass(ms: number, stepMs?: number): Promise<void>
   /** Sends a callback of one item, which makes the service ask. */
@@ -42,7 +44,13 @@ export async function lyingEfi(
   return {
     ...pix,
     ...bank,
-    decide: decidingOver(pix).decide,
+    decide: async (kind, decision, amountCents) => {
+      const { caseId, ...order } = await decidingOver(pix).order(kind, decision)
+      const asked = amountCents === undefined ? order : { ...order, amountCents }
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+      const { status, body } = await pix.call('POST', `/operator/cases/${caseId}/decisions`, asked, headers)
+      assert.equal(status, 200, JSON.stringify(body))
+    },
     pass: async (ms, stepMs = 60_000) => {
       for (let passedMs = 0; passedMs < ms; passedMs += stepMs) await pix.later(stepMs)
     },

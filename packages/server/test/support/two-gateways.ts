@@ -103,11 +103,7 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
     paid: (...valuesCents) => Promise.all(valuesCents.map(paid)),
     settle: async () => {
       for (const service of services) service.startWorkers()
-      // What goes back from suspense is not reserved.
-      const isBusy = async () =>
-        (await balances(database)).reserved !== undefined ||
-        (await unfinishedIn(database)).some((what) => what.startsWith('refund_in '))
-      while (await isBusy()) await realPause.for(GLANCE_MS)
+      while (await isSending(database)) await realPause.for(GLANCE_MS)
       const { settlement = 0n } = await balances(database)
       assert.equal(BigInt((await atTheBank({ path: '/balance' })).availableCents), -settlement)
       await assertBooks(database)
@@ -116,6 +112,12 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
 }
 
 const GLANCE_MS = 5
+
+/** Whether money is on its way out. What goes back from suspense is not reserved. */
+async function isSending(database: Database): Promise<boolean> {
+  if ((await balances(database)).reserved !== undefined) return true
+  return (await unfinishedIn(database)).some((what) => what.startsWith('refund_in '))
+}
 
 async function ask(url: string, token: string, { method = 'GET', body, headers }: Request): Promise<Answer> {
   const response = await fetch(url, {

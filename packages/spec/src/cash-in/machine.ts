@@ -81,6 +81,8 @@ export const cashIn = machine({
     ...deskGuards,
     'the merchant has a payment of it': 'a payment of it was credited to the merchant',
     'a payment is credited': 'a payment was credited, and the merchant notified of it',
+    'all of the payment is in suspense':
+      'nothing of the payment was accepted, returned, written off or handed over, and no return of it is under way',
     'a return of it is under way':
       'an operator ordered that it goes back to its payer, and the bank has not said what became of that',
     'part of it went back, or may': 'part of its payment went back or is in suspense, or a refund of it is under way',
@@ -111,17 +113,15 @@ export const cashIn = machine({
     'answer contradicts': 'the bank tells it in an answer that contradicts what was asked',
     'return restated': 'this return id was booked before, with another amount',
     'returns exceed the payment': 'all that went back together exceeds the value',
-    'a return to the payer may explain it':
-      'an operator ordered that this payment, in suspense, goes back to its payer, of this very amount, and the bank has not said what became of that',
     'a refund may explain it':
-      'a refund of this payment is open, or failed and may have arrived, and of this very amount, and no reference tells that the return is not its own',
+      'a refund of this payment, by the merchant or by an operator, is open, or failed and may have arrived, and of this very amount, and no reference tells that the return is not its own',
     'it was held before':
       'what was there of it was held for 15 minutes before, and let go as no refund was it: each return is held once',
     'money of it is held':
       'it was not known for 15 minutes whose it is, and what was there of it is held; or it was told without an id before, and is in suspense',
     'payment is in suspense': 'as much as the bank gave back is in suspense of that payment',
     'payment cannot be identified':
-      'which of several payments the bank gave back is not told, or it is not the credited one and less of it is in suspense than went back',
+      'which of several payments the bank gave back is not told; or it is not the credited one and less of it is in suspense than went back; or more went back than an operator accepted, who decided the rest otherwise',
     'return has no id': 'the bank told no return id, so that it could be told again as another return',
     'return may be known': 'a return of the same amount was booked or is in doubt, or a refund is under way',
   },
@@ -195,10 +195,9 @@ export const cashIn = machine({
     { from: ANY, on: 'return.told', when: 'movement belongs to another operation', to: 'same', opens: 'movement_elsewhere', rule: 'cash-in.refunds.11', says: 'A return id that is booked on another operation is not booked a second time: a case.' },
     { from: ANY, on: 'return.told', when: ['return has no id', 'return may be known'], to: 'same', opens: 'bank_contradicts', rule: 'cash-in.refunds.10', says: 'Where a return of that amount was booked, in suspense too, or is in doubt, or a refund is under way, one without an id may be that one: then it is a case only.' },
     { from: ANY, on: 'return.told', when: 'return has no id', to: 'same', posts: 'left_unattributed', opens: 'debit_in_suspense', rule: 'cash-in.refunds.10', says: 'A return of the bank’s own without an id, of which the bank cannot be asked, is in suspense and a case. Where a return of that amount is reported with its id afterwards it is that one: it is booked as what it is, and its suspense (J12k) and its case end.' },
-    { from: CREDITED, on: 'return.told', when: 'a return to the payer may explain it', to: 'same', rule: 'cash-in.returns.10', says: 'While an operator has money in suspense returned to its payer, a return of that payment and amount may be that refund, of which the bank is asked at once.' },
+    { from: CREDITED, on: 'return.told', when: 'a refund may explain it', to: 'same', rule: 'cash-in.returns.1', says: 'It is in doubt while a refund of this payment may be it. Nothing is booked yet, and every such refund is asked about at once. The merchant is notified once it is known.' },
     { from: CREDITED, on: 'return.told', when: 'payment is in suspense', to: 'same', posts: 'arrival_returned', rule: 'cash-in.refunds.12', says: 'What the bank gives back of a payment that is in suspense is taken from suspense; the merchant, who was not credited with it, is not debited. The case closes when nothing is left. Without an end-to-end id the only payment is meant.' },
     { from: ANY, on: 'return.told', when: 'payment cannot be identified', to: 'same', posts: 'left_unattributed', opens: 'debit_in_suspense', rule: 'cash-in.refunds.9', says: 'Where it is not reported which of several payments went back, or more went back than is in suspense of it, what left is in suspense and a case. So is what goes back of a payment that an operator has credited or written off, whatever the status; of one that was attributed it is the other charge’s return. While a payment of the charge is still to be verified such a return waits.' },
-    { from: CREDITED, on: 'return.told', when: 'a refund may explain it', to: 'same', rule: 'cash-in.returns.1', says: 'It is in doubt while a refund of this payment may be it. Nothing is booked yet, and every such refund is asked about at once. The merchant is notified once it is known.' },
     { from: CREDITED, on: 'return.told', when: 'returns exceed the payment', to: 'same', opens: 'bank_contradicts', rule: 'cash-in.refunds.5', says: 'More than the value may go back by the bank’s own returns too; then it is a case.' },
     { from: CREDITED, on: 'return.told', to: 'same', rule: 'cash-in.returns.2', says: 'Where no refund can be it any more, as each ended otherwise or has another reference, it is the bank’s own (J12). So is one of another amount than any refund under way, at once.' },
     { from: ANY, on: 'return.unexplained', when: 'it was held before', to: 'same', opens: 'return_unexplained', rule: 'cash-in.returns.4', says: 'Told again it is a case once more, and nothing is held.' },

@@ -184,6 +184,28 @@ export const truthChecks: readonly Check[] = [
          AND NOT EXISTS (SELECT FROM "case" c WHERE c.operation_id = s.operation_id AND c.closed_at IS NULL)`,
   },
   {
+    name: 'suspense-amounts',
+    meaning:
+      'Of a charge as much is in suspense as its payments left there: what was not credited, decided or returned.',
+    sql: `
+      WITH booked AS (
+        SELECT coalesce((o.detail ->> 'from')::uuid, o.id) AS id, sum(e.amount_cents) AS cents
+          FROM entry e JOIN operation o ON o.id = e.operation_id
+         WHERE e.account_id = (SELECT id FROM account WHERE code = 'suspense_in') GROUP BY 1
+      ), known AS (
+        SELECT o.id, (SELECT sum(p.value::bigint - coalesce((o.facts -> 'decidedPayments' ->> p.key)::bigint, 0)
+                                 - CASE WHEN p.key = o.end_to_end_id
+                                        THEN coalesce((o.facts ->> 'acceptedCents')::bigint, o.value_cents) ELSE 0 END)
+                        FROM jsonb_each_text(o.facts -> 'payments') p)
+                     - coalesce((SELECT sum((r.value ->> 'cents')::bigint) FROM jsonb_each(coalesce(o.facts -> 'returns', '{}')) r
+                                  WHERE r.value ->> 'state' = 'from_suspense'), 0) AS cents
+          FROM operation o WHERE o.kind = 'cash_in' AND jsonb_typeof(o.facts -> 'payments') = 'object'
+      )
+      SELECT concat_ws(' ', id, 'has', coalesce(b.cents, 0), 'in suspense, and its payments left', coalesce(k.cents, 0)) AS what
+        FROM known k LEFT JOIN booked b USING (id)
+       WHERE coalesce(b.cents, 0) <> coalesce(k.cents, 0)`,
+  },
+  {
     name: 'idempotency-keys',
     meaning: 'No Idempotency-Key made two operations within 24 hours.',
     sql: `
