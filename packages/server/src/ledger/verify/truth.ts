@@ -186,7 +186,7 @@ export const truthChecks: readonly Check[] = [
   {
     name: 'suspense-amounts',
     meaning:
-      'Of a charge as much is in suspense as its payments left there: what was not credited, decided or returned.',
+      'Of a charge, or of an adjustment that holds a payment, as much is in suspense as its payments left there: what was not credited, decided or returned.',
     sql: `
       WITH booked AS (
         SELECT coalesce((o.detail ->> 'from')::uuid, o.id) AS id, sum(e.amount_cents) AS cents
@@ -200,6 +200,12 @@ export const truthChecks: readonly Check[] = [
                      - coalesce((SELECT sum((r.value ->> 'cents')::bigint) FROM jsonb_each(coalesce(o.facts -> 'returns', '{}')) r
                                   WHERE r.value ->> 'state' = 'from_suspense'), 0) AS cents
           FROM operation o WHERE o.kind = 'cash_in' AND jsonb_typeof(o.facts -> 'payments') = 'object'
+        UNION ALL
+        SELECT o.id, CASE WHEN o.status IN ('HELD', 'SUSPENDED')
+                          THEN o.value_cents - coalesce((SELECT sum((r.value ->> 'cents')::bigint)
+                                                           FROM jsonb_each(o.facts -> 'returns') r), 0)
+                          ELSE 0 END
+          FROM operation o WHERE o.kind = 'adjustment' AND o.detail ? 'movementId'
       )
       SELECT concat_ws(' ', id, 'has', coalesce(b.cents, 0), 'in suspense, and its payments left', coalesce(k.cents, 0)) AS what
         FROM known k LEFT JOIN booked b USING (id)
