@@ -21,7 +21,7 @@ test('[ledger.releases] these journals make what a merchant may spend grow, and 
     refund_in_released: 'hold',
     return_known: 'hold',
     adjustment_credited: 'credit',
-    clearing_credited: 'credit',
+    held_credited: 'credit',
   })
 })
 
@@ -64,7 +64,7 @@ test('[ledger.releases] these rules free or credit money, and no other', () => {
       'refund-in.desk.3',
       'refund-in.desk.5',
       'adjustment.states.1',
-      'adjustment.clearing.3',
+      'adjustment.held.5',
     ],
   )
 })
