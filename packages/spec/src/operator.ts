@@ -53,7 +53,6 @@ export const adjustment = machine({
   // biome-ignore format: one line of the table is one line
   lines: [
     { from: null, on: 'operator.credited', to: 'CREDITED', posts: 'adjustment_credited', rule: 'adjustment.states.1', says: 'What came in is `CREDITED`: it is free at once and repays a debt first. The ledger shows an `ADJUSTMENT` with the reason.' },
-    { from: null, on: 'operator.debited', to: 'DEBITED', posts: 'adjustment_debited', rule: 'adjustment.states.2', says: 'What went out is `DEBITED`. The merchant’s servers are notified of neither.' },
 
     // Incoming money that nothing explains.
     { from: null, on: 'line.unexplained', to: 'HELD', posts: 'held_arrived', opens: 'unexplained_credit', rule: 'adjustment.held.1', says: 'Incoming money that nothing explains is held in suspense, and is a case. That claims no movement: an operation that turns out to be paid by it books it as its own.' },
@@ -72,6 +71,7 @@ export const adjustment = machine({
     { from: null, on: 'operator.debited', when: ['it left', 'of a movement'], to: 'BORNE', posts: 'debit_borne', rule: 'adjustment.differences.1', says: 'Outgoing money that nothing explains is booked when it is decided who bears it: the merchant, who owes what the balance does not have,' },
     { from: null, on: 'operator.written_off', when: ['it left', 'of a movement'], to: 'LOST', posts: 'debit_written_off', rule: 'adjustment.differences.1', says: 'or the house.' },
     { from: null, on: 'operator.debited', when: 'it left', to: 'BORNE', posts: 'difference_borne', rule: 'adjustment.differences.2', says: 'So is what the bank has less than the books have of a movement, and what left after all, once an operator had taken its booking back.' },
+    { from: null, on: 'operator.debited', to: 'DEBITED', posts: 'adjustment_debited', rule: 'adjustment.states.2', says: 'What went out is `DEBITED`. The merchant’s servers are notified of neither.' },
     { from: null, on: 'operator.written_off', when: 'it left', to: 'LOST', posts: 'difference_lost', rule: 'adjustment.differences.2', says: 'It is a loss where the house bears it.' },
     { from: null, on: 'operator.written_off', to: 'GAINED', posts: 'difference_gained', rule: 'adjustment.differences.3', says: 'What the bank has more is a gain of the house where the merchant is not credited with it.' },
   ],

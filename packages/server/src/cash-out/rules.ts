@@ -174,10 +174,10 @@ function recogniseConfirmation(
   // In doubt that may be what was booked: nobody kept to whom it went. What an operator decided is decided.
   const isDecided = own(cashOut.facts.decidedMovements, endToEndId) !== undefined
   const isToAnother = recipientDiffers && cashOut.status !== 'RECONCILIATION_REQUIRED' && !isDecided
-  const isElsewhere = own(cashOut.facts.elsewhere, endToEndId) === Number(valueCents)
-  if (!isElsewhere && (booked !== valueCents || isToAnother)) return input
+  const hasOther = own(cashOut.facts.elsewhere, endToEndId) === Number(valueCents)
+  if (!hasOther && (booked !== valueCents || isToAnother)) return input
   const isAwaited = cashOut.status === 'DISPATCHED' || cashOut.status === 'PROVIDER_RESULT_UNKNOWN'
-  return (isDecided || isElsewhere) && isAwaited ? acceptanceIn(input, cashOut.facts) : 'IGNORED'
+  return (isDecided || hasOther) && isAwaited ? acceptanceIn(input, cashOut.facts) : 'IGNORED'
 }
 
 function toSomebodyElse(input: ConfirmedInput): ConfirmedInput {

@@ -126,7 +126,7 @@ const credited = (facts: CashInFacts): Partial<CashIn> => ({ endToEndId: 'E1', f
 const andEnds = (status: CashInStatus) => (status === DOUBT ? ['doubt.decided PAID'] : [])
 
 /** The amount that the merchant is told of. */
-function toldCents({ notifications = [] }: Decision<unknown>): unknown {
+function notifiedCents({ notifications = [] }: Decision<unknown>): unknown {
   return JSON.parse(notifications[0]?.body.toString() ?? '{}').event?.value_cents
 }
 
@@ -325,13 +325,13 @@ for (const kind of ARRIVED) {
     const { operation } = decision.outcome
     assert.deepEqual([paidCents(operation), suspendedCents(operation, 'E2')], [60_00n, 90_00n])
     assert.equal(refundableCents(operation), 60_00n, 'so much may be refunded')
-    assert.equal(toldCents(decision), 60_00, 'and so much is told')
+    assert.equal(notifiedCents(decision), 60_00, 'and so much is told')
     assert.deepEqual(
       operation.openCases?.map(({ id }) => id),
       [`case of ${kind}`],
     )
   })
-  test(`[cash-in.desk.1] while another case casts a doubt it stays in doubt: ${kind}`, () => {
+  test(`[cash-in.desk.1] while another case casts one it stays so: ${kind}`, () => {
     const before = { facts: { payments: { E2: 100_00 } } }
     const decision = accept(100_00n, { before, others: [KEEPING] })
     assert.deepEqual(done(decision), [

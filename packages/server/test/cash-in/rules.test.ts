@@ -417,12 +417,11 @@ const CONDITIONS: readonly (readonly [name: string, before: CashIn, input: CashI
   ['[cash-in.refunds.12] from suspense goes back what is there of the payment', at('PAID', { facts: E2_PARTLY_BACK }), { ...OF_E2, valueCents: 29_99n }, 'PAID arrival_returned'],
   ['[cash-in.refunds.9] and no more', at('PAID', { facts: E2_PARTLY_BACK }), OF_E2, 'PAID left_unattributed debit_in_suspense'],
   ['[cash-in.refunds.12] while a part of it is being returned, another amount goes back of what is left', at('PAID', { facts: TO_PAYER }), { ...OF_E2, valueCents: 29_99n }, 'PAID arrival_returned'],
-  ['[cash-in.refunds.9] and no more than that', at('PAID', { facts: TO_PAYER }), { ...OF_E2, valueCents: 30_01n }, 'PAID left_unattributed debit_in_suspense'],
-  ['[cash-in.returns.10] what the bank answers of a refund of that amount ends the doubt: it is the bank’s own', at('PAID', { facts: { ...TO_PAYER, returns: { D1: { ...IN_DOUBT, payment: 'E2', answered: ['refund-1'] } } } }), OF_E2, 'PAID arrival_returned'],
-  ['[cash-in.returns.10] a refund that failed and may have arrived may be it, too', at('PAID', { facts: { ...TO_PAYER, openRefunds: {} } }), { ...OF_E2, alsoOpen: { 'refund-1': E2_RETURNING } }, 'PAID'],
-  ['[cash-in.returns.10] of another payment it is none of them', at('PAID', { facts: { ...TO_PAYER, payments: { ...TO_PAYER.payments, E3: 30_00 } } }), { ...TOLD, endToEndId: 'E3' }, 'PAID arrival_returned'],
-  ['[cash-in.refunds.9] of a payment that was accepted in part and written off else, the merchant bears the accepted part', at('PAID', ACCEPTED_IN_PART), { ...TOLD, endToEndId: 'E2', valueCents: 20_00n }, 'PAID'],
-  ['[cash-in.refunds.9] and not one centavo more', at('PAID', ACCEPTED_IN_PART), { ...TOLD, endToEndId: 'E2', valueCents: 20_01n }, 'PAID left_unattributed debit_in_suspense'],
+  ['[cash-in.refunds.12] also of what is being returned, which is not sent then', at('PAID', { facts: TO_PAYER }), { ...OF_E2, valueCents: 30_01n }, 'PAID arrival_returned'],
+  ['[cash-in.returns.1] what the bank answers of a refund of that amount ends that: it is the bank’s own', at('PAID', { facts: { ...TO_PAYER, returns: { D1: { ...IN_DOUBT, payment: 'E2', answered: ['refund-1'] } } } }), OF_E2, 'PAID arrival_returned'],
+  ['[cash-in.returns.1] a refund that failed and may have arrived may be it, too', at('PAID', { facts: { ...TO_PAYER, openRefunds: {} } }), { ...OF_E2, alsoOpen: { 'refund-1': E2_RETURNING } }, 'PAID'],
+  ['[cash-in.returns.1] of another payment it is none of them', at('PAID', { facts: { ...TO_PAYER, payments: { ...TO_PAYER.payments, E3: 30_00 } } }), { ...TOLD, endToEndId: 'E3' }, 'PAID arrival_returned'],
+  ['[cash-in.refunds.9] of a payment that was accepted in part and written off else it is not known which part went back', at('PAID', ACCEPTED_IN_PART), { ...TOLD, endToEndId: 'E2', valueCents: 20_00n }, 'PAID left_unattributed debit_in_suspense'],
   ['[cash-in.refunds.12] what is still in suspense of it goes back first', at('PAID', { ...ACCEPTED_IN_PART, facts: { ...ACCEPTED_IN_PART.facts, decidedPayments: {} } }), { ...TOLD, endToEndId: 'E2', valueCents: 40_00n }, 'PAID arrival_returned'],
   ['[cash-in.refunds.9] of two payments, none of them credited, it is not guessed which went back', at(CONFLICT, { facts: { payments: { E1: 60_00, E2: 40_00 } } }), { ...TOLD, endToEndId: null }, 'RECONCILIATION_REQUIRED conflict left_unattributed debit_in_suspense'],
 ]
@@ -493,7 +492,7 @@ for (const [how, facts, input] of [
     const more = { ...facts, payments: { E2: 60_01 } }
     assert.deepEqual(endOf(forE2(more), input), [`${input.on} ${doubt}`, [], undefined])
   })
-  test(`[cash-in.desk.15] its case closes, and while another one casts a doubt it stays in doubt: ${how}`, () => {
+  test(`[cash-in.desk.15] its case closes, and while another one casts one it stays so: ${how}`, () => {
     const keeping = { id: 'other', kind: 'charge_unclear', rule: 'cash-in.states.6', reference: '', version: 1 }
     assert.deepEqual(endOf(forE2(facts, {}, [keeping]), input), [`${input.on} ${doubt}`, ['of E2'], undefined])
     const beside = { ...keeping, kind: 'payment_in_suspense', rule: 'cash-in.reconciliation.2', reference: 'E3' }
@@ -526,7 +525,7 @@ test('[cash-in.refunds.3] [cash-in.desk.3] where the bank refused nothing change
   assert.deepEqual([suspendedCents(cashIn, 'E2'), returningCents(cashIn, 'E2')], [60_00n, 0n])
 })
 
-test('[cash-in.returns.10] [cash-in.returns.5] of a return in doubt that was the refund the doubt ends as it is confirmed', () => {
+test('[cash-in.returns.1] [cash-in.returns.5] of a return in doubt that was the refund the doubt ends as it is confirmed', () => {
   const inDoubt = { ...HALF_BACK, returns: { ...HALF_BACK.returns, D1: { ...IN_DOUBT, payment: 'E2' } } }
   const { moves = [], outcome } = decideCashIn(forE2(inDoubt), CONFIRMED_TO_PAYER, NOW)
   assert.deepEqual(

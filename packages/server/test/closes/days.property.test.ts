@@ -150,12 +150,12 @@ const plots: Readonly<Record<string, Plot>> = {
   'a movement that another operation has is a case beside the books': (story, id, movedAt, lag, cents) => {
     const [owner, other] = [randomUUID(), randomUUID()]
     const bookedAt = movedAt + lag()
-    const toldAt = bookedAt + lag()
+    const reportedAt = bookedAt + lag()
     story.stated(movedAt, 'in', id, 'PAYMENT_RECEIVED', cents)
     story.book(bookedAt, 'cash_in_paid', owner, id, -cents)
     story.own(bookedAt, 'in', id, owner, cents)
     story.settled(Math.max(movedAt, bookedAt), id, 'MATCHED', owner)
-    story.case(toldAt, toldAt + 1 + lag(), 'movement_elsewhere', id, other)
+    story.case(reportedAt, reportedAt + 1 + lag(), 'movement_elsewhere', id, other)
   },
   'a payment in suspense goes back to its payer, in part by an order': (story, id, movedAt, lag, cents) => {
     const [charge, refund] = [randomUUID(), randomUUID()]

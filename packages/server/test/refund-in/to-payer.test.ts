@@ -28,8 +28,12 @@ const OFF: State = { ...stateOf(), control: () => ({ enabled: false }) }
 /** A charge in doubt, of R$ 100,00, for E2, of R$ 60,00. */
 function inDoubt(facts: CashInFacts = {}, openCases?: readonly OpenCase[]): CashIn {
   const { openCase } = ordered('return_to_payer', KIND, 'E2')
-  const doubt = cashInAs('RECONCILIATION_REQUIRED')
-  return { ...doubt, facts: { ...doubt.facts, payments: { E2: 60_00 }, ...facts }, openCases: openCases ?? [openCase] }
+  const unclear = cashInAs('RECONCILIATION_REQUIRED')
+  return {
+    ...unclear,
+    facts: { ...unclear.facts, payments: { E2: 60_00 }, ...facts },
+    openCases: openCases ?? [openCase],
+  }
 }
 
 interface Given extends Partial<DeskOrder> {
@@ -232,7 +236,7 @@ test('[cash-in.refunds.8] the reference by which the bank knows it tells it from
 const IDENTITY = { id: OTHER_ID, bodyHash: sha256('D1') }
 
 /** The bank gives R$ 30,00 of E2 back while the refund is under way. */
-function told(
+function reported(
   facts: CashInFacts = UNDER_WAY,
   given: object = {},
   found: readonly string[] = [],
@@ -252,12 +256,12 @@ function told(
   return { state: decision.outcome.cashIn?.facts.returns?.D1?.state, kinds, asked, creates: decision.creates ?? [] }
 }
 
-test('[cash-in.returns.10] the same amount without a reference of its own may be the refund, of which the bank is asked at once', () => {
-  assert.deepEqual(told(), { state: 'in_doubt', kinds: [], asked: true, creates: [] })
-  assert.deepEqual(told({ ...UNDER_WAY }, { endToEndId: null }).state, 'in_doubt', 'the only payment is meant')
+test('[cash-in.returns.1] the same amount without a reference of its own may be the refund, of which the bank is asked at once', () => {
+  assert.deepEqual(reported(), { state: 'in_doubt', kinds: [], asked: true, creates: [] })
+  assert.deepEqual(reported({ ...UNDER_WAY }, { endToEndId: null }).state, 'in_doubt', 'the only payment is meant')
   const failed = toPayer('FAILED')
   assert.equal(
-    told({ returnOrders: { E2: 1 } }, {}, [REFUND_ID], failed).state,
+    reported({ returnOrders: { E2: 1 } }, {}, [REFUND_ID], failed).state,
     'in_doubt',
     'a failed one may have arrived',
   )
@@ -269,19 +273,31 @@ test('[cash-in.refunds.12] with another reference, or of another amount, it is t
     ...UNDER_WAY,
     openRefunds: { [REFUND_ID]: { ...OPEN[REFUND_ID], valueCents: 30_00, transactionId: 'tx-r' } },
   }
-  assert.deepEqual(told(named), booked)
-  assert.deepEqual(told(UNDER_WAY, { valueCents: 29_99n }), booked)
+  assert.deepEqual(reported(named), booked)
+  assert.deepEqual(reported(UNDER_WAY, { valueCents: 29_99n }), booked)
   const merchants = {
     refundsOpenCents: 30_00,
     openRefunds: { [REFUND_ID]: { valueCents: 30_00, transactionId: null } },
   }
   const credited = { payments: { E1: 100_00, E2: 60_00 }, ...merchants }
-  assert.equal(told(credited).kinds[0], 'arrival_returned', 'a refund of the merchant is of the credited payment')
+  assert.equal(reported(credited).kinds[0], 'arrival_returned', 'a refund of the merchant is of the credited payment')
 })
 
-test('[cash-in.refunds.9] more than is left in suspense beside what is on its way back is a case', () => {
-  const { state, kinds } = told(UNDER_WAY, { valueCents: 30_01n })
-  assert.deepEqual([state, kinds], ['in_suspense', ['left_unattributed', 'debit_in_suspense']])
+test('[cash-in.refunds.12] [refund-in.doubt.10] what the bank gave back of what is on its way back is taken from suspense: the refund is not sent', () => {
+  const back = reported(UNDER_WAY, { valueCents: 30_01n })
+  assert.deepEqual([back.state, back.kinds], ['from_suspense', ['arrival_returned']])
+  const gone = { ...UNDER_WAY, returns: { D1: { state: 'from_suspense', cents: 30_01, endToEndId: 'E2' } } } as const
+  assert.deepEqual(apply(toPayer('PENDING'), gone, INPUTS['send.claimed']).moves ?? [], [])
+  const left = apply(
+    toPayer('PENDING', { facts: { attempts: 1 } }),
+    gone,
+    confirmed({ returnId: 'D2', valueCents: 30_00n }),
+  )
+  assert.deepEqual(
+    left.journals?.map(({ kind }) => kind),
+    ['left_unattributed'],
+    'what left all the same has a case of its own',
+  )
 })
 
 test('[cash-in.returns.3] a refund that failed is on its way no more once the bank answered of it, whatever the return was', () => {
@@ -315,7 +331,7 @@ function settle(facts: CashInFacts, refund: RefundIn, openCases?: readonly OpenC
   return { ...decision, cashIn: decision.outcome, entries }
 }
 
-test('[cash-in.returns.4] [cash-in.returns.10] held for a quarter of an hour it holds nothing of the merchant', () => {
+test('[cash-in.returns.4] [cash-in.returns.1] held for a quarter of an hour it holds nothing of the merchant', () => {
   const { entries, cashIn, cases } = settle({ ...UNDER_WAY, returns: { D1: LONG_IN_DOUBT } }, toPayer('PENDING'))
   assert.deepEqual(entries, ['settlement 3000', 'suspense_out -3000'])
   assert.deepEqual(cashIn.facts.returns, { D1: { ...LONG_IN_DOUBT, heldCents: 0 } })

@@ -66,13 +66,7 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
   const addresses = { DATABASE_URL: databaseUrl, PIXGATE_PARTNER_URL: bank.url }
   const services: Service[] = []
   for (const port of ports) {
-    const service = await compose({
-      config: readConfig({ ...ENVIRONMENT, ...addresses, ...environment }),
-      clock: createDatabaseClock(),
-      pause: realPause,
-      random: Math.random,
-      logger: pino({ level: 'silent' }),
-    })
+    const service = await serviceAt({ ...addresses, ...environment })
     started.push(() => service.stop())
     await service.http.listen({ host: '127.0.0.1', port })
     services.push(service)
@@ -109,6 +103,16 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
       await assertBooks(database)
     },
   }
+}
+
+function serviceAt(environment: Record<string, string>): Promise<Service> {
+  return compose({
+    config: readConfig({ ...ENVIRONMENT, ...environment }),
+    clock: createDatabaseClock(),
+    pause: realPause,
+    random: Math.random,
+    logger: pino({ level: 'silent' }),
+  })
 }
 
 const GLANCE_MS = 5
