@@ -122,7 +122,7 @@ test('[cash-in.desk.3] a payment goes back for 90 days, by its own time', () => 
 
 test('[cash-in.desk.3] [operator.switch.2] not while payouts and refunds are off, nor at a bank without refunds', () => {
   assert.throws(() => order({ state: OFF }), { code: 'cash_out_suspended' })
-  assert.throws(() => order({ isUnsupported: true, isNearRestore: () => false }), { code: 'not_supported_by_bank' })
+  assert.throws(() => order({ isUnsupported: true }), { code: 'not_supported_by_bank' })
   assert.deepEqual(order().looks.controls, ['cash_out_switch'])
 })
 

@@ -46,8 +46,16 @@ async function tellByOwnIds(pix: World, returned: object): Promise<void> {
   while ((await inbox(pix.database)).some(({ state }) => state === 'NEW'));
 }
 
+/** The open case of this kind. */
+async function openCaseOf({ casesOf }: Pick<Suspended, 'casesOf'>, operationId: string, kind: string) {
+  const open: { readonly id: string; readonly kind: string }[] = await casesOf(operationId)
+  const found = open.find((one) => one.kind === kind)
+  assert.ok(found, JSON.stringify(open))
+  return found
+}
+
 /** The bank takes so much of the payment back by itself. */
-function take({ pix, id }: Suspended, valueCents: number): Promise<Answer['body']> {
+function takenBack({ pix, id }: Suspended, valueCents: number): Promise<Answer['body']> {
   return pix.bankAction(`charges/${id}/return`, { valueCents, nature: FRAUD })
 }
 
@@ -88,9 +96,7 @@ async function arrives({ pix, refundId, casesOf, pass }: Awaited<ReturnType<type
   const { transactionId, returnId } = await carriedOut(pix)
   await tellByOwnIds(pix, { transactionId, endToEndId, returnId, valueCents: 50_00 })
   await pass(3)
-  const debit = (await casesOf(refundId)).find(({ kind }: { readonly kind: string }) => kind === 'debit_in_suspense')
-  assert.ok(debit, JSON.stringify(await cases(pix.database)))
-  return debit
+  return openCaseOf({ casesOf }, refundId, 'debit_in_suspense')
 }
 
 test('[refund-in.desk.5] [desk.7] once what left for a failed return is written off, what is in suspense can be decided', async (t) => {
@@ -130,15 +136,15 @@ test('[refund-in.desk.3] [desk.7] money in suspense that a refund under way retu
 
 test('[cash-in.desk.10] [desk.7] what an operator says of a return of a silent bank leaves the rest of the payment to be decided', async (t) => {
   const story = await givenUp(t)
-  const { pix, id, caseId, casesOf, decideOn, pass, answers } = story
-  const { returnId, endToEndId } = await take(story, 50_00)
+  const { pix, id, caseId, decideOn, pass, answers } = story
+  const { returnId, endToEndId } = await takenBack(story, 50_00)
   const { pending } = (await pix.bank('GET', '/control/book')).body.events
   const { transactionId } = pending.find((one: { readonly returnId?: string }) => one.returnId === returnId)
   await answers(false)
   await tellByOwnIds(pix, { transactionId, endToEndId, returnId, valueCents: 50_00 })
   await pass(25)
   await assertBooks(pix.database)
-  const unexplained = (await casesOf(id)).find(({ kind }: { readonly kind: string }) => kind === 'return_unexplained')
+  const unexplained = await openCaseOf(story, id, 'return_unexplained')
   isOk(await decideOn(unexplained.id, 'book'))
   await pass(3)
   await assertBooks(pix.database)
@@ -183,7 +189,7 @@ test('[cash-in.refunds.12] what the bank took back by itself is taken from suspe
   isOk(await decide('return_to_payer', 150_00))
   await pix.later(1_000)
   const [{ id: refundId }] = await refunds()
-  await take(story, 150_00)
+  await takenBack(story, 150_00)
   await pass(3)
   await pix.bankAction(`refunds/${refundId}/fail`)
   await ends('FAILED')
@@ -203,7 +209,7 @@ test('[cash-in.refunds.9] what goes back of a payment that was written off in pa
   const { pix, decide, pass } = story
   isOk(await decide('accept', 100_00))
   isOk(await decide('write_off'))
-  await take(story, 50_00)
+  await takenBack(story, 50_00)
   await pass(10)
   const { available, suspense_out } = await balances(pix.database)
   assert.deepEqual([available, suspense_out], [100_00n, -50_00n])
@@ -222,7 +228,7 @@ for (const bank of BANKS) {
     await pix.behave({ refundIn: 'manual' })
     isOk(await decide('return_to_payer', 50_00))
     await pix.later(1_000)
-    await take(story, 100_00)
+    await takenBack(story, 100_00)
     await pass(8)
     const [{ id: refundId }] = await refunds()
     await pix.bankAction(`refunds/${refundId}/confirm`)
@@ -237,7 +243,7 @@ for (const bank of BANKS) {
     const story = await suspended(t, { payments: [150_00], ...given })
     const { pix, id, charge, decide, pass } = story
     isOk(await decide('accept', 100_00))
-    await take(story, 100_00)
+    await takenBack(story, 100_00)
     await pass(8)
     assert.deepEqual(await balances(pix.database), { suspense_in: 50_00n, settlement: -50_00n })
     assert.deepEqual(await cases(pix.database), ['payment_in_suspense'])
@@ -251,7 +257,7 @@ for (const bank of BANKS) {
     await pix.assertBooksAgree()
   })
 
-  test(`[cash-in.returns.10] a merchant's refund and an operator's return of one amount and payment are two: ${at}`, async (t) => {
+  test(`[cash-in.returns.1] a merchant's refund and an operator's return of one amount and payment are two: ${at}`, async (t) => {
     const { pix, id, decide, pass } = await suspended(t, { payments: [130_00], ...given })
     isOk(await decide('accept', 100_00))
     await pix.behave({ refundIn: 'lost-response' })
