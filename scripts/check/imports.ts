@@ -41,7 +41,8 @@ const table: readonly Unit[] = [
   { unit: 'server/restored', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/operator', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/webhooks', level: '4', mayImport: ['0', '1', '2', '3'] },
-  { unit: 'server/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'server/cash-in'] },
+  { unit: 'server/unexplained', level: '4', mayImport: ['0', '1', '2', '3'] },
+  { unit: 'server/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'server/cash-in', 'server/unexplained'] },
 
   { unit: 'server/inbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
   { unit: 'server/closes', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },

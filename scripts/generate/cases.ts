@@ -49,7 +49,6 @@ export function casesDocument(): GeneratedDocument {
 const MONEY: Readonly<Record<CaseKind['holds'], string>> = {
   suspense: 'in suspense',
   reserve: 'reserved',
-  clearing: 'in clearing',
   difference: 'a difference to the bank',
   nothing: 'none waits',
 }

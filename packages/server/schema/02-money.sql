@@ -179,7 +179,7 @@ CREATE TABLE account (
 INSERT INTO account (id, code) VALUES
   (1, 'available'), (2, 'reserved'), (3, 'settlement'), (4, 'fees'),
   (5, 'suspense_in'), (6, 'suspense_out'), (7, 'receivable'), (8, 'partner_fees'),
-  (9, 'losses'), (10, 'clearing');
+  (9, 'losses');
 GRANT SELECT ON account TO pixgate_app;
 GRANT UPDATE (version, balance_cents) ON account TO pixgate_app;
 

@@ -326,7 +326,14 @@ function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: Evidenc
     isAccountShared: config.isBankAccountShared,
     onTrip: metrics.onTrip,
   })
-  const desk = { ...base, ...needs, database: databases.api, events: inbox.setAside, statement: statements.desk }
+  const desk = {
+    ...base,
+    ...needs,
+    database: databases.api,
+    events: inbox.setAside,
+    statement: statements.desk,
+    charges: needs.cashIns,
+  }
   return { inbox, statements, looseDesk: createLooseDesk(desk) }
 }
 
@@ -525,7 +532,12 @@ function operatorHandlersOf(base: Base, modules: Modules) {
   const desk = {
     ...shared,
     looseDesk,
-    deciders: { cash_in: modules.refunds.cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider },
+    deciders: {
+      cash_in: modules.refunds.cashInDecider,
+      cash_out: cashOutDecider,
+      refund_in: refundInDecider,
+      adjustment: modules.refunds.heldDecider(modules.statements.desk),
+    },
     approvalFromCents: base.config.deskApprovalFromCents,
     dryRun: createDryRun(shared),
   }

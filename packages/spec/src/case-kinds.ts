@@ -4,26 +4,15 @@
  */
 
 /** What an operator may decide of a case of no operation. */
-export type LooseDecision =
-  | 'book'
-  | 'clear'
-  | 'credit'
-  | 'debit'
-  | 'write_off'
-  | 'undo'
-  | 'revert'
-  | 'ask_again'
-  | 'close'
+export type LooseDecision = 'book' | 'credit' | 'debit' | 'write_off' | 'reverse' | 'ask_again' | 'close'
 
 /** Every decision about a case of no operation. */
 export const looseDecisionNames: readonly LooseDecision[] = [
   'book',
-  'clear',
   'credit',
   'debit',
   'write_off',
-  'undo',
-  'revert',
+  'reverse',
   'ask_again',
   'close',
 ]
@@ -31,11 +20,11 @@ export const looseDecisionNames: readonly LooseDecision[] = [
 /** A kind of case. */
 export interface CaseKind {
   /** The kinds of operation that it is about; none: it is about no operation. */
-  readonly of: readonly ('cash_in' | 'cash_out' | 'refund_in')[]
+  readonly of: readonly ('cash_in' | 'cash_out' | 'refund_in' | 'adjustment')[]
   /** The sentence that an operator reads. */
   readonly meaning: string
   /** Where the money is that waits for a decision; `nothing`: none does. */
-  readonly holds: 'suspense' | 'reserve' | 'clearing' | 'difference' | 'nothing'
+  readonly holds: 'suspense' | 'reserve' | 'difference' | 'nothing'
   /** The decisions about a case of no operation, each with what it does. Those of operations are lines of their tables. */
   readonly decisions?: Readonly<Partial<Record<LooseDecision, string>>>
 }
@@ -46,7 +35,6 @@ const ALL = ['cash_in', ...ORDERS] as const
 const CLOSE = 'Close it as explained. No money is booked.'
 
 const BOOK = 'Hand the movement over to the operation that you name, which books it by its own table.'
-const CLEAR = 'Book it to clearing until it is known whose it is. Another case keeps it open.'
 
 /**
  * The kinds of case.
@@ -102,15 +90,9 @@ export const caseKinds = {
     holds: 'suspense',
   },
   unexplained_credit: {
-    of: [],
-    meaning: 'The bank’s statement has money that came in and that the books do not have. It is in clearing.',
-    holds: 'clearing',
-    decisions: {
-      book: BOOK,
-      clear: CLEAR,
-      credit: 'Book it and credit it to the merchant.',
-      write_off: 'Book it as a gain.',
-    },
+    of: ['adjustment'],
+    meaning: 'The bank’s statement has money that came in and that no operation explains. It is in suspense.',
+    holds: 'suspense',
   },
   unexplained_debit: {
     of: [],
@@ -118,7 +100,6 @@ export const caseKinds = {
     holds: 'difference',
     decisions: {
       book: BOOK,
-      clear: CLEAR,
       debit: 'Book it and let the merchant bear it; what the balance does not have is owed.',
       write_off: 'Book it as a loss.',
     },
@@ -128,7 +109,9 @@ export const caseKinds = {
     meaning: 'The books have a movement that the bank’s statement does not have. It stays booked.',
     holds: 'difference',
     decisions: {
-      undo: 'Take the booking back: the merchant bears a credit that the bank does not have, or is given back what did not leave.',
+      reverse:
+        'Take the credit back that the bank does not have: its charge has failed, and the merchant, who is notified, owes what the balance does not have.',
+      credit: 'Give the merchant back what did not leave.',
       write_off: 'Leave the merchant’s balance as it is: the difference is a loss, or a gain.',
     },
   },
@@ -138,29 +121,11 @@ export const caseKinds = {
       'The bank’s statement has a movement otherwise than the books, or had it otherwise before. The books stay as they were.',
     holds: 'difference',
     decisions: {
-      clear: 'Book the difference to clearing until it is known whose it is. Another case keeps it open.',
       credit: 'Book what the bank has more and credit it to the merchant.',
       debit: 'Book what the bank has less and let the merchant bear it; what the balance does not have is owed.',
       write_off: 'Book the difference as a gain or as a loss.',
       close: 'Close it as explained, where no difference is left. No money is booked.',
     },
-  },
-  in_clearing: {
-    of: [],
-    meaning: 'An operator booked a movement or a difference to clearing. It is not yet known whose it is.',
-    holds: 'clearing',
-    decisions: {
-      credit: 'Credit what is in clearing to the merchant.',
-      debit: 'Let the merchant bear what clearing lacks; what the balance does not have is owed.',
-      write_off: 'Book it as a gain or as a loss.',
-    },
-  },
-  statement_corrected: {
-    of: [],
-    meaning:
-      'The bank’s statement has a movement that an operator had decided to be missing. The decision stays booked.',
-    holds: 'difference',
-    decisions: { revert: 'Take back what was decided: the books are as they were before.' },
   },
   statement_unreadable: {
     of: [],

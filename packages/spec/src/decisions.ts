@@ -6,6 +6,7 @@
 export const deskTriggers = {
   accept: 'operator.accepted',
   return_to_payer: 'operator.returned_to_payer',
+  credit: 'operator.credited',
   debit: 'operator.debited',
   book: 'operator.attributed',
   executed: 'operator.executed',

@@ -33,7 +33,6 @@ export const accounts = {
   receivable: { symbol: 'RV', bound: 'not positive', meaning: 'what the merchant owes' },
   partner_fees: { symbol: 'PF', bound: 'none', meaning: 'tariffs the bank deducted' },
   losses: { symbol: 'LO', bound: 'none', meaning: 'what operators wrote off; negative = a loss, positive = a gain' },
-  clearing: { symbol: 'CL', bound: 'none', meaning: 'what the bank moved and an operator has not yet explained' },
 } as const
 
 /** The code of an account. */
@@ -359,71 +358,82 @@ export const journals = {
       { account: 'settlement', amount: { v: 1 } },
     ],
   },
-  clearing_arrived: {
-    symbol: 'JC1',
-    meaning: 'money of the bank’s statement that came in and that the books did not have',
-    movement: 'in',
+  held_arrived: {
+    symbol: 'JH',
+    meaning: 'incoming money of the bank’s statement that nothing explains is held in suspense',
     postings: [
-      { account: 'settlement', amount: { v: -1 } },
-      { account: 'clearing', amount: { v: 1 } },
+      { account: 'settlement', amount: { p: -1 } },
+      { account: 'suspense_in', amount: { p: 1 } },
     ],
   },
-  clearing_left: {
-    symbol: 'JC2',
-    meaning: 'money of the bank’s statement that left and that the books did not have',
+  held_explained: {
+    symbol: 'JHx',
+    meaning: 'what was held is explained, and is booked as what it is',
+    postings: [
+      { account: 'suspense_in', amount: { p: -1 } },
+      { account: 'settlement', amount: { p: 1 } },
+    ],
+  },
+  held_credited: {
+    symbol: 'JHc',
+    meaning: 'an operator credited the merchant with incoming money that nothing explained',
+    postings: [
+      { account: 'suspense_in', amount: { p: -1 } },
+      { account: 'available', amount: { p: 1 }, shown: 'ADJUSTMENT' },
+    ],
+  },
+  debit_borne: {
+    symbol: 'JB',
+    meaning: 'the merchant bears outgoing money that nothing explained; what is not there is owed',
     movement: 'out',
     postings: [
       { account: 'settlement', amount: { v: 1 } },
-      { account: 'clearing', amount: { v: -1 } },
-    ],
-  },
-  clearing_added: {
-    symbol: 'JC3',
-    meaning: 'the bank has more than the books have of a movement',
-    postings: [
-      { account: 'settlement', amount: { v: -1 } },
-      { account: 'clearing', amount: { v: 1 } },
-    ],
-  },
-  clearing_removed: {
-    symbol: 'JC4',
-    meaning: 'the bank has less than the books have of a movement',
-    postings: [
-      { account: 'settlement', amount: { v: 1 } },
-      { account: 'clearing', amount: { v: -1 } },
-    ],
-  },
-  clearing_credited: {
-    symbol: 'JC5',
-    meaning: 'what was in clearing is the merchant’s',
-    postings: [
-      { account: 'clearing', amount: { v: -1 } },
-      { account: 'available', amount: { v: 1 }, shown: 'ADJUSTMENT' },
-    ],
-  },
-  clearing_debited: {
-    symbol: 'JC6',
-    meaning: 'the merchant bears what clearing lacks; what is not there is owed',
-    postings: [
-      { account: 'clearing', amount: { v: 1 } },
       { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
       { account: 'receivable', amount: { v: -1, d: 1 } },
     ],
   },
-  clearing_gained: {
-    symbol: 'JC7',
-    meaning: 'what was in clearing is nobody’s',
+  debit_written_off: {
+    symbol: 'JL',
+    meaning: 'outgoing money that nothing explained is lost',
+    movement: 'out',
     postings: [
-      { account: 'clearing', amount: { v: -1 } },
+      { account: 'settlement', amount: { v: 1 } },
+      { account: 'losses', amount: { v: -1 } },
+    ],
+  },
+  difference_borne: {
+    symbol: 'JDb',
+    meaning: 'the merchant bears what the bank has less than the books; what is not there is owed',
+    postings: [
+      { account: 'settlement', amount: { v: 1 } },
+      { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
+      { account: 'receivable', amount: { v: -1, d: 1 } },
+    ],
+  },
+  difference_gained: {
+    symbol: 'JDg',
+    meaning: 'what the bank has more than the books is a gain',
+    postings: [
+      { account: 'settlement', amount: { v: -1 } },
       { account: 'losses', amount: { v: 1 } },
     ],
   },
-  clearing_lost: {
-    symbol: 'JC8',
-    meaning: 'what clearing lacks is lost',
+  difference_lost: {
+    symbol: 'JDl',
+    meaning: 'what the bank has less than the books is lost',
     postings: [
-      { account: 'clearing', amount: { v: 1 } },
+      { account: 'settlement', amount: { v: 1 } },
       { account: 'losses', amount: { v: -1 } },
+    ],
+  },
+  credit_reversed: {
+    symbol: 'J1r',
+    meaning: 'an operator took a credit back that the bank does not have; what is not there is owed',
+    postings: [
+      { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
+      { account: 'fees', amount: { f: -1 } },
+      { account: 'receivable', amount: { d: 1, f: 1, v: -1 } },
+      { account: 'settlement', amount: { v: 1 } },
     ],
   },
 } as const satisfies Readonly<Record<string, JournalTemplate>>

@@ -72,7 +72,7 @@ export const limits = {
   statementWindowMaxMs: 21_600_000,
   /** The bank's answer about what only the statement told is waited for so long. @source rules#statement.5 */
   statementAnswerWithinMs: 30_000,
-  /** Incoming money that nothing has explained for so long is booked in clearing, with a case. @source rules#statement.6 */
+  /** Incoming money that nothing has explained for so long is held in suspense, with a case. @source rules#statement.6 */
   statementUnexplainedMs: 60_000,
   /** An outgoing line that nothing has explained for so long is a case: an operator may be about to record a withdrawal. @source rules#statement.6 */
   statementDifferenceMs: 300_000,

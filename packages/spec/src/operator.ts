@@ -10,61 +10,70 @@ import { cents, idempotencyKey, instant, int64, nullable, text, uuid } from './s
  */
 
 /**
- * An adjustment is over when it is made: its state tells its direction.
+ * An adjustment books what an operator or the reconciliation decides; its state tells what. One that holds incoming money
+ * moves on until it is decided whose that is, the others are over when they are made.
  * @source rules#adjustment.create.2
  */
 export const adjustment = machine({
   resource: 'adjustment',
-  states: [
-    'CREDITED',
-    'DEBITED',
-    'CLEARING_ARRIVED',
-    'CLEARING_LEFT',
-    'CLEARING_ADDED',
-    'CLEARING_REMOVED',
-    'CLEARING_CREDITED',
-    'CLEARING_DEBITED',
-    'CLEARING_GAINED',
-    'CLEARING_LOST',
-  ],
+  states: ['CREDITED', 'DEBITED', 'HELD', 'EXPLAINED', 'SUSPENDED', 'GAINED', 'BORNE', 'LOST'],
   meanings: {
-    CREDITED: 'It came in.',
+    CREDITED: 'The merchant has it.',
     DEBITED: 'It went out.',
-    CLEARING_ARRIVED: 'It came in by the bank’s statement alone, and is in clearing.',
-    CLEARING_LEFT: 'It left by the bank’s statement alone, and clearing lacks it.',
-    CLEARING_ADDED: 'The bank has it beyond what is booked, and it is in clearing.',
-    CLEARING_REMOVED: 'The bank does not have it of what is booked, and clearing lacks it.',
-    CLEARING_CREDITED: 'It went from clearing to the merchant.',
-    CLEARING_DEBITED: 'The merchant bore what clearing lacked.',
-    CLEARING_GAINED: 'It went from clearing to gains.',
-    CLEARING_LOST: 'What clearing lacked was written off.',
+    HELD: 'It came in by the bank’s statement alone, and is held in suspense.',
+    EXPLAINED: 'It was held until an operation explained it.',
+    SUSPENDED: 'An operator decided that it is no operation’s. What is left of it is in suspense.',
+    GAINED: 'It is a gain of the house.',
+    BORNE: 'It left, or the bank does not have it, and the merchant bears it.',
+    LOST: 'It left, or the bank does not have it, and the house bears it.',
   },
   reasons: {},
   triggers: [
     'operator.credited',
     'operator.debited',
-    'operator.arrived',
-    'operator.left',
-    'operator.added',
-    'operator.removed',
-    'operator.settled_credit',
-    'operator.settled_debit',
-    'operator.written_off_gain',
-    'operator.written_off_loss',
+    'operator.written_off',
+    'operator.attributed',
+    'operator.returned_to_payer',
+    'line.unexplained',
+    'line.explained',
+    'line.claimed',
+    'line.taken_back',
+    'refund.confirmed',
+    'refund.released',
+    'refund.named',
   ],
-  guards: {},
+  guards: {
+    'a return of it is under way': 'an amount of it is being returned to its payer',
+    'it is no payment': 'it is no payment, but a payout that came back',
+    'it left': 'it left the bank’s account, or the bank does not have it',
+    'of a movement': 'the bank’s statement has it, as a movement that nobody has booked',
+    'its movement was taken back':
+      'an operation had booked its movement, until an operator took that back, as the bank did not have it',
+  },
   // biome-ignore format: one line of the table is one line
   lines: [
     { from: null, on: 'operator.credited', to: 'CREDITED', posts: 'adjustment_credited', rule: 'adjustment.states.1', says: 'What came in is `CREDITED`: it is free at once and repays a debt first. The ledger shows an `ADJUSTMENT` with the reason.' },
     { from: null, on: 'operator.debited', to: 'DEBITED', posts: 'adjustment_debited', rule: 'adjustment.states.2', says: 'What went out is `DEBITED`. The merchant’s servers are notified of neither.' },
-    { from: null, on: 'operator.arrived', to: 'CLEARING_ARRIVED', posts: 'clearing_arrived', rule: 'adjustment.clearing.1', says: 'A movement of the bank’s statement that the books do not have is booked under its own id to clearing, once: it came in,' },
-    { from: null, on: 'operator.left', to: 'CLEARING_LEFT', posts: 'clearing_left', rule: 'adjustment.clearing.1', says: 'or it left.' },
-    { from: null, on: 'operator.added', to: 'CLEARING_ADDED', posts: 'clearing_added', rule: 'adjustment.clearing.2', says: 'The difference between the bank’s statement and a movement of the books is booked to clearing: the bank has more,' },
-    { from: null, on: 'operator.removed', to: 'CLEARING_REMOVED', posts: 'clearing_removed', rule: 'adjustment.clearing.2', says: 'or less.' },
-    { from: null, on: 'operator.settled_credit', to: 'CLEARING_CREDITED', posts: 'clearing_credited', rule: 'adjustment.clearing.3', says: 'What is in clearing is credited to the merchant, and repays a debt first;' },
-    { from: null, on: 'operator.settled_debit', to: 'CLEARING_DEBITED', posts: 'clearing_debited', rule: 'adjustment.clearing.3', says: 'what clearing lacks the merchant bears, and owes where the balance does not suffice.' },
-    { from: null, on: 'operator.written_off_gain', to: 'CLEARING_GAINED', posts: 'clearing_gained', rule: 'adjustment.clearing.4', says: 'What is in clearing is an unexplained gain;' },
-    { from: null, on: 'operator.written_off_loss', to: 'CLEARING_LOST', posts: 'clearing_lost', rule: 'adjustment.clearing.4', says: 'what clearing lacks is a loss. The merchant’s balance stays as it is.' },
+
+    // Incoming money that nothing explains.
+    { from: null, on: 'line.unexplained', to: 'HELD', posts: 'held_arrived', opens: 'unexplained_credit', rule: 'adjustment.held.1', says: 'Incoming money that nothing explains is held in suspense, and is a case. That claims no movement: an operation that turns out to be paid by it books it as its own.' },
+    { from: 'HELD', on: 'line.explained', to: 'EXPLAINED', posts: 'held_explained', rule: 'adjustment.held.2', says: 'Once an operation, or an adjustment, has booked it, or all of it went back by itself, it is held no more, and its case closes.' },
+    { from: 'HELD', on: 'operator.attributed', to: 'EXPLAINED', posts: 'held_explained', decides: 'unexplained_credit', rule: 'adjustment.held.3', says: 'An operator names the operation that it is of, which books it by its own table in the same instant.' },
+    { from: 'HELD', on: 'line.claimed', when: 'its movement was taken back', to: 'SUSPENDED', rule: 'adjustment.held.10', says: 'What the statement has after all, once an operator had taken its booking back, is in suspense under a movement that is booked once: nothing more is booked with the decision.' },
+    { from: 'HELD', on: 'line.claimed', to: 'EXPLAINED', posts: 'held_explained', rule: 'adjustment.held.4', says: 'Any other decision, or a part of it that the bank takes back, makes it a movement of the adjustment’s own,' },
+    { from: 'EXPLAINED', on: 'line.claimed', to: 'SUSPENDED', posts: 'arrived_unattributed', rule: 'adjustment.held.4', says: 'in suspense under its own id: no operation can book it any more. Both moves and what follows are one change.' },
+    { from: 'SUSPENDED', on: 'operator.credited', unless: 'a return of it is under way', to: 'CREDITED', posts: 'held_credited', decides: 'unexplained_credit', rule: 'adjustment.held.5', says: 'What is left of it is the merchant’s, and repays a debt first.' },
+    { from: 'SUSPENDED', on: 'operator.returned_to_payer', unless: 'it is no payment', to: 'same', decides: 'unexplained_credit', rule: 'adjustment.held.6', says: 'An amount of it goes back to its payer through the bank: a refund is ordered, and the money stays in suspense until the bank confirms it. Where the bank refuses, nothing changed. The case closes when nothing is left in suspense.' },
+    { from: 'SUSPENDED', on: 'operator.written_off', unless: 'a return of it is under way', to: 'GAINED', posts: 'arrival_written_off', decides: 'unexplained_credit', rule: 'adjustment.held.7', says: 'What nobody claims is a gain.' },
+    { from: 'SUSPENDED', on: 'line.taken_back', to: 'same', posts: 'arrival_returned', rule: 'adjustment.held.8', says: 'What the bank gives back of it by itself is taken from suspense. The case closes when nothing is left.' },
+    { from: 'SUSPENDED', on: ['refund.confirmed', 'refund.released', 'refund.named'], to: 'same', rule: 'adjustment.held.9', says: 'What becomes of a refund of it is counted.' },
+
+    // Outgoing money that nothing explains, and differences.
+    { from: null, on: 'operator.debited', when: ['it left', 'of a movement'], to: 'BORNE', posts: 'debit_borne', rule: 'adjustment.differences.1', says: 'Outgoing money that nothing explains is booked when it is decided who bears it: the merchant, who owes what the balance does not have,' },
+    { from: null, on: 'operator.written_off', when: ['it left', 'of a movement'], to: 'LOST', posts: 'debit_written_off', rule: 'adjustment.differences.1', says: 'or the house.' },
+    { from: null, on: 'operator.debited', when: 'it left', to: 'BORNE', posts: 'difference_borne', rule: 'adjustment.differences.2', says: 'So is what the bank has less than the books have of a movement, and what left after all, once an operator had taken its booking back.' },
+    { from: null, on: 'operator.written_off', when: 'it left', to: 'LOST', posts: 'difference_lost', rule: 'adjustment.differences.2', says: 'It is a loss where the house bears it.' },
+    { from: null, on: 'operator.written_off', to: 'GAINED', posts: 'difference_gained', rule: 'adjustment.differences.3', says: 'What the bank has more is a gain of the house where the merchant is not credited with it.' },
   ],
 })
 

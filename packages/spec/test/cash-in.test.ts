@@ -5,22 +5,21 @@ import { ajv } from './support/ajv.ts'
 import { assertDecision, isDecision, rowsOf } from './support/rows.ts'
 
 const NOTIFIED = ['PAID', 'FAILED']
-const BOOKS_NOTHING = ['payment restated', 'payment is to be verified']
+const BOOKS_NOTHING = ['payment restated', 'payment is to be verified', 'movement belongs to another operation']
 
 /** What the bank gave back by itself and is not debited: any other is booked with its refund. */
-const SUSPENDED = new Set([
-  'movement belongs to another operation',
-  'return has no id',
-  'payment is in suspense',
-  'payment cannot be identified',
-])
+const SUSPENDED = new Set(['return has no id', 'payment is in suspense', 'payment cannot be identified'])
+
+/** Nothing is in suspense anew. */
+const SETTLES = new Set(['cash_in_paid', 'return_known', 'arrival_returned'])
 
 for (const { row, title } of rowsOf(cashIn)) {
   test(`${title}: money, notification and case agree`, () => {
     if (isDecision(row)) return assertDecision(row)
     const isPayment = row.on === 'partner.confirmed' && !row.when.some((guard) => BOOKS_NOTHING.includes(guard))
     // What is there of a return that nobody explains is held, and let go once it is known.
-    const holds = row.on === 'return.unexplained' || row.when.includes('money of it is held')
+    const isHeldAnew = row.on === 'return.unexplained' && !row.when.includes('it was held before')
+    const holds = isHeldAnew || row.when.includes('money of it is held')
     const isSuspended =
       row.on === 'return.told' && row.when.length === 1 && row.when.some((guard) => SUSPENDED.has(guard))
     const enters = row.from !== row.to
@@ -32,8 +31,7 @@ for (const { row, title } of rowsOf(cashIn)) {
     )
     assert.equal(row.posts === 'cash_in_paid', enters && row.to === 'PAID', 'the merchant is credited once, by PAID')
     assert.equal(row.emits, enters && NOTIFIED.includes(row.to) ? 'pix_cash_in' : undefined)
-    if (row.posts !== undefined && row.posts !== 'cash_in_paid' && row.posts !== 'return_known')
-      assert.ok(row.opens, 'money in suspense always has a case')
+    if (row.posts !== undefined && !SETTLES.has(row.posts)) assert.ok(row.opens, 'money in suspense always has a case')
     if (enters && row.to === 'RECONCILIATION_REQUIRED') assert.ok(row.opens, 'a doubt always has a case')
   })
 }

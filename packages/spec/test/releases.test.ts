@@ -15,14 +15,13 @@ test('[ledger.releases] these journals make what a merchant may spend grow, and 
     payout_return_credited: 'credit',
     payout_left_in_suspense: 'hold',
     refund_left_in_suspense: 'hold',
-    left_came_back: 'hold',
     left_written_off: 'hold',
     cash_out_released: 'hold',
     cash_out_returned: 'credit',
     refund_in_released: 'hold',
     return_known: 'hold',
     adjustment_credited: 'credit',
-    clearing_credited: 'credit',
+    held_credited: 'credit',
   })
 })
 
@@ -38,7 +37,7 @@ test('[ledger.releases] these rules free or credit money, and no other', () => {
       'cash-in.expired.2',
       'cash-in.returns.5',
       'cash-in.desk.1',
-      'cash-in.desk.2',
+      'cash-in.desk.1',
       'cash-in.desk.6',
       'cash-in.desk.9',
       'cash-out.states.3',
@@ -52,7 +51,6 @@ test('[ledger.releases] these rules free or credit money, and no other', () => {
       'cash-out.desk.2',
       'cash-out.desk.2',
       'cash-out.desk.3',
-      'cash-out.desk.4',
       'cash-out.desk.5',
       'cash-out.desk.6',
       'refund-in.states.6',
@@ -64,10 +62,9 @@ test('[ledger.releases] these rules free or credit money, and no other', () => {
       'refund-in.desk.2',
       'refund-in.desk.3',
       'refund-in.desk.3',
-      'refund-in.desk.4',
       'refund-in.desk.5',
       'adjustment.states.1',
-      'adjustment.clearing.3',
+      'adjustment.held.5',
     ],
   )
 })

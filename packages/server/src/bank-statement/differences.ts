@@ -5,9 +5,9 @@ import type { Document, Json } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
 import { isOrderId } from '../platform/order-id.ts'
 import { within } from '../platform/timer.ts'
-import type { Clearing } from './clearing.ts'
-import type { Contradicted, EntryStore, RetoldCase } from './desk/store.ts'
-import { type EntryKey, MISSING, type Settled, unexplainedKind } from './entries/store.ts'
+import type { EntryStore, RetoldCase } from './desk/store.ts'
+import { type EntryKey, MISSING, type Settled, UNEXPLAINED } from './entries/store.ts'
+import type { Holding } from './holding.ts'
 import type { Receivers } from './receivers.ts'
 import { judge, keyOf, type OpenEntry, type Verdict } from './rules.ts'
 import type { Gap, Retold, StatementStore } from './store.ts'
@@ -34,11 +34,11 @@ export interface Differences {
 /** What it needs. */
 export interface DifferencesOptions {
   readonly store: StatementStore
-  readonly entries: Pick<EntryStore, 'contradicted' | 'decided' | 'retold'>
+  readonly entries: Pick<EntryStore, 'decided' | 'retold'>
   readonly partner: Pick<StatementPartner, 'listedWithinMs'> & Partial<Pick<PayoutPartner, 'getPayout'>>
   readonly receivers: Receivers
   readonly tripWire: TripWire
-  readonly clearing: Clearing
+  readonly holding: Holding
   readonly logger: Logger
   /** Others pay from the account too: a debit that we do not know is theirs. */
   readonly isAccountShared: boolean
@@ -69,7 +69,7 @@ class StatementDifferences implements Differences {
   readonly #entries: DifferencesOptions['entries']
   readonly #receivers: Receivers
   readonly #tripWire: TripWire
-  readonly #clearing: Clearing
+  readonly #holding: Holding
   readonly #logger: Logger
   readonly #isAccountShared: boolean
   readonly #listedWithinMs: ListedWithin
@@ -78,12 +78,12 @@ class StatementDifferences implements Differences {
   /** The case that was looked at last: the next reading goes on from there. */
   #lastReported: EntryKey | undefined
 
-  constructor({ store, entries, partner, receivers, tripWire, clearing, logger, isAccountShared }: DifferencesOptions) {
+  constructor({ store, entries, partner, receivers, tripWire, holding, logger, isAccountShared }: DifferencesOptions) {
     this.#store = store
     this.#entries = entries
     this.#receivers = receivers
     this.#tripWire = tripWire
-    this.#clearing = clearing
+    this.#holding = holding
     this.#logger = logger
     this.#isAccountShared = isAccountShared
     this.#listedWithinMs = partner.listedWithinMs
@@ -148,7 +148,7 @@ class StatementDifferences implements Differences {
     await this.#store.noteReported(having('REPORTED'), nowMs)
     const settled = judged.filter(({ entry, verdict }) => settledBy(entry, verdict).length > 0)
     // First: what is settled is looked at no more.
-    for (const { entry } of settled) if (entry.heldCents > 0n) await this.#clearing.release(entry)
+    for (const { entry } of settled) await this.#holding.release(entry)
     await this.#store.settle(
       settled.flatMap(({ entry, verdict }) => settledBy(entry, verdict)),
       nowMs,
@@ -210,11 +210,12 @@ class StatementDifferences implements Differences {
     const facts = { rule: 'statement.6', reason, operationId, ...factsOf(entry), ...recipient }
     if (entry.direction === 'in') {
       // Held already by a process that ended before it could note that.
-      if (entry.heldCents === 0n) await this.#clearing.hold(entry, facts)
+      if (entry.heldBy === null) await this.#holding.hold(entry, facts)
       return 'REPORTED'
     }
-    const isDanger = !this.#isAccountShared
-    return { done: 'REPORTED', difference: { kind: unexplainedKind('out'), reference: keyOf(entry), facts, isDanger } }
+    // What was booked before, or is of a payment that was received, is no order that nobody made here.
+    const isDanger = !this.#isAccountShared && entry.takenBackFrom === null && !entry.isOfHeld
+    return { done: 'REPORTED', difference: { kind: UNEXPLAINED, reference: keyOf(entry), facts, isDanger } }
   }
 
   /**
@@ -233,7 +234,6 @@ class StatementDifferences implements Differences {
 
   async findGaps(nowMs: number, readFrom: number): Promise<void> {
     await this.#store.fillGaps(nowMs)
-    await this.#tripWire.report((await this.#entries.contradicted()).map(contradictedBy))
     // Missed by an earlier reading and not filled by this one.
     const gaps = await this.#store.gapsToReport(nowMs, this.#listedWithinMs, BATCH)
     await this.#tripWire.report(gaps.map(missing))
@@ -325,14 +325,6 @@ function retoldDifference(
 
 function isDocument(value: Json | undefined): value is Document {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** What an operator decided is undone by an operator, never in silence. @source rules#desk.56 */
-function contradictedBy({ about, cents }: Contradicted): Difference {
-  const reason = 'the statement has what was decided to be missing'
-  const direction = cents < 0n ? 'in' : 'out'
-  const facts = { rule: 'desk.56', reason, direction, valueCents: Number(cents < 0n ? -cents : cents) }
-  return { kind: 'statement_corrected', reference: about, facts, isDanger: false }
 }
 
 function settledBy(entry: OpenEntry, verdict: Verdict): Settled[] {

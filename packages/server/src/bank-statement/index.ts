@@ -4,10 +4,10 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import { createClearing } from './clearing.ts'
 import { createEntryDesk, type EntryDesk } from './desk/desk.ts'
 import { createEntryStore } from './desk/store.ts'
 import { createDifferences } from './differences.ts'
+import { createHolding } from './holding.ts'
 import { createStatementJobs, type StatementJobs } from './jobs.ts'
 import { createReceivers, type Subjects } from './receivers.ts'
 import { createStatementStore } from './store.ts'
@@ -44,12 +44,12 @@ export function createStatementModule(options: StatementOptions): StatementModul
   const entries = createEntryStore(options.database)
   const receivers = createReceivers(options)
   const tripWire = createTripWire(options)
-  const clearing = createClearing(options)
+  const holding = createHolding(options)
   const store = createStatementStore(options.database)
   const jobs = createStatementJobs({
     ...options,
     store,
-    differences: createDifferences({ ...options, store, entries, tripWire, clearing, receivers }),
+    differences: createDifferences({ ...options, store, entries, tripWire, holding, receivers }),
     unreadable: createUnreadableItems({ ...options, report: tripWire.report }),
   })
   return {

@@ -101,7 +101,7 @@ export interface OpenEntry extends StatementEntry {
     | {
         readonly operationId: string
         readonly valueCents: bigint
-        /** An operator booked it to clearing: whatever it names. */
+        /** An adjustment has it: whatever it names. */
         readonly isByOperator?: boolean
       }
     | undefined
@@ -109,14 +109,21 @@ export interface OpenEntry extends StatementEntry {
   readonly named: Subject | undefined
   /** Operations of the right kind that were paid, or paid, by its end-to-end id. */
   readonly paidBy: readonly Subject[]
-  /** The charge on which the payment that was taken back is booked, also one that waits in suspense; else `null`. */
-  readonly arrivedOn: string | null
-  /** It may be one of our refunds. That charge has it in doubt and opens a case after 15 minutes; not where it was held before. */
+  /** The charge, or adjustment, that has the payment that was taken back, also in suspense; else `null`. */
+  readonly arrivedOn: Pick<Subject, 'id' | 'kind'> | null
+  /**
+   * It may be one of our refunds. The charge has it in doubt and opens a case after 15 minutes, not where it was held before; of an
+   * adjustment such a refund is under way.
+   */
   readonly isInDoubt: boolean
   /** An adjustment of its amount and direction that explains no other entry; `null` where there is none. */
   readonly adjustmentId: string | null
-  /** Amount booked in clearing for this entry, centavos: incoming money without an explanation. */
-  readonly heldCents: bigint
+  /** The adjustment that books this entry: it holds incoming money, or somebody bears it; `null`: none does. */
+  readonly heldBy: { readonly id: string; readonly status: string } | null
+  /** It takes back a payment that an adjustment had, and no more went back than that. */
+  readonly isOfHeld: boolean
+  /** The operation that had the movement booked until an operator took that back; else `null`. */
+  readonly takenBackFrom: string | null
   /**
    * A payment that our books do not have, all of which the bank gave back by itself, or such a return of it.
    * @source rules#statement.10
@@ -215,9 +222,7 @@ const GIVES_BACK: ReadonlySet<StatementEntry['kind']> = new Set([
 /** The operation that an entry is of, or, in words for people, why none is. */
 function subjectOf({ kind, endToEndId, named, paidBy, arrivedOn }: OpenEntry): Subject | string {
   // A second payment of a charge is not the one that the charge is known by.
-  if (arrivedOn !== null && (named === undefined || named.id === arrivedOn)) {
-    return { id: arrivedOn, kind: 'cash_in', endToEndId }
-  }
+  if (arrivedOn !== null && (named === undefined || named.id === arrivedOn.id)) return { ...arrivedOn, endToEndId }
   if (named === undefined && paidBy.length > 1) return 'its end-to-end id is that of several operations'
   const subject = named ?? (kind === 'REFUND_SENT' ? undefined : paidBy[0])
   if (subject === undefined) return 'it names no operation of ours'

@@ -221,7 +221,14 @@ const selectReported = statement<[direction: string, id: string, kind: string, l
 
 const selectBooked = statement<[direction: string, id: string], { is_booked: boolean }>(
   'statement.is_booked',
-  'SELECT EXISTS (SELECT FROM movement WHERE direction = $1 AND id = $2) AS is_booked',
+  `SELECT EXISTS (
+            SELECT FROM movement m
+             WHERE m.direction = $1 AND m.id = $2
+               -- An operator took that back: the bank did not have it.
+               AND NOT EXISTS (SELECT FROM operation x WHERE x.id = m.operation_id AND x.facts -> 'reversed' ? m.id)
+               AND NOT EXISTS (SELECT FROM operation x
+                                WHERE x.kind = 'adjustment' AND x.detail ? 'about'
+                                  AND x.detail ->> 'about' = 'missing ' || m.direction || ' ' || m.id)) AS is_booked`,
 )
 
 const selectOldestUnreported = statement<[], { at: number | null }>(

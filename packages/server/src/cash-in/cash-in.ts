@@ -64,6 +64,8 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts, Retu
   readonly decidedPayments?: Readonly<Record<string, number>>
   /** What an operator accepted as the payment of the charge, centavos; absent: its value was paid. */
   readonly acceptedCents?: number
+  /** A credit that an operator took back, as the bank does not have it: end-to-end id → centavos. */
+  readonly reversed?: Readonly<Record<string, number>>
   /** The charge at the bank by which its payment came, where an operator attributed that: the bank tells of it there. */
   readonly receivedFrom?: string
 }

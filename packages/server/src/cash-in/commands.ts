@@ -5,6 +5,7 @@ import type { Command, State } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type CashIn, type CashInInput, type CashInOutcome, isCashIn, movementOf, statusAt } from './cash-in.ts'
 import { type CashInRequest, type CashInTerms, decideCreate } from './create.ts'
+import { decideReversal, type ReversalOrder } from './desk.ts'
 import { decideCashIn } from './rules.ts'
 
 /** One function per intention; each goes through the engine. */
@@ -20,6 +21,8 @@ export interface CashInCommands {
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
   /** The same as a command, to be carried out with another one. */
   command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
+  /** What takes back its credit, which the bank does not have. */
+  reversal(id: string, order: ReversalOrder): Command<CashIn | undefined>
 }
 
 /** A charge that a request made, now or when it came before. */
@@ -50,6 +53,13 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
     },
     apply: (id, input) => engine.execute(commandOf(id, input)),
     command: commandOf,
+    reversal: (id, order) => ({
+      reads: [id],
+      decide: (state, now) => {
+        const cashIn = state.operation(id)
+        return isCashIn(cashIn) ? decideReversal(cashIn, order, state, now) : { outcome: undefined }
+      },
+    }),
   }
 }
 

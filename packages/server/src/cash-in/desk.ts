@@ -1,17 +1,10 @@
-import {
-  type DeskDecision,
-  type EvidenceField,
-  formatReais,
-  type GuardOf,
-  cashIn as machine,
-  min,
-  Refusal,
-} from '@pixgate/spec'
+import { type DeskDecision, type EvidenceField, type GuardOf, cashIn as machine, min, Refusal } from '@pixgate/spec'
 import {
   assertNamed,
   assertOpen,
   endedBy,
   evidenceOfOrder,
+  exceedsSuspense,
   isKeptInDoubt,
   notDecidable,
   optionsBy,
@@ -24,7 +17,16 @@ import { reasonOf } from '../engine/reason.ts'
 import { type CashIn, isCashIn, isOver } from './cash-in.ts'
 import { changesByDecision, changesByEnd, changesByReceipt } from './desk-facts.ts'
 import { deskNotification } from './desk-notification.ts'
-import { hasGoneBack, isKnownReturn, returningCents, suspendedCents, UNNAMED } from './returns.ts'
+import { withWork } from './facts.ts'
+import {
+  hasGoneBack,
+  isKnownReturn,
+  paidCents,
+  refundableCents,
+  returningCents,
+  suspendedCents,
+  UNNAMED,
+} from './returns.ts'
 import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
 
 /** What an operator's decision on a case of a cash-in does. Pure: the table in the spec says which there are. */
@@ -56,17 +58,26 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'money that arrived is in suspense': ({ cashIn, openCase }) => suspendedArrival(cashIn, openCase.reference) > 0n,
   'money that left is in suspense': ({ cashIn, openCase }) => suspendedDeparture(cashIn, openCase.reference) > 0n,
   'its movement is known': ({ isKnown }) => isKnown,
-  'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
-  'its answer is missing': ({ openCase }) => openCase.rule === MISSING,
   'the merchant has a payment of it': ({ cashIn }) => cashIn.endToEndId !== null,
   'all of the payment is in suspense': ({ cashIn, openCase: { reference } }) =>
     suspendedArrival(cashIn, reference) > 0n &&
     suspendedArrival(cashIn, reference) === BigInt(cashIn.facts.payments?.[reference] ?? 0),
   'a return of it is under way': ({ cashIn, openCase }) => returningCents(cashIn, openCase.reference) > 0n,
   'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
+  'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
+  'its answer is missing': ({ openCase }) => openCase.rule === MISSING,
   'a payment is credited': ({ cashIn }) => cashIn.endToEndId !== null,
+  'part of it went back, or may': ({ cashIn }) => isPartGone(cashIn),
   'its failure is known': ({ cashIn: { facts } }) => facts.failureCode !== undefined,
   'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
+}
+
+/** Not all that arrived by its payment is the merchant's now, or is sure to be. */
+function isPartGone(cashIn: CashIn): boolean {
+  const { endToEndId, facts } = cashIn
+  const credited = paidCents(cashIn)
+  const isWhole = endToEndId !== null && facts.payments?.[endToEndId] === Number(credited)
+  return !isWhole || refundableCents(cashIn) !== credited
 }
 
 function holdsFor(given: Given, guard: Guard): boolean {
@@ -169,14 +180,6 @@ function withAmount(cashIn: CashIn, { amountCents }: DeskOrder): CashIn {
     : { ...cashIn, facts: { ...cashIn.facts, acceptedCents: Number(amountCents) } }
 }
 
-function exceedsSuspense(cents: bigint): Refusal {
-  const message = `${formatReais(cents)} of it can be decided now`
-  return new Refusal('not_possible_in_state', {
-    message,
-    fields: [{ field: 'amountCents', code: 'too_large', message }],
-  })
-}
-
 /** What the row of the end of a doubt is looked up with. */
 function ending(cashIn: CashIn, openCase: DecidableCase, nowMs: number) {
   return {
@@ -197,6 +200,53 @@ export function endOfDoubt(cashIn: CashIn, closed: readonly string[], nowMs: num
   const ended = { id: '', kind: '', reference: '', rule: '', facts: {} }
   const step = { on: 'doubt.decided', reference: '', outcome: (one: CashIn) => one } as const
   return follow(machine, after, { ...ending(after, ended, nowMs), ...step }, nowMs)
+}
+
+/** What takes a credit back. */
+export interface ReversalOrder {
+  readonly caseId: string
+  readonly operator: string
+  readonly reason: string
+}
+
+/**
+ * An operator takes a credit back that the bank does not have.
+ * @throws not_possible_in_state (409) it is none of a whole payment that is the merchant's
+ * @source rules#cash-in.desk.16
+ */
+export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: State, nowMs: number): Decision<CashIn> {
+  const { endToEndId } = cashIn
+  const cents = paidCents(cashIn)
+  const f = min(cashIn.feeCents, cents)
+  const isPart = isPartGone(cashIn)
+  const ended = {
+    failureCode: 'reversed_by_operator',
+    failureReason: null,
+    reversed: { [endToEndId ?? '']: Number(cents) },
+  }
+  const decision: Decision<CashIn | undefined> = follow(
+    machine,
+    cashIn,
+    {
+      on: 'operator.reversed',
+      holds: (guard) => guard === 'part of it went back, or may' && isPart,
+      changes: (row) => withWork(cashIn, { facts: ended }, row, nowMs),
+      amounts: { v: cents, f, d: min(state.balance('available'), cents - f) },
+      reference: endToEndId ?? '',
+      notification: () => deskNotification(cashIn, 'FAILED', null, {}, nowMs),
+      outcome: (after, isApplied) => (isApplied ? after : undefined),
+    },
+    nowMs,
+  )
+  if (!decision.outcome) {
+    const message = isPart ? machine.guards['part of it went back, or may'] : 'no credit of it can be taken back now'
+    throw new Refusal('not_possible_in_state', {
+      message,
+      fields: [{ field: 'decision', code: 'not_possible', message }],
+    })
+  }
+  const moves = decision.moves?.map((move) => ({ ...move, evidence: { ...order } })) ?? []
+  return { ...decision, outcome: decision.outcome, moves, exact: ['available', 'receivable'] }
 }
 
 /** The other charge is paid by what was in suspense here. @source rules#desk.6 */

@@ -1,4 +1,3 @@
-import { caseKind } from '@pixgate/spec'
 import type { Changes, Target } from '../engine/follow.ts'
 import { openCaseIds } from '../engine/open-cases.ts'
 import { reasonAfter, reasonOf } from '../engine/reason.ts'
@@ -279,7 +278,7 @@ function emptyCaseOf(cashIn: CashIn, { facts }: Changes, payment: string): Pick<
   const after = { ...cashIn, facts: { ...cashIn.facts, ...facts } }
   if (suspendedCents(after, payment) !== 0n || returningCents(after, payment) > 0n) return {}
   return {
-    closes: openCaseIds(cashIn, ({ kind, reference }) => caseKind(kind)?.holds === 'suspense' && reference === payment),
+    closes: openCaseIds(cashIn, ({ kind, reference }) => kind === 'payment_in_suspense' && reference === payment),
   }
 }
 

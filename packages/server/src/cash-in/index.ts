@@ -3,9 +3,10 @@ import type { Command } from '../engine/operation.ts'
 import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
-import { bookedAmount, type CashInInput, type CashInOutcome } from './cash-in.ts'
+import { bookedAmount, type CashIn, type CashInInput, type CashInOutcome } from './cash-in.ts'
 import { createCashInCommands } from './commands.ts'
 import type { CashInTerms } from './create.ts'
+import type { ReversalOrder } from './desk.ts'
 import { type CreditTerms, createEventApplier } from './event-applier.ts'
 import { type CashInJobs, type CashInJobsOptions, createCashInJobs } from './jobs.ts'
 import { bookedReturn } from './returns.ts'
@@ -22,6 +23,7 @@ export {
   decidedPaymentOf,
   explanationsOf,
   hasReturnStep,
+  inDoubtOf,
   isKnownReturn,
   isToBeVerified,
   namedRefund,
@@ -48,6 +50,11 @@ export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartne
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
   /** The same as a command, to be carried out with another one. */
   command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
+  /**
+   * What takes back its credit, which the bank does not have.
+   * @source rules#cash-in.desk.16
+   */
+  reversal(id: string, order: ReversalOrder): Command<CashIn | undefined>
   /**
    * The same with what only an event tells: it is verified with the bank where that is asked for, at once.
    * @source rules#cash-in.credits, rules#cash-in.work.5
@@ -97,6 +104,7 @@ export function createCashInModule(options: CashInOptions): CashInModule {
     drainNewReferences: jobs.drainNewReferences,
     apply: commands.apply,
     command: commands.command,
+    reversal: commands.reversal,
     applyEvent: events.apply,
     drained: async () => {
       await events.drained()

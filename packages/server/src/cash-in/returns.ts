@@ -268,6 +268,12 @@ function goneBackCents({ facts }: Charge, endToEndId: string): bigint {
   return centsOf(returned.filter((known) => known.endToEndId === endToEndId))
 }
 
+/** Returns in doubt that may be of a payment, centavos. */
+export function inDoubtOf(cashIn: Charge, endToEndId: string): bigint {
+  const likely = returnsInDoubt(cashIn).filter(([, { payment = endToEndId }]) => payment === endToEndId)
+  return centsOf(likely.map(([, inDoubt]) => inDoubt))
+}
+
 /** The part of it that refunds under way return to its payer, centavos. */
 export function returningCents({ facts }: Charge, endToEndId: string): bigint {
   const refunds = Object.values(facts.openRefunds ?? {}).filter(
@@ -443,19 +449,19 @@ export function ownReference(reported: string | null, { transactionId }: Pick<Ca
 function doubtAbout(cashIn: CashIn, reported: ReportedReturn): ReturnInDoubt {
   const { returnId, valueCents, occurredAt, transactionId, at, isUnverified, endToEndId } = reported
   const payment = endToEndId === undefined ? undefined : returnedPayment(cashIn, endToEndId)
-  return (
-    returnInDoubt(cashIn, returnId) ?? {
-      state: 'in_doubt',
-      cents: Number(valueCents),
-      occurredAt,
-      transactionId,
-      ...(payment == null ? {} : { payment }),
-      since: at,
-      answered: [],
-      ...(isUnverified ? { isUnverified } : {}),
-      ...(own(cashIn.facts.returns, returnId)?.state === 'released' ? { wasHeld: true } : {}),
-    }
-  )
+  const known = returnInDoubt(cashIn, returnId)
+  if (known) return payment == null ? known : { ...known, payment }
+  return {
+    state: 'in_doubt',
+    cents: Number(valueCents),
+    occurredAt,
+    transactionId,
+    ...(payment == null ? {} : { payment }),
+    since: at,
+    answered: [],
+    ...(isUnverified ? { isUnverified } : {}),
+    ...(own(cashIn.facts.returns, returnId)?.state === 'released' ? { wasHeld: true } : {}),
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   deskDecisionNames,
   deskTriggers,
   type EvidenceField,
+  formatReais,
   type JournalKind,
   type Machine,
   Refusal,
@@ -168,6 +169,15 @@ export function notDecidable(
   return new Refusal('not_possible_in_state', {
     message,
     fields: [{ field: 'decision', code: 'not_possible', message }],
+  })
+}
+
+/** What an amount is refused with that is more than is in suspense. */
+export function exceedsSuspense(cents: bigint): Refusal {
+  const message = `${formatReais(cents)} of it can be decided now`
+  return new Refusal('not_possible_in_state', {
+    message,
+    fields: [{ field: 'amountCents', code: 'too_large', message }],
   })
 }
 

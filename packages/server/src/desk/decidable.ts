@@ -83,14 +83,15 @@ function ofOperation(stored: StoredCase, operation: Operation, decider: CaseDeci
     seen: undefined,
     prepare: async (ordered) => {
       const order = ofTable(ordered, stored)
+      const handed = await decider.handOver?.(operation, stored, order)
       return {
-        looks: decider.looks(operation, stored, order),
+        looks: decider.looks(operation, stored, order, handed),
         decide: (state, now, version) => {
           const current = state.operation(operation.id)
           const isAsRead = String(current && openVersion(current, stored.id)) === version
           // One that was closed when it was read is refused by the table.
           if (stored.closedAt === null && !isAsRead) throw new CaseMoved()
-          return decider.decide(current ?? operation, stored, order, state, now)
+          return decider.decide(current ?? operation, stored, order, state, now, handed)
         },
         ...countedOf(order.decision, order.amountCents ?? stored.atStakeCents),
         isShort: order.decision === 'accept' && (order.amountCents ?? 0n) < operation.valueCents,

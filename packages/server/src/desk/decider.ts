@@ -61,6 +61,9 @@ export interface DeskOutcome<Op extends Operation = Operation> {
   readonly operation: Op
 }
 
+/** What an operation decides of what is handed over to it, with what became of it in words; `undefined`: it is gone. */
+export type HandedOver = Command<{ readonly result: string } | undefined>
+
 /** Decides the cases of one kind of operation. Pure. @source rules#desk.1 */
 export interface CaseDecider<Op extends Operation = Operation> {
   /** The decisions that the table has for the case where the operation stands. */
@@ -70,7 +73,13 @@ export interface CaseDecider<Op extends Operation = Operation> {
     operation: Op,
     openCase: DecidableCase,
     order: DeskOrder,
+    handed?: HandedOver,
   ): Required<Pick<Command<unknown>, 'reads' | 'movements'>> & Omit<Command<unknown>, 'decide' | 'request'>
+  /**
+   * What another operation does, to be decided with it; absent where none does.
+   * @throws validation_error (400) it does not take that
+   */
+  handOver?(operation: Op, openCase: DecidableCase, order: DeskOrder): Promise<HandedOver | undefined>
   /**
    * Decides by the machine's table.
    * @throws not_possible_in_state (409) the case is not open any more, or the table does not have the decision now
@@ -82,5 +91,6 @@ export interface CaseDecider<Op extends Operation = Operation> {
     order: DeskOrder,
     state: State,
     nowMs: number,
+    handed?: HandedOver,
   ): Decision<DeskOutcome<Op>>
 }

@@ -32,9 +32,10 @@ export interface Weighed {
 export function weigh(decision: Decision<unknown>, state: State, { handedCents, leftCents }: Counted): Weighed {
   const { journals: posted = [], notifications = [], cases = [], closes = [] } = decision
   const entries = [...posted, ...state.repaidBy(posted)].flatMap(entriesOf)
-  const left = entries.length > 0 ? 0n : leftCents
+  const moving = entries.filter(({ journal }) => !BESIDE.has(journal))
+  const left = moving.length > 0 ? 0n : leftCents
   const isKnown = left !== null && handedCents !== null
-  const amountCents = Math.max(Number(amountOf(entries)), Number(left ?? 0n), Number(handedCents ?? 0n))
+  const amountCents = Math.max(Number(amountOf(moving)), Number(left ?? 0n), Number(handedCents ?? 0n))
   const effects = {
     amountCents,
     accounts: accountsOf(entries),
@@ -58,6 +59,9 @@ export function countedOf(decision: DeskDecision, atStakeCents: bigint | null): 
   return { handedCents: 0n, leftCents: decision === 'ask_again' ? 0n : atStakeCents }
 }
 
+/** What counts as no money that moves: debts that are repaid, and what was held and is booked again as what it is. */
+const BESIDE: ReadonlySet<string> = new Set(['debt_recovered', 'held_explained', 'arrived_unattributed'])
+
 /** What postings do to each account, all of them together. */
 function accountsOf(entries: readonly Entry[]): Effects['accounts'] {
   const changes = new Map<AccountCode, bigint>()
@@ -67,14 +71,11 @@ function accountsOf(entries: readonly Entry[]): Effects['accounts'] {
 
 /**
  * The amount of a decision: the most that it adds to any account, or takes from it; what comes and goes at once counts too.
- * The debts that it repays are no part of it.
  * @source rules#desk.39
  */
 function amountOf(entries: readonly Entry[]): bigint {
   const sums = new Map<string, bigint>()
-  for (const { account, amountCents, journal, reference } of entries) {
-    // What leaves clearing under its movement's id is booked again as what it is.
-    if (journal === 'debt_recovered' || (journal === 'clearing_removed' && reference !== '')) continue
+  for (const { account, amountCents } of entries) {
     const [side, cents] = amountCents < 0n ? [`${account} -`, -amountCents] : [`${account} +`, amountCents]
     sums.set(side, (sums.get(side) ?? 0n) + cents)
   }

@@ -29,8 +29,10 @@ export function meaningOf(matches: readonly Match[]): Meaning {
  */
 export function meaningOfReversal(refunds: readonly Match[], cashIns: readonly Match[]): Meaning {
   const found = withoutNamesakes([...refunds, ...cashIns])
-  const ours = distinct(found.filter(({ of, isBanks }) => of !== null && !isBanks).map(({ id }) => id))
-  const cashInIds = distinct(found.map(({ id, of }) => of ?? id))
+  const isRefund = (match: Match) => refunds.includes(match)
+  const ours = distinct(found.filter((match) => isRefund(match) && !match.isBanks).map(({ id }) => id))
+  // A refund of a payment to the bare Pix key is of no cash-in.
+  const cashInIds = distinct(found.flatMap((match) => (isRefund(match) ? (match.of ?? []) : match.id)))
   if (cashInIds.length > 1 || ours.length > 1) {
     const ofOurs = found.filter(({ id }) => ours.includes(id)).map(({ of }) => of)
     return { id: undefined, among: [...ours, ...cashInIds.filter((id) => !ofOurs.includes(id))] }

@@ -135,7 +135,7 @@ function createRefundReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['r
       const outcome = await refunds.apply(id, { on: 'work.requested' })
       // What the bank gave back by itself its answer about the charge tells.
       const { cashInId, origin } = outcome?.refund.detail ?? { cashInId: id, origin: 'PARTNER' }
-      if (origin === 'PARTNER') await cashIns.applyEvent(cashInId, { on: 'work.requested' })
+      if (origin === 'PARTNER' && cashInId !== null) await cashIns.applyEvent(cashInId, { on: 'work.requested' })
     },
     hasBooked: async (id, movement) =>
       (await refunds.hasBooked(id, movement)) || (await cashIns.hasBooked(id, movement)),

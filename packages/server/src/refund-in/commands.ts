@@ -1,7 +1,7 @@
 import { Refusal } from '@pixgate/spec'
-import { type CashIn, hasReturnStep, returnsInDoubt } from '../cash-in/index.ts'
+import { type CashIn, hasReturnStep, isCashIn, returnsInDoubt } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Command } from '../engine/operation.ts'
+import type { Command, Decision, MovementId, State } from '../engine/operation.ts'
 import type { Result } from '../operations/inputs.ts'
 import { looksOf } from '../operations/limits/limits.ts'
 import type { OnLimitExceeded } from '../operations/limits/report.ts'
@@ -11,9 +11,11 @@ import { replayedOf } from '../operations/replay.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
+import { type Held, isHeld, takenBack } from '../unexplained/index.ts'
 import {
   cashInIn,
   decideCreate,
+  holderIn,
   leavingOf,
   type RefundInRequest,
   type RefundInTerms,
@@ -21,6 +23,9 @@ import {
 } from './create.ts'
 import {
   type BankReturn,
+  type Holder,
+  holderIdOf,
+  isImplausible,
   isRefundIn,
   movementOf,
   type RefundIn,
@@ -95,17 +100,17 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
   }
 
   /** What is lost of this is taken up again from the database: the cash-in is due. */
-  async function settleDue(cashIn: CashIn): Promise<void> {
-    if (hasReturnStep(cashIn, cashIn.updatedAt)) await settleReturns(options, cashIn)
+  async function settleDue(cashIn: Holder): Promise<void> {
+    if (isCashIn(cashIn) && hasReturnStep(cashIn, cashIn.updatedAt)) await settleReturns(options, cashIn)
   }
 
   async function apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined> {
     const known = await store.get(id)
     if (!known) return undefined
     const told = returnByBank(known, inputs)
-    if (told) return { result: await applyReturn(known.detail.cashInId, told), refund: known }
+    if (told) return { result: await applyReturn(holderIdOf(known), told), refund: known }
     const outcome = await engine.execute(refundCommand(known, inputs))
-    if (outcome) await settleDue(outcome.cashIn)
+    if (outcome) await settleDue(outcome.holder)
     return outcome
   }
 
@@ -115,12 +120,12 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
     command: async (id, inputs) => {
       const known = await store.get(id)
       const told = known && returnByBank(known, inputs)
-      if (known && told) return returnCommand(options, known.detail.cashInId, told)
+      if (known && told) return returnCommand(options, holderIdOf(known), told)
       return known && refundCommand(known, inputs)
     },
     refuse: async (...refusal) => {
       const standing = await refuse(options, ...refusal)
-      if (standing) await settleDue(standing.cashIn)
+      if (standing) await settleDue(standing.holder)
       return standing?.refund
     },
     applyReturn,
@@ -140,15 +145,15 @@ function returnByBank({ detail }: RefundIn, inputs: readonly RefundInInput[]): B
   return told && { ...told, ...told.returned }
 }
 
-function refundCommand({ id, detail }: RefundIn, inputs: readonly RefundInInput[]): Command<Standing | undefined> {
-  const { cashInId } = detail
+function refundCommand(known: RefundIn, inputs: readonly RefundInInput[]): Command<Standing | undefined> {
+  const { id } = known
   return {
-    reads: [id, cashInId],
+    reads: [id, holderIdOf(known)],
     ...besides(inputs),
     decide: (state, now) => {
-      const [refund, cashIn] = [state.operation(id), cashInIn(state, cashInId)]
-      if (!isRefundIn(refund) || !cashIn) return { outcome: undefined }
-      return decideRefundIn(refund, cashIn, inputs, state, now)
+      const [refund, holder] = [state.operation(id), holderIn(state, known)]
+      if (!isRefundIn(refund) || !holder) return { outcome: undefined }
+      return decideRefundIn(refund, holder, inputs, state, now)
     },
   }
 }
@@ -165,14 +170,28 @@ async function returnCommand(
   const explaining = (await Promise.all(charges.map((id) => store.explaining(id, returned.valueCents)))).flat()
   return {
     reads: [...charges, ...explaining],
-    movements: [movementOf(returned)],
+    movements: [movementOf(returned), ...lineOf(returned)],
     decide: (state, now) => {
+      const held = state.operation(cashInId)
+      if (isHeld(held)) return takenFrom(held, returned, state, now)
       const known = cashInIn(state, cashInId)
       return known
         ? decideReturn(...subjectOf(known, returned, holders, state), identity, state, now, explaining)
         : { outcome: { result: 'UNEXPECTED', cashIn: undefined } }
     },
   }
+}
+
+/** The payment that went back: an adjustment that holds it makes that its own. */
+function lineOf({ endToEndId }: BankReturn): MovementId[] {
+  return endToEndId == null ? [] : [{ direction: 'in', id: endToEndId }]
+}
+
+/** What the bank gave back by itself of a payment to the bare Pix key. @source rules#adjustment.held.8 */
+function takenFrom(held: Held, returned: BankReturn, state: State, now: number): Decision<ReturnOutcome> {
+  if (isImplausible(returned, now)) return { outcome: { result: 'IMPLAUSIBLE', cashIn: undefined } }
+  const { outcome: isOfIt, ...taken } = takenBack(held, returned, state, now)
+  return { ...taken, outcome: { result: isOfIt ? 'APPLIED' : 'UNEXPECTED', cashIn: undefined } }
 }
 
 async function create(options: RefundInCommandsOptions, request: RefundInRequest): Promise<Created> {
@@ -216,13 +235,12 @@ async function refuse(
 ): Promise<Standing | undefined> {
   const known = await store.get(id)
   if (!known) return undefined
-  const { cashInId } = known.detail
   return engine.execute<Standing | undefined>({
-    reads: [id, cashInId],
+    reads: [id, holderIdOf(known)],
     request: live,
     decide: (state, now) => {
-      const [refund, cashIn] = [state.operation(id), cashInIn(state, cashInId)]
-      return isRefundIn(refund) && cashIn ? decideRefusal(refund, cashIn, input, state, now) : { outcome: undefined }
+      const [refund, holder] = [state.operation(id), holderIn(state, known)]
+      return isRefundIn(refund) && holder ? decideRefusal(refund, holder, input, state, now) : { outcome: undefined }
     },
   })
 }

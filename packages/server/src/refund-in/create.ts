@@ -6,8 +6,9 @@ import { type Leaving, type Limits, taken } from '../operations/limits/limits.ts
 import type { AskedBy } from '../operations/requests.ts'
 import { isEnabled } from '../operations/switch.ts'
 import { orderId } from '../platform/order-id.ts'
-import type { RefundIn } from './refund-in.ts'
-import { cashInDecision } from './with-cash-in.ts'
+import { isHeld } from '../unexplained/index.ts'
+import { type Holder, holderIdOf, type RefundIn } from './refund-in.ts'
+import { cashInDecision } from './with-holder.ts'
 
 /** Whether a refund is accepted. Pure. */
 
@@ -93,6 +94,12 @@ export function refuseUnsupported(): never {
 export function cashInIn(state: State, id: string | null): CashIn | undefined {
   const operation = id === null ? undefined : state.operation(id)
   return isCashIn(operation) ? operation : undefined
+}
+
+/** What has the payment that a refund gives back. */
+export function holderIn(state: State, refund: Pick<RefundIn, 'detail'>): Holder | undefined {
+  const operation = state.operation(holderIdOf(refund))
+  return isCashIn(operation) || isHeld(operation) ? operation : undefined
 }
 
 /** What every refund of a cash-in has. A refund bears no fee. */

@@ -1,5 +1,5 @@
 import { type DeskDecision, type EvidenceField, type GuardOf, refundIn as machine, min } from '@pixgate/spec'
-import { type CashIn, type RefundEvent, returningCents, suspendedCents } from '../cash-in/index.ts'
+import type { RefundEvent } from '../cash-in/index.ts'
 import {
   assertNamed,
   assertOpen,
@@ -15,12 +15,12 @@ import { type Decision, type Journal, mergeDecisions, type State } from '../engi
 import { mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/limits/limits.ts'
 import { own } from '../platform/own.ts'
-import { cashInIn } from './create.ts'
+import { holderIn } from './create.ts'
 import { changesByDecision, changesByEnd } from './desk-facts.ts'
 import { refundNotification } from './notification.ts'
-import { fundsOf, isToPayer, leftCents, paymentOf, type RefundIn } from './refund-in.ts'
-import { hasSuspended, heldAgainCents, heldCents, suspendedDeparture } from './suspense.ts'
-import { cashInDecision } from './with-cash-in.ts'
+import { fundsOf, type Holder, holderIdOf, isToPayer, leftCents, paymentOf, type RefundIn } from './refund-in.ts'
+import { hasSuspended, heldAgainCents, heldCents, inSuspenseOf, suspendedDeparture } from './suspense.ts'
+import { holderDecision } from './with-holder.ts'
 
 /** What an operator's decision on a case of a refund does. Pure: the table in the spec says which there are. */
 
@@ -29,7 +29,7 @@ type Guard = GuardOf<typeof machine>
 interface Given {
   readonly refund: RefundIn
   /** `undefined` where only the options are looked at. */
-  readonly cashIn?: CashIn | undefined
+  readonly holder?: Holder | undefined
   readonly openCase: DecidableCase
   /** A movement that the operator names is booked somewhere. */
   readonly isKnown: boolean
@@ -50,19 +50,20 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'the statement shows it': ({ refund: { facts } }) => facts.isShown === true,
   'the bank has it': ({ refund: { facts } }) => facts.isAccepted === true,
   'it was never claimed': ({ refund: { facts } }) => (facts.attempts ?? 0) === 0,
-  'its payment is not in suspense any more': ({ refund, cashIn, openCase }) =>
-    cashIn !== undefined &&
+  'its payment is not in suspense any more': ({ refund, holder, openCase }) =>
+    holder !== undefined &&
     isToPayer(refund) &&
-    inSuspenseFor(refund, cashIn) < suspendedDeparture(refund, openCase.reference),
+    inSuspenseFor(refund, holder) < suspendedDeparture(refund, openCase.reference),
 }
 
 /** What is in suspense of the payment that it returns, less what other refunds return, centavos. */
-function inSuspenseFor(refund: RefundIn, cashIn: CashIn): bigint {
+function inSuspenseFor(refund: RefundIn, holder: Holder): bigint {
   const { payment } = paymentOf(refund)
   if (payment === undefined) return 0n
-  const listed = own(cashIn.facts.openRefunds, refund.id)
-  const itself = listed && !listed.hasFailed ? refund.valueCents : 0n
-  return suspendedCents(cashIn, payment) - (returningCents(cashIn, payment) - itself)
+  const listed = own(holder.facts.openRefunds, refund.id)
+  const itself = listed && !('hasFailed' in listed && listed.hasFailed) ? refund.valueCents : 0n
+  const { left, returning } = inSuspenseOf(holder, payment)
+  return left - (returning - itself)
 }
 
 function holdsFor(given: Given, guard: Guard): boolean {
@@ -85,7 +86,7 @@ export const refundInDecider: CaseDecider<RefundIn> = {
     )
   },
   looks: (refund, _, order) => ({
-    reads: [refund.id, refund.detail.cashInId],
+    reads: [refund.id, holderIdOf(refund)],
     movements: movementsNamed(order, OUT),
   }),
   decide: (refund, openCase, order, state, nowMs) => {
@@ -108,7 +109,7 @@ function decideCase(
   nowMs: number,
 ): Decision<DeskOutcome<RefundIn>> {
   const isKnown = movementsNamed(order, OUT).some((it) => state.movement(it) !== undefined)
-  const given = { refund, cashIn: cashInIn(state, refund.detail.cashInId), openCase, isKnown, nowMs }
+  const given = { refund, holder: holderIn(state, refund), openCase, isKnown, nowMs }
   const left = suspendedDeparture(refund, openCase.reference)
   const h = order.decision === 'executed' ? heldCents(refund) : heldAgainCents(refund, openCase.rule)
   const decision = orderedBy(
@@ -121,7 +122,10 @@ function decideCase(
       changes: (row) => changesByDecision(refund, openCase, order, row, nowMs),
       amounts: amountsOf(refund, left, h, state),
       reference: referenceOf(openCase, order, left > 0n),
-      notification: (to) => refundNotification(refund, refund.transactionId, occurredAt(openCase, nowMs), to),
+      ...(refund.detail.cashInId !== null && {
+        notification: (to: RefundIn['status']) =>
+          refundNotification(refund, refund.transactionId, occurredAt(openCase, nowMs), to),
+      }),
     },
     nowMs,
   )
@@ -130,7 +134,7 @@ function decideCase(
     holds: (guard: Guard) => holdsFor({ ...given, refund: after, isKnown: false }, guard),
     changes: (row: Target<RefundIn>) => changesByEnd(after, row, nowMs),
   })
-  return endedBy(machine, openCase, withCashIn(refund, { ...decision, allowances }, state, nowMs), ending, nowMs)
+  return endedBy(machine, openCase, withHolder(refund, { ...decision, allowances }, state, nowMs), ending, nowMs)
 }
 
 /** Of money in suspense nothing is the merchant's: what left is taken from there. */
@@ -150,13 +154,13 @@ function referenceOf({ reference }: DecidableCase, { decision, evidence }: DeskO
   return decision === 'not_executed' ? '' : reference
 }
 
-/** What may still be refunded of the cash-in counts what operators decide. @source rules#desk.12 */
-function withCashIn(refund: RefundIn, decision: Decision<RefundIn>, state: State, nowMs: number): Decision<RefundIn> {
+/** What has the payment counts what operators decide. @source rules#desk.12 */
+function withHolder(refund: RefundIn, decision: Decision<RefundIn>, state: State, nowMs: number): Decision<RefundIn> {
   const [journal] = decision.journals ?? []
   const event = journal && eventOf(journal, refund)
-  const cashIn: CashIn | undefined = event && cashInIn(state, refund.detail.cashInId)
-  if (!event || !cashIn) return decision
-  return mergeDecisions(cashInDecision(cashIn, event, nowMs), decision)
+  const holder = event && holderIn(state, refund)
+  if (!event || !holder) return decision
+  return mergeDecisions(holderDecision(holder, event, nowMs), decision)
 }
 
 /** What was in suspense counted as gone when it left: only what was set aside is free, and what another operation has. */

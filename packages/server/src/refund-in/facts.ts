@@ -1,8 +1,9 @@
-import { type CashIn, ownReference } from '../cash-in/index.ts'
+import { ownReference } from '../cash-in/index.ts'
 import type { Changes, Target } from '../engine/follow.ts'
 import { ANSWERED, attempted, notFound, retryDelayMs, unanswered } from '../operations/attempts.ts'
 import { changesByMove, factsAfterWork } from '../operations/facts.ts'
 import {
+  type Holder,
   isOfAnotherPayment,
   type RefundIn,
   type RefundInFacts,
@@ -19,7 +20,7 @@ import { needsOperator, planOf, restingDueAt } from './schedule.ts'
  */
 export function changesOf(
   refund: RefundIn,
-  cashIn: CashIn,
+  holder: Holder,
   input: RefundInInput,
   row: Target<RefundIn>,
   nowMs: number,
@@ -27,15 +28,15 @@ export function changesOf(
 ): Changes {
   const known = factsAfter(refund, input, row, nowMs, heldCents)
   const changes = changesByMove(refund, input, row, known, { restingDueAt, planOf }, nowMs)
-  return { ...referenceLearned(refund, cashIn, input), ...changes }
+  return { ...referenceLearned(refund, holder, input), ...changes }
 }
 
 /** The bank's reference of the refund, where the input is the first to tell it. */
-export function referenceLearned(refund: RefundIn, cashIn: CashIn, input: RefundInInput): Changes {
+export function referenceLearned(refund: RefundIn, holder: Holder, input: RefundInInput): Changes {
   // What goes by another payment's name teaches nothing of this refund.
   if (isOfAnotherPayment(refund, input)) return {}
   const told = 'transactionId' in input && input.transactionId !== null ? input.transactionId : undefined
-  const reference = told === undefined ? null : ownReference(told, cashIn)
+  const reference = told === undefined ? null : ownReference(told, holder)
   return refund.transactionId === null && reference !== null ? { transactionId: reference } : {}
 }
 

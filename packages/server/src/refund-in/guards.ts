@@ -1,19 +1,27 @@
 import { type DeskGuard, type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
-import { bookedReturn, type CashIn, ownReference, returningCents, suspendedCents } from '../cash-in/index.ts'
+import { bookedReturn, inDoubtOf, isCashIn, ownReference } from '../cash-in/index.ts'
 import { reasonOf } from '../engine/reason.ts'
 import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { orderGuardsBy } from '../operations/guards.ts'
 import type { WorkInput } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
-import { isOfAnotherPayment, paymentOf, type RefundIn, type RefundInInput, type ReturnConfirmed } from './refund-in.ts'
+import {
+  type Holder,
+  isOfAnotherPayment,
+  paymentOf,
+  type RefundIn,
+  type RefundInInput,
+  type ReturnConfirmed,
+} from './refund-in.ts'
+import { inSuspenseOf } from './suspense.ts'
 
 /** What the conditions of the table mean. Pure. */
 
 /** What a condition looks at. */
 export interface Given {
   readonly refund: RefundIn
-  /** The cash-in that it is of; where only work is looked at nobody asks for it. */
-  readonly cashIn: Pick<CashIn, 'facts' | 'transactionId' | 'endToEndId' | 'valueCents'>
+  /** What has its payment; where only work is looked at nobody asks for it. */
+  readonly holder: Holder
   readonly input: RefundInInput
   readonly nowMs: number
   /** Payouts and refunds are enabled. */
@@ -30,28 +38,36 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   ...orderGuardsBy(({ refund, input, nowMs }: Given) => ({ order: refund, input, nowMs })),
   'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
   'the bank made it by itself': ({ refund: { detail } }) => detail.origin === 'PARTNER',
-  'its payment is not in suspense any more': ({ refund, cashIn }) => {
+  'its payment may be back already': ({ refund, holder }) => {
     const { payment } = paymentOf(refund)
-    return payment !== undefined && suspendedCents(cashIn, payment) < returningCents(cashIn, payment)
+    if (payment === undefined) return false
+    const { left, returning } = inSuspenseOf(holder, payment)
+    return left - (isCashIn(holder) ? inDoubtOf(holder, payment) : 0n) < returning
+  },
+  'its payment is not in suspense any more': ({ refund, holder }) => {
+    const { payment } = paymentOf(refund)
+    if (payment === undefined) return false
+    const { left, returning } = inSuspenseOf(holder, payment)
+    return left < returning
   },
   'it was never claimed': ({ refund }) => isNeverClaimed(refund),
   'the time to send it is over': ({ refund, nowMs }) =>
     isUnclaimedTooLong(refund, nowMs) || isTriedLongEnough(refund.facts, nowMs),
   'nothing of it left': ({ refund }) => isNeverClaimed(refund) || isUnsent(refund.facts),
   // What another return of the same payment took is counted there already, or in suspense there.
-  'movement belongs to another operation': ({ cashIn, input, isAnothers }) =>
-    input.on === 'partner.confirmed' && isAnothers && bookedReturn(cashIn, input.returned.returnId) === undefined,
+  'movement belongs to another operation': ({ holder, input, isAnothers }) =>
+    input.on === 'partner.confirmed' && isAnothers && bookedReturn(holder, input.returned.returnId) === undefined,
   'another payment went back': ({ refund, input }) => isOfAnotherPayment(refund, input),
   'amount differs': ({ refund: { valueCents }, input }) =>
     input.on === 'partner.confirmed' && input.returned.valueCents !== valueCents,
   'return has no id': ({ input }) => input.on === 'partner.confirmed' && input.isUnnamed === true,
-  'return was booked before': ({ refund, cashIn, input }) =>
+  'return was booked before': ({ refund, holder, input }) =>
     input.on === 'partner.confirmed' &&
-    (bookedReturn(cashIn, input.returned.returnId) !== undefined || isReportedWithoutId(refund, input)),
+    (bookedReturn(holder, input.returned.returnId) !== undefined || isReportedWithoutId(refund, input)),
   'return restated': ({ refund: { facts }, input }) =>
     input.on === 'partner.confirmed' && own(facts.returns, input.returned.returnId) !== undefined,
-  'reference differs': ({ refund: { transactionId }, cashIn, input }) => {
-    const told = input.on === 'send.accepted' ? ownReference(input.transactionId, cashIn) : null
+  'reference differs': ({ refund: { transactionId }, holder, input }) => {
+    const told = input.on === 'send.accepted' ? ownReference(input.transactionId, holder) : null
     return transactionId !== null && told !== null && told !== transactionId
   },
   'money is held again': ({ refund: { facts } }) => facts.heldAgainCents !== undefined,
@@ -74,14 +90,20 @@ function isReportedWithoutId({ facts }: RefundIn, { returned, isUnnamed }: Retur
   return told.includes(Number(returned.valueCents))
 }
 
-const NO_CASH_IN = { facts: {}, transactionId: null, endToEndId: null, valueCents: 0n }
+const NO_HOLDER = {
+  kind: 'cash_in',
+  facts: {},
+  transactionId: null,
+  endToEndId: null,
+  valueCents: 0n,
+} as unknown as Holder
 
 /** Tells whether the table has a row for what a worker may do, where it is due. */
 export function rowsForWork(refund: RefundIn, nowMs: number): (input: WorkInput) => boolean {
   const due = { ...refund, dueAt: nowMs }
   const standing = { status: refund.status, reason: reasonOf(refund) }
   return (input) => {
-    const given = { refund: due, cashIn: NO_CASH_IN, input, nowMs, isEnabled: true, isAnothers: false }
+    const given = { refund: due, holder: NO_HOLDER, input, nowMs, isEnabled: true, isAnothers: false }
     return rowFor(machine, standing, input.on, (guard) => holdsFor(given, guard)) !== undefined
   }
 }

@@ -1,6 +1,7 @@
 import type { Availability, RefundPartner } from '../banks/port.ts'
 import type { CashIn } from '../cash-in/index.ts'
 import type { CaseDecider } from '../desk/decider.ts'
+import type { StatementDesk } from '../desk/loose/index.ts'
 import type { Command } from '../engine/operation.ts'
 import type { Result } from '../operations/inputs.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
@@ -8,13 +9,14 @@ import type { OperatorRefusal } from '../operations/refusal.ts'
 import { isDueNow } from '../operations/schedule.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import { own } from '../platform/own.ts'
+import type { Held } from '../unexplained/index.ts'
 import { createRefundInCommands } from './commands.ts'
 import type { RefundInTerms } from './create.ts'
 import { createRefundInJobs } from './jobs.ts'
 import type { BankReturn, RefundInInput, RefundInOutcome } from './refund-in.ts'
 import { createRefundInHandlers, type RefundInHandlers } from './routes.ts'
 import { createRefundInStore } from './store.ts'
-import { createCashInDecider } from './to-payer.ts'
+import { createCashInDecider, createPayableHeldDecider } from './to-payer.ts'
 import { detailView, type RefundInView } from './view.ts'
 
 export { refundInDecider } from './desk.ts'
@@ -26,6 +28,8 @@ export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutco
   readonly handlers: RefundInHandlers
   /** Decides the cases of charges: money in suspense goes back by a refund. */
   readonly cashInDecider: CaseDecider<CashIn>
+  /** Decides the cases of incoming money that nothing explains, which goes back to its payer in the same way. */
+  heldDecider(statement: StatementDesk): CaseDecider<Held>
   /**
    * Takes a return that names no refund of ours: it is in doubt while one of ours may be it, else the bank took the money
    * back by itself (MED). Each return id is booked once.
@@ -61,13 +65,12 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
   const canVerify = options.partner.capabilities.has('query-charge')
   const commands = createRefundInCommands({ ...options, store, isUnsupported, canVerify })
   const jobs = createRefundInJobs({ ...options, commands, store })
+  const isNearRestore = options.isAskedFirst ?? (() => false)
+  const toPayer = { terms: options.terms, isUnsupported, isNearRestore }
   return {
     handlers: createRefundInHandlers({ ...options, commands, store }),
-    cashInDecider: createCashInDecider({
-      terms: options.terms,
-      isUnsupported,
-      isNearRestore: options.isAskedFirst ?? (() => false),
-    }),
+    cashInDecider: createCashInDecider(toPayer),
+    heldDecider: (statement) => createPayableHeldDecider(toPayer, statement),
     processNext: jobs.processNext,
     apply: async (id, input) => {
       const outcome = await commands.apply(id, [input])

@@ -20,7 +20,7 @@ export function refundNotification(
   to: RefundIn['status'],
 ): Omit<Notification, 'operationId'> {
   return notificationOf('pix_cash_in_reversal', {
-    id: refund.detail.cashInId,
+    id: refund.detail.cashInId ?? '',
     correlation_id: refund.correlationId,
     external_id: refund.externalId,
     transaction_id: transactionId ?? refund.id,

@@ -5,12 +5,14 @@ import type { SendFacts } from '../operations/attempts.ts'
 import type { OrderInput, Result } from '../operations/inputs.ts'
 import type { OperatorRefusal } from '../operations/refusal.ts'
 import { own } from '../platform/own.ts'
+import type { Held } from '../unexplained/index.ts'
 
 /** A refund as the engine keeps it, and everything that can happen to it. */
 
 /** What was asked for and the bank is told: never changes, so that every attempt is the same. */
 export interface RefundInDetail extends Document {
-  readonly cashInId: string
+  /** `null`: it returns a payment to the bare Pix key. */
+  readonly cashInId: string | null
   readonly reason: string | null
   readonly origin: RefundInOrigin
   /** Of origin `OPERATOR`: the operation that has the payment in suspense. */
@@ -82,9 +84,17 @@ export interface RefundInOutcome {
   readonly refund: RefundIn
 }
 
-/** The same with the cash-in as it is now. */
-export interface Standing extends RefundInOutcome {
-  readonly cashIn: CashIn
+/** The same with what has the payment, as it is now. */
+export interface Standing<Kind extends Holder = Holder> extends RefundInOutcome {
+  readonly holder: Kind
+}
+
+/** What has the payment that goes back: a charge, or the adjustment that holds a payment to the bare Pix key. */
+export type Holder = CashIn | Held
+
+/** The id of what has the payment that a refund gives back. */
+export function holderIdOf({ detail }: Pick<RefundIn, 'detail'>): string {
+  return detail.cashInId ?? detail.from ?? ''
 }
 
 /** Whether it returns money in suspense to its payer: nothing of the merchant's is set aside for it. */

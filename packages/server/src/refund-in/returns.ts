@@ -28,7 +28,7 @@ import { operationOf } from './create.ts'
 import { refundNotification } from './notification.ts'
 import { type BankReturn, isImplausible, isRefundIn, movementOf, paymentOf, type RefundIn } from './refund-in.ts'
 import { decideRefundIn } from './rules.ts'
-import { cashInDecision } from './with-cash-in.ts'
+import { cashInDecision } from './with-holder.ts'
 
 /**
  * Money of a payment that went back without naming a refund of ours: it is one of ours all the same, or the bank's own.
@@ -219,7 +219,7 @@ function decideOurs(cashIn: CashIn, inDoubt: InDoubt, state: State, now: number)
   const { transactionId } = inDoubt
   const confirmed = { on: 'partner.confirmed', returned: returnOf(inDoubt), transactionId, isVerified: false } as const
   const { outcome, ...decision } = decideRefundIn(refund, cashIn, [confirmed], state, now)
-  return { ...decision, outcome: outcome.cashIn }
+  return { ...decision, outcome: outcome.holder }
 }
 
 /** Nothing of ours can be it: what was held is let go, and the bank's own return is booked. */

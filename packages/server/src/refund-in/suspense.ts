@@ -1,5 +1,7 @@
+import { isCashIn, returningCents, suspendedCents } from '../cash-in/index.ts'
 import { own } from '../platform/own.ts'
-import { fundsOf, type RefundIn } from './refund-in.ts'
+import { inSuspenseCents, underWayCents } from '../unexplained/index.ts'
+import { fundsOf, type Holder, type RefundIn } from './refund-in.ts'
 
 /** What of a refund is in suspense and set aside now. Pure. @source rules#desk.7 */
 
@@ -25,4 +27,11 @@ export const LEFT_AFTER_RELEASE = 'refund-in.ended.6'
 /** What was held again for the money of a case, centavos. */
 export function heldAgainCents({ facts }: RefundIn, rule: string): bigint {
   return rule === LEFT_AFTER_RELEASE ? BigInt(facts.heldAgainCents ?? 0) : 0n
+}
+
+/** What of a payment is in suspense, and what of that refunds under way return to its payer, centavos. */
+export function inSuspenseOf(holder: Holder, payment: string): { readonly left: bigint; readonly returning: bigint } {
+  return isCashIn(holder)
+    ? { left: suspendedCents(holder, payment), returning: returningCents(holder, payment) }
+    : { left: inSuspenseCents(holder), returning: underWayCents(holder) }
 }

@@ -1,14 +1,16 @@
 import { limits, Refusal } from '@pixgate/spec'
 import { type CashIn, cashInDecider, returnOrdersOf } from '../cash-in/index.ts'
-import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../desk/decider.ts'
+import type { CaseDecider, DeskOrder } from '../desk/decider.ts'
+import type { StatementDesk } from '../desk/loose/index.ts'
 import { type Create, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import type { IsAskedFirst } from '../operations/first-order.ts'
 import { looksOf, taken } from '../operations/limits/limits.ts'
 import { isEnabled } from '../operations/switch.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { orderIdToPayer } from '../platform/order-id.ts'
+import { createHeldDecider, type Held } from '../unexplained/index.ts'
 import { operationOf, type RefundInTerms } from './create.ts'
-import type { RefundIn } from './refund-in.ts'
+import type { Holder, RefundIn } from './refund-in.ts'
 
 /**
  * Money in suspense goes back to its payer: a refund like any other, which the bank is ordered and asked about in the same way.
@@ -45,9 +47,39 @@ export function createCashInDecider(options: ToPayerOptions): CaseDecider<CashIn
     decide: (cashIn, openCase, order, state, nowMs) => {
       const decision = cashInDecider.decide(cashIn, openCase, order, state, nowMs)
       if (order.decision !== 'return_to_payer') return decision
-      return mergeDecisions(orderedReturn(options, cashIn, openCase, order, state, nowMs), decision)
+      const paidAt = typeof openCase.facts.occurredAt === 'number' ? openCase.facts.occurredAt : cashIn.createdAt
+      const payment = { cashInId: cashIn.id, endToEndId: openCase.reference, paidAt }
+      return mergeDecisions(orderedReturn(options, cashIn, payment, order, state, nowMs), decision)
     },
   }
+}
+
+/**
+ * The same for incoming money that nothing explains: a payment to the bare Pix key.
+ * @source rules#adjustment.held.6
+ */
+export function createPayableHeldDecider(options: ToPayerOptions, statement: StatementDesk): CaseDecider<Held> {
+  const decider = createHeldDecider(statement)
+  return {
+    ...decider,
+    looks: (held, openCase, order, handed) => {
+      const looks = decider.looks(held, openCase, order, handed)
+      return order.decision === 'return_to_payer' ? { ...looks, ...looksOfReturn(options, order) } : looks
+    },
+    decide: (held, openCase, order, state, nowMs, handed) => {
+      const decision = decider.decide(held, openCase, order, state, nowMs, handed)
+      if (order.decision !== 'return_to_payer') return decision
+      const payment = { cashInId: null, endToEndId: held.detail.endToEndId, paidAt: held.detail.occurredAt }
+      return mergeDecisions(orderedReturn(options, held, payment, order, state, nowMs), decision)
+    },
+  }
+}
+
+/** The payment that goes back. */
+interface Payment {
+  readonly cashInId: string | null
+  readonly endToEndId: string
+  readonly paidAt: number
 }
 
 function looksOfReturn({ terms }: ToPayerOptions, { operator, newId }: DeskOrder) {
@@ -64,17 +96,16 @@ function looksOfReturn({ terms }: ToPayerOptions, { operator, newId }: DeskOrder
  */
 function orderedReturn(
   { terms, isUnsupported, isNearRestore }: ToPayerOptions,
-  cashIn: CashIn,
-  { id: caseId, reference: endToEndId, facts }: DecidableCase,
-  { newId: id, operator, reason, amountCents: valueCents = 0n }: DeskOrder,
+  holder: Holder,
+  { cashInId, endToEndId, paidAt }: Payment,
+  { newId: id, caseId, operator, reason, amountCents: valueCents = 0n }: DeskOrder,
   state: State,
   now: number,
-): Omit<Decision<DeskOutcome<CashIn>>, 'outcome'> {
+): Omit<Decision<never>, 'outcome'> {
   if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
   if (isUnsupported) throw new Refusal('not_supported_by_bank')
   // Which of several returns of a payment were made is known by their number alone.
   if (isNearRestore(now)) throw new Refusal('not_possible_in_state', { message: RESTORED })
-  const paidAt = typeof facts.occurredAt === 'number' ? facts.occurredAt : cashIn.createdAt
   if (now > paidAt + WINDOW_MS) throw new Refusal('refund_deadline_exceeded', { message: DEADLINE_EXCEEDED })
   const allowed = taken({ valueCents, pixKey: null, caller: operator }, terms.limits, state, now)
   const create: Create<RefundIn> = {
@@ -82,20 +113,20 @@ function orderedReturn(
       ...operationOf({ endToEndId }),
       id,
       externalId: id,
-      orderId: orderIdToPayer(terms.installation, endToEndId, returnOrdersOf(cashIn, endToEndId) + 1),
+      orderId: orderIdToPayer(terms.installation, endToEndId, returnOrdersOf(holder, endToEndId) + 1),
       status: 'PENDING',
       valueCents,
-      correlationId: cashIn.correlationId,
+      correlationId: holder.correlationId,
       bodyHash: sha256(`${caseId} ${id}`),
       idempotencyKey: null,
       dueAt: now,
       plan: { step: 'send', changesAt: now + limits.unclaimedReleaseMs },
       transactionId: null,
       detail: {
-        cashInId: cashIn.id,
+        cashInId,
         reason: reason.slice(0, limits.reasonMaxLength),
         origin: 'OPERATOR',
-        from: cashIn.id,
+        from: holder.id,
       },
       facts: { madeBy: { caller: operator, address: '' } },
     },

@@ -20,7 +20,7 @@ export function createdView(refund: RefundIn): Created {
 
 /**
  * The detail as it stands.
- * @source rules#refund-in.detail.1
+ * @source rules#refund-in.detail.1, rules#refund-in.detail.3
  */
 export function detailView(refund: RefundIn): RefundInView {
   const { detail, facts } = refund

@@ -18,7 +18,7 @@ function pay({ apply }: StatementFixture, id: string, endToEndId: string, occurr
   return apply(id, { on: 'partner.confirmed', payment: payment({ endToEndId, occurredAt }), transactionId: 'tx' })
 }
 
-test('[statement.6] [PL-11] incoming money that names no operation of ours is in clearing after a minute, with a case, once', async (t) => {
+test('[statement.6] [PL-11] incoming money that names no operation of ours is held in suspense after a minute, with a case, once', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', { reference: STRANGER })])
@@ -35,7 +35,7 @@ test('[statement.6] [PL-11] incoming money that names no operation of ours is in
   })
   await fixture.minutes(10)
   assert.deepEqual(await cases(fixture.database), ['unexplained_credit'])
-  assert.partialDeepStrictEqual(await balances(fixture.database), { clearing: 100_00n, settlement: -100_00n })
+  assert.partialDeepStrictEqual(await balances(fixture.database), { suspense_in: 100_00n, settlement: -100_00n })
   await assertBooks(fixture.database)
 })
 

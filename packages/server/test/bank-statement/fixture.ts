@@ -4,7 +4,7 @@ import { createStatementModule, type StatementModule } from '../../src/bank-stat
 import { lacking } from '../../src/banks/bank.ts'
 import type { StatementAnswer, StatementEntry, StatementPartner, StatementQuery } from '../../src/banks/port.ts'
 import type { CashIn, CashInInput } from '../../src/cash-in/cash-in.ts'
-import { createCashInCommands } from '../../src/cash-in/commands.ts'
+import { type CashInCommands, createCashInCommands } from '../../src/cash-in/commands.ts'
 import { createCashInStore } from '../../src/cash-in/store.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { Database } from '../../src/platform/db/database.ts'
@@ -39,6 +39,8 @@ export interface StatementFixture {
   readonly engine: Engine
   readonly ids: Ids
   readonly refunds: RefundInCommands
+  /** What takes back the credit of a charge. */
+  readonly reversal: CashInCommands['reversal']
   /** Lets a charge take an input from elsewhere. */
   apply(id: string, input: CashInInput): Promise<unknown>
   /** Makes a charge, of R$ 100,00 where no value is given. */
@@ -97,6 +99,7 @@ export async function statementFixture(
     engine,
     ids,
     refunds,
+    reversal: commands.reversal,
     clock,
     bank,
     statements,

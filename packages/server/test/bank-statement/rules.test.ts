@@ -28,7 +28,9 @@ function open(given: Partial<OpenEntry> = {}): OpenEntry {
     arrivedOn: null,
     isInDoubt: false,
     adjustmentId: null,
-    heldCents: 0n,
+    heldBy: null,
+    isOfHeld: false,
+    takenBackFrom: null,
     isComeAndGone: false,
     ...given,
   }
@@ -221,8 +223,8 @@ test('[statement.5] [PL-41] a return of a charge’s second payment is handed to
   const back = { kind: 'PAYMENT_TAKEN_BACK', direction: 'out', movementId: 'D2', endToEndId: 'E2', askedAt: 0 } as const
   const named = { id: ID, kind: 'cash_in', endToEndId: 'E1' } as const
   const verdict = { is: 'HAND_OVER', operationId: ID, isOverdue: false }
-  assert.deepEqual(judge(open({ ...back, named, arrivedOn: ID }), NOW), verdict)
-  assert.deepEqual(judge(open({ ...back, named: undefined, arrivedOn: ID }), NOW), verdict)
-  assert.equal(judge(open({ ...back, named, arrivedOn: OTHER }), NOW).is, 'UNEXPLAINED')
+  assert.deepEqual(judge(open({ ...back, named, arrivedOn: { id: ID, kind: 'cash_in' } }), NOW), verdict)
+  assert.deepEqual(judge(open({ ...back, named: undefined, arrivedOn: { id: ID, kind: 'cash_in' } }), NOW), verdict)
+  assert.equal(judge(open({ ...back, named, arrivedOn: { id: OTHER, kind: 'cash_in' } }), NOW).is, 'UNEXPLAINED')
   assert.equal(judge(open({ ...back, named }), NOW).is, 'UNEXPLAINED')
 })

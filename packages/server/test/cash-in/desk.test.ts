@@ -10,7 +10,7 @@ import {
   Refusal,
 } from '@pixgate/spec'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
-import { cashInDecider } from '../../src/cash-in/desk.ts'
+import { cashInDecider, decideReversal } from '../../src/cash-in/desk.ts'
 import { reportedPayments, reportedPaymentsFact } from '../../src/cash-in/reported.ts'
 import {
   bookedReturn,
@@ -699,4 +699,40 @@ test('[desk.10] no kind of case of a charge is without a way out', () => {
     Object.entries<CaseKind>(caseKinds).filter(([kind, { of }]) => of.includes('cash_in') && !decided.has(kind)),
     [],
   )
+})
+
+const REVERSAL = { caseId: 'case of line_missing', operator: 'Ana', reason: 'the bank does not have it' }
+
+for (const [availableCents, taken] of [
+  [200_00n, 'available -9900 FORCED_DEBIT, fees -100, settlement 10000'],
+  [20_00n, 'available -2000 FORCED_DEBIT, fees -100, receivable -7900, settlement 10000'],
+  [0n, 'fees -100, receivable -9900, settlement 10000'],
+] as const) {
+  test(`[cash-in.desk.16] a credit that the bank does not have is taken back, with its fee: ${availableCents} is free`, () => {
+    const paid = cashInAs('PAID')
+    const decision = decideReversal(paid, REVERSAL, seeing({ operations: [paid], availableCents }), NOW)
+    assert.deepEqual(done(decision), ['operator.reversed FAILED', `credit_reversed E1: ${taken}`, 'pix_cash_in FAILED'])
+    const { status, facts } = decision.outcome
+    assert.deepEqual([status, facts.failureCode, facts.reversed], ['FAILED', 'reversed_by_operator', { E1: 100_00 }])
+    assert.equal(refundableCents(decision.outcome), 0n)
+    assert.deepEqual(decision.exact, ['available', 'receivable'])
+  })
+}
+
+test('[cash-in.desk.16] a credit is not taken back while a refund of it is under way, nor where part of it went back, nor twice', () => {
+  const part: CashInFacts = { payments: { E1: 150_00 } }
+  const cases: readonly (readonly [CashInStatus, CashInFacts])[] = [
+    ['PAID', { refundsOpenCents: 1, openRefunds: { r1: { valueCents: 1, transactionId: null } } }],
+    ['PAID', { returns: { D1: { state: 'booked', cents: 1 } } }],
+    ['PAID', part],
+    ['FAILED', {}],
+    ['PENDING', {}],
+  ]
+  for (const [status, facts] of cases) {
+    const known = cashInAs(status)
+    const charge = { ...known, facts: { ...known.facts, ...facts } }
+    assert.throws(() => decideReversal(charge, REVERSAL, seeing({ availableCents: 200_00n }), NOW), {
+      code: 'not_possible_in_state',
+    })
+  }
 })

@@ -25,7 +25,8 @@ test('[close.3] every journal that books on the bank’s account says which move
     }
     if (direction === null) none.push(kind)
     const [sign] = Object.values(posting.amount)
-    const isUndone = BEFORE_KNOWN.includes(`'${kind}'`) && (direction === 'out') === (sign === -1)
+    const isUndoing = BEFORE_KNOWN.includes(`'${kind}'`) || kind === 'credit_reversed'
+    const isUndone = isUndoing && (direction === 'out') === (sign === -1)
     if (direction !== null && !isUndone) assert.equal(direction, sign === -1 ? 'in' : 'out', kind)
   }
   assert.deepEqual(none.sort(), [
@@ -33,6 +34,9 @@ test('[close.3] every journal that books on the bank’s account says which move
     'adjustment_debited',
     'arrival_handed_over',
     'cash_in_attributed',
+    'difference_borne',
+    'difference_gained',
+    'difference_lost',
     'tariff_deducted',
   ])
   for (const kind of Object.keys(BESIDE_MOVEMENTS) as JournalKind[]) {
@@ -64,7 +68,7 @@ class Story {
   readonly happenings: Happening[] = []
   readonly booked: Booked[] = []
 
-  /** Books on the bank's account, and the other side in clearing. @param cents with the sign that `settlement` gets */
+  /** Books on the bank's account, and the other side in suspense. @param cents with the sign that `settlement` gets */
   book(knownAt: number, journal: JournalKind, operation: string, reference: string, cents: number): void {
     this.booked.push({ at: knownAt, journal, cents })
     const entry = (code: string, amount: number, posting: number) => `
@@ -72,7 +76,7 @@ class Story {
                   WHERE code = '${code}' RETURNING id, version, balance_cents)
       INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, at)
       SELECT id, version, ${amount}, balance_cents, '${operation}', '${journal}', '${reference}', ${posting}, '${iso(knownAt)}' FROM a;`
-    this.happens(knownAt, entry('settlement', cents, 0) + entry('clearing', -cents, 1))
+    this.happens(knownAt, entry('settlement', cents, 0) + entry('suspense_in', -cents, 1))
   }
 
   own(knownAt: number, direction: string, id: string, operation: string, cents: number): void {
@@ -189,7 +193,7 @@ const plots: Readonly<Record<string, Plot>> = {
     story.own(bookedAt, 'in', id, operation, cents)
     story.settled(statedAt, id, 'DIFFERS', operation)
     story.case(statedAt + 60_000, decidedAt, 'line_differs', `PAYMENT_RECEIVED ${id}`, null)
-    story.book(decidedAt, 'clearing_added', decision, '', -7)
+    story.book(decidedAt, 'difference_gained', decision, '', -7)
   },
   'an adjustment explains what the statement has': (story, id, movedAt, lag, cents) => {
     const [adjustment, bookedAt] = [randomUUID(), movedAt + lag()]
@@ -201,7 +205,7 @@ const plots: Readonly<Record<string, Plot>> = {
     const [decision, decidedAt] = [randomUUID(), movedAt + 120_000 + lag()]
     story.stated(movedAt, 'in', id, 'PAYMENT_RECEIVED', cents)
     story.case(movedAt + 60_000, decidedAt, 'unexplained_credit', `PAYMENT_RECEIVED ${id}`, null)
-    story.book(decidedAt, 'clearing_arrived', decision, id, -cents)
+    story.book(decidedAt, 'arrived_unattributed', decision, id, -cents)
     story.own(decidedAt, 'in', id, decision, cents)
     story.settled(decidedAt, id, 'MATCHED', decision)
   },

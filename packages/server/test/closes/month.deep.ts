@@ -179,5 +179,5 @@ const KINDS = [
     'tariff_deducted',
   ],
   ...['refund_in_reserved', 'refund_in_confirmed', 'taken_by_bank', 'adjustment_credited', 'adjustment_debited'],
-  ...['clearing_arrived', 'clearing_gained', 'clearing_left', 'clearing_lost'],
+  ...['held_arrived', 'arrival_written_off', 'debit_written_off'],
 ]

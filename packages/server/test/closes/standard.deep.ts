@@ -77,7 +77,7 @@ test('[close.12] at efi what the bank takes and no list has is a difference of t
   assert.deepEqual(await cases(pix.database), ['close_differs (closed)'])
 })
 
-test('[close.12] [statement.6] at efi what is paid to the key itself is in clearing, and the balance agrees with the lists', async (t) => {
+test('[close.12] [statement.6] at efi what is paid to the key itself is held in suspense, and the balance agrees with the lists', async (t) => {
   const pix = await closeWorld(t, { standard: 'efi' })
   await paid(pix, '100')
   await minutes(pix, 15)

@@ -7,25 +7,12 @@ import { type Circumstances, decideLooseAs, type LooseScenario, type LooseWorld 
 
 /** Every kind of case of no operation, and each decision about it in a world of its own. */
 
-const FORGOTTEN = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 const SILENT = { eventDelayMs: 3_600_000 }
 /** An event that is set aside has been tried for so long. */
 const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
 
 const asItIs = (): Circumstances => ({})
 const to = (id: string): Circumstances => ({ given: { operationId: id } })
-
-/** A payment of a charge that only the bank knows. @returns a charge of ours that it may be meant for */
-async function forgotten(pix: LooseWorld): Promise<string> {
-  await pix.behave(SILENT)
-  const { id } = await pix.charge('10.00')
-  const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
-  const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
-  assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, { valueCents: 1000, expiresAt, merchant })).status, 201)
-  await pix.bankAction(`charges/${FORGOTTEN}/pay`)
-  await pix.minutes(10)
-  return id
-}
 
 /** Money that left without us. */
 async function debited(pix: LooseWorld): Promise<undefined> {
@@ -45,19 +32,6 @@ function otherwise(moreCents: bigint) {
     await pix.balance(10_00)
     await pix.minutes(8)
   }
-}
-
-/** The statement leaves out what we were told was paid. */
-async function hidden(pix: LooseWorld): Promise<undefined> {
-  await pix.minutes(2)
-  pix.statement.tell = (page) => ({ ...page, entries: [] })
-  await pix.balance(10_00)
-  await pix.minutes(10)
-}
-
-/** The bank tells all that it has. */
-const showing = async (pix: LooseWorld) => {
-  pix.statement.tell = (page) => page
 }
 
 /** A payment that is told, and never was. */
@@ -117,19 +91,9 @@ async function unexplainedClose(pix: LooseWorld): Promise<undefined> {
 
 const SCENARIOS: readonly LooseScenario[] = [
   {
-    kind: 'unexplained_credit',
-    arrange: forgotten,
-    decisions: {
-      book: to,
-      clear: asItIs,
-      credit: asItIs,
-      write_off: asItIs,
-    },
-  },
-  {
     kind: 'unexplained_debit',
     arrange: debited,
-    decisions: { debit: asItIs, clear: asItIs, write_off: asItIs },
+    decisions: { debit: asItIs, write_off: asItIs },
   },
   {
     kind: 'unexplained_debit',
@@ -151,13 +115,12 @@ const SCENARIOS: readonly LooseScenario[] = [
       await pix.minutes(10)
       return undefined
     },
-    decisions: { undo: asItIs, write_off: asItIs },
+    decisions: { reverse: asItIs, write_off: asItIs },
   },
   {
     kind: 'line_differs',
     arrange: otherwise(100n),
     decisions: {
-      clear: () => ({ moreCents: 100n }),
       credit: () => ({ moreCents: 100n }),
       write_off: () => ({ moreCents: 100n }),
     },
@@ -166,35 +129,6 @@ const SCENARIOS: readonly LooseScenario[] = [
     kind: 'line_differs',
     arrange: otherwise(-100n),
     decisions: { debit: () => ({ moreCents: -100n }), write_off: () => ({ moreCents: -100n }) },
-  },
-  {
-    kind: 'in_clearing',
-    arrange: async (pix) => {
-      await forgotten(pix)
-      await pix.decide('unexplained_credit', 'clear')
-      return undefined
-    },
-    decisions: { credit: asItIs, write_off: asItIs },
-  },
-  {
-    kind: 'in_clearing',
-    arrange: async (pix) => {
-      await debited(pix)
-      await pix.decide('unexplained_debit', 'clear')
-      return undefined
-    },
-    decisions: { debit: asItIs },
-  },
-  {
-    kind: 'statement_corrected',
-    arrange: async (pix) => {
-      await hidden(pix)
-      await pix.decide('line_missing', 'write_off')
-      await showing(pix)
-      await pix.minutes(5)
-      return undefined
-    },
-    decisions: { revert: asItIs },
   },
   // The statement, or the bank's answer, would tell first.
   {
@@ -231,6 +165,8 @@ const SCENARIOS: readonly LooseScenario[] = [
 
 /** It takes a difference that is gone (`loose/unexplained.deep.ts`), a bank of the standard, or a request (`operator/requested-adjustments.test.ts`). */
 const MADE_ELSEWHERE: Partial<Record<LooseCase, readonly LooseDecision[]>> = {
+  unexplained_debit: ['book'],
+  line_missing: ['credit'],
   line_differs: ['close'],
   statement_unreadable: ['close'],
   adjustment_requested: ['credit', 'debit', 'close'],

@@ -331,7 +331,7 @@ test('[desk.51] what follows the telling of a case of no operation in its batch 
     batch,
     {
       controls: { loose_cases },
-      cases: [{ operationId: null, kind: 'in_clearing', reference: 'a', facts: { rule: 'test.1' } }],
+      cases: [{ operationId: null, kind: 'close_differs', reference: 'a', facts: { rule: 'test.1' } }],
     },
     [],
     ['loose_cases'],

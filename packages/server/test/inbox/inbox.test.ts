@@ -277,7 +277,7 @@ test('[partner-inbox.8] [EV-7] before an unmatched event becomes a case the bank
     },
   ])
   assert.doesNotMatch(JSON.stringify(facts), /Maria|52998224725/)
-  const held = { settlement: -1000n, clearing: 1000n }
+  const held = { settlement: -1000n, suspense_in: 1000n }
   assert.deepEqual(await balances(pix.database), held, 'what belongs to no operation is nobody’s')
 })
 

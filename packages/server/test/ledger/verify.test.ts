@@ -224,8 +224,9 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
   ],
   [
     `INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, at)
-     SELECT 10, 1, 5, 5, id, 'clearing_added', '', 1, now() FROM operation LIMIT 1`,
-    ['journal-sums', 'journal-amounts', 'account-balance', 'journals-explained', 'clearing'],
+     SELECT a.id, a.version + 1, 5, a.balance_cents + 5, o.id, 'held_arrived', '', 1, now()
+       FROM account a, operation o WHERE a.code = 'suspense_in' AND o.status = 'PENDING' LIMIT 1`,
+    ['journal-sums', 'journal-amounts', 'account-balance', 'journals-explained', 'suspense'],
   ],
   ['UPDATE "case" SET closed_at = now()', ['doubts', 'suspense']],
   [`UPDATE "case" SET closed_at = now() WHERE kind = 'return_unexplained'`, ['doubts', 'suspense']],

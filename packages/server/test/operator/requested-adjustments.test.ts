@@ -36,7 +36,10 @@ test('[adjustment.create.4] from the amount on an adjustment is booked once anot
   assert.equal((await pix.adjust(999)).status, 201)
   const top = await pix.request(5000, admin)
   const { kind, amountCents, facts, steps } = await pix.read(`/${top.caseId}`)
-  assert.deepEqual([kind, amountCents, facts], ['adjustment_requested', 5000, { direction: 'in', valueCents: 5000 }])
+  assert.deepEqual(
+    [kind, amountCents, facts],
+    ['adjustment_requested', 5000, { direction: 'in', valueCents: 5000, rule: 'adjustment.create.4' }],
+  )
   assert.deepEqual([steps[0].id, steps[0].isOpen], [top.proposalId, true])
   assert.deepEqual(await balances(pix.database), { available: 999n, settlement: -999n }, 'nothing of it is booked')
   const { status, body } = await pix.approve(top)

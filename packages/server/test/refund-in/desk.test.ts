@@ -10,7 +10,7 @@ import { refundInDecider } from '../../src/refund-in/desk.ts'
 import type { RefundIn, RefundInFacts } from '../../src/refund-in/refund-in.ts'
 import { IN_DOUBT, NOW, wentBack } from '../cash-in/situations.ts'
 import { done, ordered, seeing } from '../support/desk.ts'
-import { cashInOf, REFUND_ID, refundAs } from './situations.ts'
+import { cashInOf, paidCashIn, REFUND_ID, refundAs } from './situations.ts'
 
 /** What must come of each decision, written by hand: it says nothing because the table of the machine says so. */
 
@@ -313,7 +313,7 @@ test('[desk.14] what left for a refund and is decided shows that the bank has it
 /** It returns R$ 30,00 of E2, which is in suspense of its charge, to the payer. */
 const TO_PAYER: Partial<RefundIn> = {
   endToEndId: 'E2',
-  detail: { ...refundAs('PENDING').detail, origin: 'OPERATOR', from: refundAs('PENDING').detail.cashInId },
+  detail: { ...refundAs('PENDING').detail, origin: 'OPERATOR', from: paidCashIn().id },
 }
 const UNDER_WAY = { [REFUND_ID]: { valueCents: 30_00, transactionId: null, payment: 'E2' } }
 

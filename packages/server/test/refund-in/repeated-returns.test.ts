@@ -72,6 +72,12 @@ test('[RF-20] [cash-in.returns.4] a return that was held on an event’s word, l
   const after = decideReturn(released.outcome, returned, IDENTITY, stateOf(0n, released.outcome), NOW).outcome.cashIn
   assert.ok(after && returnInDoubt(after, 'D1'), 'a refund may be it, and is asked about')
   const late = NOW + limits.unknownResultEscalationMs
-  assert.deepEqual(decideInDoubt(after, identities, stateOf(0n, after), late).journals ?? [], [])
-  assert.equal(returnsDueAt(after, late), null)
+  const again = decideInDoubt(after, identities, stateOf(0n, after), late)
+  assert.deepEqual(again.journals ?? [], [])
+  assert.deepEqual(
+    again.cases?.map(({ kind }) => kind),
+    ['return_unexplained'],
+    'it is a case once more',
+  )
+  assert.equal(returnsDueAt(again.outcome, late), null)
 })

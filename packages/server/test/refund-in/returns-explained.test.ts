@@ -43,7 +43,7 @@ function accepted(given: Partial<ReturnInDoubt> = {}) {
   return (input: { readonly on: 'work.done'; readonly isUnanswered?: boolean }) => {
     const { outcome, moves = [] } = decideRefundIn(refund, cashIn, [input], stateOf(), NOW)
     const moved = moves.filter(({ operationId }) => operationId === cashIn.id).map(({ trigger }) => trigger)
-    return { moved, answered: returnInDoubt(outcome.cashIn, 'D1')?.answered }
+    return { moved, answered: returnInDoubt(outcome.holder, 'D1')?.answered }
   }
 }
 

@@ -206,8 +206,8 @@ test('[RF-12] [cash-in.returns.2] the answer that names the refund by the return
   const { refund, cashIn } = open()
   const { after } = afterReturn(cashIn, refund, { transactionId: 'tx-r' })
   const { outcome } = decideRefundIn(refund, after, [INPUTS['send.accepted']], stateOf(), NOW)
-  assert.equal(outcome.cashIn.dueAt, NOW, 'what is lost of this is taken up again')
-  const decision = settled(outcome.cashIn, outcome.refund)
+  assert.equal(outcome.holder.dueAt, NOW, 'what is lost of this is taken up again')
+  const decision = settled(outcome.holder, outcome.refund)
   assert.deepEqual(kindsOf(decision), ['refund_in_confirmed'])
   assert.deepEqual(decision.outcome.facts.returns, wentBack({ D1: 30_00 }))
 })
@@ -216,8 +216,8 @@ test('[RF-13] [cash-in.returns.2] the answer that names it otherwise leaves the 
   const { refund, cashIn } = open()
   const { after } = afterReturn(cashIn, refund, { transactionId: 'tx-b' })
   const { outcome } = decideRefundIn(refund, after, [INPUTS['send.accepted']], stateOf(), NOW)
-  assert.equal(outcome.cashIn.dueAt, NOW)
-  const decision = settled(outcome.cashIn, outcome.refund)
+  assert.equal(outcome.holder.dueAt, NOW)
+  const decision = settled(outcome.holder, outcome.refund)
   assert.deepEqual(kindsOf(decision), ['taken_by_bank'])
   assert.deepEqual(decision.outcome.facts.returns, wentBack({ D1: 30_00 }))
 })
@@ -226,11 +226,11 @@ test('[RF-14] [cash-in.returns.2] the refund’s own confirmation by this return
   const { refund, cashIn } = open()
   const { after } = afterReturn(cashIn, refund)
   const ours = decideRefundIn(refund, after, [confirmed()], stateOf(), NOW)
-  assert.deepEqual([kindsOf(ours), returnsInDoubt(ours.outcome.cashIn)], [['refund_in_confirmed'], []])
+  assert.deepEqual([kindsOf(ours), returnsInDoubt(ours.outcome.holder)], [['refund_in_confirmed'], []])
   const another = decideRefundIn(refund, after, [confirmed({ returnId: 'D2' })], stateOf(), NOW).outcome
-  assert.deepEqual(kindsOf(settled(another.cashIn, another.refund)), ['taken_by_bank'])
+  assert.deepEqual(kindsOf(settled(another.holder, another.refund)), ['taken_by_bank'])
   const failed = decideRefundIn(refund, after, [INPUTS['partner.failed']], stateOf(), NOW).outcome
-  assert.deepEqual(kindsOf(settled(failed.cashIn, failed.refund)), ['taken_by_bank'])
+  assert.deepEqual(kindsOf(settled(failed.holder, failed.refund)), ['taken_by_bank'])
 })
 
 test('[RF-13] [cash-in.returns.3] that the bank has it under way counts 10 s after the return was reported, not before', () => {
@@ -242,7 +242,7 @@ test('[RF-13] [cash-in.returns.3] that the bank has it under way counts 10 s aft
     [NOW + 9_999, []],
     [NOW + 10_000, ['taken_by_bank']],
   ] as const) {
-    const { cashIn: now, refund: asked } = answered(at)
+    const { holder: now, refund: asked } = answered(at)
     assert.deepEqual(kindsOf(settled(now, asked, 1_000_00n, at)), kinds)
   }
 })
@@ -257,7 +257,7 @@ test('[RF-12] [cash-in.returns.3] that the bank does not know the refund yet say
     stateOf(),
     NOW + 60_000,
   )
-  assert.deepEqual(kindsOf(settled(outcome.cashIn, outcome.refund, 1_000_00n, NOW + 60_000)), [])
+  assert.deepEqual(kindsOf(settled(outcome.holder, outcome.refund, 1_000_00n, NOW + 60_000)), [])
 })
 
 const LATE = NOW + limits.unknownResultEscalationMs
@@ -305,7 +305,7 @@ test('[RF-15] [cash-in.returns.5] what was held is released with what it turns o
   assert.deepEqual(ours.closes, ['return_unexplained'])
 
   const { outcome } = decideRefundIn(refund, held, [INPUTS['send.accepted']], stateOf(0n), LATE)
-  const banks = settled(outcome.cashIn, outcome.refund, 0n, LATE)
+  const banks = settled(outcome.holder, outcome.refund, 0n, LATE)
   assert.deepEqual(kindsOf(banks), ['return_known', 'taken_by_bank'])
   assert.deepEqual(banks.closes, ['return_unexplained'])
   // What was held pays for it, and only the rest is owed.
@@ -331,9 +331,9 @@ test('[RF-8] [cash-in.returns.8] what may be a refund that failed here is not th
 
   const left = decideRefundIn(asked, after, [confirmed(), { on: 'work.done' }], stateOf(), NOW)
   assert.deepEqual(kindsOf(left), ['left_after_release'], 'ours after all: held again, with a case')
-  assert.deepEqual(left.outcome.cashIn.facts.returns, wentBack({ D1: 30_00 }))
+  assert.deepEqual(left.outcome.holder.facts.returns, wentBack({ D1: 30_00 }))
 
   const never = decideRefundIn(asked, after, [INPUTS['partner.not_found'], { on: 'work.done' }], stateOf(), NOW)
-  assert.deepEqual(never.outcome.cashIn.facts.openRefunds, {})
-  assert.deepEqual(kindsOf(settled(never.outcome.cashIn, never.outcome.refund)), ['taken_by_bank'])
+  assert.deepEqual(never.outcome.holder.facts.openRefunds, {})
+  assert.deepEqual(kindsOf(settled(never.outcome.holder, never.outcome.refund)), ['taken_by_bank'])
 })

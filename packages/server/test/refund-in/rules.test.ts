@@ -223,7 +223,7 @@ const COUNTS: Partial<Record<JournalKind, string>> = {
 function assertCounted(
   { input, posts }: RefundRow,
   names: boolean,
-  cashIn: Standing['cashIn'],
+  cashIn: Standing['holder'],
   { outcome, moves = [] }: ReturnType<typeof decideRefundIn>,
 ) {
   const told = [...(posts ? [COUNTS[posts]] : []), ...(names ? ['refund.named'] : [])]
@@ -231,7 +231,7 @@ function assertCounted(
   const isEnded = posts === 'refund_in_confirmed' || posts === 'refund_in_released'
   const went =
     input.on === 'partner.confirmed' && posts ? { [input.returned.returnId]: Number(input.returned.valueCents) } : null
-  assert.deepEqual(outcome.cashIn.facts, {
+  assert.deepEqual(outcome.holder.facts, {
     ...cashIn.facts,
     ...(names ? { openRefunds: { [REFUND_ID]: { valueCents: 30_00, transactionId: 'tx-r' } } } : {}),
     ...(isEnded ? { refundsOpenCents: 0, openRefunds: {} } : {}),
@@ -447,8 +447,8 @@ test('[refund-in.ended.8] [CO-45] a second return of any amount is booked, and t
     journals?.map(({ kind, amounts }) => [kind, amounts.p]),
     [['left_unattributed', 7_00n]],
   )
-  assert.deepEqual(outcome.cashIn.facts.returns, wentBack({ D1: 30_00, D2: 7_00 }))
-  assert.deepEqual(decideRefundIn(outcome.refund, outcome.cashIn, [D2], stateOf(), NOW).journals, [])
+  assert.deepEqual(outcome.holder.facts.returns, wentBack({ D1: 30_00, D2: 7_00 }))
+  assert.deepEqual(decideRefundIn(outcome.refund, outcome.holder, [D2], stateOf(), NOW).journals, [])
 })
 
 test('[refund-in.work.3] the bank is queried about what it has after 10, 20, 40 and 60 s, then each minute', () => {

@@ -151,7 +151,7 @@ function toPayer(status: RefundInStatus, given: Partial<RefundIn> = {}): RefundI
   const { detail } = refundAs(status)
   return refundAs(status, {
     endToEndId: 'E2',
-    detail: { ...detail, origin: 'OPERATOR', from: detail.cashInId },
+    detail: { ...detail, origin: 'OPERATOR', from: inDoubt().id },
     ...given,
     facts: { ...refundAs(status).facts, ...given.facts },
   })
@@ -168,7 +168,7 @@ function apply(refund: RefundIn, facts: CashInFacts, ...inputs: readonly RefundI
 }
 
 test('[refund-in.states.7] [cash-in.refunds.2] what the bank confirms is taken from suspense, and the merchant is notified of the refund', () => {
-  const { refund, cashIn, entries, notifications } = apply(toPayer('PENDING'), UNDER_WAY, confirmed())
+  const { refund, holder: cashIn, entries, notifications } = apply(toPayer('PENDING'), UNDER_WAY, confirmed())
   assert.deepEqual([refund.status, entries], ['CONFIRMED', ['suspense_in -3000', 'settlement 3000']])
   assert.deepEqual(cashIn.facts.returns, { D1: { ...FROM_E2, refundId: REFUND_ID } })
   assert.deepEqual([suspendedCents(cashIn, 'E2'), returningCents(cashIn, 'E2')], [30_00n, 0n])
@@ -183,7 +183,7 @@ test('[cash-in.refunds.1] of a charge that is PAID it costs the merchant nothing
   const paid = { ...cashInAs('PAID'), openCases: [] }
   const facts = { ...paid.facts, payments: { E1: 100_00, E2: 30_00 }, ...UNDER_WAY }
   const { outcome } = decideRefundIn(toPayer('PENDING'), { ...paid, facts }, [confirmed()], stateOf(), NOW)
-  assert.deepEqual([refundableCents({ ...paid, facts }), refundableCents(outcome.cashIn)], [100_00n, 100_00n])
+  assert.deepEqual([refundableCents({ ...paid, facts }), refundableCents(outcome.holder)], [100_00n, 100_00n])
 })
 
 for (const [what, refund, input] of [
@@ -197,7 +197,7 @@ for (const [what, refund, input] of [
   ],
 ] as const) {
   test(`[refund-in.states.1] [cash-in.refunds.3] of what ${what} nothing changed: the whole is in suspense, and its case open`, () => {
-    const { refund: after, cashIn, entries, closes } = apply(refund, UNDER_WAY, input)
+    const { refund: after, holder: cashIn, entries, closes } = apply(refund, UNDER_WAY, input)
     assert.deepEqual([after.status, entries, closes], ['FAILED', [], []])
     assert.deepEqual([suspendedCents(cashIn, 'E2'), returningCents(cashIn, 'E2')], [60_00n, 0n])
     assert.equal(cashIn.facts.refundsOpenCents, undefined)
@@ -207,7 +207,7 @@ for (const [what, refund, input] of [
 }
 
 test('[refund-in.ended.6] [cash-in.refunds.4] what leaves after the failure is in suspense as left, and nothing of the merchant is held', () => {
-  const { refund, cashIn, entries, cases } = apply(toPayer('FAILED'), { returnOrders: { E2: 1 } }, confirmed())
+  const { refund, holder: cashIn, entries, cases } = apply(toPayer('FAILED'), { returnOrders: { E2: 1 } }, confirmed())
   assert.deepEqual(entries, ['settlement 3000', 'suspense_out -3000'])
   assert.deepEqual(
     [refund.status, refund.facts.heldAgainCents, cases?.map(({ kind }) => kind)],
@@ -218,14 +218,14 @@ test('[refund-in.ended.6] [cash-in.refunds.4] what leaves after the failure is i
 })
 
 test('[refund-in.doubt.4] [cash-in.refunds.4] another amount is in suspense as left, and the order stays under way', () => {
-  const { refund, cashIn, entries } = apply(toPayer('PENDING'), UNDER_WAY, confirmed({ valueCents: 29_99n }))
+  const { refund, holder: cashIn, entries } = apply(toPayer('PENDING'), UNDER_WAY, confirmed({ valueCents: 29_99n }))
   assert.deepEqual([refund.status, entries], ['PENDING', ['settlement 2999', 'suspense_out -2999']])
   assert.deepEqual(cashIn.facts.returns, { D1: { state: 'at_refund', cents: 29_99 } })
   assert.deepEqual([suspendedCents(cashIn, 'E2'), returningCents(cashIn, 'E2')], [60_00n, 30_00n])
 })
 
 test('[cash-in.refunds.8] the reference by which the bank knows it tells it from other returns of the payment', () => {
-  const { cashIn } = apply(toPayer('PENDING'), UNDER_WAY, INPUTS['send.accepted'])
+  const { holder: cashIn } = apply(toPayer('PENDING'), UNDER_WAY, INPUTS['send.accepted'])
   assert.deepEqual(cashIn.facts.openRefunds, { [REFUND_ID]: { ...OPEN[REFUND_ID], transactionId: 'tx-r' } })
 })
 
@@ -287,11 +287,11 @@ test('[cash-in.refunds.9] more than is left in suspense beside what is on its wa
 test('[cash-in.returns.3] a refund that failed is on its way no more once the bank answered of it, whatever the return was', () => {
   const failed = toPayer('FAILED', { facts: statusQueryFact('in_flight'), dueAt: NOW })
   for (const returns of [{}, { D1: { state: 'at_refund', cents: 30_00 } }] as const) {
-    const { cashIn, moves } = apply(failed, { ...UNDER_WAY, returns }, { on: 'work.done' })
+    const { holder: cashIn, moves } = apply(failed, { ...UNDER_WAY, returns }, { on: 'work.done' })
     assert.ok(moves?.some(({ trigger }) => trigger === 'refund.answered'))
     assert.deepEqual([cashIn.facts.openRefunds, returningCents(cashIn, 'E2')], [{}, 0n])
     const unanswered = apply(failed, { ...UNDER_WAY, returns }, { on: 'work.done', isUnanswered: true })
-    assert.equal(returningCents(unanswered.cashIn, 'E2'), 30_00n)
+    assert.equal(returningCents(unanswered.holder, 'E2'), 30_00n)
   }
 })
 
@@ -332,7 +332,7 @@ test('[cash-in.returns.4] [cash-in.returns.10] held for a quarter of an hour it 
 const HELD: CashInFacts = { returns: { D1: { ...LONG_IN_DOUBT, heldCents: 0 } } }
 
 test('[cash-in.returns.5] held, and then confirmed as the refund, it is booked once', () => {
-  const { refund, cashIn, entries } = apply(toPayer('PENDING'), { ...UNDER_WAY, ...HELD }, confirmed())
+  const { refund, holder: cashIn, entries } = apply(toPayer('PENDING'), { ...UNDER_WAY, ...HELD }, confirmed())
   assert.equal(refund.status, 'CONFIRMED')
   assert.deepEqual(entries, ['settlement -3000', 'suspense_out 3000', 'suspense_in -3000', 'settlement 3000'])
   assert.deepEqual(cashIn.facts.returns, { D1: { ...FROM_E2, refundId: REFUND_ID } })
@@ -360,7 +360,12 @@ test('[cash-in.returns.5] [cash-in.desk.15] held, and not the refund, it is the 
 
 test('[cash-in.desk.15] the last of it confirmed, the charge is FAILED and told, with the refund', () => {
   const half: CashInFacts = { returns: { D0: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } } }
-  const { cashIn, refund, notifications, closes } = apply(toPayer('PENDING'), { ...UNDER_WAY, ...half }, confirmed())
+  const {
+    holder: cashIn,
+    refund,
+    notifications,
+    closes,
+  } = apply(toPayer('PENDING'), { ...UNDER_WAY, ...half }, confirmed())
   assert.deepEqual(
     [refund.status, cashIn.status, cashIn.facts.failureCode],
     ['CONFIRMED', 'FAILED', 'returned_to_payer'],
@@ -374,7 +379,7 @@ test('[cash-in.desk.15] the last of it confirmed, the charge is FAILED and told,
 
 test('[refund-in.unknown.1] [refund-in.states.9] a missing answer, or a failure that only an event reports, ends nothing of it', () => {
   for (const input of [INPUTS['send.unknown'], { ...INPUTS['partner.failed'], isVerified: false }]) {
-    const { refund, cashIn } = apply(toPayer('PENDING'), UNDER_WAY, input)
+    const { refund, holder: cashIn } = apply(toPayer('PENDING'), UNDER_WAY, input)
     assert.deepEqual([refund.status, returningCents(cashIn, 'E2')], ['PENDING', 30_00n])
   }
   assert.equal(

@@ -41,7 +41,6 @@ async function forgotten(t: TestContext) {
 for (const [decision, expected] of [
   ['book', { available: 1000n, settlement: -1000n }],
   ['credit', { available: 1000n, settlement: -1000n }],
-  ['clear', { settlement: -1000n, clearing: 1000n }],
   ['write_off', { settlement: -1000n, losses: 1000n }],
 ] as const) {
   test(`[desk.53] [EV-7] [PL-3] a payment of a charge that is unknown here: ${decision}, and both books are equal`, async (t) => {
@@ -51,7 +50,7 @@ for (const [decision, expected] of [
     await pix.decide('event_set_aside', 'close')
     await pix.minutes(10)
     assert.deepEqual(await balances(pix.database), expected)
-    assert.deepEqual(await pix.open(), decision === 'clear' ? ['in_clearing'] : [])
+    assert.deepEqual(await pix.open(), [])
     await pix.assertBooksAgree()
   })
 }

@@ -64,7 +64,7 @@ const lies: readonly Lie[] = [
     },
     isPaid: false,
     stands: { ...PAID, cases: ['line_missing'] },
-    decisions: [['line_missing', 'undo']],
+    decisions: [['line_missing', 'reverse']],
     ends: {},
   },
   {

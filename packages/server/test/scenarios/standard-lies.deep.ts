@@ -134,7 +134,7 @@ const lies: readonly Lie[] = [
       notified: ['PAID', 'CONFIRMED', 'REVERSED'],
     },
     isSuspended: true,
-    decisions: [['line_missing', 'undo']],
+    decisions: [['line_missing', 'reverse']],
     ends: PAID_OUT,
   },
   {

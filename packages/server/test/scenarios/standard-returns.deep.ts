@@ -63,17 +63,17 @@ for (const isSilent of [false, true]) {
 
 for (const [decision, expected] of [
   ['credit', { available: 10_500n, settlement: -10_500n }],
-  ['clear', { available: 10_000n, settlement: -10_500n, clearing: 500n }],
+  ['write_off', { available: 10_000n, settlement: -10_500n, losses: 500n }],
 ] as const)
   test(`[api-pix.9] [desk.53] [PL-3] at efi: what is paid to the key itself is a case of the statement: ${decision}, and both books are equal`, async (t) => {
     const pix = await atEfi(t)
     await pix.bankAction('payments', { pixKey: PIX_KEY, valueCents: 500 })
     await pix.pass(35 * 60_000)
     assert.deepEqual(await pix.open(), ['unexplained_credit'])
-    assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_500n, clearing: 500n })
+    assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_500n, suspense_in: 500n })
     await pix.decide('unexplained_credit', decision)
     await pix.pass(10 * 60_000)
     assert.deepEqual(await balances(pix.database), expected)
-    assert.deepEqual(await pix.open(), decision === 'clear' ? ['in_clearing'] : [])
+    assert.deepEqual(await pix.open(), [])
     await pix.assertBooksAgree()
   })

@@ -144,6 +144,7 @@ function isTrue(world: World, operation: Operation, { kind, reference }: StoredC
       }
       return reference === '' || book.entries.some(({ movementId }) => movementId === reference)
     case 'executed':
+    case 'credit':
     case 'debit':
     case 'accept':
     case 'return_to_payer':

@@ -1,7 +1,6 @@
 import { createDifferences, type Differences } from '../../src/bank-statement/differences.ts'
-import { unexplainedKind } from '../../src/bank-statement/entries/store.ts'
+import { createHolding } from '../../src/bank-statement/holding.ts'
 import { createReceivers as createStatementReceivers } from '../../src/bank-statement/receivers.ts'
-import { keyOf } from '../../src/bank-statement/rules.ts'
 import type { StatementStore } from '../../src/bank-statement/store.ts'
 import type { Difference } from '../../src/bank-statement/trip-wire.ts'
 import { lacking } from '../../src/banks/bank.ts'
@@ -117,7 +116,7 @@ export function startProcess(given: ProcessOptions): SimulatedProcess {
     ...modules,
     cashOutCommands: createCashOutCommands(engine, terms),
     inbox: createInbox({ ...shared, ...modules }),
-    statement: createStatement({ ...modules, statement: options.statement }),
+    statement: createStatement({ ...modules, ids, statement: options.statement }),
   }
 }
 
@@ -141,9 +140,10 @@ function createInbox(parts: InboxParts) {
 
 function createStatement({
   statement,
+  ids,
   ...modules
 }: Pick<SimulatedProcess, 'engine' | 'cashIns' | 'cashOuts' | 'refunds'> &
-  Pick<ProcessOptions, 'statement'>): Differences {
+  Pick<ProcessOptions, 'statement' | 'ids'>): Differences {
   // Tells operators; suspending is the driver's.
   const report = async (differences: readonly Omit<Difference, 'isDanger'>[]) => {
     for (const { kind, reference, facts } of differences) {
@@ -156,14 +156,11 @@ function createStatement({
   return createDifferences({
     store: statement.store as StatementStore,
     // Nobody decides here about cases of no operation.
-    entries: { contradicted: async () => [], decided: async () => new Map(), retold: async () => new Map() },
+    entries: { decided: async () => new Map(), retold: async () => new Map() },
     receivers: createStatementReceivers(modules),
     tripWire: { report },
     partner: { listedWithinMs: lacking.listedWithinMs },
-    clearing: {
-      hold: (entry, facts) => report([{ kind: unexplainedKind('in'), reference: keyOf(entry), facts }]),
-      release: async () => undefined,
-    },
+    holding: createHolding({ engine: modules.engine, ids, logger }),
     logger,
     isAccountShared: false,
   })

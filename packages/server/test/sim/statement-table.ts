@@ -1,10 +1,11 @@
-import { type EntryKey, MISSING, unexplainedKind } from '../../src/bank-statement/entries/store.ts'
+import { type EntryKey, MISSING, UNEXPLAINED } from '../../src/bank-statement/entries/store.ts'
 import { keyOf, type OpenEntry, SUBJECT_KINDS, type Subject } from '../../src/bank-statement/rules.ts'
 import type { Gap, StatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
 import { isCashIn } from '../../src/cash-in/index.ts'
 import { returnInDoubt } from '../../src/cash-in/returns.ts'
 import type { Operation } from '../../src/engine/operation.ts'
+import { aboutLine, isHeld } from '../../src/unexplained/index.ts'
 import { bookedAt, type Tables } from './tables.ts'
 
 /** What the bank's statement told, as far as differences are looked for in it. */
@@ -130,7 +131,7 @@ export class StatementTable {
     if (!row || row.settledAt !== null) return
     row.settledAt = nowMs
     row.outcome = outcome
-    this.#tables.closeLoose(unexplainedKind(row.direction), keyOf(row), nowMs)
+    this.#tables.closeLoose(UNEXPLAINED, keyOf(row), nowMs)
   }
 
   #open(is: (row: Row) => boolean): OpenEntry[] {
@@ -153,12 +154,21 @@ export class StatementTable {
       booked: bookedAt(this.#tables, direction, movementId),
       named: named && subjectOf(named),
       paidBy: paidBy.map(({ id }) => ({ id, kind: SUBJECT_KINDS[kind], endToEndId })),
-      arrivedOn: isArrivedOnCharge ? arrived.operationId : null,
+      arrivedOn: isArrivedOnCharge ? { id: arrived.operationId, kind: 'cash_in' } : null,
       isInDoubt: isArrivedOnCharge === true && this.#isInDoubt(arrived.operationId, movementId),
       adjustmentId: null,
-      heldCents: 0n,
+      heldBy: this.#heldBy(row),
+      isOfHeld: false,
+      takenBackFrom: null,
       isComeAndGone: this.#isComeAndGone(row),
     }
+  }
+
+  #heldBy(row: Row): OpenEntry['heldBy'] {
+    const held = [...this.#tables.operations.values()].find(
+      (operation) => isHeld(operation) && operation.detail.about === aboutLine(row),
+    )
+    return held ? { id: held.id, status: held.status } : null
   }
 
   #isInDoubt(chargeId: string, returnId: string): boolean {

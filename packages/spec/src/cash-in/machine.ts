@@ -72,6 +72,7 @@ export const cashIn = machine({
     'operator.attributed',
     'operator.received',
     'operator.written_off',
+    'operator.reversed',
     'operator.asked_again',
     'operator.explained',
     'doubt.decided',
@@ -84,6 +85,7 @@ export const cashIn = machine({
       'nothing of the payment was accepted, returned, written off or handed over, and no return of it is under way',
     'a return of it is under way':
       'an operator ordered that it goes back to its payer, and the bank has not said what became of that',
+    'part of it went back, or may': 'part of its payment went back or is in suspense, or a refund of it is under way',
     'its payment went back': 'what was paid went back to its payer, and nothing was credited',
     'its failure is known': 'it had failed before, and the merchant was notified of that',
     'its answer is missing': 'the case was opened because the bank gave no answer within 15 minutes',

@@ -47,6 +47,8 @@ export const refundIn = machine({
   guards: {
     ...orderGuards,
     ...leftGuards,
+    'its payment may be back already':
+      'it returns money in suspense to its payer, and less of that is in suspense than refunds under way return, what the bank may have given back by itself aside',
     'its payment is not in suspense any more':
       'it returns money in suspense to its payer, and less of that is in suspense than left',
     'money of it is in suspense': 'money that left for it is in suspense: the case of that decides',
@@ -92,8 +94,8 @@ export const refundIn = machine({
     { from: OPEN, on: 'partner.not_found', to: 'same', rule: 'refund-in.unknown.7', says: 'That the bank does not know the order changes no state and no money by itself.' },
 
     // Sending.
-    { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'work is due', 'nothing of it left'], unless: ['the bank has it', 'the time to send it is over', 'its payment is not in suspense any more'], to: 'same', rule: 'refund-in.states.2', says: 'Sending is claimed before the call to the bank starts; sending again is a new claim and uses the same id.' },
-    { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'asked in vain and safe to repeat'], unless: 'its payment is not in suspense any more', to: 'same', rule: 'refund-in.unknown.2', says: 'What the bank, asked, does not know, or gives no answer about, is sent again with the same id where the bank carries out a repeated order once.' },
+    { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'work is due', 'nothing of it left'], unless: ['the bank has it', 'the time to send it is over', 'its payment may be back already'], to: 'same', rule: 'refund-in.states.2', says: 'Sending is claimed before the call to the bank starts; sending again is a new claim and uses the same id.' },
+    { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'asked in vain and safe to repeat'], unless: 'its payment may be back already', to: 'same', rule: 'refund-in.unknown.2', says: 'What the bank, asked, does not know, or gives no answer about, is sent again with the same id where the bank carries out a repeated order once.' },
     { from: OPEN, on: 'send.accepted', to: 'PENDING', rule: 'refund-in.states.3', says: 'The bank accepted the order: it stays `PENDING` until the bank reports the outcome.' },
     { from: 'PENDING:*', on: 'send.not_sent', to: 'same', rule: 'refund-in.states.5', says: 'A call that failed before its first byte left is tried again with the same id.' },
     { from: OPEN, on: 'send.contradicted', to: 'PENDING:conflict', opens: 'outcome_unknown', asks: true, rule: 'refund-in.doubt.1', says: 'An answer that contradicts what was sent is a case. The bank is asked once more, and a reference of our id is kept.' },

@@ -38,7 +38,7 @@ export const refundInStatus = Type.Enum([...refundIn.states], {
 
 const created = {
   id: uuid,
-  cashInId: uuid,
+  cashInId: nullable({ ...uuid, description: '`null`: it returns a payment to the bare Pix key' }),
   externalId: knownExternalId,
   status: refundInStatus,
   valueCents: cents(),

@@ -6,10 +6,6 @@ import type { EntryKey } from '../entries/store.ts'
 /** All SQL of entries of the statement that an operator decides of. */
 export interface EntryStore {
   entry(key: EntryKey): Promise<StatementEntry | undefined>
-  /**
-   * Movements that an operator decided the bank lacks, and that its statement has: those of which no case tells since.
-   */
-  contradicted(): Promise<Contradicted[]>
   /** What the case told that was closed last of those about each of these entries, by their references. */
   decided(references: readonly string[]): Promise<Map<string, Document>>
   /**
@@ -27,33 +23,6 @@ export interface RetoldCase {
   readonly reference: string
   readonly facts: Document
 }
-
-/** A decision that the bank's statement contradicts. */
-export interface Contradicted {
-  /** What the adjustments of the decision are about. */
-  readonly about: string
-  /** What they booked beyond what the bank has, with its sign. */
-  readonly cents: bigint
-}
-
-const selectContradicted = statement<[], { about: string; cents: bigint }>(
-  'statement.desk_contradicted',
-  `SELECT o.about, o.cents
-     FROM (SELECT detail ->> 'about' AS about, max(created_at) AS at,
-                  sum(CASE status WHEN 'CLEARING_ADDED' THEN value_cents ELSE -value_cents END)::bigint AS cents
-             FROM operation
-            WHERE kind = 'adjustment' AND detail ? 'about' AND status IN ('CLEARING_ADDED', 'CLEARING_REMOVED')
-              AND detail ->> 'about' LIKE 'missing %'
-            GROUP BY 1) o
-    WHERE o.cents <> 0
-      AND EXISTS (SELECT FROM statement_entry s
-                   WHERE s.direction = split_part(o.about, ' ', 2)
-                     AND s.id = substr(o.about, length('missing ' || split_part(o.about, ' ', 2)) + 2)
-                     AND s.kind <> 'TARIFF' AND s.outcome = 'MATCHED')
-      AND NOT EXISTS (SELECT FROM "case" c
-                       WHERE c.operation_id IS NULL AND c.kind = 'statement_corrected' AND c.reference = o.about
-                         AND (c.closed_at IS NULL OR c.closed_at >= o.at))`,
-)
 
 const selectDecided = statement<[references: readonly string[]], { reference: string; facts: Document }>(
   'statement.desk_decided',
@@ -100,7 +69,6 @@ export function createEntryStore(database: Database): EntryStore {
       const { end_to_end_id: endToEndId, reference, value_cents: valueCents, occurred_at: occurredAt } = row
       return { kind, direction, movementId, endToEndId, reference, valueCents, occurredAt }
     },
-    contradicted: () => database.rows(selectContradicted, []),
     decided: async (references) => {
       const rows = references.length === 0 ? [] : await database.rows(selectDecided, [references])
       return new Map(rows.map(({ reference, facts }) => [reference, facts]))

@@ -28,15 +28,8 @@ export interface EntryMarking {
 /** Cases about entries and gaps are known by these. */
 export const MISSING = 'line_missing' as const
 
-/** The kind of case of an entry that the books do not have. */
-export function unexplainedKind(direction: 'in' | 'out') {
-  return direction === 'in' ? 'unexplained_credit' : 'unexplained_debit'
-}
-
-/** The same in SQL. @param direction such as `s.direction` */
-function unexplainedKindOf(direction: string): string {
-  return `CASE ${direction} WHEN 'in' THEN '${unexplainedKind('in')}' ELSE '${unexplainedKind('out')}' END`
-}
+/** The case of outgoing money that the books do not have. What came in is an adjustment's. */
+export const UNEXPLAINED = 'unexplained_debit' as const
 
 /**
  * Closes, in SQL, the cases of a kind about what a table expression names.
@@ -80,7 +73,7 @@ const settle = statement<
       WHERE ${IS_ROW} AND s.settled_at IS NULL
      RETURNING s.direction, s.kind, s.id
    )
-   ${closingCasesOf(unexplainedKindOf('s.direction'), `s.kind || ' ' || s.id`, 'settled s', '$6')}`,
+   ${closingCasesOf(`'${UNEXPLAINED}'`, `s.kind || ' ' || s.id`, 'settled s', '$6')}`,
 )
 
 const noteAt = (name: string, column: 'asked_at' | 'reported_at') =>
@@ -115,6 +108,12 @@ export function markingOf(database: Database): EntryMarking {
 /** An adjustment may be ordered so long before the money is moved. @source rules#statement.9 */
 const ADJUSTED_BEFORE_HOURS = 24
 
+/** An operator took back what was booked of a movement `x`: the bank did not have it. */
+const IS_TAKEN_BACK = `(EXISTS (SELECT FROM operation o WHERE o.id = x.operation_id AND o.facts -> 'reversed' ? x.id)
+       OR EXISTS (SELECT FROM operation o
+                   WHERE o.kind = 'adjustment' AND o.detail ? 'about'
+                     AND o.detail ->> 'about' = 'missing ' || x.direction || ' ' || x.id))`
+
 /** A row of {@link openEntries}. */
 export interface OpenRow {
   readonly direction: 'in' | 'out'
@@ -135,9 +134,13 @@ export interface OpenRow {
   readonly named_end_to_end_id: string | null
   readonly paid_by: readonly string[] | null
   readonly arrived_on: string | null
+  readonly arrived_kind: OperationKind | null
   readonly is_in_doubt: boolean
   readonly adjustment_id: string | null
-  readonly held_cents: bigint
+  readonly held_by: string | null
+  readonly held_status: string | null
+  readonly is_of_held: boolean
+  readonly taken_back_from: string | null
   readonly came_and_went: boolean
 }
 
@@ -161,40 +164,62 @@ export function openEntries(picked: string): string {
       GROUP BY t.end_to_end_id
    )
    SELECT s.direction, s.id, s.kind, s.end_to_end_id, s.reference, s.value_cents, s.occurred_at, s.seen_at, s.asked_at,
-          s.reported_at, m.operation_id AS booked_operation_id, m.value_cents AS booked_cents,
-          (SELECT o.kind = 'adjustment' FROM operation o WHERE o.id = m.operation_id) AS is_by_operator, n.id AS named_id,
+          s.reported_at, b.operation_id AS booked_operation_id, b.value_cents AS booked_cents,
+          (SELECT o.kind = 'adjustment' FROM operation o WHERE o.id = b.operation_id) AS is_by_operator, n.id AS named_id,
           n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
-          (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
-            WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
-          EXISTS (SELECT FROM movement p JOIN operation c ON c.id = p.operation_id
-                   WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id
-                     AND c.facts -> 'returns' -> s.id ->> 'state' = 'in_doubt') AS is_in_doubt,
-          a.id AS adjustment_id,
-          coalesce((SELECT sum(CASE c.status WHEN 'CLEARING_ADDED' THEN c.value_cents WHEN 'CLEARING_REMOVED' THEN -c.value_cents END)
-                      FROM operation c
-                     WHERE s.direction = 'in' AND c.kind = 'adjustment' AND c.detail ? 'about'
-                       AND c.detail ->> 'about' = 'movement ' || s.kind || ' ' || s.id), 0)::bigint AS held_cents,
-          coalesce(CASE s.kind WHEN 'PAYMENT_RECEIVED' THEN b.cents = r.value_cents
-                               WHEN 'PAYMENT_TAKEN_BACK' THEN b.cents <= r.value_cents END, false) AS came_and_went
+          coalesce(c.id, p.id) AS arrived_on, CASE WHEN c.id IS NOT NULL THEN 'cash_in' WHEN p.id IS NOT NULL THEN 'adjustment' END AS arrived_kind,
+          c.facts -> 'returns' -> s.id ->> 'state' IS NOT DISTINCT FROM 'in_doubt'
+            OR coalesce(p.is_returned_by_us, false) AS is_in_doubt,
+          a.id AS adjustment_id, h.id AS held_by, h.status AS held_status, coalesce(t.cents <= w.value_cents, false) AS is_of_held,
+          CASE WHEN m.is_taken_back THEN m.operation_id END AS taken_back_from,
+          coalesce(s.kind IN ('PAYMENT_RECEIVED', 'PAYMENT_TAKEN_BACK') AND t.cents = r.value_cents, false) AS came_and_went
      FROM picked s
-     LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
+     LEFT JOIN LATERAL (
+       SELECT x.*, ${IS_TAKEN_BACK} AS is_taken_back FROM movement x WHERE x.direction = s.direction AND x.id = s.id LIMIT 1) m ON true
+     LEFT JOIN LATERAL (
+       SELECT o.id, o.status, o.value_cents FROM operation o
+        WHERE o.kind = 'adjustment' AND o.detail ? 'about' AND o.detail ->> 'about' = 'movement ' || s.kind || ' ' || s.id
+        ORDER BY o.created_at DESC, o.id DESC LIMIT 1) h ON true
+     -- What was taken back is booked again where it was decided of again.
+     LEFT JOIN LATERAL (
+       SELECT m.operation_id, m.value_cents WHERE m.id IS NOT NULL AND NOT m.is_taken_back
+       UNION ALL
+       SELECT h.id, h.value_cents WHERE m.is_taken_back AND h.status NOT IN ('HELD', 'EXPLAINED')) b ON true
      LEFT JOIN operation n ON n.order_id = s.reference
      LEFT JOIN paid ON paid.end_to_end_id = s.end_to_end_id
                    AND paid.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END
-     LEFT JOIN taken_back b ON b.end_to_end_id = s.end_to_end_id
+     LEFT JOIN taken_back t ON t.end_to_end_id = s.end_to_end_id
      -- By its key, which LIMIT keeps the planner from forgetting.
      LEFT JOIN LATERAL (
        SELECT r.value_cents FROM statement_entry r
-        WHERE b.cents IS NOT NULL AND r.direction = 'in' AND r.id = s.end_to_end_id AND r.kind = 'PAYMENT_RECEIVED'
+        WHERE t.cents IS NOT NULL AND r.direction = 'in' AND r.id = s.end_to_end_id AND r.kind = 'PAYMENT_RECEIVED'
           AND (r.outcome IS NULL OR r.outcome = 'KEPT' AND r.operation_id IS NULL)
           AND NOT EXISTS (SELECT FROM movement x WHERE x.direction = 'in' AND x.id = r.id)
           AND NOT EXISTS (SELECT FROM operation x WHERE x.order_id = r.reference)
         LIMIT 1) r ON true
+     -- Whose the payment is that was taken back: a charge's, or an adjustment's.
+     LEFT JOIN LATERAL (
+       SELECT o.id, o.facts FROM movement x JOIN operation o ON o.id = x.operation_id AND o.kind = 'cash_in'
+        WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND x.direction = 'in' AND x.id = s.end_to_end_id LIMIT 1) c ON true
+     LEFT JOIN LATERAL (
+       SELECT o.* FROM operation o
+        WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND c.id IS NULL AND o.kind = 'adjustment' AND o.detail ? 'about'
+          AND o.detail ->> 'about' = 'movement PAYMENT_RECEIVED ' || s.end_to_end_id
+        ORDER BY o.created_at DESC, o.id DESC LIMIT 1) w ON true
+     -- As much as is in suspense of it.
+     LEFT JOIN LATERAL (
+       SELECT w.id, EXISTS (SELECT FROM operation f
+                             WHERE f.kind = 'refund_in' AND f.end_to_end_id = s.end_to_end_id AND f.detail ->> 'from' = w.id::text
+                               AND f.status = 'PENDING' AND f.value_cents = s.value_cents) AS is_returned_by_us
+        WHERE w.status IN ('HELD', 'SUSPENDED')
+          AND w.value_cents - s.value_cents >= (SELECT coalesce(sum((g.value ->> 'cents')::bigint), 0)
+                                                  FROM jsonb_each(w.facts -> 'returns') g)) p ON true
      LEFT JOIN LATERAL (
        SELECT o.id FROM operation o
         WHERE m.id IS NULL AND n.id IS NULL AND s.kind <> 'TARIFF' AND o.kind = 'adjustment'
           AND o.status = CASE s.direction WHEN 'in' THEN 'CREDITED' ELSE 'DEBITED' END
-          AND o.value_cents = s.value_cents
+          -- What is about a line, or a difference, explains no other.
+          AND o.value_cents = s.value_cents AND NOT o.detail ? 'about'
           AND o.created_at >= s.occurred_at - interval '${ADJUSTED_BEFORE_HOURS} hours'
           AND NOT EXISTS (SELECT FROM statement_entry k WHERE k.outcome = 'KEPT' AND k.operation_id = o.id)
         ORDER BY o.created_at LIMIT 1) a ON true`
@@ -247,10 +272,13 @@ export function openEntryOf(row: OpenRow): OpenEntry {
         ? undefined
         : { id: row.named_id, kind: row.named_kind, endToEndId: row.named_end_to_end_id },
     paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
-    arrivedOn: row.arrived_on,
+    arrivedOn:
+      row.arrived_on === null || row.arrived_kind === null ? null : { id: row.arrived_on, kind: row.arrived_kind },
     isInDoubt: row.is_in_doubt,
     adjustmentId: row.adjustment_id,
-    heldCents: row.held_cents,
+    heldBy: row.held_by === null || row.held_status === null ? null : { id: row.held_by, status: row.held_status },
+    isOfHeld: row.is_of_held,
+    takenBackFrom: row.taken_back_from,
     isComeAndGone: row.came_and_went,
   }
 }

@@ -31,9 +31,15 @@ export const BESIDE_MOVEMENTS: Readonly<Record<Exclude<OfSettlement, OfMovement>
   tariff_deducted: null,
   adjustment_credited: null,
   adjustment_debited: null,
-  // Incoming money that nothing explains, under its id, until it is booked as what it is. Without an id: their cases tell of them.
-  clearing_added: 'in',
-  clearing_removed: 'in',
+  // Incoming money that nothing explains, under its id, until it is booked as what it is.
+  held_arrived: 'in',
+  held_explained: 'in',
+  // A credit that the bank does not have, under its own id.
+  credit_reversed: 'in',
+  // Differences: their cases tell of them.
+  difference_borne: null,
+  difference_gained: null,
+  difference_lost: null,
 }
 
 /** The direction that the statement has a journal's movement in; `null` where it stands for none. */
@@ -48,7 +54,7 @@ type OfBeside = keyof typeof BESIDE_MOVEMENTS
 export const DIRECTION = `CASE WHEN e.journal IN (${listOf('in')}) THEN 'in' WHEN e.journal IN (${listOf('out')}) THEN 'out' END`
 
 /** Journals, in SQL, that are booked before it is known which operation has the movement. */
-export const BEFORE_KNOWN = `'return_held', 'return_known', 'clearing_added', 'clearing_removed'`
+export const BEFORE_KNOWN = `'return_held', 'return_known', 'held_arrived', 'held_explained'`
 
 function listOf(direction: 'in' | 'out'): string {
   const kinds = Object.keys(journals) as JournalKind[]

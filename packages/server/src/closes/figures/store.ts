@@ -94,7 +94,7 @@ const selectEarlier = statement<[to: string], { count: number; cents: string }>(
              FROM line s
              JOIN operation o ON o.kind = 'adjustment' AND o.detail ? 'about' AND o.detail ->> 'about' = 'movement ' || ${ENTRY_CASE}
              JOIN entry e ON e.operation_id = o.id AND e.reference = s.id AND e.account_id = ${SETTLEMENT} AND e.at < $1
-                         AND e.journal IN ('clearing_added', 'clearing_removed')
+                         AND e.journal IN ('held_arrived', 'held_explained')
             WHERE s.direction = 'in'
            UNION ALL
            SELECT e.amount_cents
@@ -132,10 +132,9 @@ const IS_HELD = `EXISTS (SELECT FROM "case" c JOIN entry e ON e.operation_id = c
                             AND s.direction = 'out' AND e.journal = 'return_held' AND e.at < $1)`
 
 /** Incoming money that nothing explained is in the books, whenever it was booked: its timing counts as that of any other line. */
-const IS_IN_CLEARING = `(SELECT coalesce(sum(CASE o.status WHEN 'CLEARING_ADDED' THEN 1 WHEN 'CLEARING_REMOVED' THEN -1 END), 0) > 0
-                           FROM operation o
-                          WHERE s.direction = 'in' AND o.kind = 'adjustment' AND o.detail ? 'about'
-                            AND o.detail ->> 'about' = 'movement ' || ${ENTRY_CASE})`
+const IS_HELD_CREDIT = `EXISTS (SELECT FROM operation o
+                                 WHERE s.direction = 'in' AND o.kind = 'adjustment' AND o.detail ? 'about' AND o.status <> 'EXPLAINED'
+                                   AND o.detail ->> 'about' = 'movement ' || ${ENTRY_CASE})`
 
 /** Of what the statement has otherwise, or at all, of what it has not, and of what two operations have: as it was when the day ended. */
 const selectDifferences = statement<[to: string], DifferenceRow>(
@@ -146,7 +145,7 @@ const selectDifferences = statement<[to: string], DifferenceRow>(
       WHERE s.settled_at IS NULL AND s.occurred_at < $1
         AND (s.kind = 'TARIFF'
              OR NOT EXISTS (SELECT FROM movement m WHERE m.direction = s.direction AND m.id = s.id) AND NOT ${IS_HELD}
-                AND NOT ${IS_IN_CLEARING})
+                AND NOT ${IS_HELD_CREDIT})
      UNION ALL
      SELECT 'line_differs', ${ENTRY_CASE},
             ${SIGNED} + coalesce((SELECT sum(e.amount_cents)

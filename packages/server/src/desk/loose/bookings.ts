@@ -1,65 +1,77 @@
-import type { AdjustmentStatus, LooseDecision } from '@pixgate/spec'
-import type { BookedStep, ReadCase } from './case.ts'
-import { correctedCents, gainedCents, merchantCents } from './subject.ts'
+import type { AdjustmentStatus, JournalKind, LooseDecision } from '@pixgate/spec'
+import type { BookedStep, LooseMovement, ReadCase } from './case.ts'
 
-/** The adjustments that a decision about a case of no operation books. Pure. */
+/** The adjustment that a decision about a case of no operation books. Pure. */
 
 /** An adjustment that a decision books. */
 export interface Step extends BookedStep {
+  readonly posts: JournalKind
   /** The bank's id of the movement that it books; `''`: it books none. */
   readonly reference: string
 }
 
-/** What a decision books, in its order. @source rules#desk.53, rules#desk.54, rules#desk.55, rules#desk.56 */
-export function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readonly Step[] {
+/** What a decision books; nothing where an operation does, or no money is moved. @source rules#desk.53, rules#desk.54 */
+export function stepOf({ subject }: ReadCase, decision: LooseDecision): Step | undefined {
   switch (subject.is) {
-    case 'movement': {
-      const cents = subject.direction === 'in' ? subject.valueCents : -subject.valueCents
-      const released = step(-correctedCents(booked), 'CLEARING_ADDED', 'CLEARING_REMOVED', subject.movementId)
-      if (isHandedOver(decision)) return released
-      const first = step(cents, 'CLEARING_ARRIVED', 'CLEARING_LEFT', subject.movementId)
-      return [...released, ...first, ...settling(cents, decision)]
-    }
+    case 'movement':
+      return isHandedOver(decision) ? undefined : debitStep(subject, decision)
     case 'difference':
-      if (decision === 'close') return []
-      return [...step(subject.cents, 'CLEARING_ADDED', 'CLEARING_REMOVED'), ...settling(subject.cents, decision)]
-    case 'clearing':
-      return settling(subject.cents, decision)
+      return isReversal(subject, decision) ? undefined : differenceStep(subject.cents, decision)
     case 'request':
-      return decision === 'close' ? [] : step(subject.cents, 'CREDITED', 'DEBITED')
-    case 'decided':
-      return decision === 'revert' ? reverting(booked) : []
+      return decision === 'close' ? undefined : requestedStep(subject.cents)
     default:
-      return []
+      return undefined
   }
 }
 
-/** Whose what is in clearing is. */
-function settling(cents: bigint, decision: LooseDecision): readonly Step[] {
+/** Outgoing money that nothing explains. */
+function debitStep(
+  { valueCents, movementId: reference, takenBackFrom }: LooseMovement,
+  decision: LooseDecision,
+): Step | undefined {
+  // What an operation has booked is booked once.
+  if (takenBackFrom !== null) return differenceStep(-valueCents, decision)
+  return decision === 'write_off'
+    ? { status: 'LOST', posts: 'debit_written_off', valueCents, reference }
+    : { status: 'BORNE', posts: 'debit_borne', valueCents, reference }
+}
+
+/** What the bank has more or less than the books. */
+function differenceStep(cents: bigint, decision: LooseDecision): Step | undefined {
+  const [valueCents, reference] = [abs(cents), '']
   switch (decision) {
     case 'credit':
+      return { status: 'CREDITED', posts: 'adjustment_credited', valueCents, reference }
     case 'debit':
-    case 'undo':
-      return step(cents, 'CLEARING_CREDITED', 'CLEARING_DEBITED')
+    case 'reverse':
+      return { status: 'BORNE', posts: 'difference_borne', valueCents, reference }
     case 'write_off':
-      return step(cents, 'CLEARING_GAINED', 'CLEARING_LOST')
+      return cents > 0n
+        ? { status: 'GAINED', posts: 'difference_gained', valueCents, reference }
+        : { status: 'LOST', posts: 'difference_lost', valueCents, reference }
     default:
-      return []
+      return undefined
   }
 }
 
-/** The opposite of all that was booked. */
-function reverting(booked: readonly BookedStep[]): readonly Step[] {
-  return [
-    ...step(-correctedCents(booked), 'CLEARING_ADDED', 'CLEARING_REMOVED'),
-    ...step(-merchantCents(booked), 'CLEARING_CREDITED', 'CLEARING_DEBITED'),
-    ...step(-gainedCents(booked), 'CLEARING_GAINED', 'CLEARING_LOST'),
-  ]
+function requestedStep(cents: bigint): Step {
+  const [status, posts]: [AdjustmentStatus, JournalKind] =
+    cents > 0n ? ['CREDITED', 'adjustment_credited'] : ['DEBITED', 'adjustment_debited']
+  return { status, posts, valueCents: abs(cents), reference: '' }
 }
 
-function step(cents: bigint, more: AdjustmentStatus, less: AdjustmentStatus, reference = ''): readonly Step[] {
-  if (cents === 0n) return []
-  return [{ status: cents > 0n ? more : less, valueCents: cents > 0n ? cents : -cents, reference }]
+/** What decisions about a difference booked: the books have so much more of it, negative: less. */
+export function correctedCents(booked: readonly BookedStep[]): bigint {
+  const isMore = (status: AdjustmentStatus) => status === 'CREDITED' || status === 'GAINED'
+  return booked.reduce((sum, { status, valueCents }) => (isMore(status) ? sum + valueCents : sum - valueCents), 0n)
+}
+
+/** Whether a charge takes the credit back, by its own table. */
+export function isReversal(
+  subject: ReadCase['subject'],
+  decision: LooseDecision,
+): subject is Extract<ReadCase['subject'], { is: 'difference' }> & { readonly chargeId: string } {
+  return decision === 'reverse' && subject.is === 'difference' && subject.chargeId !== undefined
 }
 
 /** Whether an operation books what is decided, by its own table. */

@@ -24,6 +24,8 @@ export interface LooseMovement {
   readonly valueCents: bigint
   /** The operation on which it was booked meanwhile. */
   readonly bookedOn: string | null
+  /** The operation that had it booked until an operator took that back. */
+  readonly takenBackFrom: string | null
 }
 
 /** An event of the bank that was set aside. */
@@ -45,21 +47,25 @@ export interface LooseEvent {
   readonly valueCents: bigint | null
 }
 
-/**
- * What a case is about. `difference`: what the bank has more than the books, negative: less. `clearing`: what is in clearing for it.
- * `request`: the adjustment that is asked for, negative: out. `decided`: what was booked for it and is to be taken back.
- */
+/** What the bank has more than the books, negative: less. */
+export interface LooseDifference {
+  readonly is: 'difference'
+  readonly cents: bigint
+  /** The charge whose credit the bank does not have. */
+  readonly chargeId?: string
+}
+
+/** What a case is about. `request`: the adjustment that is asked for, negative: out. */
 export type CaseSubject =
   | LooseMovement
   | LooseEvent
-  | { readonly is: 'difference' | 'clearing' | 'request'; readonly cents: bigint }
-  | { readonly is: 'decided'; readonly booked: readonly BookedStep[] }
+  | LooseDifference
+  | { readonly is: 'request'; readonly cents: bigint }
   | { readonly is: 'nothing' }
 
 /** An adjustment that was booked for a case. */
 export interface BookedStep {
   readonly status: AdjustmentStatus
-  /** Negative: what it cancelled was missing in clearing for this case. */
   readonly valueCents: bigint
 }
 

@@ -5,8 +5,10 @@ import { sha256 } from '../../platform/crypto.ts'
 import type { Queries } from '../../platform/db/database.ts'
 import { type Ids, isUuid } from '../../platform/ids.ts'
 import { notDecidable } from '../by-table.ts'
+import type { HandedOver } from '../decider.ts'
+import { isReversal } from './bookings.ts'
 import type { CaseSubject, LooseOption, LooseOrder, ReadCase, StoredCase } from './case.ts'
-import type { EventDesk, HandedOver, StatementDesk } from './ports.ts'
+import type { ChargeDesk, EventDesk, StatementDesk } from './ports.ts'
 import { decideLoose, handedCents, leftCents, optionsOf } from './rules.ts'
 import { createLooseStore, type LooseStore } from './store.ts'
 import { aboutOf, moneyOf } from './subject.ts'
@@ -54,10 +56,8 @@ export interface LooseDependencies {
   readonly ids: Ids
   readonly events: EventDesk
   readonly statement: StatementDesk
+  readonly charges: ChargeDesk
 }
-
-/** A decision books at most so many adjustments. */
-const STEPS_MAX = 3
 
 /** The desk as one class: its parts share what they read. */
 export class LooseCommands implements LooseDesk {
@@ -93,8 +93,8 @@ export class LooseCommands implements LooseDesk {
     const decision = offered(read, order)
     const attributedTo = decision === 'book' ? namedOperation(order) : null
     if (attributedTo !== null) await this.#assertAccepted(read, attributedTo)
-    const handed = await this.#handed(read, attributedTo)
-    const deciding = { read, order, attributedTo, handed, ids: this.#ids() }
+    const handed = this.#reversal(read, order, decision) ?? (await this.#handed(read, attributedTo))
+    const deciding = { read, order, attributedTo, handed, id: this.#needs.ids.uuid() }
     return {
       looks: looksOf(read, handed),
       decide: (state, now) => decideLoose(deciding, state, now, decision),
@@ -121,8 +121,12 @@ export class LooseCommands implements LooseDesk {
     return handed
   }
 
-  #ids(): readonly string[] {
-    return Array.from({ length: STEPS_MAX }, () => this.#needs.ids.uuid())
+  /** A credit that its charge takes back. */
+  #reversal({ subject, id: caseId }: ReadCase, order: LooseOrder, decision: LooseDecision): HandedOver | undefined {
+    if (!isReversal(subject, decision)) return undefined
+    const { operator, reason = '' } = order
+    const { decide, ...looks } = this.#needs.charges.reversal(subject.chargeId, { caseId, operator, reason })
+    return { ...looks, decide: (state, now) => ({ ...decide(state, now), outcome: { result: 'APPLIED' } }) }
   }
 
   async #eventOf({ facts }: StoredCase): Promise<CaseSubject | undefined> {

@@ -1,8 +1,6 @@
 import type { Command } from '../../engine/operation.ts'
+import type { HandedOver } from '../decider.ts'
 import type { LooseEvent } from './case.ts'
-
-/** What an operation decides of what is handed over to it, with what became of it in words; `undefined`: it is gone. */
-export type HandedOver = Command<{ readonly result: string } | undefined>
 
 /** What the desk asks of the inbox: events that were set aside. */
 export interface EventDesk {
@@ -31,4 +29,13 @@ export interface StatementKey {
   readonly kind: string
   readonly direction: 'in' | 'out'
   readonly movementId: string
+}
+
+/** What the desk asks of charges. */
+export interface ChargeDesk {
+  /** What takes back the credit of a charge. */
+  reversal(
+    id: string,
+    order: { readonly caseId: string; readonly operator: string; readonly reason: string },
+  ): Command<unknown>
 }

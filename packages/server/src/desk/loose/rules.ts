@@ -1,17 +1,5 @@
+import { caseKind, type JournalTemplate, journals, type LooseDecision, limits, min, Refusal } from '@pixgate/spec'
 import {
-  type AdjustmentStatus,
-  adjustment,
-  caseKind,
-  type JournalKind,
-  type JournalTemplate,
-  journals,
-  type LooseDecision,
-  limits,
-  min,
-  Refusal,
-} from '@pixgate/spec'
-import {
-  type Case,
   type Create,
   type Decision,
   type EventOrder,
@@ -22,10 +10,10 @@ import {
 } from '../../engine/operation.ts'
 import { adjustmentOf } from '../../operations/adjustment.ts'
 import { sha256 } from '../../platform/crypto.ts'
-import { abs, isHandedOver, type Step, stepsOf } from './bookings.ts'
+import type { HandedOver } from '../decider.ts'
+import { abs, isHandedOver, isReversal, type Step, stepOf } from './bookings.ts'
 import type { LooseMovement, LooseOption, LooseOrder, ReadCase } from './case.ts'
-import type { HandedOver } from './ports.ts'
-import { centsIn, clearingCents } from './subject.ts'
+import { centsIn } from './subject.ts'
 
 /** What may be decided of a case of no operation, and what a decision does to the money. Pure. */
 
@@ -45,13 +33,10 @@ function isPossible({ subject }: ReadCase, decision: LooseDecision): boolean {
     case 'event':
       return subject.setAsideAt !== null && subject.body !== null && isApplicable(subject, decision)
     case 'movement':
-      return subject.bookedOn === null && isOfSign(decision, subject.direction === 'in' ? 1n : -1n)
+      return subject.bookedOn === null
     case 'difference':
-    case 'clearing':
     case 'request':
       return subject.cents !== 0n && isOfSign(decision, subject.cents)
-    case 'decided':
-      return subject.booked.length > 0
     case 'nothing':
       return false
   }
@@ -62,12 +47,8 @@ function isApplicable({ isReadable }: { readonly isReadable: boolean }, decision
 }
 
 function isOfSign(decision: LooseDecision, cents: bigint): boolean {
-  return decision === 'credit' ? cents > 0n : decision === 'debit' ? cents < 0n : true
+  return decision === 'credit' ? cents > 0n : decision === 'debit' || decision === 'reverse' ? cents < 0n : true
 }
-
-const JOURNALS: ReadonlyMap<AdjustmentStatus, JournalKind> = new Map(
-  adjustment.rows.flatMap(({ to, posts }) => (posts ? [[to, posts] as const] : [])),
-)
 
 /** Who decides, and by which ids what is booked is known. */
 export interface Deciding {
@@ -75,18 +56,18 @@ export interface Deciding {
   readonly order: LooseOrder
   /** The operation that is named; `null`: none is. */
   readonly attributedTo: string | null
-  /** What the named operation decides of the movement that is handed over to it. */
+  /** What an operation decides with it: that the movement is its own, or that its credit is taken back. */
   readonly handed: HandedOver | undefined
-  /** Of the adjustments, in their order. */
-  readonly ids: readonly string[]
+  /** Of the adjustment. */
+  readonly id: string
 }
 
 /**
- * Decides a case: what is booked, which case closes, and what is opened for what stays in clearing, all together or not at all. The case of
- * an event that is ordered again closes when it was applied.
+ * Decides a case: what is booked and that it closes, both or neither. The case of an event that is ordered again closes when it was
+ * applied.
  * @throws case_changed (409) the movement was booked meanwhile
  * @throws not_possible_in_state (409) the operation does not accept what is handed over to it
- * @source rules#desk.51, rules#desk.52, rules#desk.53, rules#desk.54, rules#desk.55
+ * @source rules#desk.51, rules#desk.52, rules#desk.53, rules#desk.54
  */
 export function decideLoose(
   deciding: Deciding,
@@ -96,16 +77,20 @@ export function decideLoose(
 ): Decision<undefined> {
   const { read, handed } = deciding
   const { subject } = read
-  if (subject.is !== 'movement') return ownDecision(deciding, state, decision)
-  if (state.movement(keyOf(subject))) throw new Refusal('case_changed')
   const own = ownDecision(deciding, state, decision)
+  if (subject.is !== 'movement') return handed ? mergeDecisions(handed.decide(state, now), own) : own
+  const bookedOn = state.movement(keyOf(subject))?.operationId ?? null
+  if (bookedOn !== subject.takenBackFrom) throw new Refusal('case_changed')
   return handed ? mergeDecisions(acceptedBy(handed, subject, state, now), own) : own
 }
 
-/** What the operation books of a movement. A decision that books none of it would leave the money without a home. */
-function acceptedBy(
+/**
+ * What the operation books of a movement. A decision that books none of it would leave the money without a home.
+ * @throws not_possible_in_state (409)
+ */
+export function acceptedBy(
   { decide }: HandedOver,
-  { direction, movementId }: LooseMovement,
+  { direction, movementId }: Pick<LooseMovement, 'direction' | 'movementId'>,
   state: State,
   now: number,
 ): Decision<unknown> {
@@ -120,23 +105,19 @@ function acceptedBy(
   throw new Refusal('not_possible_in_state', { message, fields })
 }
 
-/** What a decision does beside what it hands over. */
+/** What a decision does beside what an operation does. */
 function ownDecision(deciding: Deciding, state: Pick<State, 'balance'>, decision: LooseDecision): Decision<undefined> {
-  const { read, order, ids, attributedTo } = deciding
-  const steps = stepsOf(read, decision)
+  const { read, attributedTo, id } = deciding
+  const step = stepOf(read, decision)
   const available = state.balance('available')
-  if (steps.some(({ status, valueCents }) => status === 'DEBITED' && available < valueCents)) {
-    throw new Refusal('insufficient_balance')
-  }
-  const left = clearingCents([...read.booked, ...steps])
-  const opens = left !== 0n && decision !== 'close' && read.kind !== 'in_clearing'
+  if (step?.status === 'DEBITED' && available < step.valueCents) throw new Refusal('insufficient_balance')
   const ordered = eventOrders(read, decision, attributedTo)
+  const isBorne = step?.status === 'BORNE' || isReversal(read.subject, decision)
   return {
-    creates: steps.map((one, index) => createOf(one, ids[index] ?? '', index, { read, order })),
-    journals: steps.map((one, index) => journalOf(one, ids[index] ?? '', available)),
-    cases: opens ? [clearingCase(read, left)] : [],
+    creates: step ? [createOf(step, id, deciding)] : [],
+    journals: step ? [journalOf(step, id, available)] : [],
     closes: ordered.length > 0 ? [] : [read.id],
-    exact: steps.some(({ status }) => status === 'CLEARING_DEBITED') ? ['available', 'receivable'] : [],
+    exact: isBorne ? ['available', 'receivable'] : [],
     controls: { loose_cases: { decided: read.id } },
     eventOrders: ordered,
     outcome: undefined,
@@ -170,10 +151,8 @@ export function looseCents(read: ReadCase, decision: LooseDecision): bigint | nu
     case 'event':
       return handedCents(read, decision)
     case 'difference':
-    case 'clearing':
     case 'request':
       return abs(subject.cents)
-    case 'decided':
     case 'nothing':
       return reportedCents(read)
   }
@@ -210,40 +189,23 @@ function shownReason({ subject }: ReadCase, { reason = SHOWN }: LooseOrder): str
 function createOf(
   { status, valueCents }: Step,
   id: string,
-  index: number,
   { read, order }: Pick<Deciding, 'read' | 'order'>,
 ): Create<Operation<'adjustment'>> {
+  // The statement may list what was asked for: only what is about a line or a movement explains no other.
+  const about = read.subject.is === 'request' ? {} : { about: read.about }
   return adjustmentOf({
     id,
     // The database refuses what was booked already.
-    externalId: `${read.about} ${read.booked.length + index + 1}`,
+    externalId: `${read.about} ${read.booked.length + 1}`,
     status,
     valueCents,
     correlationId: read.id,
     bodyHash: sha256(read.version),
-    detail: {
-      reason: shownReason(read, order),
-      about: read.about,
-      caseId: read.id,
-    },
+    detail: { reason: shownReason(read, order), ...about, caseId: read.id },
     madeBy: { caller: order.operator, address: '' },
   })
 }
 
-function journalOf({ status, valueCents, reference }: Step, operationId: string, available: bigint): Journal {
-  const kind = JOURNALS.get(status)
-  if (!kind) throw new Error(`no journal books ${status}`)
-  const amounts = status === 'CLEARING_DEBITED' ? { v: valueCents, d: min(available, valueCents) } : { v: valueCents }
-  return { operationId, kind, reference, amounts }
-}
-
-function clearingCase({ about, id, kind }: ReadCase, cents: bigint): Case {
-  const facts = {
-    rule: 'desk.55',
-    decidedCase: id,
-    of: kind,
-    direction: cents > 0n ? 'in' : 'out',
-    valueCents: Number(abs(cents)),
-  }
-  return { operationId: null, kind: 'in_clearing', reference: about, facts }
+function journalOf({ posts, valueCents, reference }: Step, operationId: string, available: bigint): Journal {
+  return { operationId, kind: posts, reference, amounts: { v: valueCents, d: min(available, valueCents) } }
 }

@@ -41,23 +41,33 @@ const selectBooked = statement<[about: string], { status: AdjustmentStatus; valu
     ORDER BY created_at, id`,
 )
 
+/** An operator took back what was booked of a movement `m`: the bank did not have it. */
+const IS_TAKEN_BACK = `(EXISTS (SELECT FROM operation x WHERE x.id = m.operation_id AND x.facts -> 'reversed' ? m.id)
+      OR EXISTS (SELECT FROM operation x
+                  WHERE x.kind = 'adjustment' AND x.detail ? 'about'
+                    AND x.detail ->> 'about' = 'missing ' || m.direction || ' ' || m.id))`
+
 const selectEntry = statement<
   [kind: string, id: string],
-  { direction: 'in' | 'out'; value_cents: bigint; booked_on: string | null }
+  { direction: 'in' | 'out'; value_cents: bigint; booked_on: string | null; is_taken_back: boolean }
 >(
   'loose.entry',
-  `SELECT s.direction, s.value_cents, m.operation_id AS booked_on
+  `SELECT s.direction, s.value_cents, m.operation_id AS booked_on, coalesce(m.id IS NOT NULL AND ${IS_TAKEN_BACK}, false) AS is_taken_back
      FROM statement_entry s LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
     WHERE s.direction = CASE WHEN $1 IN ('PAYMENT_RECEIVED', 'PAYOUT_RETURNED') THEN 'in' ELSE 'out' END
       AND s.id = $2 AND s.kind = $1`,
 )
 
-const selectMovement = statement<[direction: string, id: string], { value_cents: bigint; is_in_statement: boolean }>(
+const selectMovement = statement<
+  [direction: string, id: string],
+  { value_cents: bigint; is_in_statement: boolean; charge_id: string | null }
+>(
   'loose.movement',
   `SELECT m.value_cents,
           EXISTS (SELECT FROM statement_entry s
                    WHERE s.direction = m.direction AND s.id = m.id AND s.kind <> 'TARIFF'
-                     AND s.outcome IS DISTINCT FROM 'KEPT') AS is_in_statement
+                     AND s.outcome IS DISTINCT FROM 'KEPT') AS is_in_statement,
+          (SELECT o.id FROM operation o WHERE o.id = m.operation_id AND o.kind = 'cash_in') AS charge_id
      FROM movement m WHERE m.direction = $1 AND m.id = $2`,
 )
 
@@ -131,13 +141,23 @@ function partsOf(reference: string): [word: string, id: string] {
 
 async function entryOf(database: Queries, kind: string, id: string): Promise<KnownMoney['entry']> {
   const [row] = await database.rows(selectEntry, [kind, id])
-  return row && { kind, id, direction: row.direction, valueCents: row.value_cents, bookedOn: row.booked_on }
+  if (!row) return undefined
+  const { direction, value_cents: valueCents, booked_on, is_taken_back } = row
+  const [bookedOn, takenBackFrom] = is_taken_back ? [null, booked_on] : [booked_on, null]
+  return { kind, id, direction, valueCents, bookedOn, takenBackFrom }
 }
 
 async function movementOf(database: Queries, direction: string, id: string): Promise<KnownMoney['movement']> {
   if (direction !== 'in' && direction !== 'out') return undefined
   const [row] = await database.rows(selectMovement, [direction, id])
-  return row && { direction, valueCents: row.value_cents, isInStatement: row.is_in_statement }
+  return (
+    row && {
+      direction,
+      valueCents: row.value_cents,
+      isInStatement: row.is_in_statement,
+      chargeId: row.charge_id,
+    }
+  )
 }
 
 function caseOf({ amount_cents, opened_at, closed_at, ...row }: CaseRow): StoredCase {

@@ -1,5 +1,6 @@
 import type { Document } from '../../engine/operation.ts'
-import type { BookedStep, CaseSubject, StoredCase } from './case.ts'
+import { correctedCents } from './bookings.ts'
+import type { BookedStep, CaseSubject, LooseDifference, StoredCase } from './case.ts'
 
 /** What a case of no operation is about, computed from what is stored. Pure. */
 
@@ -13,11 +14,18 @@ export interface KnownMoney {
         readonly id: string
         readonly valueCents: bigint
         readonly bookedOn: string | null
+        readonly takenBackFrom: string | null
       }
     | undefined
   /** The movement of the books that a case names, and whether the statement has it after all. */
   readonly movement:
-    | { readonly direction: 'in' | 'out'; readonly valueCents: bigint; readonly isInStatement: boolean }
+    | {
+        readonly direction: 'in' | 'out'
+        readonly valueCents: bigint
+        readonly isInStatement: boolean
+        /** The charge on which it is booked; `null`: it is no charge's. */
+        readonly chargeId: string | null
+      }
     | undefined
 }
 
@@ -47,17 +55,13 @@ export function moneyOf(
     case 'unexplained_debit':
       return entry ? { is: 'movement', entry: entry.kind, ...movementOf(entry) } : { is: 'nothing' }
     case 'line_missing':
-      return { is: 'difference', cents: lackingCents(movement) - correctedCents(booked) }
+      return lacking(movement, booked)
     case 'line_differs': {
       const cents = differenceCents(facts, movement)
       return cents === undefined ? { is: 'nothing' } : { is: 'difference', cents: cents - correctedCents(booked) }
     }
     case 'adjustment_requested':
       return { is: 'request', cents: requestedCents(facts) }
-    case 'in_clearing':
-      return { is: 'clearing', cents: clearingCents(booked) }
-    case 'statement_corrected':
-      return { is: 'decided', booked }
     default:
       return { is: 'nothing' }
   }
@@ -68,8 +72,13 @@ function requestedCents(facts: Document): bigint {
   return facts.direction === 'in' ? cents : -cents
 }
 
-function movementOf({ direction, id, valueCents, bookedOn }: NonNullable<KnownMoney['entry']>) {
-  return { direction, movementId: id, valueCents, bookedOn }
+function movementOf({ direction, id, valueCents, bookedOn, takenBackFrom }: NonNullable<KnownMoney['entry']>) {
+  return { direction, movementId: id, valueCents, bookedOn, takenBackFrom }
+}
+
+function lacking(movement: KnownMoney['movement'], booked: readonly BookedStep[]): LooseDifference {
+  const cents = lackingCents(movement) - correctedCents(booked)
+  return { is: 'difference', cents, ...(movement?.chargeId && cents < 0n && { chargeId: movement.chargeId }) }
 }
 
 /** What the bank has more than the books have of a movement that only these have. */
@@ -93,29 +102,4 @@ function differenceCents(facts: Document, movement: KnownMoney['movement']): big
 export function centsIn(facts: unknown): bigint | undefined {
   const { valueCents } = (facts ?? {}) as { readonly valueCents?: unknown }
   return typeof valueCents === 'number' && Number.isSafeInteger(valueCents) ? BigInt(valueCents) : undefined
-}
-
-/** What corrections added to the books, so that they are as the bank's statement. */
-export function correctedCents(booked: readonly BookedStep[]): bigint {
-  return sumOf(booked, 'CLEARING_ADDED') - sumOf(booked, 'CLEARING_REMOVED')
-}
-
-/** What adjustments left in clearing. */
-export function clearingCents(booked: readonly BookedStep[]): bigint {
-  const came = sumOf(booked, 'CLEARING_ARRIVED') - sumOf(booked, 'CLEARING_LEFT') + correctedCents(booked)
-  return came - merchantCents(booked) - gainedCents(booked)
-}
-
-/** What the merchant has of it. */
-export function merchantCents(booked: readonly BookedStep[]): bigint {
-  return sumOf(booked, 'CLEARING_CREDITED') - sumOf(booked, 'CLEARING_DEBITED')
-}
-
-/** What was gained by it. */
-export function gainedCents(booked: readonly BookedStep[]): bigint {
-  return sumOf(booked, 'CLEARING_GAINED') - sumOf(booked, 'CLEARING_LOST')
-}
-
-function sumOf(booked: readonly BookedStep[], wanted: BookedStep['status']): bigint {
-  return booked.reduce((sum, { status, valueCents }) => (status === wanted ? sum + valueCents : sum), 0n)
 }

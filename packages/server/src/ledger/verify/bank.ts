@@ -67,8 +67,7 @@ function centsIn(facts: string): string {
 }
 
 /** The kinds of case of a difference between the bank and the books. */
-const DIFFERENCES =
-  "'unexplained_credit', 'unexplained_debit', 'line_missing', 'line_differs', 'statement_corrected', 'statement_unreadable'"
+const DIFFERENCES = "'unexplained_debit', 'line_missing', 'line_differs', 'statement_unreadable'"
 
 /** A case is opened once a connector can be late no longer, and closes by itself where the difference ends. */
 const selectDifferences = statement<
@@ -76,7 +75,7 @@ const selectDifferences = statement<
   { id: string; kind: string; reference: string; operation: string | null; cents: string | null; opened: number }
 >(
   'ledger.verify.bank_differences',
-  `SELECT id::text AS id, kind, reference, coalesce(operation_id::text, facts ->> 'operationId') AS operation,
+  `SELECT id::text AS id, kind, reference, facts ->> 'operationId' AS operation,
           trunc(cents)::text AS cents, floor(extract(epoch FROM opened_at) * 1000)::float8 AS opened
      FROM (SELECT c.*,
                   CASE WHEN kind <> 'statement_unreadable' THEN coalesce(
@@ -85,7 +84,7 @@ const selectDifferences = statement<
                     amount_cents) END AS cents
              FROM "case" c
             WHERE closed_at IS NULL
-              AND operation_id IS NULL AND kind IN (${DIFFERENCES})) d
+              AND (operation_id IS NULL AND kind IN (${DIFFERENCES}) OR kind = 'unexplained_credit')) d
     ORDER BY d.cents DESC NULLS FIRST, d.opened_at, d.id`,
 )
 
@@ -122,7 +121,7 @@ const selectAdjustments = statement<[since: string | null], { count: string; cen
   `SELECT count(*)::text AS count,
           coalesce(sum(CASE status WHEN 'CREDITED' THEN value_cents ELSE -value_cents END), 0)::text AS cents
      FROM operation o
-    WHERE kind = 'adjustment' AND status IN ('CREDITED', 'DEBITED') AND ($1::timestamptz IS NULL OR created_at >= $1)
+    WHERE kind = 'adjustment' AND status IN ('CREDITED', 'DEBITED') AND NOT detail ? 'about' AND ($1::timestamptz IS NULL OR created_at >= $1)
       AND NOT EXISTS (SELECT FROM statement_entry s WHERE s.outcome = 'KEPT' AND s.operation_id = o.id)`,
 )
 

@@ -151,6 +151,7 @@ const OWN: Partial<Record<Variable, string>> = {
 const STATED: Partial<Record<JournalKind, readonly Variable[]>> = {
   left_after_release: ['v'],
   suspense_credited: ['f'],
+  credit_reversed: ['v', 'f'],
   return_debited: ['r'],
   refund_left_in_suspense: ['s'],
 }

@@ -57,7 +57,8 @@ const BY_OPERATIONS = `
          CASE jsonb_typeof(told.value) WHEN 'number' THEN told.value #>> '{}' ELSE told.value ->> 'cents' END::numeric, NULL,
          coalesce(told.value ->> 'state' = 'booked' OR told.value ? 'refundId', false), told.key
     FROM (VALUES ('cash_in', 'payments', 'in'), ('cash_in', 'returns', 'out'), ('cash_out', 'movements', 'out'),
-                 ('cash_out', 'returns', 'in'), ('cash_out', 'suspendedReturns', 'in'), ('refund_in', 'returns', 'out'))
+                 ('cash_out', 'returns', 'in'), ('cash_out', 'suspendedReturns', 'in'), ('refund_in', 'returns', 'out'),
+                 ('adjustment', 'returns', 'out'))
          AS f (kind, name, direction)
     JOIN operation o ON o.kind = f.kind AND jsonb_typeof(o.facts -> f.name) = 'object'
    CROSS JOIN LATERAL jsonb_each(o.facts -> f.name) AS told
@@ -185,7 +186,7 @@ export const truthChecks: readonly Check[] = [
   {
     name: 'suspense-amounts',
     meaning:
-      'Of a charge as much is in suspense as its payments left there: what was not credited, decided or returned.',
+      'Of a charge, or of an adjustment that holds a payment, as much is in suspense as its payments left there: what was not credited, decided or returned.',
     sql: `
       WITH booked AS (
         SELECT coalesce((o.detail ->> 'from')::uuid, o.id) AS id, sum(e.amount_cents) AS cents
@@ -199,25 +200,16 @@ export const truthChecks: readonly Check[] = [
                      - coalesce((SELECT sum((r.value ->> 'cents')::bigint) FROM jsonb_each(coalesce(o.facts -> 'returns', '{}')) r
                                   WHERE r.value ->> 'state' = 'from_suspense'), 0) AS cents
           FROM operation o WHERE o.kind = 'cash_in' AND jsonb_typeof(o.facts -> 'payments') = 'object'
+        UNION ALL
+        SELECT o.id, CASE WHEN o.status IN ('HELD', 'SUSPENDED')
+                          THEN o.value_cents - coalesce((SELECT sum((r.value ->> 'cents')::bigint)
+                                                           FROM jsonb_each(o.facts -> 'returns') r), 0)
+                          ELSE 0 END
+          FROM operation o WHERE o.kind = 'adjustment' AND o.detail ? 'movementId'
       )
       SELECT concat_ws(' ', id, 'has', coalesce(b.cents, 0), 'in suspense, and its payments left', coalesce(k.cents, 0)) AS what
         FROM known k LEFT JOIN booked b USING (id)
        WHERE coalesce(b.cents, 0) <> coalesce(k.cents, 0)`,
-  },
-  {
-    name: 'clearing',
-    meaning: 'What is in clearing is what open cases have there, each of them its own.',
-    sql: `
-      SELECT concat_ws(' ', 'clearing', s.total, 'of', s.about) AS what
-        FROM (SELECT o.detail ->> 'about' AS about, sum(e.amount_cents) AS total
-                FROM entry e JOIN operation o ON o.id = e.operation_id
-               WHERE e.account_id = (SELECT id FROM account WHERE code = 'clearing')
-               GROUP BY 1) s
-       WHERE s.total <> 0
-         AND NOT EXISTS (SELECT FROM "case" c
-                          WHERE c.operation_id IS NULL AND c.closed_at IS NULL
-                            AND (c.kind = 'in_clearing' AND c.reference = s.about
-                                 OR c.kind IN ('unexplained_credit', 'unexplained_debit') AND 'movement ' || c.reference = s.about))`,
   },
   {
     name: 'idempotency-keys',

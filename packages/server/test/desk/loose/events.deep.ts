@@ -244,7 +244,7 @@ test('[desk.47] [desk.52] an event that tells no money may end an operation: it 
     200,
   )
   for (const wait of PARKED) await pix.later(wait)
-  const [{ id }] = (await pix.read('?kind=unmatched_event')).data
+  const [{ id }] = (await pix.read('?kind=event_set_aside')).data
   const { options } = await pix.read(`/${id}`)
   assert.deepEqual(
     options.map(({ decision, needsSecondPerson }: Record<string, unknown>) => [decision, needsSecondPerson]),

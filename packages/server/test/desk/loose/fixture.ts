@@ -4,9 +4,12 @@ import type { TestContext } from 'node:test'
 import type { DeskDecision, LooseDecision } from '@pixgate/spec'
 import { createDeskCommands, type DecisionRequest, type DeskNeeds } from '../../../src/desk/commands.ts'
 import { createLooseDesk, type EventDesk } from '../../../src/desk/loose/index.ts'
+import { operationOf } from '../../../src/desk/options.ts'
+import { readStoredCase } from '../../../src/desk/steps/store.ts'
 import { createDryRun } from '../../../src/engine/dry-run.ts'
 import type { Person } from '../../../src/operators/index.ts'
 import type { Database } from '../../../src/platform/db/database.ts'
+import { createHeldDecider, isHeld } from '../../../src/unexplained/index.ts'
 import { type FixtureOptions, type StatementFixture, statementFixture } from '../../bank-statement/fixture.ts'
 import { openCaseIdsOf } from '../../support/evidence.ts'
 import { ALIVE } from '../../support/live-request.ts'
@@ -19,6 +22,7 @@ export interface Order {
   readonly version: string
   readonly reason: string
   readonly evidence: DecisionRequest['ordered']['evidence']
+  readonly amountCents?: number
   readonly operationId?: string
   readonly dryRun?: boolean
 }
@@ -88,33 +92,39 @@ export interface PeopleOptions {
 
 /** The desk of a process without HTTP. */
 export function decidingAt(
-  needs: Pick<StatementFixture, 'database' | 'engine' | 'ids' | 'clock'> & {
+  needs: Pick<StatementFixture, 'database' | 'engine' | 'ids' | 'clock' | 'reversal'> & {
     readonly statements: Pick<StatementFixture['statements'], 'desk'>
   },
   { approvalFromCents = Number.MAX_SAFE_INTEGER, people = async () => PEOPLE }: Partial<PeopleOptions> = {},
 ): Deciding {
-  const looseDesk = createLooseDesk({ ...needs, events: NO_EVENTS, statement: needs.statements.desk })
+  const statement = needs.statements.desk
+  const looseDesk = createLooseDesk({ ...needs, events: NO_EVENTS, statement, charges: needs })
+  const held = createHeldDecider(statement)
   const commands = createDeskCommands({
     ...needs,
     looseDesk,
-    deciders: {},
+    deciders: { adjustment: held },
     dryRun: createDryRun(needs),
     holders: { people, version: async () => 1n },
     approvalFromCents,
   })
-  const read = async (kind: string) => {
-    const whole = await looseDesk.read(await openOne(needs.database, kind))
-    return whole ?? assert.fail()
+  const read = async (kind: string): Promise<Shown> => {
+    const id = await openOne(needs.database, kind)
+    const whole = await looseDesk.read(id)
+    if (whole) return { id, version: whole.version, options: looseDesk.options(whole) }
+    const stored = (await readStoredCase(needs.database, id)) ?? assert.fail()
+    const operation = await operationOf(needs.database, stored)
+    assert.ok(isHeld(operation))
+    const offered = held.options(operation, stored, needs.clock.now()).filter(({ isOffered }) => isOffered)
+    return { id, version: String(stored.version), options: offered }
   }
-  const send: Deciding['send'] = async ({ caseId, version, dryRun = false, ...ordered }) => {
+  const send: Deciding['send'] = async ({ caseId, version, dryRun = false, amountCents, ...named }) => {
+    const ordered = { ...named, ...(amountCents !== undefined && { amountCents: BigInt(amountCents) }) }
     const request = { caseId, version, ordered, isDryRun: dryRun, operator: MARIA, idempotencyKey: null }
     const { answer } = await commands.decide({ ...request, bodyHash: Buffer.alloc(32), live: ALIVE })
     return answer
   }
-  return decidingBy(send, async (kind) => {
-    const whole = await read(kind)
-    return { id: whole.id, version: whole.version, options: looseDesk.options(whole) }
-  })
+  return decidingBy(send, read)
 }
 
 interface Shown {

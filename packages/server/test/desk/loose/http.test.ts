@@ -59,10 +59,9 @@ test('[desk.50] [desk.53] money of the statement is in the list, and a dry run t
     const { body } = await pix.call('POST', `/operator/cases/${id}/decisions`, order, headers)
     accounts.push([decision, body.effects.accounts])
   }
-  const clearing = { account: 'clearing', changeCents: -1000 }
+  const suspense = { account: 'suspense_in', changeCents: -1000 }
   assert.deepEqual(accounts, [
-    ['clear', []],
-    ['credit', [clearing, { account: 'available', changeCents: 1000 }]],
-    ['write_off', [clearing, { account: 'losses', changeCents: 1000 }]],
+    ['credit', [suspense, { account: 'available', changeCents: 1000 }]],
+    ['write_off', [suspense, { account: 'losses', changeCents: 1000 }]],
   ])
 })

@@ -21,24 +21,22 @@ const EVENT: CaseSubject = {
 }
 const MOVEMENT: CaseSubject = {
   is: 'movement',
-  entry: 'PAYMENT_RECEIVED',
-  direction: 'in',
+  entry: 'PAYOUT_SENT',
+  direction: 'out',
   movementId: 'E1',
   valueCents: 1n,
   bookedOn: null,
+  takenBackFrom: null,
 }
 const NOTHING: CaseSubject = { is: 'nothing' }
-const booked = [{ status: 'CLEARING_ADDED', valueCents: 1n }] as const
+const booked = [{ status: 'CREDITED', valueCents: 1n }] as const
 
 /** What each kind is about, where there is something to decide. What is booked or told meanwhile closes its case by itself. */
 const SUBJECTS: Readonly<Record<LooseCase, readonly CaseSubject[]>> = {
-  unexplained_credit: [MOVEMENT],
-  unexplained_debit: [{ ...MOVEMENT, entry: 'PAYOUT_SENT', direction: 'out' }],
+  unexplained_debit: [MOVEMENT],
   line_missing: [-1n, 1n].map((cents) => ({ is: 'difference', cents })),
   line_differs: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
-  in_clearing: [-1n, 1n].map((cents) => ({ is: 'clearing', cents })),
   adjustment_requested: [-1n, 1n].map((cents) => ({ is: 'request', cents })),
-  statement_corrected: [{ is: 'decided', booked }],
   statement_unreadable: [NOTHING],
   event_set_aside: [EVENT, { ...EVENT, body: null }, { ...EVENT, setAsideAt: null }, { ...EVENT, isReadable: false }],
   ledger_drift: [NOTHING],
@@ -72,14 +70,8 @@ test('[desk.50] every kind and every decision is explained in a whole sentence',
   }
 })
 
-/** Kinds that may hold money: in clearing, or as a difference between the bank and the books. */
-const HOLDING = [
-  'unexplained_credit',
-  'unexplained_debit',
-  'line_missing',
-  'in_clearing',
-  'statement_corrected',
-] as const
+/** Kinds about money that the bank and the books have otherwise. */
+const HOLDING = ['unexplained_debit', 'line_missing'] as const
 
 test('[desk.61] no case of no operation that holds money can be closed', () => {
   for (const kind of HOLDING) {

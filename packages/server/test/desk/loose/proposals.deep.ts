@@ -39,14 +39,14 @@ async function unexplained(t: Parameters<typeof desk>[0]) {
 for (const [decision, expected] of [
   ['credit', { settlement: -1000n, available: 1000n }],
   ['book', { settlement: -1000n, available: 1000n }],
-  ['clear', { settlement: -1000n, clearing: 1000n }],
+  ['write_off', { settlement: -1000n, losses: 1000n }],
 ] as const) {
   test(`[desk.39] [desk.41] [desk.46] [desk.52] what arrived without a home is decided by two people: ${decision}`, async (t) => {
     const pix = await unexplained(t)
     const given = decision === 'book' ? { operationId: pix.chargeId } : {}
     const proposed = await pix.decide(pix.id, decision, given)
     assert.deepEqual([proposed.status, proposed.body.outcome], [202, 'proposed'], JSON.stringify(proposed.body))
-    const held = { settlement: -1000n, clearing: 1000n }
+    const held = { settlement: -1000n, suspense_in: 1000n }
     assert.deepEqual(await balances(pix.database), held, 'nothing more is booked before it is approved')
     const { proposalId } = proposed.body
     const own = await pix.say(pix.id, proposalId, true, pix.ana)
@@ -124,7 +124,7 @@ test('[desk.40] [desk.42] a proposal about money that was booked meanwhile is re
   }
   const careful = decidingAt(fixture, { approvalFromCents: 100, people })
   const order = await careful.order('unexplained_credit', 'credit')
-  meanwhile = () => fixture.decide('unexplained_credit', 'clear')
+  meanwhile = () => fixture.decide('unexplained_credit', 'write_off')
   await assert.rejects(careful.send(order), { code: 'case_changed' })
 
   const second = paymentOf(charge, 'E2', { reference: STRANGER, occurredAt: fixture.clock.now() })

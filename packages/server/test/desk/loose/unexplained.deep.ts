@@ -13,26 +13,29 @@ import { type DeskFixture, deskFixture, MARIA, shapeOf } from './fixture.ts'
 const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 
 /** A case about an entry that names nobody. */
-async function unexplained(t: TestContext, given: Partial<StatementEntry> = {}): Promise<DeskFixture> {
+async function unexplained(
+  t: TestContext,
+  given: Partial<StatementEntry> = {},
+): Promise<DeskFixture & { readonly kind: string }> {
   const fixture = await deskFixture(t)
   const charge = await fixture.charge()
   const entry = paymentOf(charge, 'E1', { reference: STRANGER, ...given })
   fixture.bank.answer = () => pageOf([entry])
   await fixture.sweep()
   await fixture.minutes(6)
-  assert.deepEqual(await cases(fixture.database), [kindOf(given)])
-  return fixture
-}
-
-/** The kind of case of an entry. */
-function kindOf({ direction = 'in' }: Partial<StatementEntry>) {
-  return direction === 'in' ? 'unexplained_credit' : 'unexplained_debit'
+  const kind = kindOf(given)
+  assert.deepEqual(await cases(fixture.database), [kind])
+  return { ...fixture, kind }
 }
 
 const LEFT = { kind: 'PAYOUT_SENT', direction: 'out' } as const
 
+function kindOf({ direction = 'in' }: Partial<StatementEntry>): string {
+  return direction === 'in' ? 'unexplained_credit' : 'unexplained_debit'
+}
+
 /** What arrived is booked until somebody decides. */
-const IN_CLEARING = { settlement: -100_00n, clearing: 100_00n }
+const HELD = { settlement: -100_00n, suspense_in: 100_00n }
 
 /** The books have of the bank what its statement has, are right, and stay so when it is read again. */
 async function assertSettled(fixture: DeskFixture, expected: Record<string, bigint>, left: readonly string[] = []) {
@@ -48,20 +51,18 @@ async function assertSettled(fixture: DeskFixture, expected: Record<string, bigi
 }
 
 const DECISIONS = [
-  ['clear', {}, { settlement: -100_00n, clearing: 100_00n }, ['in_clearing']],
-  ['credit', {}, { available: 100_00n, settlement: -100_00n }, []],
-  ['write_off', {}, { settlement: -100_00n, losses: 100_00n }, []],
-  ['clear', LEFT, { settlement: 100_00n, clearing: -100_00n }, ['in_clearing']],
-  ['debit', LEFT, { settlement: 100_00n, receivable: -100_00n }, []],
-  ['write_off', LEFT, { settlement: 100_00n, losses: -100_00n }, []],
+  ['credit', {}, { available: 100_00n, settlement: -100_00n }],
+  ['write_off', {}, { settlement: -100_00n, losses: 100_00n }],
+  ['debit', LEFT, { settlement: 100_00n, receivable: -100_00n }],
+  ['write_off', LEFT, { settlement: 100_00n, losses: -100_00n }],
 ] as const
 
-for (const [decision, given, expected, left] of DECISIONS) {
+for (const [decision, given, expected] of DECISIONS) {
   const way = 'direction' in given ? 'left' : 'arrived'
   test(`[desk.53] [PL-3] money that ${way} by the statement alone: ${decision} makes the books equal, once`, async (t) => {
     const fixture = await unexplained(t, given)
-    const order = await fixture.order(kindOf(given), decision)
-    const before = way === 'arrived' ? IN_CLEARING : {}
+    const order = await fixture.order(fixture.kind, decision)
+    const before = way === 'arrived' ? HELD : {}
     const dry = await fixture.send({ ...order, dryRun: true })
     assert.deepEqual(await balances(fixture.database), before, 'a dry run books nothing')
     const { effects } = await fixture.send(order)
@@ -72,21 +73,20 @@ for (const [decision, given, expected, left] of DECISIONS) {
       sums.set(account, (sums.get(account) ?? 0n) + BigInt(changeCents))
     }
     assert.deepEqual(Object.fromEntries([...sums].filter(([, cents]) => cents !== 0n)), expected)
-    await assertSettled(fixture, expected, left)
+    await assertSettled(fixture, expected)
     await assert.rejects(fixture.send(order), { code: 'case_changed' })
   })
 }
 
+const OFFERED = ['book', 'credit', 'return_to_payer', 'write_off']
+
 test('[desk.53] [desk.61] what is offered of money that arrived, and that left, and that neither is closed', async (t) => {
   const arrived = await unexplained(t)
-  assert.deepEqual(await arrived.offered('unexplained_credit'), ['book', 'clear', 'credit', 'write_off'])
+  assert.deepEqual((await arrived.offered('unexplained_credit')).toSorted(), OFFERED)
   const left = await unexplained(t, LEFT)
-  assert.deepEqual(await left.offered('unexplained_debit'), ['book', 'clear', 'debit', 'write_off'])
-  for (const [fixture, kind] of [
-    [arrived, 'unexplained_credit'],
-    [left, 'unexplained_debit'],
-  ] as const) {
-    await assert.rejects(fixture.decide(kind, 'close'), { code: 'not_possible_in_state' })
+  assert.deepEqual(await left.offered('unexplained_debit'), ['book', 'debit', 'write_off'])
+  for (const fixture of [arrived, left]) {
+    await assert.rejects(fixture.decide(fixture.kind, 'close'), { code: 'not_possible_in_state' })
   }
 })
 
@@ -101,7 +101,7 @@ test('[desk.34] [ledger.recover] what a decision repays of debts is told before,
   const dry = await fixture.send({ ...order, dryRun: true })
   const { effects } = await fixture.send(order)
   assert.deepEqual(effects?.accounts, [
-    { account: 'clearing', changeCents: -150_00 },
+    { account: 'suspense_in', changeCents: -150_00 },
     { account: 'available', changeCents: 50_00 },
     { account: 'receivable', changeCents: 100_00 },
   ])
@@ -117,7 +117,7 @@ test('[desk.51] two decisions at once: one counts, the other is refused and book
   const results = await Promise.allSettled([
     fixture.send(credit),
     fixture.send({ ...credit, decision: 'write_off' }),
-    fixture.send({ ...credit, decision: 'clear' }),
+    fixture.send({ ...credit, decision: 'credit' }),
   ])
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
   const decided = (await audit(fixture.database)).filter(({ action }) => action === 'case.decided')
@@ -173,13 +173,13 @@ test('[desk.34] [desk.52] the dry run of a hand-over tells each posting, and the
     accounts: [
       { account: 'available', changeCents: 99_00 },
       { account: 'fees', changeCents: 1_00 },
-      { account: 'clearing', changeCents: -100_00 },
+      { account: 'suspense_in', changeCents: -100_00 },
     ],
-    journals: ['cash_in_paid', 'clearing_removed'],
-    statuses: ['CLEARING_REMOVED', 'PAID'],
+    journals: ['cash_in_paid', 'held_explained'],
+    statuses: ['PAID', 'EXPLAINED'],
   })
   assert.deepEqual(dry.effects?.closes, [order.caseId])
-  assert.deepEqual(await balances(fixture.database), IN_CLEARING, 'a dry run books nothing')
+  assert.deepEqual(await balances(fixture.database), HELD, 'a dry run books nothing')
   assert.deepEqual(shapeOf((await fixture.send(order)).effects), shapeOf(dry.effects))
   assert.deepEqual(await cases(fixture.database), ['unexplained_credit (closed)'], 'it closes with the same commit')
 })
@@ -203,7 +203,7 @@ test('[desk.52] a hand-over that the operation does not accept is refused with t
   }
   const decided = (await audit(fixture.database)).filter(({ subject }) => subject === order.caseId)
   assert.deepEqual(decided, [])
-  assert.deepEqual(await fixture.offered('unexplained_credit'), ['book', 'clear', 'credit', 'write_off'])
+  assert.deepEqual((await fixture.offered('unexplained_credit')).toSorted(), OFFERED)
   assert.equal((await fixture.read(charge.id))?.status, 'PENDING')
   fixture.clock.advance(86_400_000)
   await fixture.send(order)
@@ -238,24 +238,6 @@ test('[desk.53] an operation that does not exist, or is of another kind, is refu
   assert.deepEqual(await cases(fixture.database), ['unexplained_debit'])
 })
 
-for (const [way, given, decision, expected] of [
-  ['arrived', {}, 'credit', { available: 100_00n, settlement: -100_00n }],
-  ['arrived', {}, 'write_off', { settlement: -100_00n, losses: 100_00n }],
-  ['left', LEFT, 'debit', { settlement: 100_00n, receivable: -100_00n }],
-  ['left', LEFT, 'write_off', { settlement: 100_00n, losses: -100_00n }],
-] as const) {
-  test(`[desk.55] money that ${way} leaves clearing by ${decision}`, async (t) => {
-    const fixture = await unexplained(t, given)
-    await fixture.decide(kindOf(given), 'clear')
-    assert.deepEqual(await fixture.offered('in_clearing'), [
-      decision === 'write_off' ? (way === 'left' ? 'debit' : 'credit') : decision,
-      'write_off',
-    ])
-    await fixture.decide('in_clearing', decision)
-    await assertSettled(fixture, expected)
-  })
-}
-
 test('[desk.56] [PL-16] what the statement tells otherwise after it was booked is a case with the difference, and each telling once', async (t) => {
   const fixture = await unexplained(t)
   await fixture.decide('unexplained_credit', 'credit')
@@ -266,7 +248,7 @@ test('[desk.56] [PL-16] what the statement tells otherwise after it was booked i
   }
   tell(90_00n)
   await fixture.minutes(1)
-  assert.deepEqual(await fixture.offered('line_differs'), ['clear', 'debit', 'write_off'])
+  assert.deepEqual(await fixture.offered('line_differs'), ['debit', 'write_off'])
   await fixture.decide('line_differs', 'debit')
   await assertSettled(fixture, { available: 90_00n, settlement: -90_00n })
   tell(95_00n)
@@ -288,7 +270,7 @@ test('[desk.56] [PL-16] what is open after a decision shows what is told last: t
   await fixture.decide('line_differs', 'credit')
   await assertSettled(fixture, { available: 140_00n, settlement: -140_00n })
   await tell(70_00n)
-  assert.deepEqual(await fixture.offered('line_differs'), ['clear', 'debit', 'write_off'])
+  assert.deepEqual(await fixture.offered('line_differs'), ['debit', 'write_off'])
   await tell(140_00n)
   assert.deepEqual(await fixture.offered('line_differs'), ['close'], 'bank and books agree')
   await tell(120_00n)

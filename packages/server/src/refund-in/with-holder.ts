@@ -1,25 +1,33 @@
 import assert from 'node:assert/strict'
 import type { JournalKind } from '@pixgate/spec'
-import { type CashIn, decideCashIn, ownReference, type RefundEvent, returnsAnswered } from '../cash-in/index.ts'
+import {
+  type CashIn,
+  decideCashIn,
+  isCashIn,
+  ownReference,
+  type RefundEvent,
+  returnsAnswered,
+} from '../cash-in/index.ts'
 import { type Decision, mergeDecisions } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
-import { paymentOf, type RefundIn, type RefundInInput, type Standing } from './refund-in.ts'
+import { type RefundOfHeld, refunded } from '../unexplained/index.ts'
+import { type Holder, paymentOf, type RefundIn, type RefundInInput, type Standing } from './refund-in.ts'
 
 /**
- * Whatever changes what may still be refunded, or what a return may be, moves the cash-in too, so that two decisions about
- * it cannot both hold. Pure.
+ * Whatever changes what may still be refunded, or what a return may be, moves what has the payment too, so that two decisions
+ * about it cannot both hold. Pure.
  */
 
 /**
- * What a change of a refund means for its cash-in.
+ * What a change of a refund means for what has its payment.
  * @param before the refund before it
  */
-export function withCashIn(
+export function withHolder<Kind extends Holder>(
   before: RefundIn,
-  decision: Decision<Standing>,
+  decision: Decision<Standing<Kind>>,
   input: RefundInInput,
   now: number,
-): Decision<Standing> {
+): Decision<Standing<Kind>> {
   const { journals: [journal] = [], outcome } = decision
   const event = journal && eventOf(journal.kind, outcome.refund, input)
   const exact = journal?.kind === 'left_after_release' ? { exact: ['available'] as const } : {}
@@ -32,22 +40,31 @@ export function withCashIn(
  * The bank was asked about a refund: what it told of no return says that those it was asked after are not this refund.
  * @source rules#cash-in.returns.3
  */
-export function withAnswer(decision: Decision<Standing>, input: RefundInInput, now: number): Decision<Standing> {
-  const { refund, cashIn } = decision.outcome
+export function withAnswer<Kind extends Holder>(
+  decision: Decision<Standing<Kind>>,
+  input: RefundInInput,
+  now: number,
+): Decision<Standing<Kind>> {
+  const { refund, holder } = decision.outcome
   const hasEnded = refund.status !== 'PENDING'
-  if (input.on !== 'work.done' || input.isUnanswered || !(hasEnded || refund.facts.isAccepted)) return decision
-  const returnIds = returnsAnswered(cashIn, refund.id, hasEnded, now)
+  if (input.on !== 'work.done' || input.isUnanswered || !isCashIn(holder) || !(hasEnded || refund.facts.isAccepted))
+    return decision
+  const returnIds = returnsAnswered(holder, refund.id, hasEnded, now)
   // One that had failed is listed only while it may be a return: listed any longer, money in suspense would stay on its way for ever.
-  const isListed = hasEnded && own(cashIn.facts.openRefunds, refund.id) !== undefined
+  const isListed = hasEnded && own(holder.facts.openRefunds, refund.id) !== undefined
   return returnIds.length === 0 && !isListed
     ? decision
     : counting(decision, { on: 'refund.answered', refundId: refund.id, returnIds, hasEnded }, now)
 }
 
-/** A decision that the cash-in counts too. */
-function counting(decision: Decision<Standing>, event: RefundEvent, now: number): Decision<Standing> {
-  const { outcome: cashIn, ...counted } = cashInDecision(decision.outcome.cashIn, event, now)
-  return mergeDecisions(counted, { ...decision, outcome: { ...decision.outcome, cashIn } })
+/** A decision that what has the payment counts too. */
+function counting<Kind extends Holder>(
+  decision: Decision<Standing<Kind>>,
+  event: RefundEvent,
+  now: number,
+): Decision<Standing<Kind>> {
+  const { outcome: holder, ...counted } = holderDecision(decision.outcome.holder, event, now)
+  return mergeDecisions(counted, { ...decision, outcome: { ...decision.outcome, holder } })
 }
 
 /** What a journal of a refund means for what may still be refunded. */
@@ -62,12 +79,24 @@ function eventOf(posted: JournalKind, refund: RefundIn, input: RefundInInput): R
 }
 
 /** The bank's reference of a refund that a return may be, where it just became known. @source rules#cash-in.refunds.8 */
-function nameLearned(before: RefundIn, { refund, cashIn }: Standing): RefundEvent | undefined {
+function nameLearned(before: RefundIn, { refund, holder }: Standing): RefundEvent | undefined {
   const { transactionId } = refund
-  const isListed = refund.status === 'PENDING' || own(cashIn.facts.openRefunds, refund.id) !== undefined
+  const isListed = refund.status === 'PENDING' || own(holder.facts.openRefunds, refund.id) !== undefined
   const isNew = before.transactionId === null && transactionId !== null && isListed
-  if (!isNew || ownReference(transactionId, cashIn) === null) return undefined
+  if (!isNew || ownReference(transactionId, holder) === null) return undefined
   return { on: 'refund.named', refundId: refund.id, transactionId, valueCents: refund.valueCents, ...paymentOf(refund) }
+}
+
+/** What has the payment counts what becomes of its refunds. */
+export function holderDecision<Kind extends Holder>(holder: Kind, event: RefundEvent, now: number): Decision<Kind> {
+  const of: Holder = holder
+  // Each gives back what it was given.
+  if (isCashIn(of)) return cashInDecision(of, event, now) as Decision<Kind>
+  return isOfHeld(event) ? (refunded(of, event, now) as Decision<Kind>) : { outcome: holder }
+}
+
+function isOfHeld(event: RefundEvent): event is RefundEvent & RefundOfHeld {
+  return event.on === 'refund.confirmed' || event.on === 'refund.released' || event.on === 'refund.named'
 }
 
 /** A refund is never without a cash-in that counts it. */
