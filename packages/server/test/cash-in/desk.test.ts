@@ -405,10 +405,12 @@ test('[cash-in.desk.1] [cash-in.desk.3] an amount must be named', () => {
   }
 })
 
-test('[cash-in.desk.1] of less than the fee no more than what is accepted is taken', () => {
-  const words = done(decide(DOUBT, 'accept', STATES_8, { before: { facts: ARRIVED_FACTS }, amountCents: 40n }))
+test('[cash-in.desk.1] of less than the fee no more than what is accepted is taken, and so much is told', () => {
+  const decision = decide(DOUBT, 'accept', STATES_8, { before: { facts: ARRIVED_FACTS }, amountCents: 40n })
   const journal = 'suspense_credited E2: available 40 CASH_IN, available -40 FEE, suspense_in -40, fees 40'
-  assert.equal(words[1], journal)
+  assert.equal(done(decision)[1], journal)
+  const { event } = JSON.parse(decision.notifications?.[0]?.body.toString() ?? '{}')
+  assert.deepEqual([event.value_cents, event.fee_amount_cents], [40, 40])
 })
 
 test('[cash-in.desk.1] [cash-in.desk.15] what is accepted in doubt makes it PAID when the other case is decided', () => {

@@ -281,7 +281,7 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
   ],
   [
     `UPDATE operation o SET facts = o.facts || '{"payments": {"E9": 1000}}' FROM ${UNDOUBTED} u WHERE u.id = o.id`,
-    ['money-reported'],
+    ['money-reported', 'suspense-amounts'],
   ],
   // A case that is closed explains nothing.
   [
@@ -289,12 +289,20 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
                      SELECT gen_random_uuid(), id, 'charge_unclear', '', '{}', now(), now() FROM ${UNDOUBTED} u
                      RETURNING operation_id)
      UPDATE operation o SET facts = o.facts || '{"payments": {"E9": 1000}}' FROM closed c WHERE c.operation_id = o.id`,
-    ['money-reported'],
+    ['money-reported', 'suspense-amounts'],
   ],
   [
     `UPDATE operation o SET facts = o.facts || jsonb_build_object('payments', jsonb_build_object(m.id, m.value_cents))
        FROM ${UNDOUBTED} u, movement m WHERE u.id = o.id AND m.direction = 'in' AND m.operation_id <> o.id`,
-    ['money-owners'],
+    ['money-owners', 'suspense-amounts'],
+  ],
+  // By its facts a part of the payment is still in suspense; by its entries all of it was credited.
+  [
+    `UPDATE operation o
+        SET end_to_end_id = m.id,
+            facts = o.facts || jsonb_build_object('payments', jsonb_build_object(m.id, m.value_cents), 'acceptedCents', m.value_cents - 1)
+       FROM ${UNDOUBTED} u JOIN movement m ON m.operation_id = u.id WHERE o.id = u.id`,
+    ['suspense-amounts'],
   ],
   // A return that names another payment of ours than that of the operation it was booked on, its own one, nobody's.
   [returnNaming(`SELECT id FROM ${UNDOUBTED} o`), ['money-owners', 'movements']],

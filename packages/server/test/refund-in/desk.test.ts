@@ -381,6 +381,22 @@ for (const status of ['PENDING', 'FAILED'] as const) {
     const kept = execute(30_00, {}, [CASTING])
     assert.deepEqual([kept.outcome.operation.status, reasonOf(kept.outcome.operation)], ['CONFIRMED', 'conflict'])
   })
+  test(`[desk.2] that what left for it is taken from suspense is offered: ${status}`, () => {
+    const { openCase } = ordered('executed', kind, 'D5')
+    const facts = {
+      ...refundAs(status).facts,
+      ...TRIED,
+      ...SUSPENDED,
+      ...(status === 'FAILED' && { heldAgainCents: 0 }),
+    }
+    const refund = refundAs(status, {
+      ...TO_PAYER,
+      facts: { ...facts, ...reasonFact('conflict') },
+      openCases: [openCase],
+    })
+    const option = refundInDecider.options(refund, openCase, NOW).find(({ decision }) => decision === 'executed')
+    assert.deepEqual([option?.isOffered, option?.because], [true, []])
+  })
   test(`[refund-in.desk.5] what left for it may be a loss, and is then in suspense of the payment as before: ${status}`, () => {
     const order = { facts: SUSPENDED, reference: 'D5', inDoubtFor: 'conflict', given: TO_PAYER, cashIn: ofE2(30_00) }
     const words = done(decide(status, 'write_off', kind, order as Given))

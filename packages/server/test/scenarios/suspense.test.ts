@@ -1,77 +1,13 @@
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { balances } from '../support/books.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
-import { stepUntil } from '../support/stepping.ts'
-import { ADMIN_TOKEN, type World, type WorldOptions, world } from '../support/world.ts'
+import { BANKS, codeOf, suspended, turn } from '../support/suspense.ts'
 
 /** Money in suspense: what a charge keeps of it, and what goes back to its payer through the bank. */
 
 const HOUR = 3_600_000
-const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` }
-const BANKS = [undefined, 'api-pix', 'efi'] as const
-/** One person decides everything, but for less than the charge asked for. */
-const ALONE = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000000' }
-
-interface Given {
-  /** What is paid of the R$ 100.00, in this order, centavos. */
-  readonly payments: readonly number[]
-  readonly bank?: WorldOptions['standard']
-}
-
-/** A charge of R$ 100.00 of which a payment is in suspense, and an operator. */
-async function suspended(t: TestContext, { payments, bank }: Given) {
-  const pix = await world(t, ALONE, { isStepped: true, ...(bank && { standard: bank }) })
-  const { id } = await pix.charge('100')
-  for (const valueCents of payments) {
-    await pix.bankAction(`charges/${id}/pay`, { valueCents })
-    await pix.later(1_000)
-  }
-  const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
-  const list = async () => (await pix.call('GET', `/operator/cases?operation_id=${id}`, undefined, ana)).body.data
-  await pix.until(`/api/pix/cash-in/${id}`, ({ receivedCents }) => receivedCents === payments.reduce((a, b) => a + b))
-  const [{ id: caseId }] = await list()
-  const { read } = { read: () => pix.call('GET', `/operator/cases/${caseId}`, undefined, ana) }
-  return {
-    pix,
-    id,
-    caseId,
-    ana,
-    charge: () => pix.get(`/api/pix/cash-in/${id}`),
-    decide: async (decision: string, amountCents?: number) => {
-      const { version } = (await read()).body
-      const amount = amountCents === undefined ? {} : { amountCents }
-      const asked = { decision, version, reason: 'as the payer wants', ...amount }
-      return pix.call('POST', `/operator/cases/${caseId}/decisions`, asked, ana)
-    },
-    /** The refunds, the latest first. */
-    refunds: async () => (await pix.call('GET', '/api/pix/refund')).body.data,
-    ends: async (status: string) => {
-      const [{ id: refundId }] = (await pix.call('GET', '/api/pix/refund')).body.data
-      return stepUntil(pix, `/api/pix/refund/${refundId}`, status)
-    },
-    /** What the bank sent back, by its own book, centavos. */
-    sentBack: async () => {
-      const { entries } = (await pix.bank('GET', '/control/book')).body
-      const sent = entries.filter(({ kind }: { readonly kind: string }) => kind === 'REFUND_SENT')
-      return sent.map(({ valueCents }: { readonly valueCents: number }) => valueCents)
-    },
-  }
-}
-
-/** Payouts and refunds are suspended, or go on. */
-async function turn(pix: World, enabled: boolean): Promise<void> {
-  const { version } = (await pix.call('GET', '/operator/cash-out-switch', undefined, ADMIN)).body
-  const order = { enabled, reason: 'the bank is looked at', version }
-  const { status, body } = await pix.call('PUT', '/operator/cash-out-switch', order, ADMIN)
-  assert.equal(status, 200, JSON.stringify(body))
-}
-
-const codeOf = ({ status, body }: { readonly status: number; readonly body: { readonly code?: string } }) => [
-  status,
-  body.code,
-]
 
 for (const order of [
   ['accept', 'return_to_payer'],
