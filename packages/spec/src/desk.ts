@@ -439,7 +439,7 @@ export const noteCase = endpoint({
     },
     { title: 'CaseNoteRequest', additionalProperties: false },
   ),
-  example: { text: 'The bank looks for the payment, ticket 4711' },
+  example: { text: 'The bank looks for the payment, ticket 815' },
   responses: {
     201: {
       description: 'Noted',

@@ -9,7 +9,7 @@ test('[desk.62] a note stays in the history of a case, and voids no proposal', a
   const { body: proposed } = await pix.decide(id, 'write_off')
   assert.equal(proposed.outcome, 'proposed')
   const { version } = await pix.read(`/${id}`)
-  const text = 'The bank looks for the payment, ticket 4711'
+  const text = 'The bank looks for the payment, ticket 815'
   const noted = await pix.call('POST', `/operator/cases/${id}/notes`, { text }, pix.ana)
   assert.equal(noted.status, 201, JSON.stringify(noted.body))
   const after = await pix.read(`/${id}`)

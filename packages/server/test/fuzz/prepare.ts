@@ -114,7 +114,10 @@ export async function prepare(target: Target, operations: readonly Operation[], 
 function listsOf(operations: readonly Operation[]): readonly string[] {
   const creations = operations.filter(({ answers }) => answers.has(201))
   return operations
-    .filter(({ method, path }) => method === 'GET' && creations.some((creation) => creation.path.startsWith(path)))
+    .filter(
+      ({ method, path }) =>
+        method === 'GET' && !path.includes('{') && creations.some((creation) => creation.path.startsWith(path)),
+    )
     .map(({ path, query }) => ('limit' in query ? `${path}?limit=100` : path))
 }
 

@@ -17,6 +17,7 @@ const NEVER_BY_THE_WAY: readonly string[] = [
   'getCase',
   'decideCase',
   'decideCaseProposal',
+  'noteCase',
 ]
 
 /** The collection as a tool reads it. */

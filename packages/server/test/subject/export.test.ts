@@ -103,7 +103,7 @@ async function traffic(pix: World): Promise<void> {
 async function dismissed(pix: World): Promise<void> {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
   const path = '/operator/cases'
-  const [first] = (await pix.call('GET', `${path}?kind=event_set_aside`, undefined, headers)).body.data
+  const [first] = (await pix.call('GET', `${path}?kind=event_set_aside&min_cents=1`, undefined, headers)).body.data
   const { version } = (await pix.call('GET', `${path}/${first.id}`, undefined, headers)).body
   const reason = `${NAME}, CPF 111.444.777-35, has it back`
   const order = { decision: 'close', version, reason, evidence: { note: `said by ${OTHER.name}` } }
