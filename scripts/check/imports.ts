@@ -34,15 +34,14 @@ const table: readonly Unit[] = [
   { unit: 'server/engine', level: '3', mayImport: ['0', '1'] },
 
   { unit: 'server/operations', level: '3', mayImport: ['0', '1', 'server/engine'] },
-  { unit: 'server/desk', level: '3', mayImport: ['0', '1', 'server/engine', 'server/operations', 'server/operators'] },
+  { unit: 'server/cases', level: '3', mayImport: ['0', '1', 'server/engine', 'server/operations', 'server/operators'] },
 
   { unit: 'server/cash-in', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/cash-out', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/restored', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/operator', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/webhooks', level: '4', mayImport: ['0', '1', '2', '3'] },
-  { unit: 'server/unexplained', level: '4', mayImport: ['0', '1', '2', '3'] },
-  { unit: 'server/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'server/cash-in', 'server/unexplained'] },
+  { unit: 'server/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'server/cash-in'] },
 
   { unit: 'server/inbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
   { unit: 'server/closes', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },

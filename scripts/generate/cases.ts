@@ -1,4 +1,4 @@
-import { type CaseKind, caseKinds, deskDecisionNames, deskTriggers, type Machine, type Row } from '@pixgate/spec'
+import { type CaseKind, caseKinds, decisionNames, decisionTriggers, type Machine, type Row } from '@pixgate/spec'
 import { code, type GeneratedDocument, markdown, table } from './document.ts'
 import { MACHINES } from './lines.ts'
 
@@ -54,9 +54,9 @@ const MONEY: Readonly<Record<CaseKind['holds'], string>> = {
 }
 
 function decisionsOf({ rows }: Machine, kind: string): string[][] {
-  return deskDecisionNames.flatMap((decision) => {
+  return decisionNames.flatMap((decision) => {
     const deciding = rows.filter(
-      ({ on, decides = [] }) => on === deskTriggers[decision] && decides.some((one) => one === kind),
+      ({ on, decides = [] }) => on === decisionTriggers[decision] && decides.some((one) => one === kind),
     )
     return deciding.length === 0 ? [] : [cellsOf(decision, deciding)]
   })

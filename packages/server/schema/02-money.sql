@@ -285,9 +285,7 @@ INSERT INTO control (name, value) VALUES
   -- Cents sent on a day.
   ('cash_out_day', '{"day": null, "sentCents": 0}'),
   -- Changes with every deactivation of a key or an operator; approvals compare it.
-  ('holders', '{}'),
-  -- Changes with every decision about a case without operation; such decisions compare it.
-  ('loose_cases', '{}');
+  ('holders', '{}');
 GRANT SELECT, UPDATE (version, value) ON control TO pixgate_app;
 
 -- Sums sent within caps: payouts and refunds that were not given back. Writers hold the locks of the accounts.

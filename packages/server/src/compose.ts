@@ -11,14 +11,13 @@ import { BANK_CALLS, type GuardedBank, guardCalls } from './banks/calls.ts'
 import { createCertificateWatch } from './banks/certificates.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import type { BalancePartner } from './banks/port.ts'
+import { createCaseHandlers } from './cases/api.ts'
+import { createDriftCases } from './cases/drifts.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { cashOutDecider, createCashOutModule } from './cash-out/index.ts'
 import { CLOSE_EVERY_MS, createClosesModule } from './closes/index.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/reports.ts'
-import { createAdjustmentDesk } from './desk/adjustments.ts'
-import { createDeskHandlers } from './desk/index.ts'
-import { createDriftCases, createLooseDesk } from './desk/loose/index.ts'
 import { createDryRun } from './engine/dry-run.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
@@ -309,7 +308,7 @@ interface EvidenceNeeds extends ReturnType<typeof buildOperations> {
   readonly onPreviousSecret: OnPreviousSecret
 }
 
-/** The bank's events and its statement, and what an operator decides of those that are of no operation. */
+/** The bank's events and its statement. */
 function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: EvidenceNeeds) {
   const { config, databases, metrics } = base
   const inbox = createPartnerInboxModule({
@@ -326,15 +325,7 @@ function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: Evidenc
     isAccountShared: config.isBankAccountShared,
     onTrip: metrics.onTrip,
   })
-  const desk = {
-    ...base,
-    ...needs,
-    database: databases.api,
-    events: inbox.setAside,
-    statement: statements.desk,
-    charges: needs.cashIns,
-  }
-  return { inbox, statements, looseDesk: createLooseDesk(desk) }
+  return { inbox, statements }
 }
 
 /** Who is let in: programs by their keys, people by their tokens, and what the audit trail is told of the latter. */
@@ -527,23 +518,23 @@ function handlersOf(base: Base, modules: Modules) {
 
 /** Cases, adjustments and the kill switch. */
 function operatorHandlersOf(base: Base, modules: Modules) {
-  const { engine, looseDesk } = modules
+  const { engine, inbox, statements, cashIns } = modules
   const shared = { ...base, engine, database: base.databases.api, holders: holdersOf(modules) }
-  const desk = {
+  const cases = {
     ...shared,
-    looseDesk,
+    withoutOperation: { ...base, events: inbox.setAside, statement: statements.lines, charges: cashIns },
     deciders: {
       cash_in: modules.refunds.cashInDecider,
       cash_out: cashOutDecider,
       refund_in: refundInDecider,
-      adjustment: modules.refunds.heldDecider(modules.statements.desk),
+      adjustment: modules.refunds.heldDecider(statements.lines),
     },
     approvalFromCents: base.config.deskApprovalFromCents,
     dryRun: createDryRun(shared),
   }
   return {
-    ...createOperatorModule({ ...shared, desk: createAdjustmentDesk(desk) }).handlers,
-    ...createDeskHandlers(desk),
+    ...createOperatorModule({ ...shared, cases }).handlers,
+    ...createCaseHandlers(cases),
   }
 }
 

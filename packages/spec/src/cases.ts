@@ -1,90 +1,225 @@
-import { Type } from 'typebox'
-import { caseKinds } from './case-kinds.ts'
-import { endpoint } from './endpoint.ts'
-import { limits } from './limits.ts'
-import { CASE_KIND, cents, cursorList, instant, int64, nullable, pageLimit, uuid } from './shapes.ts'
+/** Cases: what a person may decide, the kinds of case, and what of both the tables of the operations are made with. */
 
-/** Cases: what an operator has to decide, and all that is known about it. */
-
-export const CASE_ID = '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f'
-
-export const CASE_EXAMPLE = {
-  id: CASE_ID,
-  kind: 'payment_in_suspense',
-  state: 'open',
-  meaning: caseKinds.payment_in_suspense.meaning,
-  reference: 'E9999901020261121131500aB3dE5fG7',
-  amountCents: 15000,
-  operation: { id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09', kind: 'cash_in', status: 'PAID', externalId: 'order-1001' },
-  openedAt: '2026-11-21T13:15:02.417Z',
-  closedAt: null,
+/**
+ * What an operator may decide about a case. Each is a trigger of the machines; a line that `decides` a kind of case says
+ * what the decision does.
+ * @source rules#desk.1, rules#desk.10
+ */
+export const decisionTriggers = {
+  accept: 'operator.accepted',
+  return_to_payer: 'operator.returned_to_payer',
+  credit: 'operator.credited',
+  debit: 'operator.debited',
+  book: 'operator.attributed',
+  executed: 'operator.executed',
+  not_executed: 'operator.not_executed',
+  reverse: 'operator.reversed',
+  write_off: 'operator.written_off',
+  ask_again: 'operator.asked_again',
+  close: 'operator.explained',
 } as const
 
-const kind = Type.String({ pattern: CASE_KIND, description: 'The kind of case', examples: ['payment_in_suspense'] })
+/** A decision about a case, as the API names it. */
+export type CaseDecision = keyof typeof decisionTriggers
 
-const operation = Type.Object({
-  id: uuid,
-  kind: Type.Enum(['cash_in', 'cash_out', 'refund_in', 'adjustment']),
-  status: Type.String({ maxLength: 64 }),
-  externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
-})
+/** Every decision, in the order of the documentation. */
+export const decisionNames = Object.keys(decisionTriggers) as CaseDecision[]
 
-/** What a list and the case itself show alike. */
-export const caseFields = {
-  id: uuid,
-  kind: Type.String({ maxLength: 64 }),
-  state: Type.Enum(['open', 'closed']),
-  meaning: Type.String({ description: 'What is missing or contradicts, and where the money is, in a sentence' }),
-  reference: Type.String({
-    description: 'What tells cases of one kind apart: an end-to-end id, a return id, or nothing',
-  }),
-  amountCents: nullable(cents('What it is about: the amount that was reported, or else that of its operation')),
-  operation: nullable({ ...operation, description: '`null`: it is about no operation' }),
-  openedAt: instant,
-  closedAt: nullable(instant),
+/** What a decision may need besides its name: proof of the bank, another operation, or an amount. */
+export const evidenceFields = ['endToEndId', 'returnId', 'operationId', 'amountCents'] as const
+
+/** See {@link evidenceFields}. */
+export type EvidenceField = (typeof evidenceFields)[number]
+
+/** Conditions of decisions, whatever the case is of. Each with the sentence that explains it. */
+export const outgoingGuards = {
+  'another case is open': 'another case that keeps it in doubt is open',
+  'money that left is in suspense':
+    'of the payment or return that the case is about, money that left is in suspense now',
+  'its movement is known':
+    'the end-to-end id, or return id, that the operator names was booked before, here or elsewhere',
+  'no answer settles it': 'the case is only to be looked at: no further answer of the bank changes it',
+} as const
+
+/** The same where money may arrive, too. */
+export const decisionGuards = {
+  ...outgoingGuards,
+  'money that arrived is in suspense':
+    'of the payment or return that the case is about, money that arrived is in suspense now',
+} as const
+
+/** See {@link decisionGuards}. */
+export type DecisionGuard = keyof typeof decisionGuards
+
+/**
+ * Every kind of case: which operations it is about, what it means, and where the money is that it is about. A kind says what a person has
+ * to decide; the cause is the rule that opened the case, in its facts.
+ */
+
+/** A kind of case. */
+export interface CaseKind {
+  /** The kinds of operation that it is about; none: it has no operation. */
+  readonly of: readonly ('cash_in' | 'cash_out' | 'refund_in' | 'adjustment')[]
+  /** The sentence that an operator reads. */
+  readonly meaning: string
+  /** Where the money is that waits for a decision; `nothing`: none does. */
+  readonly holds: 'suspense' | 'reserve' | 'difference' | 'nothing'
+  /** The decisions about a case without an operation, each with what it does. Those of operations are lines of their tables. */
+  readonly decisions?: Readonly<Partial<Record<CaseDecision, string>>>
 }
 
-const atOrAfter = (description: string) =>
-  Type.Optional(Type.String({ format: 'date-time', maxLength: 40, description, examples: ['2026-11-21T13:00:00Z'] }))
+const ORDERS = ['cash_out', 'refund_in'] as const
+const ALL = ['cash_in', ...ORDERS] as const
 
-const amount = (description: string) =>
-  Type.Optional({ ...int64({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }), examples: [100000] })
+const CLOSE = 'Close it as explained. No money is booked.'
 
-/** @source rules#desk.30, rules#desk.31 */
-export const listCases = endpoint({
-  id: 'listCases',
-  method: 'GET',
-  path: '/operator/cases',
-  auth: 'admin',
-  role: 'viewer',
-  tag: 'Operator',
-  summary: 'List cases: the open ones, oldest first, or the closed ones, last closed first',
-  description:
-    'Each with what it means in a sentence, also those about no operation. By kind, amount, time of opening and operation.',
-  query: Type.Object(
-    {
-      state: Type.Optional(Type.Enum(['open', 'closed'], { default: 'open', description: 'Which; `open` by default' })),
-      kind: Type.Optional(kind),
-      operation_id: Type.Optional({
-        ...uuid,
-        description: 'Only those of this operation',
-        examples: [CASE_EXAMPLE.operation.id],
-      }),
-      opened_from: atOrAfter('Opened at this time or later'),
-      opened_before: atOrAfter('Opened before this time'),
-      min_cents: amount('About this amount or more'),
-      max_cents: amount('About this amount or less'),
-      cursor: Type.Optional({ ...uuid, description: '`nextCursor` of the page before', examples: [CASE_ID] }),
-      limit: pageLimit,
-    },
-    { additionalProperties: false },
-  ),
-  responses: {
-    200: {
-      description: 'A page of cases',
-      schema: cursorList(Type.Object(caseFields, { title: 'CaseSummary' }), 'CasePage'),
-      example: { data: [CASE_EXAMPLE], pagination: { limit: 20, hasMore: false, nextCursor: null } },
+const BOOK = 'Hand the movement over to the operation that you name, which books it by its own table.'
+
+/**
+ * The kinds of case.
+ * @source rules#desk.50
+ */
+export const caseKinds = {
+  payment_in_suspense: {
+    of: ['cash_in'],
+    meaning:
+      'A payment arrived that does not pay the charge as it was ordered: another amount, a second payment, one outside its time, or one while the charge was in doubt. The money is in suspense.',
+    holds: 'suspense',
+  },
+  payment_unconfirmed: {
+    of: ['cash_in'],
+    meaning: 'Events reported payments of the charge that the bank, queried, does not confirm. Nothing was booked.',
+    holds: 'nothing',
+  },
+  charge_unclear: {
+    of: ['cash_in'],
+    meaning:
+      'The bank gave no clear answer about the charge: none, one that contradicts the order, or one after the charge had ended. No payment was booked.',
+    holds: 'nothing',
+  },
+  outcome_unknown: {
+    of: ORDERS,
+    meaning: 'The outcome of the order is missing or contradicts what was sent. The money stays reserved.',
+    holds: 'reserve',
+  },
+  bank_contradicts: {
+    of: ALL,
+    meaning: 'The bank contradicts what it reported before, or what is booked. No money waits in suspense for it.',
+    holds: 'nothing',
+  },
+  debit_in_suspense: {
+    of: ALL,
+    meaning: 'Money left that is not yet the operation’s: it is in suspense. What is reserved stays reserved.',
+    holds: 'suspense',
+  },
+  return_in_suspense: {
+    of: ['cash_out'],
+    meaning: 'Money of the payout came back, and it is unclear whether it is credited. It is in suspense.',
+    holds: 'suspense',
+  },
+  movement_elsewhere: {
+    of: ALL,
+    meaning: 'The bank reports a movement that is booked on another operation. Nothing was booked here.',
+    holds: 'nothing',
+  },
+  return_unexplained: {
+    of: ['cash_in'],
+    meaning:
+      'Money went back, and for 15 minutes the bank has not said whether a refund under way is it. The amount that was available is held.',
+    holds: 'suspense',
+  },
+  unexplained_credit: {
+    of: ['adjustment'],
+    meaning: 'The bank’s statement has money that came in and that no operation explains. It is in suspense.',
+    holds: 'suspense',
+  },
+  unexplained_debit: {
+    of: [],
+    meaning: 'The bank’s statement has money that left and that the books do not have. It is booked nowhere.',
+    holds: 'difference',
+    decisions: {
+      book: BOOK,
+      debit: 'Book it and let the merchant bear it; what the balance does not have is owed.',
+      write_off: 'Book it as a loss.',
     },
   },
-  errors: [],
-})
+  line_missing: {
+    of: [],
+    meaning: 'The books have a movement that the bank’s statement does not have. It stays booked.',
+    holds: 'difference',
+    decisions: {
+      reverse:
+        'Take the credit back that the bank does not have: its charge has failed, and the merchant, who is notified, owes what the balance does not have.',
+      credit: 'Give the merchant back what did not leave.',
+      write_off: 'Leave the merchant’s balance as it is: the difference is a loss, or a gain.',
+    },
+  },
+  line_differs: {
+    of: [],
+    meaning:
+      'The bank’s statement has a movement otherwise than the books, or had it otherwise before. The books stay as they were.',
+    holds: 'difference',
+    decisions: {
+      credit: 'Book what the bank has more and credit it to the merchant.',
+      debit: 'Book what the bank has less and let the merchant bear it; what the balance does not have is owed.',
+      write_off: 'Book the difference as a gain or as a loss.',
+      close: 'Close it as explained, where no difference is left. No money is booked.',
+    },
+  },
+  statement_unreadable: {
+    of: [],
+    meaning:
+      'The bank’s statement has an item that cannot be read. The others are read; its window is read again every hour. Nothing was booked.',
+    holds: 'nothing',
+    decisions: { close: CLOSE },
+  },
+  event_set_aside: {
+    of: [],
+    meaning:
+      'An event of the bank was set aside: it names nothing that is known, contradicts itself or the bank, or cannot be true. It was applied to nothing.',
+    holds: 'nothing',
+    decisions: {
+      book: 'Apply the event to the operation that you name, as if it had named it. Where the bank can be queried, it is queried first, and only what it confirms is booked.',
+      ask_again: 'Match and apply the event again, as it stands.',
+      close: 'Close it: the event is applied to nothing. It is kept.',
+    },
+  },
+  ledger_drift: {
+    of: [],
+    meaning: 'The verification of the books found a fault. Nothing was booked.',
+    holds: 'nothing',
+    decisions: { close: CLOSE },
+  },
+  close_differs: {
+    of: [],
+    meaning: 'The close of a day differs from the bank’s balance by what no open case explains. Nothing was booked.',
+    holds: 'nothing',
+    decisions: { close: CLOSE },
+  },
+  adjustment_requested: {
+    of: [],
+    meaning: 'An operator asked for an adjustment of the balance that takes a second person. Nothing was booked.',
+    holds: 'nothing',
+    decisions: {
+      credit: 'Book the adjustment: the money came in, and is available.',
+      debit: 'Book the adjustment: the money went out of what is available.',
+      close: 'Close it without an adjustment.',
+    },
+  },
+} as const satisfies Readonly<Record<string, CaseKind>>
+
+/** The name of a kind of case. */
+export type CaseKindName = keyof typeof caseKinds
+
+/** A kind of case that has no operation. */
+export type CaseWithoutOperation = {
+  [Name in CaseKindName]: (typeof caseKinds)[Name] extends { readonly decisions: object } ? Name : never
+}[CaseKindName]
+
+/** A kind of case that an operation of these tables opens. */
+export type CaseOfOperation = Exclude<CaseKindName, CaseWithoutOperation>
+
+/** A kind of case; `undefined` for one that this version does not know. */
+export function caseKind(name: string): CaseKind | undefined {
+  return Object.hasOwn(caseKinds, name) ? caseKinds[name as CaseKindName] : undefined
+}

@@ -1,4 +1,4 @@
-import type { OperationCase } from './case-kinds.ts'
+import type { CaseOfOperation } from './cases.ts'
 import type { EventType } from './events.ts'
 import type { JournalKind } from './ledger.ts'
 
@@ -32,12 +32,12 @@ export interface Line<
   /** The notification sent with the move. */
   readonly emits?: EventType
   /** The case opened for an operator. */
-  readonly opens?: OperationCase
+  readonly opens?: CaseOfOperation
   /**
    * The kinds of case that an operator decides by it. The decided case closes, unless the bank is asked: then what it
    * answers closes it.
    */
-  readonly decides?: OneOrMore<OperationCase>
+  readonly decides?: OneOrMore<CaseOfOperation>
   /** The bank is asked about the operation as soon as nothing else is under way. */
   readonly asks?: true
   /** What the line is for, as a sentence. */
@@ -63,7 +63,7 @@ export interface Row<
   readonly when: readonly Guard[]
   readonly unless: readonly Guard[]
   /** The kinds of case that an operator decides by it; absent where it is no decision on a case. */
-  readonly decides?: readonly OperationCase[]
+  readonly decides?: readonly CaseOfOperation[]
   readonly to: State
   /** Why it is in doubt afterwards; `null`: it is not, `same`: as before. */
   readonly reason: Reason | 'same' | null

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CaseKind, caseKinds } from '../src/case-kinds.ts'
+import { type CaseKind, caseKinds } from '../src/cases.ts'
 import { cashIn } from '../src/cash-in/index.ts'
 import { cashOut } from '../src/cash-out/index.ts'
 import { type Machine, rowFor, rowsOfLine } from '../src/machine.ts'

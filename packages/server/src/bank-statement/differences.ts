@@ -5,7 +5,7 @@ import type { Document, Json } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
 import { isOrderId } from '../platform/order-id.ts'
 import { within } from '../platform/timer.ts'
-import type { EntryStore, RetoldCase } from './desk/store.ts'
+import type { LineStore, RetoldCase } from './decided-lines.ts'
 import { type EntryKey, MISSING, type Settled, UNEXPLAINED } from './entries/store.ts'
 import type { Holding } from './holding.ts'
 import type { Receivers } from './receivers.ts'
@@ -34,7 +34,7 @@ export interface Differences {
 /** What it needs. */
 export interface DifferencesOptions {
   readonly store: StatementStore
-  readonly entries: Pick<EntryStore, 'decided' | 'retold'>
+  readonly entries: Pick<LineStore, 'decided' | 'retold'>
   readonly partner: Pick<StatementPartner, 'listedWithinMs'> & Partial<Pick<PayoutPartner, 'getPayout'>>
   readonly receivers: Receivers
   readonly tripWire: TripWire

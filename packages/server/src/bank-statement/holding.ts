@@ -1,8 +1,8 @@
+import { explained, holding, isHeld } from '../cases/unexplained.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Decision, Document, State } from '../engine/operation.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import { explained, holding, isHeld } from '../unexplained/index.ts'
 import type { OpenEntry } from './rules.ts'
 
 /**

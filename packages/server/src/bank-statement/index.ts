@@ -1,11 +1,11 @@
 import type { PayoutPartner, StatementPartner } from '../banks/port.ts'
+import type { StatementLines } from '../cases/case.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import { createEntryDesk, type EntryDesk } from './desk/desk.ts'
-import { createEntryStore } from './desk/store.ts'
+import { createLineStore, createStatementLines } from './decided-lines.ts'
 import { createDifferences } from './differences.ts'
 import { createHolding } from './holding.ts'
 import { createStatementJobs, type StatementJobs } from './jobs.ts'
@@ -17,7 +17,7 @@ import { createUnreadableItems } from './unreadable.ts'
 /** The bank's statement: read, kept, and held against our books. */
 export interface StatementModule extends StatementJobs {
   /** What an operator decides of entries that the books do not have. */
-  readonly desk: EntryDesk
+  readonly lines: StatementLines
   /** Opens cases about differences, and suspends payouts and refunds for those that are dangerous. */
   readonly report: TripWire['report']
 }
@@ -41,7 +41,7 @@ export interface StatementOptions extends Subjects {
  * @source rules#statement.1
  */
 export function createStatementModule(options: StatementOptions): StatementModule {
-  const entries = createEntryStore(options.database)
+  const entries = createLineStore(options.database)
   const receivers = createReceivers(options)
   const tripWire = createTripWire(options)
   const holding = createHolding(options)
@@ -54,7 +54,7 @@ export function createStatementModule(options: StatementOptions): StatementModul
   })
   return {
     processNext: options.partner.capabilities.has('statement') ? jobs.processNext : async () => false,
-    desk: createEntryDesk({ store: entries, receivers }),
+    lines: createStatementLines(entries, receivers),
     report: tripWire.report,
   }
 }

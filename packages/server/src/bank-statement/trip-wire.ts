@@ -1,4 +1,4 @@
-import type { LooseCase } from '@pixgate/spec'
+import type { CaseWithoutOperation } from '@pixgate/spec'
 import type { Engine } from '../engine/engine.ts'
 import type { Case, Decision, State } from '../engine/operation.ts'
 import { type Database, statement } from '../platform/db/database.ts'
@@ -7,7 +7,7 @@ import type { Logger } from '../platform/log.ts'
 /** A difference between the bank and our books that an operator is told. */
 export interface Difference {
   /** With the reference the case that tells of it: one, for ever. */
-  readonly kind: LooseCase
+  readonly kind: CaseWithoutOperation
   readonly reference: string
   readonly facts: Case['facts']
   /** Whether money may be gone, or be made up: payouts and refunds are suspended for it, once. */

@@ -5,7 +5,7 @@ import type { Command, State } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type CashIn, type CashInInput, type CashInOutcome, isCashIn, movementOf, statusAt } from './cash-in.ts'
 import { type CashInRequest, type CashInTerms, decideCreate } from './create.ts'
-import { decideReversal, type ReversalOrder } from './desk.ts'
+import { decideReversal, type ReversalOrder } from './decide-case.ts'
 import { decideCashIn } from './rules.ts'
 
 /** One function per intention; each goes through the engine. */

@@ -1,4 +1,4 @@
-import { type DeskGuard, type GuardOf, limits, type cashIn as machine } from '@pixgate/spec'
+import { type DecisionGuard, type GuardOf, limits, type cashIn as machine } from '@pixgate/spec'
 import { own } from '../platform/own.ts'
 import { bookedAmount, type CashIn, type CashInEvent, isKnownAtBank, isOver } from './cash-in.ts'
 import { isProvenNotFound } from './not-found.ts'
@@ -30,7 +30,7 @@ export interface Given {
 /** Those that only decisions of operators have are elsewhere. */
 type Guard = Exclude<
   GuardOf<typeof machine>,
-  | DeskGuard
+  | DecisionGuard
   | 'the merchant has a payment of it'
   | 'all of the payment is in suspense'
   | 'a return of it is under way'

@@ -6,7 +6,7 @@ import type { Ids } from '../platform/ids.ts'
 import { bookedAmount, type CashIn, type CashInInput, type CashInOutcome } from './cash-in.ts'
 import { createCashInCommands } from './commands.ts'
 import type { CashInTerms } from './create.ts'
-import type { ReversalOrder } from './desk.ts'
+import type { ReversalOrder } from './decide-case.ts'
 import { type CreditTerms, createEventApplier } from './event-applier.ts'
 import { type CashInJobs, type CashInJobsOptions, createCashInJobs } from './jobs.ts'
 import { bookedReturn } from './returns.ts'
@@ -15,7 +15,7 @@ import { createCashInStore } from './store.ts'
 
 export type { CashIn, CashInInput, CashInOutcome } from './cash-in.ts'
 export { isCashIn, refundDeadline } from './cash-in.ts'
-export { cashInDecider } from './desk.ts'
+export { cashInDecider } from './decide-case.ts'
 export { reportedPayments } from './reported.ts'
 export {
   bookedReturn,

@@ -1,4 +1,4 @@
-import { type DeskGuard, type GuardOf, cashOut as machine, rowFor } from '@pixgate/spec'
+import { type DecisionGuard, type GuardOf, cashOut as machine, rowFor } from '@pixgate/spec'
 import { reasonOf } from '../engine/reason.ts'
 import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { orderGuardsBy } from '../operations/guards.ts'
@@ -31,7 +31,7 @@ export interface Given {
 /** Those that only decisions of operators have are elsewhere. */
 type Guard = Exclude<
   GuardOf<typeof machine>,
-  | DeskGuard
+  | DecisionGuard
   | 'money of it is in suspense'
   | 'an attempt may still arrive'
   | 'it is confirmed'

@@ -16,7 +16,7 @@ import { type CashOutHandlers, createCashOutHandlers } from './routes.ts'
 import { createCashOutStore } from './store.ts'
 
 export type { CashOutInput } from './cash-out.ts'
-export { cashOutDecider } from './desk.ts'
+export { cashOutDecider } from './decide-case.ts'
 
 /** Cash-outs: their endpoints, their work, and what other modules may do with them. */
 export interface CashOutModule

@@ -42,13 +42,17 @@ export class BatchCases {
     string,
     { readonly operationId: string | null; told: readonly Document[]; isTouched: boolean }
   >()
-  /** By id; one without an operation has no name here. */
+  /** By id; one that was not read has no name here. */
   readonly #closed = new Map<string, (Name & Pick<OpenCase, 'version'>) | undefined>()
   readonly #openOf = new Map<string | null, readonly OpenCase[]>()
 
-  /** @param operations what is known before the batch, with the cases that are open then */
-  constructor(operations: ReadonlyMap<string, Operation>, ids: Ids) {
+  /**
+   * @param operations what is known before the batch, with the cases that are open then
+   * @param openCases the same of cases without an operation, as far as they were read
+   */
+  constructor(operations: ReadonlyMap<string, Operation>, openCases: readonly OpenCase[], ids: Ids) {
     this.#operations = operations
+    this.#openOf.set(null, openCases)
     this.#ids = ids
   }
 
@@ -67,11 +71,6 @@ export class BatchCases {
     return [...this.#closed.keys()]
   }
 
-  /** Whether any of no operation is opened, which may be open and told otherwise then. @source rules#desk.51 */
-  get areLooseReported(): boolean {
-    return this.#opened.some(({ operationId }) => operationId === null)
-  }
-
   /** Whether there is anything to write. */
   get isEmpty(): boolean {
     return this.#opened.length === 0 && this.#closed.size === 0 && this.#changed.size === 0
@@ -82,7 +81,7 @@ export class BatchCases {
     return this.#openOf.get(operationId)
   }
 
-  /** An operation's open cases; of `null` those without an operation that the batch opened. */
+  /** An operation's open cases; of `null` those without an operation that were read, or that the batch opened. */
   openOf(operationId: string | null): readonly OpenCase[] {
     return this.#openOf.get(operationId) ?? this.#operations.get(operationId ?? '')?.openCases ?? []
   }
@@ -114,6 +113,12 @@ export class BatchCases {
       const changed = this.#change(id, operationId)
       if (changed) changed.isTouched = true
     }
+  }
+
+  /** Raises the version of a case without an operation that is decided and stays open. @source rules#desk.51 */
+  touchCase(id: string): void {
+    const changed = this.openOf(null).some((open) => open.id === id) ? this.#change(id, null) : undefined
+    if (changed) changed.isTouched = true
   }
 
   /** Closes a case of this operation, or of none. */

@@ -27,6 +27,7 @@ import type {
   Journal,
   MovementId,
   Notification,
+  OpenCase,
   Operation,
   RecipientBound,
   State,
@@ -68,6 +69,8 @@ export class Draft implements State {
   readonly movedOperations = new Map<string, Operation>()
   /** Operations whose version must still be what the decisions saw. */
   readonly readVersions = new Map<string, number>()
+  /** The same of cases without an operation. */
+  readonly readCases = new Map<string, number>()
   readonly accountChanges = new Map<AccountCode, AccountChange>()
   /** Controls whose version must still be what the decisions saw. */
   readonly readControls = new Set<ControlName>()
@@ -94,12 +97,10 @@ export class Draft implements State {
   /** Movements that decisions named and that were not looked up. */
   readonly #presumed = new Set<string>()
   readonly #debts: Debts
-  /** Whether cases of no operation were told: what was read of such before may be otherwise. @source rules#desk.51 */
-  #areCasesReported = false
 
   constructor(loaded: LoadedState, now: number, ids: Ids) {
     this.#loaded = loaded
-    this.cases = new BatchCases(loaded.operations, ids)
+    this.cases = new BatchCases(loaded.operations, loaded.openCases, ids)
     this.#debts = new Debts(loaded.debts)
     this.now = now
   }
@@ -108,6 +109,10 @@ export class Draft implements State {
     const operation = this.createdOperations.get(id) ?? this.movedOperations.get(id) ?? this.#loaded.operations.get(id)
     const openCases = this.cases.changedOf(id)
     return operation && openCases ? { ...operation, openCases } : operation
+  }
+
+  openCase(id: string): OpenCase | undefined {
+    return this.cases.openOf(null).find((open) => open.id === id)
   }
 
   balance(code: AccountCode): bigint {
@@ -119,7 +124,7 @@ export class Draft implements State {
   }
 
   versionOf(name: ControlName): bigint {
-    return this.#versionSet(name) + (name === 'loose_cases' && this.#areCasesReported ? 1n : 0n)
+    return this.#versionSet(name)
   }
 
   used(name: AllowanceName): Used {
@@ -203,11 +208,13 @@ export class Draft implements State {
     const writes = this.#operationsAfter(decision)
     const closes = this.#closesOf(command, decision, writes)
     for (const id of command.reads) this.#noteRead(id)
+    for (const id of command.cases ?? []) this.#noteCase(id)
     for (const write of writes) this.#applyMove(write)
     for (const [id, operationId] of closes) this.cases.close(id, operationId)
     const opened = (decision.cases ?? []).filter((one) => this.cases.open(one))
     const ofCases = [...closes.map(([, operationId]) => operationId), ...opened.map(({ operationId }) => operationId)]
     for (const id of changedOperations(decision, writes, ofCases)) this.cases.touch(id)
+    for (const id of command.cases ?? []) this.cases.touchCase(id)
     for (const entry of entries) this.#applyEntry(entry)
     for (const movement of movements) this.movements.set(movementKey(movement), movement)
     for (const key of (command.movements ?? []).map(movementKey)) {
@@ -219,7 +226,6 @@ export class Draft implements State {
       assert.ok(this.readControls.has(name), `control ${name} changes without having been looked at`)
       this.changedControls.set(name, { version: this.#versionSet(name) + 1n, value })
     }
-    this.#areCasesReported ||= (decision.cases ?? []).some(({ operationId }) => operationId === null)
     this.#recoverDebts(entries)
     this.notifications.push(...(decision.notifications ?? []))
     for (const change of decision.allowances ?? []) this.allowances.add(change)
@@ -326,6 +332,11 @@ export class Draft implements State {
       writes.push({ before, after: operation, trigger, facts: move.facts ?? {}, evidence })
     }
     return writes
+  }
+
+  #noteCase(id: string): void {
+    const known = this.#loaded.openCases.find((open) => open.id === id)
+    if (known) this.readCases.set(id, known.version)
   }
 
   #noteRead(id: string): void {

@@ -1,6 +1,6 @@
 import type { AccountCode } from '@pixgate/spec'
 import type { Recipient, Used } from './allowance.ts'
-import type { BookedMovement, ControlName, Document, MovementId, Operation } from './operation.ts'
+import type { BookedMovement, ControlName, Document, MovementId, OpenCase, Operation } from './operation.ts'
 
 /** An account as it was when the batch began. */
 export interface Account {
@@ -15,12 +15,14 @@ export interface Control {
 }
 
 /**
- * What is known before a batch: every operation it reads that exists, every account, every control, for each movement
+ * What is known before a batch: every operation it reads that exists, every case it decides, every account, every control, for each movement
  * that it may book where it was booked, or `null`, or that it was not looked up, and what was used of the allowances and paid
  * to the keys that it names.
  */
 export interface LoadedState {
   readonly operations: ReadonlyMap<string, Operation>
+  /** Cases without an operation that are decided, as far as they are open. */
+  readonly openCases: readonly OpenCase[]
   readonly accounts: ReadonlyMap<AccountCode, Account>
   readonly controls: ReadonlyMap<ControlName, Control>
   /** By {@link movementKey}. */

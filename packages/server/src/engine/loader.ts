@@ -42,6 +42,7 @@ export class Loader {
     // First: a movement that was booked since would not be in the operation that has it.
     const movements = await (presumesNew ? presumedNew(named) : this.#reader.movements(named))
     const operations = await this.#operations(new Set(commands.flatMap(({ reads }) => reads)), believesCache)
+    const openCases = await this.#reader.openCases(commands.flatMap((command) => command.cases ?? []))
     if (!this.#cache.hasAccounts) await this.#loadAccounts()
     const { accounts, controls } = this.#cache
     const isOwed = (accounts.get('receivable')?.balanceCents ?? 0n) < 0n
@@ -51,7 +52,7 @@ export class Loader {
       this.#clock.now(),
     )
     const debts = isOwed ? await this.#reader.debts() : new Map()
-    return { operations, accounts, controls, movements, allowances, recipients, debts }
+    return { operations, openCases, accounts, controls, movements, allowances, recipients, debts }
   }
 
   async #operations(ids: ReadonlySet<string>, believesCache: boolean): Promise<Map<string, Operation>> {

@@ -1,12 +1,12 @@
 import type {
   AccountCode,
   AdjustmentStatus,
+  CaseOfOperation,
+  CaseWithoutOperation,
   CashInStatus,
   CashOutStatus,
   EventType,
   JournalKind,
-  LooseCase,
-  OperationCase,
   RefundInStatus,
   Variable,
 } from '@pixgate/spec'
@@ -29,7 +29,7 @@ export interface Statuses {
 export type OperationKind = keyof Statuses
 
 /** A row that decisions look at besides operations and accounts. */
-export type ControlName = 'cash_out_switch' | 'holders' | 'loose_cases'
+export type ControlName = 'cash_out_switch' | 'holders'
 
 /** Which way money moved at the bank, seen from the merchant's account. */
 export type MovementDirection = 'in' | 'out'
@@ -159,9 +159,9 @@ export interface Notification {
 
 /** A case for an operator: unique per (operation, kind, reference). One of an operation opens with a move of it. */
 export type Case = (
-  | { readonly operationId: string; readonly kind: OperationCase }
+  | { readonly operationId: string; readonly kind: CaseOfOperation }
   // Each of these has its decisions. @source rules#desk.50
-  | { readonly operationId: null; readonly kind: LooseCase }
+  | { readonly operationId: null; readonly kind: CaseWithoutOperation }
 ) & {
   readonly reference: string
   /** The report, and the rule by which it opens the case. */
@@ -250,6 +250,8 @@ export interface RecipientBound {
 export interface State {
   /** An operation the command reads, or `undefined` where there is none. */
   operation(id: string): Operation | undefined
+  /** A case without an operation that the command decides; `undefined` where it is not open. */
+  openCase(id: string): OpenCase | undefined
   /** An account's balance in centavos. */
   balance(code: AccountCode): bigint
   /** A control that the command looks at. */
@@ -285,6 +287,8 @@ export interface Identity {
 export interface Command<Outcome> {
   /** Ids of the operations it looks at or moves. */
   readonly reads: readonly string[]
+  /** Ids of cases without an operation that it decides. */
+  readonly cases?: readonly string[]
   /** Controls it looks at or changes. */
   readonly controls?: readonly ControlName[]
   /** Movements that it may book, or that it looks at: looked up afresh for each decision, but for those that it books. */

@@ -86,7 +86,7 @@ export class Planner {
   }
 }
 
-function changesNothing({ creates, moves, cases, closes, controls = {} }: Decision<unknown>): boolean {
-  const isEmpty = !creates?.length && !moves?.length && !cases?.length && !closes?.length
+function changesNothing({ creates, moves, cases, closes, eventOrders, controls = {} }: Decision<unknown>): boolean {
+  const isEmpty = !creates?.length && !moves?.length && !cases?.length && !closes?.length && !eventOrders?.length
   return isEmpty && Object.keys(controls).length === 0
 }

@@ -34,6 +34,8 @@ export interface Reader {
   byExternalIds(wanted: readonly { readonly kind: OperationKind; readonly externalId: string }[]): Promise<Operation[]>
   /** Operations that hold one of these keys. */
   byExclusiveKeys(keys: readonly string[]): Promise<Operation[]>
+  /** Of these cases without an operation those that are open. */
+  openCases(ids: readonly string[]): Promise<OpenCase[]>
   accounts(): Promise<{ now: number; accounts: Map<AccountCode, Account> }>
   controls(): Promise<Map<ControlName, Control>>
   /** What is owed, by the operation that made the debt, oldest first. */
@@ -51,10 +53,13 @@ const ACCOUNTS = `SELECT id, version, balance_cents, clock_timestamp() AS now FR
 
 type WithCases = OperationRow & { readonly open_cases: readonly OpenCase[] | null }
 
+/** A case, to aggregate. */
+const OPEN_CASE = `json_build_object('id', c.id, 'kind', c.kind, 'reference', c.reference,
+                                   'rule', coalesce(c.facts ->> 'rule', ''), 'version', c.version)`
+
 /** Each with its open cases, of one snapshot. @source rules#engine.19 */
 const WITH_CASES = `SELECT ${OPERATION_COLUMNS},
-          (SELECT json_agg(json_build_object('id', c.id, 'kind', c.kind, 'reference', c.reference,
-                                            'rule', coalesce(c.facts ->> 'rule', ''), 'version', c.version))
+          (SELECT json_agg(${OPEN_CASE})
              FROM "case" c WHERE c.operation_id = operation.id AND c.closed_at IS NULL) AS open_cases
      FROM operation`
 
@@ -66,6 +71,12 @@ const selectOperations = statement<[ids: readonly string[]], WithCases>(
 const selectOrdered = statement<[orderIds: readonly string[]], WithCases>(
   'engine.ordered',
   `${WITH_CASES} WHERE order_id = ANY ($1::text[])`,
+)
+
+const selectOpenCases = statement<[ids: readonly string[]], { found: OpenCase }>(
+  'engine.open_cases',
+  `SELECT ${OPEN_CASE} AS found FROM "case" c
+    WHERE c.id = ANY ($1::uuid[]) AND c.operation_id IS NULL AND c.closed_at IS NULL`,
 )
 
 const selectByIdempotencyKeys = statement<[keys: readonly string[], after: string], OperationRow>(
@@ -102,6 +113,11 @@ const selectDebts = statement<[], { operation_id: string; owed: bigint }>(
   'engine.debts',
   `SELECT operation_id, (-sum(amount_cents))::bigint AS owed FROM entry WHERE account_id = ${accountId('receivable')}
     GROUP BY operation_id HAVING sum(amount_cents) < 0 ORDER BY min(version)`,
+)
+
+const lockCases = statement<[ids: readonly string[]]>(
+  'engine.lock_cases',
+  'SELECT FROM "case" WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE',
 )
 
 type AccountRow = { id: number; version: bigint; balance_cents: bigint; now: number }
@@ -161,6 +177,8 @@ export function createReader(queries: Queries): Reader {
       return (await queries.rows(selectByExternalIds, [kinds, externalIds])).map(operationOf)
     },
     byExclusiveKeys: async (keys) => (await queries.rows(selectByExclusiveKeys, [keys])).map(operationOf),
+    openCases: async (ids) =>
+      ids.length === 0 ? [] : (await queries.rows(selectOpenCases, [ids])).map(({ found }) => found),
     accounts: async () => accountsOf(await queries.rows(selectAccounts, [])),
     controls: async () => controlsOf(await queries.rows(selectControls, [])),
     debts: async () =>
@@ -189,7 +207,7 @@ export function createReader(queries: Queries): Reader {
   }
 }
 
-/** Reads that lock what they read until the transaction ends: accounts, then operations, then controls. */
+/** Reads that lock what they read until the transaction ends: accounts, then operations, controls and cases. */
 export function createLockingReader(
   queries: Queries,
 ): Omit<Reader, 'ordered' | 'byIdempotencyKeys' | 'byExternalIds' | 'byExclusiveKeys'> {
@@ -203,6 +221,10 @@ export function createLockingReader(
       return reader.operations(ids)
     },
     controls: async () => controlsOf(await queries.rows(lockControls, [])),
+    openCases: async (ids) => {
+      if (ids.length > 0) await queries.rows(lockCases, [ids])
+      return reader.openCases(ids)
+    },
   }
 }
 

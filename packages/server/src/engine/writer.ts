@@ -83,7 +83,7 @@ export interface WriterOptions {
 }
 
 /** What a command looks at. */
-type Looks = Pick<Command<unknown>, 'reads' | 'movements' | 'allowances' | 'recipients'>
+type Looks = Pick<Command<unknown>, 'reads' | 'cases' | 'movements' | 'allowances' | 'recipients'>
 
 /** Sends drafts to the database and learns, whatever happens to the connection, what became of them. */
 export class Writer {
@@ -125,7 +125,7 @@ export class Writer {
    * @returns `undefined` where there was nothing to write
    */
   async writeHolding(
-    { reads, movements = [], allowances = [], recipients = [] }: Looks,
+    { reads, cases = [], movements = [], allowances = [], recipients = [] }: Looks,
     plan: (loaded: LoadedState) => Draft,
   ): Promise<WriteResult | undefined> {
     let held: { draft: Draft; write: Write } | undefined
@@ -137,6 +137,7 @@ export class Writer {
         accounts,
         operations,
         controls: await reader.controls(),
+        openCases: await reader.openCases(cases),
         movements: await reader.movements(movements),
         allowances: await reader.allowances(allowances),
         recipients: await reader.recipients(recipients, this.#options.clock.now()),

@@ -1,5 +1,6 @@
 import { Refusal } from '@pixgate/spec'
 import type { Inbound } from '../banks/inbound.ts'
+import type { SetAsideEvents } from '../cases/without-operation.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { CashOutModule } from '../cash-out/index.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -16,8 +17,7 @@ import { createInboxJobs } from './jobs.ts'
 import { createReceivers } from './receivers.ts'
 import { createInboxReports, type InboxObserver } from './reporting.ts'
 import { createInboxRoutes } from './routes.ts'
-import { createSetAsideDesk, type SetAsideDesk } from './set-aside/desk.ts'
-import { createSetAsideStore } from './set-aside/store.ts'
+import { createSetAsideEvents } from './set-aside.ts'
 import { createInboxStore } from './store.ts'
 
 /** Events of the partner: taken in, then applied. */
@@ -27,8 +27,8 @@ export interface PartnerInboxModule {
   readonly authenticatePartner: Authenticators['partner']
   /** A callback could not be read. */
   readonly onUnread: (request: Pick<IncomingRequest, 'endpoint'>, error: unknown) => void
-  /** What an operator decides of events that were set aside. */
-  readonly setAside: SetAsideDesk
+  /** Events that were set aside, for whoever decides about them. */
+  readonly setAside: SetAsideEvents
   /** Takes up what is due; see the worker that calls it. */
   processNext(): Promise<boolean>
   /** Resolves when what this process took in has been applied. */
@@ -76,7 +76,7 @@ export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerI
     authenticatePartner: createBankAuthenticator(inbound, clock, reports, commands.askInstead),
     onUnread: ({ endpoint }, error) =>
       reports.unread(endpoint.path, error instanceof Refusal ? error.message : String(error)),
-    setAside: createSetAsideDesk({ ...options, store: createSetAsideStore(options.database), receivers }),
+    setAside: createSetAsideEvents({ ...options, receivers }),
     processNext: jobs.processNext,
     drained: async () => {
       await Promise.all(applying)

@@ -1,8 +1,8 @@
 import { Refusal } from '@pixgate/spec'
 import type { Operator } from '../audit/operator.ts'
-import type { AdjustmentDesk } from '../desk/adjustments.ts'
-import type { Answered } from '../desk/commands.ts'
-import { assertOperates } from '../desk/steps/rules.ts'
+import { requestAdjustment, whyAdjustmentTakesTwo } from '../cases/adjustments.ts'
+import { assertOperates } from '../cases/approval.ts'
+import { type Answered, answered, type CaseNeeds } from '../cases/decide.ts'
 import { IdempotencyKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
 import { HoldersChanged, type Person } from '../operators/index.ts'
@@ -43,7 +43,8 @@ export interface OperatorDependencies {
   readonly store: OperatorStore
   readonly clock: Clock
   readonly ids: Ids
-  readonly desk: AdjustmentDesk
+  /** Adjustments that take a second person are cases. */
+  readonly cases: CaseNeeds
   readonly holders: {
     /** All operators there ever were, as they are now. */
     readonly people: () => Promise<readonly Person[]>
@@ -86,8 +87,9 @@ export function createOperatorCommands(needs: OperatorDependencies): OperatorCom
       await store.auditAdjustment(request, ids.uuid(), clock.now(), operator)
       const before = await madeBefore(needs, request)
       if (before) return before
-      if (needs.desk.needsSecondPerson(request.valueCents))
-        return proposedOf(await needs.desk.request(request, operator))
+      if (whyAdjustmentTakesTwo(needs.cases, request.valueCents) !== null) {
+        return proposedOf(await requestAdjustment(needs.cases, request, operator))
+      }
       try {
         return { adjustment: await book(needs, request, operator), isReplayed: false }
       } catch (error) {
@@ -105,7 +107,7 @@ export function createOperatorCommands(needs: OperatorDependencies): OperatorCom
 async function madeBefore(needs: OperatorDependencies, request: AdjustmentRequest): Promise<Adjusted | undefined> {
   const { idempotencyKey: key, bodyHash } = request
   if (key === null) return undefined
-  const proposed = await needs.desk.requested(request)
+  const proposed = await answered(needs.cases, request)
   if (proposed) return proposedOf(proposed)
   const adjustment = await needs.store.adjustmentByKey(key, needs.clock.now() - IDEMPOTENCY_MS)
   if (!adjustment) return undefined

@@ -9,7 +9,7 @@ import { createOperatorStore } from './store.ts'
 export type { OperatorHandlers } from './routes.ts'
 
 /** What the module needs. */
-export interface OperatorOptions extends Pick<OperatorDependencies, 'desk' | 'holders'> {
+export interface OperatorOptions extends Pick<OperatorDependencies, 'cases' | 'holders'> {
   readonly engine: Engine
   readonly database: Database
   readonly clock: Clock

@@ -1,4 +1,5 @@
 import { Refusal } from '@pixgate/spec'
+import { type Held, isHeld, takenBack } from '../cases/unexplained.ts'
 import { type CashIn, hasReturnStep, isCashIn, returnsInDoubt } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Command, Decision, MovementId, State } from '../engine/operation.ts'
@@ -11,7 +12,6 @@ import { replayedOf } from '../operations/replay.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
-import { type Held, isHeld, takenBack } from '../unexplained/index.ts'
 import {
   cashInIn,
   decideCreate,

@@ -1,4 +1,5 @@
 import { fieldRefusal, limits, Refusal } from '@pixgate/spec'
+import { isHeld } from '../cases/unexplained.ts'
 import { type CashIn, isCashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import { keyCapsFact } from '../operations/limits/key-caps.ts'
@@ -6,7 +7,6 @@ import { type Leaving, type Limits, taken } from '../operations/limits/limits.ts
 import type { AskedBy } from '../operations/requests.ts'
 import { isEnabled } from '../operations/switch.ts'
 import { orderId } from '../platform/order-id.ts'
-import { isHeld } from '../unexplained/index.ts'
 import { type Holder, holderIdOf, type RefundIn } from './refund-in.ts'
 import { cashInDecision } from './with-holder.ts'
 

@@ -1,4 +1,4 @@
-import { type DeskGuard, type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
+import { type DecisionGuard, type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
 import { bookedReturn, inDoubtOf, isCashIn, ownReference } from '../cash-in/index.ts'
 import { reasonOf } from '../engine/reason.ts'
 import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
@@ -31,7 +31,10 @@ export interface Given {
 }
 
 /** Those that only decisions of operators have are elsewhere. */
-type Guard = Exclude<GuardOf<typeof machine>, DeskGuard | 'money of it is in suspense' | 'an attempt may still arrive'>
+type Guard = Exclude<
+  GuardOf<typeof machine>,
+  DecisionGuard | 'money of it is in suspense' | 'an attempt may still arrive'
+>
 
 /** Whether each condition holds. @source rules#refund-in.states */
 const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {

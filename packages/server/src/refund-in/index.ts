@@ -1,7 +1,7 @@
 import type { Availability, RefundPartner } from '../banks/port.ts'
+import type { CaseDecider, StatementLines } from '../cases/case.ts'
+import type { Held } from '../cases/unexplained.ts'
 import type { CashIn } from '../cash-in/index.ts'
-import type { CaseDecider } from '../desk/decider.ts'
-import type { StatementDesk } from '../desk/loose/index.ts'
 import type { Command } from '../engine/operation.ts'
 import type { Result } from '../operations/inputs.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
@@ -9,7 +9,6 @@ import type { OperatorRefusal } from '../operations/refusal.ts'
 import { isDueNow } from '../operations/schedule.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import { own } from '../platform/own.ts'
-import type { Held } from '../unexplained/index.ts'
 import { createRefundInCommands } from './commands.ts'
 import type { RefundInTerms } from './create.ts'
 import { createRefundInJobs } from './jobs.ts'
@@ -19,7 +18,7 @@ import { createRefundInStore } from './store.ts'
 import { createCashInDecider, createPayableHeldDecider } from './to-payer.ts'
 import { detailView, type RefundInView } from './view.ts'
 
-export { refundInDecider } from './desk.ts'
+export { refundInDecider } from './decide-case.ts'
 export type { BankReturn, RefundInInput } from './refund-in.ts'
 export { createCashInDecider } from './to-payer.ts'
 
@@ -29,7 +28,7 @@ export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutco
   /** Decides the cases of charges: money in suspense goes back by a refund. */
   readonly cashInDecider: CaseDecider<CashIn>
   /** Decides the cases of incoming money that nothing explains, which goes back to its payer in the same way. */
-  heldDecider(statement: StatementDesk): CaseDecider<Held>
+  heldDecider(statement: StatementLines): CaseDecider<Held>
   /**
    * Takes a return that names no refund of ours: it is in doubt while one of ours may be it, else the bank took the money
    * back by itself (MED). Each return id is booked once.

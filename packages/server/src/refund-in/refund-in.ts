@@ -1,11 +1,11 @@
 import { limits, type RefundInOrigin } from '@pixgate/spec'
+import type { Held } from '../cases/unexplained.ts'
 import type { CashIn } from '../cash-in/index.ts'
 import type { Document, MovementId, Operation, Ordered } from '../engine/operation.ts'
 import type { SendFacts } from '../operations/attempts.ts'
 import type { OrderInput, Result } from '../operations/inputs.ts'
 import type { OperatorRefusal } from '../operations/refusal.ts'
 import { own } from '../platform/own.ts'
-import type { Held } from '../unexplained/index.ts'
 
 /** A refund as the engine keeps it, and everything that can happen to it. */
 

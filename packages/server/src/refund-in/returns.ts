@@ -310,6 +310,7 @@ function stateAfter(state: State, { journals = [] }: Pick<Decision<unknown>, 'jo
   const entries = journals.flatMap(entriesOf)
   return {
     operation: (id) => state.operation(id),
+    openCase: (id) => state.openCase(id),
     control: (name) => state.control(name),
     versionOf: (name) => state.versionOf(name),
     movement: (movement) => state.movement(movement),

@@ -1,6 +1,6 @@
+import { inSuspenseCents, underWayCents } from '../cases/unexplained.ts'
 import { isCashIn, returningCents, suspendedCents } from '../cash-in/index.ts'
 import { own } from '../platform/own.ts'
-import { inSuspenseCents, underWayCents } from '../unexplained/index.ts'
 import { fundsOf, type Holder, type RefundIn } from './refund-in.ts'
 
 /** What of a refund is in suspense and set aside now. Pure. @source rules#desk.7 */

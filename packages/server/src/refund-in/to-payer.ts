@@ -1,14 +1,13 @@
 import { limits, Refusal } from '@pixgate/spec'
+import type { CaseDecider, CaseOrder, StatementLines } from '../cases/case.ts'
+import { createHeldDecider, type Held } from '../cases/unexplained.ts'
 import { type CashIn, cashInDecider, returnOrdersOf } from '../cash-in/index.ts'
-import type { CaseDecider, DeskOrder } from '../desk/decider.ts'
-import type { StatementDesk } from '../desk/loose/index.ts'
 import { type Create, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import type { IsAskedFirst } from '../operations/first-order.ts'
 import { looksOf, taken } from '../operations/limits/limits.ts'
 import { isEnabled } from '../operations/switch.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { orderIdToPayer } from '../platform/order-id.ts'
-import { createHeldDecider, type Held } from '../unexplained/index.ts'
 import { operationOf, type RefundInTerms } from './create.ts'
 import type { Holder, RefundIn } from './refund-in.ts'
 
@@ -58,7 +57,7 @@ export function createCashInDecider(options: ToPayerOptions): CaseDecider<CashIn
  * The same for incoming money that nothing explains: a payment to the bare Pix key.
  * @source rules#adjustment.held.6
  */
-export function createPayableHeldDecider(options: ToPayerOptions, statement: StatementDesk): CaseDecider<Held> {
+export function createPayableHeldDecider(options: ToPayerOptions, statement: StatementLines): CaseDecider<Held> {
   const decider = createHeldDecider(statement)
   return {
     ...decider,
@@ -82,7 +81,7 @@ interface Payment {
   readonly paidAt: number
 }
 
-function looksOfReturn({ terms }: ToPayerOptions, { operator, newId }: DeskOrder) {
+function looksOfReturn({ terms }: ToPayerOptions, { operator, newId }: CaseOrder) {
   return {
     controls: ['cash_out_switch'] as const,
     ...looksOf({ pixKey: null, caller: operator }, terms.limits),
@@ -98,7 +97,7 @@ function orderedReturn(
   { terms, isUnsupported, isNearRestore }: ToPayerOptions,
   holder: Holder,
   { cashInId, endToEndId, paidAt }: Payment,
-  { newId: id, caseId, operator, reason, amountCents: valueCents = 0n }: DeskOrder,
+  { newId: id, caseId, operator, reason, amountCents: valueCents = 0n }: CaseOrder,
   state: State,
   now: number,
 ): Omit<Decision<never>, 'outcome'> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { JournalKind } from '@pixgate/spec'
+import { type RefundOfHeld, refunded } from '../cases/unexplained.ts'
 import {
   type CashIn,
   decideCashIn,
@@ -10,7 +11,6 @@ import {
 } from '../cash-in/index.ts'
 import { type Decision, mergeDecisions } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
-import { type RefundOfHeld, refunded } from '../unexplained/index.ts'
 import { type Holder, paymentOf, type RefundIn, type RefundInInput, type Standing } from './refund-in.ts'
 
 /**

@@ -173,6 +173,7 @@ export function stateOf(
 ): State {
   return {
     operation: () => undefined,
+    openCase: () => undefined,
     movement,
     balance: (code) => ({ available: 50_00n, ...balances })[code] ?? 0n,
     control: (name) => controls[name] ?? CONTROLS[name],
@@ -184,7 +185,6 @@ export function stateOf(
 const CONTROLS: Readonly<Record<ControlName, Document>> = {
   cash_out_switch: { enabled: true },
   holders: {},
-  loose_cases: {},
 }
 
 /** Decides inputs for the merchant of the tests. */

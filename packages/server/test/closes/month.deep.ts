@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { dayAfter } from '../../src/platform/sao-paulo.ts'
-import { decidingOver } from '../desk/loose/fixture.ts'
+import { decidingOver } from '../cases/without-operation/fixture.ts'
 import { assertBooks } from '../support/books.ts'
 import { centsOf, readCsv } from './csv-reading.ts'
 import { type CloseWorld, closeWorld, payUnknown } from './fixture.ts'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type AccountCode, accounts, type OperationCase } from '@pixgate/spec'
+import { type AccountCode, accounts, type CaseOfOperation } from '@pixgate/spec'
 import fc from 'fast-check'
 import { Draft } from '../../src/engine/draft.ts'
 import { type LoadedState, PRESUMED_NEW } from '../../src/engine/loaded-state.ts'
-import type { Command, ControlName, Create, Decision, Journal, Operation } from '../../src/engine/operation.ts'
+import type { Command, Create, Decision, Journal, Operation } from '../../src/engine/operation.ts'
 import { reasonFact } from '../../src/engine/reason.ts'
 import { NO_ALLOWANCES } from '../support/limits.ts'
 import { operationAs } from '../support/operation.ts'
@@ -31,6 +31,7 @@ function draftKnowing(
   const known: LoadedState = {
     controls: new Map(),
     debts: new Map(),
+    openCases: [],
     movements: NOWHERE,
     ...NO_ALLOWANCES,
     ...given,
@@ -50,9 +51,9 @@ function add(
   draft: Draft,
   decision: Partial<Decision<unknown>>,
   reads: readonly string[] = [],
-  controls: readonly ControlName[] = [],
+  looks: Pick<Command<unknown>, 'controls' | 'cases'> = {},
 ): void {
-  const command: Command<unknown> = { reads, controls, decide: () => ({ outcome: undefined }) }
+  const command: Command<unknown> = { reads, ...looks, decide: () => ({ outcome: undefined }) }
   draft.add(command, { outcome: undefined, ...decision })
 }
 
@@ -179,7 +180,7 @@ test('[engine.1] money moves only with a move, and only of what there is', () =>
 })
 
 /** Opens a case of an operation, with a move of it. */
-const opening = (operationId: string, kind: OperationCase, reference = '') => ({
+const opening = (operationId: string, kind: CaseOfOperation, reference = '') => ({
   ...moving(operationId, 'RECONCILIATION_REQUIRED'),
   cases: [{ operationId, kind, reference, facts: { rule: 'test.1' } }],
 })
@@ -322,22 +323,22 @@ test('[engine.22] what changes in status, doubt, money or cases of an operation 
   assert.deepEqual(after(moving('b', 'PAID')), [['x 3', 'y 7'], []])
 })
 
-test('[desk.51] what follows the telling of a case of no operation in its batch sees that such cases have moved', () => {
-  const controls = new Map([['loose_cases', { version: 3n, value: {} }]] as const)
-  const batch = draftKnowing({ operations: [], controls }, {})
-  assert.equal(batch.versionOf('loose_cases'), 3n)
-  const loose_cases = { decided: 'x' }
-  add(
-    batch,
-    {
-      controls: { loose_cases },
-      cases: [{ operationId: null, kind: 'close_differs', reference: 'a', facts: { rule: 'test.1' } }],
-    },
-    [],
-    ['loose_cases'],
-  )
-  assert.equal(batch.versionOf('loose_cases'), 5n)
-  assert.equal(batch.changedControls.get('loose_cases')?.version, 4n, 'written is what was decided')
+test('[desk.51] what follows the report or the decision of a case without an operation in its batch sees its new version', () => {
+  const reported = { operationId: null, kind: 'close_differs', reference: 'a', facts: { rule: 'test.1' } } as const
+  const batch = () =>
+    draftKnowing({ operations: [], openCases: [{ id: 'x', ...reported, rule: 'test.1', version: 3 }] }, {})
+  const [told, ordered, closed] = [batch(), batch(), batch()]
+  assert.equal(told.openCase('x')?.version, 3)
+  add(told, { cases: [reported] })
+  assert.equal(told.openCase('x')?.version, 4, 'reported again')
+  const eventOrders = [{ inboxId: 'i', ordinal: 0, setAsideAt: 0, attributedTo: null }]
+  add(ordered, { eventOrders }, [], { cases: ['x'] })
+  assert.equal(ordered.openCase('x')?.version, 4, 'decided, and still open')
+  add(closed, { closes: ['x'] }, [], { cases: ['x'] })
+  assert.equal(closed.openCase('x'), undefined)
+  assert.deepEqual([...closed.readCases], [['x', 3]], 'compared is what was read')
+  add(closed, { cases: [reported] })
+  assert.deepEqual([closed.openCase('x')?.version, closed.cases.closedIds], [4, []], 'opened again')
 })
 
 test('[engine.19] what a decision closes and opens at once is open', () => {
@@ -390,7 +391,7 @@ function draftWithControls(): Draft {
 
 test('[engine.6] a control that a command looked at is compared, changed or not; others are not', () => {
   const batch = draftWithControls()
-  add(batch, moving('a', 'PAID'), ['a'], ['cash_out_switch'])
+  add(batch, moving('a', 'PAID'), ['a'], { controls: ['cash_out_switch'] })
   assert.deepEqual([...batch.readControls], ['cash_out_switch'])
   assert.equal(batch.controlVersion('cash_out_switch'), 3n)
   assert.equal(batch.changedControls.size, 0)
@@ -400,7 +401,7 @@ test('[engine.6] within a batch a command sees the control as the ones before it
   const batch = draftWithControls()
   for (const reason of ['one', 'two']) {
     const cash_out_switch = { enabled: false, reason }
-    add(batch, { ...moving('a', 'PAID'), controls: { cash_out_switch } }, ['a'], ['cash_out_switch'])
+    add(batch, { ...moving('a', 'PAID'), controls: { cash_out_switch } }, ['a'], { controls: ['cash_out_switch'] })
     assert.deepEqual(batch.control('cash_out_switch'), cash_out_switch)
   }
   assert.equal(batch.controlVersion('cash_out_switch'), 3n, 'what is compared is what was read at first')

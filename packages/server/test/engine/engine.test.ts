@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { type OperationCase, Refusal } from '@pixgate/spec'
+import { type CaseOfOperation, Refusal } from '@pixgate/spec'
 import { ExclusiveKeyTaken, ExternalIdTaken } from '../../src/engine/duplicates.ts'
 import type { Command } from '../../src/engine/operation.ts'
 import { statement } from '../../src/platform/db/database.ts'
@@ -520,7 +520,7 @@ async function oneCashIn(t: TestContext) {
   const id = one.ids.uuid()
   await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
   const moves = [{ operationId: id, trigger: 'test', to: 'PENDING' as const }]
-  const opening = (kind: OperationCase, reference = ''): Command<void> => ({
+  const opening = (kind: CaseOfOperation, reference = ''): Command<void> => ({
     reads: [id],
     decide: () => ({
       moves,

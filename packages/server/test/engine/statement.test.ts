@@ -29,6 +29,7 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
       operations: new Map([[retold, { ...OPERATION, id: retold, openCases }]]),
       accounts,
       controls,
+      openCases: [{ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e73', ...named, version: 1 }],
       movements: new Map(),
       debts: new Map(),
       ...NO_ALLOWANCES,
@@ -42,6 +43,7 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   draft.moves.push({ before: undefined, after: OPERATION, trigger: 'create', facts: {} })
   draft.movements.set('in E1', { direction: 'in', id: 'E1', operationId: id, valueCents: 1n })
   draft.readControls.add('cash_out_switch')
+  draft.readCases.set('0198c0f0-3f00-7000-8000-1a2b3c4d5e73', 1)
   draft.changedControls.set('cash_out_switch', { version: 2n, value: {} })
   draft.accountChanges.set('available', {
     entries: [{ ...posting, account: 'available', amountCents: 1n }],
@@ -66,7 +68,7 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   draft.caseSteps.push(STEP)
   draft.eventOrders.push({ inboxId: id, ordinal: 0, setAsideAt: 0, attributedTo: null })
   const { statement, values } = writeOf(draft, ids)
-  assert.match(statement.name, /^engine\.write\.AOCcaprcpnew.*en.*caschcauclsstev$/)
+  assert.match(statement.name, /^engine\.write\.AOCKcaprcpnew.*en.*caschcauclsstev$/)
   assert.equal(statement.text.match(/INSERT INTO|UPDATE (?:operation|account|control|allowance|"case")/g)?.length, 16)
   assert.equal(Math.max(...[...statement.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number))), values.length)
 })
@@ -77,6 +79,7 @@ test('[engine.18] a fact that is null is not written, but where a move takes bac
       operations: new Map(),
       accounts: new Map(),
       controls: new Map(),
+      openCases: [],
       movements: new Map(),
       debts: new Map(),
       ...NO_ALLOWANCES,
@@ -97,7 +100,14 @@ test('[engine.18] a fact that is null is not written, but where a move takes bac
 })
 
 const NOTHING_LOADED = {
-  ...{ operations: new Map(), controls: new Map(), movements: new Map(), debts: new Map(), ...NO_ALLOWANCES },
+  ...{
+    operations: new Map(),
+    controls: new Map(),
+    openCases: [],
+    movements: new Map(),
+    debts: new Map(),
+    ...NO_ALLOWANCES,
+  },
   accounts: new Map([['settlement', { version: 1n, balanceCents: 0n }]] as const),
 }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Operator } from '../../src/audit/operator.ts'
+import type { CaseNeeds } from '../../src/cases/decide.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
 import { type CashOutCommands, createCashOutCommands } from '../../src/cash-out/commands.ts'
 import type { CashOutRequest, CashOutTerms } from '../../src/cash-out/create.ts'
-import type { AdjustmentDesk } from '../../src/desk/adjustments.ts'
+import { createDryRun } from '../../src/engine/dry-run.ts'
 import {
   createOperatorCommands,
   type OperatorCommands,
@@ -15,6 +16,7 @@ import { createOperatorStore, type OperatorStore } from '../../src/operator/stor
 import type { SwitchSetting } from '../../src/operator/switch.ts'
 import { everybody, holdersVersion } from '../../src/operators/store.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { type TestEngine, testEngine } from '../support/engine.ts'
@@ -47,11 +49,23 @@ export interface Process extends TestEngine {
 
 export const OPERATOR = { actor: 'admin', address: '203.0.113.7' }
 
-/** No adjustment takes a second person. */
-export const NO_DESK: AdjustmentDesk = {
-  needsSecondPerson: () => false,
-  requested: async () => undefined,
-  request: async () => assert.fail('nothing takes a second person'),
+/** What cases are decided with: no adjustment takes a second person unless from some amount on. */
+export function caseNeeds(
+  engine: TestEngine,
+  database: Database,
+  holders: CaseNeeds['holders'],
+  approvalFromCents = Number.MAX_SAFE_INTEGER,
+): CaseNeeds {
+  const none = async () => assert.fail('nothing is decided here')
+  const nothing = { read: none, accepts: none, command: none }
+  const withoutOperation = {
+    ...engine,
+    events: nothing,
+    statement: nothing,
+    charges: { reversal: () => assert.fail() },
+  }
+  const dryRun = createDryRun({ ...engine, database })
+  return { ...engine, database, holders, dryRun, deciders: {}, withoutOperation, approvalFromCents }
 }
 
 const NO_TERMS: CashOutTerms = {
@@ -75,7 +89,7 @@ export function operatedProcess(
   t.after(() => database.close())
   const store = createOperatorStore(database)
   const holders = { people: () => everybody(database), version: () => holdersVersion(database) }
-  const operator = createOperatorCommands({ ...engine, store, holders, desk: NO_DESK })
+  const operator = createOperatorCommands({ ...engine, store, holders, cases: caseNeeds(engine, database, holders) })
   const payouts = createCashOutCommands(engine.engine, { ...NO_TERMS, ...terms })
   return {
     ...engine,

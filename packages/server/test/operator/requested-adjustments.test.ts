@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createOperatorCommands } from '../../src/operator/commands.ts'
-import { desk } from '../desk/fixture.ts'
+import { desk } from '../cases/fixture.ts'
 import { balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { ADMIN_TOKEN } from '../support/world.ts'
-import { adjustmentRequest, NO_DESK, OPERATOR, operatedProcess } from './fixture.ts'
+import { adjustmentRequest, caseNeeds, OPERATOR, operatedProcess } from './fixture.ts'
 
 /** Adjustments that take a second person. */
 
@@ -130,7 +130,7 @@ test('[idempotency.2] [adjustment.create.4] what was booked by one person is ans
   const process = operatedProcess(t, url)
   const given = { idempotencyKey: 'admin createAdjustment k' }
   const { adjustment } = await process.adjust(100n, given)
-  const strict = createOperatorCommands({ ...process, desk: { ...NO_DESK, needsSecondPerson: () => true } })
+  const strict = createOperatorCommands({ ...process, cases: caseNeeds(process, database, process.holders, 0) })
   const again = await strict.adjust(adjustmentRequest(process.ids.uuid(), 100n, given), OPERATOR)
   assert.deepEqual([again.adjustment?.id, again.isReplayed], [adjustment.id, true])
   const other = adjustmentRequest(process.ids.uuid(), 101n, given)

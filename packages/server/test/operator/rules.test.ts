@@ -15,6 +15,7 @@ const ID = '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f'
 function having(available: bigint): State {
   return {
     operation: () => undefined,
+    openCase: () => undefined,
     movement: () => undefined,
     balance: () => available,
     control: () => ({}),

@@ -20,6 +20,10 @@ export class Books implements State {
     return this.operations.get(id)
   }
 
+  openCase() {
+    return undefined
+  }
+
   versionOf() {
     return 1n
   }

@@ -72,6 +72,7 @@ export function stateOf(availableCents = 1_000_00n, ...operations: readonly Oper
   const balances: Partial<Record<AccountCode, bigint>> = { available: availableCents }
   return {
     operation: (id) => operations.find((operation) => operation.id === id),
+    openCase: () => undefined,
     balance: (code) => balances[code] ?? 0n,
     control: () => ({ enabled: true }),
     movement: () => undefined,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits, type RefundInStatus } from '@pixgate/spec'
+import type { CaseOrder } from '../../src/cases/case.ts'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { refundableCents, refundedCents, returningCents, suspendedCents } from '../../src/cash-in/returns.ts'
-import type { DeskOrder } from '../../src/desk/decider.ts'
 import type { OpenCase, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
@@ -14,7 +14,7 @@ import { decideInDoubt, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { createCashInDecider } from '../../src/refund-in/to-payer.ts'
 import { cashInAs, NOW } from '../cash-in/situations.ts'
-import { done, ordered } from '../support/desk.ts'
+import { done, ordered } from '../support/decided.ts'
 import { INSTALLATION, refundTerms } from '../support/limits.ts'
 import { confirmed, INPUTS, REFUND_ID, refundAs, stateOf } from './situations.ts'
 
@@ -36,7 +36,7 @@ function inDoubt(facts: CashInFacts = {}, openCases?: readonly OpenCase[]): Cash
   }
 }
 
-interface Given extends Partial<DeskOrder> {
+interface Given extends Partial<CaseOrder> {
   readonly cashIn?: CashIn
   readonly paidAt?: number
   readonly state?: State

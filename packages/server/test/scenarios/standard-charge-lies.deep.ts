@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { DeskDecision, LooseDecision } from '@pixgate/spec'
+import type { CaseDecision } from '@pixgate/spec'
 import type { Telling, Told } from '../support/lying-bank.ts'
 import { FOREIGN, type LyingEfi, lyingEfi, type Standing } from '../support/lying-efi.ts'
 
@@ -44,11 +44,7 @@ interface Lie {
   readonly isPaid?: boolean
   readonly stands: Standing
   /** What operators decide once it tells the truth. */
-  readonly decisions?: readonly (readonly [
-    kind: string,
-    decision: DeskDecision | LooseDecision,
-    amountCents?: number,
-  ])[]
+  readonly decisions?: readonly (readonly [kind: string, decision: CaseDecision, amountCents?: number])[]
   readonly ends?: Record<string, bigint>
 }
 

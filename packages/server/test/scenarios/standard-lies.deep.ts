@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { DeskDecision, LooseDecision } from '@pixgate/spec'
+import type { CaseDecision } from '@pixgate/spec'
 import { payoutSwitch } from '../support/evidence.ts'
 import type { Telling, Told } from '../support/lying-bank.ts'
 import { FOREIGN, type LyingEfi, lyingEfi, type Standing, withFields } from '../support/lying-efi.ts'
@@ -52,7 +52,7 @@ interface Lie {
   readonly stands: Standing
   readonly isSuspended?: boolean
   /** What operators decide once it tells the truth. */
-  readonly decisions: readonly (readonly [kind: string, decision: DeskDecision | LooseDecision])[]
+  readonly decisions: readonly (readonly [kind: string, decision: CaseDecision])[]
   readonly ends: Record<string, bigint>
 }
 

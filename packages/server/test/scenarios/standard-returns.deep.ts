@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { decidingOver } from '../desk/loose/fixture.ts'
+import { decidingOver } from '../cases/without-operation/fixture.ts'
 import { balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
 import { PIX_KEY } from '../support/standard-bank.ts'

@@ -1,4 +1,4 @@
-import { cashIn, cashOut, deskTriggers, type Machine, type Row, refundIn } from '@pixgate/spec'
+import { cashIn, cashOut, decisionTriggers, type Machine, type Row, refundIn } from '@pixgate/spec'
 import type { Draft } from '../../src/engine/draft.ts'
 import type { Fault } from './faults.ts'
 
@@ -12,7 +12,7 @@ type AnyMachine = Pick<Machine, 'resource' | 'rows'>
 const MACHINES = [cashIn, cashOut, refundIn] as unknown as readonly AnyMachine[]
 
 const DECISIONS = new Map<string, string>(
-  Object.entries(deskTriggers).map(([decision, trigger]) => [trigger, decision]),
+  Object.entries(decisionTriggers).map(([decision, trigger]) => [trigger, decision]),
 )
 
 /** Counts of a run, or of several together. */

@@ -1,7 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { route } from './bank-events.ts'
-import { decideAnyCase } from './desk.ts'
+import { decideAnyCase } from './decisions.ts'
 import { Merchant, operate } from './merchant.ts'
 import type { SimulatedProcess } from './process.ts'
 import { settled } from './steps.ts'

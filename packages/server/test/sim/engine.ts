@@ -147,6 +147,7 @@ function loadedOf(tables: Tables, { reads, movements = [] }: Command<unknown>, _
   return {
     accounts: new Map(tables.accounts),
     controls: new Map(tables.controls),
+    openCases: [],
     operations: new Map(operations.map((operation) => [operation.id, operation])),
     movements: new Map(movements.map((one) => [movementKey(one), tables.movements.get(movementKey(one)) ?? null])),
     allowances: new Map(),
@@ -165,6 +166,7 @@ function createMemoryReader(tables: Tables): Reader {
     byExternalIds: async (wanted) =>
       byKey(wanted.flatMap((one) => identityKeys({ ...one, idempotencyKey: null }).slice(0, 1))),
     byExclusiveKeys: async (keys) => byKey(keys.map((key) => `exclusive ${key}`)),
+    openCases: async () => [],
     accounts: async () => ({ now: 0, accounts: new Map(tables.accounts) }),
     controls: async () => new Map(tables.controls),
     debts: async () => new Map(tables.debts),

@@ -1,11 +1,11 @@
-import type { DeskDecision } from '@pixgate/spec'
+import type { CaseDecision } from '@pixgate/spec'
 import type { PartnerCapability } from '../../src/banks/port.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import type { BankCharge, BankOrder } from './bank-book.ts'
 import { changedEvent, type SentEvent } from './bank-events.ts'
 import { Closes } from './closes.ts'
 import type { Coverage } from './coverage.ts'
-import { decideCase } from './desk.ts'
+import { decideCase } from './decisions.ts'
 import { Driver } from './driver.ts'
 import { type Asked, refuse } from './merchant.ts'
 import { assertRest } from './run.ts'
@@ -183,7 +183,7 @@ export class Stage {
   }
 
   /** An operator decides the open case of this kind. @throws where that is not offered, or would not be true */
-  async decide(id: string, kind: string, decision: DeskDecision): Promise<void> {
+  async decide(id: string, kind: string, decision: CaseDecision): Promise<void> {
     const { tables } = this.world
     const open = tables.openCases().find((one) => one.operationId === id && one.kind === kind)
     if (!open) throw new Error(`${id} has no case ${kind}: ${tables.openCasesOf(id).map((one) => one.kind)}`)

@@ -2,10 +2,10 @@ import { type EntryKey, MISSING, UNEXPLAINED } from '../../src/bank-statement/en
 import { keyOf, type OpenEntry, SUBJECT_KINDS, type Subject } from '../../src/bank-statement/rules.ts'
 import type { Gap, StatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
+import { aboutLine, isHeld } from '../../src/cases/unexplained.ts'
 import { isCashIn } from '../../src/cash-in/index.ts'
 import { returnInDoubt } from '../../src/cash-in/returns.ts'
 import type { Operation } from '../../src/engine/operation.ts'
-import { aboutLine, isHeld } from '../../src/unexplained/index.ts'
 import { bookedAt, type Tables } from './tables.ts'
 
 /** What the bank's statement told, as far as differences are looked for in it. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { DeskDecision } from '@pixgate/spec'
+import type { CaseDecision } from '@pixgate/spec'
+import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../../src/cases/case.ts'
 import { isCashIn } from '../../src/cash-in/index.ts'
 import { isCashOut } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/index.ts'
-import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../../src/desk/decider.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Decision, Document, Operation, State } from '../../src/engine/operation.ts'
 import { createOperationStore } from '../../src/engine/operation-store.ts'
@@ -25,7 +25,7 @@ const selectOpen = statement<
 )
 
 /** What an operator orders besides the decision. */
-export type Ordered = Partial<Pick<DeskOrder, 'evidence' | 'operationId' | 'amountCents' | 'newId'>>
+export type Ordered = Partial<Pick<CaseOrder, 'evidence' | 'operationId' | 'amountCents' | 'newId'>>
 
 /**
  * Decides the first open case of a kind.
@@ -35,7 +35,7 @@ export type Ordered = Partial<Pick<DeskOrder, 'evidence' | 'operationId' | 'amou
 export async function decideOn(
   { engine, database }: { readonly engine: Engine; readonly database: Database },
   kind: string,
-  decision: DeskDecision,
+  decision: CaseDecision,
   ordered: Ordered = {},
 ): Promise<Operation> {
   const { openCase, operationId } = await openCaseOf(database, kind)
@@ -68,10 +68,10 @@ export async function decideCase(
   { engine, database }: { readonly engine: Engine; readonly database: Database },
   operationId: string,
   openCase: DecidableCase,
-  order: DeskOrder,
+  order: CaseOrder,
 ): Promise<Operation> {
   const before = await anyOf(database, operationId)
-  const { operation } = await engine.execute<DeskOutcome>({
+  const { operation } = await engine.execute<CaseOutcome>({
     ...deciderOf(before).looks(before, openCase, order),
     decide: (state, now) => decided(state, operationId, openCase, order, now),
   })
@@ -82,9 +82,9 @@ function decided(
   state: State,
   id: string,
   openCase: DecidableCase,
-  order: DeskOrder,
+  order: CaseOrder,
   now: number,
-): Decision<DeskOutcome> {
+): Decision<CaseOutcome> {
   const operation = state.operation(id)
   assert.ok(operation)
   return deciderOf(operation).decide(operation, openCase, order, state, now)

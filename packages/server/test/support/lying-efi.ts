@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { DeskDecision, LooseDecision } from '@pixgate/spec'
-import { decidingOver } from '../desk/loose/fixture.ts'
+import type { CaseDecision } from '@pixgate/spec'
+import { decidingOver } from '../cases/without-operation/fixture.ts'
 import { balances } from './books.ts'
 import { cases, notifiedStatuses } from './evidence.ts'
 import { type LyingBank, lyingBank, type Telling, type Told } from './lying-bank.ts'
@@ -24,7 +24,7 @@ export interface Standing {
 /** A world at a bank of the standard, which tells what a test says. */
 export interface LyingEfi extends World, LyingBank {
   /** Decides the only open case of a kind. */
-  decide(kind: string, decision: DeskDecision | LooseDecision, amountCents?: number): Promise<void>
+  decide(kind: string, decision: CaseDecision, amountCents?: number): Promise<void>
   /** Lets so much time pass, in steps. */
   pass(ms: number, stepMs?: number): Promise<void>
   /** Sends a callback of one item, which makes the service ask. */

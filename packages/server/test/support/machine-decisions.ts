@@ -1,6 +1,6 @@
-import { type DeskDecision, type JournalKind, type JournalTemplate, journals, min } from '@pixgate/spec'
-import { endedBy, isKeptInDoubt, optionsBy, orderedBy } from '../../src/desk/by-table.ts'
-import type { DeskOrder } from '../../src/desk/decider.ts'
+import { type CaseDecision, type JournalKind, type JournalTemplate, journals, min } from '@pixgate/spec'
+import { endedBy, isKeptInDoubt, optionsBy, orderedBy } from '../../src/cases/by-table.ts'
+import type { CaseOrder } from '../../src/cases/case.ts'
 import type { Command, Document, OpenCase, Operation, State } from '../../src/engine/operation.ts'
 import type { TestEngine } from './engine.ts'
 import {
@@ -98,7 +98,7 @@ export function decideOperation(
 
 interface Offer {
   readonly openCase: OpenCase
-  readonly decision: DeskDecision
+  readonly decision: CaseDecision
 }
 
 /** A payment that is meant for another charge would need one, and one that goes back a refund. */
@@ -165,7 +165,7 @@ function decided(operation: Operation, { openCase, decision }: Offer, reference:
       body: Buffer.from('{}'),
     }),
   })
-  const order: DeskOrder = {
+  const order: CaseOrder = {
     ...{ decision, caseId: openCase.id, operator: 'Ana', approver: null, reason: 'the walk', evidence: {}, newId: '' },
   }
   const facing = { ...openCase, facts: {} }
@@ -185,7 +185,7 @@ function endOf(to: string): Document {
 
 function learnedBy(
   posts: JournalKind | undefined,
-  decision: DeskDecision,
+  decision: CaseDecision,
   { facts }: Operation,
   { kind, reference }: OpenCase,
 ): Document {
@@ -203,7 +203,7 @@ function learnedBy(
   }
 }
 
-function amountsOf(operation: Operation, openCase: OpenCase, decision: DeskDecision, state: State) {
+function amountsOf(operation: Operation, openCase: OpenCase, decision: CaseDecision, state: State) {
   const { suspended = {}, isFree, heldAgain = 0 } = operation.facts as Walked
   const { valueCents: v, feeCents: f } = operation
   const stated = BigInt(Math.abs(suspended[openCase.reference] ?? 0))

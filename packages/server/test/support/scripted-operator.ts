@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { type DeskDecision, deskDecisionNames } from '@pixgate/spec'
+import { type CaseDecision, decisionNames } from '@pixgate/spec'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { makeOperator } from './operators.ts'
 import { type Answer, type World, type WorldOptions, world } from './world.ts'
@@ -27,9 +27,9 @@ export interface Scenario {
   readonly bank?: WorldOptions['bank']
   /** Brings the case about. @returns the id of the operation */
   readonly arrange: (pix: World) => Promise<string>
-  readonly decisions: Partial<Readonly<Record<DeskDecision, Truth>>>
+  readonly decisions: Partial<Readonly<Record<CaseDecision, Truth>>>
   /** What is offered and would not be true at this bank. */
-  readonly untrue?: readonly DeskDecision[]
+  readonly untrue?: readonly CaseDecision[]
 }
 
 /** Nothing has to be true. */
@@ -57,14 +57,14 @@ async function casework(t: TestContext, { kind, environment, bank, arrange }: Sc
 }
 
 /** Makes a decision in a world of its own, where the case offers just those that are expected. */
-export async function decideAs(t: TestContext, scenario: Scenario, decision: DeskDecision): Promise<void> {
+export async function decideAs(t: TestContext, scenario: Scenario, decision: CaseDecision): Promise<void> {
   const { pix, headers, operationId, read, id } = await casework(t, scenario)
   const { options, facts } = await read(`/${id}`)
   assert.equal(facts.rule, scenario.rule)
   const { decisions, untrue = [] } = scenario
   assert.deepEqual(
     options.filter(({ isOffered }: { isOffered: boolean }) => isOffered).map(nameOf),
-    deskDecisionNames.filter((name) => name in decisions || untrue.includes(name)),
+    decisionNames.filter((name) => name in decisions || untrue.includes(name)),
     `what is offered: ${JSON.stringify(options)}`,
   )
   const known = await decisions[decision]?.(pix, operationId)

@@ -1,4 +1,4 @@
-import { deskGuards } from '../decisions.ts'
+import { decisionGuards } from '../cases.ts'
 import { doubtText, machine, RESULT_UNKNOWN_TEXT, type ReasonOf, type StateOf } from '../machine.ts'
 import { cashInDecisions } from './decisions.ts'
 
@@ -78,7 +78,7 @@ export const cashIn = machine({
     'doubt.decided',
   ],
   guards: {
-    ...deskGuards,
+    ...decisionGuards,
     'the merchant has a payment of it': 'a payment of it was credited to the merchant',
     'a payment is credited': 'a payment was credited, and the merchant notified of it',
     'all of the payment is in suspense':

@@ -1,4 +1,4 @@
-import { deskGuards } from '../decisions.ts'
+import { decisionGuards } from '../cases.ts'
 import { doubtText, machine, RESULT_UNKNOWN_TEXT, type ReasonOf, type StateOf } from '../machine.ts'
 import { orderGuards, orderTriggers } from '../order.ts'
 import { cashOutDecisions } from './decisions.ts'
@@ -73,7 +73,7 @@ export const cashOut = machine({
   ],
   guards: {
     ...orderGuards,
-    ...deskGuards,
+    ...decisionGuards,
     'money of it is in suspense': 'money that left for it is in suspense: the case of that decides',
     'an attempt may still arrive':
       'a call is under way, or the last attempt of which a byte may have left is younger than 5 minutes, and the bank has not said that it has the order',

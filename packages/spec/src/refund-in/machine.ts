@@ -1,4 +1,4 @@
-import { leftGuards } from '../decisions.ts'
+import { outgoingGuards } from '../cases.ts'
 import { machine, type ReasonOf, type StateOf } from '../machine.ts'
 import { orderGuards, orderTriggers } from '../order.ts'
 import { refundInDecisions } from './decisions.ts'
@@ -46,7 +46,7 @@ export const refundIn = machine({
   ],
   guards: {
     ...orderGuards,
-    ...leftGuards,
+    ...outgoingGuards,
     'its payment may be back already':
       'it returns money in suspense to its payer, and less of that is in suspense than refunds under way return, what the bank may have given back by itself aside',
     'its payment is not in suspense any more':

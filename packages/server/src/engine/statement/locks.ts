@@ -1,7 +1,6 @@
 import { type AccountCode, accounts } from '@pixgate/spec'
 import { accountId } from '../account-id.ts'
 import type { AccountChange, Draft } from '../draft.ts'
-import type { ControlName } from '../operation.ts'
 import { boundsOf } from './bounds.ts'
 import { jsonOrNull, type Parameters } from './parameters.ts'
 import type { Batch } from './part.ts'
@@ -9,11 +8,11 @@ import type { Batch } from './part.ts'
 /** Rows that a batch locks and compares. */
 interface LockedRows {
   /** Of these they are locked in this order; the letter is in the statement's name. */
-  readonly letter: 'A' | 'O' | 'C'
+  readonly letter: 'A' | 'O' | 'C' | 'K'
   readonly isWanted: (draft: Draft) => boolean
   /** What is wanted, locked behind the rows before it. @param before the locked rows before, if there are any */
   readonly sql: (draft: Draft, p: Parameters, before: string | undefined) => string
-  readonly name: 'ac' | 'oc' | 'cc'
+  readonly name: 'ac' | 'oc' | 'cc' | 'kc'
   /** What holds where nothing is stale. */
   readonly compare: string
 }
@@ -75,14 +74,14 @@ const controlRows: LockedRows = {
   letter: 'C',
   name: 'cc',
   // What was used is looked at behind them.
-  isWanted: (draft) => controlsOf(draft).length > 0 || boundsOf(draft).length > 0,
+  isWanted: (draft) => draft.readControls.size > 0 || boundsOf(draft).length > 0,
   sql: (draft, p, before) => {
-    const controls = controlsOf(draft)
+    const controls = [...draft.readControls]
     return `
   wanted_control AS (
     SELECT * FROM ${p.rows('w', {
       name: ['text', controls],
-      version: ['bigint', controls.map((name) => (draft.readControls.has(name) ? draft.controlVersion(name) : null))],
+      version: ['bigint', controls.map((name) => draft.controlVersion(name))],
       next: ['bigint', controls.map((name) => draft.changedControls.get(name)?.version ?? null)],
       changed: ['jsonb', controls.map((name) => jsonOrNull(draft.changedControls.get(name)?.value))],
     })}
@@ -95,10 +94,29 @@ const controlRows: LockedRows = {
   compare: 'NOT EXISTS (SELECT FROM wanted_control w JOIN cc USING (name) WHERE cc.version <> w.version)',
 }
 
-/** In the order of their locks, which is the same for everybody. */
-const LOCKED: readonly LockedRows[] = [accountRows, operations, controlRows]
+/** Cases without an operation that are decided. Those of operations are compared with these. */
+const caseRows: LockedRows = {
+  letter: 'K',
+  name: 'kc',
+  isWanted: ({ readCases }) => readCases.size > 0,
+  sql: ({ readCases }, p, before) => `
+  wanted_case AS (
+    SELECT * FROM ${p.rows('w', {
+      id: ['uuid', [...readCases.keys()]],
+      version: ['integer', [...readCases.values()]],
+    })}
+  ),
+  kc AS MATERIALIZED (
+    SELECT id, version FROM "case"
+     WHERE id IN (SELECT id FROM wanted_case) AND closed_at IS NULL${behind(before)} ORDER BY id FOR UPDATE
+  )`,
+  compare: 'NOT EXISTS (SELECT id, version FROM wanted_case EXCEPT SELECT id, version FROM kc)',
+}
 
-/** The letters of the rows that a batch locks: `A` accounts, `O` operations, `C` controls. */
+/** In the order of their locks, which is the same for everybody. */
+const LOCKED: readonly LockedRows[] = [accountRows, operations, controlRows, caseRows]
+
+/** The letters of the rows that a batch locks: `A` accounts, `O` operations, `C` controls, `K` cases. */
 export function lockedBy(draft: Draft): string {
   return wantedOf(draft)
     .map(({ letter }) => letter)
@@ -106,8 +124,8 @@ export function lockedBy(draft: Draft): string {
 }
 
 /**
- * Lock and compare. `ac` locks the accounts in id order, `oc` the operations after them, and `cc` the
- * controls last, so that no two batches can wait for each other in a circle. `go` holds where every operation and control still has
+ * Lock and compare. `ac` locks the accounts in id order, `oc` the operations after them, `cc` the controls, and
+ * `kc` cases last, so that no two batches can wait for each other in a circle. `go` holds where every one of these still has
  * the version its decision saw, and every account can bear the batch; deltas commute, so
  * two processes never conflict on an account as such. What was used of allowances is read behind the accounts' locks, which everything
  * that takes of them waits for.
@@ -136,11 +154,6 @@ export function locks(batch: Batch, p: Parameters): string {
 
 function wantedOf(draft: Draft): readonly LockedRows[] {
   return LOCKED.filter(({ isWanted }) => isWanted(draft))
-}
-
-/** Whoever tells of cases of no operation holds their control, whatever its version. */
-function controlsOf({ readControls, cases }: Draft): ControlName[] {
-  return [...new Set<ControlName>([...readControls, ...(cases.areLooseReported ? ['loose_cases' as const] : [])])]
 }
 
 function behind(before: string | undefined): string {

@@ -7,7 +7,7 @@ import { audits } from './audits.ts'
 import { boundsOf } from './bounds.ts'
 import { caseSteps } from './case-steps.ts'
 import { changedCases, closedCases, openedCases } from './cases.ts'
-import { controls, controlsOfReported } from './controls.ts'
+import { controls } from './controls.ts'
 import { entries } from './entries.ts'
 import { eventOrders } from './event-orders.ts'
 import { fence } from './fence.ts'
@@ -37,8 +37,6 @@ const parts: readonly Part[] = [
   entries,
   notifications,
   openedCases,
-  // Looks at what the one before wrote.
-  controlsOfReported,
   changedCases,
   audits,
   closedCases,

@@ -1,0 +1,148 @@
+import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
+import { operatorOf } from '../audit/operator.ts'
+import { hashOf, identityOf } from '../operations/requests.ts'
+import type { Handlers, RequestContext } from '../platform/http/handler.ts'
+import { instantOf } from '../platform/http/instant.ts'
+import { isUuid } from '../platform/ids.ts'
+import type { Evidence } from './case.ts'
+import {
+  type Answered,
+  approve,
+  type CaseNeeds,
+  type DecisionRequest,
+  decide,
+  note,
+  operationOf,
+  type ProposalRequest,
+  refuse,
+} from './decide.ts'
+import { type CaseFilter, listCases, readCase, readSteps, readStoredCase } from './store.ts'
+import { eventView, optionsByTable, optionsWithoutOperation, stepViews, summaryOf, timelineOf } from './view.ts'
+import { readSubject } from './without-operation.ts'
+
+/** Cases over HTTP. */
+
+/** The endpoints of cases. */
+export type CaseHandlers = Handlers<
+  Pick<typeof endpoints, 'listCases' | 'getCase' | 'decideCase' | 'decideCaseProposal' | 'noteCase'>
+>
+
+/** Makes the handlers. */
+export function createCaseHandlers(needs: CaseNeeds): CaseHandlers {
+  const { database } = needs
+  return {
+    listCases: async ({ query }) => {
+      const { limit = limits.pageLimitDefault } = query
+      // One more than asked for tells whether there are more.
+      const rows = await listCases(database, { ...filterOf(query), limit: limit + 1 })
+      if (rows.length === 0 && query.state === 'closed') await assertClosed(needs, query.cursor)
+      const data = rows.slice(0, limit).map(summaryOf)
+      const hasMore = rows.length > limit
+      const nextCursor = hasMore ? (data.at(-1)?.id ?? null) : null
+      return { status: 200, body: { data, pagination: { limit, hasMore, nextCursor } } }
+    },
+    getCase: async ({ params }) => ({ status: 200, body: await wholeOf(needs, params.id) }),
+    decideCase: async ({ params, body, context }) =>
+      answerOf(await decide(needs, decisionOf(params.id, body, context))),
+    decideCaseProposal: async ({ params, body: { approved, reason }, context }) => {
+      const said = saidOf(params, reason, context)
+      return { status: 200, body: await (approved ? approve(needs, said) : refuse(needs, said)) }
+    },
+    noteCase: async ({ params, body: { text }, context }) => {
+      const said = { caseId: params.id, text, operator: operatorOf(context), bodyHash: hashOf({ text }) }
+      return { status: 201, body: await note(needs, { ...said, live: context.live }) }
+    },
+  }
+}
+
+/** What operators decide was read before what it is about: where that changed meanwhile, the version refuses it. @throws not_found (404) */
+async function wholeOf({ database, ...needs }: CaseNeeds, id: string) {
+  const whole = isUuid(id) ? await readCase(database, id) : undefined
+  if (!whole) throw new Refusal('not_found')
+  const { approvalFromCents, deciders, clock, withoutOperation, holders } = needs
+  const operation = await operationOf(database, whole)
+  const read = operation ? undefined : await readSubject(database, withoutOperation.events, whole)
+  const standing = { version: whole.version, isClosed: whole.closedAt !== null, people: await holders.people() }
+  return {
+    ...summaryOf(whole),
+    version: String(whole.version),
+    facts: whole.facts,
+    options: operation
+      ? optionsByTable(whole, operation, deciders, clock.now(), approvalFromCents)
+      : read
+        ? optionsWithoutOperation(read, approvalFromCents)
+        : [],
+    event: read?.subject.is === 'event' ? eventView(read.subject) : null,
+    steps: stepViews(await readSteps(database, whole.id), standing),
+    timeline: timelineOf(whole),
+  }
+}
+
+/** What an operator orders. What is empty is left out. */
+function decisionOf(
+  caseId: string,
+  body: EndpointInput<typeof endpoints.decideCase>['body'],
+  context: RequestContext,
+): DecisionRequest {
+  const { decision, reason, version, evidence, operationId, amountCents, dryRun } = body
+  const amount = amountCents == null ? {} : { amountCents: BigInt(amountCents) }
+  const other = operationId ? { operationId: operationId.toLowerCase() } : {}
+  const ordered = { decision, reason, evidence: evidenceOf(evidence ?? {}), ...other, ...amount }
+  const { idempotencyKey } = identityOf('decideCase', context)
+  return {
+    caseId,
+    ordered,
+    version,
+    isDryRun: dryRun === true,
+    operator: operatorOf(context),
+    idempotencyKey,
+    bodyHash: hashOf({ caseId, version, ...ordered }),
+    live: context.live,
+  }
+}
+
+function saidOf(
+  { id: caseId, proposalId }: { readonly id: string; readonly proposalId: string },
+  reason: string,
+  context: RequestContext,
+): ProposalRequest {
+  const { live } = context
+  return { caseId, proposalId, reason, operator: operatorOf(context), bodyHash: hashOf({ proposalId, reason }), live }
+}
+
+function answerOf({ answer, isReplayed }: Answered) {
+  const headers = isReplayed ? { headers: { 'idempotent-replayed': 'true' } } : {}
+  return { status: answer.outcome === 'proposed' ? 202 : 200, body: answer, ...headers } as const
+}
+
+/**
+ * The closed cases are listed by when they were closed: one that was opened again has no place among them.
+ * @throws validation_error (400)
+ * @source rules#desk.31
+ */
+async function assertClosed({ database }: CaseNeeds, cursor: string | undefined): Promise<void> {
+  const last = cursor === undefined ? undefined : await readStoredCase(database, cursor)
+  if (last?.closedAt !== null) return
+  const message = 'the case that cursor names is open again; begin the list anew'
+  throw new Refusal('validation_error', { message, fields: [{ field: 'cursor', code: 'not_possible', message }] })
+}
+
+function filterOf(query: EndpointInput<typeof endpoints.listCases>['query']): Omit<CaseFilter, 'limit'> {
+  const { state = 'open', kind = null, operation_id = null, min_cents = null, max_cents = null, cursor = null } = query
+  const { opened_from, opened_before } = query
+  return {
+    isOpen: state === 'open',
+    kind,
+    operationId: operation_id,
+    openedFrom: opened_from === undefined ? null : instantOf(opened_from),
+    openedBefore: opened_before === undefined ? null : instantOf(opened_before),
+    minCents: min_cents,
+    maxCents: max_cents,
+    after: cursor,
+  }
+}
+
+/** What an operator names of the bank's; what is empty is not named. */
+function evidenceOf(named: { readonly [field in keyof Evidence]?: string | null | undefined }): Evidence {
+  return Object.fromEntries(Object.entries(named).filter(([, text]) => text))
+}

@@ -1,0 +1,316 @@
+import type { CaseStep, Document } from '../engine/operation.ts'
+import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
+import type { StoredCase } from './case.ts'
+
+/** Cases and what operators said of them, in SQL. What a decision books is the engine's. */
+
+/** A case with the operation that it is about. Amounts are centavos, instants epoch milliseconds. */
+export interface CaseRow {
+  readonly id: string
+  readonly kind: string
+  readonly reference: string
+  /** The most that it was ever told to be about; `null`: nobody told an amount. @source rules#desk.48 */
+  readonly amountCents: bigint | null
+  readonly openedAt: number
+  readonly closedAt: number | null
+  readonly operationId: string | null
+  /** Of the operation: all `null` where it is about none. */
+  readonly operationKind: string | null
+  readonly status: string | null
+  readonly externalId: string | null
+}
+
+/** What a list of cases can be narrowed to; what is `null` narrows nothing. */
+export interface CaseFilter {
+  readonly isOpen: boolean
+  readonly kind: string | null
+  readonly operationId: string | null
+  readonly openedFrom: number | null
+  readonly openedBefore: number | null
+  readonly minCents: number | null
+  readonly maxCents: number | null
+  /** The last one of the page before. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+const CASE = `c.id, c.kind, c.reference, c.amount_cents AS "amountCents", c.opened_at AS "openedAt", c.closed_at AS "closedAt",
+          c.operation_id AS "operationId", o.kind AS "operationKind", o.status, o.external_id AS "externalId"
+     FROM "case" c LEFT JOIN operation o ON o.id = c.operation_id`
+
+type ListParameters = [
+  kind: string | null,
+  operationId: string | null,
+  openedFrom: string | null,
+  openedBefore: string | null,
+  minCents: string | null,
+  maxCents: string | null,
+  after: string | null,
+  limit: number,
+]
+
+const NARROWED = `($1::text IS NULL OR c.kind = $1) AND ($2::uuid IS NULL OR c.operation_id = $2)
+      AND ($3::timestamptz IS NULL OR c.opened_at >= $3) AND ($4::timestamptz IS NULL OR c.opened_at < $4)
+      AND ($5::bigint IS NULL OR c.amount_cents >= $5) AND ($6::bigint IS NULL OR c.amount_cents <= $6)`
+
+/** Along `case_list_open`, or that of its kind. */
+const listOpen = statement<ListParameters, CaseRow>(
+  'cases.open_cases',
+  `SELECT ${CASE}
+    WHERE c.closed_at IS NULL AND ${NARROWED}
+      AND ($7::uuid IS NULL OR (c.opened_at, c.id) > (SELECT a.opened_at, a.id FROM "case" a WHERE a.id = $7))
+    ORDER BY c.opened_at, c.id LIMIT $8`,
+)
+
+/** Along `case_list_closed`, or that of its kind. After one that was opened again since the page is empty. */
+const listClosed = statement<ListParameters, CaseRow>(
+  'cases.closed_cases',
+  `SELECT ${CASE}
+    WHERE c.closed_at IS NOT NULL AND ${NARROWED}
+      AND ($7::uuid IS NULL OR (c.closed_at, c.id) < (SELECT a.closed_at, a.id FROM "case" a WHERE a.id = $7))
+    ORDER BY c.closed_at DESC, c.id DESC LIMIT $8`,
+)
+
+/** Open cases, the oldest first, or closed ones, last closed first. @source rules#desk.30, rules#desk.31 */
+export function listCases(queries: Queries, filter: CaseFilter): Promise<CaseRow[]> {
+  const { isOpen, kind, operationId, openedFrom, openedBefore, minCents, maxCents, after, limit } = filter
+  return queries.rows(isOpen ? listOpen : listClosed, [
+    kind,
+    operationId,
+    openedFrom === null ? null : instantParameter(openedFrom),
+    openedBefore === null ? null : instantParameter(openedBefore),
+    minCents === null ? null : String(minCents),
+    maxCents === null ? null : String(maxCents),
+    after,
+    limit,
+  ])
+}
+
+/** How many of each list of a timeline are shown at most. @source rules#desk.33 */
+export const SHOWN_MAX = 500
+
+/** A case with all that is known of its operation, of one snapshot. */
+export interface WholeCase extends CaseRow, Pick<StoredCase, 'facts' | 'rule' | 'version'> {
+  readonly valueCents: bigint | null
+  readonly feeCents: bigint | null
+  readonly correlationId: string | null
+  readonly detail: object | null
+  readonly madeBy: { readonly caller?: string; readonly address?: string } | null
+  readonly createdAt: number | null
+  readonly moves: readonly MoveRow[]
+  readonly events: readonly EventRow[]
+  readonly entries: readonly EntryRow[]
+  readonly notifications: readonly NotificationRow[]
+  readonly others: readonly OtherCase[]
+}
+
+/** A move as JSON has it: instants are text. */
+export interface MoveRow {
+  readonly version: number
+  readonly trigger: string
+  readonly from: string | null
+  readonly to: string
+  readonly facts: object
+  readonly evidence: object | null
+  readonly at: string
+}
+
+/** What the bank told, `body` in Base64. */
+export interface EventRow {
+  readonly id: string
+  readonly ordinal: number
+  readonly endpoint: string
+  readonly state: string
+  readonly outcome: string | null
+  readonly isProven: boolean
+  readonly body: string
+  readonly receivedAt: string
+}
+
+/** A posting that was made, with the journal it is of. */
+export interface EntryRow {
+  readonly account: string
+  readonly journal: string
+  readonly reference: string
+  readonly amountCents: number
+  readonly balanceAfterCents: number
+  readonly at: string
+}
+
+/** A notification with its deliveries. */
+export interface NotificationRow {
+  readonly id: string
+  readonly eventType: string
+  readonly status: string
+  readonly createdAt: string
+  readonly deliveries: readonly {
+    readonly url: string
+    readonly state: string
+    readonly attempts: number
+    readonly lastOutcome: string | null
+    readonly finishedAt: string | null
+  }[]
+}
+
+/** Another case of the same operation. */
+export interface OtherCase extends Omit<CaseRow, 'amountCents' | 'openedAt' | 'closedAt'> {
+  readonly amountCents: number | null
+  readonly openedAt: string
+  readonly closedAt: string | null
+}
+
+/** One more than is shown, as a list of JSON. */
+function some(rows: string): string {
+  return `(SELECT coalesce(json_agg(to_json(r)), '[]') FROM (${rows} LIMIT ${SHOWN_MAX + 1}) r)`
+}
+
+const MOVES = `SELECT m.version, m.trigger, m.from_status AS "from", m.to_status AS "to", m.facts, m.evidence, m.at
+       FROM move m WHERE m.operation_id = c.operation_id ORDER BY m.version`
+
+const EVENTS = `SELECT i.id, e.ordinal, i.endpoint, e.state, e.outcome, i.is_proven AS "isProven",
+            translate(encode(i.body, 'base64'), E'\\n', '') AS body, i.received_at AS "receivedAt"
+       FROM inbox_event e JOIN inbox i ON i.id = e.inbox_id
+      WHERE e.operation_id = c.operation_id ORDER BY i.received_at, i.id, e.ordinal`
+
+const ENTRIES = `SELECT a.code AS account, n.journal, n.reference, n.amount_cents AS "amountCents",
+            n.balance_after_cents AS "balanceAfterCents", n.at
+       FROM entry n JOIN account a ON a.id = n.account_id
+      WHERE n.operation_id = c.operation_id ORDER BY n.at, n.journal, n.reference, n.posting`
+
+const NOTIFICATIONS = `SELECT n.id, n.event_type AS "eventType", n.status, n.created_at AS "createdAt",
+            (SELECT coalesce(json_agg(json_build_object(
+                      'url', e.url, 'state', d.state, 'attempts', d.attempts, 'lastOutcome', d.last_outcome,
+                      'finishedAt', d.finished_at) ORDER BY d.created_at, d.id), '[]')
+               FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id
+              WHERE d.notification_id = n.id) AS deliveries
+       FROM notification n WHERE n.operation_id = c.operation_id ORDER BY n.created_at, n.id`
+
+const OTHERS = `SELECT x.id, x.kind, x.reference, x.amount_cents AS "amountCents", x.opened_at AS "openedAt",
+            x.closed_at AS "closedAt", x.operation_id AS "operationId", o.kind AS "operationKind", o.status,
+            o.external_id AS "externalId"
+       FROM "case" x WHERE x.operation_id = c.operation_id AND x.id <> c.id ORDER BY x.opened_at, x.id`
+
+const selectWhole = statement<[id: string], WholeCase>(
+  'cases.case',
+  `SELECT c.facts, coalesce(c.facts ->> 'rule', '') AS rule, c.version, o.value_cents AS "valueCents", o.fee_cents AS "feeCents", o.correlation_id AS "correlationId",
+          o.detail, o.facts -> 'madeBy' AS "madeBy", o.created_at AS "createdAt",
+          ${some(MOVES)} AS moves, ${some(EVENTS)} AS events, ${some(ENTRIES)} AS entries,
+          ${some(NOTIFICATIONS)} AS notifications, ${some(OTHERS)} AS others, ${CASE}
+    WHERE c.id = $1`,
+)
+
+/** A case with all that is known; `undefined` where there is none. @source rules#desk.32 */
+export async function readCase(queries: Queries, id: string): Promise<WholeCase | undefined> {
+  return (await queries.rows(selectWhole, [id]))[0]
+}
+
+const STORED = `SELECT id, kind, reference, coalesce(facts ->> 'rule', '') AS rule, facts, amount_cents AS "amountCents",
+          operation_id AS "operationId", closed_at AS "closedAt", version
+     FROM "case" WHERE id = $1`
+
+const selectCase = statement<[id: string], StoredCase>('cases.stored', STORED)
+
+// The row is held, so that of two proposals one sees the other.
+const lockCase = statement<[id: string], StoredCase>('cases.held', `${STORED} FOR NO KEY UPDATE`)
+
+/** A case; `undefined` where there is none. */
+export async function readStoredCase(queries: Queries, id: string): Promise<StoredCase | undefined> {
+  return (await queries.rows(selectCase, [id]))[0]
+}
+
+/** The same, held until the transaction ends. */
+export async function holdCase(queries: Queries, id: string): Promise<StoredCase | undefined> {
+  return (await queries.rows(lockCase, [id]))[0]
+}
+
+const closeCaseStatement = statement<[id: string, at: string]>(
+  'cases.close_case',
+  'UPDATE "case" SET closed_at = $2 WHERE id = $1 AND closed_at IS NULL',
+)
+
+/** Closes a case without an operation that is open. */
+export async function closeCase(queries: Queries, id: string, atMs: number): Promise<void> {
+  await queries.rows(closeCaseStatement, [id, instantParameter(atMs)])
+}
+
+/** A step as it is kept. */
+export interface StoredStep extends Omit<CaseStep, 'step' | 'idempotencyKey'> {
+  readonly step: 'decided' | 'proposed' | 'approved' | 'refused' | 'noted'
+  /** Epoch milliseconds. */
+  readonly at: number
+}
+
+const STEP = `SELECT id, case_id AS "caseId", step, proposal_id AS "proposalId", operator_id AS "operatorId",
+          operator_name AS "operatorName", content, case_version AS "caseVersion", amount_cents AS "amountCents",
+          body_hash AS "bodyHash", answer, at
+     FROM case_step`
+
+const selectSteps = statement<[caseId: string], StoredStep>(
+  'cases.steps',
+  `SELECT * FROM (${STEP} WHERE case_id = $1 ORDER BY at DESC, id DESC LIMIT 500) s ORDER BY at, id`,
+)
+
+/** What operators have said of a case last, in its order. */
+export function readSteps(queries: Queries, caseId: string): Promise<StoredStep[]> {
+  return queries.rows(selectSteps, [caseId])
+}
+
+const selectAnswered = statement<[idempotencyKey: string, since: string], StoredStep>(
+  'cases.answered',
+  `${STEP} WHERE idempotency_key = $1 AND at > $2 ORDER BY at DESC LIMIT 1`,
+)
+
+/** What the same `Idempotency-Key` made since a time. */
+export async function readAnswered(queries: Queries, key: string, sinceMs: number): Promise<StoredStep | undefined> {
+  return (await queries.rows(selectAnswered, [key, instantParameter(sinceMs)]))[0]
+}
+
+const insertStepStatement = statement<
+  [
+    id: string,
+    caseId: string,
+    step: string,
+    proposalId: string | null,
+    operatorId: string,
+    operatorName: string | null,
+    content: string,
+    caseVersion: string,
+    amountCents: string,
+    idempotencyKey: string | null,
+    bodyHash: Buffer,
+    answer: string,
+    at: string,
+  ],
+  { id: string }
+>(
+  'cases.insert_step',
+  `INSERT INTO case_step (id, case_id, step, proposal_id, operator_id, operator_name, content, case_version, amount_cents,
+                          idempotency_key, body_hash, answer, at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $11, $12::jsonb, $13)
+   ON CONFLICT DO NOTHING
+   RETURNING id`,
+)
+
+/** Keeps a proposal, or the end of one. @returns whether it was kept: a proposal ends once, and a key makes one step */
+export async function insertStep(
+  queries: Queries,
+  step: StoredStep & { readonly idempotencyKey: string | null },
+): Promise<boolean> {
+  const json = (document: Document) => JSON.stringify(document)
+  const rows = await queries.rows(insertStepStatement, [
+    step.id,
+    step.caseId,
+    step.step,
+    step.proposalId,
+    step.operatorId,
+    step.operatorName,
+    json(step.content),
+    step.caseVersion,
+    String(step.amountCents),
+    step.idempotencyKey,
+    step.bodyHash,
+    json(step.answer),
+    instantParameter(step.at),
+  ])
+  return rows.length === 1
+}

@@ -1,0 +1,379 @@
+import {
+  type AdjustmentStatus,
+  type CaseDecision,
+  type EvidenceField,
+  adjustment as machine,
+  Refusal,
+} from '@pixgate/spec'
+import { follow, type Step } from '../engine/follow.ts'
+import { openCaseIds } from '../engine/open-cases.ts'
+import {
+  type Decision,
+  type Document,
+  type MovementId,
+  mergeDecisions,
+  type Operation,
+  type State,
+} from '../engine/operation.ts'
+import { adjustmentOf } from '../operations/adjustment.ts'
+import type { MadeByFact } from '../operations/made-by.ts'
+import { sha256 } from '../platform/crypto.ts'
+import { assertNamed, assertOpen, exceedsSuspense, optionsBy, orderedBy } from './by-table.ts'
+import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase, HandedOver, StatementLines } from './case.ts'
+import { acceptedBy, notAccepted } from './without-operation.ts'
+
+/**
+ * Incoming money that nothing explains: an adjustment holds it in suspense. While it is `HELD` it claims no movement, so that an
+ * operation that turns out to be paid by it books it as its own; from the first decision on the movement is its own. Pure.
+ * @source rules#adjustment.held.1
+ */
+export type Held = Operation<'adjustment', HeldDetail, HeldFacts>
+
+/** The line of the bank’s statement that it is of. */
+export interface HeldDetail extends Document {
+  readonly reason: string
+  readonly about: string
+  readonly entry: string
+  readonly movementId: string
+  readonly endToEndId: string
+  /** Epoch milliseconds, the bank’s word. */
+  readonly occurredAt: number
+  /** The operation that had the movement booked until an operator took that back; absent: none had. */
+  readonly takenBackFrom?: string
+}
+
+/** What became of it. Of refunds and returns in the shape that charges have. */
+export interface HeldFacts extends MadeByFact {
+  /** Refunds under way to its payer, by their ids. */
+  readonly openRefunds?: Readonly<
+    Record<string, { readonly valueCents: number; readonly transactionId: string | null; readonly payment: string }>
+  >
+  /** What went back, by return id. */
+  readonly returns?: Readonly<
+    Record<
+      string,
+      {
+        readonly state: 'from_suspense'
+        readonly cents: number
+        readonly endToEndId: string
+        /** Absent: the bank gave it back by itself. */
+        readonly refundId?: string
+      }
+    >
+  >
+  /** How many refunds operators ordered of it, by its end-to-end id. */
+  readonly returnOrders?: Readonly<Record<string, number>>
+}
+
+/** A line of the bank’s statement. */
+export interface Line {
+  readonly kind: string
+  readonly movementId: string
+  readonly endToEndId: string
+  readonly valueCents: bigint
+  readonly occurredAt: number
+  readonly takenBackFrom?: string | undefined
+}
+
+/** Whether an operation is such an adjustment. */
+export function isHeld(operation: Operation | undefined): operation is Held {
+  return operation?.kind === 'adjustment' && typeof operation.detail.movementId === 'string'
+}
+
+/** What all adjustments about a line have in common. */
+export function aboutLine({ kind, movementId }: Pick<Line, 'kind' | 'movementId'>): string {
+  return `movement ${kind} ${movementId}`
+}
+
+/**
+ * Holds a line, and opens its case with these facts.
+ * @source rules#statement.6
+ */
+export function holding(line: Line, id: string, facts: Document): Decision<undefined> {
+  const { kind: entry, movementId, endToEndId, valueCents, occurredAt, takenBackFrom } = line
+  const about = aboutLine(line)
+  const create = adjustmentOf<HeldDetail>({
+    ...{ id, externalId: `${about} 1`, status: 'HELD', valueCents, correlationId: id, bodyHash: sha256(about) },
+    detail: {
+      reason: SHOWN,
+      about,
+      entry,
+      movementId,
+      endToEndId,
+      occurredAt,
+      ...(takenBackFrom && { takenBackFrom }),
+    },
+    madeBy: { caller: 'statement', address: '' },
+  })
+  return {
+    creates: [create],
+    journals: [{ operationId: id, kind: 'held_arrived', reference: movementId, amounts: { p: valueCents } }],
+    cases: [
+      {
+        operationId: id,
+        kind: 'unexplained_credit',
+        reference: `${entry} ${movementId}`,
+        facts: { ...facts, rule: 'adjustment.held.1' },
+      },
+    ],
+    outcome: undefined,
+  }
+}
+
+/** What the merchant reads beside an entry. */
+const SHOWN = 'Incoming money without an explanation'
+
+/** What is in suspense of it, also while it is being returned, centavos. */
+export function inSuspenseCents({ status, valueCents, facts }: Held): bigint {
+  if (status !== 'HELD' && status !== 'SUSPENDED') return 0n
+  return Object.values(facts.returns ?? {}).reduce((left, { cents }) => left - BigInt(cents), valueCents)
+}
+
+/** Whether an operation has booked its movement, and nobody took that back. */
+function isBookedElsewhere({ id, detail }: Held, state: Pick<State, 'movement'>): boolean {
+  const booked = state.movement(movementOf(detail))
+  return booked !== undefined && booked.operationId !== id && booked.operationId !== detail.takenBackFrom
+}
+
+/** The movement that it is. */
+function movementOf({ movementId }: Pick<HeldDetail, 'movementId'>): MovementId {
+  return { direction: 'in', id: movementId }
+}
+
+/** The part of it that refunds under way return, centavos. */
+export function underWayCents({ facts }: Held): bigint {
+  return Object.values(facts.openRefunds ?? {}).reduce((sum, { valueCents }) => sum + BigInt(valueCents), 0n)
+}
+
+/** What may be decided of it now, centavos. */
+function decidableCents(held: Held): bigint {
+  const left = inSuspenseCents(held) - underWayCents(held)
+  return left > 0n ? left : 0n
+}
+
+/** It is explained, and held no more; nothing where it was decided of meanwhile. @source rules#adjustment.held.2 */
+export function explained(held: Held, now: number): Decision<Held> {
+  return moved(
+    held,
+    'line.explained',
+    { amounts: { p: held.valueCents }, changes: () => ({ closes: caseIds(held) }) },
+    now,
+  )
+}
+
+/**
+ * The movement becomes its own, in suspense under its own id.
+ * @throws case_changed (409) an operation has booked it since
+ * @source rules#adjustment.held.4
+ */
+function claimed(held: Held, state: Pick<State, 'movement'>, now: number): Decision<Held> {
+  if (held.status !== 'HELD') return { outcome: held }
+  if (isBookedElsewhere(held, state)) throw new Refusal('case_changed')
+  const amounts = { p: held.valueCents }
+  const first = moved(held, 'line.claimed', { amounts }, now)
+  if (first.outcome.status === 'SUSPENDED') return first
+  return mergeDecisions(first, moved(first.outcome, 'line.claimed', { amounts }, now))
+}
+
+/** A return that the bank made of it. */
+interface TakenBack {
+  readonly returnId: string
+  readonly valueCents: bigint
+}
+
+/**
+ * The bank gave it back by itself, whole or in part. More than is in suspense is none of it.
+ * @returns as the outcome, whether it is
+ * @source rules#adjustment.held.8
+ */
+export function takenBack(
+  held: Held,
+  { returnId, valueCents }: TakenBack,
+  state: Pick<State, 'movement'>,
+  now: number,
+): Decision<boolean> {
+  const isOver = state.movement({ direction: 'out', id: returnId }) !== undefined
+  const isAnothers = held.status === 'HELD' && isBookedElsewhere(held, state)
+  if (isOver || isAnothers || valueCents > decidableCents(held)) return { outcome: false }
+  const own = claimed(held, state, now)
+  const { endToEndId } = held.detail
+  const returns = withReturn(own.outcome, returnId, { state: 'from_suspense', cents: Number(valueCents), endToEndId })
+  const step = { amounts: { p: valueCents }, changes: () => emptied(held, own.outcome, { returns }) }
+  return { ...mergeDecisions(own, moved(own.outcome, 'line.taken_back', step, now, returnId)), outcome: true }
+}
+
+/** What becomes of a refund of it. */
+export interface RefundOfHeld {
+  readonly on: 'refund.confirmed' | 'refund.released' | 'refund.named'
+  readonly refundId: string
+  readonly valueCents: bigint
+  readonly returnId?: string
+  readonly transactionId?: string
+}
+
+/** Counts what became of a refund of it. @source rules#adjustment.held.9 */
+export function refunded(held: Held, event: RefundOfHeld, now: number): Decision<Held> {
+  return moved(held, event.on, { changes: () => emptied(held, held, factsOfRefund(held, event)) }, now)
+}
+
+function factsOfRefund(
+  held: Held,
+  { on, refundId, valueCents, returnId = '', transactionId }: RefundOfHeld,
+): HeldFacts {
+  const { [refundId]: known, ...others } = held.facts.openRefunds ?? {}
+  const { endToEndId } = held.detail
+  if (on === 'refund.named') {
+    const named = {
+      valueCents: Number(valueCents),
+      payment: endToEndId,
+      ...known,
+      transactionId: transactionId ?? null,
+    }
+    return { openRefunds: { ...others, [refundId]: named } }
+  }
+  if (on === 'refund.released') return { openRefunds: others }
+  const returned = { state: 'from_suspense', cents: Number(valueCents), endToEndId, refundId } as const
+  return { openRefunds: others, returns: withReturn(held, returnId, returned) }
+}
+
+/** An operator orders that an amount of it goes back. */
+function factsOfReturnOrder({ facts, detail }: Held, refundId: string, valueCents: bigint): HeldFacts {
+  const { endToEndId: payment } = detail
+  return {
+    openRefunds: { ...facts.openRefunds, [refundId]: { valueCents: Number(valueCents), transactionId: null, payment } },
+    returnOrders: { ...facts.returnOrders, [payment]: (facts.returnOrders?.[payment] ?? 0) + 1 },
+  }
+}
+
+function withReturn(
+  { facts }: Held,
+  returnId: string,
+  returned: NonNullable<HeldFacts['returns']>[string],
+): NonNullable<HeldFacts['returns']> {
+  return { ...facts.returns, [returnId]: returned }
+}
+
+/** The case closes when nothing is left in suspense. @param known with its open cases */
+function emptied(known: Held, held: Held, facts: HeldFacts) {
+  const isEmpty = inSuspenseCents({ ...held, facts: { ...held.facts, ...facts } }) === 0n
+  return { facts, ...(isEmpty ? { closes: caseIds(known) } : {}) }
+}
+
+function caseIds(held: Held): readonly string[] {
+  return openCaseIds(held, ({ kind }) => kind === 'unexplained_credit')
+}
+
+type Trigger = (typeof machine)['triggers'][number]
+
+function holds({ detail }: Held, guard: string): boolean {
+  return guard === 'its movement was taken back' && detail.takenBackFrom !== undefined
+}
+
+/** Where the table has no row for it nothing happens. */
+function moved(
+  held: Held,
+  on: Trigger,
+  step: Pick<Step<Held, Trigger, string, Held>, 'amounts' | 'changes'>,
+  now: number,
+  reference = held.detail.movementId,
+): Decision<Held> {
+  return follow(
+    machine,
+    held as Held & { readonly status: AdjustmentStatus },
+    { ...step, on, holds: (guard) => holds(held, guard), reference, outcome: (after: Held) => after },
+    now,
+  )
+}
+
+/** Makes what decides. @param lines hands lines of the bank’s statement over to operations */
+export function createHeldDecider(lines: StatementLines): CaseDecider<Held> {
+  return {
+    options: (held, openCase) => {
+      const maxCents = decidableCents(held)
+      // Whatever does not hand it over makes it the adjustment’s own first.
+      const standings = held.status === 'HELD' ? [held, { ...held, status: 'SUSPENDED' as const }] : [held]
+      return standings
+        .flatMap((standing) =>
+          optionsBy(machine, standing, openCase, (_, guard) => holdsForDecision(held, guard), needsOf),
+        )
+        .map((option) => (option.needs.includes('amountCents') ? { ...option, maxCents } : option))
+    },
+    handOver: async (held, _, order) => (order.decision === 'book' ? handedTo(lines, held, order) : undefined),
+    looks: (held, _openCase, _order, handed) => {
+      const own = movementOf(held.detail)
+      if (!handed) return { reads: [held.id], movements: [own] }
+      const { decide: _decide, reads, movements = [], ...others } = handed
+      const besides = movements.filter(({ direction, id }) => direction !== own.direction || id !== own.id)
+      return { ...others, reads: [held.id, ...reads], movements: [own, ...besides] }
+    },
+    decide: (held, openCase, order, state, nowMs, handed) => {
+      assertOpen(held, openCase)
+      assertNamed(order, needsOf(order.decision))
+      if (order.decision !== 'book') return decideOwn(held, openCase, order, state, nowMs)
+      if (handed === undefined || isBookedElsewhere(held, state)) throw new Refusal('case_changed')
+      const own = ordered(held, openCase, order, held.valueCents, nowMs)
+      return mergeDecisions(acceptedBy(handed, { direction: 'in', ...held.detail }, state, nowMs), own)
+    },
+  }
+}
+
+/** What of the bank's an operator must name. */
+function needsOf(decision: CaseDecision): readonly EvidenceField[] {
+  if (decision === 'return_to_payer') return ['amountCents']
+  return decision === 'book' ? ['operationId'] : []
+}
+
+function holdsForDecision(held: Held, guard: string): boolean {
+  if (guard === 'a return of it is under way') return underWayCents(held) > 0n
+  return guard === 'it is no payment' && held.detail.entry !== 'PAYMENT_RECEIVED'
+}
+
+/** The operation that takes it, as a command. @throws validation_error (400) it takes no such line */
+async function handedTo(lines: StatementLines, { detail }: Held, order: CaseOrder): Promise<HandedOver> {
+  assertNamed(order, needsOf(order.decision))
+  const { operationId = '' } = order
+  const line = { kind: detail.entry, direction: 'in', movementId: detail.movementId } as const
+  const handed = (await lines.accepts(detail.entry, operationId)) ? await lines.command(line, operationId) : undefined
+  if (handed) return handed
+  throw notAccepted('the operation is of another kind, or does not exist')
+}
+
+/** What an operator decides of the money itself: its movement becomes its own with the first such decision. */
+function decideOwn(
+  held: Held,
+  openCase: DecidableCase,
+  order: CaseOrder,
+  state: State,
+  nowMs: number,
+): Decision<CaseOutcome<Held>> {
+  const own = claimed(held, state, nowMs)
+  const left = decidableCents(held)
+  const cents = order.amountCents ?? left
+  if (cents > left) throw exceedsSuspense(left)
+  return mergeDecisions(own, ordered(own.outcome, openCase, order, cents, nowMs))
+}
+
+function ordered(
+  held: Held,
+  openCase: DecidableCase,
+  order: CaseOrder,
+  p: bigint,
+  nowMs: number,
+): Decision<CaseOutcome<Held>> {
+  const isReturn = order.decision === 'return_to_payer'
+  const decision: Decision<Held> = orderedBy(
+    machine,
+    held,
+    openCase,
+    order,
+    {
+      holds: (guard) => holdsForDecision(held, guard),
+      changes: () => (isReturn ? { facts: factsOfReturnOrder(held, order.newId, p) } : {}),
+      amounts: { p },
+      reference: held.detail.movementId,
+      isLeftOpen: isReturn,
+    },
+    nowMs,
+  )
+  return { ...decision, outcome: { operation: decision.outcome } }
+}

@@ -1,0 +1,214 @@
+import {
+  type AccountCode,
+  caseKind,
+  type getCase,
+  type JournalKind,
+  type JournalTemplate,
+  journals,
+  type listCases,
+} from '@pixgate/spec'
+import type { Static } from 'typebox'
+import type { Operation } from '../engine/operation.ts'
+import { pendingProposals, type Standing, whySecondPerson } from './approval.ts'
+import type { CaseOption } from './case.ts'
+import type { Deciders } from './decide.ts'
+import {
+  type CaseRow,
+  type EntryRow,
+  type MoveRow,
+  type OtherCase,
+  SHOWN_MAX,
+  type StoredStep,
+  type WholeCase,
+} from './store.ts'
+import { atStakeCents, type EventSubject, optionsOf, type ReadCase } from './without-operation.ts'
+
+/** How a case is shown: in a list, and whole with what can be decided, what was said, and all that is known of its operation. Pure. */
+
+type View = Static<(typeof getCase)['responses'][200]['schema']>
+type Timeline = NonNullable<View['timeline']>
+
+/** A case as a list shows it. */
+export type CaseSummary = Static<(typeof listCases)['responses'][200]['schema']>['data'][number]
+
+/** A case in short, with what it means. @source rules#desk.30 */
+export function summaryOf(row: CaseRow): CaseSummary {
+  const { id, kind, reference, amountCents, openedAt, closedAt, operationId, operationKind, status, externalId } = row
+  return {
+    id,
+    kind,
+    state: closedAt === null ? 'open' : 'closed',
+    meaning: caseKind(kind)?.meaning ?? UNKNOWN,
+    reference,
+    amountCents: amountCents === null ? null : Number(amountCents),
+    operation:
+      operationId === null || operationKind === null
+        ? null
+        : {
+            id: operationId,
+            kind: operationKind as NonNullable<CaseSummary['operation']>['kind'],
+            status: status ?? '',
+            externalId: externalId ?? '',
+          },
+    openedAt: new Date(openedAt).toISOString(),
+    closedAt: closedAt === null ? null : new Date(closedAt).toISOString(),
+  }
+}
+
+/** A later version, whose process runs beside this one, may know more kinds. */
+const UNKNOWN = 'This version does not know this kind of case; what was reported stands in its facts.'
+
+/** The same of another case of its operation. */
+function summaryOfOther(other: OtherCase): CaseSummary {
+  const { amountCents, openedAt, closedAt } = other
+  return summaryOf({
+    ...other,
+    amountCents: amountCents === null ? null : BigInt(amountCents),
+    openedAt: Date.parse(openedAt),
+    closedAt: closedAt === null ? null : Date.parse(closedAt),
+  })
+}
+
+/**
+ * The decisions that the table has for a case, and why one cannot be made now. What each would do its dry run tells.
+ * @source rules#desk.34
+ */
+export function optionsByTable(
+  whole: WholeCase,
+  operation: Operation,
+  deciders: Deciders,
+  nowMs: number,
+  approvalFromCents: number,
+): View['options'] {
+  const decider = deciders[operation.kind]
+  if (!decider || whole.closedAt !== null) return []
+  return decider.options(operation, whole, nowMs).map((option) => {
+    // What is closed counts with what was told of it; what books something with no more than that, or its operation.
+    const cents = option.decision === 'close' ? whole.amountCents : (whole.amountCents ?? operation.valueCents)
+    return optionView(option, option.decision === 'ask_again' ? 0n : cents, approvalFromCents)
+  })
+}
+
+/** The same for a case without an operation. @source rules#desk.50 */
+export function optionsWithoutOperation(read: ReadCase, approvalFromCents: number): View['options'] {
+  return optionsOf(read).map((option) => optionView(option, atStakeCents(read, option.decision), approvalFromCents))
+}
+
+function optionView(
+  { decision, says: meaning, needs, maxCents, isOffered, because }: CaseOption,
+  cents: bigint | null,
+  approvalFromCents: number,
+): View['options'][number] {
+  const amountCents = cents === null ? null : Number(cents)
+  const needsSecondPerson = whySecondPerson(decision, amountCents, approvalFromCents) !== null
+  const most = maxCents === undefined ? null : Number(maxCents)
+  return { decision, meaning, needs: [...needs], maxCents: most, isOffered, whyNot: [...because], needsSecondPerson }
+}
+
+/** What operators have said of a case. @source rules#desk.38, rules#desk.42 */
+export function stepViews(steps: readonly StoredStep[], standing: Standing): View['steps'] {
+  const pending = pendingProposals(steps, standing)
+  return steps.map((step) => ({
+    id: step.id,
+    step: step.step,
+    proposalId: step.proposalId,
+    by: { id: step.operatorId, name: step.operatorName },
+    order: step.content,
+    amountCents: Number(step.amountCents),
+    isOpen: pending.get(step.id) === null,
+    whyVoid: pending.get(step.id) ?? null,
+    at: new Date(step.at).toISOString(),
+  }))
+}
+
+/** The event that a case is about, with its bytes. @source rules#desk.57 */
+export function eventView(event: EventSubject): View['event'] {
+  const { inboxId: id, ordinal, endpoint, state, outcome, body, receivedAt } = event
+  const bytes = body === null ? null : body.toString('base64')
+  return { id, ordinal, endpoint, state, outcome, body: bytes, receivedAt: new Date(receivedAt).toISOString() }
+}
+
+/** The timeline of a case's operation; `null` where it is about none. @source rules#desk.32, rules#desk.33 */
+export function timelineOf(whole: WholeCase): Timeline | null {
+  if (whole.operationKind === null) return null
+  const { moves, events, entries, notifications, others } = whole
+  const lists = { moves, events, entries, notifications, otherCases: others }
+  const shown = <Row>(rows: readonly Row[]) => rows.slice(0, SHOWN_MAX)
+  return {
+    request: requestOf(whole),
+    moves: shown(moves).map((move) => ({ ...move, at: instantOf(move.at) })),
+    calls: callsOf(shown(moves)),
+    events: shown(events).map((event) => ({ ...event, receivedAt: instantOf(event.receivedAt) })),
+    journals: journalsOf(shown(entries), whole.operationId ?? ''),
+    notifications: shown(notifications).map(({ deliveries, createdAt, ...notification }) => ({
+      ...notification,
+      createdAt: instantOf(createdAt),
+      deliveries: deliveries.map(({ finishedAt, ...delivery }) => ({
+        ...delivery,
+        finishedAt: finishedAt === null ? null : instantOf(finishedAt),
+      })),
+    })),
+    otherCases: shown(others).map(summaryOfOther),
+    truncated: Object.entries(lists).flatMap(([name, rows]) => (rows.length > SHOWN_MAX ? [name] : [])),
+  }
+}
+
+function requestOf({ valueCents, feeCents, correlationId, detail, madeBy, createdAt }: WholeCase): Timeline['request'] {
+  return {
+    valueCents: Number(valueCents),
+    feeCents: Number(feeCents),
+    correlationId: correlationId ?? '',
+    apiKeyId: madeBy?.caller ?? null,
+    address: madeBy?.address ?? null,
+    detail,
+    createdAt: new Date(createdAt ?? 0).toISOString(),
+  }
+}
+
+/** What begins so came from a call to the bank, or from what the bank reported. */
+const OF_THE_BANK = /^(?:send|charge|partner|return|refund)\./
+
+/** What begins so states money that moved, or is said not to have. */
+const OF_MONEY = /^(?:partner|return)\.|\.(?:confirmed|taken|rejected|contradicted)$/
+
+/** Those that state money or contradict, by their moves; the others are counted. */
+function callsOf(moves: readonly MoveRow[]): Timeline['calls'] {
+  const ofTheBank = moves.filter(({ trigger }) => OF_THE_BANK.test(trigger))
+  const isStated = ({ trigger, evidence }: MoveRow) => evidence !== null || OF_MONEY.test(trigger)
+  const counted = Map.groupBy(
+    ofTheBank.filter((move) => !isStated(move)),
+    ({ trigger }) => trigger,
+  )
+  return {
+    stated: ofTheBank.filter(isStated).map(({ version }) => version),
+    counted: [...counted].map(([trigger, { length: count }]) => ({ trigger, count })),
+  }
+}
+
+/** Postings, by the journals they are of. */
+function journalsOf(entries: readonly EntryRow[], operationId: string): Timeline['journals'] {
+  const grouped = Map.groupBy(entries, ({ journal, reference, at }) => `${at} ${journal} ${reference}`)
+  return [...grouped.values()].flatMap((postings) => {
+    const [first] = postings
+    if (!first) return []
+    const { journal, reference, at } = first
+    const template: JournalTemplate | undefined = journals[journal as JournalKind]
+    return {
+      operationId,
+      journal,
+      meaning: template?.meaning ?? null,
+      reference,
+      entries: postings.map(({ account, amountCents, balanceAfterCents }) => ({
+        account: account as AccountCode,
+        amountCents,
+        balanceAfterCents,
+      })),
+      at: instantOf(at),
+    }
+  })
+}
+
+/** The instant that JSON of the database has, as an answer shows it. */
+function instantOf(text: string): string {
+  return new Date(text).toISOString()
+}

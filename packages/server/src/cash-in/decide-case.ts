@@ -1,0 +1,435 @@
+import {
+  type CaseDecision,
+  type EvidenceField,
+  type GuardOf,
+  cashIn as machine,
+  min,
+  nanosecondText,
+  Refusal,
+} from '@pixgate/spec'
+import {
+  assertNamed,
+  assertOpen,
+  endedBy,
+  evidenceOfOrder,
+  exceedsSuspense,
+  isKeptInDoubt,
+  notDecidable,
+  optionsBy,
+  orderedBy,
+} from '../cases/by-table.ts'
+import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
+import { type Changes, follow, type Target } from '../engine/follow.ts'
+import { notificationOf } from '../engine/notification.ts'
+import { type Decision, type Document, mergeDecisions, type Notification, type State } from '../engine/operation.ts'
+import { reasonOf } from '../engine/reason.ts'
+import { own } from '../platform/own.ts'
+import { type CashIn, type CashInFacts, isCashIn, isOver } from './cash-in.ts'
+import { withWork } from './facts.ts'
+import { reportedPaymentsFact } from './reported.ts'
+import {
+  explanationsOf,
+  factsOfReturnOrder,
+  hasGoneBack,
+  isKnownReturn,
+  paidCents,
+  paidFeeCents,
+  refundableCents,
+  returningCents,
+  suspendedCents,
+  UNNAMED,
+  withReturn,
+} from './returns.ts'
+import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
+
+/** What an operator's decision on a case of a cash-in does. Pure: the table in the spec says which there are. */
+
+type Guard = GuardOf<typeof machine>
+
+interface Given {
+  readonly cashIn: CashIn
+  readonly openCase: DecidableCase
+  /** The movement that the operator names is booked somewhere. */
+  readonly isKnown: boolean
+  /** A payment of the charge is being credited. */
+  readonly isAccepting?: boolean | undefined
+  readonly nowMs: number
+}
+
+/** Which payment went back is unclear. */
+const UNATTRIBUTED = 'cash-in.refunds.9'
+
+/** The bank gave no answer. */
+const MISSING = 'cash-in.unknown.7'
+
+/** What came after the end, what is booked as it was reported, and a return without an id. */
+const SETTLED: ReadonlySet<string> = new Set(['cash-in.failed.1', 'cash-in.paid.2', 'cash-in.refunds.5', UNNAMED])
+
+/** What the conditions of decisions mean. */
+const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
+  'another case is open': ({ cashIn, openCase, isAccepting }) => isDoubtKept(cashIn, openCase.id, isAccepting),
+  'money that arrived is in suspense': ({ cashIn, openCase }) => suspendedArrival(cashIn, openCase.reference) > 0n,
+  'money that left is in suspense': ({ cashIn, openCase }) => suspendedDeparture(cashIn, openCase.reference) > 0n,
+  'its movement is known': ({ isKnown }) => isKnown,
+  'the merchant has a payment of it': ({ cashIn }) => cashIn.endToEndId !== null,
+  'all of the payment is in suspense': ({ cashIn, openCase: { reference } }) =>
+    suspendedArrival(cashIn, reference) > 0n &&
+    suspendedArrival(cashIn, reference) === BigInt(cashIn.facts.payments?.[reference] ?? 0),
+  'a return of it is under way': ({ cashIn, openCase }) => returningCents(cashIn, openCase.reference) > 0n,
+  'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
+  'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
+  'its answer is missing': ({ openCase }) => openCase.rule === MISSING,
+  'a payment is credited': ({ cashIn }) => cashIn.endToEndId !== null,
+  'part of it went back, or may': ({ cashIn }) => isPartGone(cashIn),
+  'its failure is known': ({ cashIn: { facts } }) => facts.failureCode !== undefined,
+  'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
+}
+
+/** Not all that arrived by its payment is the merchant's now, or is sure to be. */
+function isPartGone(cashIn: CashIn): boolean {
+  const { endToEndId, facts } = cashIn
+  const credited = paidCents(cashIn)
+  const isWhole = endToEndId !== null && facts.payments?.[endToEndId] === Number(credited)
+  return !isWhole || refundableCents(cashIn) !== credited
+}
+
+function holdsFor(given: Given, guard: Guard): boolean {
+  return GUARDS[guard]?.(given) ?? false
+}
+
+/** Money in suspense beside a payment that is credited casts no doubt. */
+function isDoubtKept(cashIn: CashIn, decided: string, isAccepting = cashIn.endToEndId !== null): boolean {
+  const casting = cashIn.openCases?.filter(({ reference }) => !(isAccepting && suspendedCents(cashIn, reference) > 0n))
+  return isKeptInDoubt(machine, { ...cashIn, openCases: casting ?? [] }, decided)
+}
+
+/** Decides the cases of cash-ins. */
+export const cashInDecider: CaseDecider<CashIn> = {
+  options: (cashIn, openCase, nowMs) => {
+    const given = { cashIn, openCase, isKnown: false, nowMs }
+    const maxCents = suspendedArrival(cashIn, openCase.reference)
+    return optionsBy(
+      machine,
+      cashIn,
+      openCase,
+      (_, guard) => holdsFor(given, guard as Guard),
+      (decision) => needsOf(cashIn, openCase, decision),
+    ).map((option) => (option.needs.includes('amountCents') ? { ...option, maxCents } : option))
+  },
+  looks: (cashIn, _, { evidence: { returnId }, operationId }) => ({
+    reads: [cashIn.id, ...(operationId === undefined ? [] : [operationId])],
+    movements: returnId === undefined ? [] : [{ direction: 'out', id: returnId }],
+  }),
+  decide: (cashIn, openCase, order, state, nowMs) => {
+    assertOpen(cashIn, openCase)
+    assertNamed(order, needsOf(cashIn, openCase, order.decision))
+    const decision = decideCase(cashIn, openCase, order, state, nowMs)
+    return order.decision === 'book' && order.operationId !== undefined
+      ? mergeDecisions(receivedBy(cashIn, openCase, order, state, nowMs), decision)
+      : decision
+  },
+}
+
+/** What of the bank's an operator must name. */
+function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
+  if (decision === 'accept' || decision === 'return_to_payer') return ['amountCents']
+  if (decision === 'book') return openCase.kind === 'return_unexplained' ? [] : ['operationId']
+  const isProof = (decision === 'debit' || decision === 'write_off') && openCase.rule === UNNAMED
+  return isProof && suspendedDeparture(cashIn, openCase.reference) > 0n ? ['returnId'] : []
+}
+
+/**
+ * Whether the return that an operator names is known already; that it has the id of its own case proves nothing either way.
+ * @source rules#desk.15
+ */
+function isReturnKnown(
+  cashIn: CashIn,
+  { rule, reference }: DecidableCase,
+  returnId: string | undefined,
+  state: State,
+): boolean {
+  if (returnId === undefined || (rule === UNATTRIBUTED && returnId === reference)) return false
+  return isKnownReturn(cashIn, returnId) || state.movement({ direction: 'out', id: returnId }) !== undefined
+}
+
+function decideCase(
+  cashIn: CashIn,
+  openCase: DecidableCase,
+  order: CaseOrder,
+  state: State,
+  nowMs: number,
+): Decision<CaseOutcome<CashIn>> {
+  const { returnId } = order.evidence
+  const isAccepting = order.decision === 'accept' || undefined
+  const given = { cashIn, openCase, isKnown: isReturnKnown(cashIn, openCase, returnId, state), isAccepting, nowMs }
+  const [arrived, left] = [suspendedArrival(cashIn, openCase.reference), suspendedDeparture(cashIn, openCase.reference)]
+  const p = order.amountCents ?? (arrived > 0n ? arrived : left)
+  if (arrived > 0n && p > arrived) throw exceedsSuspense(arrived)
+  const decision = orderedBy(
+    machine,
+    cashIn,
+    openCase,
+    order,
+    {
+      holds: (guard) => holdsFor(given, guard),
+      changes: (row) => changesByDecision(cashIn, openCase, order, row, nowMs),
+      amounts: { p, r: p, f: min(cashIn.feeCents, p), d: min(state.balance('available'), p), h: 0n },
+      reference: openCase.reference,
+      notification: () =>
+        decisionNotification(withAmount(cashIn, order), 'PAID', openCase.reference, openCase.facts, nowMs),
+      isLeftOpen:
+        order.decision === 'return_to_payer' ||
+        (order.decision === 'accept' && p < suspendedCents(cashIn, openCase.reference)),
+    },
+    nowMs,
+  )
+  return endedBy(machine, openCase, decision, (after) => ending(after, openCase, nowMs), nowMs)
+}
+
+/** With what is accepted as its payment. */
+function withAmount(cashIn: CashIn, { amountCents }: CaseOrder): CashIn {
+  return amountCents === undefined
+    ? cashIn
+    : { ...cashIn, facts: { ...cashIn.facts, acceptedCents: Number(amountCents) } }
+}
+
+/** What the row of the end of a doubt is looked up with. */
+function ending(cashIn: CashIn, openCase: DecidableCase, nowMs: number) {
+  return {
+    holds: (guard: Guard) => holdsFor({ cashIn, openCase, isKnown: false, nowMs }, guard),
+    changes: (row: Target<CashIn>) => changesByEnd(cashIn, row, nowMs),
+    notification: () => decisionNotification(cashIn, 'FAILED', null, {}, nowMs),
+  }
+}
+
+/**
+ * The end of a doubt where cases closed by themselves, as nothing is in suspense for them any more.
+ * @source rules#cash-in.desk.15
+ */
+export function endOfDoubt(cashIn: CashIn, closed: readonly string[], nowMs: number): Decision<CashIn> {
+  const openCases = cashIn.openCases?.filter(({ id }) => !closed.includes(id)) ?? []
+  const after = { ...cashIn, openCases }
+  if (reasonOf(after) === null) return { outcome: after }
+  const ended = { id: '', kind: '', reference: '', rule: '', facts: {} }
+  const step = { on: 'doubt.decided', reference: '', outcome: (one: CashIn) => one } as const
+  return follow(machine, after, { ...ending(after, ended, nowMs), ...step }, nowMs)
+}
+
+/** What takes a credit back. */
+export interface ReversalOrder {
+  readonly caseId: string
+  readonly operator: string
+  readonly reason: string
+}
+
+/**
+ * An operator takes a credit back that the bank does not have.
+ * @throws not_possible_in_state (409) it is none of a whole payment that is the merchant's
+ * @source rules#cash-in.desk.16
+ */
+export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: State, nowMs: number): Decision<CashIn> {
+  const { endToEndId } = cashIn
+  const cents = paidCents(cashIn)
+  const f = min(cashIn.feeCents, cents)
+  const isPart = isPartGone(cashIn)
+  const ended = {
+    failureCode: 'reversed_by_operator',
+    failureReason: null,
+    reversed: { [endToEndId ?? '']: Number(cents) },
+  }
+  const decision: Decision<CashIn | undefined> = follow(
+    machine,
+    cashIn,
+    {
+      on: 'operator.reversed',
+      holds: (guard) => guard === 'part of it went back, or may' && isPart,
+      changes: (row) => withWork(cashIn, { facts: ended }, row, nowMs),
+      amounts: { v: cents, f, d: min(state.balance('available'), cents - f) },
+      reference: endToEndId ?? '',
+      notification: () => decisionNotification(cashIn, 'FAILED', null, {}, nowMs),
+      outcome: (after, isApplied) => (isApplied ? after : undefined),
+    },
+    nowMs,
+  )
+  if (!decision.outcome) {
+    const message = isPart ? machine.guards['part of it went back, or may'] : 'no credit of it can be taken back now'
+    throw new Refusal('not_possible_in_state', {
+      message,
+      fields: [{ field: 'decision', code: 'not_possible', message }],
+    })
+  }
+  const moves = decision.moves?.map((move) => ({ ...move, evidence: { ...order } })) ?? []
+  return { ...decision, outcome: decision.outcome, moves, exact: ['available', 'receivable'] }
+}
+
+/** The other charge is paid by what was in suspense here. @source rules#desk.6 */
+function receivedBy(
+  source: CashIn,
+  openCase: DecidableCase,
+  order: CaseOrder,
+  state: State,
+  nowMs: number,
+): Decision<CashIn | undefined> {
+  const target = state.operation(order.operationId ?? '')
+  const received: Received = {
+    endToEndId: openCase.reference,
+    from: source.id,
+    cents: suspendedArrival(source, openCase.reference),
+    facts: openCase.facts,
+  }
+  if (!isCashIn(target) || target.id === source.id) throw notDecidable(order, openCase)
+  const decision: Decision<CashIn | undefined> = follow(
+    machine,
+    target,
+    {
+      on: 'operator.received',
+      holds: (guard) =>
+        guard === 'amount differs'
+          ? received.cents !== target.valueCents
+          : guard === 'payment is a second one' && Object.keys(target.facts.payments ?? {}).length > 0,
+      changes: (row) => changesByReceipt(target, received, row, nowMs),
+      amounts: { v: target.valueCents, f: target.feeCents },
+      reference: received.endToEndId,
+      notification: () => decisionNotification(target, 'PAID', received.endToEndId, received.facts, nowMs),
+      outcome: (after, isApplied) => (isApplied ? after : undefined),
+    },
+    nowMs,
+  )
+  if (!decision.outcome) throw notDecidable(order, openCase)
+  const evidence = { ...evidenceOfOrder(order), from: source.id }
+  return { ...decision, moves: decision.moves?.map((move) => ({ ...move, evidence })) ?? [] }
+}
+
+/** What becomes known of a cash-in by an operator's decision. Pure. */
+
+/** What a decision on a case changes besides the status. */
+function changesByDecision(
+  cashIn: CashIn,
+  openCase: DecidableCase,
+  order: CaseOrder,
+  row: Target<CashIn>,
+  nowMs: number,
+): Changes {
+  return withWork(cashIn, learnedBy(cashIn, openCase, order, row, nowMs), row, nowMs)
+}
+
+/** What the end of a doubt changes besides the status. */
+function changesByEnd(cashIn: CashIn, row: Target<CashIn>, nowMs: number): Changes {
+  const isNewFailure = row.to === 'FAILED' && cashIn.facts.failureCode === undefined
+  const failureCode = hasGoneBack(cashIn) ? 'returned_to_payer' : 'decided_by_operator'
+  const failure = isNewFailure ? { failureCode, failureReason: null } : {}
+  return withWork(cashIn, { facts: { ...failure, unknownSince: null } }, row, nowMs)
+}
+
+/** What a charge learns of the payment that an operator attributes to it. */
+function changesByReceipt(
+  cashIn: CashIn,
+  { endToEndId, cents, from, facts }: Received,
+  row: Target<CashIn>,
+  nowMs: number,
+): Changes {
+  const payments = { ...cashIn.facts.payments, [endToEndId]: Number(cents) }
+  const paid = { payments, receivedFrom: from, ...paidFacts(facts.occurredAt, nowMs) }
+  return withWork(cashIn, { endToEndId, facts: paid }, row, nowMs)
+}
+
+function learnedBy(
+  cashIn: CashIn,
+  { reference, kind, facts: told }: DecidableCase,
+  { evidence, decision, amountCents, newId }: CaseOrder,
+  row: Target<CashIn>,
+  nowMs: number,
+): Changes {
+  if (decision === 'return_to_payer') {
+    return { facts: factsOfReturnOrder(cashIn, reference, newId, amountCents ?? 0n) }
+  }
+  switch (row.posts) {
+    case 'suspense_credited': {
+      const accepted = amountCents === cashIn.valueCents ? {} : { acceptedCents: Number(amountCents) }
+      return { endToEndId: reference, facts: { ...paidFacts(told.occurredAt, nowMs), ...accepted } }
+    }
+    case 'arrival_handed_over':
+    case 'arrival_written_off':
+      return { facts: arrivalDecided(cashIn, reference) }
+    case 'left_written_off':
+    case 'return_debited':
+      return { facts: departureDecided(cashIn, reference, evidence.returnId, row.posts === 'return_debited') }
+    default:
+      return { facts: learnedOf(cashIn, { kind, reference }, decision, row, nowMs) }
+  }
+}
+
+/** What a decision teaches that books nothing. */
+function learnedOf(
+  cashIn: CashIn,
+  { kind, reference }: Pick<DecidableCase, 'kind' | 'reference'>,
+  decision: CaseOrder['decision'],
+  row: Target<CashIn>,
+  nowMs: number,
+): CashInFacts {
+  const known = own(cashIn.facts.returns, reference)
+  if (decision === 'book' && known?.state === 'in_doubt') {
+    const answered = [...known.answered, ...explanationsOf(cashIn, known)]
+    return withReturn(cashIn, reference, { ...known, answered })
+  }
+  if (row.asks) return row.to === 'PENDING' ? { unknownSince: null } : {}
+  if (kind === 'payment_unconfirmed') return reportedPaymentsFact({})
+  return row.to === 'EXPIRED' ? { expiredAt: nowMs, unknownSince: null } : {}
+}
+
+function paidFacts(occurredAt: unknown, nowMs: number): CashInFacts {
+  const paidAt = typeof occurredAt === 'number' ? occurredAt : nowMs
+  return { paidAt, payerName: null, payerDocument: null, payerIspb: null, unknownSince: null }
+}
+
+function arrivalDecided(cashIn: CashIn, reference: string): CashInFacts {
+  const cents = Number(suspendedArrival(cashIn, reference))
+  return { decidedPayments: { ...cashIn.facts.decidedPayments, [reference]: cents } }
+}
+
+/** A return that was reported without its id is known by the one that the operator names, too. */
+function departureDecided(
+  cashIn: CashIn,
+  reference: string,
+  returnId: string | undefined,
+  isDebited: boolean,
+): CashInFacts {
+  const cents = Number(suspendedDeparture(cashIn, reference))
+  const isNewName = returnId !== undefined && !isKnownReturn(cashIn, returnId)
+  return {
+    returns: {
+      ...cashIn.facts.returns,
+      [reference]: { state: 'decided', cents, isDebited },
+      ...(isNewName ? { [returnId]: { state: 'alias', cents } } : {}),
+    },
+  }
+}
+
+/**
+ * What the merchant is told of a cash-in that an operator ended: the same as of the bank's word.
+ * @param facts of the case that was decided
+ * @param nowMs when it was decided
+ * @source rules#desk.8
+ */
+function decisionNotification(
+  cashIn: CashIn,
+  status: 'PAID' | 'FAILED',
+  endToEndId: string | null,
+  facts: Document,
+  nowMs: number,
+): Omit<Notification, 'operationId'> {
+  const occurredAt = typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs
+  return notificationOf('pix_cash_in', {
+    id: cashIn.id,
+    correlation_id: cashIn.correlationId,
+    external_id: cashIn.externalId,
+    transaction_id: cashIn.transactionId,
+    status,
+    value_cents: Number(paidCents(cashIn)),
+    end_to_end_id: endToEndId,
+    payer_name: null,
+    fee_amount_cents: status === 'PAID' ? Number(paidFeeCents(cashIn)) : 0,
+    confirmed_at: nanosecondText(occurredAt),
+    created_at: nanosecondText(cashIn.createdAt),
+  })
+}

@@ -1,0 +1,298 @@
+import {
+  type CaseDecision,
+  type EvidenceField,
+  type GuardOf,
+  cashOut as machine,
+  nanosecondText,
+  Refusal,
+} from '@pixgate/spec'
+import {
+  assertNamed,
+  assertOpen,
+  endedBy,
+  isKeptInDoubt,
+  movementsNamed,
+  optionsBy,
+  orderedBy,
+} from '../cases/by-table.ts'
+import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
+import type { Changes, Target } from '../engine/follow.ts'
+import { notificationOf } from '../engine/notification.ts'
+import type { Decision, Notification, State } from '../engine/operation.ts'
+import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
+import { changesByMove } from '../operations/facts.ts'
+import { countedBy } from '../operations/limits/limits.ts'
+import { type CashOut, type CashOutFacts, leftCents, reversedCents } from './cash-out.ts'
+import { RETURN_MAY_BE_KNOWN } from './facts.ts'
+import { planOf, restingDueAt } from './schedule.ts'
+import {
+  exceedsPayout,
+  hasLoss,
+  hasSuspended,
+  heldAgainCents,
+  heldCents,
+  LEFT_AFTER_RELEASE,
+  suspendedArrival,
+  suspendedDeparture,
+  takenNow,
+} from './suspense.ts'
+
+/** What an operator's decision on a case of a cash-out does. Pure: the table in the spec says which there are. */
+
+type Guard = GuardOf<typeof machine>
+
+interface Given {
+  readonly cashOut: CashOut
+  readonly openCase: DecidableCase
+  /** A movement that the operator names is booked somewhere. */
+  readonly isKnown: boolean
+  readonly nowMs: number
+}
+
+/** What the conditions of decisions mean. */
+const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
+  'another case is open': ({ cashOut, openCase }) => isKeptInDoubt(machine, cashOut, openCase.id),
+  'money that arrived is in suspense': ({ cashOut, openCase }) => suspendedArrival(cashOut, openCase.reference) > 0n,
+  'money that left is in suspense': ({ cashOut, openCase }) => suspendedDeparture(cashOut, openCase.reference) > 0n,
+  'no answer settles it': ({ openCase }) => openCase.rule === RETURN_MAY_BE_KNOWN,
+  'its movement is known': ({ isKnown }) => isKnown,
+  'money of it is in suspense': ({ cashOut }) => hasSuspended(cashOut),
+  'an attempt may still arrive': ({ cashOut: { facts }, nowMs }) => mayStillArrive(facts, nowMs),
+  'the statement shows it': ({ cashOut: { facts } }) => facts.isShown === true,
+  'the bank has it': ({ cashOut: { facts } }) => facts.isAccepted === true,
+  'it was never claimed': ({ cashOut: { facts } }) => (facts.attempts ?? 0) === 0,
+  'the reservation was given back': ({ cashOut: { facts } }) => facts.isReleased === true,
+  'it is confirmed': ({ cashOut: { endToEndId } }) => endToEndId !== null,
+  'it came back': ({ cashOut: { facts } }) => reversedCents(facts) > 0n,
+  'returns exceed the payout': ({ cashOut, openCase }) =>
+    exceedsPayout(cashOut, suspendedArrival(cashOut, openCase.reference)),
+}
+
+function holdsFor(given: Given, guard: Guard): boolean {
+  return GUARDS[guard]?.(given) ?? false
+}
+
+/** Decides the cases of cash-outs. */
+export const cashOutDecider: CaseDecider<CashOut> = {
+  options: (cashOut, openCase, nowMs) => {
+    const given = { cashOut, openCase, isKnown: false, nowMs }
+    return optionsBy(
+      machine,
+      cashOut,
+      openCase,
+      (_, guard) => holdsFor(given, guard as Guard),
+      (decision) => needsOf(cashOut, openCase, decision),
+    )
+  },
+  looks: (cashOut, _, order) => ({
+    reads: [cashOut.id],
+    movements: movementsNamed(order, { endToEndId: 'out', returnId: 'in' }),
+  }),
+  decide: (cashOut, openCase, order, state, nowMs) => {
+    assertOpen(cashOut, openCase)
+    assertNamed(order, needsOf(cashOut, openCase, order.decision))
+    assertOfPayout(cashOut, order)
+    return decideCase(cashOut, openCase, order, state, nowMs)
+  },
+}
+
+/** What of the bank's an operator must name: money in suspense has its id already. */
+function needsOf(cashOut: CashOut, { reference }: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
+  if (decision === 'book') return mayBeOfAnother(cashOut) ? ['endToEndId'] : []
+  return decision === 'executed' && suspendedDeparture(cashOut, reference) === 0n ? ['endToEndId'] : []
+}
+
+/** Whether what came back of a payout that is confirmed may be of another payment that left for it. */
+function mayBeOfAnother(cashOut: CashOut): boolean {
+  return cashOut.endToEndId !== null && (hasLoss(cashOut) || hasSuspended(cashOut))
+}
+
+/**
+ * What may be of another payment is credited only as what the payout was confirmed by.
+ * @throws validation_error (400)
+ * @source rules#desk.18
+ */
+function assertOfPayout(cashOut: CashOut, { decision, evidence: { endToEndId } }: CaseOrder): void {
+  if (decision !== 'book' || !mayBeOfAnother(cashOut) || endToEndId === cashOut.endToEndId) return
+  const field = 'evidence.endToEndId'
+  const message = `${field} must be the payout’s: a return of another payment is written off`
+  throw new Refusal('validation_error', { fields: [{ field, code: 'out_of_range', message }] })
+}
+
+function decideCase(
+  cashOut: CashOut,
+  openCase: DecidableCase,
+  order: CaseOrder,
+  state: State,
+  nowMs: number,
+): Decision<CaseOutcome<CashOut>> {
+  const { reference, rule } = openCase
+  const movements = movementsNamed(order, { endToEndId: 'out', returnId: 'in' })
+  const given = { cashOut, openCase, isKnown: movements.some((it) => state.movement(it) !== undefined), nowMs }
+  const [left, arrived] = [suspendedDeparture(cashOut, reference), suspendedArrival(cashOut, reference)]
+  const booked = referenceOf(openCase, order, left > 0n)
+  const h = order.decision === 'executed' ? heldCents(cashOut) : heldAgainCents(cashOut, rule)
+  const decision = orderedBy(
+    machine,
+    cashOut,
+    openCase,
+    order,
+    {
+      holds: (guard) => holdsFor(given, guard),
+      changes: (row) => changesByDecision(cashOut, openCase, order, row, nowMs),
+      amounts: {
+        v: cashOut.valueCents,
+        f: cashOut.feeCents,
+        p: left > 0n ? left : arrived,
+        w: arrived,
+        h,
+        ...takenNow(cashOut, left, state.balance('available')),
+      },
+      reference: booked,
+      notification: () =>
+        decisionNotification(cashOut, { ...openCase, reference: booked }, order.decision, arrived, nowMs),
+    },
+    nowMs,
+  )
+  const allowances = countedBy(cashOut, decision, leftCents(cashOut.facts), nowMs)
+  const ending = (after: CashOut) => ({
+    holds: (guard: Guard) => holdsFor({ ...given, cashOut: after, isKnown: false }, guard),
+    changes: (row: Target<CashOut>) => changesByEnd(after, row, nowMs),
+  })
+  return endedBy(machine, openCase, { ...decision, allowances }, ending, nowMs)
+}
+
+/** What journal and movement are known by: the case's, or what the operator names. */
+function referenceOf({ reference }: DecidableCase, { decision, evidence }: CaseOrder, isSuspended: boolean): string {
+  return decision === 'executed' && !isSuspended ? (evidence.endToEndId ?? reference) : reference
+}
+
+/** What becomes known of a payout by an operator's decision. Pure. */
+
+/** What a decision on a case changes besides the status. */
+function changesByDecision(
+  cashOut: CashOut,
+  openCase: DecidableCase,
+  order: CaseOrder,
+  row: Target<CashOut>,
+  nowMs: number,
+): Changes {
+  const changes = withWork(cashOut, learnedBy(cashOut, openCase, order, row, nowMs), row, nowMs)
+  return row.posts === 'cash_out_released' ? { ...changes, givesUpExclusiveKey: true } : changes
+}
+
+/** The same of the end of a doubt. */
+function changesByEnd(cashOut: CashOut, row: Target<CashOut>, nowMs: number): Changes {
+  return withWork(cashOut, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
+}
+
+function withWork(cashOut: CashOut, known: Changes, row: Target<CashOut>, nowMs: number): Changes {
+  return changesByMove(cashOut, { on: 'operator' }, row, known, { restingDueAt, planOf }, nowMs)
+}
+
+function learnedBy(
+  cashOut: CashOut,
+  { reference, rule, facts: told }: DecidableCase,
+  { evidence }: CaseOrder,
+  { posts }: Target<CashOut>,
+  nowMs: number,
+): Changes {
+  const { facts } = cashOut
+  switch (posts) {
+    case 'cash_out_confirmed': {
+      const { endToEndId = '' } = evidence
+      const movements = { ...facts.movements, [endToEndId]: Number(cashOut.valueCents) }
+      return { endToEndId, facts: { movements, ...confirmedFacts(nowMs) } }
+    }
+    case 'cash_out_released':
+      return { facts: { failureCode: 'decided_by_operator', failureReason: null, isReleased: true, ...ANSWERED } }
+    case 'payout_left_in_suspense': {
+      const confirmedAt = typeof told.occurredAt === 'number' ? told.occurredAt : nowMs
+      // Told again, of another amount or to somebody else as it is, it is what was decided.
+      const decidedMovements = {
+        ...facts.decidedMovements,
+        [reference]: Number(suspendedDeparture(cashOut, reference)),
+      }
+      return { endToEndId: reference, facts: { decidedMovements, ...confirmedFacts(confirmedAt) } }
+    }
+    case 'left_written_off':
+      return {
+        facts: {
+          ...leftForIt(cashOut),
+          ...departureDecided(cashOut, reference, rule),
+          ...lossAfter(cashOut, suspendedDeparture(cashOut, reference)),
+        },
+      }
+    case 'payout_return_credited': {
+      const returns = { ...facts.returns, [reference]: Number(suspendedArrival(cashOut, reference)) }
+      return { facts: { returns, ...arrivalDecided(cashOut, reference) } }
+    }
+    case 'arrival_written_off':
+      return {
+        facts: { ...arrivalDecided(cashOut, reference), ...lossAfter(cashOut, -suspendedArrival(cashOut, reference)) },
+      }
+    default:
+      return {}
+  }
+}
+
+function confirmedFacts(confirmedAt: number): CashOutFacts {
+  const nobody = { recipientName: null, recipientDocument: null, recipientIspb: null }
+  return { confirmedAt, partnerFeeCents: null, isReleased: false, ...nobody, ...ANSWERED }
+}
+
+/** What was held again for it is given back with it. */
+function departureDecided(cashOut: CashOut, reference: string, rule: string): CashOutFacts {
+  const cents = Number(suspendedDeparture(cashOut, reference))
+  const decidedMovements = { ...cashOut.facts.decidedMovements, [reference]: cents }
+  return { decidedMovements, ...(rule === LEFT_AFTER_RELEASE ? { isReleased: true } : {}) }
+}
+
+/** @param cents written off now: negative, what came back @source rules#desk.9 */
+function lossAfter({ facts: { lossCents = 0 } }: CashOut, cents: bigint): CashOutFacts {
+  return { lossCents: lossCents + Number(cents) }
+}
+
+/**
+ * What left for it, and for nothing else, shows that the bank has it: it is not sent again. What its statement showed is that.
+ * @source rules#desk.14
+ */
+function leftForIt({ endToEndId, facts }: CashOut): CashOutFacts {
+  return endToEndId === null && !facts.isReleased ? { isAccepted: true, isShown: false } : {}
+}
+
+function arrivalDecided(cashOut: CashOut, reference: string): CashOutFacts {
+  const cents = Number(suspendedArrival(cashOut, reference))
+  return { decidedReturns: { ...cashOut.facts.decidedReturns, [reference]: cents } }
+}
+
+/**
+ * What the merchant is told of a payout that an operator ended, or of a return that one credited: the same as of the
+ * bank's word.
+ * @param returnedCents what is credited of it
+ * @source rules#desk.8
+ */
+function decisionNotification(
+  cashOut: CashOut,
+  { reference, facts }: DecidableCase,
+  decision: CaseOrder['decision'],
+  returnedCents: bigint,
+  nowMs: number,
+): Omit<Notification, 'operationId'> {
+  const isConfirmed = decision === 'executed'
+  const event = {
+    id: cashOut.id,
+    correlation_id: cashOut.correlationId,
+    external_id: cashOut.externalId,
+    transaction_id: cashOut.transactionId,
+    status: isConfirmed ? 'CONFIRMED' : 'FAILED',
+    value_cents: Number(decision === 'book' ? returnedCents : cashOut.valueCents),
+    end_to_end_id: isConfirmed ? reference : cashOut.endToEndId,
+    fee_amount_cents: isConfirmed ? Number(cashOut.feeCents) : 0,
+    confirmed_at: nanosecondText(typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs),
+    created_at: nanosecondText(cashOut.createdAt),
+  } as const
+  return decision === 'book'
+    ? notificationOf('pix_cash_out_reversal', { ...event, status: 'REVERSED' }, reference)
+    : notificationOf('pix_cash_out', event)
+}

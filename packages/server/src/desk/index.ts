@@ -1,1 +1,0 @@
-export { createDeskHandlers } from './routes.ts'

@@ -1,0 +1,254 @@
+import { type CaseDecision, type EvidenceField, type GuardOf, refundIn as machine, min } from '@pixgate/spec'
+import {
+  assertNamed,
+  assertOpen,
+  endedBy,
+  isKeptInDoubt,
+  movementsNamed,
+  optionsBy,
+  orderedBy,
+} from '../cases/by-table.ts'
+import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
+import type { RefundEvent } from '../cash-in/index.ts'
+import type { Changes, Target } from '../engine/follow.ts'
+import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
+import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
+import { changesByMove } from '../operations/facts.ts'
+import { countedBy } from '../operations/limits/limits.ts'
+import { own } from '../platform/own.ts'
+import { holderIn } from './create.ts'
+import { refundNotification } from './notification.ts'
+import {
+  fundsOf,
+  type Holder,
+  holderIdOf,
+  isToPayer,
+  leftCents,
+  paymentOf,
+  type RefundIn,
+  type RefundInFacts,
+} from './refund-in.ts'
+import { planOf, restingDueAt } from './schedule.ts'
+import {
+  hasSuspended,
+  heldAgainCents,
+  heldCents,
+  inSuspenseOf,
+  LEFT_AFTER_RELEASE,
+  suspendedDeparture,
+} from './suspense.ts'
+import { holderDecision } from './with-holder.ts'
+
+/** What an operator's decision on a case of a refund does. Pure: the table in the spec says which there are. */
+
+type Guard = GuardOf<typeof machine>
+
+interface Given {
+  readonly refund: RefundIn
+  /** `undefined` where only the options are looked at. */
+  readonly holder?: Holder | undefined
+  readonly openCase: DecidableCase
+  /** A movement that the operator names is booked somewhere. */
+  readonly isKnown: boolean
+  readonly nowMs: number
+}
+
+/** The return that confirms it is booked as another one. */
+const BOOKED_BEFORE = 'refund-in.doubt.3'
+
+/** What the conditions of decisions mean. */
+const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
+  'another case is open': ({ refund, openCase }) => isKeptInDoubt(machine, refund, openCase.id),
+  'money that left is in suspense': ({ refund, openCase }) => suspendedDeparture(refund, openCase.reference) > 0n,
+  'no answer settles it': ({ openCase }) => openCase.rule === BOOKED_BEFORE,
+  'its movement is known': ({ isKnown }) => isKnown,
+  'money of it is in suspense': ({ refund }) => hasSuspended(refund),
+  'an attempt may still arrive': ({ refund: { facts }, nowMs }) => mayStillArrive(facts, nowMs),
+  'the statement shows it': ({ refund: { facts } }) => facts.isShown === true,
+  'the bank has it': ({ refund: { facts } }) => facts.isAccepted === true,
+  'it was never claimed': ({ refund: { facts } }) => (facts.attempts ?? 0) === 0,
+  'its payment is not in suspense any more': ({ refund, holder, openCase }) =>
+    holder !== undefined &&
+    isToPayer(refund) &&
+    inSuspenseFor(refund, holder) < suspendedDeparture(refund, openCase.reference),
+}
+
+/** What is in suspense of the payment that it returns, less what other refunds return, centavos. */
+function inSuspenseFor(refund: RefundIn, holder: Holder): bigint {
+  const { payment } = paymentOf(refund)
+  if (payment === undefined) return 0n
+  const listed = own(holder.facts.openRefunds, refund.id)
+  const itself = listed && !('hasFailed' in listed && listed.hasFailed) ? refund.valueCents : 0n
+  const { left, returning } = inSuspenseOf(holder, payment)
+  return left - (returning - itself)
+}
+
+function holdsFor(given: Given, guard: Guard): boolean {
+  return GUARDS[guard]?.(given) ?? false
+}
+
+/** Whatever an operator names of a refund left. */
+const OUT = { endToEndId: 'out', returnId: 'out' } as const
+
+/** Decides the cases of refunds. */
+export const refundInDecider: CaseDecider<RefundIn> = {
+  options: (refund, openCase, nowMs) => {
+    const given = { refund, openCase, isKnown: false, nowMs }
+    return optionsBy(
+      machine,
+      refund,
+      openCase,
+      (_, guard) => holdsFor(given, guard as Guard),
+      (decision) => needsOf(refund, openCase, decision),
+    )
+  },
+  looks: (refund, _, order) => ({
+    reads: [refund.id, holderIdOf(refund)],
+    movements: movementsNamed(order, OUT),
+  }),
+  decide: (refund, openCase, order, state, nowMs) => {
+    assertOpen(refund, openCase)
+    assertNamed(order, needsOf(refund, openCase, order.decision))
+    return decideCase(refund, openCase, order, state, nowMs)
+  },
+}
+
+/** What of the bank's an operator must name: money in suspense has its id already. */
+function needsOf(refund: RefundIn, { reference }: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
+  return decision === 'executed' && suspendedDeparture(refund, reference) === 0n ? ['returnId'] : []
+}
+
+function decideCase(
+  refund: RefundIn,
+  openCase: DecidableCase,
+  order: CaseOrder,
+  state: State,
+  nowMs: number,
+): Decision<CaseOutcome<RefundIn>> {
+  const isKnown = movementsNamed(order, OUT).some((it) => state.movement(it) !== undefined)
+  const given = { refund, holder: holderIn(state, refund), openCase, isKnown, nowMs }
+  const left = suspendedDeparture(refund, openCase.reference)
+  const h = order.decision === 'executed' ? heldCents(refund) : heldAgainCents(refund, openCase.rule)
+  const decision = orderedBy(
+    machine,
+    refund,
+    openCase,
+    order,
+    {
+      holds: (guard) => holdsFor(given, guard),
+      changes: (row) => changesByDecision(refund, openCase, order, row, nowMs),
+      amounts: amountsOf(refund, left, h, state),
+      reference: referenceOf(openCase, order, left > 0n),
+      ...(refund.detail.cashInId !== null && {
+        notification: (to: RefundIn['status']) =>
+          refundNotification(refund, refund.transactionId, occurredAt(openCase, nowMs), to),
+      }),
+    },
+    nowMs,
+  )
+  const allowances = countedBy(refund, decision, leftCents(refund.facts), nowMs)
+  const ending = (after: RefundIn) => ({
+    holds: (guard: Guard) => holdsFor({ ...given, refund: after, isKnown: false }, guard),
+    changes: (row: Target<RefundIn>) => changesByEnd(after, row, nowMs),
+  })
+  return endedBy(machine, openCase, withHolder(refund, { ...decision, allowances }, state, nowMs), ending, nowMs)
+}
+
+/** Of money in suspense nothing is the merchant's: what left is taken from there. */
+function amountsOf(refund: RefundIn, left: bigint, h: bigint, state: State) {
+  const funds = fundsOf(refund)
+  if (isToPayer(refund)) return { r: 0n, s: left > 0n ? left : funds.s, p: left, h: 0n, d: 0n }
+  return { ...funds, p: left, h, d: min(state.balance('available') + h, left) }
+}
+
+function occurredAt({ facts }: DecidableCase, nowMs: number): number {
+  return typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs
+}
+
+/** What journal and movement are known by: the case's, or what the operator names. */
+function referenceOf({ reference }: DecidableCase, { decision, evidence }: CaseOrder, isSuspended: boolean): string {
+  if (decision === 'executed' && !isSuspended) return evidence.returnId ?? reference
+  return decision === 'not_executed' ? '' : reference
+}
+
+/** What has the payment counts what operators decide. @source rules#desk.12 */
+function withHolder(refund: RefundIn, decision: Decision<RefundIn>, state: State, nowMs: number): Decision<RefundIn> {
+  const [journal] = decision.journals ?? []
+  const event = journal && eventOf(journal, refund)
+  const holder = event && holderIn(state, refund)
+  if (!event || !holder) return decision
+  return mergeDecisions(holderDecision(holder, event, nowMs), decision)
+}
+
+/** What was in suspense counted as gone when it left: only what was set aside is free, and what another operation has. */
+function eventOf({ kind, reference, amounts }: Journal, refund: RefundIn): RefundEvent | undefined {
+  const { id, status, valueCents } = refund
+  const of = { refundId: id, ...paymentOf(refund) }
+  if (kind === 'refund_in_confirmed') return { on: 'refund.confirmed', ...of, returnId: reference, valueCents }
+  if (kind === 'refund_left_in_suspense' && isToPayer(refund)) {
+    return { on: 'refund.confirmed', ...of, returnId: reference, valueCents: amounts.p ?? 0n }
+  }
+  const isFreed = kind === 'refund_in_released' || (kind === 'refund_left_in_suspense' && status === 'PENDING')
+  return isFreed ? { on: 'refund.released', ...of, valueCents } : undefined
+}
+
+/** What becomes known of a refund by an operator's decision. Pure. */
+
+/** What a decision on a case changes besides the status. */
+function changesByDecision(
+  refund: RefundIn,
+  openCase: DecidableCase,
+  order: CaseOrder,
+  row: Target<RefundIn>,
+  nowMs: number,
+): Changes {
+  return withWork(refund, { facts: learnedBy(refund, openCase, order, row, nowMs) }, row, nowMs)
+}
+
+/** The same of the end of a doubt. */
+function changesByEnd(refund: RefundIn, row: Target<RefundIn>, nowMs: number): Changes {
+  return withWork(refund, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
+}
+
+function withWork(refund: RefundIn, known: Changes, row: Target<RefundIn>, nowMs: number): Changes {
+  return changesByMove(refund, { on: 'operator' }, row, known, { restingDueAt, planOf }, nowMs)
+}
+
+function learnedBy(
+  refund: RefundIn,
+  { reference, rule, facts: told }: DecidableCase,
+  { evidence: { returnId = '' } }: CaseOrder,
+  { posts }: Target<RefundIn>,
+  nowMs: number,
+): RefundInFacts {
+  const { facts } = refund
+  switch (posts) {
+    case 'refund_in_confirmed': {
+      const returns = { ...facts.returns, [returnId]: Number(refund.valueCents) }
+      return { returns, returnId, confirmedAt: nowMs, ...ANSWERED }
+    }
+    case 'refund_in_released':
+      return { failureCode: 'decided_by_operator', failureReason: null, ...ANSWERED }
+    case 'refund_left_in_suspense': {
+      const confirmedAt = typeof told.occurredAt === 'number' ? told.occurredAt : nowMs
+      return { returnId: reference, confirmedAt, ...givenBack(refund), ...ANSWERED }
+    }
+    case 'left_written_off': {
+      const cents = Number(suspendedDeparture(refund, reference))
+      const decidedReturns = { ...facts.decidedReturns, [reference]: cents }
+      return {
+        decidedReturns,
+        ...(rule === LEFT_AFTER_RELEASE ? givenBack(refund) : {}),
+        // It shows that the bank has it: it is not sent again. What the statement showed is that.
+        ...(refund.status === 'PENDING' ? { isAccepted: true, isShown: false } : {}),
+      }
+    }
+    default:
+      return {}
+  }
+}
+
+/** Nothing is held again any more. */
+function givenBack({ facts }: RefundIn): RefundInFacts {
+  return facts.heldAgainCents === undefined ? {} : { heldAgainCents: 0 }
+}

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type { CaseDecision } from '@pixgate/spec'
+import { type CaseNeeds, type DecisionRequest, decide, operationOf } from '../../../src/cases/decide.ts'
+import { readStoredCase } from '../../../src/cases/store.ts'
+import { createHeldDecider, isHeld } from '../../../src/cases/unexplained.ts'
+import { optionsOf, readSubject, type SetAsideEvents } from '../../../src/cases/without-operation.ts'
+import { createDryRun } from '../../../src/engine/dry-run.ts'
+import type { Person } from '../../../src/operators/index.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
+import { type FixtureOptions, type StatementFixture, statementFixture } from '../../bank-statement/fixture.ts'
+import { openCaseIdsOf } from '../../support/evidence.ts'
+import { ALIVE } from '../../support/live-request.ts'
+import { ADMIN_TOKEN, type Answer, type World } from '../../support/world.ts'
+
+/** What is ordered of a case. */
+export interface Order {
+  readonly caseId: string
+  readonly decision: CaseDecision
+  readonly version: string
+  readonly reason: string
+  readonly evidence: DecisionRequest['ordered']['evidence']
+  readonly amountCents?: number
+  readonly operationId?: string
+  readonly dryRun?: boolean
+}
+
+/** What was answered to it. */
+export interface Decided {
+  readonly outcome: string
+  readonly effects: {
+    readonly amountCents: number
+    readonly accounts: readonly { readonly account: string; readonly changeCents: number }[]
+    readonly journals: readonly { readonly journal: string; readonly operationId: string }[]
+    readonly closes: readonly string[]
+    readonly operations: readonly { readonly statusAfter: string }[]
+  } | null
+}
+
+/** What a decision does, whatever ids it books under. */
+export function shapeOf(effects: Decided['effects']) {
+  const { amountCents, accounts = [], operations = [], journals = [] } = effects ?? {}
+  return {
+    amountCents,
+    accounts,
+    journals: journals.map(({ journal }) => journal),
+    statuses: operations.map(({ statusAfter }) => statusAfter),
+  }
+}
+
+/** Decisions about the one open case of a kind. */
+export interface Deciding {
+  /** Decides it as it stands. */
+  decide(kind: string, decision: Order['decision'], given?: Partial<Order>): Promise<Decided>
+  /** The same by an order, which may be old. @throws what it is refused with, by its `code` */
+  send(order: Order): Promise<Decided>
+  order(kind: string, decision: Order['decision'], given?: Partial<Order>): Promise<Order>
+  /** What may be decided of it. */
+  offered(kind: string): Promise<string[]>
+}
+
+/** A statement by script with the desk of what it finds. */
+export interface DeskFixture extends StatementFixture, Deciding {}
+
+export const MARIA = { actor: '0198c0de-7a11-7000-8000-00000000000a', actorName: 'Maria', address: '203.0.113.7' }
+
+/** Who there is where a test names nobody else. */
+export const PEOPLE: readonly Person[] = [
+  { id: MARIA.actor, name: MARIA.actorName, role: 'operator', isActive: true, madeBy: null },
+]
+
+/** No event is set aside here. */
+const NO_EVENTS: SetAsideEvents = {
+  read: async () => undefined,
+  accepts: async () => false,
+}
+
+async function openOne(database: Database, kind: string): Promise<string> {
+  const [first, ...more] = await openCaseIdsOf(database, kind)
+  assert.ok(first && more.length === 0, `${kind} is open once`)
+  return first
+}
+
+/** Who there is, and when one is not enough. */
+export interface PeopleOptions {
+  readonly approvalFromCents: number
+  /** Asked for where something is proposed. */
+  readonly people: CaseNeeds['holders']['people']
+}
+
+/** The desk of a process without HTTP. */
+export function decidingAt(
+  needs: Pick<StatementFixture, 'database' | 'engine' | 'ids' | 'clock' | 'reversal'> & {
+    readonly statements: Pick<StatementFixture['statements'], 'lines'>
+  },
+  { approvalFromCents = Number.MAX_SAFE_INTEGER, people = async () => PEOPLE }: Partial<PeopleOptions> = {},
+): Deciding {
+  const statement = needs.statements.lines
+  const held = createHeldDecider(statement)
+  const cases: CaseNeeds = {
+    ...needs,
+    withoutOperation: { ...needs, events: NO_EVENTS, statement, charges: needs },
+    deciders: { adjustment: held },
+    dryRun: createDryRun(needs),
+    holders: { people, version: async () => 1n },
+    approvalFromCents,
+  }
+  const read = async (kind: string): Promise<Shown> => {
+    const id = await openOne(needs.database, kind)
+    const stored = (await readStoredCase(needs.database, id)) ?? assert.fail()
+    const version = String(stored.version)
+    const operation = await operationOf(needs.database, stored)
+    if (!operation) return { id, version, options: optionsOf(await readSubject(needs.database, NO_EVENTS, stored)) }
+    assert.ok(isHeld(operation))
+    const offered = held.options(operation, stored, needs.clock.now()).filter(({ isOffered }) => isOffered)
+    return { id, version, options: offered }
+  }
+  const send: Deciding['send'] = async ({ caseId, version, dryRun = false, amountCents, ...named }) => {
+    const ordered = { ...named, ...(amountCents !== undefined && { amountCents: BigInt(amountCents) }) }
+    const request = { caseId, version, ordered, isDryRun: dryRun, operator: MARIA, idempotencyKey: null }
+    const { answer } = await decide(cases, { ...request, bodyHash: Buffer.alloc(32), live: ALIVE })
+    return answer
+  }
+  return decidingBy(send, read)
+}
+
+interface Shown {
+  readonly id: string
+  readonly version: string
+  readonly options: readonly { readonly decision: string }[]
+}
+
+function decidingBy(send: Deciding['send'], read: (kind: string) => Promise<Shown>): Deciding {
+  const order: Deciding['order'] = async (kind, decision, given = {}) => {
+    const { id: caseId, version } = await read(kind)
+    return { caseId, decision, version, reason: 'The bank says so', evidence: {}, ...given }
+  }
+  return {
+    order,
+    send,
+    decide: async (kind, decision, given) => send(await order(kind, decision, given)),
+    offered: async (kind) => (await read(kind)).options.map(({ decision }) => decision),
+  }
+}
+
+/** The desk over HTTP, with the administrative token. */
+export interface DecidingOver extends Deciding {
+  readonly read: (kind: string) => Promise<Answer['body']>
+}
+
+/** Makes it. */
+export function decidingOver(pix: World): DecidingOver {
+  const call = async (method: string, path: string, body?: unknown) => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'idempotency-key': randomUUID() }
+    const answer = await pix.call(method, `/operator/cases/${path}`, body, headers)
+    if (answer.status >= 400) throw Object.assign(new Error(JSON.stringify(answer.body)), { code: answer.body.code })
+    return answer.body
+  }
+  const read = async (kind: string) => call('GET', await openOne(pix.database, kind))
+  const send: Deciding['send'] = ({ caseId, ...body }) => call('POST', `${caseId}/decisions`, body)
+  const deciding = decidingBy(send, read)
+  return { ...deciding, read }
+}
+
+/** Opens one. */
+export async function deskFixture(t: TestContext, options?: FixtureOptions): Promise<DeskFixture> {
+  const fixture = await statementFixture(t, undefined, options)
+  return { ...fixture, ...decidingAt(fixture) }
+}

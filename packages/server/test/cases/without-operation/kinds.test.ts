@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type CaseDecision, type CaseKind, type CaseWithoutOperation, caseKinds } from '@pixgate/spec'
+import { type CaseSubject, optionsOf, type ReadCase } from '../../../src/cases/without-operation.ts'
+
+/** No kind of case is without a way out, and none offers what is not declared of it. */
+
+const EVENT: CaseSubject = {
+  is: 'event',
+  inboxId: 'inbox',
+  ordinal: 0,
+  endpoint: 'cash-in',
+  body: Buffer.from('{}'),
+  receivedAt: 0,
+  state: 'PARKED',
+  outcome: 'CASE_OPENED',
+  setAsideAt: 1,
+  isReadable: true,
+  valueCents: 1n,
+}
+const LINE: CaseSubject = {
+  is: 'line',
+  kind: 'PAYOUT_SENT',
+  direction: 'out',
+  movementId: 'E1',
+  valueCents: 1n,
+  bookedOn: null,
+  takenBackFrom: null,
+}
+const NOTHING: CaseSubject = { is: 'nothing' }
+const booked = [{ status: 'CREDITED', valueCents: 1n }] as const
+
+/** What each kind is about, where there is something to decide. What is booked or told meanwhile closes its case by itself. */
+const SUBJECTS: Readonly<Record<CaseWithoutOperation, readonly CaseSubject[]>> = {
+  unexplained_debit: [LINE],
+  line_missing: [-1n, 1n].map((cents) => ({ is: 'difference', cents })),
+  line_differs: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
+  adjustment_requested: [-1n, 1n].map((cents) => ({ is: 'request', cents })),
+  statement_unreadable: [NOTHING],
+  event_set_aside: [EVENT, { ...EVENT, body: null }, { ...EVENT, setAsideAt: null }, { ...EVENT, isReadable: false }],
+  ledger_drift: [NOTHING],
+  close_differs: [NOTHING],
+}
+
+function decisionsOf(kind: CaseWithoutOperation, subject: CaseSubject): CaseDecision[] {
+  const read: ReadCase = {
+    ...{ id: 'case', kind, reference: 'in E1', rule: '', facts: {}, amountCents: null, closedAt: null, version: 1 },
+    ...{ subject, about: 'about', booked: subject.is === 'line' ? [] : booked },
+  }
+  assert.deepEqual(optionsOf({ ...read, closedAt: 1 }), [], 'nothing is decided of a case that is closed')
+  return optionsOf(read).map(({ decision }) => decision)
+}
+
+for (const [kind, subjects] of Object.entries(SUBJECTS) as [CaseWithoutOperation, readonly CaseSubject[]][]) {
+  test(`[desk.50] ${kind} has a way out while anything of it is to be decided`, () => {
+    const seen = new Set<string>()
+    for (const subject of subjects) {
+      const decisions = decisionsOf(kind, subject)
+      assert.ok(decisions.length > 0)
+      for (const decision of decisions) seen.add(decision)
+    }
+    assert.deepEqual([...seen].toSorted(), Object.keys(caseKinds[kind].decisions).toSorted(), 'each can be reached')
+  })
+}
+
+test('[desk.50] every kind and every decision is explained in a whole sentence', () => {
+  for (const { meaning, decisions = {} } of Object.values<CaseKind>(caseKinds)) {
+    for (const says of [meaning, ...Object.values(decisions)]) assert.match(says, /^[A-Z].*\.$/)
+  }
+})
+
+/** Kinds about money that the bank and the books have otherwise. */
+const HOLDING = ['unexplained_debit', 'line_missing'] as const
+
+test('[desk.61] no case of no operation that holds money can be closed', () => {
+  for (const kind of HOLDING) {
+    for (const subject of SUBJECTS[kind]) assert.ok(!decisionsOf(kind, subject).includes('close'), kind)
+  }
+  const closable = [-1n, 0n, 1n].map((cents) =>
+    decisionsOf('line_differs', { is: 'difference', cents }).includes('close'),
+  )
+  assert.deepEqual(closable, [false, true, false])
+})
