@@ -68,14 +68,14 @@ async function pay(pix: World, id: string): Promise<void> {
 }
 
 /** @returns the decision of the case about a second payment */
-async function decision(pix: World, chargeId: string): Promise<() => Promise<void>> {
+async function decision(pix: World, chargeId: string, decided: object): Promise<() => Promise<void>> {
   await pix.bankAction(`charges/${chargeId}/pay`)
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
   const read = async (path: string) => (await pix.call('GET', `/operator/cases${path}`, undefined, headers)).body
   let found = await read(`?operation_id=${chargeId}`)
   for (; found.data.length === 0; found = await read(`?operation_id=${chargeId}`)) await pix.work()
   const { id, version } = await read(`/${found.data[0].id}`)
-  const order = { decision: 'credit', reason: 'journey', version }
+  const order = { ...decided, reason: 'journey', version }
   return async () => {
     const { status, body } = await pix.call('POST', `/operator/cases/${id}/decisions`, order, headers)
     if (status !== 200) throw new Error(JSON.stringify(body))
@@ -87,10 +87,13 @@ async function measureAll(pix: World): Promise<void> {
   const { id: first } = await pix.paid('10.00')
   const second = await pix.charge('10.00')
   const others = [await pix.charge('10.00'), await pix.charge('10.00'), await pix.charge('10.00')]
-  const warm = await decision(pix, first)
+  const { id: third } = await pix.paid('10.00')
+  const lost = await decision(pix, first, { decision: 'write_off' })
+  const returned = await decision(pix, third, { decision: 'return_to_payer', amountCents: 1000 })
   await measure('a charge created', () => pix.charge('10.00'))
   const paid = await measure('a bank event, to PAID', () => pay(pix, second.id))
-  await measure('a case decided', warm)
+  await measure('a case decided', lost)
+  await measure('… returned to the payer', returned)
   pix.service.startWorkers()
   await realPause.for(IDLE_MS)
   const deliver = async () => {

@@ -366,7 +366,10 @@ export function isReportedBefore(cashIn: CashIn, reported: ReportedReturn): bool
   if (bookedReturn(cashIn, reported.returnId) === reported.valueCents) return true
   // That it is of a payment in suspense is news, unless an operator has that returned.
   if (typeof uncreditedPayment(cashIn, reported) === 'string' && !mayBeOurs(cashIn, reported)) return false
-  return returnInDoubt(cashIn, reported.returnId) !== undefined && fateOf(cashIn, reported) === 'in_doubt'
+  const inDoubt = returnInDoubt(cashIn, reported.returnId)
+  // That the bank confirms what only an event told is news.
+  if (inDoubt?.isUnverified && !reported.isUnverified) return false
+  return inDoubt !== undefined && fateOf(cashIn, reported) === 'in_doubt'
 }
 
 /**
@@ -450,7 +453,14 @@ function doubtAbout(cashIn: CashIn, reported: ReportedReturn): ReturnInDoubt {
   const { returnId, valueCents, occurredAt, transactionId, at, isUnverified, endToEndId } = reported
   const payment = endToEndId === undefined ? undefined : returnedPayment(cashIn, endToEndId)
   const known = returnInDoubt(cashIn, returnId)
-  if (known) return payment == null ? known : { ...known, payment }
+  if (known) {
+    const { isUnverified: wasUnverified, ...told } = known
+    return {
+      ...told,
+      ...(payment == null ? {} : { payment }),
+      ...(wasUnverified && isUnverified ? { isUnverified } : {}),
+    }
+  }
   return {
     state: 'in_doubt',
     cents: Number(valueCents),

@@ -40,6 +40,9 @@ export function referenceLearned(refund: RefundIn, holder: Holder, input: Refund
   return refund.transactionId === null && reference !== null ? { transactionId: reference } : {}
 }
 
+/** What is postponed is looked at again after so long. */
+const POSTPONED_MS = 300_000
+
 /** What an input teaches. A `dueAt` here is when a worker looks next; otherwise the state says when work is due. */
 function factsAfter(
   refund: RefundIn,
@@ -52,6 +55,8 @@ function factsAfter(
   switch (input.on) {
     case 'send.claimed':
       return { dueAt: nowMs + input.leaseMs, facts: attempted(facts, nowMs, input.leaseMs) }
+    case 'send.postponed':
+      return { dueAt: nowMs + POSTPONED_MS }
     case 'send.accepted':
       return { facts: { isAccepted: true, ...(row.to === 'PENDING' ? ANSWERED : {}) } }
     case 'send.rejected':

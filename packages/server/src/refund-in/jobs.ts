@@ -40,7 +40,10 @@ export function createRefundInJobs(options: RefundInJobsOptions): Dispatcher {
     nextStep,
     take: async ({ id }, inputs) => {
       const taken = await commands.apply(id, inputs)
-      return taken?.result === 'APPLIED' ? taken.refund : undefined
+      if (taken?.result === 'APPLIED') return taken.refund
+      // What may not be sent now would be due again at once.
+      if (inputs.some(({ on }) => on === 'send.claimed')) await commands.apply(id, [{ on: 'send.postponed' }])
+      return undefined
     },
     send: async (refund, window) => {
       const answer = await sendFirst({

@@ -49,7 +49,7 @@ export function refundEndNotification(
 
 /** What the operator of a case is told. */
 export function evidenceOf(input: RefundInInput): Document {
-  if (input.on === 'operator.refused') return {}
+  if (input.on === 'operator.refused' || input.on === 'send.postponed') return {}
   if (input.on !== 'partner.confirmed') return evidenceOfOrder(input)
   const { returnId, valueCents, occurredAt } = input.returned
   return { returnId, valueCents: Number(valueCents), occurredAt, isVerified: input.isVerified }

@@ -58,7 +58,7 @@ export interface BankReturn extends Return, ReturnNames {
 }
 
 /** What can happen to a refund after its creation. `isVerified`: the bank said it when asked, not only in an event. */
-export type RefundInInput = OrderInput | ReturnConfirmed | OperatorRefusal
+export type RefundInInput = OrderInput | ReturnConfirmed | OperatorRefusal | { readonly on: 'send.postponed' }
 
 /** Money went back. */
 export interface ReturnConfirmed extends ReturnNames {

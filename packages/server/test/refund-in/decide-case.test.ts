@@ -335,6 +335,31 @@ test('[refund-in.desk.1] [cash-in.desk.3] money in suspense went back, as the ba
   assert.deepEqual([returns, openRefunds, refundsOpenCents], [back, {}, undefined])
 })
 
+test('[refund-in.desk.10] what went back of a payment that the bank had given back besides is in suspense as left, with a case', () => {
+  const gone: CashInFacts = { returns: { D1: { state: 'from_suspense', cents: 1, endToEndId: 'E2' } } }
+  for (const others of [[], [CASTING]]) {
+    const order = { ...D9, inDoubtFor: 'no_answer', given: TO_PAYER, cashIn: ofE2(30_00, gone), others } as const
+    const decision = decide('PENDING', 'executed', 'outcome_unknown refund-in.unknown.4', order)
+    assert.deepEqual(done(decision), [
+      'refund.taken PAID',
+      'operator.executed PENDING',
+      'left_unattributed D9: settlement 3000, suspense_out -3000',
+      'closes case of outcome_unknown refund-in.unknown.4',
+    ])
+    assert.deepEqual(
+      decision.cases?.map(({ kind, reference }) => `${kind} ${reference}`),
+      ['debit_in_suspense D9'],
+    )
+    assert.deepEqual(decision.moves?.[0]?.facts?.returns, { ...gone.returns, D9: { state: 'at_refund', cents: 30_00 } })
+    const { operation } = decision.outcome
+    assert.deepEqual([operation.facts.returns, reasonOf(operation)], [{ D9: 30_00 }, 'conflict'])
+    for (const refused of [{ known: 'out D9' }, { facts: SUSPENDED }]) {
+      const again = { ...order, ...refused }
+      assert.throws(() => decide('PENDING', 'executed', 'outcome_unknown refund-in.unknown.4', again), Refusal)
+    }
+  }
+})
+
 test('[refund-in.desk.2] [cash-in.desk.3] money in suspense never went back, as the bank says: it is there as before', () => {
   const order = { inDoubtFor: 'no_answer', given: TO_PAYER, cashIn: ofE2(30_00) } as const
   const decision = decide('PENDING', 'not_executed', 'outcome_unknown refund-in.unknown.4', order)

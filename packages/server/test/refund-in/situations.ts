@@ -105,6 +105,7 @@ export const INPUTS = {
     occurredAt: NOW - 1_000,
     isVerified: true,
   },
+  'send.postponed': { on: 'send.postponed' },
   'partner.not_found': { on: 'partner.not_found', windowMs: 0, askedAt: NOW },
   'operator.refused': {
     on: 'operator.refused',

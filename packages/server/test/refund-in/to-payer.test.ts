@@ -288,6 +288,8 @@ test('[cash-in.refunds.12] [refund-in.doubt.10] what the bank gave back of what 
   assert.deepEqual([back.state, back.kinds], ['from_suspense', ['arrival_returned']])
   const gone = { ...UNDER_WAY, returns: { D1: { state: 'from_suspense', cents: 30_01, endToEndId: 'E2' } } } as const
   assert.deepEqual(apply(toPayer('PENDING'), gone, INPUTS['send.claimed']).moves ?? [], [])
+  assert.equal(apply(toPayer('PENDING'), gone, INPUTS['send.postponed']).refund.dueAt, NOW + 300_000)
+  assert.deepEqual(apply(toPayer('PENDING'), UNDER_WAY, INPUTS['send.postponed']).moves ?? [], [], 'it may be sent')
   const left = apply(
     toPayer('PENDING', { facts: { attempts: 1 } }),
     gone,
@@ -346,6 +348,21 @@ test('[cash-in.returns.4] [cash-in.returns.1] held for a quarter of an hour it h
 })
 
 const HELD: CashInFacts = { returns: { D1: { ...LONG_IN_DOUBT, heldCents: 0 } } }
+
+test('[cash-in.returns.1] [cash-in.returns.9] what the bank confirms of a return that only an event told counts as its word', () => {
+  const told = { ...LONG_IN_DOUBT, isUnverified: true } as const
+  const facts = { ...UNDER_WAY, returns: { D1: told } }
+  const tell = (isVerified: boolean) => {
+    const returned = { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, endToEndId: 'E2', isVerified }
+    const state = stateOf(1_000_00n, toPayer('PENDING'))
+    return decideReturn(inDoubt(facts), { ...returned, transactionId: 'tx-b' }, IDENTITY, state, NOW).outcome
+  }
+  assert.equal(tell(false).result, 'EARLY')
+  const { cashIn } = tell(true)
+  assert.deepEqual(cashIn?.facts.returns, { D1: LONG_IN_DOUBT })
+  const { cashIn: after } = settle({ returnOrders: { E2: 1 }, openRefunds: {}, ...cashIn?.facts }, toPayer('FAILED'))
+  assert.ok(after)
+})
 
 test('[cash-in.returns.5] held, and then confirmed as the refund, it is booked once', () => {
   const { refund, holder: cashIn, entries } = apply(toPayer('PENDING'), { ...UNDER_WAY, ...HELD }, confirmed())

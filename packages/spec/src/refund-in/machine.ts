@@ -36,6 +36,7 @@ export const refundIn = machine({
   },
   triggers: [
     ...orderTriggers,
+    'send.postponed',
     'operator.refused',
     'operator.executed',
     'operator.not_executed',
@@ -96,6 +97,7 @@ export const refundIn = machine({
     // Sending.
     { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'work is due', 'nothing of it left'], unless: ['the bank has it', 'the time to send it is over', 'its payment may be back already'], to: 'same', rule: 'refund-in.states.2', says: 'Sending is claimed before the call to the bank starts; sending again is a new claim and uses the same id.' },
     { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'asked in vain and safe to repeat'], unless: 'its payment may be back already', to: 'same', rule: 'refund-in.unknown.2', says: 'What the bank, asked, does not know, or gives no answer about, is sent again with the same id where the bank carries out a repeated order once.' },
+    { from: OPEN, on: 'send.postponed', when: 'its payment may be back already', to: 'same', rule: 'refund-in.states.12', says: 'While the bank may have given the money in suspense back by itself a refund of it is not sent; it is looked at again every five minutes.' },
     { from: OPEN, on: 'send.accepted', to: 'PENDING', rule: 'refund-in.states.3', says: 'The bank accepted the order: it stays `PENDING` until the bank reports the outcome.' },
     { from: 'PENDING:*', on: 'send.not_sent', to: 'same', rule: 'refund-in.states.5', says: 'A call that failed before its first byte left is tried again with the same id.' },
     { from: OPEN, on: 'send.contradicted', to: 'PENDING:conflict', opens: 'outcome_unknown', asks: true, rule: 'refund-in.doubt.1', says: 'An answer that contradicts what was sent is a case. The bank is asked once more, and a reference of our id is kept.' },
