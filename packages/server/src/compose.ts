@@ -19,8 +19,7 @@ import { CLOSE_EVERY_MS, createClosesModule } from './closes/index.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/reports.ts'
 import { createDryRun } from './engine/dry-run.ts'
-import { createEngine, type Engine } from './engine/engine.ts'
-import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
+import { createEngine, type Engine, FORGET_EVERY_MS, forgetPast } from './engine/engine.ts'
 import {
   createBacklogReader,
   createClockWatch,

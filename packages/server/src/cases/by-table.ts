@@ -10,7 +10,7 @@ import {
   Refusal,
   type Row,
 } from '@pixgate/spec'
-import { follow, type Step } from '../engine/follow.ts'
+import { follow, reasonOf, type Step } from '../engine/follow.ts'
 import {
   type Decision,
   type Document,
@@ -20,7 +20,6 @@ import {
   type OpenCase,
   type Operation,
 } from '../engine/operation.ts'
-import { reasonOf } from '../engine/reason.ts'
 import type { CaseOption, CaseOrder, CaseOutcome, DecidableCase } from './case.ts'
 
 /** What deciding a case by a table is for every kind of operation. Pure. */

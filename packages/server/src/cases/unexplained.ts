@@ -5,8 +5,8 @@ import {
   adjustment as machine,
   Refusal,
 } from '@pixgate/spec'
+import { openCaseIds } from '../engine/cases.ts'
 import { follow, type Step } from '../engine/follow.ts'
-import { openCaseIds } from '../engine/open-cases.ts'
 import {
   type Decision,
   type Document,

@@ -1,7 +1,7 @@
 import { limits } from '@pixgate/spec'
 import type { Payment } from '../banks/port.ts'
+import type { ReasonFact } from '../engine/follow.ts'
 import type { Document, MovementId, Operation, Ordered } from '../engine/operation.ts'
-import type { ReasonFact } from '../engine/reason.ts'
 import type { FailureInput } from '../operations/inputs.ts'
 import type { MadeByFact } from '../operations/made-by.ts'
 import { own } from '../platform/own.ts'

@@ -6,8 +6,8 @@ import type {
   NotSent,
   Unknown,
 } from '../banks/port.ts'
+import { reasonOf } from '../engine/follow.ts'
 import type { Document } from '../engine/operation.ts'
-import { reasonOf } from '../engine/reason.ts'
 import type { IsAskedFirst } from '../operations/first-order.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Pause } from '../platform/jobs/pause.ts'

@@ -1,5 +1,5 @@
 import { limits, Refusal } from '@pixgate/spec'
-import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
+import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/batch.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Command, State } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'

@@ -19,10 +19,8 @@ import {
   orderedBy,
 } from '../cases/by-table.ts'
 import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
-import { type Changes, follow, type Target } from '../engine/follow.ts'
-import { notificationOf } from '../engine/notification.ts'
+import { type Changes, follow, notificationOf, reasonOf, type Target } from '../engine/follow.ts'
 import { type Decision, type Document, mergeDecisions, type Notification, type State } from '../engine/operation.ts'
-import { reasonOf } from '../engine/reason.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, isCashIn, isOver } from './cash-in.ts'
 import { withWork } from './facts.ts'

@@ -1,6 +1,5 @@
-import type { Changes, Target } from '../engine/follow.ts'
-import { openCaseIds } from '../engine/open-cases.ts'
-import { reasonAfter, reasonOf } from '../engine/reason.ts'
+import { openCaseIds } from '../engine/cases.ts'
+import { type Changes, reasonAfter, reasonOf, type Target } from '../engine/follow.ts'
 import { type CashIn, type CashInEvent, type CashInFacts, type CashInInput, isKnownAtBank } from './cash-in.ts'
 import { notFound } from './not-found.ts'
 import {

@@ -1,5 +1,5 @@
 import { limits } from '@pixgate/spec'
-import { reasonOf } from '../engine/reason.ts'
+import { reasonOf } from '../engine/follow.ts'
 import { type CashIn, type CashInFacts, isKnownAtBank, isOver } from './cash-in.ts'
 import { reportedPayments } from './reported.ts'
 import { returnsDueAt } from './returns.ts'

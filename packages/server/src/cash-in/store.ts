@@ -1,6 +1,6 @@
 import type { CashInStatus } from '@pixgate/spec'
-import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/operation-row.ts'
 import { type Condition, createOperationStore, type OperationStore, statusIs } from '../engine/operation-store.ts'
+import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/rows.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import { type CashIn, isCashIn } from './cash-in.ts'
 

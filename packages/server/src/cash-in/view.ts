@@ -1,6 +1,6 @@
 import { type createCashIn, type getCashIn, maskReported } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import { reasonOf } from '../engine/reason.ts'
+import { reasonOf } from '../engine/follow.ts'
 import { type CashIn, receivedCents, refundDeadline, statusAt } from './cash-in.ts'
 import { paidCents, paidFeeCents, refundableCents, refundedCents } from './returns.ts'
 

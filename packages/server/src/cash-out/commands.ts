@@ -1,5 +1,5 @@
 import { Refusal } from '@pixgate/spec'
-import { ExclusiveKeyTaken } from '../engine/duplicates.ts'
+import { ExclusiveKeyTaken } from '../engine/batch.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type Command, type Decision, type Identity, mergeDecisions, type State } from '../engine/operation.ts'
 import type { NewOrder } from '../operations/dispatcher.ts'

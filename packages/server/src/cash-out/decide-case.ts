@@ -16,8 +16,7 @@ import {
   orderedBy,
 } from '../cases/by-table.ts'
 import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
-import type { Changes, Target } from '../engine/follow.ts'
-import { notificationOf } from '../engine/notification.ts'
+import { type Changes, notificationOf, type Target } from '../engine/follow.ts'
 import type { Decision, Notification, State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
 import { changesByMove } from '../operations/facts.ts'

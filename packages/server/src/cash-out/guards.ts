@@ -1,5 +1,5 @@
 import { type DecisionGuard, type GuardOf, cashOut as machine, rowFor } from '@pixgate/spec'
-import { reasonOf } from '../engine/reason.ts'
+import { reasonOf } from '../engine/follow.ts'
 import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { orderGuardsBy } from '../operations/guards.ts'
 import type { WorkInput } from '../operations/inputs.ts'

@@ -1,5 +1,5 @@
 import { nanosecondText } from '@pixgate/spec'
-import { notificationOf } from '../engine/notification.ts'
+import { notificationOf } from '../engine/follow.ts'
 import type { Document, Notification } from '../engine/operation.ts'
 import { evidenceOfOrder } from '../operations/evidence.ts'
 import type { CashOut, CashOutInput } from './cash-out.ts'

@@ -1,4 +1,4 @@
-import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/operation-row.ts'
+import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/rows.ts'
 import { createOrderStore, type OrderStore } from '../operations/store.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 import { type CashOut, isCashOut } from './cash-out.ts'

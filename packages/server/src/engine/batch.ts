@@ -1,14 +1,202 @@
+import type { DatabaseClock } from '../platform/clock.ts'
+import { type Database, untilReplicated } from '../platform/db/database.ts'
 import { DatabaseUnavailable } from '../platform/db/errors.ts'
+import type { Ids } from '../platform/ids.ts'
 import type { Settled } from '../platform/jobs/batcher.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import { lapsed } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Cache } from './cache.ts'
-import type { Duplicates } from './duplicates.ts'
-import type { Loader } from './loader.ts'
-import type { Command } from './operation.ts'
-import type { Plan, Planner } from './planner.ts'
+import { Draft } from './draft.ts'
+import type { Cache, LoadedState, Loader } from './loader.ts'
+import type { Command, Decision, Operation } from './operation.ts'
+import type { Reader } from './reader.ts'
 import type { Writer } from './writer.ts'
+
+/** What commands come to, as things look. */
+export interface Plan {
+  readonly draft: Draft
+  readonly decided: Map<Command<unknown>, unknown>
+  /** What changes nothing as things look: refusals and no-ops. */
+  readonly noops: Command<unknown>[]
+  /** What nobody waits for any more. */
+  readonly lapsed: Command<unknown>[]
+}
+
+/** Decides commands on a loaded state; writes nothing. */
+export class Planner {
+  readonly #clock: DatabaseClock
+  readonly #ids: Ids
+  readonly #unheard: WeakSet<Command<unknown>>
+
+  /** @param unheard commands whose callers were told to come back */
+  constructor(clock: DatabaseClock, ids: Ids, unheard: WeakSet<Command<unknown>>) {
+    this.#clock = clock
+    this.#ids = ids
+    this.#unheard = unheard
+  }
+
+  /** Decides each command on the state that the ones before it leave. */
+  plan(commands: readonly Command<unknown>[], loaded: LoadedState): Plan {
+    const now = this.#clock.now()
+    const plan: Plan = { draft: new Draft(loaded, now, this.#ids), decided: new Map(), noops: [], lapsed: [] }
+    for (const command of commands) this.#planOne(command, plan, now)
+    return plan
+  }
+
+  /** The outcome of a command that changes nothing on the latest rows either; `undefined` where it now does. */
+  noopOutcome(command: Command<unknown>, loaded: LoadedState): Settled<unknown> | undefined {
+    if (this.#hasLapsed(command)) return { error: lapsed() }
+    const now = this.#clock.now()
+    try {
+      const draft = new Draft(loaded, now, this.#ids)
+      const decision = command.decide(draft, now)
+      if (changesNothing(decision)) return { result: decision.outcome }
+      draft.add(command, decision)
+      return undefined
+    } catch (error) {
+      return { error }
+    }
+  }
+
+  #planOne(command: Command<unknown>, plan: Plan, now: number): void {
+    if (this.#hasLapsed(command)) {
+      plan.lapsed.push(command)
+      return
+    }
+    const { creates } = command
+    if (creates && plan.draft.isTaken(creates)) {
+      plan.noops.push(command)
+      return
+    }
+    try {
+      const decision = command.decide(plan.draft, now)
+      if (changesNothing(decision)) {
+        plan.noops.push(command)
+        return
+      }
+      plan.draft.add(command, decision)
+      plan.decided.set(command, decision.outcome)
+    } catch {
+      // A refusal, or what breaks an invariant: perhaps only because these rows are not the latest ones.
+      plan.noops.push(command)
+    }
+  }
+
+  /**
+   * Whether nobody waits for a command any more. Asked at each decision, also at one that is taken again: what its
+   * client was told to ask again elsewhere must not happen here as well.
+   * @source rules#engine.17
+   */
+  #hasLapsed(command: Command<unknown>): boolean {
+    return command.request !== undefined && (this.#unheard.has(command) || command.request.hasLapsed())
+  }
+}
+
+function changesNothing({ creates, moves, cases, closes, eventOrders, controls = {} }: Decision<unknown>): boolean {
+  const isEmpty = !creates?.length && !moves?.length && !cases?.length && !closes?.length && !eventOrders?.length
+  return isEmpty && Object.keys(controls).length === 0
+}
+
+/** What a create is known by, or wants for itself, belongs to `operation`, as it stands. */
+class TakenByOperation extends Error {
+  readonly operation: Operation
+
+  constructor(operation: Operation, message: string) {
+    super(message)
+    this.operation = operation
+  }
+}
+
+/** A create found its external id taken. @source rules#engine.3 */
+export class ExternalIdTaken extends TakenByOperation {
+  override readonly name = 'ExternalIdTaken'
+
+  constructor(operation: Operation) {
+    super(operation, `the external id of operation ${operation.id} was used again`)
+  }
+}
+
+/** A create used an idempotency key again within its time. `operation` is the one that used it first. */
+export class IdempotencyKeyTaken extends TakenByOperation {
+  override readonly name = 'IdempotencyKeyTaken'
+
+  constructor(operation: Operation) {
+    super(operation, `the idempotency key of operation ${operation.id} was used again`)
+  }
+}
+
+/** A create wants for itself what `operation` holds. */
+export class ExclusiveKeyTaken extends TakenByOperation {
+  override readonly name = 'ExclusiveKeyTaken'
+
+  constructor(operation: Operation) {
+    super(operation, `operation ${operation.id} holds what another wants for itself`)
+  }
+}
+
+/** How long an idempotency key is remembered. @source rules#idempotency.1 */
+const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
+
+/** Looks up whether what a create is known by, or wants for itself, belongs to another operation. */
+export class Duplicates {
+  readonly #database: Database
+  readonly #clock: DatabaseClock
+  readonly #reader: Reader
+
+  constructor(database: Database, clock: DatabaseClock, reader: Reader) {
+    this.#database = database
+    this.#clock = clock
+    this.#reader = reader
+  }
+
+  /** Answers creates whose idempotency key was used before, and returns the rest. */
+  async answerRepeated(
+    commands: readonly Command<unknown>[],
+    settled: Map<Command<unknown>, Settled<unknown>>,
+  ): Promise<readonly Command<unknown>[]> {
+    const keys = commands.flatMap(({ creates }) => creates?.idempotencyKey ?? [])
+    if (keys.length === 0) return commands
+    const used = await this.#reader.byIdempotencyKeys(keys, this.#clock.now() - IDEMPOTENCY_MS)
+    if (used.length > 0) await untilReplicated(this.#database)
+    const found = new Map(used.map((operation) => [operation.idempotencyKey, operation]))
+    return commands.filter((command) => {
+      const existing = command.creates?.idempotencyKey ? found.get(command.creates.idempotencyKey) : undefined
+      if (existing) settled.set(command, { error: new IdempotencyKeyTaken(existing) })
+      return !existing
+    })
+  }
+
+  /**
+   * Looks up what all creates are known by and want for themselves, answers those that are taken, and returns the rest.
+   * What counts more is looked up later: whoever commits meanwhile is found by that first.
+   */
+  async answerTaken(
+    commands: readonly Command<unknown>[],
+    settled: Map<Command<unknown>, Settled<unknown>>,
+  ): Promise<readonly Command<unknown>[]> {
+    const creates = commands.flatMap((command) => command.creates ?? [])
+    if (creates.length === 0) return commands
+    const exclusiveKeys = creates.flatMap(({ exclusiveKey }) => exclusiveKey ?? [])
+    const held = exclusiveKeys.length === 0 ? [] : await this.#reader.byExclusiveKeys(exclusiveKeys)
+    const holders = new Map(held.map((operation) => [operation.exclusiveKey, operation]))
+    const namesakes = new Map(
+      (await this.#reader.byExternalIds(creates)).map((operation) => [nameOf(operation), operation]),
+    )
+    // Whoever is told that it exists asks for it no more.
+    if (namesakes.size + holders.size > 0) await untilReplicated(this.#database)
+    return (await this.answerRepeated(commands, settled)).filter((command) => {
+      const namesake = command.creates && namesakes.get(nameOf(command.creates))
+      const holder = command.creates?.exclusiveKey ? holders.get(command.creates.exclusiveKey) : undefined
+      if (namesake) settled.set(command, { error: new ExternalIdTaken(namesake) })
+      else if (holder) settled.set(command, { error: new ExclusiveKeyTaken(holder) })
+      return !namesake && !holder
+    })
+  }
+}
+
+function nameOf({ kind, externalId }: Pick<Operation, 'kind' | 'externalId'>): string {
+  return `${kind} ${externalId}`
+}
 
 /** A batch whose compare is lost this often is run item by item, holding the rows. */
 const TRIES = 5

@@ -11,30 +11,67 @@ import {
   usedBoth,
   usedSince,
 } from './allowance.ts'
-import { BatchCases } from './batch-cases.ts'
-import { Debts } from './debts.ts'
-import { type Account, type Control, type LoadedState, movementKey, PRESUMED_NEW } from './loaded-state.ts'
-import type {
-  Audit,
-  BookedMovement,
-  CaseStep,
-  Command,
-  ControlName,
-  Decision,
-  Document,
-  EventOrder,
-  Identity,
-  Journal,
-  MovementId,
-  Notification,
-  OpenCase,
-  Operation,
-  RecipientBound,
-  State,
+import { BatchCases } from './cases.ts'
+import { reasonOf } from './follow.ts'
+import { type Account, type Control, type LoadedState, movementKey, PRESUMED_NEW } from './loader.ts'
+import {
+  type Audit,
+  type BookedMovement,
+  type CaseStep,
+  type Command,
+  type ControlName,
+  created,
+  type Decision,
+  type Document,
+  type EventOrder,
+  type Identity,
+  identityKeys,
+  type Journal,
+  type MovementId,
+  moved,
+  type Notification,
+  type OpenCase,
+  type Operation,
+  type RecipientBound,
+  type State,
 } from './operation.ts'
-import { created, identityKeys, moved } from './operation.ts'
 import { type Entry, entriesOf, settledCents, sumOf } from './postings.ts'
-import { reasonOf } from './reason.ts'
+
+/** What the merchant owes, by the operation that made the debt, oldest first, as a batch leaves it. @source rules#ledger.recover */
+export class Debts {
+  readonly #owedOf: Map<string, bigint>
+
+  constructor(owedOf: ReadonlyMap<string, bigint>) {
+    this.#owedOf = new Map(owedOf)
+  }
+
+  /** Counts an entry of the account of debts. */
+  note({ operationId, amountCents }: Pick<Entry, 'operationId' | 'amountCents'>): void {
+    const owed = (this.#owedOf.get(operationId) ?? 0n) - amountCents
+    if (owed === 0n) this.#owedOf.delete(operationId)
+    else this.#owedOf.set(operationId, owed)
+  }
+
+  /** The same with these entries; this stays as it is. */
+  after(entries: readonly Entry[]): Debts {
+    const debts = new Debts(this.#owedOf)
+    for (const entry of entries) if (entry.account === 'receivable') debts.note(entry)
+    return debts
+  }
+
+  /** What this much free money repays, the oldest debt first. */
+  repayable(freeCents: bigint): { readonly operationId: string; readonly cents: bigint }[] {
+    const repayments: { operationId: string; cents: bigint }[] = []
+    let left = freeCents
+    for (const [operationId, owed] of this.#owedOf) {
+      if (left <= 0n) break
+      const cents = left < owed ? left : owed
+      repayments.push({ operationId, cents })
+      left -= cents
+    }
+    return repayments
+  }
+}
 
 /** A move with what the operation was before and is after it. */
 export interface WrittenMove {

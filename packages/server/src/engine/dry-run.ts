@@ -5,12 +5,11 @@ import { DatabaseUnavailable, isRetryableConflict } from '../platform/db/errors.
 import type { Ids } from '../platform/ids.ts'
 import { createBatcher, QueueFull } from '../platform/jobs/batcher.ts'
 import { refuseLapsed } from '../platform/live-request.ts'
-import { Cache } from './cache.ts'
 import { Draft } from './draft.ts'
-import { Loader } from './loader.ts'
+import { Cache, Loader } from './loader.ts'
 import type { Command } from './operation.ts'
 import { createReader } from './reader.ts'
-import { writeOf } from './statement/write.ts'
+import { writeOf } from './write.ts'
 import { meaningOf } from './writer.ts'
 
 /**

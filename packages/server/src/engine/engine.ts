@@ -1,16 +1,43 @@
 import { Refusal } from '@pixgate/spec'
-import type { Database } from '../platform/db/database.ts'
+import { type Database, statement } from '../platform/db/database.ts'
 import { DatabaseUnavailable } from '../platform/db/errors.ts'
 import { createBatcher, QueueFull } from '../platform/jobs/batcher.ts'
-import { Batch, Contended } from './batch.ts'
-import { Cache } from './cache.ts'
-import { Duplicates } from './duplicates.ts'
-import { createForesight } from './foresee.ts'
-import { Loader } from './loader.ts'
-import type { Command } from './operation.ts'
-import { Planner } from './planner.ts'
-import { createReader } from './reader.ts'
+import { Batch, Contended, Duplicates, Planner } from './batch.ts'
+import { Cache, Loader } from './loader.ts'
+import type { Command, Operation } from './operation.ts'
+import { createReader, type Reader } from './reader.ts'
 import { Writer, type WriterOptions } from './writer.ts'
+
+/** How often what is over is removed. */
+export const FORGET_EVERY_MS = 60 * 60 * 1_000
+
+const forget = statement<[]>('engine.forget_past', 'SELECT forget_batches(), forget_allowances()')
+
+/**
+ * Removes outcomes of batches that are older than seven days, as nothing of that age is still under way, and what was used
+ * of allowances in windows that are over.
+ * @source rules#engine.13, rules#limits.5
+ */
+export async function forgetPast(database: Database): Promise<void> {
+  await database.rows(forget, [])
+}
+
+/**
+ * Prefetches operations into the engine's cache by the order ids that events name. It replaces nothing that is cached. A prefetched
+ * operation may be older than its row: a write by it fails then and is decided again, and what writes nothing is never answered by the
+ * cache.
+ * @source rules#engine.4, rules#engine.12
+ */
+export function createForesight(reader: Pick<Reader, 'ordered'>, cache: Cache): Engine['foresee'] {
+  const isMissing = ({ id }: Operation) => cache.operation(id) === undefined
+  return async (orderIds) => {
+    const missing = orderIds.filter((orderId) => !cache.hasOrdered(orderId))
+    if (missing.length === 0) return
+    // Whoever needs what could not be read reads it, and is told why it cannot be.
+    const read = await reader.ordered(missing).catch(() => [])
+    for (const operation of read) if (isMissing(operation)) cache.put(operation)
+  }
+}
 
 /**
  * The one door through which money and status change and notifications come to be. Commands queue up; one writer takes

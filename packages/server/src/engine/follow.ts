@@ -1,5 +1,5 @@
-import { type Machine, type Row, rowFor } from '@pixgate/spec'
-import { doubtCaseIds } from './open-cases.ts'
+import { type EventOf, type EventType, type Machine, type Row, rowFor } from '@pixgate/spec'
+import { doubtCaseIds } from './cases.ts'
 import {
   type Decision,
   type Document,
@@ -10,7 +10,53 @@ import {
   type OpenCase,
   type Operation,
 } from './operation.ts'
-import { reasonAfter, reasonOf } from './reason.ts'
+
+/** Why an operation is in doubt: part of where it stands, beside its status. */
+export type Reason = 'no_answer' | 'conflict' | 'not_dispatched'
+
+/** A reason as the database keeps it among the facts, in the words of the first version. @see docs/adr/0024 */
+const STORED = { no_answer: 'missing', conflict: 'contradiction', not_dispatched: 'unrecorded' } as const
+
+/** The fact in which the database keeps it; `null` after a doubt, absent before the first. */
+export type ReasonFact = {
+  readonly doubt?: (typeof STORED)[Reason] | null
+}
+
+const REASONS = new Map<unknown, Reason>(Object.entries(STORED).map(([reason, word]) => [word, reason as Reason]))
+
+/** Why an operation is in doubt; `null`: it is not. */
+export function reasonOf({ facts }: Pick<Operation, 'facts'>): Reason | null {
+  return REASONS.get(facts.doubt) ?? null
+}
+
+/** The fact to write. */
+export function reasonFact(reason: Reason | null): ReasonFact {
+  return { doubt: reason === null ? null : STORED[reason] }
+}
+
+/** The fact in which a row's reason is kept, where the row changes it. */
+export function reasonAfter(operation: Pick<Operation, 'facts'>, { reason }: Pick<Row, 'reason'>): ReasonFact {
+  if (reason === 'same' || reason === reasonOf(operation)) return {}
+  return reasonFact(reason as Reason | null)
+}
+
+/**
+ * What the merchant is told: an event as its published schema says, in the exact bytes that are signed and sent.
+ * @param reference tells notifications of one operation, type and status apart: a return id, or ''
+ * @source rules#events.2
+ */
+export function notificationOf<Type extends EventType>(
+  eventType: Type,
+  event: EventOf<Type>,
+  reference = '',
+): Omit<Notification, 'operationId'> {
+  return {
+    eventType,
+    status: event.status,
+    reference,
+    body: Buffer.from(JSON.stringify({ event_type: eventType, event })),
+  }
+}
 
 /** What a move may change besides status and reason, and which open cases close with it. */
 export type Changes = Pick<

@@ -2,7 +2,7 @@ import { limits } from '@pixgate/spec'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { MovementDirection, Operation, OperationKind } from './operation.ts'
-import { OPERATION_COLUMNS, type OperationRow, operationOf, operationsOf } from './operation-row.ts'
+import { OPERATION_COLUMNS, type OperationRow, operationOf, operationsOf } from './rows.ts'
 
 /** Reading operations of one kind: what every module does alike. Only the engine writes them. */
 export interface OperationStore<Op extends Operation> {

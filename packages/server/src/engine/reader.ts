@@ -1,6 +1,5 @@
 import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
-import { ACCOUNT_COUNT, accountCode, accountId } from './account-id.ts'
 import {
   type AllowanceName,
   allowanceKey,
@@ -9,7 +8,7 @@ import {
   type Span,
   type Used,
 } from './allowance.ts'
-import { type Account, type Control, movementKey } from './loaded-state.ts'
+import { type Account, type Control, movementKey } from './loader.ts'
 import type {
   BookedMovement,
   ControlName,
@@ -20,7 +19,7 @@ import type {
   Operation,
   OperationKind,
 } from './operation.ts'
-import { OPERATION_COLUMNS, type OperationRow, operationOf } from './operation-row.ts'
+import { ACCOUNT_COUNT, accountCode, accountId, OPERATION_COLUMNS, type OperationRow, operationOf } from './rows.ts'
 
 /** The engine's reads: what it decides on before the statement compares it. */
 export interface Reader {

@@ -6,15 +6,21 @@ import type { Ids } from '../platform/ids.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import { PATIENCE_MS } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
-import { accountCode, accountId } from './account-id.ts'
-import type { Cache } from './cache.ts'
-import { caseLine } from './case-line.ts'
+import { caseLine } from './cases.ts'
 import type { Draft } from './draft.ts'
-import type { Account, Control, LoadedState } from './loaded-state.ts'
+import type { Account, Cache, Control, LoadedState } from './loader.ts'
 import type { Command, ControlName } from './operation.ts'
 import { createLockingReader } from './reader.ts'
-import { abandonBatch, type BatchOutcome } from './statement/fence.ts'
-import { type AccountReply, type ControlReply, type Write, type WriteReply, writeOf } from './statement/write.ts'
+import { accountCode, accountId } from './rows.ts'
+import {
+  type AccountReply,
+  abandonBatch,
+  type BatchOutcome,
+  type ControlReply,
+  type Write,
+  type WriteReply,
+  writeOf,
+} from './write.ts'
 
 /** What became of a write. Both failures changed nothing. */
 export type WriteResult = 'committed' | 'stale' | Duplicate

@@ -1,5 +1,5 @@
 import { limits } from '@pixgate/spec'
-import type { ReasonFact } from '../engine/reason.ts'
+import type { ReasonFact } from '../engine/follow.ts'
 import type { KeyCapsFact } from './limits/key-caps.ts'
 import type { MadeByFact } from './made-by.ts'
 import { type StatusQueryFact, statusQueryFact, statusQueryOf } from './status-query.ts'

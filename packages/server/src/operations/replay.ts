@@ -1,5 +1,5 @@
 import { Refusal } from '@pixgate/spec'
-import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
+import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/batch.ts'
 import type { Operation } from '../engine/operation.ts'
 
 /**

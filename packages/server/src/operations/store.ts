@@ -1,6 +1,6 @@
 import type { Operation } from '../engine/operation.ts'
-import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/operation-row.ts'
 import { createOperationStore, type OperationStore } from '../engine/operation-store.ts'
+import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/rows.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 
 /** Reading orders: operations that the bank is told to carry out. */

@@ -1,6 +1,6 @@
 import { type DecisionGuard, type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
 import { bookedReturn, inDoubtOf, isCashIn, ownReference } from '../cash-in/index.ts'
-import { reasonOf } from '../engine/reason.ts'
+import { reasonOf } from '../engine/follow.ts'
 import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { orderGuardsBy } from '../operations/guards.ts'
 import type { WorkInput } from '../operations/inputs.ts'

@@ -1,6 +1,6 @@
 import { nanosecondText } from '@pixgate/spec'
 import type { CashIn } from '../cash-in/index.ts'
-import { notificationOf } from '../engine/notification.ts'
+import { notificationOf } from '../engine/follow.ts'
 import type { Document, Notification } from '../engine/operation.ts'
 import { evidenceOfOrder } from '../operations/evidence.ts'
 import { referenceLearned } from './facts.ts'

@@ -1,6 +1,6 @@
 import { limits } from '@pixgate/spec'
+import { reasonOf } from '../engine/follow.ts'
 import type { Plan, Step } from '../engine/operation.ts'
-import { reasonOf } from '../engine/reason.ts'
 import { pollDelayMs, questionDelayMs } from '../operations/attempts.ts'
 import { planOfOrder, stepBy } from '../operations/schedule.ts'
 import { rowsForWork } from './guards.ts'

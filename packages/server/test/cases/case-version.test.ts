@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { readStoredCase } from '../../src/cases/store.ts'
-import { CASE_TIMES } from '../../src/engine/case-line.ts'
+import { CASE_TIMES } from '../../src/engine/cases.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { as, serverLogin } from '../support/logins.ts'
 import { desk } from './fixture.ts'

@@ -23,8 +23,8 @@ import {
   returningCents,
   suspendedCents,
 } from '../../src/cash-in/returns.ts'
+import { type Reason, reasonFact, reasonOf } from '../../src/engine/follow.ts'
 import type { Decision, OpenCase } from '../../src/engine/operation.ts'
-import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { done, ordered, seeing } from '../support/decided.ts'
 import { cashInAs, EXPIRES_AT, IN_DOUBT, NOW, PAID } from './situations.ts'
 

@@ -3,9 +3,9 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { type CashIn, type CashInEvent, statusAt } from '../../src/cash-in/cash-in.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
+import { reasonOf } from '../../src/engine/follow.ts'
 import type { Journal } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
-import { reasonOf } from '../../src/engine/reason.ts'
 import { CREATED_AT, cashInAs, confirmed, EXPIRES_AT, INPUTS } from './situations.ts'
 
 const { 'partner.confirmed': PAYMENT, ...OTHERS } = INPUTS

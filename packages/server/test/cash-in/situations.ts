@@ -2,7 +2,7 @@ import type { CashInStatus } from '@pixgate/spec'
 import type { Payment } from '../../src/banks/port.ts'
 import type { CashIn, CashInEvent, CashInFacts, CashInInput } from '../../src/cash-in/cash-in.ts'
 import type { KnownReturn, ReturnInDoubt } from '../../src/cash-in/returns.ts'
-import { reasonFact } from '../../src/engine/reason.ts'
+import { reasonFact } from '../../src/engine/follow.ts'
 import { orderId } from '../../src/platform/order-id.ts'
 import { cashInRequest, payment, TERMS } from '../support/engine.ts'
 

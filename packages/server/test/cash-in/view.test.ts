@@ -3,7 +3,7 @@ import test from 'node:test'
 import { type CashInStatus, cashIn } from '@pixgate/spec'
 import type { CashIn } from '../../src/cash-in/cash-in.ts'
 import { createdView, detailView } from '../../src/cash-in/view.ts'
-import { reasonFact } from '../../src/engine/reason.ts'
+import { reasonFact } from '../../src/engine/follow.ts'
 import { CHARGED, CREATED_AT, cashInAs, EXPIRES_AT, NOW, PAID, wentBack } from './situations.ts'
 
 test('[cash-in.detail.1] a new charge shows all that was asked for, and null for what is not known', () => {

@@ -12,8 +12,8 @@ import {
 import type { CaseOrder, DecidableCase } from '../../src/cases/case.ts'
 import type { CashOut, CashOutFacts } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/decide-case.ts'
+import { type Reason, reasonFact, reasonOf } from '../../src/engine/follow.ts'
 import type { OpenCase } from '../../src/engine/operation.ts'
-import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { done, ordered, seeing } from '../support/decided.ts'
 import { CREATED_AT, cashOutAs, NOW } from './situations.ts'
 

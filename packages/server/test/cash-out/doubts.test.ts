@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
-import { reasonOf } from '../../src/engine/reason.ts'
+import { reasonOf } from '../../src/engine/follow.ts'
 import { balances } from '../support/books.ts'
 import { caseFacts, cases, notifiedStatuses } from '../support/evidence.ts'
 import { CONFIRMED, FAILED, NOT_FOUND, PROCESSING, payout, RETURNED, TIMEOUT } from './bank-answers.ts'

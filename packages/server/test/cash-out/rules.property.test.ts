@@ -3,9 +3,9 @@ import test from 'node:test'
 import { type AccountCode, accounts } from '@pixgate/spec'
 import fc from 'fast-check'
 import type { CashOut, CashOutInput, CashOutOutcome } from '../../src/cash-out/cash-out.ts'
+import { reasonOf } from '../../src/engine/follow.ts'
 import type { Decision, Journal } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
-import { reasonOf } from '../../src/engine/reason.ts'
 import { CREATED_AT, cashOutAs, confirmed, decide, INPUTS, returned, stateOf } from './situations.ts'
 
 const { 'partner.confirmed': _, 'partner.returned': __, ...OTHERS } = INPUTS

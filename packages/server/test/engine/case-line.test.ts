@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { caseKinds } from '@pixgate/spec'
-import { caseLine } from '../../src/engine/case-line.ts'
+import { caseLine } from '../../src/engine/cases.ts'
 import type { Case } from '../../src/engine/operation.ts'
 
 const CHARGE = { kind: 'cash_in', valueCents: 1_000n } as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type CaseOfOperation, Refusal } from '@pixgate/spec'
-import { ExclusiveKeyTaken, ExternalIdTaken } from '../../src/engine/duplicates.ts'
+import { ExclusiveKeyTaken, ExternalIdTaken } from '../../src/engine/batch.ts'
 import type { Command } from '../../src/engine/operation.ts'
 import { statement } from '../../src/platform/db/database.ts'
 import { assertBooks, balances } from '../support/books.ts'

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { machine } from '@pixgate/spec'
-import { follow } from '../../src/engine/follow.ts'
+import { follow, reasonFact } from '../../src/engine/follow.ts'
 import type { Decision, Operation } from '../../src/engine/operation.ts'
-import { reasonFact } from '../../src/engine/reason.ts'
 import { operationAs } from '../support/operation.ts'
 
 type DoorStatus = 'PENDING' | 'PAID' | 'RECONCILIATION_REQUIRED'

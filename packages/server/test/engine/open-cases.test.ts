@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { cashIn, cashOut, refundIn } from '@pixgate/spec'
-import { doubtCaseIds } from '../../src/engine/open-cases.ts'
+import { doubtCaseIds } from '../../src/engine/cases.ts'
 import { operationAs } from '../support/operation.ts'
 
 /** Whether the end of a doubt closes a case that was opened by this rule. */

@@ -7,7 +7,7 @@ import {
   reportedPaymentsFact,
 } from '../../src/cash-in/reported.ts'
 import { repeatedReturn } from '../../src/cash-out/repeated-returns.ts'
-import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
+import { type Reason, reasonFact, reasonOf } from '../../src/engine/follow.ts'
 import { type StatusQuery, statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
 
 /** Names in stored facts are a format: they are literals here, as rows of the first version have them. */

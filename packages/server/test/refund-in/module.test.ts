@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { reasonOf } from '../../src/engine/reason.ts'
+import { reasonOf } from '../../src/engine/follow.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createRefundInCommands } from '../../src/refund-in/commands.ts'
 import { createRefundInModule } from '../../src/refund-in/index.ts'

@@ -72,7 +72,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'a case that closes the wrong case',
     finds: ['I12', 'I4', 'I16'],
     change: {
-      file: 'server/src/engine/open-cases.ts',
+      file: 'server/src/engine/cases.ts',
       from: "caseKind(kind)?.holds !== 'suspense' && !suspenseRules.has(rule)",
       to: 'suspenseRules.has(rule)',
     },

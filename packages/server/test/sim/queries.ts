@@ -1,5 +1,5 @@
 import type { Operation } from '../../src/engine/operation.ts'
-import type { OperationRow } from '../../src/engine/operation-row.ts'
+import type { OperationRow } from '../../src/engine/rows.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import type { InboxTable } from './inbox-table.ts'
 import type { Tables } from './tables.ts'

@@ -1,6 +1,6 @@
 import { caseKind } from '@pixgate/spec'
 import { isCashIn, suspendedCents } from '../../src/cash-in/index.ts'
-import { reasonOf } from '../../src/engine/reason.ts'
+import { reasonOf } from '../../src/engine/follow.ts'
 import type { Merchant } from './merchant.ts'
 import { assertHolds } from './violation.ts'
 import type { World } from './world.ts'

@@ -2,9 +2,15 @@ import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import { type AccountCode, accounts } from '@pixgate/spec'
 import type { Draft, WrittenMovement } from '../../src/engine/draft.ts'
-import { type Account, type Control, movementKey } from '../../src/engine/loaded-state.ts'
-import type { Case, ControlName, Notification, OpenCase, Operation } from '../../src/engine/operation.ts'
-import { identityKeys } from '../../src/engine/operation.ts'
+import { type Account, type Control, movementKey } from '../../src/engine/loader.ts'
+import {
+  type Case,
+  type ControlName,
+  identityKeys,
+  type Notification,
+  type OpenCase,
+  type Operation,
+} from '../../src/engine/operation.ts'
 import type { Entry } from '../../src/engine/postings.ts'
 import type { WriteResult } from '../../src/engine/writer.ts'
 import { type InvariantName, Violation } from './violation.ts'

@@ -10,9 +10,8 @@ import {
   refundIn,
   type Variable,
 } from '@pixgate/spec'
-import { follow } from '../../src/engine/follow.ts'
+import { follow, reasonOf } from '../../src/engine/follow.ts'
 import type { Command, Decision, Document, Journal, MovementId, Operation, State } from '../../src/engine/operation.ts'
-import { reasonOf } from '../../src/engine/reason.ts'
 import type { TestEngine } from './engine.ts'
 import { arrivedIn, learnedFrom } from './machine-decisions.ts'
 import { operationAs } from './operation.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { EventType, JournalKind } from '@pixgate/spec'
+import { type Reason, reasonFact, reasonOf } from '../../src/engine/follow.ts'
 import type { Decision, Operation, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
-import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { statusQueryOf } from '../../src/operations/status-query.ts'
 
 /** Expectations of what a state machine does, one a row, written by hand. */

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict'
+import { caseKind, cashIn, cashOut, type JournalTemplate, journals, refundIn } from '@pixgate/spec'
 import type { Ids } from '../platform/ids.ts'
 import type { Case, Document, OpenCase, Operation } from './operation.ts'
 
@@ -182,4 +184,85 @@ export class BatchCases {
 /** A case is named by its operation, its kind and its reference. */
 function isSame(one: Name, other: Name): boolean {
   return one.operationId === other.operationId && one.kind === other.kind && one.reference === other.reference
+}
+
+/**
+ * What the log tells of a case that was opened: enough to know what happened to which money, without the database.
+ * @param operation that it is of, as it is now
+ * @source rules#logs.3
+ */
+export function caseLine(
+  { kind, operationId, reference, facts }: Case,
+  operation: Pick<Operation, 'kind' | 'valueCents'> | undefined,
+): Document {
+  const reportedCents = centsIn(facts)
+  const expectedCents = centsIn(facts.booked ?? facts.before) ?? (operation && Number(operation.valueCents))
+  return {
+    case: kind,
+    operationId,
+    reference,
+    ...(typeof facts.inboxId === 'string' ? { inboxId: facts.inboxId } : {}),
+    ...(reportedCents === undefined
+      ? {}
+      : { reportedCents, ...(expectedCents === undefined ? {} : { expectedCents }) }),
+    rule: facts.rule,
+    meaning: caseKind(kind)?.meaning,
+  }
+}
+
+/** Facts of a case that tell when, and not what: the same told with other ones is nothing new. @source rules#desk.51 */
+export const CASE_TIMES = ['occurredAt', 'missedAt', 'deniedAt', 'since', 'readAt', 'askedAt'] as const
+
+/** What facts tell of an amount. */
+function centsIn(facts: unknown): number | undefined {
+  const { valueCents } = (facts ?? {}) as { readonly valueCents?: unknown }
+  return typeof valueCents === 'number' ? valueCents : undefined
+}
+
+/**
+ * The amount that a case is about, centavos, whichever way it went: what was reported, or else the value of its operation.
+ * @source rules#desk.30
+ */
+function caseCents(facts: Document, operation: Pick<Operation, 'valueCents'> | undefined): bigint | null {
+  const reported = centsIn(facts) ?? centsIn(facts.event)
+  return reported === undefined || !Number.isSafeInteger(reported)
+    ? (operation?.valueCents ?? null)
+    : BigInt(Math.abs(reported))
+}
+
+/** The most that each of several tellings of a case is about, centavos; `null`: none tells an amount. @source rules#desk.48 */
+export function mostCents(
+  told: readonly Document[],
+  operation: Pick<Operation, 'valueCents'> | undefined,
+): bigint | null {
+  return told
+    .map((facts) => caseCents(facts, operation))
+    .reduce((most, cents) => (most === null || (cents !== null && cents > most) ? cents : most), null)
+}
+
+/**
+ * Which of an operation's open cases a decision closes.
+ * @returns their ids
+ * @throws AssertionError where they are not known: the operation was not read to be decided
+ * @source rules#engine.19
+ */
+export function openCaseIds({ id, openCases }: Operation, isMeant: (openCase: OpenCase) => boolean): readonly string[] {
+  assert.ok(openCases, `the open cases of operation ${id} were not read`)
+  return openCases.filter(isMeant).map((openCase) => openCase.id)
+}
+
+/** The rules that open a case about money in suspense, of whatever kind. @source rules#ledger.suspense */
+const suspenseRules: ReadonlySet<string> = new Set(
+  [...cashIn.lines, ...cashOut.lines, ...refundIn.lines].flatMap(({ posts, opens, rule }) =>
+    posts !== undefined && opens !== undefined && movesSuspense(journals[posts]) ? [rule] : [],
+  ),
+)
+
+function movesSuspense({ postings }: JournalTemplate): boolean {
+  return postings.some(({ account }) => account === 'suspense_in' || account === 'suspense_out')
+}
+
+/** The open cases that the end of a doubt closes: all but those of money in suspense. @source rules#ledger.suspense */
+export function doubtCaseIds(operation: Operation): readonly string[] {
+  return openCaseIds(operation, ({ kind, rule }) => caseKind(kind)?.holds !== 'suspense' && !suspenseRules.has(rule))
 }
