@@ -1,6 +1,6 @@
 import { createCashIn, createCashOut, createRefundIn } from '@pixgate/spec'
 import fastify from 'fastify'
-import { formats } from '../../packages/server/src/platform/http/formats.ts'
+import { formats } from '../../packages/server/src/platform/http/request.ts'
 
 /**
  * The yardstick of everything over HTTP: a server that checks the same body, answers with the same shape, and does

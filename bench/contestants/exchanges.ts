@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, sign, timingSafeEqual } from 'node:cry
 import { createCashOut, eventExamples, receiveCashOutEvent } from '@pixgate/spec'
 import fastify from 'fastify'
 import { Agent } from 'undici'
-import { formats } from '../../packages/server/src/platform/http/formats.ts'
+import { formats } from '../../packages/server/src/platform/http/request.ts'
 import type { BankEvent } from '../exchanges.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { createCashOut } from '@pixgate/spec'
 import fastify from 'fastify'
-import { formats } from '../../packages/server/src/platform/http/formats.ts'
+import { formats } from '../../packages/server/src/platform/http/request.ts'
 import { openTransactions } from './transaction.ts'
 
 /** The yardstick of payouts: a transaction for each request, behind the same kind of server. */

@@ -1,5 +1,5 @@
 import { serviceVariables } from '../../packages/server/src/config.ts'
-import { withSecretFiles } from '../../packages/server/src/platform/secret-files.ts'
+import { withSecretFiles } from '../../packages/server/src/platform/secrets.ts'
 import type { Environment } from '../../packages/server/src/platform/variables.ts'
 import { readEnvironment } from '../../packages/server/src/process.ts'
 import { type DemoBank, simulatedBank } from './bank.ts'

@@ -1,7 +1,7 @@
 import { sandboxVariables } from '../../packages/sandbox/src/config.ts'
 import { banks } from '../../packages/server/src/banks/banks.ts'
 import { serviceVariables } from '../../packages/server/src/config.ts'
-import { fileVariable } from '../../packages/server/src/platform/secret-files.ts'
+import { fileVariable } from '../../packages/server/src/platform/secrets.ts'
 import { acceptedBy, type Variable, type Variables } from '../../packages/server/src/platform/variables.ts'
 import { code, GENERATED, type GeneratedDocument, markdown, table } from './document.ts'
 

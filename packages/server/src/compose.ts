@@ -36,21 +36,25 @@ import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
 import { createLimitReports } from './operations/limits/report.ts'
 import { createOperatorModule } from './operator/index.ts'
 import { createOperatorsModule } from './operators/index.ts'
-import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
-import { withKeyedStatements } from './platform/db/keyed-statements.ts'
+import {
+  APPLICATION_ROLE,
+  assertSession,
+  type DatabaseOptions,
+  openDatabase,
+  statement,
+  withKeyedStatements,
+  withLongStatements,
+} from './platform/db/database.ts'
 import { endLockHolders, HOLDERS_EVERY_MS } from './platform/db/lock-holders.ts'
-import { withLongStatements } from './platform/db/long-statements.ts'
-import { assertSession } from './platform/db/session-check.ts'
-import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
 import { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
-import { isForOperators } from './platform/http/for-operators.ts'
 import type { Caller, IncomingRequest } from './platform/http/handler.ts'
-import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
-import { listeningUrl } from './platform/http/listening-url.ts'
+import { isForOperators } from './platform/http/openapi.ts'
+import { createHttpServer, type HttpServer, listeningUrl } from './platform/http/server.ts'
 import { createIds, type Ids } from './platform/ids.ts'
 import { createFailureReport, type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
-import { createPreviousSecretReports, type OnPreviousSecret } from './platform/previous-secrets.ts'
+import { type WatchedEventLoop, watchEventLoop } from './platform/runtime.ts'
+import { createPreviousSecretReports, type OnPreviousSecret } from './platform/secrets.ts'
 import { StartupError } from './platform/startup-error.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'

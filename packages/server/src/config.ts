@@ -7,7 +7,7 @@ import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-
 import { nearestName } from './platform/nearest-name.ts'
 import { isPrivateAddress } from './platform/network-share.ts'
 import type { EncryptionKeys } from './platform/sealing.ts'
-import { fileVariable } from './platform/secret-files.ts'
+import { fileVariable } from './platform/secrets.ts'
 import {
   address,
   type Environment,

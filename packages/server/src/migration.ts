@@ -1,6 +1,6 @@
 import { environmentFaults, isProduction, type SettingPlaces, serviceVariables } from './config.ts'
 import { createLogger } from './platform/log.ts'
-import { fileVariable } from './platform/secret-files.ts'
+import { fileVariable } from './platform/secrets.ts'
 import { type Environment, readVariables } from './platform/variables.ts'
 import { type DatabaseLogin, migrateDatabase } from './prepare-database.ts'
 import type { Program } from './process.ts'

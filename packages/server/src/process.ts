@@ -8,7 +8,7 @@ import {
 } from './platform/environment-file.ts'
 import { type Pause, realPause } from './platform/jobs/pause.ts'
 import { createLogger, type Logger } from './platform/log.ts'
-import { runtimeFaults } from './platform/runtime-faults.ts'
+import { runtimeFaults } from './platform/runtime.ts'
 import { StartupError } from './platform/startup-error.ts'
 import { ConfigError, type Environment } from './platform/variables.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
-import { andMore, createHeartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'
+import { andMore, createHeartbeat } from '../platform/runtime.ts'
 import { type ConfiguredBank, NOT_SUPPORTED } from './bank.ts'
 import { createBreaker, reasonOf } from './breaker.ts'
 import type {

@@ -4,16 +4,16 @@ import type { Logger } from '../platform/log.ts'
 import {
   type Certificates,
   certificatesIn,
+  fileErrorReason,
   type PrivateKey,
   privateKeyIn,
   type ReadPem,
   readCertificates,
+  readPkcs12,
   readPrivateKey,
   validityFault,
   validityOf,
-} from '../platform/pem-files.ts'
-import { readPkcs12 } from '../platform/pkcs12.ts'
-import { fileErrorReason } from '../platform/secret-files.ts'
+} from '../platform/secrets.ts'
 
 /** Certificates of the connection to a bank: read and judged at start, watched until they end. */
 

@@ -1,7 +1,7 @@
 import { HIDDEN_CHARACTER } from '@pixgate/spec'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
-import { formats } from '../platform/http/formats.ts'
+import { formats } from '../platform/http/request.ts'
 import type { Party } from './port.ts'
 
 /**

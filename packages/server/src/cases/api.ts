@@ -2,7 +2,7 @@ import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/sp
 import { operatorOf } from '../audit/operator.ts'
 import { hashOf, identityOf } from '../operations/requests.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
-import { instantOf } from '../platform/http/instant.ts'
+import { instantOf } from '../platform/http/page.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Evidence } from './case.ts'
 import {

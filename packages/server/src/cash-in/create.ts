@@ -1,7 +1,7 @@
 import { feeCents, fieldRefusal, limits, normaliseDocument, Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision } from '../engine/operation.ts'
 import type { AskedBy } from '../operations/requests.ts'
-import { orderId } from '../platform/order-id.ts'
+import { orderId } from '../platform/ids.ts'
 import type { CashIn, CashInDetail } from './cash-in.ts'
 
 /** Whether a cash-in is accepted. Pure. */

@@ -4,7 +4,7 @@ import { keyCapsFact } from '../operations/limits/key-caps.ts'
 import { type Leaving, type Limits, taken } from '../operations/limits/limits.ts'
 import type { AskedBy } from '../operations/requests.ts'
 import { isEnabled } from '../operations/switch.ts'
-import { orderId } from '../platform/order-id.ts'
+import { orderId } from '../platform/ids.ts'
 import { approvalFor } from './approval.ts'
 import type { CashOut, CashOutDetail, CashOutRecipient } from './cash-out.ts'
 

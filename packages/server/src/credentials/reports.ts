@@ -1,5 +1,5 @@
-import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
 
 /** Why somebody was not let in. `throttled`: 429, whatever was shown. @source rules#metrics.8 */
 export const REFUSAL_REASONS = {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { bad, type Finding, good } from '../platform/finding.ts'
-import { fileErrorReason } from '../platform/secret-files.ts'
+import { fileErrorReason } from '../platform/secrets.ts'
 import type { Environment } from '../platform/variables.ts'
 
 /**

@@ -3,9 +3,8 @@ import { type BankCertificate, daysLeftOf, renewalOf, urgencyOf } from '../banks
 import { standingOf } from '../banks/standing.ts'
 import type { Clock } from '../platform/clock.ts'
 import { bad, type Finding, good } from '../platform/finding.ts'
-import { createIds } from '../platform/ids.ts'
-import { ownOrderId } from '../platform/order-id.ts'
-import { dayOf } from '../platform/pem-files.ts'
+import { createIds, ownOrderId } from '../platform/ids.ts'
+import { dayOf } from '../platform/secrets.ts'
 
 /** A bank's `Date` is in whole seconds, and takes a while to arrive. */
 const BANK_SKEW_MAX_MS = 5_000

@@ -1,9 +1,13 @@
 import { limits, Refusal } from '@pixgate/spec'
 import { connectionProblem, errorCode } from '../platform/connection-problem.ts'
 import { bad, type Finding, good } from '../platform/finding.ts'
-import { type AddressGate, openGate, publicAddressGate } from '../platform/http-client/address-gate.ts'
-import { tryConnection } from '../platform/http-client/guarded-agent.ts'
-import { NotConnected } from '../platform/http-client/not-connected.ts'
+import {
+  type AddressGate,
+  NotConnected,
+  openGate,
+  publicAddressGate,
+  tryConnection,
+} from '../platform/http-client/agent.ts'
 import { endpointUrl } from '../webhooks/endpoint-url.ts'
 import type { WebhookEndpoint } from '../webhooks/endpoints.ts'
 

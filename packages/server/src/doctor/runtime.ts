@@ -1,5 +1,5 @@
 import { bad, type Finding } from '../platform/finding.ts'
-import { endedRuntime } from '../platform/runtime-life.ts'
+import { endedRuntime } from '../platform/runtime.ts'
 
 /**
  * Whether this Node.js gets fixes still; nothing is said where it does.

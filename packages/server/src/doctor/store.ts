@@ -1,5 +1,4 @@
-import type { Queries } from '../platform/db/database.ts'
-import { APPLICATION_ROLE, statement } from '../platform/db/database.ts'
+import { APPLICATION_ROLE, type Queries, statement } from '../platform/db/database.ts'
 
 /** All SQL of the doctor. */
 

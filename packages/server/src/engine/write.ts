@@ -1,5 +1,5 @@
 import { type AccountCode, accounts } from '@pixgate/spec'
-import type { Elements } from '../platform/db/binary-array.ts'
+import type { Elements } from '../platform/db/arrays.ts'
 import { instantParameter, type Statement, statement } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { BucketChange } from './allowance.ts'

@@ -1,6 +1,6 @@
 import { DatabaseUnavailable, databaseError } from '../platform/db/errors.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
 import type { Backlog, HealthStore } from './store.ts'
 
 /** What of the backlog could be read: where one part cannot, the others can all the same. */

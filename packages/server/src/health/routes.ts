@@ -1,6 +1,6 @@
 import type { endpoints, Readiness } from '@pixgate/spec'
 import type { DatabaseClock } from '../platform/clock.ts'
-import { databaseProblem } from '../platform/db/problem.ts'
+import { databaseProblem } from '../platform/db/errors.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { clockProblem } from './clock-watch.ts'
 import type { Metrics } from './metrics.ts'

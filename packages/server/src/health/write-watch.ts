@@ -1,8 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
-import { isRefusedWrite } from '../platform/db/errors.ts'
-import { databaseProblem } from '../platform/db/problem.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
+import { databaseProblem, isRefusedWrite } from '../platform/db/errors.ts'
 import type { Logger } from '../platform/log.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
 
 /** Whether the database takes what is written: it may be read all the same where it does not. */
 export interface WriteWatch {

@@ -1,8 +1,8 @@
 import type { Judgement, Origin } from '../banks/inbound.ts'
 import type { CallbackOrigin, EventOutcome } from '../health/index.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'
-import type { OnPreviousSecret } from '../platform/previous-secrets.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
+import type { OnPreviousSecret } from '../platform/secrets.ts'
 import type { InboxEvent, InboxResult } from './store.ts'
 
 /** Is told of what the bank sends. Throws nothing. */

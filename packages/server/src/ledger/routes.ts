@@ -1,7 +1,7 @@
 import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
 import type { Handlers } from '../platform/http/handler.ts'
 import { daysOf } from '../platform/http/page.ts'
-import { invalidField } from '../platform/http/validation.ts'
+import { invalidField } from '../platform/http/request.ts'
 import { entryVersion } from './entry-id.ts'
 import type { LedgerFilter, LedgerStore } from './store.ts'
 import { cursorAfter, cursorVersion, entryView } from './view.ts'

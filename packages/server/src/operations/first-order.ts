@@ -1,5 +1,5 @@
 import type { NotFound, NotSent, Unknown } from '../banks/port.ts'
-import { within } from '../platform/timer.ts'
+import { within } from '../platform/clock.ts'
 import { hasOtherOpenAttempts, type SendFacts } from './attempts.ts'
 
 /**

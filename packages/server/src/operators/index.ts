@@ -4,7 +4,7 @@ import type { Mode } from '../credentials/token-text.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
-import type { OnPreviousSecret } from '../platform/previous-secrets.ts'
+import type { OnPreviousSecret } from '../platform/secrets.ts'
 import {
   type AdmitOperator,
   type AuthenticateOperator,

@@ -62,3 +62,53 @@ export function createDatabaseClock(wall = () => Date.now(), monotonic = () => p
     skewMs: () => wall() - (monotonic() + offset),
   }
 }
+
+/**
+ * Calls `run` once, after a while. Does not keep the process alive. Costs a fraction of `AbortSignal.timeout`, which
+ * cannot be called off.
+ * @returns calls it off
+ */
+export function startTimer(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms).unref()
+  return () => clearTimeout(timer)
+}
+
+/** Does something that is told to end, by its signal, after a while. */
+export async function within<Done>(ms: number, run: (deadline: AbortSignal) => Promise<Done>): Promise<Done> {
+  const ending = new AbortController()
+  const stopTimer = startTimer(ms, () => ending.abort())
+  try {
+    return await run(ending.signal)
+  } finally {
+    stopTimer()
+  }
+}
+
+/**
+ * Keeps the process running. A worker waits on timers that keep nothing alive: without this it would end, with status 0, as
+ * soon as the database closes its connections.
+ * @returns lets it end
+ * @source rules#health.8
+ */
+export function keepRunning(): () => void {
+  const timer = setInterval(() => undefined, 3_600_000)
+  return () => clearInterval(timer)
+}
+
+/**
+ * A clock for what must not happen late: milliseconds, from any origin. It goes on while the process is stopped, by the
+ * monotonic clock, and while its machine is suspended, when that one stands still and the wall clock goes on. A wall clock
+ * that is set forward only makes things late.
+ * @source failure-modes#P10
+ */
+export function sleeplessClock(monotonic = () => performance.now(), wall = () => Date.now()): () => number {
+  let [monotonicAt, wallAt] = [monotonic(), wall()]
+  let at = 0
+  return () => {
+    const [monotonicNow, wallNow] = [monotonic(), wall()]
+    at += Math.max(monotonicNow - monotonicAt, wallNow - wallAt)
+    monotonicAt = monotonicNow
+    wallAt = wallNow
+    return at
+  }
+}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { own } from './own.ts'
-import { fileErrorReason } from './secret-files.ts'
+import { fileErrorReason } from './secrets.ts'
 import { ConfigError, type Environment } from './variables.ts'
 
 /** Where a file sets each name, in words: «.env, line 2». */

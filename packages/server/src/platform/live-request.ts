@@ -1,5 +1,5 @@
 import { Refusal } from '@pixgate/spec'
-import type { EventLoop, LoopMark } from './event-loop.ts'
+import type { EventLoop, LoopMark } from './runtime.ts'
 
 /**
  * The request of a client or an operator, while what it asks for is not decided yet: an order that nobody waits for any

@@ -1,6 +1,5 @@
 import type { Credential, Endpoint } from '@pixgate/spec'
-import { resourceOfId } from '../platform/http/curl.ts'
-import { isForOperators } from '../platform/http/for-operators.ts'
+import { isForOperators, resourceOfId } from '../platform/http/openapi.ts'
 import { collectionPlan, type Folder, type Step } from './collection-plan.ts'
 import { apiInfo } from './info.ts'
 

@@ -1,5 +1,5 @@
 import { type Endpoint, eventTypes, tags } from '@pixgate/spec'
-import { isForOperators } from '../platform/http/for-operators.ts'
+import { isForOperators } from '../platform/http/openapi.ts'
 import { clientRules } from './client-rules.ts'
 import { apiInfo } from './info.ts'
 

@@ -12,9 +12,7 @@ import {
   responseHeaders,
   tags,
 } from '@pixgate/spec'
-import { curlOf } from '../platform/http/curl.ts'
-import { isForOperators } from '../platform/http/for-operators.ts'
-import { webhookHeaders } from '../platform/http/openapi-webhooks.ts'
+import { curlOf, isForOperators, webhookHeaders } from '../platform/http/openapi.ts'
 import { type Field, fieldsOf, type Schema } from './fields.ts'
 import { firstStepsSection } from './first-steps.ts'
 import { type Html, html, prose } from './html.ts'

@@ -22,7 +22,7 @@ import {
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import { entriesOf } from '../engine/postings.ts'
 import type { Result } from '../operations/inputs.ts'
-import { ownOrderId } from '../platform/order-id.ts'
+import { ownOrderId } from '../platform/ids.ts'
 import { own } from '../platform/own.ts'
 import { operationOf } from './create.ts'
 import { refundNotification } from './notification.ts'

@@ -7,7 +7,7 @@ import type { IsAskedFirst } from '../operations/first-order.ts'
 import { looksOf, taken } from '../operations/limits/limits.ts'
 import { isEnabled } from '../operations/switch.ts'
 import { sha256 } from '../platform/crypto.ts'
-import { orderIdToPayer } from '../platform/order-id.ts'
+import { orderIdToPayer } from '../platform/ids.ts'
 import { operationOf, type RefundInTerms } from './create.ts'
 import type { Holder, RefundIn } from './refund-in.ts'
 

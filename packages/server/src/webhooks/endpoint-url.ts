@@ -1,8 +1,7 @@
 import { isIP } from 'node:net'
 import { type FieldError, limits, Refusal } from '@pixgate/spec'
-import { invalidField } from '../platform/http/validation.ts'
-import { type AddressGate, NoAnswerOfDns } from '../platform/http-client/address-gate.ts'
-import { NotConnected } from '../platform/http-client/not-connected.ts'
+import { invalidField } from '../platform/http/request.ts'
+import { type AddressGate, NoAnswerOfDns, NotConnected } from '../platform/http-client/agent.ts'
 
 /**
  * Reads the URL of an endpoint as a client gave it. In production it is https on port 443 or from 1024 up, of a name in the public

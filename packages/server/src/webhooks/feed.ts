@@ -1,7 +1,7 @@
 import { type EndpointInput, type EventType, type endpoints, limits, type ReadFrom, Refusal } from '@pixgate/spec'
 import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
-import { invalidField } from '../platform/http/validation.ts'
+import { invalidField } from '../platform/http/request.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import type { ChangeNeeds } from './change.ts'

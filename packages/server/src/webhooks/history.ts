@@ -10,10 +10,9 @@ import {
 import { knownProblem } from '../platform/connection-problem.ts'
 import { type Database, instantOrNull, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
-import { instantOf, instantText } from '../platform/http/instant.ts'
-import { cursorAfter, type Place, placeOf } from '../platform/http/page-cursor.ts'
-import { invalidField } from '../platform/http/validation.ts'
-import { type RequestPart, requestParts, type TimeSplit } from '../platform/http-client/request-times.ts'
+import { cursorAfter, instantOf, instantText, type Place, placeOf } from '../platform/http/page.ts'
+import { invalidField } from '../platform/http/request.ts'
+import { type RequestPart, requestParts, type TimeSplit } from '../platform/http-client/post.ts'
 import { isUuid } from '../platform/ids.ts'
 
 /** Deliveries and their attempts, as merchants read them. */

@@ -1,7 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { Database } from '../platform/db/database.ts'
-import { openGate, publicAddressGate, type Resolve } from '../platform/http-client/address-gate.ts'
-import { createGuardedAgent } from '../platform/http-client/guarded-agent.ts'
+import { createGuardedAgent, openGate, publicAddressGate, type Resolve } from '../platform/http-client/agent.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import type { StartWorker, Worker } from '../platform/jobs/worker.ts'
 import type { Logger } from '../platform/log.ts'

@@ -1,7 +1,7 @@
 import { type endpoints, limits, Refusal } from '@pixgate/spec'
 import { instantParameter, type Queries, refusableTransaction, statement } from '../platform/db/database.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
-import { instantOf } from '../platform/http/instant.ts'
+import { instantOf } from '../platform/http/page.ts'
 import { isUuid } from '../platform/ids.ts'
 import { type ChangeNeeds, change } from './change.ts'
 import { changeEndpoint, lockEndpoint } from './endpoints.ts'

@@ -1,6 +1,5 @@
 import { type AttemptOutcome, limits } from '@pixgate/spec'
-import type { Answer } from '../platform/http-client/post.ts'
-import { retryAfterMs } from '../platform/http-client/retry-after.ts'
+import { type Answer, retryAfterMs } from '../platform/http-client/post.ts'
 
 /** The next step of a delivery after an attempt. Pure. */
 

@@ -2,9 +2,9 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:c
 import { limits, Refusal } from '@pixgate/spec'
 import { LRUCache } from 'lru-cache'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
-import { andMore, createHeartbeat } from '../platform/heartbeat.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
+import { andMore, createHeartbeat } from '../platform/runtime.ts'
 import type { Place, Sealer } from '../platform/sealing.ts'
 import { type SealedValue, Unreadable, unseal } from './sealed.ts'
 

@@ -3,7 +3,7 @@ import type { Payment } from '../../src/banks/port.ts'
 import type { CashIn, CashInEvent, CashInFacts, CashInInput } from '../../src/cash-in/cash-in.ts'
 import type { KnownReturn, ReturnInDoubt } from '../../src/cash-in/returns.ts'
 import { reasonFact } from '../../src/engine/follow.ts'
-import { orderId } from '../../src/platform/order-id.ts'
+import { orderId } from '../../src/platform/ids.ts'
 import { cashInRequest, payment, TERMS } from '../support/engine.ts'
 
 /** Cash-ins in every state, and everything that may happen to them, for tests of the rules alone. */

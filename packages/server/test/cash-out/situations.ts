@@ -7,7 +7,7 @@ import { reasonFact } from '../../src/engine/follow.ts'
 import type { ControlName, Document, State } from '../../src/engine/operation.ts'
 import type { Person } from '../../src/operators/index.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
-import { orderId } from '../../src/platform/order-id.ts'
+import { orderId } from '../../src/platform/ids.ts'
 import { INSTALLATION, limitsOf, MADE_BY, NOTHING_USED } from '../support/limits.ts'
 import { ORDER_INPUTS } from '../support/order-inputs.ts'
 

@@ -6,7 +6,7 @@ import { createRoster } from '../../src/operators/roster.ts'
 import type { ActiveOperator } from '../../src/operators/store.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import type { Logger } from '../../src/platform/log.ts'
-import type { OnPreviousSecret } from '../../src/platform/previous-secrets.ts'
+import type { OnPreviousSecret } from '../../src/platform/secrets.ts'
 import { capturedLog } from '../support/captured-log.ts'
 
 /** What the operators of these tests show. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { DelayMemory, LoopWatch } from '../../src/platform/event-loop.ts'
+import { DelayMemory, LoopWatch } from '../../src/platform/runtime.ts'
 
 /** A loop whose time and whose turns the test makes. */
 function loop() {

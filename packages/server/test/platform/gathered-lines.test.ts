@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { gatherLines } from '../../src/platform/gathered-lines.ts'
+import { gatherLines } from '../../src/platform/log.ts'
 
 const lineOf = (level: string, msg: string) => `${JSON.stringify({ level, msg })}\n`
 

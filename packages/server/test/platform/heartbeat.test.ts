@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { andMore } from '../../src/platform/heartbeat.ts'
+import { andMore } from '../../src/platform/runtime.ts'
 import { steppedHeartbeat } from '../support/stepped-heartbeat.ts'
 
 /** A stepped heartbeat, and what it wrote. */

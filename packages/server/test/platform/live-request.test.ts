@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { EventLoop } from '../../src/platform/event-loop.ts'
 import { followRequest, refuseLapsed } from '../../src/platform/live-request.ts'
+import type { EventLoop } from '../../src/platform/runtime.ts'
 import { AWAKE } from '../support/live-request.ts'
 
 test('[http.14] [PL-5] a request lapses 5 s after its last byte, not after its first', () => {

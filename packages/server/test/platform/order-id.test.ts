@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import test from 'node:test'
-import { isOrderId, orderId, ownOrderId } from '../../src/platform/order-id.ts'
+import { isOrderId, orderId, ownOrderId } from '../../src/platform/ids.ts'
 import { INSTALLATION } from '../support/limits.ts'
 
 test('[ids.4] an order id is the beginning of a SHA-256 over installation, kind, payment and external id', () => {

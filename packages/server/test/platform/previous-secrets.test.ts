@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createPreviousSecretReports } from '../../src/platform/previous-secrets.ts'
+import { createPreviousSecretReports } from '../../src/platform/secrets.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { steppedHeartbeat } from '../support/stepped-heartbeat.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import test from 'node:test'
-import { weaknessOf } from '../../src/platform/secret-strength.ts'
+import { weaknessOf } from '../../src/platform/secrets.ts'
 
 const GUESSABLE = /^is too easy to guess, .+ openssl rand -base64 32$/
 const PLACEHOLDER = /^is a placeholder of a document: .+ openssl rand -base64 32$/

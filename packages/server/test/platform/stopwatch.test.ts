@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { sleeplessClock } from '../../src/platform/stopwatch.ts'
+import { sleeplessClock } from '../../src/platform/clock.ts'
 
 test('[CO-40] [P10] it goes on while the process is stopped and while its machine is suspended, and never goes back', () => {
   const at = { wall: 1_000_000, monotonic: 500 }

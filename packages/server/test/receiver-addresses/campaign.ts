@@ -1,7 +1,11 @@
 import { isIP } from 'node:net'
 import { limits, Refusal } from '@pixgate/spec'
-import { type AddressGate, publicAddressGate, type Resolve } from '../../src/platform/http-client/address-gate.ts'
-import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
+import {
+  type AddressGate,
+  createGuardedAgent,
+  publicAddressGate,
+  type Resolve,
+} from '../../src/platform/http-client/agent.ts'
 import { type Answer, post } from '../../src/platform/http-client/post.ts'
 import { assertResolves, endpointUrl } from '../../src/webhooks/endpoint-url.ts'
 import { chanceOf } from '../fuzz/chance.ts'

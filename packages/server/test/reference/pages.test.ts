@@ -18,8 +18,8 @@ import {
   serviceEndpoints,
 } from '@pixgate/spec'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
-import { listeningUrl } from '../../src/platform/http/listening-url.ts'
-import { webhookHeaders } from '../../src/platform/http/openapi-webhooks.ts'
+import { webhookHeaders } from '../../src/platform/http/openapi.ts'
+import { listeningUrl } from '../../src/platform/http/server.ts'
 import { createReferenceRoutes } from '../../src/reference/index.ts'
 import { good, listen, thingServer } from '../platform/http/thing-server.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'

@@ -6,7 +6,7 @@ import { refundableCents, returnInDoubt, returnsInDoubt } from '../../src/cash-i
 import { entriesOf } from '../../src/engine/postings.ts'
 import { statusQueryFact } from '../../src/operations/status-query.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
-import { ownOrderId } from '../../src/platform/order-id.ts'
+import { ownOrderId } from '../../src/platform/ids.ts'
 import type { BankReturn, RefundIn } from '../../src/refund-in/refund-in.ts'
 import { decideInDoubt, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { type TProperties, type TSchema, Type } from 'typebox'
-import { formats } from '../../src/platform/http/formats.ts'
+import { formats } from '../../src/platform/http/request.ts'
 
 /**
  * The field tables of the specification, as a client that has read nothing else would write them down: every field of a

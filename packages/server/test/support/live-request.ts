@@ -1,5 +1,5 @@
-import type { EventLoop } from '../../src/platform/event-loop.ts'
 import type { LiveRequest } from '../../src/platform/live-request.ts'
+import type { EventLoop } from '../../src/platform/runtime.ts'
 
 /** A request whose client waits as long as it takes. */
 export const ALIVE: LiveRequest = { hasLapsed: () => false }

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { type EventType, eventSchemas, testEventSchema } from '@pixgate/spec'
 import { Ajv } from 'ajv'
 import { closed } from '../../../spec/test/support/closed.ts'
-import { formats } from '../../src/platform/http/formats.ts'
+import { formats } from '../../src/platform/http/request.ts'
 import { type Receiver, startReceiver } from './webhook-receiver.ts'
 
 const ajv = new Ajv({ strict: false, allErrors: true, formats })

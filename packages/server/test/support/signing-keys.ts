@@ -1,7 +1,6 @@
 import { pino } from 'pino'
 import type { Clock } from '../../src/platform/clock.ts'
-import type { Database } from '../../src/platform/db/database.ts'
-import { statement } from '../../src/platform/db/database.ts'
+import { type Database, statement } from '../../src/platform/db/database.ts'
 import { createSealer, type EncryptionKeys, type Place } from '../../src/platform/sealing.ts'
 import { type Keyring, openKeyring, type Signer } from '../../src/webhooks/signing.ts'
 import { administer } from './database.ts'

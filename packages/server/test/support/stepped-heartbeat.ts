@@ -1,4 +1,4 @@
-import { createHeartbeat, type Heartbeat } from '../../src/platform/heartbeat.ts'
+import { createHeartbeat, type Heartbeat } from '../../src/platform/runtime.ts'
 
 /** A heartbeat whose minutes end when the test says so. */
 export interface SteppedHeartbeat extends Heartbeat {

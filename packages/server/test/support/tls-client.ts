@@ -6,8 +6,7 @@ import { openDatabase } from '../../src/platform/db/database.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { checkDatabase } from '../../src/platform/db/self-check.ts'
 import { withSnapshot } from '../../src/platform/db/snapshot.ts'
-import { openGate } from '../../src/platform/http-client/address-gate.ts'
-import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
+import { createGuardedAgent, openGate } from '../../src/platform/http-client/agent.ts'
 import { post } from '../../src/platform/http-client/post.ts'
 
 /**

@@ -13,7 +13,7 @@ import { pixgateBankConfig, pixgateBankVariables } from '../../src/banks/pixgate
 import { compose, type Dependencies, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/platform/db/database.ts'
-import { listeningUrl } from '../../src/platform/http/listening-url.ts'
+import { listeningUrl } from '../../src/platform/http/server.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { type Environment, readVariables } from '../../src/platform/variables.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { endpointReasons, limits, Refusal } from '@pixgate/spec'
-import { publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
+import { publicAddressGate } from '../../src/platform/http-client/agent.ts'
 import type { WebhookHandlers } from '../../src/webhooks/index.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type EventType, eventTypes, limits, Refusal } from '@pixgate/spec'
-import { NoAnswerOfDns } from '../../src/platform/http-client/address-gate.ts'
+import { NoAnswerOfDns } from '../../src/platform/http-client/agent.ts'
 import type { LiveRequest } from '../../src/platform/live-request.ts'
 import type { WebhookHandlers } from '../../src/webhooks/index.ts'
 import { ALIVE, lapsing } from '../support/live-request.ts'

@@ -1,6 +1,5 @@
-import type { Clock } from '../../platform/clock.ts'
+import { type Clock, sleeplessClock } from '../../platform/clock.ts'
 import { networksOf } from '../../platform/networks.ts'
-import { sleeplessClock } from '../../platform/stopwatch.ts'
 import { type Bank, lacking } from '../bank.ts'
 import { type Answered, createExchange, type Exchange, isSuccess, type Protocol, queryAnswer } from '../exchange.ts'
 import { type Outcome, observeLinks, openPartnerLink } from '../link.ts'

@@ -1,4 +1,4 @@
-import { isOrderId } from '../../platform/order-id.ts'
+import { isOrderId } from '../../platform/ids.ts'
 import { type Judge, judgeRefund } from '../exchange.ts'
 import type {
   Payment,

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Clock } from '../../platform/clock.ts'
-import { within } from '../../platform/timer.ts'
+import { type Clock, within } from '../../platform/clock.ts'
 import { type ApiPixOptions, connectBank, createApiPixPartner } from '../api-pix/bank.ts'
 import type { ApiPixConfig } from '../api-pix/config.ts'
 import type { PatientLink } from '../api-pix/link.ts'

@@ -9,8 +9,7 @@ import {
 } from '@pixgate/spec'
 import { Type } from 'typebox'
 import { sha256 } from '../../platform/crypto.ts'
-import { faultWithoutText } from '../../platform/http/json-scan.ts'
-import { compileJsonReader } from '../../platform/http/request-body.ts'
+import { compileJsonReader, faultWithoutText } from '../../platform/http/request.ts'
 import type {
   BankEvent,
   EventSubject,

@@ -2,8 +2,14 @@ import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
 import type { DayBounds } from '../../platform/sao-paulo.ts'
 import { bankAt } from '../balance/store.ts'
-import type { DifferenceFigures, Figures, JournalFigures, OpenCase, Tally } from '../content.ts'
-import { LISTED_MAX } from '../content.ts'
+import {
+  type DifferenceFigures,
+  type Figures,
+  type JournalFigures,
+  LISTED_MAX,
+  type OpenCase,
+  type Tally,
+} from '../content.ts'
 import { BEFORE_KNOWN, DIRECTION } from './directions.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { ExceededLimit } from '@pixgate/spec'
-import { andMore, createHeartbeat, type Heartbeat } from '../../platform/heartbeat.ts'
 import type { Logger } from '../../platform/log.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../../platform/runtime.ts'
 import type { MadeBy } from '../made-by.ts'
 
 /** Is told of each refusal because of a limit. Throws nothing. */

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import pg from 'pg'
-import { withBinaryArrays } from './array-parameters.ts'
+import { StartupError } from '../startup-error.ts'
+import { withBinaryArrays } from './arrays.ts'
 import { asUnavailable, DatabaseUnavailable, NoLongerWanted } from './errors.ts'
-import { PlanAge } from './plan-age.ts'
 import { createPoolReports, type PoolReportsOptions } from './pool-reports.ts'
-import { type PlanCacheMode, sessionOptions } from './session.ts'
-import { VerifiedClient } from './verified-client.ts'
 
 /**
  * PostgreSQL, spoken to in named statements. Centavos come back as `bigint`, instants as epoch milliseconds.
@@ -292,4 +290,169 @@ export function instantParameter(epochMs: number): string {
 /** The same, or NULL. */
 export function instantOrNull(epochMs: number | null | undefined): string | null {
   return epochMs === null || epochMs === undefined ? null : instantParameter(epochMs)
+}
+
+/**
+ * A database whose keyed statements run elsewhere. PostgreSQL expects ten keys where it is not told how many there are, so that it
+ * thinks planning anew for the two or three of an event worth its while, each time: that was a fifth of what an event cost it.
+ * @param elsewhere a pool whose plans are generic
+ * @source rules#database.8
+ */
+export function withKeyedStatements(database: Database, elsewhere: Database): Database {
+  return {
+    ...database,
+    rows: (query, parameters, isWanted) => (query.isKeyed ? elsewhere : database).rows(query, parameters, isWanted),
+  }
+}
+
+/** A connection makes its plans anew after so many statements, then each time that it has sent twice as many … */
+const FIRST = 64
+
+/** … and after so many at the latest. */
+const AT_LATEST = 1_024
+
+/**
+ * How old the plans of a connection are, counted in statements. A prepared statement keeps its plan, and one that was made
+ * while a table was small reads it whole: kept for 7,000 cash-ins, it made a batch of 64 moves take 13.6 ms instead of 4.5.
+ * The planner knows how large a table is at the time, analysed or not; so all that is wrong with such a plan is its age.
+ * @source rules#database.8
+ */
+export class PlanAge {
+  #sent = 0
+  #renewAt = FIRST
+
+  /** Counts a statement that was sent. */
+  count(): void {
+    this.#sent += 1
+  }
+
+  /** Whether all plans are to be made anew; they then count as new. */
+  isOver(): boolean {
+    if (this.#sent < this.#renewAt) return false
+    this.#renewAt = this.#sent + Math.min(this.#sent, AT_LATEST)
+    return true
+  }
+}
+
+/**
+ * PostgreSQL's setting of that name. `force_generic_plan`: a statement is not planned for each execution, whatever its
+ * parameters; right where all of them find their rows by key. Planning the engine's statement anew each time was a third of
+ * what a payment cost PostgreSQL at one caller.
+ */
+export type PlanCacheMode = 'auto' | 'force_generic_plan'
+
+/** Sessions end by themselves when a node is paused or half-open, and never wait long. @source failure-modes#DB-9 */
+export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
+  lock_timeout: '2000',
+  idle_in_transaction_session_timeout: '10000',
+  // That nobody waits for the standby any more is told by a warning, whatever the database or its role is set to.
+  client_min_messages: 'warning',
+  client_connection_check_interval: '1000',
+  default_transaction_isolation: 'read committed',
+  TimeZone: 'UTC',
+  // What a plan is thought to cost, on a table that was never analysed, is too rough to compile statements by.
+  jit: 'off',
+}
+
+/** What a connection asks for when it is made. @param role unset for migrations, which work as the owner */
+function sessionOptions(
+  role: string | undefined,
+  statementTimeoutMs: number,
+  planCacheMode: PlanCacheMode = 'auto',
+): string {
+  const plans = { plan_cache_mode: planCacheMode }
+  const ours = { ...SESSION_SETTINGS, ...plans, statement_timeout: String(statementTimeoutMs), role }
+  const settings = role === undefined ? plans : ours
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${String(value).replaceAll(' ', '\\ ')}`)
+    .join(' ')
+}
+
+interface Settings {
+  readonly login: string
+  readonly role: string
+  /** By name; what nobody knows is missing. */
+  readonly settings: Readonly<Record<string, string>>
+}
+
+const selectSettings = statement<[names: readonly string[]], Settings>(
+  'session.settings',
+  `SELECT session_user::text AS login, current_user::text AS role,
+          (SELECT coalesce(json_object_agg(n.name, coalesce(s.setting, current_setting(n.name, true))), '{}')
+             FROM unnest($1::text[]) AS n (name)
+             LEFT JOIN pg_settings s ON s.name = n.name) AS settings`,
+)
+
+/**
+ * Refuses a database whose sessions are not as connections ask for them: a pooler may drop what is asked for, and then nothing
+ * ends a session that was left, or the work is done in another role.
+ * @param role as which the work is to be done
+ * @throws StartupError with what is otherwise, and what to do
+ * @source rules#database.14
+ */
+export async function assertSession(queries: Queries, role: string): Promise<void> {
+  const [found] = await queries.rows(selectSettings, [[...Object.keys(SESSION_SETTINGS), 'statement_timeout']])
+  if (found === undefined) throw new Error('a session has settings')
+  const faults = sessionFaults(found, role)
+  if (faults.length > 0) throw new StartupError(`DATABASE_URL: ${faults.join('\n')}`)
+}
+
+/** The judgement of {@link assertSession} on settings already read. */
+export function sessionFaults({ login, role, settings }: Settings, wantedRole: string): string[] {
+  const wanted = Object.entries(SESSION_SETTINGS).filter(([name, value]) => settings[name] !== value)
+  // How long differs between connections: that there is an end must not.
+  if (settings.statement_timeout === '0') wanted.push(['statement_timeout', '5000'])
+  if (role !== wantedRole) wanted.push(['role', wantedRole])
+  if (wanted.length === 0) return []
+  const found = wanted.map(([name]) => `${name} is ${name === 'role' ? role : (settings[name] ?? 'unset')}`)
+  return [
+    `what a connection asks for does not hold (${found.join(', ')}). Connect directly, or give the settings to the login, for whose sessions a pooler cannot drop them:`,
+    ...wanted.map(([name, value]) => `  ALTER ROLE "${login}" SET ${name} = '${value}';`),
+  ]
+}
+
+/**
+ * A database whose long statements run elsewhere, one at a time and in the order in which they came. Nobody is refused for the
+ * length of the queue: each request in it holds a connection of its client, and of these there are so many.
+ * @param elsewhere a pool of its own
+ * @source rules#lists.4
+ */
+export function withLongStatements(database: Database, elsewhere: Database): Database {
+  let last: Promise<unknown> = Promise.resolve()
+
+  function oneAtATime<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = last.then(work)
+    last = result.catch(ignore)
+    return result
+  }
+
+  return {
+    ...database,
+    rows: (query, parameters, isWanted) =>
+      query.isLong
+        ? oneAtATime(() => elsewhere.rows(query, parameters, isWanted))
+        : database.rows(query, parameters, isWanted),
+  }
+}
+
+/** Whoever waits for it is told. */
+function ignore(): void {}
+
+/** What node-postgres hands to Node.js for TLS. It shows this to nobody; a test with real servers notices if it moves. */
+interface Connecting {
+  readonly connection: { ssl: boolean | { rejectUnauthorized?: boolean } }
+}
+
+/**
+ * A connection that verifies who is there wherever its address asks for TLS and does not say otherwise: node-postgres leaves
+ * that to Node.js, and Node.js to `NODE_TLS_REJECT_UNAUTHORIZED`.
+ * @source rules#production.6
+ */
+export class VerifiedClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config)
+    const { connection } = this as unknown as Connecting
+    if (connection.ssl === true) connection.ssl = { rejectUnauthorized: true }
+    else if (connection.ssl) connection.ssl.rejectUnauthorized ??= true
+  }
 }

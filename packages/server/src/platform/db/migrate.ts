@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import type { Machine } from '@pixgate/spec'
 import type pg from 'pg'
+import { startTimer } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { StartupError } from '../startup-error.ts'
-import { startTimer } from '../timer.ts'
-import { type Queries, statement } from './database.ts'
-import { VerifiedClient } from './verified-client.ts'
+import { type Queries, statement, VerifiedClient } from './database.ts'
 
 /**
  * The schema: the files of `schema/` make an empty database, and the migrations of `migrations/` bring it forward. All that is

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { andMore, createHeartbeat, type Heartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../runtime.ts'
 import { DatabaseUnavailable, isRefusedWrite } from './errors.ts'
 
 /** What the reports of a pool are made with. */

@@ -1,4 +1,4 @@
-import { VerifiedClient } from './verified-client.ts'
+import { VerifiedClient } from './database.ts'
 
 /** Oldest version that the SQL of the schema runs on. */
 const OLDEST_VERSION = 150_000

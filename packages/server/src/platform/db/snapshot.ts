@@ -1,6 +1,5 @@
-import type { Queries } from './database.ts'
+import { type Queries, VerifiedClient } from './database.ts'
 import { asUnavailable } from './errors.ts'
-import { VerifiedClient } from './verified-client.ts'
 
 /** Long looks at the whole database: on one core, never written to, ended with the process that asked. */
 const SESSION_SETTINGS = {

@@ -1,9 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Dispatcher, errors } from 'undici'
+import { startTimer } from '../clock.ts'
 import { errorCode } from '../connection-problem.ts'
-import { startTimer } from '../timer.ts'
-import { NotConnected, type NotConnectedReason } from './not-connected.ts'
-import { RequestTimes, type TimeSplit, timed } from './request-times.ts'
+import { NotConnected, type NotConnectedReason } from './agent.ts'
 
 /**
  * What came of a POST. `broken`: the connection was lost, or what came back is not HTTP. `code` is the one of the system, of
@@ -126,4 +126,91 @@ function failed(error: unknown): Answer {
 function failureOf(error: unknown): NotConnectedReason | 'broken' {
   if (error instanceof NotConnected) return error.reason
   return 'broken'
+}
+
+/** What a request spends its time on, in this order. One on a connection that was kept has the last of them alone. */
+export const requestParts = ['dns', 'connect', 'tls', 'wait'] as const
+
+/** See {@link requestParts}. `wait` is from the connection to the end of the answer's headers. */
+export type RequestPart = (typeof requestParts)[number]
+
+/** Whole milliseconds; `null` where a request did not come to it, or did not need it. */
+export type TimeSplit = Readonly<Record<`${RequestPart}Ms`, number | null>> & {
+  /** From the start of the look-up to the end of the headers, or to the failure. */
+  readonly totalMs: number
+}
+
+/** Times one request. The connection that is made for it tells it what it is at. */
+export class RequestTimes {
+  readonly #startedAt: number
+  readonly #spent = new Map<RequestPart, number>()
+  readonly #now: () => number
+  #part: RequestPart | undefined = 'wait'
+  #since: number
+
+  /** @param now milliseconds, from any origin, of a clock that nobody sets */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+    this.#startedAt = now()
+    this.#since = this.#startedAt
+  }
+
+  /** A connection is made for it: what went by until then is of no part. */
+  connecting(): void {
+    this.#part = undefined
+  }
+
+  /** It is at this part from now on. */
+  enter(part: RequestPart): void {
+    this.#close()
+    this.#part = part
+  }
+
+  /** It has ended, or failed. */
+  split(): TimeSplit {
+    this.#close()
+    const msOf = (part: RequestPart) => {
+      const spent = this.#spent.get(part)
+      return spent === undefined ? null : Math.round(spent)
+    }
+    return {
+      dnsMs: msOf('dns'),
+      connectMs: msOf('connect'),
+      tlsMs: msOf('tls'),
+      waitMs: msOf('wait'),
+      totalMs: Math.round(this.#since - this.#startedAt),
+    }
+  }
+
+  #close(): void {
+    const nowMs = this.#now()
+    if (this.#part !== undefined) {
+      this.#spent.set(this.#part, (this.#spent.get(this.#part) ?? 0) + nowMs - this.#since)
+    }
+    this.#since = nowMs
+  }
+}
+
+/** The client tells a connector nothing of the request that it connects for. */
+const current = new AsyncLocalStorage<RequestTimes>()
+
+/** Does something for the request that these time. */
+function timed<Result>(times: RequestTimes, work: () => Result): Result {
+  return current.run(times, work)
+}
+
+/** Those of the request that is worked for; `undefined` where none is timed. */
+export function currentTimes(): RequestTimes | undefined {
+  return current.getStore()
+}
+
+/**
+ * How long an answer asks us to wait, by its header `Retry-After`: seconds, or an HTTP date.
+ * @param nowMs epoch milliseconds, by the clock that a date is held against
+ * @returns milliseconds, below zero for a date that is past; `undefined` for what is neither
+ */
+export function retryAfterMs(text: string, nowMs: number): number | undefined {
+  const told = text.trim()
+  const askedMs = /^\d+$/.test(told) ? Number(told) * 1_000 : Date.parse(told) - nowMs
+  return Number.isNaN(askedMs) ? undefined : askedMs
 }

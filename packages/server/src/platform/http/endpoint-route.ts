@@ -1,18 +1,26 @@
-import type { IncomingMessage } from 'node:http'
-import { type Endpoint, Refusal } from '@pixgate/spec'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import { CORRELATION_ID, type Endpoint, IDEMPOTENCY_KEY, Refusal } from '@pixgate/spec'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { EventLoop } from '../event-loop.ts'
+import type { Ids } from '../ids.ts'
 import { followRequest, refuseLapsed } from '../live-request.ts'
-import { clientAddress } from './client-address.ts'
-import { readingOf } from './connections.ts'
+import type { EventLoop } from '../runtime.ts'
 import type { Authenticators, Caller, EndpointTable, Handlers, IncomingRequest, RequestContext } from './handler.ts'
-import { compileQueryReader, type QueryText } from './query-string.ts'
-import { compileJsonReader, type JsonReader, readBody, readUnwantedBody, refuseUnwantedBody } from './request-body.ts'
-import { responseSchemas } from './response-schemas.ts'
+import {
+  compileJsonReader,
+  compileQueryReader,
+  compileValidator,
+  type JsonReader,
+  NOTHING,
+  type QueryText,
+  readBody,
+  readUnwantedBody,
+  refuseFaults,
+  refuseUnwantedBody,
+} from './request.ts'
+import { countHeader, readingOf } from './server.ts'
 import type { Strangers } from './strangers.ts'
-import { countHeader } from './transport.ts'
-import { compileValidator, NOTHING, refuseFaults } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -210,4 +218,80 @@ function compileParamsReader(schema: TSchema): (params: unknown) => unknown {
     refuseFaults(validate(params))
     return params
   }
+}
+
+/**
+ * The schemas that an endpoint's JSON answers are written with, by status: a field that is not in them never leaves.
+ *
+ * `X or null` is told to the serialiser as `nullable`. Left as a union it would validate the value against X at every
+ * answer, which takes twice the time, and would answer 500 where a stored text is longer than X allows.
+ */
+function responseSchemas({ responses }: Endpoint): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(responses)
+      .filter(([, { schema, contentType }]) => schema && !contentType)
+      .map(([status, { schema }]) => [status, withNullable(schema)]),
+  )
+}
+
+function withNullable(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withNullable)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const rewritten = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withNullable(value)]))
+  const { anyOf, ...rest } = rewritten
+  if (!Array.isArray(anyOf) || anyOf.length !== 2 || anyOf[1]?.type !== 'null') return rewritten
+  return { ...rest, ...anyOf[0], nullable: true }
+}
+
+const KEY = new RegExp(IDEMPOTENCY_KEY)
+
+/**
+ * Reads `Idempotency-Key`.
+ * @returns the key without its quotes, or `null` where there is none
+ * @throws validation_error (400) malformed or repeated
+ * @source rules#idempotency.1
+ */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
+  const text = headers['idempotency-key']
+  if (text === undefined) return null
+  const match = typeof text === 'string' ? KEY.exec(text) : null
+  const key = match?.[1] ?? match?.[2]
+  if (key === undefined) {
+    const message = 'Idempotency-Key must be 1 to 255 printable characters, sent once'
+    throw new Refusal('validation_error', { message, fields: [{ field: 'Idempotency-Key', code: 'pattern', message }] })
+  }
+  return key
+}
+
+/** The header by which a client follows one request through its own systems and ours. */
+export const CORRELATION_HEADER = 'x-correlation-id'
+
+const FORM = new RegExp(CORRELATION_ID)
+
+/**
+ * The request's correlation id: the client's own, as it came, or a new one where it sent none that can be echoed. It never
+ * fails a request.
+ * @source rules#http.3
+ */
+export function correlationIdOf({ headers }: { readonly headers: IncomingHttpHeaders }, ids: Ids): string {
+  const given = headers[CORRELATION_HEADER]
+  return typeof given === 'string' && FORM.test(given) ? given : ids.uuid()
+}
+
+/** The longest text of an address: IPv4 in IPv6. */
+const ADDRESS_MAX_LENGTH = 45
+
+/**
+ * The address of a client: the one that trusted proxies report, where that is an address and nothing else. Whatever else
+ * stands in `X-Forwarded-For` a stranger may have written; then it is the address of the connection.
+ * @source rules#audit.6
+ */
+export function clientAddress(reported: string | undefined, ofConnection: string | undefined): string {
+  if (isAddress(reported)) return reported
+  return isAddress(ofConnection) ? ofConnection : 'unknown'
+}
+
+function isAddress(text: string | undefined): text is string {
+  // A zone, which only has a meaning on one machine, may be any text.
+  return text !== undefined && text.length <= ADDRESS_MAX_LENGTH && !text.includes('%') && isIP(text) !== 0
 }

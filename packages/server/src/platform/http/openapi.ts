@@ -1,23 +1,26 @@
 import {
+  type Credential,
   CURSOR_EXAMPLE,
   type Endpoint,
   type EndpointResponse,
   type ErrorCode,
+  type EventType,
   errors,
   errorsOf,
+  eventExamples,
+  eventSchemas,
+  eventTypes,
   limits,
   neededRoles,
+  publishedPatterns,
   Refusal,
+  type ResponseHeader,
+  responseHeaders,
   tags,
 } from '@pixgate/spec'
 import { Type } from 'typebox'
-import { curlOf } from './curl.ts'
-import { isForOperators } from './for-operators.ts'
 import type { EndpointTable } from './handler.ts'
-import { headerComponents, headersOf, problemHeadersOf } from './openapi-headers.ts'
-import { type NamedSchemas, namedSchemas } from './openapi-schemas.ts'
-import { webhooksOf } from './openapi-webhooks.ts'
-import { PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
+import { PROBLEM_MEDIA_TYPE, problemOf, RETRY_STATUSES } from './problem.ts'
 
 /** What a document says of itself. */
 export interface OpenApiInfo {
@@ -351,4 +354,241 @@ function securityOf(endpoint: Endpoint): readonly Readonly<Record<string, readon
     case 'none':
       return []
   }
+}
+
+/** The schemas of a document that have names. */
+export interface NamedSchemas {
+  /** A schema as it stands in the document: where it has a title, a reference to the component of that name. */
+  readonly write: (schema: unknown) => unknown
+  /** Every component that was referred to, by its name. */
+  readonly components: () => Readonly<Record<string, unknown>>
+}
+
+/**
+ * Collects the components of a document from the titles of its schemas.
+ * @throws Error where two different schemas have one title
+ */
+function namedSchemas(): NamedSchemas {
+  const components = new Map<string, unknown>()
+
+  function write(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map(write)
+    if (typeof schema !== 'object' || schema === null) return schema
+    const written = Object.fromEntries(Object.entries(published(schema)).map(([key, value]) => [key, write(value)]))
+    // A field may be called so too; its value is a schema then.
+    const { title, ...rest } = written
+    return typeof title === 'string' ? name(title, rest) : written
+  }
+
+  function name(title: string, written: unknown): unknown {
+    const known = components.get(title)
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(written)) {
+      throw new Error(`two schemas are called ${title}`)
+    }
+    components.set(title, written)
+    return { $ref: `#/components/schemas/${title}` }
+  }
+
+  return {
+    write,
+    components: () => Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+  }
+}
+
+interface JsonSchema {
+  readonly enum?: unknown
+  readonly type?: unknown
+  readonly pattern?: unknown
+}
+
+/** Generators make a type of an enumeration only where it says what its values are, and read patterns in other languages. */
+function published(schema: JsonSchema): object {
+  const { enum: values, type, pattern } = schema
+  const isText = Array.isArray(values) && type === undefined && values.every((value) => typeof value === 'string')
+  const known = typeof pattern === 'string' ? publishedPatterns[pattern] : undefined
+  return { ...(isText && { type: 'string' }), ...schema, ...(known && { pattern: known }) }
+}
+
+/** What every answer has, or every answer in production. */
+const ON_EVERY_ANSWER: readonly ResponseHeader[] = [
+  'X-Correlation-ID',
+  'Cache-Control',
+  'X-Content-Type-Options',
+  'Strict-Transport-Security',
+]
+
+/**
+ * The headers of an answer as the document declares them.
+ * @param own those that not every answer has
+ * @source rules#reference.8
+ */
+function headersOf(own: readonly ResponseHeader[] = []): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    [...ON_EVERY_ANSWER, ...own].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+}
+
+/** The headers that a problem of one of these codes has besides. @source rules#http.9 */
+function problemHeadersOf(codes: readonly ErrorCode[]): readonly ResponseHeader[] {
+  return [
+    ...(codes.some((code) => RETRY_STATUSES.includes(errors[code].status)) ? (['Retry-After'] as const) : []),
+    ...(codes.some((code) => CHALLENGING.includes(code)) ? (['WWW-Authenticate'] as const) : []),
+    ...(codes.includes('method_not_allowed') ? (['Allow'] as const) : []),
+  ]
+}
+
+/** What says how to authenticate instead. */
+const CHALLENGING: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope']
+
+/** The components that the answers of these operations refer to. */
+function headerComponents(paths: unknown, schemas: NamedSchemas): Readonly<Record<string, unknown>> {
+  const text = JSON.stringify(paths)
+  const used = Object.entries(responseHeaders).filter(([name]) => text.includes(`"#/components/headers/${name}"`))
+  return Object.fromEntries(
+    used.map(([name, { isAlwaysThere, schema, ...header }]) => [
+      name,
+      { ...header, required: isAlwaysThere, schema: schemas.write(schema) },
+    ]),
+  )
+}
+
+/**
+ * The notifications of the service, as operations of whoever receives them: the schemas are the published ones.
+ * @source rules#events.2, rules#webhooks.8
+ */
+function webhooksOf(schemas: NamedSchemas): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(eventTypes.map((type) => [type, { post: webhookOf(type, schemas) }]))
+}
+
+function webhookOf(type: EventType, schemas: NamedSchemas) {
+  const { description } = eventSchemas[type] as { readonly description?: string }
+  return {
+    operationId: `receive_${type}`,
+    tags: ['Notifications'],
+    summary: SUMMARIES[type],
+    description: `${description} The same event may come more than once, and before or after others.`,
+    security: [],
+    parameters: webhookHeaders.map((header) => ({ in: 'header', ...header })),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: schemas.write(eventSchemas[type]), example: eventExamples[type] } },
+    },
+    responses: {
+      200: { description: 'Accepted: any 2xx within 5 seconds, whatever the body' },
+      204: { description: 'Accepted' },
+      401: { description: 'The signature does not verify; sent again, signed anew' },
+      500: { description: 'Not accepted; sent again, as after every 5xx and every timeout' },
+    },
+  }
+}
+
+const SUMMARIES: Readonly<Record<EventType, string>> = {
+  pix_cash_in: 'A charge was paid, or failed',
+  pix_cash_out: 'A payout arrived, or failed',
+  pix_cash_in_reversal: 'A refund arrived, or failed',
+  pix_cash_out_reversal: 'A payout came back',
+}
+
+/**
+ * The headers of a notification, as parameters of whoever receives it. Who sends them writes them in lower case, and their case
+ * means nothing.
+ * @source rules#webhooks.8, rules#webhook-secrets.1
+ */
+export const webhookHeaders = [
+  {
+    name: 'Digital-Signature',
+    description: 'Base64 of the DER form of ECDSA P-256 with SHA-256 over the exact bytes of the body.',
+    schema: { type: 'string', maxLength: 96 },
+    example: 'MEQCIG0g8uMwJUa3gduODyHGILSZmzIes2HUy/qrEB5/Cp29AiBFk6B2ZFtP6OM/TbJ60cw1ywmW9WHoMs3VeLpGQZwsaw==',
+    required: true,
+  },
+  {
+    name: 'Digital-Signature-Key-Id',
+    description: 'Which key signed: the first 16 characters of the base64url SHA-256 of its SPKI.',
+    schema: { type: 'string', maxLength: 16 },
+    example: 'brBF9ATMQOcuvXdP',
+    required: true,
+  },
+  {
+    name: 'webhook-id',
+    description: 'The same on every attempt to send this notification, and on no other one.',
+    schema: { type: 'string', format: 'uuid' },
+    example: '01a1fc89-3f0a-71a6-829e-5bdab2191d18',
+    required: true,
+  },
+  {
+    name: 'webhook-timestamp',
+    description: 'When this attempt was made, in Unix seconds.',
+    schema: { type: 'string', pattern: '^\\d+$' },
+    example: '1795238215',
+    required: true,
+  },
+  {
+    name: 'webhook-signature',
+    description:
+      'As Standard Webhooks says: `v1,` and the Base64 of the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body with a full stop between, under the secret of the receiver; one for each secret while it is exchanged, with a space between. Not there where the receiver has no secret.',
+    // Four of 47 characters, and the spaces.
+    schema: { type: 'string', maxLength: 191 },
+    example: 'v1,aRraWwSDNSYsdPwiUZGujP2fYiaIhA0IzsdCfdskswU=',
+    required: false,
+  },
+] as const
+
+/** What a shell has in its variables, by who may call. The bank signs: there is no line for that. */
+const TOKENS: Readonly<Partial<Record<Credential, string>>> = {
+  'api-key': '$PIXGATE_API_KEY',
+  admin: '$PIXGATE_ADMIN_TOKEN',
+}
+
+/**
+ * The request of an endpoint's example as a command of curl, or `undefined` where the bank calls. Ids stand in variables
+ * that are called by what they are the id of: `$CASH_IN_ID`.
+ * @param isApart whether the operator's endpoints have an address of their own
+ * @source rules#reference.5, rules#operators.8
+ */
+export function curlOf(endpoint: Endpoint, isApart = false): string | undefined {
+  const { method, path, auth, params, body, example } = endpoint
+  if (auth === 'partner') return undefined
+  const { properties = {} } = (params ?? {}) as { readonly properties?: Readonly<Record<string, Described>> }
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const resource = resourceOfId(properties[name]?.description)
+    return `$${resource.replaceAll('-', '_').toUpperCase()}_ID`
+  })
+  const token = TOKENS[auth]
+  const service = isApart && isForOperators(endpoint) ? '$PIXGATE_OPERATOR_URL' : '$PIXGATE_URL'
+  return [
+    `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"${service}${address}"`,
+    ...(token === undefined ? [] : [`-H "Authorization: Bearer ${token}"`]),
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(example ?? {}))}`]),
+  ].join(' \\\n  ')
+}
+
+interface Described {
+  readonly description?: string
+}
+
+/**
+ * What an id in a path is the id of: `UUID of the cash-in` → `cash-in`.
+ * @throws Error where its description does not say so
+ */
+export function resourceOfId(description = ''): string {
+  const [, resource] = /^(?:UUID|Id) of the ([a-z-]+)$/.exec(description) ?? []
+  if (resource === undefined) throw new Error(`«${description}» does not say what it is the id of`)
+  return resource
+}
+
+/** A word that a shell reads as it is. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/**
+ * Whether an endpoint is answered at the operator's port and there alone, where there is such a port. How a process fares is
+ * answered at every port.
+ * @source rules#operators.8
+ */
+export function isForOperators({ auth, tag }: Endpoint): boolean {
+  return auth === 'admin' && tag !== 'Health'
 }

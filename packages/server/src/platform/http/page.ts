@@ -1,5 +1,4 @@
 import { limits, Refusal } from '@pixgate/spec'
-import { cursorAfter, type Place, placeOf } from './page-cursor.ts'
 
 /** Lists read by page: what was asked for, and the envelope around what was found. */
 
@@ -96,4 +95,65 @@ export function pageView<Row extends Place, Item>(
       nextCursor: last ? cursorAfter(last, page) : null,
     },
   }
+}
+
+/** Where a row stands in a list that has the newest first. */
+export interface Place {
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+  /** A UUID. */
+  readonly id: string
+}
+
+/** What a cursor says: the page that is behind a row. */
+interface PageBehind {
+  readonly page: number
+  readonly after: Place
+}
+
+/** Version, number of the page, when the row was made, its id. */
+const LAYOUT = { version: 0, page: 1, createdAt: 5, id: 11, end: 27 } as const
+
+const VERSION = 1
+
+/** The place behind the last row of a page, as a client sends it back. @source rules#lists.3 */
+export function cursorAfter({ createdAt, id }: Place, page: number): string {
+  const bytes = Buffer.alloc(LAYOUT.end)
+  bytes.writeUInt8(VERSION, LAYOUT.version)
+  bytes.writeUInt32BE(Math.min(page + 1, limits.pageMax), LAYOUT.page)
+  bytes.writeUIntBE(createdAt, LAYOUT.createdAt, 6)
+  bytes.write(id.replaceAll('-', ''), LAYOUT.id, 'hex')
+  return bytes.toString('base64url')
+}
+
+/** What a cursor says; `undefined` where it is none of ours. */
+export function placeOf(cursor: string): PageBehind | undefined {
+  const bytes = Buffer.from(cursor, 'base64url')
+  if (bytes.length !== LAYOUT.end || bytes.toString('base64url') !== cursor) return undefined
+  if (bytes[LAYOUT.version] !== VERSION) return undefined
+  const page = bytes.readUInt32BE(LAYOUT.page)
+  const createdAt = bytes.readUIntBE(LAYOUT.createdAt, 6)
+  if (page < 1 || page > limits.pageMax || createdAt > LATEST) return undefined
+  const id = bytes.toString('hex', LAYOUT.id).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return { page, after: { createdAt, id } }
+}
+
+/** Later years have more than four digits, which the database reads otherwise. */
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** The first and the last instant whose year has four digits: an offset may lead beyond, where the database has no such text. */
+const YEARS = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')] as const
+
+/**
+ * An instant that narrows a list, epoch milliseconds. Of what is beyond those years, where nothing is, it is their end.
+ * @param text a date-time of RFC 3339
+ * @source rules#desk.31, rules#webhooks.18
+ */
+export function instantOf(text: string): number {
+  return Math.min(Math.max(Date.parse(text), YEARS[0]), YEARS[1])
+}
+
+/** An instant as the API writes it. */
+export function instantText(epochMs: number | null): string | null {
+  return epochMs === null ? null : new Date(epochMs).toISOString()
 }

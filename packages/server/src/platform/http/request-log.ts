@@ -1,7 +1,7 @@
 import type { Endpoint } from '@pixgate/spec'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { andMore, createHeartbeat, type Heartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../runtime.ts'
 import type { Caller } from './handler.ts'
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
-import { andMore, createHeartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
+import { andMore, createHeartbeat } from '../runtime.ts'
 import type { Caller } from './handler.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { startTimer } from '../timer.ts'
+import { startTimer } from '../clock.ts'
 
 /**
  * Many callers, one at a time at the work: what arrives while a batch runs, and in the turn of the event loop in which one

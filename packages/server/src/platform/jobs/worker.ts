@@ -1,8 +1,8 @@
 import { Refusal } from '@pixgate/spec'
+import { startTimer } from '../clock.ts'
 import { isOfUnavailability } from '../db/errors.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
-import { startTimer } from '../timer.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../runtime.ts'
 
 /** A loop that does what is due: at once when woken, and by polling as the backstop. */
 export interface Worker {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { withBinaryArrays } from '../../../src/platform/db/array-parameters.ts'
+import { withBinaryArrays } from '../../../src/platform/db/arrays.ts'
 import { statement } from '../../../src/platform/db/database.ts'
 import { testDatabase } from '../../support/database.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { binaryArray, type Elements } from '../../../src/platform/db/binary-array.ts'
+import { binaryArray, type Elements } from '../../../src/platform/db/arrays.ts'
 import { statement } from '../../../src/platform/db/database.ts'
 import { databaseError } from '../../../src/platform/db/errors.ts'
 import { testDatabase } from '../../support/database.ts'

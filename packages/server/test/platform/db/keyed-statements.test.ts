@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Database, statement } from '../../../src/platform/db/database.ts'
-import { withKeyedStatements } from '../../../src/platform/db/keyed-statements.ts'
+import { type Database, statement, withKeyedStatements } from '../../../src/platform/db/database.ts'
 
 /** A database that answers with its name. */
 function named(name: string): Database {

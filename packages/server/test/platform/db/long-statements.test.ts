@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { type Database, statement } from '../../../src/platform/db/database.ts'
-import { withLongStatements } from '../../../src/platform/db/long-statements.ts'
+import { type Database, statement, withLongStatements } from '../../../src/platform/db/database.ts'
 
 /** A database that notes what it is asked and answers when the test says so. */
 function noting() {

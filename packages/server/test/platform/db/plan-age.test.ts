@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PlanAge } from '../../../src/platform/db/plan-age.ts'
+import { PlanAge } from '../../../src/platform/db/database.ts'
 
 test('[database.8] plans are made anew each time that twice as many statements were sent, and after 1,024 at the latest', () => {
   const age = new PlanAge()

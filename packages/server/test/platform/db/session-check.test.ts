@@ -2,9 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { pino } from 'pino'
-import { APPLICATION_ROLE, openDatabase } from '../../../src/platform/db/database.ts'
-import { SESSION_SETTINGS } from '../../../src/platform/db/session.ts'
-import { assertSession, sessionFaults } from '../../../src/platform/db/session-check.ts'
+import {
+  APPLICATION_ROLE,
+  assertSession,
+  openDatabase,
+  SESSION_SETTINGS,
+  sessionFaults,
+} from '../../../src/platform/db/database.ts'
 import { StartupError } from '../../../src/platform/startup-error.ts'
 import { testDatabase } from '../../support/database.ts'
 

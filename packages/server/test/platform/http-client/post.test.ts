@@ -4,8 +4,12 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { type AddressGate, openGate, publicAddressGate } from '../../../src/platform/http-client/address-gate.ts'
-import { createGuardedAgent } from '../../../src/platform/http-client/guarded-agent.ts'
+import {
+  type AddressGate,
+  createGuardedAgent,
+  openGate,
+  publicAddressGate,
+} from '../../../src/platform/http-client/agent.ts'
 import { type Answer, post } from '../../../src/platform/http-client/post.ts'
 import { certificateOf } from '../../support/certificates.ts'
 

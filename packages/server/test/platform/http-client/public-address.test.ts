@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
-import { addressesIn, NoAnswerOfDns } from '../../../src/platform/http-client/address-gate.ts'
-import { isPublicAddress } from '../../../src/platform/http-client/public-address.ts'
+import { addressesIn, isPublicAddress, NoAnswerOfDns } from '../../../src/platform/http-client/agent.ts'
 
 const PUBLIC = [
   '1.1.1.1',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { RequestTimes } from '../../../src/platform/http-client/request-times.ts'
+import { RequestTimes } from '../../../src/platform/http-client/post.ts'
 
 function clocked() {
   let now = 1_000

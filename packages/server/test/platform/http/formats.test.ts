@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { formats } from '../../../src/platform/http/formats.ts'
+import { formats } from '../../../src/platform/http/request.ts'
 
 test('[http.7] a date is a day of the calendar', () => {
   for (const day of ['2026-01-01', '2024-02-29', '2000-02-29', '9999-12-31', '0001-01-01']) {

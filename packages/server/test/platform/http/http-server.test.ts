@@ -4,7 +4,7 @@ import { limits, Refusal } from '@pixgate/spec'
 import pg from 'pg'
 import { pino } from 'pino'
 import { bindEndpoints } from '../../../src/platform/http/endpoint-route.ts'
-import { createHttpServer } from '../../../src/platform/http/http-server.ts'
+import { createHttpServer } from '../../../src/platform/http/server.ts'
 import { endpoints, good, handlers, thingServer } from './thing-server.ts'
 
 const json = { 'content-type': 'application/json' }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { faultWithoutText, jsonFault } from '../../../src/platform/http/json-scan.ts'
+import { faultWithoutText, jsonFault } from '../../../src/platform/http/request.ts'
 
 test('[http.11] a key twice in one object is found, however it is written', () => {
   for (const text of [

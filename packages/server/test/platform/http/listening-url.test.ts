@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { listeningUrl, urlOf } from '../../../src/platform/http/listening-url.ts'
+import { listeningUrl, urlOf } from '../../../src/platform/http/server.ts'
 
 test('[reference.5] whatever a server listens on, this machine reaches it', () => {
   assert.equal(urlOf({ host: '127.0.0.1', port: 8080 }), 'http://127.0.0.1:8080')

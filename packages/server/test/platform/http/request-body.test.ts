@@ -5,7 +5,7 @@ import { connect, Socket } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
-import { readBody } from '../../../src/platform/http/request-body.ts'
+import { readBody } from '../../../src/platform/http/request.ts'
 import { exchange, good, head, listen, thingServer } from './thing-server.ts'
 
 const json = { 'content-type': 'application/json' }

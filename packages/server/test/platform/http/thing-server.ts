@@ -5,7 +5,7 @@ import { endpoint, idOf, nullable, Refusal, text, utcDay, uuid } from '@pixgate/
 import { pino } from 'pino'
 import { Type } from 'typebox'
 import type { Authenticators, Handlers } from '../../../src/platform/http/handler.ts'
-import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../src/platform/http/http-server.ts'
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../src/platform/http/server.ts'
 import { AWAKE } from '../../support/live-request.ts'
 
 /**

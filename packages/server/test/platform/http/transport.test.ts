@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { HttpServer } from '../../../src/platform/http/http-server.ts'
+import type { HttpServer } from '../../../src/platform/http/server.ts'
 import { exchange, head, listen, thingServer } from './thing-server.ts'
 
 const HOST = 'Host: x'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Type } from 'typebox'
-import { compileValidator } from '../../../src/platform/http/validation.ts'
+import { compileValidator } from '../../../src/platform/http/request.ts'
 import { endpoints } from './thing-server.ts'
 
 const validate = compileValidator(endpoints.createThing.body)

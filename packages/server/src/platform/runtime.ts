@@ -1,4 +1,152 @@
+import { url as inspectorUrl } from 'node:inspector'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { startTimer } from './clock.ts'
+import type { Environment } from './variable-table.ts'
+
+/** How this Node.js was started. */
+export interface Runtime {
+  /** Before the program's name. */
+  readonly flags: readonly string[]
+  /** Where a debugger may connect; `undefined`: nowhere. */
+  readonly debuggerUrl: string | undefined
+}
+
+/** Of this process. */
+function thisRuntime(): Runtime {
+  return { flags: process.execArgv, debuggerUrl: inspectorUrl() }
+}
+
+/**
+ * What of Node.js's own settings takes away what production promises, each with its name.
+ * @source rules#production.5
+ */
+export function runtimeFaults(environment: Environment, runtime: Runtime = thisRuntime()): string[] {
+  const faults = [
+    ...variableFaults(environment),
+    ...runtime.flags.flatMap((flag) => flagFaults(flag, 'on the command line')),
+    ...optionsIn(environment.NODE_OPTIONS).flatMap((flag) => flagFaults(flag, 'in NODE_OPTIONS')),
+  ]
+  if (runtime.debuggerUrl === undefined || faults.some((fault) => fault.endsWith(DEBUGGER))) return faults
+  return [...faults, `a debugger is open in this process: ${DEBUGGER}`]
+}
+
+/** Any other value than 1 was meant to switch it off. */
+function variableFaults({ NODE_TLS_REJECT_UNAUTHORIZED, NODE_DEBUG }: Environment): string[] {
+  const isVerifying = !NODE_TLS_REJECT_UNAUTHORIZED || NODE_TLS_REJECT_UNAUTHORIZED === '1'
+  return [
+    ...(isVerifying
+      ? []
+      : ['NODE_TLS_REJECT_UNAUTHORIZED must not be set: the bank, receivers and the database are verified']),
+    ...(NODE_DEBUG ? ['NODE_DEBUG must not be set: it prints what is sent and received'] : []),
+  ]
+}
+
+const DEBUGGER = 'whoever connects reads every secret and runs what they like'
+
+/** Beginnings of flags, and what each would do. */
+const REFUSED: readonly (readonly [pattern: RegExp, consequence: string])[] = [
+  [/^(inspect|debug)(-|$)/, DEBUGGER],
+  [/^insecure-http-parser$/, 'two servers could read one request as two'],
+  [/^tls-(keylog|min-v1\.[01]$)/, 'others could read along'],
+  [/^trace-tls$/, 'it prints what is sent and received'],
+  [/^(heapsnapshot-|heap-prof|report-)/, 'it writes secrets to a file'],
+  [/^experimental-(default-)?config-file$/, 'flags that nobody looks at could stand there'],
+]
+
+function flagFaults(flag: string, where: string): string[] {
+  const name = nameOf(flag)
+  const consequence = REFUSED.find(([pattern]) => name !== undefined && pattern.test(name))?.[1]
+  return consequence === undefined ? [] : [`--${name} must not be set ${where}: ${consequence}`]
+}
+
+/** As Node.js reads it: `_` is `-`, and what follows `=` is its value. */
+function nameOf(flag: string): string | undefined {
+  return /^--?([a-z][\w.-]*)/i.exec(flag)?.[1]?.replaceAll('_', '-').toLowerCase()
+}
+
+/** Node.js lets quotes and backslashes stand anywhere in it. */
+function optionsIn(text = ''): string[] {
+  return text.replace(/["\\]/g, '').split(/\s+/)
+}
+
+/** The last day, in UTC, on which a major of Node.js gets fixes. Of those that are not here it is not known. */
+const LAST_DAYS: ReadonlyMap<number, string> = new Map([[24, '2028-04-30']])
+
+/** A Node.js whose time is over. */
+export interface EndedRuntime {
+  /** Such as `24.18.1`. */
+  readonly version: string
+  /** The last day on which it got fixes, in UTC: `2028-04-30`. */
+  readonly lastDay: string
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+/**
+ * This Node.js, where its major gets no fixes any more; `undefined` where it does, or nobody knows.
+ * @param nowMs epoch milliseconds
+ * @source rules#production.8
+ */
+export function endedRuntime(nowMs: number, version = process.versions.node): EndedRuntime | undefined {
+  const lastDay = LAST_DAYS.get(Number.parseInt(version, 10))
+  if (lastDay === undefined || nowMs < Date.parse(lastDay) + DAY_MS) return undefined
+  return { version, lastDay }
+}
+
+/**
+ * Keeps what happens again and again from flooding the log: the first of a kind is written at once, and from then on one
+ * line a minute says how many more there were, until a minute passes without any.
+ * @source rules#logs.3
+ */
+export interface Heartbeat {
+  /**
+   * Reports something.
+   * @param kind what counts as the same thing; of few different ones
+   * @param write writes the line; `more` is how many were left out in the last minute
+   */
+  report(kind: string, write: (more: number) => void): void
+}
+
+const EVERY_MS = 60_000
+
+/** More kinds at a time than these are one. */
+const KINDS_MAX = 200
+
+/**
+ * @param start calls back once, after a while
+ * @param everyMs how long a minute is, where it is to be another time
+ */
+export function createHeartbeat(
+  start: (ms: number, run: () => void) => unknown = startTimer,
+  everyMs = EVERY_MS,
+): Heartbeat {
+  const leftOut = new Map<string, { count: number; write: (more: number) => void }>()
+
+  function beat(kind: string): void {
+    const last = leftOut.get(kind)
+    if (!last?.count) return void leftOut.delete(kind)
+    const { count, write } = last
+    last.count = 0
+    start(everyMs, () => beat(kind))
+    write(count)
+  }
+
+  return {
+    report: (given, write) => {
+      const kind = leftOut.has(given) || leftOut.size < KINDS_MAX ? given : 'any other'
+      const known = leftOut.get(kind)
+      if (known) return void Object.assign(known, { count: known.count + 1, write })
+      leftOut.set(kind, { count: 0, write })
+      start(everyMs, () => beat(kind))
+      write(0)
+    },
+  }
+}
+
+/** How a sentence of the log ends after which others were left out. */
+export function andMore(more: number, last = 'minute'): string {
+  return more === 0 ? '' : ` (and ${more} more in the last ${last})`
+}
 
 /**
  * Notices that this process did not run: it was stopped, its machine was paused, or something held the event loop. What

@@ -1,0 +1,326 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { getSystemErrorMessage } from 'node:util'
+import forge from 'node-forge'
+import type { Logger } from './log.ts'
+import { andMore, createHeartbeat, type Heartbeat } from './runtime.ts'
+import type { Environment, Variables } from './variable-table.ts'
+
+/** The variable that names the file of a secret. */
+export function fileVariable(secretName: string): string {
+  return `${secretName}_FILE`
+}
+
+/** The environment with the secrets that stand in files. */
+export interface WithSecretFiles {
+  readonly environment: Environment
+  /** By the secret's name, why it cannot be had. */
+  readonly faults: ReadonlyMap<string, string>
+}
+
+/**
+ * Reads the secrets whose files are named: `<NAME>_FILE` for every secret `<NAME>` of a table. Line breaks at the end do
+ * not count. A fault repeats the path and nothing of the file.
+ * @source rules#config.8
+ */
+export function withSecretFiles(table: Variables, environment: Environment): WithSecretFiles {
+  const values: Record<string, string> = {}
+  const faults = new Map<string, string>()
+  for (const name of Object.keys(table).filter((candidate) => table[candidate]?.secret)) {
+    const variable = fileVariable(name)
+    const path = environment[variable]
+    if (!path) continue
+    if (environment[name]) faults.set(name, `${name} and ${variable} are both set; set one of them`)
+    else {
+      const secret = readSecret(path)
+      if ('fault' in secret) faults.set(name, `${variable} names ${path}, which ${secret.fault}`)
+      else values[name] = secret.value
+    }
+  }
+  return { environment: { ...environment, ...values }, faults }
+}
+
+function readSecret(path: string): { readonly value: string } | { readonly fault: string } {
+  try {
+    const value = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '')
+    return value === '' ? { fault: 'is empty' } : { value }
+  } catch (error) {
+    return { fault: `cannot be read: ${fileErrorReason(error)}` }
+  }
+}
+
+/** Why a file could not be read, in the system's words: `permission denied`. */
+export function fileErrorReason(error: unknown): string {
+  const { errno, code } = error as NodeJS.ErrnoException
+  return errno === undefined ? (code ?? String(error)) : getSystemErrorMessage(errno)
+}
+
+/**
+ * What is wrong with the secrets of a production, each with the name of its variable and never with its value.
+ * @source rules#config.2, rules#production.2
+ */
+export function secretFaults(table: Variables, environment: Environment): string[] {
+  const secrets = Object.entries(table).flatMap(([name, { secret }]) => {
+    const value = secret && environment[name]
+    return value ? [{ name, value }] : []
+  })
+  return [...sharedSecrets(secrets), ...weakSecrets(secrets)]
+}
+
+interface NamedSecret {
+  readonly name: string
+  readonly value: string
+}
+
+/** Of two secrets with one value, whoever may know the one knows the other. */
+function sharedSecrets(secrets: readonly NamedSecret[]): string[] {
+  const owners = new Map<string, string>()
+  return secrets.flatMap(({ name, value }) => {
+    const owner = owners.get(value)
+    if (owner !== undefined) return [`${name} has the value of ${owner}: every secret needs one of its own`]
+    owners.set(value, name)
+    return []
+  })
+}
+
+/** The length that every secret needs is its variable's to judge. */
+const LENGTH_MIN = 32
+
+function weakSecrets(secrets: readonly NamedSecret[]): string[] {
+  return secrets.flatMap(({ name, value }) => {
+    const isAddress = /^[a-z]+:\/\//.test(value)
+    const weakness = isAddress ? passwordWeaknessOf(value) : value.length < LENGTH_MIN ? undefined : weaknessOf(value)
+    return weakness === undefined ? [] : [`${name} ${weakness}`]
+  })
+}
+
+/** What an estimate must find at least: far below what 16 random bytes have in any spelling, far above what people think of. */
+const BITS_MIN = 56
+
+/** What stands in documents and examples for a secret that somebody has yet to make. */
+const PLACEHOLDER =
+  /change.?(me|it)|choose.?(one|me)|replace.?(me|this|with)|fill.?(me|in)|your.?(own.?)?(secret|token|key|password)|placeholder|example/i
+
+/** What somebody who guesses tries first, and what people put beside a secret to know which it is: it counts for nothing. */
+const COMMON =
+  /password|passwd|postgres|senha|secret|segredo|token|admin|operator|partner|metrics|inbound|encryption|previous|pixgate|default|letmein|welcome|sandbox|production|live|test|canary|root|user|bank|pix|key|the|of/g
+
+/** Neighbours, one after the other: in the alphabet with the digits before it, and on a keyboard. */
+const ROWS = ['0123456789abcdefghijklmnopqrstuvwxyz', '1234567890', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm']
+
+/**
+ * Why a secret is too easy to guess, for a sentence that begins with its name; `undefined` where nothing says so. What a
+ * generator made is never refused: nor is prose that somebody made up, which no count can tell.
+ * @source rules#production.2
+ */
+export function weaknessOf(secret: string): string | undefined {
+  if (PLACEHOLDER.test(secret)) return `is a placeholder of a document: ${ADVICE}`
+  return estimatedBits(secret) < BITS_MIN
+    ? `is too easy to guess, as it repeats, counts or names itself: ${ADVICE}`
+    : undefined
+}
+
+/**
+ * The same of the password in an address, which somebody else may have chosen: only what a document has in its place, or
+ * nothing but common words, is refused.
+ */
+function passwordWeaknessOf(address: string): string | undefined {
+  const password = URL.parse(address)?.password ?? ''
+  if (password === '') return undefined
+  const isCommon =
+    password
+      .toLowerCase()
+      .replace(COMMON, '')
+      .replace(/[\W_\d]/g, '') === ''
+  return isCommon || PLACEHOLDER.test(password) ? `has a password that is easy to guess: ${ADVICE}` : undefined
+}
+
+const ADVICE = 'make one with openssl rand -base64 32'
+
+/** What cannot be told from what stands before it, in bits. */
+function estimatedBits(secret: string): number {
+  const text = secret.toLowerCase().replace(COMMON, ' ')
+  const surprising = [...text].filter((character, index) => character !== ' ' && !isForeseen(text, index))
+  return surprising.length * Math.log2(new Set(surprising).size || 1)
+}
+
+/** Repeats the character before it, goes on as those before it went on, or repeats three that were there already. */
+function isForeseen(text: string, index: number): boolean {
+  const [character = '', before] = [text[index], text[index - 1]]
+  if (character === before) return true
+  const [last = '', lastButOne = ''] = distinctBefore(text, index)
+  const goesOn = ROWS.some((row) => {
+    const [first, second, third] = [lastButOne, last, character].map((one) => (one === '' ? -1 : row.indexOf(one)))
+    if (first === undefined || second === undefined || third === undefined) return false
+    return Math.min(first, second, third) >= 0 && third - second === second - first
+  })
+  return goesOn || (index >= 2 && text.indexOf(text.slice(index - 2, index + 1)) < index - 2)
+}
+
+/** The two characters before, the nearer one first; one that is repeated counts once. */
+function distinctBefore(text: string, end: number): string[] {
+  const found: string[] = []
+  for (let index = end - 1; index >= 0 && found.length < 2; index -= 1) {
+    const character = text[index] ?? ''
+    if (character !== found.at(-1)) found.push(character)
+  }
+  return found
+}
+
+/** What a file holds, or what is wrong with it: a clause that follows its name, such as «is no private key in PEM». */
+export type ReadPem<Content> = { readonly content: Content } | { readonly fault: string }
+
+/** Certificates, and the text that they stand in. */
+export interface Certificates {
+  readonly pem: string
+  /** In the order of the text; at least one. */
+  readonly all: readonly [X509Certificate, ...X509Certificate[]]
+}
+
+/** A private key, and the text that it stands in. */
+export interface PrivateKey {
+  readonly pem: string
+  readonly key: KeyObject
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+/** Reads a file of certificates, whatever stands between them. */
+export function readCertificates(path: string): ReadPem<Certificates> {
+  return readPem(path, certificatesIn)
+}
+
+/** Reads a file with a private key that no passphrase protects. */
+export function readPrivateKey(path: string): ReadPem<PrivateKey> {
+  return readPem(path, privateKeyIn)
+}
+
+/** The certificates in a text, whatever stands between them. */
+export function certificatesIn(pem: string): ReadPem<Certificates> {
+  return faultyUnless('is no certificate in PEM', () => {
+    const [first, ...others] = [...pem.matchAll(CERTIFICATE)].map(([text]) => new X509Certificate(text))
+    return first && { pem, all: [first, ...others] }
+  })
+}
+
+/**
+ * The private key in a text.
+ * @param passphrase that protects it, where one does
+ */
+export function privateKeyIn(pem: string, passphrase?: string): ReadPem<PrivateKey> {
+  const fault =
+    passphrase === undefined
+      ? 'is no private key in PEM without a passphrase'
+      : 'is no private key in PEM that its passphrase opens'
+  return faultyUnless(fault, () => {
+    const key = createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) })
+    return { pem: String(key.export({ type: 'pkcs8', format: 'pem' })), key }
+  })
+}
+
+function readPem<Content>(path: string, read: (pem: string) => ReadPem<Content>): ReadPem<Content> {
+  let pem: string
+  try {
+    pem = readFileSync(path, 'utf8')
+  } catch (error) {
+    return { fault: `cannot be read: ${fileErrorReason(error)}` }
+  }
+  return read(pem)
+}
+
+function faultyUnless<Content>(fault: string, contentOf: () => Content | undefined): ReadPem<Content> {
+  try {
+    const content = contentOf()
+    return content === undefined ? { fault } : { content }
+  } catch {
+    // What OpenSSL says of it helps nobody, and may be of what it read.
+    return { fault }
+  }
+}
+
+/** The instants from which and until which a certificate is good, epoch milliseconds. */
+export function validityOf({ validFromDate, validToDate }: X509Certificate): { from: number; to: number } {
+  return { from: validFromDate.getTime(), to: validToDate.getTime() }
+}
+
+/**
+ * Why a certificate is not good now: a clause, as {@link ReadPem} has it; `undefined` where it is.
+ * @param nowMs by the clock that TLS goes by
+ */
+export function validityFault(certificate: X509Certificate, nowMs = Date.now()): string | undefined {
+  const { from, to } = validityOf(certificate)
+  if (nowMs >= to) return `has expired on ${dayOf(to)}`
+  return nowMs < from ? `is not valid before ${dayOf(from)}` : undefined
+}
+
+/** The day of an instant, in UTC: `2027-01-31`. */
+export function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10)
+}
+
+/** A certificate with its key, in PEM: the certificate of the key first, then those between it and its authority. */
+export interface Pkcs12 {
+  readonly certificates: string
+  readonly key: string
+}
+
+/**
+ * Opens PKCS#12, in which banks hand out certificates, also where it is sealed in the old way, which OpenSSL 3 calls
+ * unsupported.
+ * @param passphrase empty where there is none
+ * @source rules#api-pix.10
+ */
+export function readPkcs12(bytes: Buffer, passphrase: string): ReadPem<Pkcs12> {
+  let opened: forge.pkcs12.Pkcs12Pfx
+  try {
+    opened = forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(bytes.toString('binary')), passphrase)
+  } catch (error) {
+    // Only of a wrong passphrase the library says so.
+    return { fault: /MAC|password/i.test(String(error)) ? 'does not open with its passphrase' : 'is no PKCS#12' }
+  }
+  const [key] = [...bagsOf(opened, 'pkcs8ShroudedKeyBag'), ...bagsOf(opened, 'keyBag')].map(keyOf)
+  if (key === undefined) return { fault: 'has no private key' }
+  const all = bagsOf(opened, 'certBag').map(certificateOf)
+  const own = all.find((pem) => new X509Certificate(pem).checkPrivateKey(createPrivateKey(key)))
+  if (own === undefined) return { fault: 'has no certificate of its private key' }
+  return { content: { certificates: [own, ...all.filter((pem) => pem !== own)].join(''), key } }
+}
+
+function bagsOf(opened: forge.pkcs12.Pkcs12Pfx, type: string): readonly forge.pkcs12.Bag[] {
+  const bagType = forge.pki.oids[type] ?? ''
+  return opened.getBags({ bagType })[bagType] ?? []
+}
+
+/** The library reads certificates and keys of RSA alone; of others it keeps the bytes. */
+function certificateOf({ cert, asn1 }: forge.pkcs12.Bag): string {
+  return pem('CERTIFICATE', cert ? forge.pki.certificateToAsn1(cert) : asn1)
+}
+
+function keyOf({ key, asn1 }: forge.pkcs12.Bag): string {
+  return pem('PRIVATE KEY', key ? forge.pki.wrapRsaPrivateKey(forge.pki.privateKeyToAsn1(key)) : asn1)
+}
+
+function pem(type: string, asn1: forge.asn1.Asn1): string {
+  return forge.pem.encode({ type, body: forge.asn1.toDer(asn1).getBytes() })
+}
+
+/** Is told that a previous secret was accepted, by the variable that it stands in. Throws nothing. */
+export type OnPreviousSecret = (variable: string) => void
+
+/**
+ * Says who has not changed over: while a previous secret is used, it cannot go.
+ * @param count adds one to its uses
+ * @source rules#rotation.2
+ */
+export function createPreviousSecretReports(
+  logger: Logger,
+  count: OnPreviousSecret,
+  heartbeat: Heartbeat = createHeartbeat(),
+): OnPreviousSecret {
+  return (variable) => {
+    count(variable)
+    heartbeat.report(variable, (more) =>
+      logger.info({ variable }, `a secret that is being replaced is used still${andMore(more)}`),
+    )
+  }
+}
