@@ -50,10 +50,11 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'the statement shows it': ({ refund: { facts } }) => facts.isShown === true,
   'the bank has it': ({ refund: { facts } }) => facts.isAccepted === true,
   'it was never claimed': ({ refund: { facts } }) => (facts.attempts ?? 0) === 0,
-  'its payment is not in suspense any more': ({ refund, holder, openCase }) =>
-    holder !== undefined &&
-    isToPayer(refund) &&
-    inSuspenseFor(refund, holder) < suspendedDeparture(refund, openCase.reference),
+  'its payment is not in suspense any more': ({ refund, holder, openCase }) => {
+    if (holder === undefined || !isToPayer(refund)) return false
+    const left = suspendedDeparture(refund, openCase.reference)
+    return inSuspenseFor(refund, holder) < (left > 0n ? left : refund.valueCents)
+  },
 }
 
 /** What is in suspense of the payment that it returns, less what other refunds return, centavos. */

@@ -335,6 +335,24 @@ test('[refund-in.desk.1] [cash-in.desk.3] money in suspense went back, as the ba
   assert.deepEqual([returns, openRefunds, refundsOpenCents], [back, {}, undefined])
 })
 
+test('[refund-in.desk.1] not where the payment is not in suspense any more, as the bank gave it back by itself', () => {
+  const gone = { D1: { state: 'from_suspense', cents: 1, endToEndId: 'E2' } } as const
+  for (const others of [[], [CASTING]]) {
+    const order = {
+      ...D9,
+      inDoubtFor: 'conflict',
+      given: TO_PAYER,
+      cashIn: ofE2(30_00, { returns: gone }),
+      others,
+    } as const
+    const refused = { code: 'not_possible_in_state' }
+    assert.throws(() => decide('PENDING', 'executed', 'outcome_unknown refund-in.doubt.1', order), refused)
+    const there = { ...order, cashIn: ofE2(30_01, { returns: gone }) }
+    const { operation } = decide('PENDING', 'executed', 'outcome_unknown refund-in.doubt.1', there).outcome
+    assert.equal(operation.status, 'CONFIRMED')
+  }
+})
+
 test('[refund-in.desk.2] [cash-in.desk.3] money in suspense never went back, as the bank says: it is there as before', () => {
   const order = { inDoubtFor: 'no_answer', given: TO_PAYER, cashIn: ofE2(30_00) } as const
   const decision = decide('PENDING', 'not_executed', 'outcome_unknown refund-in.unknown.4', order)
