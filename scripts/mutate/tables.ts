@@ -9,7 +9,7 @@ import { type Mutant, mutantsOf } from './mutants.ts'
 const SUBJECTS: readonly { readonly machine: Machine; readonly tests: readonly string[] }[] = [
   { machine: cashOut, tests: ['cash-out/rules.test.ts', 'cash-out/desk.test.ts'] },
   { machine: cashIn, tests: ['cash-in/rules.test.ts', 'cash-in/desk.test.ts'] },
-  { machine: refundIn, tests: ['refund-in/rules.test.ts', 'refund-in/desk.test.ts'] },
+  { machine: refundIn, tests: ['refund-in/rules.test.ts', 'refund-in/desk.test.ts', 'refund-in/to-payer.test.ts'] },
 ]
 
 /** What came of a run. */

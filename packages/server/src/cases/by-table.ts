@@ -132,7 +132,7 @@ export function orderedBy<Op extends Operation, Trigger extends string, Guard ex
 }
 
 /**
- * Where a decision closes its case and opens none, and no other one keeps the operation in doubt, the doubt ends, as the table says.
+ * Where a decision closes its case, and no other one keeps the operation in doubt, the doubt ends, as the table says.
  * @param decided what was decided, with the operation after it
  * @param stepOf what the row is looked up with, of the operation without the case
  * @source rules#desk.5
@@ -147,7 +147,7 @@ export function endedBy<Op extends Operation, Trigger extends string, Guard exte
   const isClosed = decided.closes?.includes(id) ?? false
   const operation = isClosed ? withoutCase(decided.outcome, id) : decided.outcome
   const before: Decision<CaseOutcome<Op>> = { ...decided, outcome: { operation } }
-  if (!isClosed || decided.cases?.length || reasonOf(operation) === null) return before
+  if (!isClosed || reasonOf(operation) === null) return before
   const on = 'doubt.decided' as Trigger
   const step = { ...stepOf(operation), on, reference: '', evidence: { decidedCase: kind } }
   const end: Decision<CaseOutcome<Op>> = follow(

@@ -67,10 +67,11 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'the statement shows it': ({ refund: { facts } }) => facts.isShown === true,
   'the bank has it': ({ refund: { facts } }) => facts.isAccepted === true,
   'it was never claimed': ({ refund: { facts } }) => (facts.attempts ?? 0) === 0,
-  'its payment is not in suspense any more': ({ refund, holder, openCase }) =>
-    holder !== undefined &&
-    isToPayer(refund) &&
-    inSuspenseFor(refund, holder) < (suspendedDeparture(refund, openCase.reference) || refund.valueCents),
+  'its payment is not in suspense any more': ({ refund, holder, openCase }) => {
+    if (holder === undefined || !isToPayer(refund)) return false
+    const left = suspendedDeparture(refund, openCase.reference)
+    return inSuspenseFor(refund, holder) < (left > 0n ? left : refund.valueCents)
+  },
 }
 
 /** What is in suspense of the payment that it returns, less what other refunds return, centavos. */
@@ -157,8 +158,7 @@ function decideCase(
 /** Of money in suspense nothing is the merchant's: what left is taken from there. */
 function amountsOf(refund: RefundIn, left: bigint, h: bigint, state: State) {
   const funds = fundsOf(refund)
-  const p = left > 0n ? left : funds.s
-  if (isToPayer(refund)) return { r: 0n, s: p, p, h: 0n, d: 0n }
+  if (isToPayer(refund)) return { r: 0n, s: left > 0n ? left : funds.s, p: left, h: 0n, d: 0n }
   return { ...funds, p: left, h, d: min(state.balance('available') + h, left) }
 }
 
@@ -186,7 +186,6 @@ function eventOf({ kind, reference, amounts }: Journal, refund: RefundIn): Refun
   const { id, status, valueCents } = refund
   const of = { refundId: id, ...paymentOf(refund) }
   if (kind === 'refund_in_confirmed') return { on: 'refund.confirmed', ...of, returnId: reference, valueCents }
-  if (kind === 'left_unattributed') return { on: 'refund.taken', ...of, returnId: reference, valueCents }
   if (kind === 'refund_left_in_suspense' && isToPayer(refund)) {
     return { on: 'refund.confirmed', ...of, returnId: reference, valueCents: amounts.p ?? 0n }
   }
@@ -229,8 +228,6 @@ function learnedBy(
       const returns = { ...facts.returns, [returnId]: Number(refund.valueCents) }
       return { returns, returnId, confirmedAt: nowMs, ...ANSWERED }
     }
-    case 'left_unattributed':
-      return { returns: { ...facts.returns, [returnId]: Number(refund.valueCents) } }
     case 'refund_in_released':
       return { failureCode: 'decided_by_operator', failureReason: null, ...ANSWERED }
     case 'refund_left_in_suspense': {

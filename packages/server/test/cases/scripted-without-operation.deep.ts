@@ -168,9 +168,11 @@ const SCENARIOS: readonly LooseScenario[] = [
   { kind: 'close_differs', arrange: unexplainedClose, decisions: { close: asItIs } },
 ]
 
-/** It takes a difference that is gone (`loose/unexplained.deep.ts`), a bank of the standard, or a request (`operator/requested-adjustments.test.ts`). */
+/**
+ * It takes a payout that the statement lacks (`scenarios/statement-decisions.deep.ts`), a difference that is gone
+ * (`without-operation/unexplained.deep.ts`), a bank of the standard, or a request (`operator/requested-adjustments.test.ts`).
+ */
 const MADE_ELSEWHERE: Partial<Record<CaseWithoutOperation, readonly CaseDecision[]>> = {
-  unexplained_debit: ['book'],
   line_missing: ['credit'],
   line_differs: ['close'],
   statement_unreadable: ['close'],

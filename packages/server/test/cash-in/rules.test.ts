@@ -143,6 +143,7 @@ const TOO_MUCH = { opens: 'bank_contradicts', reference: 'D1', evidence: D1 }
 /** A return waits to be known, since just now; and what is there of it may be held. */
 const TOLD = INPUTS['return.told']
 const DOUBTED = { ...REFUNDED, returns: { ...REFUNDED.returns, D1: IN_DOUBT } }
+const HELD_BEFORE = { ...REFUNDED, returns: { ...REFUNDED.returns, D1: { ...IN_DOUBT, wasHeld: true } } }
 const HELD = { ...REFUNDED, returns: { ...REFUNDED.returns, D1: { ...IN_DOUBT, heldCents: 20_00 } } }
 /** A return is of E1, or is told without its id; some are in suspense. */
 const OF_E1 = { ...TOLD, endToEndId: 'E1' } as const
@@ -292,6 +293,7 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
   { rule: 'cash-in.returns.2', from: CREDITED, before: { facts: RETURNED }, input: TOLD, to: 'same', learns: { returns: BACK } },
   { rule: 'cash-in.returns.2', from: [...PAYABLE, 'FAILED'], input: TOLD, to: 'ignored' },
   { rule: 'cash-in.returns.4', from: ANY, before: { facts: DOUBTED }, input: INPUTS['return.unexplained'], to: 'same', posts: 'return_held', opens: 'return_unexplained', learns: { returns: HELD.returns }, reference: 'D1', evidence: { ...D1, heldCents: 20_00, refundIds: ['refund-1'] } },
+  { rule: 'cash-in.returns.4', from: ANY, before: { facts: HELD_BEFORE }, input: INPUTS['return.unexplained'], to: 'same', opens: 'return_unexplained', learns: { returns: { ...REFUNDED.returns, D1: { ...IN_DOUBT, wasHeld: true, isInCase: true } } }, reference: 'D1', evidence: { ...D1, heldCents: 20_00, refundIds: ['refund-1'] } },
   { rule: 'cash-in.returns.5', from: ANY, before: { facts: HELD }, input: INPUTS['return.known'], to: 'same', posts: 'return_known', learns: { returns: { ...REFUNDED.returns, D1: { state: 'released' } } }, reference: 'D1' },
   { rule: 'cash-in.returns.5', from: ANY, before: { facts: DOUBTED }, input: INPUTS['return.known'], to: 'same', learns: { returns: REFUNDED.returns } },
   { rule: 'cash-in.returns.5', from: [...PAYABLE, 'FAILED'], before: { facts: { returns: { D1: ASIDE_UNNAMED } } }, input: INPUTS['return.known'], to: 'same', posts: 'return_known', learns: { returns: { D1: { state: 'alias', cents: 30_00 } } }, reference: 'D1' },

@@ -4,6 +4,7 @@ import { limits, type RefundInStatus } from '@pixgate/spec'
 import type { CaseOrder } from '../../src/cases/case.ts'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { refundableCents, refundedCents, returningCents, suspendedCents } from '../../src/cash-in/returns.ts'
+import { reasonFact, reasonOf } from '../../src/engine/follow.ts'
 import type { OpenCase, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
@@ -287,19 +288,26 @@ test('[cash-in.refunds.12] [refund-in.doubt.10] what the bank gave back of what 
   const back = reported(UNDER_WAY, { valueCents: 30_01n })
   assert.deepEqual([back.state, back.kinds], ['from_suspense', ['arrival_returned']])
   const gone = { ...UNDER_WAY, returns: { D1: { state: 'from_suspense', cents: 30_01, endToEndId: 'E2' } } } as const
-  assert.deepEqual(apply(toPayer('PENDING'), gone, INPUTS['send.claimed']).moves ?? [], [])
-  assert.equal(apply(toPayer('PENDING'), gone, INPUTS['send.postponed']).refund.dueAt, NOW + 300_000)
-  assert.deepEqual(apply(toPayer('PENDING'), UNDER_WAY, INPUTS['send.postponed']).moves ?? [], [], 'it may be sent')
-  const left = apply(
-    toPayer('PENDING', { facts: { attempts: 1 } }),
-    gone,
-    confirmed({ returnId: 'D2', valueCents: 30_00n }),
-  )
-  assert.deepEqual(
-    left.journals?.map(({ kind }) => kind),
-    ['left_unattributed'],
-    'what left all the same has a case of its own',
-  )
+  const unsent = toPayer('PENDING', { dueAt: NOW, facts: { unsentAttempts: 1 } })
+  const again = { ...INPUTS['send.claimed'], again: { askedAt: NOW, windowMs: DAY } }
+  for (const [refund, claim] of [
+    [unsent, INPUTS['send.claimed']],
+    [toPayer('PENDING'), again],
+  ] as const) {
+    assert.deepEqual(apply(refund, gone, claim).moves ?? [], [])
+    assert.equal(apply(refund, UNDER_WAY, claim).moves?.length, 1, 'it is sent where the payment is there')
+  }
+  for (const facts of [{}, reasonFact('no_answer'), reasonFact('not_dispatched')]) {
+    const left = apply(toPayer('PENDING', { facts }), gone, confirmed({ returnId: 'D2' }))
+    assert.deepEqual([left.refund.status, reasonOf(left.refund)], ['PENDING', 'conflict'])
+    assert.deepEqual(
+      [left.journals?.map(({ kind }) => kind), left.cases?.map(({ kind }) => kind)],
+      [['left_unattributed'], ['debit_in_suspense']],
+      'what left all the same has a case of its own',
+    )
+  }
+  assert.equal(apply(unsent, gone, INPUTS['send.postponed']).refund.dueAt, NOW + 300_000)
+  assert.deepEqual(apply(unsent, UNDER_WAY, INPUTS['send.postponed']).moves ?? [], [], 'it may be sent')
 })
 
 test('[cash-in.returns.3] a refund that failed is on its way no more once the bank answered of it, whatever the return was', () => {

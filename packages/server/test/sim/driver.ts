@@ -184,6 +184,11 @@ export class Driver {
     return [...tables.operations.values()].every(({ id, dueAt }) => dueAt === null || tables.openCasesOf(id).length > 0)
   }
 
+  /** How many operations are looked at again some time. */
+  get dueCount(): number {
+    return [...this.world.tables.operations.values()].filter(({ dueAt }) => dueAt !== null).length
+  }
+
   /** When something is to be done next. */
   nextAt(): number {
     const { world } = this

@@ -37,8 +37,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     finds: ['I12', 'I5'],
     change: {
       file: 'server/src/cash-in/rules.ts',
-      from: 'return bookedAmount(cashIn, input.payment) === input.payment.valueCents',
-      to: 'return false',
+      from: 'bookedAmount(cashIn, input.payment) === input.payment.valueCents ||',
+      to: 'false ||',
     },
   },
   {

@@ -81,12 +81,15 @@ async function comeToRest(driver: Driver, closes: Closes): Promise<number> {
   driver.resumeAll()
   world.setSwitch(true)
   const from = world.now
-  let restingSince: number | undefined
+  let [restingSince, dueCount]: [number | undefined, number] = [undefined, 0]
   for (let steps = 0; steps < QUIET_STEPS; steps++) {
     await driver.step()
     closes.look()
     if (!driver.isIdle) continue
-    restingSince = driver.isAtRest ? (restingSince ?? world.now) : undefined
+    // A doubt that ends is something new: the statement is read after it.
+    if (!driver.isAtRest || driver.dueCount !== dueCount) restingSince = undefined
+    else restingSince ??= world.now
+    dueCount = driver.dueCount
     const isLongEnough = driver.nextAt() === Number.POSITIVE_INFINITY || world.now - from > LONGEST_MS
     if (restingSince !== undefined && isLongEnough && world.now - restingSince > REST_MS) return steps
   }
