@@ -33,7 +33,7 @@ import {
 } from './health/index.ts'
 import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
-import { createLimitReports } from './operations/limits/report.ts'
+import { createLimitReports } from './operations/limits.ts'
 import { createOperatorModule } from './operator/index.ts'
 import { createOperatorsModule } from './operators/index.ts'
 import {

@@ -16,7 +16,7 @@ import {
   type State,
 } from '../engine/operation.ts'
 import { adjustmentOf } from '../operations/adjustment.ts'
-import type { MadeByFact } from '../operations/made-by.ts'
+import type { MadeByFact } from '../operations/requests.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { assertNamed, assertOpen, exceedsSuspense, optionsBy, orderedBy } from './by-table.ts'
 import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase, HandedOver, StatementLines } from './case.ts'

@@ -1,10 +1,22 @@
-import { limits, Refusal } from '@pixgate/spec'
+import { type CashInStatus, feeCents, fieldRefusal, limits, normaliseDocument, Refusal } from '@pixgate/spec'
 import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/batch.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Command, State } from '../engine/operation.ts'
+import { type Command, type Create, created, type Decision, type State } from '../engine/operation.ts'
+import { type Condition, createOperationStore, type OperationStore, statusIs } from '../engine/operation-store.ts'
+import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/rows.ts'
+import type { AskedBy } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type CashIn, type CashInInput, type CashInOutcome, isCashIn, movementOf, statusAt } from './cash-in.ts'
-import { type CashInRequest, type CashInTerms, decideCreate } from './create.ts'
+import { type Database, instantParameter, statement } from '../platform/db/database.ts'
+import { orderId } from '../platform/ids.ts'
+import {
+  type CashIn,
+  type CashInDetail,
+  type CashInInput,
+  type CashInOutcome,
+  isCashIn,
+  movementOf,
+  statusAt,
+} from './cash-in.ts'
 import { decideReversal, type ReversalOrder } from './decide-case.ts'
 import { decideCashIn } from './rules.ts'
 
@@ -110,4 +122,114 @@ function repeated(cashIn: CashIn, request: CashInRequest, nowMs: number): Create
 /** Whether the partner's word, or its silence, has already made the first request's answer. */
 function wasAnswered({ facts }: CashIn): boolean {
   return facts.pixCode !== undefined || facts.payments !== undefined || (facts.questions ?? 0) > 0
+}
+
+/** Whether a cash-in is accepted. Pure. */
+
+/** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
+export interface CashInRequest extends AskedBy {
+  readonly id: string
+  readonly valueCents: bigint
+  readonly externalId: string
+  readonly description: string | null
+  readonly expirationSeconds: number
+  readonly generateQrCode: boolean
+  readonly payer: { readonly fullName: string; readonly document: string } | null
+  readonly bodyHash: Buffer
+}
+
+/** The merchant's part of a create: configuration. */
+export interface CashInTerms {
+  /** The id of this installation, from which order ids are derived. */
+  readonly installation: string
+  readonly merchant: CashInDetail['merchant']
+  readonly fee: { readonly cents: bigint; readonly basisPoints: bigint }
+  readonly maxValueCents: bigint
+  /** The bank makes no charges. */
+  readonly isUnsupported?: boolean
+}
+
+/**
+ * Decides a create.
+ * @throws not_supported_by_bank · value_not_positive · value_too_large · invalid_document (422)
+ * @source rules#cash-in.create.2, rules#fees.2, rules#partner.10, failure-modes#PL-60
+ */
+export function decideCreate(request: CashInRequest, terms: CashInTerms, now: number): Decision<CashIn> {
+  if (terms.isUnsupported) throw new Refusal('not_supported_by_bank')
+  if (request.valueCents <= 0n) throw fieldRefusal('value_not_positive', 'transaction.value', 'not_positive')
+  if (request.valueCents > terms.maxValueCents) {
+    throw fieldRefusal('value_too_large', 'transaction.value', 'too_large')
+  }
+  const detail: CashInDetail = {
+    description: request.description,
+    generateQrCode: request.generateQrCode,
+    payer: request.payer && { ...request.payer, document: validDocument(request.payer.document) },
+    merchant: terms.merchant,
+  }
+  const fee = feeCents(request.valueCents, terms.fee)
+  const create: Create<CashIn> = {
+    operation: {
+      id: request.id,
+      kind: 'cash_in',
+      externalId: request.externalId,
+      orderId: orderId(terms.installation, { kind: 'cash_in', externalId: request.externalId }),
+      status: 'PENDING',
+      valueCents: request.valueCents,
+      feeCents: fee < request.valueCents ? fee : request.valueCents,
+      correlationId: request.correlationId,
+      bodyHash: request.bodyHash,
+      idempotencyKey: request.idempotencyKey,
+      exclusiveKey: null,
+      expiresAt: now + request.expirationSeconds * 1_000,
+      dueAt: now + limits.abandonedIntentMs,
+      transactionId: null,
+      endToEndId: null,
+      detail,
+      facts: { madeBy: request.madeBy },
+    },
+  }
+  return { creates: [create], outcome: created(create, now) }
+}
+
+function validDocument(text: string): string {
+  const document = normaliseDocument(text)
+  if (document === null) throw fieldRefusal('invalid_document', 'payer.document', 'invalid_document')
+  return document
+}
+
+/** All SQL of cash-ins. */
+export interface CashInStore extends OperationStore<CashIn> {
+  /** Cash-ins on which work is due, oldest first. */
+  due(nowMs: number, limit: number): Promise<CashIn[]>
+}
+
+const selectDue = statement<[now: string, limit: number], OperationRow>(
+  'cash_in.due',
+  `SELECT ${OPERATION_COLUMNS} FROM cash_in WHERE due_at <= $1 ORDER BY due_at LIMIT $2`,
+)
+
+/**
+ * The condition on a status as a client sees it at an instant: a charge whose time is over is `EXPIRED`, whoever has
+ * noticed.
+ * @source rules#cash-in.list.2
+ */
+export function statusConditionAt(status: CashInStatus, nowMs: number): Condition {
+  const now = instantParameter(nowMs)
+  if (status === 'PENDING') {
+    return { key: status, sql: (p) => `status = 'PENDING' AND expires_at >= ${p}::timestamptz`, value: now }
+  }
+  if (status === 'EXPIRED') {
+    const sql = (p: string) => `(status = 'EXPIRED' OR (status = 'PENDING' AND expires_at < ${p}::timestamptz))`
+    return { key: status, sql, value: now }
+  }
+  return statusIs(status)
+}
+
+/** Makes the store of a database. */
+export function createCashInStore(database: Database): CashInStore {
+  return {
+    ...createOperationStore(database, 'cash_in', isCashIn),
+    due: async (nowMs, limit) =>
+      operationsOf(await database.rows(selectDue, [instantParameter(nowMs), limit]), isCashIn),
+  }
 }

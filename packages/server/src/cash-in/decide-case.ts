@@ -23,8 +23,7 @@ import { type Changes, follow, notificationOf, reasonOf, type Target } from '../
 import { type Decision, type Document, mergeDecisions, type Notification, type State } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, isCashIn, isOver } from './cash-in.ts'
-import { withWork } from './facts.ts'
-import { reportedPaymentsFact } from './reported.ts'
+import { reportedPaymentsFact, withWork } from './facts.ts'
 import {
   explanationsOf,
   factsOfReturnOrder,
@@ -32,13 +31,15 @@ import {
   isKnownReturn,
   paidCents,
   paidFeeCents,
+  type Received,
   refundableCents,
   returningCents,
+  suspendedArrival,
   suspendedCents,
+  suspendedDeparture,
   UNNAMED,
   withReturn,
 } from './returns.ts'
-import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
 
 /** What an operator's decision on a case of a cash-in does. Pure: the table in the spec says which there are. */
 

@@ -3,20 +3,23 @@ import type { Command } from '../engine/operation.ts'
 import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
+import { type CashInHandlers, createCashInHandlers } from './api.ts'
 import { bookedAmount, type CashIn, type CashInInput, type CashInOutcome } from './cash-in.ts'
-import { createCashInCommands } from './commands.ts'
-import type { CashInTerms } from './create.ts'
+import { type CashInTerms, createCashInCommands, createCashInStore } from './commands.ts'
 import type { ReversalOrder } from './decide-case.ts'
-import { type CreditTerms, createEventApplier } from './event-applier.ts'
-import { type CashInJobs, type CashInJobsOptions, createCashInJobs } from './jobs.ts'
+import {
+  type CashInJobs,
+  type CashInJobsOptions,
+  type CreditTerms,
+  createCashInJobs,
+  createEventApplier,
+} from './jobs.ts'
 import { bookedReturn } from './returns.ts'
-import { type CashInHandlers, createCashInHandlers } from './routes.ts'
-import { createCashInStore } from './store.ts'
 
 export type { CashIn, CashInInput, CashInOutcome } from './cash-in.ts'
 export { isCashIn, refundDeadline } from './cash-in.ts'
 export { cashInDecider } from './decide-case.ts'
-export { reportedPayments } from './reported.ts'
+export { reportedPayments } from './facts.ts'
 export {
   bookedReturn,
   countedReturn,

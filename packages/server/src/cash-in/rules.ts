@@ -1,16 +1,44 @@
 import assert from 'node:assert/strict'
-import { limits, cashIn as machine } from '@pixgate/spec'
-import { follow } from '../engine/follow.ts'
-import { type Decision, mergeDecisions } from '../engine/operation.ts'
+import { type DecisionGuard, type GuardOf, limits, cashIn as machine, nanosecondText } from '@pixgate/spec'
+import { follow, notificationOf } from '../engine/follow.ts'
+import { type Decision, type Document, mergeDecisions, type Notification } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
-import { bookedAmount, type CashIn, type CashInEvent, type CashInInput, type CashInOutcome } from './cash-in.ts'
+import {
+  bookedAmount,
+  type CashIn,
+  type CashInEvent,
+  type CashInInput,
+  type CashInOutcome,
+  isKnownAtBank,
+  isOver,
+} from './cash-in.ts'
 import { endOfDoubt } from './decide-case.ts'
-import { changesOf } from './facts.ts'
-import { GUARDS, isBeyondReported } from './guards.ts'
-import { cashInNotification, evidenceOf } from './notification.ts'
-import { reportedCents, reportedPayments, reportedPaymentsFact } from './reported.ts'
-import { bookedReturn, isReportedBefore, returnInDoubt, returnsKnownBy, unnamedReturn } from './returns.ts'
-import { isAboutToBeAsked, isAtRest } from './schedule.ts'
+import {
+  changesOf,
+  isAboutToBeAsked,
+  isAtRest,
+  reportedCents,
+  reportedFailure,
+  reportedPayments,
+  reportedPaymentsFact,
+} from './facts.ts'
+import { isProvenNotFound } from './jobs.ts'
+import {
+  bookedReturn,
+  fateOf,
+  isOfCreditedPart,
+  isOfKnownAmount,
+  isReportedBefore,
+  mayBeOurs,
+  paidCents,
+  refundedCents,
+  returnedPayment,
+  returnInDoubt,
+  returnsKnownBy,
+  suspendedCents,
+  uncreditedPayment,
+  unnamedReturn,
+} from './returns.ts'
 
 /**
  * What a cash-in does with each input. Pure: the table in the spec says where to go and why, this file what is known before
@@ -162,4 +190,224 @@ function isNothingNew(
 ): boolean {
   const isKnown = facts.pixCode !== undefined || (pixCode === undefined && transactionId !== null)
   return isKnown && facts.notFoundSince == null && status !== 'PROVIDER_RESULT_UNKNOWN'
+}
+
+/** What the conditions of the table mean. Pure. */
+
+/** What a condition looks at. */
+export interface Given {
+  readonly cashIn: CashIn
+  readonly input: CashInEvent
+  readonly nowMs: number
+}
+
+/** Those that only decisions of operators have are elsewhere. */
+type Guard = Exclude<
+  GuardOf<typeof machine>,
+  | DecisionGuard
+  | 'the merchant has a payment of it'
+  | 'all of the payment is in suspense'
+  | 'a return of it is under way'
+  | 'its payment went back'
+  | 'a payment is credited'
+  | 'part of it went back, or may'
+  | 'its failure is known'
+  | 'its answer is missing'
+>
+
+/** Whether each condition holds. @source rules#cash-in.states */
+const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
+  'work is due': ({ cashIn: { dueAt }, nowMs }) => dueAt !== null && dueAt <= nowMs,
+  'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
+  'the bank accepted it': ({ cashIn }) => isKnownAtBank(cashIn),
+  'absence is proven': ({ cashIn, input }) =>
+    input.on === 'charge.not_found' && isProvenNotFound(cashIn, input.askedAt),
+  'no answer for 15 minutes': ({ cashIn: { facts }, nowMs }) =>
+    nowMs - (facts.unknownSince ?? nowMs) >= limits.unknownResultEscalationMs,
+  'reference differs': ({ cashIn: { transactionId }, input }) =>
+    input.on === 'charge.accepted' && transactionId !== null && transactionId !== input.transactionId,
+  'only an event reports it': ({ input }) => input.on === 'partner.failed' && !input.isVerified,
+  'payment is to be verified': (given) => isToBeVerified(given),
+  'too many payments are reported': (given) =>
+    !isUnconfirmed(given) && reportedCount(given.cashIn) + 1 >= limits.reportedPaymentsMax,
+  'payment is older than the charge': (given) => isOlder(given),
+  'end is unknown for too long': ({ cashIn: { expiresAt, facts }, nowMs }) =>
+    expiresAt !== null && nowMs - expiresAt >= limits.expiryOverdueMs && facts.isEndCaseOpen !== true,
+  'reported payment is unconfirmed for too long': ({ cashIn: { facts }, nowMs }) =>
+    facts.isPaymentCaseOpen !== true &&
+    Object.values(reportedPayments(facts)).some(({ since }) => nowMs - since >= limits.unknownResultEscalationMs),
+  'movement belongs to another operation': ({ input }) =>
+    (input.on === 'partner.confirmed' || input.on === 'return.told') && input.isBookedElsewhere === true,
+  'payment restated': ({ cashIn, input }) =>
+    input.on === 'partner.confirmed' && bookedAmount(cashIn, input.payment) !== undefined,
+  'payment is a second one': ({ cashIn: { facts } }) => Object.keys(facts.payments ?? {}).length > 0,
+  'amount differs': ({ cashIn: { valueCents }, input }) =>
+    input.on === 'partner.confirmed' && input.payment.valueCents !== valueCents,
+  'settled late': ({ cashIn: { expiresAt }, input }) =>
+    input.on === 'partner.confirmed' &&
+    expiresAt !== null &&
+    input.payment.occurredAt > expiresAt + limits.settlementGraceMs,
+  'answer contradicts': ({ input }) => input.on === 'partner.confirmed' && input.isContradicted === true,
+  'return restated': ({ cashIn, input }) =>
+    input.on === 'return.told'
+      ? fateOf(cashIn, input) === 'restated'
+      : input.on === 'refund.taken' && bookedReturn(cashIn, input.returnId) !== undefined,
+  'return has no id': ({ input }) => input.on === 'return.told' && input.isUnnamed === true,
+  'return may be known': ({ cashIn, input }) =>
+    input.on === 'return.told' &&
+    ((cashIn.facts.refundsOpenCents ?? 0) > 0 ||
+      isOfKnownAmount(cashIn, input) ||
+      fateOf(cashIn, input) === 'in_doubt'),
+  'payment is in suspense': ({ cashIn, input }) => {
+    if (input.on !== 'return.told') return false
+    const payment = returnedPayment(cashIn, input.endToEndId ?? null)
+    const isNamed = input.endToEndId !== undefined && payment != null
+    return isNamed && suspendedCents(cashIn, payment) >= input.valueCents
+  },
+  'payment cannot be identified': ({ cashIn, input }) =>
+    input.on === 'return.told' &&
+    (uncreditedPayment(cashIn, input) !== undefined || !isOfCreditedPart(cashIn, input.valueCents)),
+  'returns exceed the payment': ({ cashIn, input }) =>
+    'returnId' in input &&
+    'valueCents' in input &&
+    !('payment' in input && input.payment !== undefined) &&
+    refundedCents(cashIn) + input.valueCents > paidCents(cashIn),
+  'a refund may explain it': ({ cashIn, input }) => input.on === 'return.told' && mayBeOurs(cashIn, input),
+  'it was held before': ({ cashIn, input }) =>
+    input.on === 'return.unexplained' && returnInDoubt(cashIn, input.returnId)?.wasHeld === true,
+  'money of it is held': ({ cashIn, input }) =>
+    input.on === 'return.known' &&
+    (returnInDoubt(cashIn, input.returnId)?.heldCents !== undefined ||
+      unnamedReturn(cashIn, input.returnId) !== undefined),
+}
+
+function isToBeVerified(given: Given): boolean {
+  const { cashIn, input } = given
+  if (input.on !== 'partner.confirmed' || input.unverified === undefined) return false
+  const hasMany = Object.keys(cashIn.facts.payments ?? {}).length >= limits.reportedPaymentsMax
+  return input.unverified === 'query' || hasMany || isOlder(given) || isUnconfirmed(given)
+}
+
+function reportedCount({ facts }: CashIn): number {
+  return Object.keys(reportedPayments(facts)).length
+}
+
+/**
+ * Whether an event reports a payment that is to be verified beside as many as are kept: it is a reason to ask, and no more.
+ * @source rules#cash-in.credits.5
+ */
+function isBeyondReported(given: Given): boolean {
+  const { cashIn, input } = given
+  return (
+    input.on === 'partner.confirmed' &&
+    reportedCount(cashIn) >= limits.reportedPaymentsMax &&
+    bookedAmount(cashIn, input.payment) === undefined &&
+    isToBeVerified(given) &&
+    !isUnconfirmed(given)
+  )
+}
+
+/** Whether the bank has been asked about this payment, and has not confirmed it. @source rules#cash-in.credits.1 */
+function isUnconfirmed({ cashIn: { facts }, input }: Given): boolean {
+  return input.on === 'partner.confirmed' && own(reportedPayments(facts), input.payment.endToEndId) !== undefined
+}
+
+/** Two stamps of the bank are compared with each other, whatever its clock is like. @source rules#cash-in.states.14 */
+function isOlder({ cashIn: { createdAt }, input }: Given): boolean {
+  if (input.on !== 'partner.confirmed') return false
+  const { occurredAt, chargedAt = createdAt } = input.payment
+  return occurredAt < chargedAt - limits.paidBeforeChargeMs
+}
+
+/** What the merchant and the operator are told of a cash-in. */
+
+/**
+ * What the merchant is told when a charge is paid or fails.
+ * @param nowMs when we learned of it
+ * @source rules#events.3, rules#events.5
+ */
+function cashInNotification(
+  cashIn: CashIn,
+  input: CashInEvent,
+  to: CashIn['status'],
+  nowMs: number,
+): Omit<Notification, 'operationId'> {
+  const payment = input.on === 'partner.confirmed' ? input.payment : undefined
+  const failedAt = input.on === 'partner.failed' ? (reportedFailure(cashIn.facts) ?? input).occurredAt : null
+  const occurredAt = payment?.occurredAt ?? failedAt
+  const transactionId = 'transactionId' in input ? input.transactionId : null
+  return notificationOf('pix_cash_in', {
+    id: cashIn.id,
+    correlation_id: cashIn.correlationId,
+    external_id: cashIn.externalId,
+    transaction_id: cashIn.transactionId ?? transactionId,
+    status: to === 'PAID' ? 'PAID' : 'FAILED',
+    value_cents: Number(paidCents(cashIn)),
+    end_to_end_id: payment?.endToEndId ?? null,
+    payer_name: payment?.payer.name ?? null,
+    fee_amount_cents: to === 'PAID' ? Number(cashIn.feeCents) : 0,
+    confirmed_at: nanosecondText(occurredAt ?? nowMs),
+    created_at: nanosecondText(cashIn.createdAt),
+  })
+}
+
+/**
+ * What the operator of a case is told.
+ * @param opens the kind of the case; absent: none is opened
+ */
+function evidenceOf(cashIn: CashIn, input: CashInEvent, opens?: string): Document {
+  switch (input.on) {
+    case 'partner.confirmed':
+      if (opens === 'payment_unconfirmed') return evidenceOfReported(cashIn, input.payment)
+      return {
+        endToEndId: input.payment.endToEndId,
+        valueCents: Number(input.payment.valueCents),
+        occurredAt: input.payment.occurredAt,
+      }
+    case 'partner.failed':
+    case 'charge.rejected':
+      return { errorCode: input.errorCode, errorMessage: input.errorMessage }
+    case 'charge.contradicted':
+      return { reason: input.reason }
+    case 'charge.not_found':
+      return { askedAt: input.askedAt, notFoundSince: cashIn.facts.notFoundSince ?? null }
+    case 'work.done':
+      if (Object.keys(reportedPayments(cashIn.facts)).length === 0) return { bankAnswer: input.bankAnswer }
+      return {
+        bankAnswer: input.bankAnswer,
+        ...reportedPaymentsFact(reportedPayments(cashIn.facts)),
+        ...(opens === 'payment_unconfirmed' ? { valueCents: reportedCents(cashIn.facts) } : {}),
+      }
+    case 'charge.accepted':
+      // Another reference for the same charge is a contradiction; else it is an answer that came late.
+      return cashIn.transactionId !== null && cashIn.transactionId !== input.transactionId
+        ? { reason: 'another transactionId for the same charge' }
+        : { transactionId: input.transactionId }
+    case 'refund.confirmed':
+    case 'refund.taken':
+      return { returnId: input.returnId, valueCents: Number(input.valueCents) }
+    case 'return.told':
+      return {
+        returnId: input.returnId,
+        valueCents: Number(input.valueCents),
+        ...(input.endToEndId === undefined ? {} : { endToEndId: input.endToEndId }),
+      }
+    case 'return.unexplained':
+      return {
+        returnId: input.returnId,
+        valueCents: returnInDoubt(cashIn, input.returnId)?.cents,
+        heldCents: Number(input.heldCents),
+        refundIds: input.refundIds,
+      }
+    default:
+      return {}
+  }
+}
+
+/** Of all payments that wait for the bank's word, with the one that makes them too many. */
+function evidenceOfReported(
+  { facts }: CashIn,
+  { endToEndId, valueCents, occurredAt }: Extract<CashInInput, { on: 'partner.confirmed' }>['payment'],
+): Document {
+  return { endToEndId, valueCents: reportedCents(facts) + Number(valueCents), occurredAt }
 }

@@ -19,22 +19,24 @@ import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../case
 import { type Changes, notificationOf, type Target } from '../engine/follow.ts'
 import type { Decision, Notification, State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
-import { changesByMove } from '../operations/facts.ts'
-import { countedBy } from '../operations/limits/limits.ts'
-import { type CashOut, type CashOutFacts, leftCents, reversedCents } from './cash-out.ts'
-import { RETURN_MAY_BE_KNOWN } from './facts.ts'
-import { planOf, restingDueAt } from './schedule.ts'
+import { countedBy } from '../operations/limits.ts'
+import { changesByMove } from '../operations/orders.ts'
 import {
+  type CashOut,
+  type CashOutFacts,
   exceedsPayout,
   hasLoss,
   hasSuspended,
   heldAgainCents,
   heldCents,
   LEFT_AFTER_RELEASE,
+  leftCents,
+  reversedCents,
   suspendedArrival,
   suspendedDeparture,
   takenNow,
-} from './suspense.ts'
+} from './cash-out.ts'
+import { planOf, RETURN_MAY_BE_KNOWN, restingDueAt } from './facts.ts'
 
 /** What an operator's decision on a case of a cash-out does. Pure: the table in the spec says which there are. */
 

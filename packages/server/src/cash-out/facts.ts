@@ -1,11 +1,28 @@
-import type { Changes, Target } from '../engine/follow.ts'
-import { ANSWERED, attempted, notFound, retryDelayMs, unanswered } from '../operations/attempts.ts'
-import { changesByMove, factsAfterWork } from '../operations/facts.ts'
-import { approved, isAwaitingApproval } from './approval.ts'
-import type { CashOut, CashOutFacts, CashOutInput, ReturnedInput } from './cash-out.ts'
-import { afterRepeatedReturn } from './repeated-returns.ts'
-import { planOf, restingDueAt } from './schedule.ts'
-import { tariffFacts } from './tariffs.ts'
+import { limits } from '@pixgate/spec'
+import { type Changes, reasonOf, type Target } from '../engine/follow.ts'
+import type { Plan, Step } from '../engine/operation.ts'
+import {
+  ANSWERED,
+  attempted,
+  notFound,
+  planOfOrder,
+  pollDelayMs,
+  questionDelayMs,
+  retryDelayMs,
+  stepBy,
+  unanswered,
+} from '../operations/attempts.ts'
+import { changesByMove, factsAfterWork } from '../operations/orders.ts'
+import { approvalDeadline, approved, isAwaitingApproval } from './approval.ts'
+import {
+  afterRepeatedReturn,
+  type CashOut,
+  type CashOutFacts,
+  type CashOutInput,
+  type ReturnedInput,
+  type TariffInput,
+} from './cash-out.ts'
+import { rowsForWork } from './rules.ts'
 
 /** What becomes known of a cash-out by each input. Pure. */
 
@@ -160,4 +177,67 @@ function factsAfterReturn(
   }
   const unnamed = input.isUnnamed ? { unnamedReturns: { ...facts.unnamedReturns, ...returned } } : {}
   return { suspendedReturns: { ...facts.suspendedReturns, ...returned }, ...unnamed }
+}
+
+/** What the bank took for a payout by its statement. Pure. */
+
+/** Whether this one was booked. @source rules#statement.4 */
+export function isTariffBooked(facts: CashOutFacts, tariffId: string): boolean {
+  return (tariffId === '' ? facts.tariffCents : facts.moreTariffs?.[tariffId]) !== undefined
+}
+
+/** Facts of a booked tariff. The first, which has no id of its own, stands apart. */
+function tariffFacts(facts: CashOutFacts, { tariffId, tariffCents }: TariffInput): CashOutFacts {
+  const cents = Number(tariffCents)
+  return tariffId === '' ? { tariffCents: cents } : { moreTariffs: { ...facts.moreTariffs, [tariffId]: cents } }
+}
+
+/** When a cash-out needs work, and what. Pure. */
+
+/** When a worker must look at a cash-out that nobody is working on. @source rules#cash-out.work */
+export function restingDueAt(cashOut: CashOut, nowMs: number): number | null {
+  const { status, facts } = cashOut
+  switch (status) {
+    case 'RESERVED':
+      return isAwaitingApproval(cashOut) ? approvalDeadline(cashOut) : nowMs
+    case 'DISPATCHED':
+      return nowMs + pollDelayMs(facts, nowMs)
+    case 'PROVIDER_RESULT_UNKNOWN':
+      // The last question is counted already.
+      return nowMs + questionDelayMs({ questions: (facts.questions ?? 1) - 1 })
+    case 'RECONCILIATION_REQUIRED':
+      return reasonOf(cashOut) === 'no_answer' ? nowMs + limits.notFoundApartMs : null
+    case 'CONFIRMED':
+    case 'FAILED':
+    case 'REVERSED':
+    case 'RELEASED':
+      return null
+  }
+}
+
+/** What is to be done about a cash-out that is due: its table says it. @source rules#cash-out.work */
+export function nextStep(cashOut: CashOut, nowMs: number): Step {
+  return stepBy(rowsForWork(cashOut, nowMs))
+}
+
+/** Whether the bank's answer alone decides: it may be under way, and nothing contradicts that. */
+export function isOpen(cashOut: CashOut): boolean {
+  switch (cashOut.status) {
+    case 'DISPATCHED':
+    case 'PROVIDER_RESULT_UNKNOWN':
+      return true
+    case 'RECONCILIATION_REQUIRED':
+      return reasonOf(cashOut) === 'no_answer'
+    case 'RESERVED':
+    case 'CONFIRMED':
+    case 'FAILED':
+    case 'REVERSED':
+    case 'RELEASED':
+      return false
+  }
+}
+
+/** What is to be done about it when it is due, for the database to filter by. */
+export function planOf(cashOut: CashOut, nowMs: number): Plan {
+  return planOfOrder(cashOut, nextStep, nowMs)
 }

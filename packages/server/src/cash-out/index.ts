@@ -1,19 +1,12 @@
 import type { Availability, PayoutPartner, QrCodeAvailability } from '../banks/port.ts'
+import { isDueNow } from '../operations/attempts.ts'
 import type { NewOrderDispatcher, SendingNew } from '../operations/dispatcher.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
-import { isDueNow } from '../operations/schedule.ts'
-import {
-  type ApprovalHandlers,
-  createApprovalHandlers,
-  type Holders,
-  type RefusableRefunds,
-} from './approval-routes.ts'
+import { type CashOutHandlers, createCashOutHandlers } from './api.ts'
+import { type ApprovalHandlers, createApprovalHandlers, type Holders, type RefusableRefunds } from './approval.ts'
 import { bookedMovement, bookedReturn, type CashOut, type CashOutInput, type CashOutOutcome } from './cash-out.ts'
-import { createCashOutCommands } from './commands.ts'
-import type { CashOutTerms } from './create.ts'
+import { type CashOutTerms, createCashOutCommands, createCashOutStore } from './commands.ts'
 import { createCashOutJobs } from './jobs.ts'
-import { type CashOutHandlers, createCashOutHandlers } from './routes.ts'
-import { createCashOutStore } from './store.ts'
 
 export type { CashOutInput } from './cash-out.ts'
 export { cashOutDecider } from './decide-case.ts'

@@ -12,7 +12,7 @@ import type {
   ReportedPayout,
   SettledPayout,
 } from '../banks/port.ts'
-import { hasOtherOpenAttempts } from '../operations/attempts.ts'
+import { hasOtherOpenAttempts, type IsAskedFirst, sendFirst } from '../operations/attempts.ts'
 import {
   createDispatcher,
   type DispatchBounds,
@@ -20,8 +20,7 @@ import {
   type Orders,
   type SendingNew,
 } from '../operations/dispatcher.ts'
-import { type IsAskedFirst, sendFirst } from '../operations/first-order.ts'
-import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/inputs.ts'
+import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/orders.ts'
 import type { Clock } from '../platform/clock.ts'
 import {
   type CashOut,
@@ -31,9 +30,8 @@ import {
   isSameDocument,
   type Movement,
 } from './cash-out.ts'
-import type { CashOutCommands } from './commands.ts'
-import { nextStep } from './schedule.ts'
-import type { CashOutStore } from './store.ts'
+import type { CashOutCommands, CashOutStore } from './commands.ts'
+import { nextStep } from './facts.ts'
 
 /** What talks to the partner about payouts. */
 export interface CashOutJobs extends NewOrderDispatcher<CashOut> {

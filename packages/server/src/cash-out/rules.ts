@@ -1,15 +1,30 @@
-import { limits, cashOut as machine, min, Refusal } from '@pixgate/spec'
-import { follow } from '../engine/follow.ts'
-import type { Decision, State } from '../engine/operation.ts'
-import { decideInTurn } from '../operations/decisions.ts'
-import { acceptanceIn, endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
-import { countedBy, type Limits, takenAgain } from '../operations/limits/limits.ts'
-import { isAtRest } from '../operations/schedule.ts'
-import { isEnabled } from '../operations/switch.ts'
+import {
+  type DecisionGuard,
+  type GuardOf,
+  limits,
+  cashOut as machine,
+  min,
+  nanosecondText,
+  Refusal,
+  rowFor,
+} from '@pixgate/spec'
+import { follow, notificationOf, reasonOf } from '../engine/follow.ts'
+import type { Decision, Document, Notification, State } from '../engine/operation.ts'
+import { isAtRest, isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
+import { countedBy, type Limits, takenAgain } from '../operations/limits.ts'
+import {
+  acceptanceIn,
+  decideInTurn,
+  endsOverdue,
+  evidenceOfOrder,
+  isBookedElsewhere,
+  orderGuardsBy,
+  type WorkInput,
+} from '../operations/orders.ts'
+import { isEnabled } from '../operations/store.ts'
 import { HoldersChanged } from '../operators/index.ts'
 import { own } from '../platform/own.ts'
-import { assertMaySay, auditOf } from './approval.ts'
-import type { ApprovalInput } from './approval-input.ts'
+import { type ApprovalInput, asksForSomethingElse, assertMaySay, auditOf, isAwaitingApproval } from './approval.ts'
 import {
   bookedMovement,
   bookedReturn,
@@ -17,18 +32,18 @@ import {
   type CashOutInput,
   type CashOutOutcome,
   type ConfirmedInput,
+  exceedsPayout,
+  hasLoss,
   isOfAnotherPayment,
   leftCents,
+  mayBeBooked,
   movementsOf,
+  namesPayout,
   paidElsewhere,
   type ReturnedInput,
+  repeatedReturn,
 } from './cash-out.ts'
-import { changesOf } from './facts.ts'
-import { holdsFor } from './guards.ts'
-import { cashOutNotification, evidenceOf } from './notification.ts'
-import { repeatedReturn } from './repeated-returns.ts'
-import { isOpen, restingDueAt } from './schedule.ts'
-import { isTariffBooked } from './tariffs.ts'
+import { changesOf, isOpen, isTariffBooked, restingDueAt } from './facts.ts'
 
 /**
  * What a cash-out does with each input. Pure: the table in the spec says where to go and why, this file what is known
@@ -206,4 +221,145 @@ function referenceOf(input: CashOutInput): string {
   if (input.on === 'partner.confirmed') return input.movement.endToEndId
   if (input.on === 'partner.tariff') return input.tariffId
   return input.on === 'partner.returned' ? input.returned.returnId : ''
+}
+
+/** What the conditions of the table mean. Pure. */
+
+/** What a condition looks at. */
+export interface Given {
+  readonly cashOut: CashOut
+  readonly input: CashOutInput
+  readonly nowMs: number
+  /** Payouts and refunds are enabled. */
+  readonly isEnabled: boolean
+  /** The movement that is told was booked on another operation. */
+  readonly isAnothers: boolean
+}
+
+/** Those that only decisions of operators have are elsewhere. */
+type Guard = Exclude<
+  GuardOf<typeof machine>,
+  | DecisionGuard
+  | 'money of it is in suspense'
+  | 'an attempt may still arrive'
+  | 'it is confirmed'
+  | 'it came back'
+  | 'it was never claimed'
+>
+
+/** Whether each condition holds. @source rules#cash-out.states */
+const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
+  ...orderGuardsBy(({ cashOut, input, nowMs }: Given) => ({ order: cashOut, input, nowMs })),
+  'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
+  'it was not claimed within 24 hours': ({ cashOut, nowMs }) => isUnclaimedTooLong(cashOut, nowMs),
+  'an approval is missing': ({ cashOut }) => isAwaitingApproval(cashOut),
+  'the code asks for something else': ({ cashOut, input }) => asksForSomethingElse(cashOut, input),
+  'it was tried for 30 minutes': ({ cashOut: { facts }, nowMs }) => isTriedLongEnough(facts, nowMs),
+  'nothing of it left': ({ cashOut: { facts } }) => isUnsent(facts),
+  'movement belongs to another operation': ({ isAnothers }) => isAnothers,
+  'confirmation is to be verified': ({ cashOut, input }) => isToBeVerified(cashOut, input),
+  'amount or recipient differs': ({ cashOut: { valueCents }, input }) =>
+    input.on === 'partner.confirmed' &&
+    (input.movement.valueCents !== valueCents || input.movement.recipientDiffers === true),
+  'the reservation was given back': ({ cashOut: { facts } }) => facts.isReleased === true,
+  'movement restated': ({ cashOut, input }) =>
+    input.on === 'partner.confirmed' && bookedMovement(cashOut, input.movement.endToEndId) !== undefined,
+  'reference differs': ({ cashOut: { transactionId }, input }) =>
+    input.on === 'send.accepted' && transactionId !== null && transactionId !== input.transactionId,
+  'return is of another payment': ({ cashOut, input }) => isOfAnotherPayment(cashOut, input),
+  'return restated': ({ cashOut, input }) =>
+    input.on === 'partner.returned' && bookedReturn(cashOut, input.returned.returnId) !== undefined,
+  'return may be known': ({ cashOut, input }) => input.on === 'partner.returned' && mayBeBooked(cashOut, input),
+  'return has no id': ({ input }) => input.on === 'partner.returned' && input.isUnnamed === true,
+  'returns exceed the payout': ({ cashOut, input }) =>
+    input.on === 'partner.returned' &&
+    (exceedsPayout(cashOut, input.returned.valueCents) || (hasLoss(cashOut) && !namesPayout(cashOut, input))),
+}
+
+/** Whether a condition of what is no decision of an operator holds. */
+function holdsFor(given: Given, guard: GuardOf<typeof machine>): boolean {
+  return guard in GUARDS && GUARDS[guard as Guard](given)
+}
+
+/**
+ * Whether a confirmation that only an event tells says less than the bank's answer would: the bank's reference of an order
+ * is known to it and to us, and what needed an approval is large enough to ask.
+ * @source rules#cash-out.states.17
+ */
+function isToBeVerified({ transactionId, facts }: CashOut, input: CashOutInput): boolean {
+  if (input.on !== 'partner.confirmed' || input.isVerified) return false
+  return transactionId === null || input.transactionId !== transactionId || facts.approval !== undefined
+}
+
+/** Tells whether the table has a row for what a worker may do, where payouts are enabled and work is due. */
+export function rowsForWork(cashOut: CashOut, nowMs: number): (input: WorkInput) => boolean {
+  const due = { ...cashOut, dueAt: nowMs }
+  const standing = { status: cashOut.status, reason: reasonOf(cashOut) }
+  return (input) => {
+    const given = { cashOut: due, input, nowMs, isEnabled: true, isAnothers: false }
+    return rowFor(machine, standing, input.on, (guard) => holdsFor(given, guard)) !== undefined
+  }
+}
+
+/** What the merchant and the operator are told of a cash-out. */
+
+/**
+ * What the merchant is told when a payout comes to its end, or comes back. A release is told as a failure, as every payout
+ * has one end.
+ * @param nowMs when we learned of it
+ * @source rules#events.3, rules#events.5
+ */
+function cashOutNotification(
+  cashOut: CashOut,
+  input: CashOutInput,
+  to: CashOut['status'],
+  nowMs: number,
+): Omit<Notification, 'operationId'> {
+  const movement = input.on === 'partner.confirmed' ? input.movement : undefined
+  const returned = input.on === 'partner.returned' ? input.returned : undefined
+  const failedAt = input.on === 'partner.failed' ? input.occurredAt : null
+  const occurredAt = movement?.occurredAt ?? returned?.occurredAt ?? failedAt
+  const transactionId = 'transactionId' in input ? input.transactionId : null
+  const event = {
+    id: cashOut.id,
+    correlation_id: cashOut.correlationId,
+    external_id: cashOut.externalId,
+    transaction_id: cashOut.transactionId ?? transactionId,
+    status: to === 'CONFIRMED' ? 'CONFIRMED' : 'FAILED',
+    value_cents: Number(returned?.valueCents ?? cashOut.valueCents),
+    end_to_end_id: movement?.endToEndId ?? cashOut.endToEndId,
+    fee_amount_cents: to === 'CONFIRMED' ? Number(cashOut.feeCents) : 0,
+    confirmed_at: nanosecondText(occurredAt ?? nowMs),
+    created_at: nanosecondText(cashOut.createdAt),
+  } as const
+  return returned
+    ? notificationOf('pix_cash_out_reversal', { ...event, status: 'REVERSED' }, returned.returnId)
+    : notificationOf('pix_cash_out', event)
+}
+
+/** What the operator of a case is told. */
+function evidenceOf(input: CashOutInput): Document {
+  switch (input.on) {
+    case 'partner.confirmed': {
+      const { endToEndId, valueCents, occurredAt, recipientDiffers = false } = input.movement
+      return {
+        endToEndId,
+        valueCents: Number(valueCents),
+        occurredAt,
+        isElsewhere: recipientDiffers,
+        isVerified: input.isVerified,
+      }
+    }
+    case 'partner.returned': {
+      const { returnId, valueCents, occurredAt } = input.returned
+      return { returnId, valueCents: Number(valueCents), occurredAt, isVerified: input.isVerified }
+    }
+    case 'partner.tariff':
+      return { tariffCents: Number(input.tariffCents), ...(input.tariffId && { tariffId: input.tariffId }) }
+    case 'operator.approved':
+    case 'operator.refused':
+      return {}
+    default:
+      return evidenceOfOrder(input)
+  }
 }

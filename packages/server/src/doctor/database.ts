@@ -70,7 +70,7 @@ async function examineContents(
       : [good('database', `PostgreSQL ${version} answers, and keeps what it commits`)]),
     examineSchema(missing, migratedBy),
     ...(isCurrent && encryptionKeys !== undefined ? await examineKeys(queries, encryptionKeys) : []),
-    examineClock(clock),
+    examineDatabaseClock(clock),
   ]
   return { findings, endpoints: isCurrent ? await listEndpoints(queries) : [] }
 }
@@ -94,7 +94,7 @@ async function examineKeys(queries: Queries, keys: EncryptionKeys): Promise<Find
   }
 }
 
-function examineClock(clock: DatabaseClock): Finding {
+function examineDatabaseClock(clock: DatabaseClock): Finding {
   const problem = clockProblem(clock)
   if (problem === undefined) return good('clock', "this machine's agrees with the database's")
   return bad('clock', `${problem}: let both be set by NTP`)

@@ -10,8 +10,17 @@ import type { CashInModule } from '../cash-in/index.ts'
 import type { CashOutModule } from '../cash-out/index.ts'
 import type { ReportedMovement } from '../engine/operation-store.ts'
 import type { RefundInModule } from '../refund-in/index.ts'
-import { type Meaning, meaningOf, meaningOfReversal } from './meaning.ts'
-import { bankReturnOf, cashInInput, cashOutInput, type InputOf, refundInInput, saysMoneyMoved } from './rules.ts'
+import {
+  bankReturnOf,
+  cashInInput,
+  cashOutInput,
+  type InputOf,
+  type Meaning,
+  meaningOf,
+  meaningOfReversal,
+  refundInInput,
+  saysMoneyMoved,
+} from './rules.ts'
 
 /** What events about one kind of operation are applied to: which ones an event could mean, and what it does to them. */
 export interface Receiver<Event extends ReadableEvent = ReadableEvent> {

@@ -1,6 +1,6 @@
 import type { AdjustmentStatus } from '@pixgate/spec'
 import type { Create, Document, Operation } from '../engine/operation.ts'
-import type { MadeBy, MadeByFact } from './made-by.ts'
+import type { MadeBy, MadeByFact } from './requests.ts'
 
 /** Parts of an adjustment that differ from one to the next. */
 export interface AdjustmentTerms<Detail extends Document> {

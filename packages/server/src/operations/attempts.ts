@@ -1,8 +1,11 @@
 import { limits } from '@pixgate/spec'
-import type { ReasonFact } from '../engine/follow.ts'
-import type { KeyCapsFact } from './limits/key-caps.ts'
-import type { MadeByFact } from './made-by.ts'
-import { type StatusQueryFact, statusQueryFact, statusQueryOf } from './status-query.ts'
+import type { NotFound, NotSent, Unknown } from '../banks/port.ts'
+import type { Changes, ReasonFact } from '../engine/follow.ts'
+import type { Plan, Step } from '../engine/operation.ts'
+import { type Clock, within } from '../platform/clock.ts'
+import type { KeyCapsFact } from './limits.ts'
+import type { WorkInput } from './orders.ts'
+import type { MadeByFact } from './requests.ts'
 
 /**
  * What is known of sending an order to the bank, a payout or a refund: how often it was tried, whether it can have
@@ -237,4 +240,160 @@ export function pollDelayMs({ lastAttemptAt }: SendFacts, nowMs: number): number
   const ageMs = nowMs - (lastAttemptAt ?? nowMs)
   const next = POLLED_AT_MS.find((atMs) => atMs > ageMs)
   return next === undefined ? LAST_DELAY_MS : next - ageMs
+}
+
+/** When any order needs work, and whether it still does. Pure. */
+
+/**
+ * What is to be done about an order that is due: what its table lets a worker do, else the bank is asked.
+ * @param applies whether a row of the table applies to the input of a worker for whom it is due
+ */
+export function stepBy(applies: (input: WorkInput) => boolean): Step {
+  if (applies({ on: 'clock.released' })) return 'release'
+  if (applies({ on: 'clock.overdue' })) return 'case'
+  return applies({ on: 'send.claimed', leaseMs: 0 }) ? 'send' : 'ask'
+}
+
+/** An order as far as its next step goes. */
+interface Planned {
+  readonly dueAt: number | null
+  readonly createdAt: number
+  readonly facts: SendFacts
+}
+
+/**
+ * What is to be done about an order when it is due, and when that would become another step without a move: by the passing
+ * of time alone an order is given back, or its outcome is overdue.
+ * @param nextStep what is to be done about it at an instant
+ * @source rules#cash-out.work.6
+ */
+export function planOfOrder<Order extends Planned>(
+  order: Order,
+  nextStep: (order: Order, nowMs: number) => Step,
+  nowMs: number,
+): Plan {
+  const step = nextStep(order, Math.max(order.dueAt ?? nowMs, nowMs))
+  const changesAt = endOf(order, step)
+  return { step, changesAt: changesAt !== null && nextStep(order, changesAt) !== step ? changesAt : null }
+}
+
+function endOf(order: Planned, step: Step): number | null {
+  const { facts } = order
+  const { attempts = 0, firstAttemptAt = order.createdAt } = facts
+  if (step === 'send')
+    return attempts > 0 ? firstAttemptAt + limits.unsentReleaseMs : sendableSince(order) + limits.unclaimedReleaseMs
+  return step === 'ask' && facts.isAccepted ? firstAttemptAt + limits.outcomeOverdueMs : null
+}
+
+/** Whether a worker has something to do about an order right now. */
+export function isDueNow({ dueAt }: Pick<Asking, 'dueAt'>, clock: Clock): boolean {
+  return dueAt !== null && dueAt <= clock.now()
+}
+
+/** An order as far as asking about it goes. */
+export interface Asking {
+  readonly dueAt: number | null
+  readonly facts: SendFacts
+}
+
+/**
+ * A status query is requested. It stays so until one that was claimed later is answered. While the order is being sent, or
+ * asked about, it waits for that to end: one call at a time, and one that is requested after it.
+ * @param endsCall the input that requests it is the answer to the call under way
+ * @source rules#cash-out.work.4, failure-modes#CO-19
+ */
+export function queryRequested({ dueAt, facts }: Asking, endsCall: boolean, nowMs: number): Changes {
+  const isUnderWay = !endsCall && dueAt !== null && dueAt > nowMs && dueAt === facts.leaseEndsAt
+  const repeats = facts.repeats ? { repeats: 0 } : {}
+  return { dueAt: isUnderWay ? dueAt : nowMs, facts: { ...repeats, ...statusQueryFact('requested') } }
+}
+
+/**
+ * When a worker looks at an order next, after an input that does not say it.
+ * @param after what is known of the order then
+ * @param resting when its state alone would have it looked at
+ */
+export function nextDueAt(before: Asking, after: SendFacts, resting: number | null, nowMs: number): number | null {
+  const query = statusQueryOf(after)
+  if (query === 'requested') return nowMs
+  // Should the process that asks die, its lease is the reminder.
+  if (query === 'in_flight') return Math.min(before.dueAt ?? nowMs, resting ?? Number.POSITIVE_INFINITY)
+  return resting
+}
+
+/**
+ * Whether a status query that has ended is forgotten already, and nothing follows from it: between a worker's look and its
+ * word another process may have been faster.
+ * @param resting when the order's state alone would have it looked at
+ * @source failure-modes#CO-21
+ */
+export function isAtRest({ dueAt, facts }: Asking, resting: number | null, nowMs: number): boolean {
+  const query = statusQueryOf(facts)
+  if (query === 'requested') return dueAt !== null && dueAt <= nowMs
+  return query === null && dueAt === resting
+}
+
+/** A status query that is requested at once, beyond the schedule; `in_flight` while the bank is being asked. */
+export type StatusQuery = 'requested' | 'in_flight'
+
+/** A status query as the database keeps it among the facts, in the words of the first version. @see docs/adr/0024 */
+const STORED = { requested: 'wanted', in_flight: 'asked' } as const
+
+/** The fact in which the database keeps it; `null` once it was answered, absent before the first. */
+export type StatusQueryFact = {
+  readonly question?: (typeof STORED)[StatusQuery] | null
+}
+
+/** The status query that an order has; `null`: none but those of its schedule. */
+export function statusQueryOf({ question }: StatusQueryFact): StatusQuery | null {
+  if (question === STORED.requested) return 'requested'
+  return question === STORED.in_flight ? 'in_flight' : null
+}
+
+/** The fact to write. */
+export function statusQueryFact(query: StatusQuery | null): StatusQueryFact {
+  return { question: query === null ? null : STORED[query] }
+}
+
+/**
+ * Whether an order is queried at the bank before it is sent for the first time, or given up unsent: a restored database may have
+ * forgotten that it was sent.
+ * @source rules#restored.4
+ */
+export type IsAskedFirst = (createdAt: number) => boolean
+
+/** Time for the question, of the two seconds in which an order may leave. */
+const ASK_WITHIN_MS = 1_500
+
+/** An order, and the two calls about it. */
+export interface FirstOrder<Found, Answer> {
+  readonly order: { readonly createdAt: number; readonly facts: SendFacts }
+  readonly isAskedFirst: IsAskedFirst
+  readonly ask: (deadline: AbortSignal) => Promise<Found>
+  readonly send: () => Promise<Answer>
+}
+
+/**
+ * Sends an order, after a query where that is wanted. An order that the bank already has is the answer. Without an answer nothing is
+ * sent, and the outcome is unknown: the bank may have carried the order out before the restore.
+ */
+export async function sendFirst<Found extends { readonly kind: string }, Answer>({
+  order,
+  isAskedFirst,
+  ask,
+  send,
+}: FirstOrder<Found, Answer>): Promise<Answer | Exclude<Found, NotFound | NotSent> | Unknown> {
+  if (hasOtherOpenAttempts(order.facts) || !isAskedFirst(order.createdAt)) return send()
+  const known: Found | NotFound | NotSent = await within(ASK_WITHIN_MS, ask)
+  if (isNotFound(known)) return send()
+  if (isNotSent(known)) return { kind: 'UNKNOWN', reason: known.reason, httpStatus: known.httpStatus }
+  return known as Exclude<Found, NotFound | NotSent>
+}
+
+function isNotFound(answer: { readonly kind: string }): answer is NotFound {
+  return answer.kind === 'NOT_FOUND'
+}
+
+function isNotSent(answer: { readonly kind: string }): answer is NotSent {
+  return answer.kind === 'NOT_SENT'
 }

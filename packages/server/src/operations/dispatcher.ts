@@ -3,10 +3,16 @@ import type { EventQueryBudget } from '../banks/event-query-budget.ts'
 import type { SendWindow } from '../banks/port.ts'
 import type { Document, Operation, OperationKind, Step } from '../engine/operation.ts'
 import { type Clock, sleeplessClock } from '../platform/clock.ts'
-import { type Again, isRepeatable, leaseMsFor, SEND_WITHIN_MS, type SendFacts } from './attempts.ts'
-import { isWithoutOutcome, notSentInput, type OrderInput, type SendClaim } from './inputs.ts'
-import { isDueNow } from './schedule.ts'
-import { statusQueryOf } from './status-query.ts'
+import {
+  type Again,
+  isDueNow,
+  isRepeatable,
+  leaseMsFor,
+  SEND_WITHIN_MS,
+  type SendFacts,
+  statusQueryOf,
+} from './attempts.ts'
+import { isWithoutOutcome, notSentInput, type OrderInput, type SendClaim } from './orders.ts'
 
 /**
  * The worker that sends orders to the bank and asks about them. Nothing here holds a transaction: every step is claimed

@@ -4,10 +4,10 @@ import type { Match, PartnerReferences, ReportedMovement } from '../engine/opera
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
+import type { IsAskedFirst } from './attempts.ts'
 import type { DispatchBounds, Dispatcher } from './dispatcher.ts'
-import type { IsAskedFirst } from './first-order.ts'
-import type { Result } from './inputs.ts'
-import type { OnLimitExceeded } from './limits/report.ts'
+import type { OnLimitExceeded } from './limits.ts'
+import type { Result } from './orders.ts'
 
 /** What other modules may do with a kind of order. */
 export interface OrderModule<Input, Outcome> extends Dispatcher {

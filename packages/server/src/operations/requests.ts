@@ -1,5 +1,7 @@
 import { type Caps, limits, Refusal, reaisToCents } from '@pixgate/spec'
-import type { Operation } from '../engine/operation.ts'
+import type { Operator } from '../audit/operator.ts'
+import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/batch.ts'
+import type { Document, Operation } from '../engine/operation.ts'
 import { type Condition, type OperationFilter, type OperationStore, statusIs } from '../engine/operation-store.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { idempotencyKeyOf } from '../platform/http/endpoint-route.ts'
@@ -7,7 +9,6 @@ import type { RequestContext } from '../platform/http/handler.ts'
 import { type PageQuery, pageOf, pageView } from '../platform/http/page.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
-import type { MadeBy } from './made-by.ts'
 
 /** What the endpoints of every resource do alike: creating once, reading one, listing. */
 
@@ -113,4 +114,52 @@ export async function listed<Op extends Operation, Status extends string, Item>(
     store.count(filter, limits.exactTotalMax + 1),
   ])
   return { status: 200, body: pageView(page, rows, counted, view) } as const
+}
+
+/**
+ * The order that the same request made before; everything else is refused.
+ * @param error what creating it threw
+ * @param is tells its kind
+ * @param field where the external id stands, for the client
+ * @throws idempotency_key_reused (422) · duplicate_external_id (409) · the error, where it is another
+ * @source rules#external-id.2, rules#idempotency.2, rules#refund-in.create.6
+ */
+export function replayedOf<Order extends Operation>(
+  error: unknown,
+  request: { readonly bodyHash: Buffer },
+  is: (operation: Operation) => operation is Order,
+  field: string,
+): Order {
+  if (error instanceof IdempotencyKeyTaken) {
+    const { operation } = error
+    if (!is(operation) || !operation.bodyHash.equals(request.bodyHash)) throw new Refusal('idempotency_key_reused')
+    return operation
+  }
+  if (error instanceof ExternalIdTaken) {
+    const { id, status, bodyHash } = error.operation
+    throw new Refusal('duplicate_external_id', {
+      fields: [{ field, code: 'duplicate', message: 'externalId was already used' }],
+      existing: { id, status, samePayload: bodyHash.equals(request.bodyHash) },
+    })
+  }
+  throw error
+}
+
+/** Who asked for an operation, and from where: it stands on the operation, and on the move that made it. @source rules#limits.7 */
+export type MadeBy = {
+  /** The id of the API key, or of the operator. */
+  readonly caller: string
+  readonly address: string
+}
+
+/** The part of an operation's facts that tells it; absent where the bank made the operation, or a version that kept none. */
+export interface MadeByFact extends Document {
+  readonly madeBy?: MadeBy
+}
+
+/** An operator refuses an order, payout or refund, that nobody tried to send. @source rules#cash-out.approval.11 */
+export interface OperatorRefusal {
+  readonly on: 'operator.refused'
+  readonly approver: Operator
+  readonly reason: string
 }

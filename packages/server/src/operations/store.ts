@@ -1,4 +1,4 @@
-import type { Operation } from '../engine/operation.ts'
+import type { Operation, State } from '../engine/operation.ts'
 import { createOperationStore, type OperationStore } from '../engine/operation-store.ts'
 import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/rows.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
@@ -45,4 +45,12 @@ export function createOrderStore<Order extends Operation>(
     },
     isEnabled: async () => (await database.rows(selectSwitch, []))[0]?.enabled ?? false,
   }
+}
+
+/**
+ * Whether payouts and refunds are accepted and sent: the command must look at the control.
+ * @source rules#operator.switch.2, failure-modes#CO-24
+ */
+export function isEnabled(state: State): boolean {
+  return state.control('cash_out_switch').enabled === true
 }

@@ -1,8 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision, type Document, type Operation, type State } from '../engine/operation.ts'
 import { adjustmentOf } from '../operations/adjustment.ts'
-import type { MadeByFact } from '../operations/made-by.ts'
-import type { AskedBy } from '../operations/requests.ts'
+import type { AskedBy, MadeByFact } from '../operations/requests.ts'
 
 /** What an adjustment does to the money. Pure. */
 

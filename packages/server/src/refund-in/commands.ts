@@ -1,26 +1,34 @@
-import { Refusal } from '@pixgate/spec'
+import { fieldRefusal, limits, Refusal } from '@pixgate/spec'
 import { type Held, isHeld, takenBack } from '../cases/unexplained.ts'
-import { type CashIn, hasReturnStep, isCashIn, returnsInDoubt } from '../cash-in/index.ts'
-import type { Engine } from '../engine/engine.ts'
-import type { Command, Decision, MovementId, State } from '../engine/operation.ts'
-import type { Result } from '../operations/inputs.ts'
-import { looksOf } from '../operations/limits/limits.ts'
-import type { OnLimitExceeded } from '../operations/limits/report.ts'
-import type { OrderResult } from '../operations/module.ts'
-import type { OperatorRefusal } from '../operations/refusal.ts'
-import { replayedOf } from '../operations/replay.ts'
-import { sha256 } from '../platform/crypto.ts'
-import type { Ids } from '../platform/ids.ts'
-import type { LiveRequest } from '../platform/live-request.ts'
 import {
-  cashInIn,
-  decideCreate,
-  holderIn,
-  leavingOf,
-  type RefundInRequest,
-  type RefundInTerms,
-  refuseUnsupported,
-} from './create.ts'
+  type CashIn,
+  decidedPaymentOf,
+  hasReturnStep,
+  isCashIn,
+  refundableCents,
+  refundDeadline,
+  returnsInDoubt,
+} from '../cash-in/index.ts'
+import type { Engine } from '../engine/engine.ts'
+import {
+  type Command,
+  type Create,
+  created,
+  type Decision,
+  type MovementId,
+  mergeDecisions,
+  type State,
+} from '../engine/operation.ts'
+import { createOperationStore } from '../engine/operation-store.ts'
+import { keyCapsFact, type Leaving, type Limits, looksOf, type OnLimitExceeded, taken } from '../operations/limits.ts'
+import type { OrderResult } from '../operations/module.ts'
+import type { Result } from '../operations/orders.ts'
+import { type AskedBy, type OperatorRefusal, replayedOf } from '../operations/requests.ts'
+import { createOrderStore, isEnabled, type OrderStore } from '../operations/store.ts'
+import { sha256 } from '../platform/crypto.ts'
+import { type Database, statement } from '../platform/db/database.ts'
+import { type Ids, orderId } from '../platform/ids.ts'
+import type { LiveRequest } from '../platform/live-request.ts'
 import {
   type BankReturn,
   type Holder,
@@ -34,8 +42,7 @@ import {
   type Standing,
 } from './refund-in.ts'
 import { decideInDoubt, decideReturn, type ReturnOutcome, subjectOf } from './returns.ts'
-import { decideRefundIn, decideRefusal } from './rules.ts'
-import type { RefundInStore } from './store.ts'
+import { cashInDecision, decideRefundIn, decideRefusal } from './rules.ts'
 
 /** One function per intention; each goes through the engine. */
 export interface RefundInCommands {
@@ -261,4 +268,151 @@ function identityOf(ids: Ids, cashInId: string, returnId: string) {
 /** Another word about what the bank took by itself may be about another part of it: its cash-in knows. */
 function isConfirmation(input: RefundInInput): input is Extract<RefundInInput, { on: 'partner.confirmed' }> {
   return input.on === 'partner.confirmed'
+}
+
+/** Whether a refund is accepted. Pure. */
+
+/** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
+export interface RefundInRequest extends AskedBy {
+  readonly id: string
+  /** `null` where the path names nothing that could be a cash-in. */
+  readonly cashInId: string | null
+  readonly valueCents: bigint
+  /** The refund's own id where the client gave none. */
+  readonly externalId: string
+  readonly reason: string | null
+  readonly bodyHash: Buffer
+}
+
+/** The merchant's part of a create: configuration. */
+export interface RefundInTerms {
+  /** The id of this installation, from which order ids are derived. */
+  readonly installation: string
+  readonly limits: Limits
+}
+
+/**
+ * Decides a create. The whole amount is set aside, or nothing is stored.
+ * @throws cash_in_not_found · cash_in_not_paid · refund_value_not_positive · refund_deadline_exceeded ·
+ *   refund_exceeds_available · limit_exceeded · insufficient_balance (422) · cash_out_suspended (503)
+ * @source rules#refund-in.create.2, rules#refund-in.create.3, rules#limits.4, failure-modes#RF-2, failure-modes#RF-4
+ */
+export function decideCreate(
+  request: RefundInRequest,
+  { limits: bounds, installation }: RefundInTerms,
+  state: State,
+  now: number,
+): Decision<RefundIn> {
+  if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
+  const { valueCents } = request
+  const cashIn = cashInIn(state, request.cashInId)
+  if (!cashIn) throw new Refusal('cash_in_not_found')
+  const deadline = refundDeadline(cashIn)
+  if (cashIn.status !== 'PAID' || deadline === null) throw new Refusal('cash_in_not_paid')
+  if (valueCents <= 0n) throw fieldRefusal('refund_value_not_positive', 'refundValue', 'not_positive')
+  if (now > deadline) throw new Refusal('refund_deadline_exceeded')
+  if (valueCents > refundableCents(cashIn)) throw fieldRefusal('refund_exceeds_available', 'refundValue', 'too_large')
+  const allowed = taken(leavingOf(request), bounds, state, now)
+  if (state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
+  const create: Create<RefundIn> = {
+    operation: {
+      ...operationOf(cashIn),
+      id: request.id,
+      externalId: request.externalId,
+      orderId: orderId(installation, { ...cashIn, kind: 'refund_in', externalId: request.externalId }),
+      status: 'PENDING',
+      valueCents,
+      correlationId: request.correlationId,
+      bodyHash: request.bodyHash,
+      idempotencyKey: request.idempotencyKey,
+      dueAt: now,
+      plan: { step: 'send', changesAt: now + limits.unclaimedReleaseMs },
+      transactionId: null,
+      detail: { cashInId: cashIn.id, reason: request.reason, origin: 'MERCHANT' },
+      facts: { madeBy: request.madeBy, ...keyCapsFact(request.caps) },
+    },
+  }
+  return mergeDecisions(cashInDecision(cashIn, { on: 'refund.reserved', refundId: request.id, valueCents }, now), {
+    creates: [create],
+    ...allowed,
+    journals: [{ operationId: request.id, kind: 'refund_in_reserved', reference: '', amounts: { r: valueCents } }],
+    outcome: created(create, now),
+  })
+}
+
+/** What a create is to the limits. A refund goes back to who paid. */
+function leavingOf({ valueCents, madeBy, caps }: RefundInRequest): Leaving {
+  return { valueCents, pixKey: null, caller: madeBy.caller, caps }
+}
+
+/** Decides a create at a bank that gives no payment back. @throws not_supported_by_bank (422) */
+function refuseUnsupported(): never {
+  throw new Refusal('not_supported_by_bank')
+}
+
+/** The cash-in that an id names: an operation of any other kind is none. @source failure-modes#RF-11 */
+export function cashInIn(state: State, id: string | null): CashIn | undefined {
+  const operation = id === null ? undefined : state.operation(id)
+  return isCashIn(operation) ? operation : undefined
+}
+
+/** What has the payment that a refund gives back. */
+export function holderIn(state: State, refund: Pick<RefundIn, 'detail'>): Holder | undefined {
+  const operation = state.operation(holderIdOf(refund))
+  return isCashIn(operation) || isHeld(operation) ? operation : undefined
+}
+
+/** What every refund of a cash-in has. A refund bears no fee. */
+export function operationOf({ endToEndId }: Pick<CashIn, 'endToEndId'>) {
+  return { kind: 'refund_in', feeCents: 0n, exclusiveKey: null, expiresAt: null, endToEndId } as const
+}
+
+/** All SQL of refunds. */
+export interface RefundInStore extends OrderStore<RefundIn> {
+  /** The ids of the refunds of a cash-in that are under way. */
+  open(cashInId: string): Promise<string[]>
+  /**
+   * The ids of the refunds of a cash-in that a return of this amount may be: those that are under way, and the hundred
+   * latest of those that failed although they may have arrived, and whose reference at the bank nobody knows.
+   * @source rules#cash-in.returns.1, rules#cash-in.returns.8
+   */
+  explaining(cashInId: string, valueCents: bigint): Promise<string[]>
+  /**
+   * The ids of the other charges that may have the payment which a return is of, as an operator decided so.
+   * @source rules#cash-in.refunds.9
+   */
+  holders(cashInId: string, returned: Pick<BankReturn, 'returnId' | 'endToEndId'>): Promise<string[]>
+}
+
+const selectOpen = statement<[cashInId: string], { id: string }>(
+  'refund_in.open',
+  `SELECT id FROM refund_in WHERE detail ->> 'cashInId' = $1 AND status = 'PENDING' ORDER BY id`,
+)
+
+const selectExplaining = statement<[cashInId: string, valueCents: bigint], { id: string }>(
+  'refund_in.explaining',
+  `SELECT id FROM refund_in WHERE detail ->> 'cashInId' = $1 AND status = 'PENDING'
+   UNION ALL
+   (SELECT id FROM refund_in
+     WHERE detail ->> 'cashInId' = $1 AND value_cents = $2 AND status = 'FAILED' AND transaction_id IS NULL
+       AND coalesce((facts ->> 'attempts')::int, 0) > coalesce((facts ->> 'unsentAttempts')::int, 0)
+     ORDER BY created_at DESC LIMIT 100)`,
+)
+
+/** Makes the store of a database. */
+export function createRefundInStore(database: Database): RefundInStore {
+  const charges = createOperationStore(database, 'cash_in', isCashIn)
+  return {
+    ...createOrderStore(database, 'refund_in', isRefundIn),
+    explaining: async (cashInId, valueCents) =>
+      (await database.rows(selectExplaining, [cashInId, valueCents])).map(({ id }) => id),
+    holders: async (cashInId, returned) => {
+      const cashIn = await charges.get(cashInId)
+      const endToEndId = cashIn && decidedPaymentOf(cashIn, returned)
+      if (endToEndId === undefined) return []
+      const [matches = []] = await charges.match([{ transactionId: null, externalId: null, endToEndId }])
+      return [...new Set(matches.map(({ id }) => id))].filter((id) => id !== cashInId)
+    },
+    open: async (cashInId) => (await database.rows(selectOpen, [cashInId])).map(({ id }) => id),
+  }
 }

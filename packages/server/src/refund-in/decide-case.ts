@@ -13,31 +13,28 @@ import type { RefundEvent } from '../cash-in/index.ts'
 import type { Changes, Target } from '../engine/follow.ts'
 import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
-import { changesByMove } from '../operations/facts.ts'
-import { countedBy } from '../operations/limits/limits.ts'
+import { countedBy } from '../operations/limits.ts'
+import { changesByMove } from '../operations/orders.ts'
 import { own } from '../platform/own.ts'
-import { holderIn } from './create.ts'
-import { refundNotification } from './notification.ts'
+import { holderIn } from './commands.ts'
+import { planOf, restingDueAt } from './facts.ts'
 import {
   fundsOf,
   type Holder,
+  hasSuspended,
+  heldAgainCents,
+  heldCents,
   holderIdOf,
+  inSuspenseOf,
   isToPayer,
+  LEFT_AFTER_RELEASE,
   leftCents,
   paymentOf,
   type RefundIn,
   type RefundInFacts,
-} from './refund-in.ts'
-import { planOf, restingDueAt } from './schedule.ts'
-import {
-  hasSuspended,
-  heldAgainCents,
-  heldCents,
-  inSuspenseOf,
-  LEFT_AFTER_RELEASE,
   suspendedDeparture,
-} from './suspense.ts'
-import { holderDecision } from './with-holder.ts'
+} from './refund-in.ts'
+import { holderDecision, refundNotification } from './rules.ts'
 
 /** What an operator's decision on a case of a refund does. Pure: the table in the spec says which there are. */
 

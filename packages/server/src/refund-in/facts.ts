@@ -1,7 +1,19 @@
+import { limits } from '@pixgate/spec'
 import { ownReference } from '../cash-in/index.ts'
-import type { Changes, Target } from '../engine/follow.ts'
-import { ANSWERED, attempted, notFound, retryDelayMs, unanswered } from '../operations/attempts.ts'
-import { changesByMove, factsAfterWork } from '../operations/facts.ts'
+import { type Changes, reasonOf, type Target } from '../engine/follow.ts'
+import type { Plan, Step } from '../engine/operation.ts'
+import {
+  ANSWERED,
+  attempted,
+  notFound,
+  planOfOrder,
+  pollDelayMs,
+  questionDelayMs,
+  retryDelayMs,
+  stepBy,
+  unanswered,
+} from '../operations/attempts.ts'
+import { changesByMove, factsAfterWork } from '../operations/orders.ts'
 import {
   type Holder,
   isOfAnotherPayment,
@@ -10,7 +22,7 @@ import {
   type RefundInInput,
   type ReturnConfirmed,
 } from './refund-in.ts'
-import { needsOperator, planOf, restingDueAt } from './schedule.ts'
+import { rowsForWork } from './rules.ts'
 
 /** What becomes known of a refund by each input. Pure. */
 
@@ -118,4 +130,35 @@ function factsAfterReturn(
   const unnamed = isUnnamed ? { unnamedReturnId: returnId } : {}
   const again = posts === 'left_after_release' ? { heldAgainCents: Number(heldCents) } : {}
   return { returns, ...unnamed, ...again }
+}
+
+/** When a refund needs work, and what. Pure. */
+
+/** When a worker must look at a refund that nobody is working on. @source rules#refund-in.work.3 */
+export function restingDueAt(refund: RefundIn, nowMs: number): number | null {
+  const { status, facts } = refund
+  if (status !== 'PENDING' || needsOperator(refund)) return null
+  if (reasonOf(refund) === 'no_answer') return nowMs + limits.notFoundApartMs
+  if (facts.isAccepted) return nowMs + pollDelayMs(facts, nowMs)
+  // The last question is counted already.
+  return facts.attempts ? nowMs + questionDelayMs({ questions: (facts.questions ?? 1) - 1 }) : nowMs
+}
+
+/**
+ * Whether operator action is required: such a refund accepts only money that left, and status queries.
+ * @source rules#refund-in.doubt.6
+ */
+function needsOperator(refund: RefundIn): boolean {
+  const reason = reasonOf(refund)
+  return refund.status === 'PENDING' && (reason === 'conflict' || reason === 'not_dispatched')
+}
+
+/** What is to be done about a refund that is due: its table says it. @source rules#refund-in.work */
+export function nextStep(refund: RefundIn, nowMs: number): Step {
+  return stepBy(rowsForWork(refund, nowMs))
+}
+
+/** What is to be done about it when it is due, for the database to filter by. */
+export function planOf(refund: RefundIn, nowMs: number): Plan {
+  return planOfOrder(refund, nextStep, nowMs)
 }

@@ -9,14 +9,13 @@ import type {
   ReportedRefund,
   SettledRefund,
 } from '../banks/port.ts'
+import { type IsAskedFirst, sendFirst } from '../operations/attempts.ts'
 import { createDispatcher, type DispatchBounds, type Dispatcher, type Orders } from '../operations/dispatcher.ts'
-import { type IsAskedFirst, sendFirst } from '../operations/first-order.ts'
-import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/inputs.ts'
+import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/orders.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { RefundInCommands } from './commands.ts'
+import type { RefundInCommands, RefundInStore } from './commands.ts'
+import { nextStep } from './facts.ts'
 import type { RefundIn, RefundInInput } from './refund-in.ts'
-import { nextStep } from './schedule.ts'
-import type { RefundInStore } from './store.ts'
 
 /** What the jobs need. */
 export interface RefundInJobsOptions {

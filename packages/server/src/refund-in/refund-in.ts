@@ -1,10 +1,10 @@
 import { limits, type RefundInOrigin } from '@pixgate/spec'
-import type { Held } from '../cases/unexplained.ts'
-import type { CashIn } from '../cash-in/index.ts'
+import { type Held, inSuspenseCents, underWayCents } from '../cases/unexplained.ts'
+import { type CashIn, isCashIn, returningCents, suspendedCents } from '../cash-in/index.ts'
 import type { Document, MovementId, Operation, Ordered } from '../engine/operation.ts'
 import type { SendFacts } from '../operations/attempts.ts'
-import type { OrderInput, Result } from '../operations/inputs.ts'
-import type { OperatorRefusal } from '../operations/refusal.ts'
+import type { OrderInput, Result } from '../operations/orders.ts'
+import type { OperatorRefusal } from '../operations/requests.ts'
 import { own } from '../platform/own.ts'
 
 /** A refund as the engine keeps it, and everything that can happen to it. */
@@ -141,4 +141,37 @@ export function isOfAnotherPayment(refund: RefundIn, input: RefundInInput): bool
 /** Whether the bank's time lies too far in the future to be believed. */
 export function isImplausible({ occurredAt }: Return, nowMs: number): boolean {
   return occurredAt > nowMs + limits.occurredAtFutureMs
+}
+
+/** What of a refund is in suspense and set aside now. Pure. @source rules#desk.7 */
+
+/** Of money that left by this return id, centavos: nothing where it confirmed the refund. */
+export function suspendedDeparture({ facts }: RefundIn, reference: string): bigint {
+  if (reference === facts.returnId) return 0n
+  return BigInt((own(facts.returns, reference) ?? 0) - (own(facts.decidedReturns, reference) ?? 0))
+}
+
+/** Whether any money that left for it is in suspense. */
+export function hasSuspended(refund: RefundIn): boolean {
+  return Object.keys(refund.facts.returns ?? {}).some((id) => suspendedDeparture(refund, id) > 0n)
+}
+
+/** What is set aside of it now, centavos: of what ended only what was held again. */
+export function heldCents(refund: RefundIn): bigint {
+  return refund.status === 'PENDING' ? fundsOf(refund).r : BigInt(refund.facts.heldAgainCents ?? 0)
+}
+
+/** The rule that opens a case of money that left after its release. */
+export const LEFT_AFTER_RELEASE = 'refund-in.ended.6'
+
+/** What was held again for the money of a case, centavos. */
+export function heldAgainCents({ facts }: RefundIn, rule: string): bigint {
+  return rule === LEFT_AFTER_RELEASE ? BigInt(facts.heldAgainCents ?? 0) : 0n
+}
+
+/** What of a payment is in suspense, and what of that refunds under way return to its payer, centavos. */
+export function inSuspenseOf(holder: Holder, payment: string): { readonly left: bigint; readonly returning: bigint } {
+  return isCashIn(holder)
+    ? { left: suspendedCents(holder, payment), returning: returningCents(holder, payment) }
+    : { left: inSuspenseCents(holder), returning: underWayCents(holder) }
 }

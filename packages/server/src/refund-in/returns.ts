@@ -21,14 +21,12 @@ import {
 } from '../cash-in/index.ts'
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import { entriesOf } from '../engine/postings.ts'
-import type { Result } from '../operations/inputs.ts'
+import type { Result } from '../operations/orders.ts'
 import { ownOrderId } from '../platform/ids.ts'
 import { own } from '../platform/own.ts'
-import { operationOf } from './create.ts'
-import { refundNotification } from './notification.ts'
+import { operationOf } from './commands.ts'
 import { type BankReturn, isImplausible, isRefundIn, movementOf, paymentOf, type RefundIn } from './refund-in.ts'
-import { decideRefundIn } from './rules.ts'
-import { cashInDecision } from './with-holder.ts'
+import { cashInDecision, decideRefundIn, refundNotification } from './rules.ts'
 
 /**
  * Money of a payment that went back without naming a refund of ours: it is one of ours all the same, or the bank's own.

@@ -1,33 +1,58 @@
-import { refundIn as machine, min, Refusal } from '@pixgate/spec'
-import { bookedReturn, isCashIn, ownReference } from '../cash-in/index.ts'
-import { follow, reasonOf } from '../engine/follow.ts'
-import type { Decision, State } from '../engine/operation.ts'
-import { decideInTurn } from '../operations/decisions.ts'
-import { acceptanceIn, endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
-import type { Result } from '../operations/inputs.ts'
-import { countedBy } from '../operations/limits/limits.ts'
-import type { OperatorRefusal } from '../operations/refusal.ts'
-import { isAtRest } from '../operations/schedule.ts'
-import { isEnabled } from '../operations/switch.ts'
+import assert from 'node:assert/strict'
+import {
+  type DecisionGuard,
+  type GuardOf,
+  type JournalKind,
+  refundIn as machine,
+  min,
+  nanosecondText,
+  Refusal,
+  rowFor,
+} from '@pixgate/spec'
+import { type RefundOfHeld, refunded } from '../cases/unexplained.ts'
+import {
+  bookedReturn,
+  type CashIn,
+  decideCashIn,
+  inDoubtOf,
+  isCashIn,
+  ownReference,
+  type RefundEvent,
+  returnsAnswered,
+} from '../cash-in/index.ts'
+import { follow, notificationOf, reasonOf } from '../engine/follow.ts'
+import { type Decision, type Document, mergeDecisions, type Notification, type State } from '../engine/operation.ts'
+import { isAtRest, isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
+import { countedBy } from '../operations/limits.ts'
+import {
+  acceptanceIn,
+  decideInTurn,
+  endsOverdue,
+  evidenceOfOrder,
+  isBookedElsewhere,
+  orderGuardsBy,
+  type Result,
+  type WorkInput,
+} from '../operations/orders.ts'
+import type { OperatorRefusal } from '../operations/requests.ts'
+import { isEnabled } from '../operations/store.ts'
 import { own } from '../platform/own.ts'
-import { changesOf } from './facts.ts'
-import { holdsFor } from './guards.ts'
-import { evidenceOf, refundEndNotification } from './notification.ts'
+import { changesOf, referenceLearned, restingDueAt } from './facts.ts'
 import {
   fundsOf,
   type Holder,
+  inSuspenseOf,
   isImplausible,
   isOfAnotherPayment,
   isToPayer,
   leftCents,
   movementOf,
+  paymentOf,
   type RefundIn,
   type RefundInInput,
   type ReturnConfirmed,
   type Standing,
 } from './refund-in.ts'
-import { restingDueAt } from './schedule.ts'
-import { withAnswer, withHolder } from './with-holder.ts'
 
 /**
  * What a refund does with each input. Pure: the table in the spec says where to go and why, this file what is known before
@@ -171,4 +196,242 @@ function isReturnKnown(refund: RefundIn, holder: Holder, { returned }: ReturnCon
   if (booked !== undefined && (BigInt(booked) === valueCents || refund.status !== 'CONFIRMED')) return true
   const isInCase = reasonOf(refund) === 'conflict' && bookedReturn(holder, returnId) !== undefined
   return isInCase && (refund.status !== 'CONFIRMED' || booked === undefined)
+}
+
+/** What the conditions of the table mean. Pure. */
+
+/** What a condition looks at. */
+export interface Given {
+  readonly refund: RefundIn
+  /** What has its payment; where only work is looked at nobody asks for it. */
+  readonly holder: Holder
+  readonly input: RefundInInput
+  readonly nowMs: number
+  /** Payouts and refunds are enabled. */
+  readonly isEnabled: boolean
+  /** The movement that is told was booked on another operation. */
+  readonly isAnothers: boolean
+}
+
+/** Those that only decisions of operators have are elsewhere. */
+type Guard = Exclude<
+  GuardOf<typeof machine>,
+  DecisionGuard | 'money of it is in suspense' | 'an attempt may still arrive'
+>
+
+/** Whether each condition holds. @source rules#refund-in.states */
+const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
+  ...orderGuardsBy(({ refund, input, nowMs }: Given) => ({ order: refund, input, nowMs })),
+  'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
+  'the bank made it by itself': ({ refund: { detail } }) => detail.origin === 'PARTNER',
+  'its payment may be back already': ({ refund, holder }) => {
+    const { payment } = paymentOf(refund)
+    if (payment === undefined) return false
+    const { left, returning } = inSuspenseOf(holder, payment)
+    return left - (isCashIn(holder) ? inDoubtOf(holder, payment) : 0n) < returning
+  },
+  'its payment is not in suspense any more': ({ refund, holder }) => {
+    const { payment } = paymentOf(refund)
+    if (payment === undefined) return false
+    const { left, returning } = inSuspenseOf(holder, payment)
+    return left < returning
+  },
+  'it was never claimed': ({ refund }) => isNeverClaimed(refund),
+  'the time to send it is over': ({ refund, nowMs }) =>
+    isUnclaimedTooLong(refund, nowMs) || isTriedLongEnough(refund.facts, nowMs),
+  'nothing of it left': ({ refund }) => isNeverClaimed(refund) || isUnsent(refund.facts),
+  // What another return of the same payment took is counted there already, or in suspense there.
+  'movement belongs to another operation': ({ holder, input, isAnothers }) =>
+    input.on === 'partner.confirmed' && isAnothers && bookedReturn(holder, input.returned.returnId) === undefined,
+  'another payment went back': ({ refund, input }) => isOfAnotherPayment(refund, input),
+  'amount differs': ({ refund: { valueCents }, input }) =>
+    input.on === 'partner.confirmed' && input.returned.valueCents !== valueCents,
+  'return has no id': ({ input }) => input.on === 'partner.confirmed' && input.isUnnamed === true,
+  'return was booked before': ({ refund, holder, input }) =>
+    input.on === 'partner.confirmed' &&
+    (bookedReturn(holder, input.returned.returnId) !== undefined || isReportedWithoutId(refund, input)),
+  'return restated': ({ refund: { facts }, input }) =>
+    input.on === 'partner.confirmed' && own(facts.returns, input.returned.returnId) !== undefined,
+  'reference differs': ({ refund: { transactionId }, holder, input }) => {
+    const told = input.on === 'send.accepted' ? ownReference(input.transactionId, holder) : null
+    return transactionId !== null && told !== null && told !== transactionId
+  },
+  'money is held again': ({ refund: { facts } }) => facts.heldAgainCents !== undefined,
+}
+
+/** Whether a condition of what is no decision of an operator holds. */
+function holdsFor(given: Given, guard: GuardOf<typeof machine>): boolean {
+  return guard in GUARDS && GUARDS[guard as Guard](given)
+}
+
+/** Whether nobody has tried to send it yet. */
+function isNeverClaimed({ facts }: RefundIn): boolean {
+  return (facts.attempts ?? 0) === 0
+}
+
+/** Whether it may be what was booked here already, as one of both was told without an id. @source rules#refund-in.doubt.8 */
+function isReportedWithoutId({ facts }: RefundIn, { returned, isUnnamed }: ReturnConfirmed): boolean {
+  const { returns = {}, unnamedReturnId } = facts
+  const told = isUnnamed ? Object.values(returns) : [own(returns, unnamedReturnId ?? '')]
+  return told.includes(Number(returned.valueCents))
+}
+
+const NO_HOLDER = {
+  kind: 'cash_in',
+  facts: {},
+  transactionId: null,
+  endToEndId: null,
+  valueCents: 0n,
+} as unknown as Holder
+
+/** Tells whether the table has a row for what a worker may do, where it is due. */
+export function rowsForWork(refund: RefundIn, nowMs: number): (input: WorkInput) => boolean {
+  const due = { ...refund, dueAt: nowMs }
+  const standing = { status: refund.status, reason: reasonOf(refund) }
+  return (input) => {
+    const given = { refund: due, holder: NO_HOLDER, input, nowMs, isEnabled: true, isAnothers: false }
+    return rowFor(machine, standing, input.on, (guard) => holdsFor(given, guard)) !== undefined
+  }
+}
+
+/**
+ * Whatever changes what may still be refunded, or what a return may be, moves what has the payment too, so that two decisions
+ * about it cannot both hold. Pure.
+ */
+
+/**
+ * What a change of a refund means for what has its payment.
+ * @param before the refund before it
+ */
+function withHolder<Kind extends Holder>(
+  before: RefundIn,
+  decision: Decision<Standing<Kind>>,
+  input: RefundInInput,
+  now: number,
+): Decision<Standing<Kind>> {
+  const { journals: [journal] = [], outcome } = decision
+  const event = journal && eventOf(journal.kind, outcome.refund, input)
+  const exact = journal?.kind === 'left_after_release' ? { exact: ['available'] as const } : {}
+  const counted = event ? counting({ ...decision, ...exact }, event, now) : decision
+  const name = nameLearned(before, counted.outcome)
+  return name === undefined ? counted : counting(counted, name, now)
+}
+
+/**
+ * The bank was asked about a refund: what it told of no return says that those it was asked after are not this refund.
+ * @source rules#cash-in.returns.3
+ */
+function withAnswer<Kind extends Holder>(
+  decision: Decision<Standing<Kind>>,
+  input: RefundInInput,
+  now: number,
+): Decision<Standing<Kind>> {
+  const { refund, holder } = decision.outcome
+  const hasEnded = refund.status !== 'PENDING'
+  if (input.on !== 'work.done' || input.isUnanswered || !isCashIn(holder) || !(hasEnded || refund.facts.isAccepted))
+    return decision
+  const returnIds = returnsAnswered(holder, refund.id, hasEnded, now)
+  // One that had failed is listed only while it may be a return: listed any longer, money in suspense would stay on its way for ever.
+  const isListed = hasEnded && own(holder.facts.openRefunds, refund.id) !== undefined
+  return returnIds.length === 0 && !isListed
+    ? decision
+    : counting(decision, { on: 'refund.answered', refundId: refund.id, returnIds, hasEnded }, now)
+}
+
+/** A decision that what has the payment counts too. */
+function counting<Kind extends Holder>(
+  decision: Decision<Standing<Kind>>,
+  event: RefundEvent,
+  now: number,
+): Decision<Standing<Kind>> {
+  const { outcome: holder, ...counted } = holderDecision(decision.outcome.holder, event, now)
+  return mergeDecisions(counted, { ...decision, outcome: { ...decision.outcome, holder } })
+}
+
+/** What a journal of a refund means for what may still be refunded. */
+function eventOf(posted: JournalKind, refund: RefundIn, input: RefundInInput): RefundEvent | undefined {
+  const { id, valueCents } = refund
+  const of = { refundId: id, ...paymentOf(refund) }
+  if (posted === 'refund_in_released') return { on: 'refund.released', ...of, valueCents }
+  if (input.on !== 'partner.confirmed') return undefined
+  const { returnId, valueCents: leftCents } = input.returned
+  const on = posted === 'refund_in_confirmed' ? 'refund.confirmed' : 'refund.taken'
+  return { on, ...of, returnId, valueCents: leftCents }
+}
+
+/** The bank's reference of a refund that a return may be, where it just became known. @source rules#cash-in.refunds.8 */
+function nameLearned(before: RefundIn, { refund, holder }: Standing): RefundEvent | undefined {
+  const { transactionId } = refund
+  const isListed = refund.status === 'PENDING' || own(holder.facts.openRefunds, refund.id) !== undefined
+  const isNew = before.transactionId === null && transactionId !== null && isListed
+  if (!isNew || ownReference(transactionId, holder) === null) return undefined
+  return { on: 'refund.named', refundId: refund.id, transactionId, valueCents: refund.valueCents, ...paymentOf(refund) }
+}
+
+/** What has the payment counts what becomes of its refunds. */
+export function holderDecision<Kind extends Holder>(holder: Kind, event: RefundEvent, now: number): Decision<Kind> {
+  const of: Holder = holder
+  // Each gives back what it was given.
+  if (isCashIn(of)) return cashInDecision(of, event, now) as Decision<Kind>
+  return isOfHeld(event) ? (refunded(of, event, now) as Decision<Kind>) : { outcome: holder }
+}
+
+function isOfHeld(event: RefundEvent): event is RefundEvent & RefundOfHeld {
+  return event.on === 'refund.confirmed' || event.on === 'refund.released' || event.on === 'refund.named'
+}
+
+/** A refund is never without a cash-in that counts it. */
+export function cashInDecision(cashIn: CashIn, event: RefundEvent, now: number): Decision<CashIn> {
+  const { outcome, ...decision } = decideCashIn(cashIn, event, now)
+  assert.equal(outcome.result, 'APPLIED', `cash-in ${cashIn.id} does not take ${event.on}`)
+  return { ...decision, outcome: outcome.cashIn }
+}
+
+/** What the merchant and the operator are told of a refund. */
+
+/**
+ * What the merchant is told when a refund comes to its end: `id` is the cash-in's, `transaction_id` this return's, as
+ * receivers tell refunds of one payment apart by it.
+ * @source rules#refund-in.told.1
+ */
+export function refundNotification(
+  refund: RefundIn,
+  transactionId: string | null,
+  occurredAt: number,
+  to: RefundIn['status'],
+): Omit<Notification, 'operationId'> {
+  return notificationOf('pix_cash_in_reversal', {
+    id: refund.detail.cashInId ?? '',
+    correlation_id: refund.correlationId,
+    external_id: refund.externalId,
+    transaction_id: transactionId ?? refund.id,
+    status: to === 'CONFIRMED' ? 'CONFIRMED' : 'FAILED',
+    value_cents: Number(refund.valueCents),
+    end_to_end_id: refund.endToEndId,
+    fee_amount_cents: 0,
+    confirmed_at: nanosecondText(occurredAt),
+    created_at: nanosecondText(refund.createdAt),
+  })
+}
+
+/** The same, as far as the input tells it, and else as of when we learned of it. @source rules#events.5 */
+function refundEndNotification(
+  refund: RefundIn,
+  cashIn: CashIn,
+  input: RefundInInput,
+  to: RefundIn['status'],
+  nowMs: number,
+): Omit<Notification, 'operationId'> {
+  const { transactionId = refund.transactionId } = referenceLearned(refund, cashIn, input)
+  const confirmedAt = input.on === 'partner.confirmed' ? input.returned.occurredAt : null
+  const occurredAt = input.on === 'partner.failed' ? input.occurredAt : confirmedAt
+  return refundNotification(refund, transactionId, occurredAt ?? nowMs, to)
+}
+
+/** What the operator of a case is told. */
+function evidenceOf(input: RefundInInput): Document {
+  if (input.on === 'operator.refused' || input.on === 'send.postponed') return {}
+  if (input.on !== 'partner.confirmed') return evidenceOfOrder(input)
+  const { returnId, valueCents, occurredAt } = input.returned
+  return { returnId, valueCents: Number(valueCents), occurredAt, isVerified: input.isVerified }
 }

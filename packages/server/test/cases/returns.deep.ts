@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import { createCashInStore } from '../../src/cash-in/store.ts'
+import { createCashInStore } from '../../src/cash-in/commands.ts'
 import { createLedgerStore } from '../../src/ledger/store.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { wentBack } from '../cash-in/situations.ts'

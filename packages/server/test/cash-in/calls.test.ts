@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ChargeAvailability, ChargePartner, ChargeQueryAnswer } from '../../src/banks/port.ts'
-import { createChargeCalls } from '../../src/cash-in/calls.ts'
+import { createChargeCalls } from '../../src/cash-in/jobs.ts'
 import { ACCEPTED, CANCELLED, CONTRADICTED, NOT_FOUND, PAID, TIMEOUT } from './fixture.ts'
 import { cashInAs, NOW } from './situations.ts'
 

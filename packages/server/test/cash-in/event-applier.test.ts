@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { pino } from 'pino'
 import type { CashInInput } from '../../src/cash-in/cash-in.ts'
-import { createEventApplier } from '../../src/cash-in/event-applier.ts'
+import { createEventApplier } from '../../src/cash-in/jobs.ts'
 import { cashInAs, confirmed, INPUTS, NOW } from './situations.ts'
 
 const CREDITS = { verifyFromCents: 100_00n }

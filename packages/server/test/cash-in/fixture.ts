@@ -14,9 +14,8 @@ import type {
   ChargeTerms,
 } from '../../src/banks/port.ts'
 import type { CashIn, CashInFacts, CashInInput } from '../../src/cash-in/cash-in.ts'
-import { createCashInCommands } from '../../src/cash-in/commands.ts'
+import { createCashInCommands, createCashInStore } from '../../src/cash-in/commands.ts'
 import { type CashInJobs, createCashInJobs } from '../../src/cash-in/jobs.ts'
-import { createCashInStore } from '../../src/cash-in/store.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { createIds } from '../../src/platform/ids.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CashInStatus, cashIn } from '@pixgate/spec'
+import { createdView, detailView } from '../../src/cash-in/api.ts'
 import type { CashIn } from '../../src/cash-in/cash-in.ts'
-import { createdView, detailView } from '../../src/cash-in/view.ts'
 import { reasonFact } from '../../src/engine/follow.ts'
 import { CHARGED, CREATED_AT, cashInAs, EXPIRES_AT, NOW, PAID, wentBack } from './situations.ts'
 

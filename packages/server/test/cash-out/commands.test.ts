@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import { type CashOutRequest, decideCreate } from '../../src/cash-out/create.ts'
+import { type CashOutRequest, decideCreate } from '../../src/cash-out/commands.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'

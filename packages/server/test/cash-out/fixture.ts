@@ -13,14 +13,17 @@ import type {
   SendWindow,
 } from '../../src/banks/port.ts'
 import { createCashInCommands } from '../../src/cash-in/commands.ts'
+import { type CashOutHandlers, createCashOutHandlers } from '../../src/cash-out/api.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
-import { type CashOutCommands, createCashOutCommands } from '../../src/cash-out/commands.ts'
-import type { CashOutTerms } from '../../src/cash-out/create.ts'
+import {
+  type CashOutCommands,
+  type CashOutTerms,
+  createCashOutCommands,
+  createCashOutStore,
+} from '../../src/cash-out/commands.ts'
 import { type CashOutJobs, createCashOutJobs } from '../../src/cash-out/jobs.ts'
-import { type CashOutHandlers, createCashOutHandlers } from '../../src/cash-out/routes.ts'
-import { createCashOutStore } from '../../src/cash-out/store.ts'
 import { createEngine } from '../../src/engine/engine.ts'
-import type { IsAskedFirst } from '../../src/operations/first-order.ts'
+import type { IsAskedFirst } from '../../src/operations/attempts.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CashOutStatus, cashOut, type JournalKind } from '@pixgate/spec'
 import type { CashOut, CashOutFacts, CashOutInput, CashOutOutcome } from '../../src/cash-out/cash-out.ts'
-import { nextStep, planOf } from '../../src/cash-out/schedule.ts'
+import { nextStep, planOf } from '../../src/cash-out/facts.ts'
 import { reasonFact } from '../../src/engine/follow.ts'
 import type { State, Step } from '../../src/engine/operation.ts'
-import { statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
+import { statusQueryFact, statusQueryOf } from '../../src/operations/attempts.ts'
 import { withOpenCases } from '../support/open-cases.ts'
 import {
   assertEffects,

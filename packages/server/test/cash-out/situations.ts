@@ -1,7 +1,7 @@
 import type { AccountCode, CashOutStatus } from '@pixgate/spec'
 import type { PayoutReturn } from '../../src/banks/port.ts'
 import type { CashOut, CashOutFacts, CashOutInput, Movement, ReturnedInput } from '../../src/cash-out/cash-out.ts'
-import type { CashOutRequest, CashOutTerms } from '../../src/cash-out/create.ts'
+import type { CashOutRequest, CashOutTerms } from '../../src/cash-out/commands.ts'
 import { decideCashOut } from '../../src/cash-out/rules.ts'
 import { reasonFact } from '../../src/engine/follow.ts'
 import type { ControlName, Document, State } from '../../src/engine/operation.ts'

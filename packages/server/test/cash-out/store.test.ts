@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
-import { createCashOutStore } from '../../src/cash-out/store.ts'
+import { createCashOutStore } from '../../src/cash-out/commands.ts'
 import { cashOutFixture } from './fixture.ts'
 import { confirmed, INPUTS, returned } from './situations.ts'
 

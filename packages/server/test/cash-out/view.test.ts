@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { cashOut } from '@pixgate/spec'
-import { createdFromQrCodeView, createdView, detailView } from '../../src/cash-out/view.ts'
+import { createdFromQrCodeView, createdView, detailView } from '../../src/cash-out/api.ts'
 import { cashOutAs, LEFT } from './situations.ts'
 
 /** What both answers say of the payout of these tests when it is new; of this only its status changes. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createCashOutCommands } from '../../src/cash-out/commands.ts'
-import { createInboxCommands } from '../../src/inbox/commands.ts'
+import { createInboxCommands } from '../../src/inbox/receive.ts'
 import type { Receivers } from '../../src/inbox/receivers.ts'
 import { createInboxStore } from '../../src/inbox/store.ts'
 import { cashOutRequest, TERMS } from '../cash-out/situations.ts'

@@ -5,10 +5,10 @@ import {
   reportedFailureFact,
   reportedPayments,
   reportedPaymentsFact,
-} from '../../src/cash-in/reported.ts'
-import { repeatedReturn } from '../../src/cash-out/repeated-returns.ts'
+} from '../../src/cash-in/facts.ts'
+import { repeatedReturn } from '../../src/cash-out/cash-out.ts'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/follow.ts'
-import { type StatusQuery, statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
+import { type StatusQuery, statusQueryFact, statusQueryOf } from '../../src/operations/attempts.ts'
 
 /** Names in stored facts are a format: they are literals here, as rows of the first version have them. */
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Match } from '../../src/engine/operation-store.ts'
-import { meaningOf, meaningOfReversal } from '../../src/inbox/meaning.ts'
+import { meaningOf, meaningOfReversal } from '../../src/inbox/rules.ts'
 
 function named(id: string, by: Match['by'], given: Partial<Match> = {}): Match {
   return { id, by, of: null, isBanks: false, ...given }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { EventOutcome } from '../../src/health/index.ts'
-import { createInboxReports } from '../../src/inbox/reporting.ts'
+import { createInboxReports } from '../../src/inbox/jobs.ts'
 import type { InboxResult } from '../../src/inbox/store.ts'
 import { capturedLog } from '../support/captured-log.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { SendWindow } from '../../src/banks/port.ts'
 import type { Step } from '../../src/engine/operation.ts'
-import type { SendFacts } from '../../src/operations/attempts.ts'
+import { type SendFacts, statusQueryFact } from '../../src/operations/attempts.ts'
 import {
   type AnyOrder,
   createDispatcher,
@@ -10,7 +10,6 @@ import {
   type Orders,
   type SendingNew,
 } from '../../src/operations/dispatcher.ts'
-import { statusQueryFact } from '../../src/operations/status-query.ts'
 import { cashOutAs } from '../cash-out/situations.ts'
 
 /** A word of the bank that only these orders know. */

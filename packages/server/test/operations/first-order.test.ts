@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { sendFirst } from '../../src/operations/first-order.ts'
+import { sendFirst } from '../../src/operations/attempts.ts'
 
 const ACCEPTED = { kind: 'ACCEPTED', payout: 'ours' } as const
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import * as cashOuts from '../../src/cash-out/schedule.ts'
+import * as cashOuts from '../../src/cash-out/facts.ts'
 import { type Reason, reasonFact } from '../../src/engine/follow.ts'
 import type { Plan, Step } from '../../src/engine/operation.ts'
 import type { SendFacts } from '../../src/operations/attempts.ts'
-import * as refunds from '../../src/refund-in/schedule.ts'
+import * as refunds from '../../src/refund-in/facts.ts'
 import { CREATED_AT, cashOutAs, NOW } from '../cash-out/situations.ts'
 import { refundAs } from '../refund-in/situations.ts'
 

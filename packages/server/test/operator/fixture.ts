@@ -3,8 +3,12 @@ import type { TestContext } from 'node:test'
 import type { Operator } from '../../src/audit/operator.ts'
 import type { CaseNeeds } from '../../src/cases/decide.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
-import { type CashOutCommands, createCashOutCommands } from '../../src/cash-out/commands.ts'
-import type { CashOutRequest, CashOutTerms } from '../../src/cash-out/create.ts'
+import {
+  type CashOutCommands,
+  type CashOutRequest,
+  type CashOutTerms,
+  createCashOutCommands,
+} from '../../src/cash-out/commands.ts'
 import { createDryRun } from '../../src/engine/dry-run.ts'
 import {
   createOperatorCommands,

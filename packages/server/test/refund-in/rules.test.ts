@@ -4,10 +4,10 @@ import { type JournalKind, type RefundInReason, type RefundInStatus, refundIn } 
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { reasonFact } from '../../src/engine/follow.ts'
 import type { State } from '../../src/engine/operation.ts'
-import { statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
+import { statusQueryFact, statusQueryOf } from '../../src/operations/attempts.ts'
+import { nextStep, planOf } from '../../src/refund-in/facts.ts'
 import type { RefundIn, RefundInFacts, RefundInInput, Standing } from '../../src/refund-in/refund-in.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
-import { nextStep, planOf } from '../../src/refund-in/schedule.ts'
 import { NOW, wentBack } from '../cash-in/situations.ts'
 import { withOpenCases } from '../support/open-cases.ts'
 import {

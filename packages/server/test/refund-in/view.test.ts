@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { refundIn } from '@pixgate/spec'
-import { createdView, detailView } from '../../src/refund-in/view.ts'
+import { createdView, detailView } from '../../src/refund-in/api.ts'
 import { NOW } from '../cash-in/situations.ts'
 import { REFUND_ID, refundAs } from './situations.ts'
 

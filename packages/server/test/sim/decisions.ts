@@ -1,15 +1,14 @@
 import type { CaseDecision, EvidenceField } from '@pixgate/spec'
 import type { CaseDecider, CaseOrder, Evidence } from '../../src/cases/case.ts'
 import type { CashIn } from '../../src/cash-in/index.ts'
-import { suspendedArrival } from '../../src/cash-in/suspense.ts'
+import { suspendedArrival } from '../../src/cash-in/returns.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/index.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { refundInDecider } from '../../src/refund-in/index.ts'
 import type { RefundIn } from '../../src/refund-in/refund-in.ts'
 import type { SimulatedProcess } from './process.ts'
-import type { StoredCase } from './tables.ts'
-import { bookedAt } from './tables.ts'
+import { bookedAt, type StoredCase } from './tables.ts'
 import type { World } from './world.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { PartnerCapability } from '../../src/banks/port.ts'
-import type { CashOutTerms } from '../../src/cash-out/create.ts'
+import type { CashOutTerms } from '../../src/cash-out/commands.ts'
 import type { Draft } from '../../src/engine/draft.ts'
 import type { DatabaseClock } from '../../src/platform/clock.ts'
 import type { Database } from '../../src/platform/db/database.ts'

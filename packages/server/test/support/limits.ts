@@ -1,7 +1,7 @@
 import type { Caps } from '@pixgate/spec'
 import type { State } from '../../src/engine/operation.ts'
-import type { Limits } from '../../src/operations/limits/limits.ts'
-import type { MadeBy } from '../../src/operations/made-by.ts'
+import type { Limits } from '../../src/operations/limits.ts'
+import type { MadeBy } from '../../src/operations/requests.ts'
 
 /** Caps for tests: what is not given bounds nothing. */
 export function capsOf(given: Partial<Caps>): Caps {

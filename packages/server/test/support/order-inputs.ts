@@ -1,4 +1,4 @@
-import type { OrderInput } from '../../src/operations/inputs.ts'
+import type { OrderInput } from '../../src/operations/orders.ts'
 
 /** One input of each kind that is the same for every order: work on it, and attempts of which nothing is known. */
 export const ORDER_INPUTS = {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { pino } from 'pino'
 import { createPixgateInbound } from '../../src/banks/pixgate/inbound.ts'
-import { createInboxReports } from '../../src/inbox/reporting.ts'
+import { createInboxReports } from '../../src/inbox/jobs.ts'
 import type { Clock } from '../../src/platform/clock.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { underOrderIds } from './order-ids.ts'

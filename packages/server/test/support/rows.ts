@@ -4,7 +4,7 @@ import type { EventType, JournalKind } from '@pixgate/spec'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/follow.ts'
 import type { Decision, Operation, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
-import { statusQueryOf } from '../../src/operations/status-query.ts'
+import { statusQueryOf } from '../../src/operations/attempts.ts'
 
 /** Expectations of what a state machine does, one a row, written by hand. */
 

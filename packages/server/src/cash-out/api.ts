@@ -1,15 +1,23 @@
-import { type endpoints, normaliseDocument, normalisePixKey, readPixKeyType } from '@pixgate/spec'
+import {
+  type createCashOut,
+  type createCashOutFromQrCode,
+  type endpoints,
+  type getCashOut,
+  maskReported,
+  normaliseDocument,
+  normalisePixKey,
+  readPixKeyType,
+} from '@pixgate/spec'
+import type { Static } from 'typebox'
 import { centsOf, createdAnswer, descriptionOf, found, hashOf, identityOf, listed } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
-import type { CashOut } from './cash-out.ts'
-import type { CashOutCommands } from './commands.ts'
-import type { CashOutRequest } from './create.ts'
+import { isAwaitingApproval } from './approval.ts'
+import { type CashOut, reversedCents } from './cash-out.ts'
+import type { CashOutCommands, CashOutRequest, CashOutStore } from './commands.ts'
 import type { CashOutJobs } from './jobs.ts'
 import { payableOf, readPixCode } from './pix-code.ts'
-import type { CashOutStore } from './store.ts'
-import { createdFromQrCodeView, createdView, detailView } from './view.ts'
 
 /** The endpoints of cash-outs. */
 export type CashOutHandlers = Handlers<
@@ -41,23 +49,16 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
     createCashOut: async ({ body, context }) => {
       const { transaction, recipient } = body
       const pixKeyType = readPixKeyType(recipient.pixKeyType)
+      const pixKey = pixKeyType && normalisePixKey(pixKeyType, recipient.pixKey)
+      const to = { name: recipient.name ?? null, document: tidyDocument(recipient.document), pixKey, pixKeyType }
+      const description = descriptionOf(transaction.description)
       const content = {
         valueCents: centsOf(transaction.value, 'transaction.value'),
         externalId: transaction.externalId,
-        detail: {
-          description: descriptionOf(transaction.description),
-          paymentType: 'key' as const,
-          recipient: {
-            name: recipient.name ?? null,
-            document: tidyDocument(recipient.document),
-            pixKey: pixKeyType && normalisePixKey(pixKeyType, recipient.pixKey),
-            pixKeyType,
-          },
-          qrCode: null,
-        },
+        detail: { description, paymentType: 'key' as const, recipient: to, qrCode: null },
         exclusiveKey: null,
       }
-      const bodyHash = hashOf(content.detail.recipient.pixKey === null ? { ...content, body } : content)
+      const bodyHash = hashOf(pixKey === null ? { ...content, body } : content)
       return reserve(createdView, { ...content, bodyHash, ...identityOf('createCashOut', context), id: ids.uuid() })
     },
     createCashOutFromQrCode: async ({ body, context }) => {
@@ -98,4 +99,76 @@ function created<Body>(cashOut: CashOut, view: (cashOut: CashOut) => Body, isRep
 /** An invalid document is refused later, after duplicates were looked up; until then it stays as it came. */
 function tidyDocument(text: string | undefined): string | null {
   return text === undefined ? null : (normaliseDocument(text) ?? text)
+}
+
+/** Rows of cash-outs as clients read them. */
+
+type Created = Static<(typeof createCashOut)['responses'][201]['schema']>
+type CreatedFromQrCode = Static<(typeof createCashOutFromQrCode)['responses'][201]['schema']>
+type Detail = Static<(typeof getCashOut)['responses'][200]['schema']>
+
+/**
+ * The answer to a create, of what never changes. Its status is always `RESERVED`; what was not given is left out.
+ * @source rules#cash-out.create.4, rules#cash-out.create.5
+ */
+export function createdView(cashOut: CashOut): Created {
+  const { description, recipient } = cashOut.detail
+  return {
+    ...common(cashOut),
+    status: 'RESERVED',
+    ...(description === null ? {} : { description }),
+    recipient: { ...(recipient.name === null ? {} : { name: recipient.name }), pixKey: recipient.pixKey },
+  }
+}
+
+/** The same of a payout for a code. */
+export function createdFromQrCodeView(cashOut: CashOut): CreatedFromQrCode {
+  return { ...createdView(cashOut), paymentType: 'qrcode' }
+}
+
+/**
+ * The detail as it stands.
+ * @source rules#cash-out.detail.1
+ */
+export function detailView(cashOut: CashOut): Detail {
+  const { detail, facts } = cashOut
+  return {
+    ...common(cashOut),
+    correlationId: cashOut.correlationId,
+    status: cashOut.status as Detail['status'],
+    ...(cashOut.status === 'RESERVED' && isAwaitingApproval(cashOut) ? { awaitingApproval: true } : {}),
+    description: detail.description,
+    paymentType: detail.paymentType,
+    recipient: {
+      name: facts.recipientName ?? detail.recipient.name,
+      pixKey: detail.recipient.pixKey,
+      pixKeyType: detail.recipient.pixKeyType,
+      document: maskReported(facts.recipientDocument ?? detail.recipient.document),
+      ispb: facts.recipientIspb ?? null,
+    },
+    max_fee_cents: Number(cashOut.feeCents),
+    reserved_total_cents: Number(cashOut.valueCents + cashOut.feeCents),
+    endToEndId: cashOut.endToEndId,
+    transactionId: cashOut.transactionId,
+    feeAmountCents: facts.confirmedAt === undefined ? 0 : Number(cashOut.feeCents),
+    reversedCents: Number(reversedCents(facts)),
+    failureCode: facts.failureCode ?? null,
+    failureReason: facts.failureReason ?? null,
+    dispatchedAt: instantText(facts.dispatchedAt),
+    confirmedAt: instantText(facts.confirmedAt),
+    updatedAt: new Date(cashOut.updatedAt).toISOString(),
+  }
+}
+
+function common(cashOut: CashOut) {
+  return {
+    id: cashOut.id,
+    externalId: cashOut.externalId,
+    valueCents: Number(cashOut.valueCents),
+    createdAt: new Date(cashOut.createdAt).toISOString(),
+  }
+}
+
+function instantText(nowMs: number | undefined): string | null {
+  return nowMs === undefined ? null : new Date(nowMs).toISOString()
 }

@@ -1,11 +1,13 @@
 import { type Caps, type ExceededLimit, formatReais, type JournalKind, min, Refusal } from '@pixgate/spec'
-import type { AllowanceChange, AllowanceName, Span } from '../../engine/allowance.ts'
-import type { Command, Decision, RecipientBound, State } from '../../engine/operation.ts'
-import { settledCents } from '../../engine/postings.ts'
-import { sendableSince } from '../attempts.ts'
-import type { AnyOrder } from '../dispatcher.ts'
-import { keyCapsOf } from './key-caps.ts'
-import { bucketOf, firstBucket, freesAt, SPANS } from './windows.ts'
+import type { AllowanceBound, AllowanceChange, AllowanceName, Span, Used } from '../engine/allowance.ts'
+import type { Command, Decision, Document, RecipientBound, State } from '../engine/operation.ts'
+import { settledCents } from '../engine/postings.ts'
+import type { Logger } from '../platform/log.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
+import { localMs } from '../platform/sao-paulo.ts'
+import { sendableSince } from './attempts.ts'
+import type { AnyOrder } from './dispatcher.ts'
+import type { MadeBy } from './requests.ts'
 
 /** Whether what is to leave stays within the caps: of the service, and of the API key that asks for it. Pure. */
 
@@ -227,4 +229,114 @@ function exceeded(limit: ExceededLimit): Refusal {
     message: when === null ? message : `${message}; this fits from ${when} on`,
     limit,
   })
+}
+
+/** The windows within which what leaves is bounded, and the buckets in which they are counted. Pure. */
+
+/** Every window, the shortest first. */
+export const SPANS = ['hour', 'day', 'night'] as const satisfies readonly Span[]
+
+/** How long a bucket of a rolling window is, and how many of them the window reaches back. @source rules#limits.2 */
+const ROLLING = {
+  hour: { bucketMs: 60_000, reach: 60 },
+  day: { bucketMs: 15 * 60_000, reach: 96 },
+} as const
+
+const DAY_MS = 24 * 60 * 60_000
+
+/** @source rules#limits.3 */
+const NIGHT = { fromHour: 20, toHour: 6 } as const
+
+/**
+ * The bucket to which an instant counts; `null`: it is by day, and the window is the night.
+ * @param instantMs epoch milliseconds
+ */
+export function bucketOf(span: Span, instantMs: number): number | null {
+  if (span !== 'night') return Math.floor(instantMs / ROLLING[span].bucketMs)
+  const local = localMs(instantMs)
+  const hour = Math.floor((local % DAY_MS) / (60 * 60_000))
+  if (hour >= NIGHT.toHour && hour < NIGHT.fromHour) return null
+  return Math.floor(local / DAY_MS) - (hour < NIGHT.toHour ? 1 : 0)
+}
+
+/** The first bucket that counts together with one. A rolling window is never shorter than it says, so one more counts. */
+export function firstBucket(span: Span, bucket: number): number {
+  return span === 'night' ? bucket : bucket - ROLLING[span].reach
+}
+
+/**
+ * When a value will fit again, were nothing else used meanwhile, epoch milliseconds.
+ * @param used by bucket; `bound.since` is where the window begins now
+ */
+export function freesAt(
+  span: Span,
+  { used, bound, valueCents }: { readonly used: Used; readonly bound: AllowanceBound; readonly valueCents: bigint },
+): number | null {
+  if (valueCents > bound.maxCents) return null
+  if (span === 'night') return nightEnd(bound.since)
+  const { bucketMs, reach } = ROLLING[span]
+  const counted = [...used].filter(([bucket]) => bucket >= bound.since).toSorted(([one], [other]) => one - other)
+  let sum = counted.reduce((total, [, cents]) => total + cents, 0n)
+  for (const [bucket, cents] of counted) {
+    sum -= cents
+    if (sum + valueCents <= bound.maxCents) return (bucket + reach + 1) * bucketMs
+  }
+  return null
+}
+
+function nightEnd(bucket: number): number {
+  const local = (bucket + 1) * DAY_MS + NIGHT.toHour * 60 * 60_000
+  return local - (localMs(local) - local)
+}
+
+/** The caps of the API key that asked for an order: they stand on it, as it is judged by them again when it is approved. */
+
+/** The part of an order's facts that tells them; absent: the key has none. */
+export interface KeyCapsFact extends Document {
+  /** Centavos; `null`: no such cap. They are what they were when it was made, as those of a key never change. */
+  readonly keyCaps?: { readonly [Cap in keyof Caps]: number | null }
+}
+
+/** What is kept of them. @source rules#limits.9 */
+export function keyCapsFact(caps: Caps | undefined): KeyCapsFact {
+  if (caps === undefined) return {}
+  return { keyCaps: mapped(caps, (cents) => (cents === null ? null : Number(cents))) }
+}
+
+/** The caps as they were kept; absent: the key has none. */
+function keyCapsOf({ keyCaps }: KeyCapsFact): Caps | undefined {
+  return keyCaps && mapped(keyCaps, (cents) => (cents === null ? null : BigInt(cents)))
+}
+
+function mapped<From, To>(caps: { readonly [Cap in keyof Caps]: From }, change: (cents: From) => To) {
+  return {
+    paymentCents: change(caps.paymentCents),
+    hourCents: change(caps.hourCents),
+    dayCents: change(caps.dayCents),
+    nightCents: change(caps.nightCents),
+    newRecipientCents: change(caps.newRecipientCents),
+  }
+}
+
+/** Is told of each refusal because of a limit. Throws nothing. */
+export type OnLimitExceeded = (limit: ExceededLimit, madeBy: MadeBy) => void
+
+/**
+ * Logs and counts what limits refuse: a key that meets them again and again may be stolen.
+ * @param onRefused counts it by the limit
+ * @source rules#limits.8
+ */
+export function createLimitReports(
+  logger: Logger,
+  onRefused: (limit: ExceededLimit) => void,
+  heartbeat: Heartbeat = createHeartbeat(),
+): OnLimitExceeded {
+  return (limit, { caller, address }) => {
+    onRefused(limit)
+    const { name, owner, maxCents, usedCents } = limit
+    const line = { limit: name, owner, maxCents: Number(maxCents), usedCents: Number(usedCents), key: caller, address }
+    heartbeat.report(`${name} ${owner} ${caller}`, (more) =>
+      logger.warn(line, `a limit refused a payout or refund${andMore(more)}`),
+    )
+  }
 }

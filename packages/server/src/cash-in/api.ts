@@ -1,0 +1,169 @@
+import {
+  type createCashIn,
+  type EndpointInput,
+  type endpoints,
+  type getCashIn,
+  limits,
+  maskReported,
+  normaliseDocument,
+  Refusal,
+} from '@pixgate/spec'
+import type { Static } from 'typebox'
+import { reasonOf } from '../engine/follow.ts'
+import { centsOf, createdAnswer, descriptionOf, found, hashOf, identityOf, listed } from '../operations/requests.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { HandlerInput, Handlers } from '../platform/http/handler.ts'
+import type { Ids } from '../platform/ids.ts'
+import { type CashIn, receivedCents, refundDeadline, statusAt } from './cash-in.ts'
+import { type CashInCommands, type CashInStore, statusConditionAt } from './commands.ts'
+import type { CashInJobs } from './jobs.ts'
+import { paidCents, paidFeeCents, refundableCents, refundedCents } from './returns.ts'
+
+/** The endpoints of cash-ins. @source rules#cash-in.create.6, rules#cash-in.detail.2 */
+export type CashInHandlers = Handlers<Pick<typeof endpoints, OwnEndpoint>>
+
+type OwnEndpoint =
+  | 'createCashIn'
+  | 'getCashIn'
+  | 'listCashIns'
+  | 'listIncomingTransactions'
+  | 'listIncomingTransactionsShort'
+
+/** What the handlers need. */
+export interface CashInRoutesOptions {
+  readonly commands: CashInCommands
+  readonly jobs: CashInJobs
+  readonly store: CashInStore
+  readonly clock: Clock
+  readonly ids: Ids
+}
+
+/** Makes the handlers. */
+export function createCashInHandlers({ commands, jobs, store, clock, ids }: CashInRoutesOptions): CashInHandlers {
+  /** A page of cash-ins as they stand at one instant. @source rules#cash-in.list.1, rules#cash-in.list.2 */
+  function list<Item>(input: ListInput, view: (cashIn: CashIn, nowMs: number) => Item) {
+    const nowMs = clock.now()
+    return listed(
+      store,
+      input,
+      (cashIn: CashIn) => view(cashIn, nowMs),
+      (status) => statusConditionAt(status, nowMs),
+    )
+  }
+
+  return {
+    listCashIns: (input) => list(input, detailView),
+    listIncomingTransactions: (input) => list(input, incomingView),
+    listIncomingTransactionsShort: (input) => list(input, incomingView),
+    createCashIn: async ({ body, context }) => {
+      const request = { ...contentOf(body), ...identityOf('createCashIn', context), id: ids.uuid() }
+      const { cashIn: intent, isReplayed } = await commands.create(request)
+      const cashIn = isReplayed ? intent : await jobs.requestCharge(intent)
+      if (cashIn.status === 'FAILED' && !isReplayed) {
+        throw new Refusal('partner_refused', { existing: { id: cashIn.id, status: cashIn.status } })
+      }
+      return createdAnswer(`/api/pix/cash-in/${cashIn.id}`, createdView(cashIn), isReplayed)
+    },
+    getCashIn: async ({ params }) => ({ status: 200, body: detailView(await found(store, params.id), clock.now()) }),
+  }
+}
+
+type ListInput = Pick<HandlerInput<typeof endpoints.listCashIns>, 'query' | 'context'>
+
+/**
+ * A body whose shape is right, as what it asks for, and the hash that tells whether two ask for the same.
+ * @throws validation_error (400) more than two decimals
+ * @source rules#cash-in.create.1, rules#external-id.3
+ */
+function contentOf({ transaction, payer }: EndpointInput<typeof endpoints.createCashIn>['body']) {
+  const content = {
+    valueCents: centsOf(transaction.value, 'transaction.value'),
+    externalId: transaction.externalId,
+    description: descriptionOf(transaction.description),
+    expirationSeconds: transaction.expirationTime ?? limits.expirationDefaultSeconds,
+    generateQrCode: transaction.generateQrCode ?? true,
+    // An invalid document is refused later, after duplicates were looked up; until then it stays as it came.
+    payer: payer ? { fullName: payer.fullName, document: normaliseDocument(payer.document) ?? payer.document } : null,
+  }
+  return { ...content, bodyHash: hashOf(content) }
+}
+
+/** Rows of cash-ins as clients read them. */
+
+type Created = Static<(typeof createCashIn)['responses'][201]['schema']>
+type Detail = Static<(typeof getCashIn)['responses'][200]['schema']>
+
+/**
+ * The answer to a create. Its status is always `PENDING`; what is not known is left out.
+ * @source rules#cash-in.create.5
+ */
+export function createdView(cashIn: CashIn): Created {
+  const pixCode = shownPixCode(cashIn)
+  return {
+    ...common(cashIn),
+    status: 'PENDING',
+    ...(pixCode === null ? {} : { pixCode }),
+    ...(cashIn.transactionId === null ? {} : { providerTransactionId: cashIn.transactionId }),
+  }
+}
+
+/**
+ * The detail at an instant.
+ * @source rules#cash-in.detail.1, rules#cash-in.detail.4
+ */
+export function detailView(cashIn: CashIn, nowMs: number): Detail {
+  const { detail, facts } = cashIn
+  const status = statusAt(cashIn, nowMs) as Detail['status']
+  return {
+    ...common(cashIn),
+    valueCents: Number(paidCents(cashIn)),
+    status,
+    pixCode: shownPixCode(cashIn),
+    providerTransactionId: cashIn.transactionId,
+    description: detail.description,
+    payer: detail.payer,
+    endToEndId: cashIn.endToEndId,
+    paidAt: instantText(facts.paidAt),
+    payerName: facts.payerName ?? null,
+    payerDocument: maskReported(facts.payerDocument),
+    payerIspb: facts.payerIspb ?? null,
+    feeAmountCents: Number(paidFeeCents(cashIn)),
+    receivedCents: Number(receivedCents(cashIn)),
+    refundedCents: Number(refundedCents(cashIn)),
+    refundableCents: Number(refundableCents(cashIn)),
+    refundDeadline: instantText(refundDeadline(cashIn)),
+    failureCode: facts.failureCode ?? null,
+    failureReason: facts.failureReason ?? null,
+    createdAt: instantText(cashIn.createdAt) ?? '',
+    updatedAt: instantText(cashIn.updatedAt) ?? '',
+  }
+}
+
+/** The same among transactions of other kinds. @source rules#cash-in.list.5 */
+function incomingView(cashIn: CashIn, nowMs: number) {
+  return { operation: 'cash_in' as const, ...detailView(cashIn, nowMs) }
+}
+
+function common(cashIn: CashIn) {
+  return {
+    id: cashIn.id,
+    correlationId: cashIn.correlationId,
+    externalId: cashIn.externalId,
+    valueCents: Number(cashIn.valueCents),
+    generateTime: new Date(cashIn.createdAt).toISOString(),
+    expirationDate: new Date(cashIn.expiresAt ?? cashIn.createdAt).toISOString(),
+  }
+}
+
+/**
+ * Nobody shall pay by a code that the client did not want, that the bank contradicts, or whose charge failed.
+ * @source rules#cash-in.states.6, rules#cash-in.failed.1
+ */
+function shownPixCode(cashIn: CashIn): string | null {
+  const isPayable = cashIn.detail.generateQrCode && reasonOf(cashIn) !== 'conflict' && cashIn.status !== 'FAILED'
+  return (isPayable && cashIn.facts.pixCode) || null
+}
+
+function instantText(nowMs: number | null | undefined): string | null {
+  return nowMs == null ? null : new Date(nowMs).toISOString()
+}
