@@ -1,4 +1,4 @@
-import { checkBank } from '../packages/server/src/doctor/bank-check.ts'
+import { checkBank } from '../packages/server/src/doctor/doctor.ts'
 
 /**
  * `npm run bank-check`: the program of the server.

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { receiveCashInEvent } from '@pixgate/spec'
 import { type Dispatcher, Pool } from 'undici'
-import { formatKey } from '../../packages/server/src/api-keys/key.ts'
+import { formatKey } from '../../packages/server/src/api-keys/keys.ts'
 
 /**
  * One of the doses of the penetration test, at a server until it is told to stop; then it tells how often it was answered what.

@@ -1,5 +1,5 @@
-import { modeOf as modeOfKey } from '../../packages/server/src/api-keys/key.ts'
-import { modeOf as modeOfToken } from '../../packages/server/src/operators/token.ts'
+import { modeOf as modeOfKey } from '../../packages/server/src/api-keys/keys.ts'
+import { modeOf as modeOfToken } from '../../packages/server/src/operators/operators.ts'
 import type { Check } from './check.ts'
 import { repositoryFiles, type SourceFile } from './repository.ts'
 

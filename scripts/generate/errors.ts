@@ -1,6 +1,11 @@
 import { endpoints } from '@pixgate/spec'
-import { type ErrorEntry, errorEntries } from '../../packages/server/src/reference/error-entries.ts'
-import { type ErrorWords, errorWords, type Language } from '../../packages/server/src/reference/error-words.ts'
+import {
+  type ErrorEntry,
+  type ErrorWords,
+  errorEntries,
+  errorWords,
+  type Language,
+} from '../../packages/server/src/reference/pages.ts'
 import { code, type GeneratedDocument, markdown, table } from './document.ts'
 
 /** Every error the service answers, in each language: its cause, its cure, and which endpoints answer it. The service serves the same. */

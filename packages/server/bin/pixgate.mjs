@@ -58,7 +58,7 @@ const programs = {
     )
   },
   'bank-check': async () => {
-    const { checkBank } = await import('../src/doctor/bank-check.ts')
+    const { checkBank } = await import('../src/doctor/doctor.ts')
     process.exitCode = await checkBank(parameters, 'pixgate bank-check')
   },
   doctor: () => import('../src/doctor/main.ts'),

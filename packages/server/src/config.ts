@@ -4,8 +4,7 @@ import { Type } from 'typebox'
 import { type ConfiguredBank, type Connector, merchantOf, merchantVariables } from './banks/bank.ts'
 import { banks, type Connectors, pixgate } from './banks/banks.ts'
 import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-file.ts'
-import { nearestName } from './platform/nearest-name.ts'
-import { isPrivateAddress } from './platform/network-share.ts'
+import { isPrivateAddress } from './platform/networks.ts'
 import type { EncryptionKeys } from './platform/sealing.ts'
 import { fileVariable } from './platform/secrets.ts'
 import {
@@ -16,6 +15,7 @@ import {
   integerOrNone,
   NONE,
   narrowNetworks,
+  nearestName,
   networksOrNone,
   oneOf,
   readVariables,

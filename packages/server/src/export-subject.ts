@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
-import { insertAudit } from './audit/store.ts'
+import { insertAudit } from './audit/trail.ts'
 import type { OpenDatabase } from './open-database.ts'
 import { APPLICATION_ROLE, openDatabase } from './platform/db/database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'

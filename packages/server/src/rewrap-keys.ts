@@ -1,5 +1,5 @@
 import { isProduction, serviceVariables } from './config.ts'
-import { readAbout } from './doctor/store.ts'
+import { readAbout } from './doctor/doctor.ts'
 import type { OpenDatabase } from './open-database.ts'
 import { createDatabaseClock } from './platform/clock.ts'
 import { APPLICATION_ROLE, openDatabase } from './platform/db/database.ts'

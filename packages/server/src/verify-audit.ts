@@ -1,7 +1,12 @@
 import { parseArgs } from 'node:util'
-import { anchorKeys } from './audit/anchor.ts'
-import { type Position, positionOf, positionText } from './audit/chain.ts'
-import { type AuditVerification, verifyAudit } from './audit/verify.ts'
+import {
+  type AuditVerification,
+  anchorKeys,
+  type Position,
+  positionOf,
+  positionText,
+  verifyAudit,
+} from './audit/chain.ts'
 import { isProduction, serviceVariables } from './config.ts'
 import type { OpenDatabase } from './open-database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { formatKey } from '../../../packages/server/src/api-keys/key.ts'
-import { formatToken } from '../../../packages/server/src/operators/token.ts'
+import { formatKey } from '../../../packages/server/src/api-keys/keys.ts'
+import { formatToken } from '../../../packages/server/src/operators/operators.ts'
 import { secretProblems } from '../../check/secrets.ts'
 
 const SECRET = Buffer.alloc(32, 5)

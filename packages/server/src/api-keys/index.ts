@@ -1,21 +1,19 @@
-import { createLastUsed } from '../credentials/last-used.ts'
-import type { RefusalReports } from '../credentials/reports.ts'
+import { createLastUsed, type RefusalReports } from '../credentials/credentials.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
+import { type ApiKeyHandlers, createApiKeyHandlers } from './api.ts'
 import {
   type AdmitApiKey,
   type AuthenticateApiKey,
   createApiKeyAdmission,
   createApiKeyAuthenticator,
+  createKeyLookup,
+  createVerifiedKeys,
 } from './authenticate.ts'
-import type { ApiKeyMode } from './key.ts'
-import { createKeyLookup } from './lookup.ts'
-import { type ApiKeyHandlers, createApiKeyHandlers } from './routes.ts'
-import { findDeactivatedAt, markUsed } from './store.ts'
-import { createVerifiedKeys } from './verified-keys.ts'
+import { type ApiKeyMode, findDeactivatedAt, markUsed } from './keys.ts'
 
-export type { ApiKeyMode } from './key.ts'
+export type { ApiKeyMode } from './keys.ts'
 
 /** When keys were deactivated, by their ids; `null`: it is active. */
 export type DeactivatedAt = (ids: readonly string[]) => Promise<ReadonlyMap<string, number | null>>

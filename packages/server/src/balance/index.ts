@@ -1,1 +1,1 @@
-export { createBalanceHandlers } from './routes.ts'
+export { createBalanceHandlers } from './balance.ts'

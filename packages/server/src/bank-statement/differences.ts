@@ -1,17 +1,16 @@
 import { limits } from '@pixgate/spec'
 import pLimit from 'p-limit'
 import type { ListedWithin, PayoutPartner, StatementEntry, StatementPartner } from '../banks/port.ts'
-import type { Document, Json } from '../engine/operation.ts'
+import { explained, holding, isHeld } from '../cases/unexplained.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Decision, Document, Json, State } from '../engine/operation.ts'
 import { within } from '../platform/clock.ts'
-import { isOrderId } from '../platform/ids.ts'
+import { type Ids, isOrderId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import type { LineStore, RetoldCase } from './decided-lines.ts'
-import { type EntryKey, MISSING, type Settled, UNEXPLAINED } from './entries/store.ts'
-import type { Holding } from './holding.ts'
+import { type EntryKey, type LineStore, MISSING, type RetoldCase, type Settled, UNEXPLAINED } from './lines.ts'
 import type { Receivers } from './receivers.ts'
-import { judge, keyOf, type OpenEntry, type Verdict } from './rules.ts'
+import { judge, keyOf, type OpenEntry, type Verdict, withTariffNames } from './rules.ts'
 import type { Gap, Retold, StatementStore } from './store.ts'
-import { withTariffNames } from './tariff-names.ts'
 import type { Difference, TripWire } from './trip-wire.ts'
 
 /** What is done about the differences between the bank's statement and our books. Doing it twice changes nothing more. */
@@ -365,4 +364,46 @@ function retoldFacts(entry: StatementEntry, { valueCents, ...before }: Retold['b
 
 function gapFacts({ direction, id, operationId, valueCents, missedAt }: Gap): Document {
   return { direction, movementId: id, operationId, valueCents: Number(valueCents), missedAt }
+}
+
+/**
+ * Incoming money that nothing explains: in suspense on an adjustment, with a case, until an operation or an operator explains it.
+ * @source rules#statement.6, rules#adjustment.held.1
+ */
+export interface Holding {
+  /** Books an entry in suspense and opens its case, together. */
+  hold(entry: OpenEntry, facts: Document): Promise<void>
+  /** What holds an entry holds it no more; nothing where it was decided of meanwhile. */
+  release(entry: OpenEntry): Promise<void>
+}
+
+/** Options of {@link createHolding}. */
+export interface HoldingOptions {
+  readonly engine: Pick<Engine, 'execute'>
+  readonly ids: Ids
+  readonly logger: Logger
+}
+
+/** Makes {@link Holding}. */
+export function createHolding({ engine, ids, logger }: HoldingOptions): Holding {
+  return {
+    hold: async (entry, facts) => {
+      const id = ids.uuid()
+      const line = { ...entry, takenBackFrom: entry.takenBackFrom ?? undefined }
+      await engine.execute({ reads: [], decide: () => holding(line, id, facts) })
+      logger.warn(
+        { event: 'statement.money_held', ...facts },
+        'incoming money that nothing explains is held in suspense; a case waits for a decision',
+      )
+    },
+    release: async ({ heldBy }) => {
+      if (heldBy?.status !== 'HELD') return
+      const { id } = heldBy
+      const decide = (state: State, now: number): Decision<unknown> => {
+        const held = state.operation(id)
+        return isHeld(held) ? explained(held, now) : { outcome: undefined }
+      }
+      await engine.execute({ reads: [id], decide })
+    },
+  }
 }

@@ -12,9 +12,8 @@ import {
   type OpenRow,
   openEntries,
   openEntryOf,
-} from './entries/store.ts'
-import type { LackingMovement, OpenEntry } from './rules.ts'
-import type { NamedTariff } from './tariff-names.ts'
+} from './lines.ts'
+import type { LackingMovement, NamedTariff, OpenEntry } from './rules.ts'
 
 /** All SQL of the statement. What the bank said is only ever added; what became of it is noted beside it. */
 export interface StatementStore extends EntryMarking {

@@ -1,5 +1,5 @@
 import { Refusal } from '@pixgate/spec'
-import type { Operator } from '../audit/operator.ts'
+import type { Operator } from '../audit/trail.ts'
 import type { Document } from '../engine/operation.ts'
 import { instantParameter, type Queries, refusableTransaction, statement } from '../platform/db/database.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'

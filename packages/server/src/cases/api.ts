@@ -1,5 +1,5 @@
 import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
-import { operatorOf } from '../audit/operator.ts'
+import { operatorOf } from '../audit/trail.ts'
 import { hashOf, identityOf } from '../operations/requests.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import { instantOf } from '../platform/http/page.ts'

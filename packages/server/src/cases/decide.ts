@@ -1,6 +1,5 @@
 import { Refusal } from '@pixgate/spec'
-import type { Operator } from '../audit/operator.ts'
-import { insertAudit } from '../audit/store.ts'
+import { insertAudit, type Operator } from '../audit/trail.ts'
 import type { DryRun } from '../engine/dry-run.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Audit, CaseStep, Document, Operation, OperationKind, State } from '../engine/operation.ts'

@@ -1,7 +1,7 @@
 import { type EndpointResponse, type endpoints, limits, maskReported, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import type { DeactivatedAt } from '../api-keys/index.ts'
-import { type Operator, operatorOf } from '../audit/operator.ts'
+import { type Operator, operatorOf } from '../audit/trail.ts'
 import type { Audit, Document } from '../engine/operation.ts'
 import { sendableSince } from '../operations/attempts.ts'
 import type { OperatorRefusal } from '../operations/requests.ts'

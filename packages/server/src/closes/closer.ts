@@ -9,20 +9,23 @@ import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import { boundsOf, dayAfter, dayOf } from '../platform/sao-paulo.ts'
 import type { EncryptionKeys } from '../platform/sealing.ts'
-import { firstBalanceAt, isBalanceKnown, keepBalance, reservedNow } from './balance/store.ts'
 import { closeKeys, hashOfClose, NO_CLOSE, proofOf } from './chain.ts'
 import { type Carried, type CloseContent, contentOf, lacksMore } from './content.ts'
-import { readFigures } from './figures/store.ts'
+import { readFigures } from './figures.ts'
 import {
   CLOSE_DIFFERS,
   type Close,
   closedDays,
   closeOfDay,
+  firstBalanceAt,
   firstEntryAt,
   insertClose,
   insertSignature,
+  isBalanceKnown,
+  keepBalance,
   lastClose,
   readHead,
+  reservedNow,
   signaturesOf,
   statementReadUntil,
   unexplainedBefore,

@@ -1,7 +1,7 @@
 import { workAsApplication } from '../platform/db/login.ts'
 import { withSnapshot } from '../platform/db/snapshot.ts'
 import { CLOSE_EVERY_MS, type Closer, type CloserOptions, createCloser } from './closer.ts'
-import { createExporter } from './export/streamed.ts'
+import { createExporter } from './export.ts'
 import { type CloseHandlers, createCloseHandlers } from './routes.ts'
 
 export { CLOSE_EVERY_MS }

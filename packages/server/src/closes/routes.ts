@@ -4,12 +4,10 @@ import type { Database, Queries } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { boundsOf, type DayBounds, dayAfter, dayOf, isDay } from '../platform/sao-paulo.ts'
 import type { EncryptionKeys } from '../platform/sealing.ts'
-import { closeKeys } from './chain.ts'
-import type { Exporter } from './export/streamed.ts'
-import { closeCsv, ledgerCsv, statementOfx } from './export/write.ts'
+import { closeKeys, verifyCloses } from './chain.ts'
+import { closeView, contentOfClose, cursorAfter, placeIn, summaryView } from './content.ts'
+import { closeCsv, type Exporter, ledgerCsv, statementOfx } from './export.ts'
 import { type Close, closeOfDay, closesBefore } from './store.ts'
-import { verifyCloses } from './verify.ts'
-import { closeView, contentOfClose, cursorAfter, placeIn, summaryView } from './view.ts'
 
 /** The endpoints of the closes and of what is exported. */
 export type CloseHandlers = Handlers<

@@ -1,8 +1,12 @@
-export { createBacklogReader } from './backlog.ts'
-export { clockProblem, createClockWatch } from './clock-watch.ts'
-export type { CallbackOrigin, EventOutcome } from './labels.ts'
-export { createLateWorkWatch } from './late-work.ts'
+export type { CallbackOrigin, EventOutcome } from './metrics.ts'
 export { createMetrics, type Metrics } from './metrics.ts'
 export { createHealthHandlers, type HealthHandlers, type ReadinessSources } from './routes.ts'
 export { createHealthStore } from './store.ts'
-export { createWriteWatch, type WriteWatch } from './write-watch.ts'
+export {
+  clockProblem,
+  createBacklogReader,
+  createClockWatch,
+  createLateWorkWatch,
+  createWriteWatch,
+  type WriteWatch,
+} from './watches.ts'

@@ -2,9 +2,8 @@ import type { endpoints, Readiness } from '@pixgate/spec'
 import type { DatabaseClock } from '../platform/clock.ts'
 import { databaseProblem } from '../platform/db/errors.ts'
 import type { Handlers } from '../platform/http/handler.ts'
-import { clockProblem } from './clock-watch.ts'
-import type { Metrics } from './metrics.ts'
-import { remembered } from './remembered.ts'
+import { type Metrics, remembered } from './metrics.ts'
+import { clockProblem } from './watches.ts'
 
 /** Whether the process lives, whether it can serve, and how it fares. */
 export type HealthHandlers = Handlers<Pick<typeof endpoints, 'getHealth' | 'getReadiness' | 'getMetrics'>>

@@ -1,8 +1,7 @@
 import type { Database } from '../platform/db/database.ts'
-import { createLedgerHandlers, type LedgerHandlers } from './routes.ts'
-import { createLedgerStore } from './store.ts'
+import { createLedgerHandlers, createLedgerStore, type LedgerHandlers } from './ledger.ts'
 
-export { entryId } from './entry-id.ts'
+export { entryId } from './ledger.ts'
 export { createLedgerVerifier } from './verify/verifier.ts'
 
 /** The ledger as the merchant reads it. */

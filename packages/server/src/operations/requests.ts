@@ -1,5 +1,5 @@
 import { type Caps, limits, Refusal, reaisToCents } from '@pixgate/spec'
-import type { Operator } from '../audit/operator.ts'
+import type { Operator } from '../audit/trail.ts'
 import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/batch.ts'
 import type { Document, Operation } from '../engine/operation.ts'
 import { type Condition, type OperationFilter, type OperationStore, statusIs } from '../engine/operation-store.ts'

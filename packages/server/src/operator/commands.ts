@@ -1,16 +1,154 @@
 import { Refusal } from '@pixgate/spec'
-import type { Operator } from '../audit/operator.ts'
+import { insertAudit, type Operator } from '../audit/trail.ts'
 import { requestAdjustment, whyAdjustmentTakesTwo } from '../cases/adjustments.ts'
 import { assertOperates } from '../cases/approval.ts'
 import { type Answered, answered, type CaseNeeds } from '../cases/decide.ts'
 import { IdempotencyKeyTaken } from '../engine/batch.ts'
 import type { Engine } from '../engine/engine.ts'
+import { type Create, created, type Decision, type Document, type Operation, type State } from '../engine/operation.ts'
+import { createReader } from '../engine/reader.ts'
+import { adjustmentOf } from '../operations/adjustment.ts'
+import type { AskedBy, MadeByFact } from '../operations/requests.ts'
 import { HoldersChanged, type Person } from '../operators/index.ts'
 import type { Clock } from '../platform/clock.ts'
+import { type Database, statement } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
-import { type Adjustment, type AdjustmentRequest, decideAdjustment } from './rules.ts'
-import type { CashOutSwitch, OperatorStore } from './store.ts'
-import { decideSwitch, type SwitchSetting } from './switch.ts'
+import type { LiveRequest } from '../platform/live-request.ts'
+
+/** How the switch of payouts is set. Pure. */
+
+/** How the switch is to stand, and why. */
+export interface SwitchSetting {
+  readonly enabled: boolean
+  readonly reason: string
+  /** On only: the version that the operator saw; where it is left out, the one that stands when the request comes. */
+  readonly version?: bigint | undefined
+  /** Nothing is decided for it once it has lapsed. */
+  readonly live?: LiveRequest
+  /** How long ago it was asked for, in milliseconds; absent: just now. */
+  readonly ageMs?: () => number
+}
+
+/**
+ * Decides a setting. Off always wins; on counts only where nobody set the switch since its operator looked: what was
+ * asked before must not overrule what was asked after it. What changes nothing is a new version too, so that it is not
+ * overruled either.
+ * @param seen the version that an on compares; `null` for an off, which compares none
+ * @throws version_conflict (409) on, and the switch was set since
+ * @source rules#operator.switch.3, rules#operator.switch.4, failure-modes#CO-30
+ */
+export function decideSwitch(
+  { enabled, reason }: SwitchSetting,
+  seen: bigint | null,
+  operator: Operator,
+  state: State,
+  now: number,
+): Decision<CashOutSwitch> {
+  const version = state.versionOf('cash_out_switch')
+  if (seen !== null && seen !== version) throw new Refusal('version_conflict')
+  const facts = { enabled, reason }
+  return {
+    controls: { cash_out_switch: { ...facts, changedAt: new Date(now).toISOString() } },
+    audits: [{ ...operator, action: 'cash_out_switch.set', subject: 'cash_out_switch', facts }],
+    outcome: { ...facts, changedAt: now, version: version + 1n },
+  }
+}
+
+/** What an adjustment does to the money. Pure. */
+
+/** Why the balance was adjusted. */
+export interface AdjustmentDetail extends Document {
+  readonly reason: string
+}
+
+/** An adjustment as the engine keeps it: its value without a sign, its status for the direction. */
+export type Adjustment = Operation<'adjustment', AdjustmentDetail, MadeByFact>
+
+/** An adjustment as the edge hands it over. */
+export interface AdjustmentRequest extends AskedBy {
+  readonly id: string
+  /** Positive: came in; negative: went out. Never 0. */
+  readonly valueCents: bigint
+  readonly reason: string
+  readonly bodyHash: Buffer
+}
+
+/**
+ * Decides an adjustment: booked as a whole, or nothing is stored.
+ * @throws insufficient_balance (422) more went out than is free
+ * @source rules#adjustment.states.1, rules#adjustment.states.2, rules#adjustment.create.2
+ */
+export function decideAdjustment(request: AdjustmentRequest, state: State, now: number): Decision<Adjustment> {
+  const isCredit = request.valueCents > 0n
+  const valueCents = isCredit ? request.valueCents : -request.valueCents
+  if (!isCredit && state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
+  const { id, reason, correlationId, bodyHash, idempotencyKey } = request
+  const create: Create<Adjustment> = adjustmentOf({
+    ...{ id, externalId: id, valueCents, correlationId, bodyHash, idempotencyKey },
+    status: isCredit ? 'CREDITED' : 'DEBITED',
+    detail: { reason },
+    madeBy: request.madeBy,
+  })
+  const kind = isCredit ? 'adjustment_credited' : 'adjustment_debited'
+  return {
+    creates: [create],
+    journals: [{ operationId: id, kind, reference: '', amounts: { v: valueCents } }],
+    outcome: created(create, now),
+  }
+}
+
+/** All SQL of the operator module. */
+export interface OperatorStore {
+  readSwitch(): Promise<CashOutSwitch>
+  /** The adjustment that an `Idempotency-Key` made since a time. */
+  adjustmentByKey(key: string, sinceMs: number): Promise<Adjustment | undefined>
+  /** Adds to the audit trail that an adjustment was ordered. */
+  auditAdjustment(order: OrderedAdjustment, id: string, nowMs: number, operator: Operator): Promise<void>
+}
+
+/** The switch as it stands; what is `null` was never told. */
+export interface CashOutSwitch {
+  readonly enabled: boolean
+  readonly reason: string | null
+  /** When it was set the last time, epoch milliseconds. */
+  readonly changedAt: number | null
+  /** One more each time it is set. */
+  readonly version: bigint
+}
+
+/** What is to be booked, and why. */
+export interface OrderedAdjustment {
+  readonly id: string
+  /** Signed. */
+  readonly valueCents: bigint
+  readonly reason: string
+}
+
+const selectSwitch = statement<[], CashOutSwitch>(
+  'operator.switch',
+  `SELECT (value ->> 'enabled')::boolean AS enabled, value ->> 'reason' AS reason,
+          (value ->> 'changedAt')::timestamptz AS "changedAt", version
+     FROM control WHERE name = 'cash_out_switch'`,
+)
+
+/** Makes the store of a database. */
+export function createOperatorStore(database: Database): OperatorStore {
+  return {
+    readSwitch: async () => {
+      const [row] = await database.rows(selectSwitch, [])
+      if (!row) throw new Error('the switch is missing')
+      return row
+    },
+    adjustmentByKey: async (key, sinceMs) =>
+      (await createReader(database).byIdempotencyKeys([key], sinceMs)).find(
+        (operation): operation is Adjustment => operation.kind === 'adjustment',
+      ),
+    auditAdjustment: ({ id: subject, valueCents, reason }, id, nowMs, operator) => {
+      const facts = { valueCents: Number(valueCents), reason }
+      return insertAudit(database, { ...operator, id, at: nowMs, action: 'adjustment.ordered', subject, facts })
+    },
+  }
+}
 
 /** One function per intention; each leaves a row in the audit trail. */
 export interface OperatorCommands {

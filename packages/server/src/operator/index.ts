@@ -2,11 +2,10 @@ import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
-import { createOperatorCommands, type OperatorDependencies } from './commands.ts'
-import { createOperatorHandlers, type OperatorHandlers } from './routes.ts'
-import { createOperatorStore } from './store.ts'
+import { createOperatorHandlers, type OperatorHandlers } from './api.ts'
+import { createOperatorCommands, createOperatorStore, type OperatorDependencies } from './commands.ts'
 
-export type { OperatorHandlers } from './routes.ts'
+export type { OperatorHandlers } from './api.ts'
 
 /** What the module needs. */
 export interface OperatorOptions extends Pick<OperatorDependencies, 'cases' | 'holders'> {

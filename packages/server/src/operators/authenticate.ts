@@ -1,16 +1,126 @@
-import { type Endpoint, generateApiKey, getMetrics, Refusal, roleIncludes } from '@pixgate/spec'
-import { bearerToken } from '../credentials/bearer.ts'
-import type { LastUsed } from '../credentials/last-used.ts'
-import type { RefusalReports } from '../credentials/reports.ts'
-import type { Mode } from '../credentials/token-text.ts'
-import { createWrongTokens } from '../credentials/wrong-tokens.ts'
+import { type Endpoint, generateApiKey, getMetrics, limits, Refusal, roleIncludes } from '@pixgate/spec'
+import {
+  bearerToken,
+  createWrongTokens,
+  type LastUsed,
+  type Mode,
+  type RefusalReports,
+} from '../credentials/credentials.ts'
 import type { Clock } from '../platform/clock.ts'
-import { sha256 } from '../platform/crypto.ts'
+import { secretsEqual, sha256 } from '../platform/crypto.ts'
+import type { Database } from '../platform/db/database.ts'
 import type { Caller, IncomingRequest } from '../platform/http/handler.ts'
+import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { OnPreviousSecret } from '../platform/secrets.ts'
-import { BY_ADMIN_TOKEN, type ConfiguredTokens, createConfiguredTokens } from './configured-tokens.ts'
-import type { Roster } from './roster.ts'
-import { modeOf } from './token.ts'
+import { type ActiveOperator, activeOperators, modeOf } from './operators.ts'
+
+/** The tokens that stand in the configuration, each also as it was before while it is being replaced. */
+export interface ConfiguredTokens {
+  /** `PIXGATE_ADMIN_TOKEN`. */
+  readonly adminToken: string
+  /** `PIXGATE_ADMIN_TOKEN_PREVIOUS`. */
+  readonly adminTokenPrevious?: string | undefined
+  /** `PIXGATE_METRICS_TOKEN`. */
+  readonly metricsToken?: string | undefined
+  /** `PIXGATE_METRICS_TOKEN_PREVIOUS`. */
+  readonly metricsTokenPrevious?: string | undefined
+}
+
+/** Whose token it is. */
+export interface ConfiguredToken {
+  readonly text: string | undefined
+  readonly caller: Caller
+  /** The variable that it stands in, where it is one that is being replaced. */
+  readonly previousSecret?: string
+}
+
+/** Who comes with the administrative token. */
+const BY_ADMIN_TOKEN: Caller = { credential: 'admin', id: 'admin', role: 'admin' }
+
+const BY_SCRAPER: Caller = { credential: 'admin', id: 'metrics', role: 'viewer' }
+
+/**
+ * Finds the configured token that was shown; that of the metrics counts where these are read, and nowhere else.
+ * @source rules#metrics.4, rules#rotation.1
+ */
+function createConfiguredTokens(
+  tokens: ConfiguredTokens,
+): (shown: string, endpoint: Endpoint) => ConfiguredToken | undefined {
+  const known: readonly ConfiguredToken[] = [
+    { text: tokens.adminToken, caller: BY_ADMIN_TOKEN },
+    { text: tokens.adminTokenPrevious, caller: BY_ADMIN_TOKEN, previousSecret: 'PIXGATE_ADMIN_TOKEN_PREVIOUS' },
+    { text: tokens.metricsToken, caller: BY_SCRAPER },
+    { text: tokens.metricsTokenPrevious, caller: BY_SCRAPER, previousSecret: 'PIXGATE_METRICS_TOKEN_PREVIOUS' },
+  ]
+  return (shown, endpoint) =>
+    known.find(
+      ({ text, caller }) =>
+        (caller !== BY_SCRAPER || endpoint === getMetrics) && text !== undefined && secretsEqual(shown, text),
+    )
+}
+
+/**
+ * The operators who are active. They are few: all of them are read at once and kept for `limits.apiKeyCacheMs`, so that a
+ * wrong token costs no question of its own, and a right one is found among them whatever else comes.
+ * @source rules#operators.5
+ */
+export interface Roster {
+  /**
+   * Whose token has this hash. Who was not there a moment ago is looked for anew: a token works everywhere once it is made.
+   * @throws DatabaseUnavailable
+   */
+  find(hash: Buffer): Promise<ActiveOperator | undefined>
+  /** Whether there is an admin among them. @throws DatabaseUnavailable */
+  hasAdmin(): Promise<boolean>
+  /** Forgets them, and what was asked until now and is answered later. */
+  clear(): void
+}
+
+/** They are wanted by as many as there are requests, and read one time after the other. */
+const READERS_MAX = 5_000
+
+/** As they were when the question was put. */
+interface Reading {
+  readonly operators: readonly ActiveOperator[]
+  /** Epoch milliseconds. */
+  readonly askedAt: number
+}
+
+/** Begins with none. */
+export function createRoster(database: Database, clock: Clock): Roster {
+  let last: Reading | undefined
+  let clearedAt = Number.NEGATIVE_INFINITY
+
+  const readers = createBatcher<null, Reading>(
+    async (waiting) => {
+      const askedAt = clock.now()
+      const result = { operators: await activeOperators(database), askedAt }
+      if (askedAt > clearedAt) last = result
+      return waiting.map(() => ({ result }))
+    },
+    { batchMax: READERS_MAX, queueMax: READERS_MAX },
+  )
+
+  async function current(): Promise<Reading> {
+    return last && clock.now() - last.askedAt < limits.apiKeyCacheMs ? last : readers.submit(null)
+  }
+
+  const among = ({ operators }: Reading, hash: Buffer) => operators.find((operator) => operator.hash.equals(hash))
+
+  return {
+    find: async (hash) => {
+      const kept = last
+      const reading = await current()
+      const found = among(reading, hash)
+      return found || reading !== kept ? found : among(await readers.submit(null), hash)
+    },
+    hasAdmin: async () => (await current()).operators.some(({ role }) => role === 'admin'),
+    clear: () => {
+      last = undefined
+      clearedAt = clock.now()
+    },
+  }
+}
 
 /** What the operators' tokens are told by. */
 export interface OperatorAuthenticatorOptions extends ConfiguredTokens {

@@ -1,23 +1,20 @@
-import { createLastUsed } from '../credentials/last-used.ts'
-import type { RefusalReports } from '../credentials/reports.ts'
-import type { Mode } from '../credentials/token-text.ts'
+import { createLastUsed, type Mode, type RefusalReports } from '../credentials/credentials.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { OnPreviousSecret } from '../platform/secrets.ts'
+import { createOperatorsHandlers, type OperatorsHandlers } from './api.ts'
 import {
   type AdmitOperator,
   type AuthenticateOperator,
+  type ConfiguredTokens,
   createOperatorAdmission,
   createOperatorAuthenticator,
+  createRoster,
 } from './authenticate.ts'
-import type { ConfiguredTokens } from './configured-tokens.ts'
-import { createRoster } from './roster.ts'
-import { createOperatorsHandlers, type OperatorsHandlers } from './routes.ts'
-import { everybody, holdersVersion, markUsed, type Person } from './store.ts'
+import { everybody, holdersVersion, markUsed, type Person } from './operators.ts'
 
-export { HoldersChanged, isApprover, isMadeBy, isSamePerson } from './person.ts'
-export { holdActive, type Person } from './store.ts'
+export { HoldersChanged, holdActive, isApprover, isMadeBy, isSamePerson, type Person } from './operators.ts'
 
 /** Who operates the service: how operators are made and deactivated, who they are, and what they may do. */
 export interface OperatorsModule {

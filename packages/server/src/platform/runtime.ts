@@ -1,7 +1,7 @@
 import { url as inspectorUrl } from 'node:inspector'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { startTimer } from './clock.ts'
-import type { Environment } from './variable-table.ts'
+import type { Environment } from './variables.ts'
 
 /** How this Node.js was started. */
 export interface Runtime {

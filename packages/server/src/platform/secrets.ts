@@ -4,7 +4,7 @@ import { getSystemErrorMessage } from 'node:util'
 import forge from 'node-forge'
 import type { Logger } from './log.ts'
 import { andMore, createHeartbeat, type Heartbeat } from './runtime.ts'
-import type { Environment, Variables } from './variable-table.ts'
+import type { Environment, Variables } from './variables.ts'
 
 /** The variable that names the file of a secret. */
 export function fileVariable(secretName: string): string {

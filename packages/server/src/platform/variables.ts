@@ -1,17 +1,86 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
-import { areNarrow } from './network-share.ts'
-import { isNetwork } from './networks.ts'
+import { areNarrow, isNetwork } from './networks.ts'
 import { fileVariable, secretFaults, withSecretFiles } from './secrets.ts'
 import { StartupError } from './startup-error.ts'
-import type { Environment, Variable, Variables } from './variable-table.ts'
 
-export type { Environment, Variable, Variables }
-export { fileVariable }
+/** A row of a table of variables. Its shape's description says what is accepted. */
+export interface Variable {
+  readonly shape: TSchema
+  readonly description: string
+  /** As text. Where absent and unset, the value is `undefined`. */
+  readonly default?: string
+  /** In production instead of {@link default}. */
+  readonly productionDefault?: string
+  /** What production accepts, where that is less. */
+  readonly productionShape?: TSchema
+  /** Where it must be set, whatever its default. What is required always may be supplied by whoever composes the server. */
+  readonly required?: 'always' | 'in production'
+  /** The sandbox makes one where it is not set. */
+  readonly isMadeBySandbox?: true
+  /** Where the choice is explained, told to whoever did not make it: a page of this repository. */
+  readonly guide?: string
+  /** Never shown, in production no other secret's value, and may stand in a file (rules#config.8). */
+  readonly secret?: true
+  /** The variable that must be set beside it in production. */
+  readonly needs?: string
+  /** Where the bank is: nobody reaches one on another machine in a mode that they did not choose. */
+  readonly isBankAddress?: true
+}
+
+/** Rows by the names of their variables, in the order of the documentation. */
+export type Variables = Readonly<Record<string, Variable>>
+
+/** Variables of the process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The known name that a wrong one was probably meant to be: capitals, `_` and `-` do not count, and at most a third of the
+ * characters are wrong, missing, too many or swapped.
+ * @returns `undefined` where none is near
+ * @source rules#http.7, rules#config.7
+ */
+export function nearestName(wrong: string, known: readonly string[]): string | undefined {
+  const [nearest] = known
+    .map((name) => ({ name, distance: distanceBetween(plain(wrong), plain(name)) }))
+    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(plain(name).length / 3)))
+    .toSorted((one, other) => one.distance - other.distance)
+  return nearest?.name
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '')
+}
+
+/** How many characters have to be changed, added, removed or swapped with their neighbour (optimal string alignment). */
+function distanceBetween(one: string, other: string): number {
+  const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, column) => column)]
+  for (let row = 1; row <= one.length; row += 1) {
+    const line = [row]
+    for (let column = 1; column <= other.length; column += 1) {
+      const isSame = one[row - 1] === other[column - 1]
+      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
+      line[column] = Math.min(
+        at(rows, row - 1, column) + 1,
+        (line[column - 1] ?? 0) + 1,
+        at(rows, row - 1, column - 1) + (isSame ? 0 : 1),
+        isSwapped ? at(rows, row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY,
+      )
+    }
+    rows.push(line)
+  }
+  return at(rows, one.length, other.length)
+}
+
+function at(rows: readonly (readonly number[])[], row: number, column: number): number {
+  return rows[row]?.[column] ?? Number.POSITIVE_INFINITY
+}
 
 /**
  * Variables of the environment as data: a row says what is accepted, and is read, judged and documented from that alone.
  */
+
+export { fileVariable }
 
 /** What the rows were read as, by the names of their variables. */
 export type Values<Table extends Variables> = { readonly [Name in keyof Table]: ValueOf<Table[Name]> }

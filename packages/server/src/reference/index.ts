@@ -5,13 +5,9 @@ import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
 import { hasCurrent } from '../platform/http/etag.ts'
 import { type OpenApiServer, openApiDocument } from '../platform/http/openapi.ts'
 import { collectionOf } from './collection.ts'
-import { ERRORS_PAGES, errorsPage } from './errors-page.ts'
-import { firstSteps } from './first-steps.ts'
-import { homePage } from './home-page.ts'
 import { apiInfo } from './info.ts'
 import { llmsText } from './llms.ts'
-import { CONTENT_SECURITY_POLICY } from './page.ts'
-import { referencePage } from './reference-page.ts'
+import { CONTENT_SECURITY_POLICY, ERRORS_PAGES, errorsPage, firstSteps, homePage, referencePage } from './pages.ts'
 
 /** What the reference is about. */
 export interface Described {

@@ -1,7 +1,7 @@
 import { type Endpoint, eventTypes, tags } from '@pixgate/spec'
 import { isForOperators } from '../platform/http/openapi.ts'
-import { clientRules } from './client-rules.ts'
 import { apiInfo } from './info.ts'
+import { clientRules } from './pages.ts'
 
 /** Where a reader finds more: an address of the service, or a path of the repository. */
 export type Places = Readonly<Record<'reference' | 'errors' | 'openapi' | 'collection', string>>

@@ -1,1 +1,1 @@
-export { createErasing, ERASE_EVERY_MS } from './jobs.ts'
+export { createErasing, ERASE_EVERY_MS } from './retention.ts'

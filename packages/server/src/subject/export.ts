@@ -1,17 +1,334 @@
-import type { Queries } from '../platform/db/database.ts'
-import type { Identifier } from './identifier.ts'
-import { type JsonObject, type Ownership, ownBody, ownershipOf, ownPart } from './own-part.ts'
-import {
-  auditsOf,
-  type CallbackRow,
-  callbacksOf,
-  caseStepsOf,
-  casesOf,
-  type OperationRow,
-  operationIdsOf,
-  operationsBy,
-  takenAt,
-} from './store.ts'
+import { maskDocument, normaliseDocument, normalisePixKey, type PixKeyType } from '@pixgate/spec'
+import { type Queries, statement } from '../platform/db/database.ts'
+
+/** What a data subject is looked for by. */
+export interface Identifier {
+  readonly kind: 'document' | 'pixKey'
+  /** Normalised. */
+  readonly value: string
+  /** For people and for the audit trail: too little to be used. */
+  readonly masked: string
+  /**
+   * Finds it in any text, masked or not and in any case, and not within something longer. For PostgreSQL and for JavaScript
+   * alike.
+   */
+  readonly pattern: string
+}
+
+/** Keys that are no document. A Brazilian number is a phone only with its `+55`: without, it may be anybody's CPF. */
+const KEY_TYPES: readonly PixKeyType[] = ['email', 'phone', 'evp']
+
+/**
+ * Reads what somebody says that they are known by. A CPF or CNPJ finds the Pix key of the same digits, too.
+ * @returns `undefined` where it is neither CPF, CNPJ nor Pix key
+ * @source rules#privacy.7
+ */
+export function readIdentifier(text: string): Identifier | undefined {
+  const document = normaliseDocument(text)
+  if (document !== null) {
+    return { kind: 'document', value: document, masked: maskDocument(document), pattern: patternOfDocument(document) }
+  }
+  const keys = KEY_TYPES.filter((type) => type !== 'phone' || text.startsWith('+'))
+  const value = keys.map((type) => normalisePixKey(type, text)).find((key) => key !== null)
+  if (value === undefined) return undefined
+  // A point that ends a sentence does not go on with letters.
+  const pattern = `(?<![0-9A-Za-z._%+-])${escaped(value)}(?![.]?[0-9A-Za-z-])`
+  return { kind: 'pixKey', value, masked: `key ending in ${value.slice(-4)}`, pattern }
+}
+
+function patternOfDocument(document: string): string {
+  const parts = document.length === 11 ? /^(...)(...)(...)(..)$/ : /^(..)(...)(...)(....)(..)$/
+  const [, ...groups] = parts.exec(document) ?? []
+  // In JSON a slash may be escaped.
+  const separators = document.length === 11 ? ['[.]?', '[.]?', '-?'] : ['[.]?', '[.]?', '(?:\\\\?/)?', '-?']
+  const text = groups.map((group, index) => group + (separators[index] ?? '')).join('')
+  return `(?<![0-9A-Za-z])${text}(?![0-9A-Za-z])`
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^0-9A-Za-z]/g, '\\$&')
+}
+
+/**
+ * What of a document is about one person. One operation may know two: who was asked to pay and who did. Pure.
+ */
+
+/** JSON as it was read of the database. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject
+
+/** An object of it. */
+export type JsonObject = { readonly [key: string]: Json }
+
+/** Whose the parts of an operation are that do not say so themselves. */
+export interface Ownership {
+  /** The request names the subject: as payer, or as recipient. */
+  readonly isRequested: boolean
+  /** The bank reported the subject: as who paid, or who was paid. */
+  readonly isReported: boolean
+}
+
+/** What stands where something is about somebody else, or nobody knows about whom. */
+const WITHHELD = '(withheld: not known to be about this person)'
+
+/** Whether somebody is the subject; `undefined` where nothing tells. */
+type Verdict = boolean | undefined
+
+const PARTIES: ReadonlySet<string> = new Set(['payer', 'recipient'])
+const PARTY_FIELDS: ReadonlySet<string> = new Set([
+  ...['payerName', 'payerDocument', 'payerIspb', 'payer_name'],
+  ...['recipientName', 'recipientDocument', 'recipientIspb'],
+])
+const TEXTS: ReadonlySet<string> = new Set(['description', 'reason', 'note', 'failureReason', 'errorMessage', 'error'])
+
+/** Finds out whose an operation is. */
+function ownershipOf(detail: JsonObject, facts: JsonObject, subject: Identifier): Ownership {
+  const isRequested = isParty(detail.payer, subject) === true || isParty(detail.recipient, subject) === true
+  const paid = isDocument(facts.payerDocument, subject)
+  const received = facts.recipientName === undefined ? undefined : isDocument(facts.recipientDocument, subject)
+  // A payment to somebody's key is theirs, where the bank does not say otherwise.
+  return {
+    isRequested,
+    isReported: paid === true || (received ?? (isRequested && isParty(detail.recipient, subject) === true)),
+  }
+}
+
+/**
+ * A document of our own without what is about others.
+ * @source rules#privacy.8
+ */
+function ownPart(value: Json, subject: Identifier, owner: Ownership): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => ownPart(item, subject, owner))
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, part === null ? null : ownField(key, part, subject, owner)]),
+  )
+}
+
+function ownField(key: string, part: Json, subject: Identifier, owner: Ownership): Json {
+  if (PARTIES.has(key)) return (isParty(part, subject) ?? owner.isRequested) ? part : WITHHELD
+  if (PARTY_FIELDS.has(key)) return owner.isReported ? part : WITHHELD
+  if (key === 'qrCode') return owner.isRequested ? part : WITHHELD
+  if (TEXTS.has(key) && typeof part === 'string') return isOwnText(part, subject, owner) ? part : WITHHELD
+  return ownPart(part, subject, owner)
+}
+
+function isOwnText(text: string, subject: Identifier, { isRequested }: Ownership): boolean {
+  return isRequested || names(text, subject)
+}
+
+/** What of a body of the bank is known to tell of no person. */
+const PLAIN: ReadonlySet<string> = new Set([
+  ...['event', 'eventId', 'transactionId', 'externalId', 'status', 'endToEndId', 'returnId'],
+  ...['valueCents', 'feeCents', 'occurredAt', 'errorCode', 'currency'],
+])
+
+/**
+ * The same of what the bank sent, which may have anything in it: what is not known is withheld.
+ * @param body `undefined` where it is no JSON object
+ */
+function ownBody(body: JsonObject | undefined, subject: Identifier, owner: Ownership): Json {
+  if (body === undefined) return WITHHELD
+  return Object.fromEntries(
+    Object.entries(body).map(([key, part]) => {
+      if (PLAIN.has(key) && !isObject(part)) return [key, part]
+      if (PARTIES.has(key)) return [key, (isParty(part, subject) ?? owner.isReported) ? part : WITHHELD]
+      return [key, typeof part === 'string' && names(part, subject) ? part : WITHHELD]
+    }),
+  )
+}
+
+/** Whether a text names the subject. */
+function names(text: string, { pattern }: Identifier): boolean {
+  return new RegExp(pattern, 'i').test(text)
+}
+
+/** What names somebody tells who they are: by document, by Pix key. */
+function isParty(party: Json | undefined, subject: Identifier): Verdict {
+  if (!isObject(party)) return undefined
+  const { pixKey, document } = party
+  if (typeof pixKey === 'string' && names(pixKey, subject)) return true
+  const isOther = typeof pixKey === 'string' && subject.kind === 'pixKey'
+  return isDocument(document, subject) ?? (isOther ? false : undefined)
+}
+
+function isDocument(document: Json | undefined, subject: Identifier): Verdict {
+  if (typeof document !== 'string' || subject.kind !== 'document') return undefined
+  return (normaliseDocument(document) ?? document) === subject.value || document === maskDocument(subject.value)
+}
+
+/** Whether a value is a JSON object. */
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * All SQL that looks for a person. Each reads its table from end to end, in a snapshot on a connection of its own: there is no
+ * index by which somebody could be looked up, and nobody waits for it.
+ */
+
+/** What there is of an operation. */
+export interface OperationRow {
+  readonly id: string
+  readonly kind: string
+  readonly external_id: string
+  readonly status: string
+  readonly value_cents: string
+  readonly transaction_id: string | null
+  readonly end_to_end_id: string | null
+  readonly created_at: string
+  readonly updated_at: string
+  readonly erased_at: string | null
+  readonly detail: JsonObject
+  readonly facts: JsonObject
+  readonly moves: readonly { readonly facts: JsonObject; readonly evidence: JsonObject | null }[]
+  readonly cases: readonly { readonly facts: JsonObject }[]
+  readonly notifications: readonly { readonly body: JsonObject | null }[]
+}
+
+/** A callback of the bank. */
+export interface CallbackRow {
+  readonly id: string
+  readonly endpoint: string
+  readonly received_at: string
+  readonly erased_at: string | null
+  /** The operations to which its events were applied. */
+  readonly operation_ids: readonly string[]
+  /** `null` where it is no JSON object. */
+  readonly body: JsonObject | null
+}
+
+/** A case about no operation. */
+export interface CaseRow {
+  readonly id: string
+  readonly kind: string
+  readonly opened_at: string
+  readonly closed_at: string | null
+  readonly facts: JsonObject
+}
+
+/** What an operator said of a case. */
+export interface CaseStepRow {
+  readonly id: string
+  readonly case_id: string
+  readonly step: string
+  readonly at: string
+  readonly content: JsonObject
+}
+
+/** A row of the audit trail. */
+export interface AuditTextRow {
+  readonly id: string
+  readonly at: string
+  readonly action: string
+  readonly subject: string
+  readonly facts: JsonObject
+}
+
+const BODY_TEXT = `concat_ws(' ', encode(body, 'escape'), json_or_null(body)::text)`
+
+const selectIds = statement<[pattern: string], { id: string }>(
+  'subject.operation_ids',
+  `WITH found AS (
+     SELECT id FROM operation WHERE concat_ws(' ', external_id, detail::text, facts::text) ~* $1
+      UNION
+     SELECT operation_id FROM move WHERE concat_ws(' ', facts::text, evidence::text) ~* $1
+      UNION
+     SELECT operation_id FROM "case" WHERE facts::text ~* $1
+      UNION
+     SELECT c.operation_id FROM case_step s JOIN "case" c ON c.id = s.case_id WHERE s.content::text ~* $1
+      UNION
+     SELECT operation_id FROM notification WHERE ${BODY_TEXT} ~* $1
+      UNION
+     SELECT e.operation_id FROM inbox i JOIN inbox_event e ON e.inbox_id = i.id WHERE ${BODY_TEXT} ~* $1
+   )
+   SELECT id FROM found WHERE id IS NOT NULL
+    UNION
+   SELECT r.id FROM operation r JOIN found f ON r.detail ->> 'cashInId' = f.id::text WHERE r.kind = 'refund_in'`,
+)
+
+/** The operations in which an identifier stands, wherever it does, and the refunds of those. */
+async function operationIdsOf(queries: Queries, pattern: string): Promise<string[]> {
+  return (await queries.rows(selectIds, [pattern])).map(({ id }) => id)
+}
+
+const selectOperations = statement<[ids: readonly string[]], OperationRow>(
+  'subject.operations',
+  `SELECT o.id, kind, external_id, status, value_cents::text, transaction_id, end_to_end_id, created_at, updated_at, erased_at,
+          detail, facts,
+          (SELECT coalesce(jsonb_agg(to_jsonb(m) - 'operation_id' - 'kind' - 'batch_id' ORDER BY version), '[]')
+             FROM move m WHERE m.operation_id = o.id) AS moves,
+          (SELECT coalesce(jsonb_agg(to_jsonb(c) - 'operation_id' ORDER BY opened_at, c.id), '[]')
+             FROM "case" c WHERE c.operation_id = o.id) AS cases,
+          (SELECT coalesce(jsonb_agg(jsonb_build_object(
+                    'id', n.id, 'eventType', n.event_type, 'createdAt', n.created_at, 'erasedAt', n.erased_at,
+                    'body', json_or_null(n.body), 'sentTo', ARRAY(
+                      SELECT split_part(split_part(e.url, '/', 3), ':', 1) FROM delivery d
+                        JOIN endpoint e ON e.id = d.endpoint_id
+                       WHERE d.notification_id = n.id AND d.attempts > 0 ORDER BY 1))
+                  ORDER BY n.created_at, n.id), '[]')
+             FROM notification n WHERE n.operation_id = o.id) AS notifications
+     FROM operation o WHERE id = ANY ($1::uuid[]) ORDER BY created_at, id`,
+)
+
+/** These operations with all that hangs on them, oldest first. */
+function operationsBy(queries: Queries, ids: readonly string[]): Promise<OperationRow[]> {
+  return queries.rows(selectOperations, [ids])
+}
+
+const selectCallbacks = statement<[pattern: string, ids: readonly string[]], CallbackRow>(
+  'subject.callbacks',
+  `SELECT id, endpoint, received_at, erased_at,
+          ARRAY(SELECT DISTINCT operation_id::text FROM inbox_event e
+                 WHERE e.inbox_id = i.id AND operation_id IS NOT NULL ORDER BY 1) AS operation_ids,
+          CASE WHEN jsonb_typeof(json_or_null(body)) = 'object' THEN json_or_null(body) END AS body
+     FROM inbox i
+    WHERE ${BODY_TEXT} ~* $1
+       OR EXISTS (SELECT FROM inbox_event e WHERE e.inbox_id = i.id AND e.operation_id = ANY ($2::uuid[]))
+    ORDER BY received_at, id`,
+)
+
+/** What the bank sent about these operations, or about whomever the identifier names, oldest first. */
+function callbacksOf(queries: Queries, pattern: string, ids: readonly string[]): Promise<CallbackRow[]> {
+  return queries.rows(selectCallbacks, [pattern, ids])
+}
+
+const selectCases = statement<[pattern: string], CaseRow>(
+  'subject.cases',
+  `SELECT id, kind, opened_at, closed_at, facts FROM "case"
+    WHERE operation_id IS NULL AND facts::text ~* $1 ORDER BY opened_at, id`,
+)
+
+/** Cases about no operation in which the identifier stands. */
+function casesOf(queries: Queries, pattern: string): Promise<CaseRow[]> {
+  return queries.rows(selectCases, [pattern])
+}
+
+const selectCaseSteps = statement<[pattern: string], CaseStepRow>(
+  'subject.case_steps',
+  `SELECT id, case_id, step, at, content FROM case_step WHERE content::text ~* $1 ORDER BY at, id`,
+)
+
+/** What operators said of cases in which the identifier stands: in a reason, or as what the bank told them. */
+function caseStepsOf(queries: Queries, pattern: string): Promise<CaseStepRow[]> {
+  return queries.rows(selectCaseSteps, [pattern])
+}
+
+const selectAudits = statement<[pattern: string], AuditTextRow>(
+  'subject.audits',
+  `SELECT id, at, action, subject, facts FROM audit WHERE concat_ws(' ', subject, facts::text) ~* $1 ORDER BY at, id`,
+)
+
+/** Rows of the audit trail in which the identifier stands: an operator wrote it into a reason. */
+function auditsOf(queries: Queries, pattern: string): Promise<AuditTextRow[]> {
+  return queries.rows(selectAudits, [pattern])
+}
+
+const selectNow = statement<[], { now: string }>('subject.now', 'SELECT transaction_timestamp() AS now')
+
+/** The database's time of the snapshot. */
+async function takenAt(queries: Queries): Promise<Date> {
+  return new Date((await queries.rows(selectNow, []))[0]?.now ?? Number.NaN)
+}
 
 /** All that is kept about a person, for that person. */
 export interface SubjectExport {

@@ -1,2 +1,1 @@
-export { exportOf, type SubjectExport } from './export.ts'
-export { type Identifier, readIdentifier } from './identifier.ts'
+export { exportOf, type Identifier, readIdentifier, type SubjectExport } from './export.ts'

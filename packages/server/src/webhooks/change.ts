@@ -1,5 +1,4 @@
-import { operatorOf } from '../audit/operator.ts'
-import { insertAudit } from '../audit/store.ts'
+import { insertAudit, operatorOf } from '../audit/trail.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, type Queries, refusableTransaction } from '../platform/db/database.ts'
 import type { RequestContext } from '../platform/http/handler.ts'

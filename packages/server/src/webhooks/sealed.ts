@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { insertAudit } from '../audit/store.ts'
+import { insertAudit } from '../audit/trail.ts'
 import type { Queries } from '../platform/db/database.ts'
 import {
   createSealer,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { listApiKeys, Refusal } from '@pixgate/spec'
-import { formatKey } from '../../src/api-keys/key.ts'
+import { formatKey } from '../../src/api-keys/keys.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { operatorAuthenticator } from '../operators/fixture.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type ApiKeyScope, apiKeyScopes, type Endpoint, endpoints } from '@pixgate/spec'
-import { formatKey } from '../../src/api-keys/key.ts'
+import { formatKey } from '../../src/api-keys/keys.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'

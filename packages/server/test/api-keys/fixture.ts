@@ -1,12 +1,12 @@
 import { type ApiKeyScope, apiKeyScopes, type Endpoint, getBalance } from '@pixgate/spec'
-import { createApiKeyAdmission, createApiKeyAuthenticator } from '../../src/api-keys/authenticate.ts'
-import { type ApiKeyMode, formatKey } from '../../src/api-keys/key.ts'
-import type { KnownKey } from '../../src/api-keys/known-key.ts'
-import { createKeyLookup } from '../../src/api-keys/lookup.ts'
-import type { FoundKey } from '../../src/api-keys/store.ts'
-import { createVerifiedKeys } from '../../src/api-keys/verified-keys.ts'
-import { createLastUsed } from '../../src/credentials/last-used.ts'
-import { createRefusalReports } from '../../src/credentials/reports.ts'
+import {
+  createApiKeyAdmission,
+  createApiKeyAuthenticator,
+  createKeyLookup,
+  createVerifiedKeys,
+} from '../../src/api-keys/authenticate.ts'
+import { type ApiKeyMode, type FoundKey, formatKey, type KnownKey } from '../../src/api-keys/keys.ts'
+import { createLastUsed, createRefusalReports } from '../../src/credentials/credentials.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import type { Caller, IncomingRequest } from '../../src/platform/http/handler.ts'

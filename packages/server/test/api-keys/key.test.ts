@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { API_KEY_PATTERN, generateApiKey } from '@pixgate/spec'
 import fc from 'fast-check'
-import { displayOf, formatKey, modeOf, SECRET_BYTES } from '../../src/api-keys/key.ts'
+import { displayOf, formatKey, modeOf, SECRET_BYTES } from '../../src/api-keys/keys.ts'
 
 const secret = fc.uint8Array({ minLength: SECRET_BYTES, maxLength: SECRET_BYTES }).map((bytes) => Buffer.from(bytes))
 const mode = fc.constantFrom('sandbox' as const, 'production' as const)

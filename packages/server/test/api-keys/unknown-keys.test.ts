@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import { formatKey } from '../../src/api-keys/key.ts'
+import { formatKey } from '../../src/api-keys/keys.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { type Authenticate, databaseKnowing, KEY, keyAuthenticator, OTHER_KEY } from './fixture.ts'

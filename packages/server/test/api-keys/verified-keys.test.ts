@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createVerifiedKeys, type VerifiedKeys } from '../../src/api-keys/verified-keys.ts'
+import { createVerifiedKeys, type VerifiedKeys } from '../../src/api-keys/authenticate.ts'
 import { everything } from './fixture.ts'
 
 function clockAt(start: number) {

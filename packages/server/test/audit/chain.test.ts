@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import pg from 'pg'
-import { insertAudit } from '../../src/audit/store.ts'
+import { insertAudit } from '../../src/audit/trail.ts'
 import { OPERATOR, operatedProcess } from '../operator/fixture.ts'
 import { administer } from '../support/database.ts'
 import { as, serverLogin } from '../support/logins.ts'

@@ -1,10 +1,7 @@
 import type { TestContext } from 'node:test'
 import pg from 'pg'
-import type { AnchorKey } from '../../src/audit/anchor.ts'
-import { anchorKey } from '../../src/audit/anchor.ts'
-import type { Position } from '../../src/audit/chain.ts'
-import { insertAnchor, insertAudit, readHead } from '../../src/audit/store.ts'
-import { type AuditVerification, verifyAudit } from '../../src/audit/verify.ts'
+import { type AnchorKey, type AuditVerification, anchorKey, type Position, verifyAudit } from '../../src/audit/chain.ts'
+import { insertAnchor, insertAudit, readHead } from '../../src/audit/trail.ts'
 import { withSnapshot } from '../../src/platform/db/snapshot.ts'
 import { testDatabase } from '../support/database.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { anchorKey, anchorKeys } from '../../src/audit/anchor.ts'
-import { createAuditKeeper } from '../../src/audit/keeper.ts'
+import { anchorKey, anchorKeys, createAuditKeeper } from '../../src/audit/chain.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { as, serverLogin } from '../support/logins.ts'

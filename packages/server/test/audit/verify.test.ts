@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { anchorKey } from '../../src/audit/anchor.ts'
+import { anchorKey } from '../../src/audit/chain.ts'
 import { administer } from '../support/database.ts'
 import { as, serverLogin } from '../support/logins.ts'
 import { faultsOf, KEY, RECHAIN, rowId, trailOf } from './fixture.ts'

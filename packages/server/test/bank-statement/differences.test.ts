@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openEntries } from '../../src/bank-statement/entries/store.ts'
+import { openEntries } from '../../src/bank-statement/lines.ts'
 import { createStatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
 import { assertBooks, balances } from '../support/books.ts'

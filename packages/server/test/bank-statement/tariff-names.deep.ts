@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { withTariffNames } from '../../src/bank-statement/tariff-names.ts'
+import { withTariffNames } from '../../src/bank-statement/rules.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
 
 const NOON = Date.parse('2026-11-22T12:00:00.000Z')

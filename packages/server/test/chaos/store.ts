@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type Verification, verify } from '../../src/ledger/verify/store.ts'
+import { type Verification, verify } from '../../src/ledger/verify/verifier.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 import { withSnapshot } from '../../src/platform/db/snapshot.ts'
 

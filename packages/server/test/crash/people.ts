@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { verifyCloses } from '../../src/closes/verify.ts'
+import { verifyCloses } from '../../src/closes/chain.ts'
 import { withSnapshot } from '../../src/platform/db/snapshot.ts'
 import { boundsOf, dayOf } from '../../src/platform/sao-paulo.ts'
 import { administer } from '../support/database.ts'

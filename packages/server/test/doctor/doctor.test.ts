@@ -11,11 +11,14 @@ import { pino } from 'pino'
 import type { ConfiguredBank } from '../../src/banks/bank.ts'
 import { pixgate } from '../../src/banks/banks.ts'
 import type { CertificateOwner } from '../../src/banks/certificates.ts'
-import { examineBank } from '../../src/doctor/bank.ts'
-import { examineDatabase, type MigratedBy } from '../../src/doctor/database.ts'
-import { examineEndpoints } from '../../src/doctor/endpoints.ts'
-import { permissionFaults } from '../../src/doctor/permissions.ts'
-import type { Permissions } from '../../src/doctor/store.ts'
+import {
+  examineBank,
+  examineDatabase,
+  examineEndpoints,
+  type MigratedBy,
+  type Permissions,
+  permissionFaults,
+} from '../../src/doctor/doctor.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { type Finding, reportOf } from '../../src/platform/finding.ts'
 import { openGate, publicAddressGate } from '../../src/platform/http-client/agent.ts'

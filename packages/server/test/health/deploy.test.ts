@@ -7,10 +7,15 @@ import { parse } from 'yaml'
 import type { BreakerName } from '../../src/banks/breaker.ts'
 import type { RefusedCall } from '../../src/banks/calls.ts'
 import { CERTIFICATE_OWNERS } from '../../src/banks/certificates.ts'
-import { REFUSAL_REASONS } from '../../src/credentials/reports.ts'
-import { createCounted } from '../../src/health/counted.ts'
-import { BREAKER_STATES, CALLBACK_ORIGINS, EVENT_OUTCOMES } from '../../src/health/labels.ts'
-import { createMeasured, type Measured } from '../../src/health/measured.ts'
+import { REFUSAL_REASONS } from '../../src/credentials/credentials.ts'
+import {
+  BREAKER_STATES,
+  CALLBACK_ORIGINS,
+  createCounted,
+  createMeasured,
+  EVENT_OUTCOMES,
+  type Measured,
+} from '../../src/health/metrics.ts'
 
 /** Labels that Prometheus adds to whatever it scrapes. */
 const OF_PROMETHEUS = ['instance', 'job']

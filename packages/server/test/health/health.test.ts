@@ -14,7 +14,7 @@ import {
   type HealthHandlers,
   type ReadinessSources,
 } from '../../src/health/index.ts'
-import type { Measured } from '../../src/health/measured.ts'
+import type { Measured } from '../../src/health/metrics.ts'
 import type { Backlog } from '../../src/health/store.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { entryId, entryVersion } from '../../src/ledger/entry-id.ts'
+import { entryId, entryVersion } from '../../src/ledger/ledger.ts'
 import { isUuid } from '../../src/platform/ids.ts'
 
 const ACCOUNT = '6f0f9f6e-5a0e-4c59-9d5c-6a8a0d0f1b2c'

@@ -8,8 +8,14 @@ import { pino } from 'pino'
 import { createLedgerVerifier } from '../../src/ledger/index.ts'
 import { type BankComparison, isUndecided } from '../../src/ledger/verify/bank.ts'
 import { checks } from '../../src/ledger/verify/checks.ts'
-import { reportJson, reportText } from '../../src/ledger/verify/report.ts'
-import { type AccountTotal, EXAMPLES, trialBalance, verify } from '../../src/ledger/verify/store.ts'
+import {
+  type AccountTotal,
+  EXAMPLES,
+  reportJson,
+  reportText,
+  trialBalance,
+  verify,
+} from '../../src/ledger/verify/verifier.ts'
 import type { Queries } from '../../src/platform/db/database.ts'
 import { withSnapshot } from '../../src/platform/db/snapshot.ts'
 import type { Pause } from '../../src/platform/jobs/pause.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Operator } from '../../src/audit/operator.ts'
+import type { Operator } from '../../src/audit/trail.ts'
 import type { CaseNeeds } from '../../src/cases/decide.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
 import {
@@ -11,14 +11,16 @@ import {
 } from '../../src/cash-out/commands.ts'
 import { createDryRun } from '../../src/engine/dry-run.ts'
 import {
+  type Adjustment,
+  type AdjustmentRequest,
   createOperatorCommands,
+  createOperatorStore,
   type OperatorCommands,
   type OperatorDependencies,
+  type OperatorStore,
+  type SwitchSetting,
 } from '../../src/operator/commands.ts'
-import type { Adjustment, AdjustmentRequest } from '../../src/operator/rules.ts'
-import { createOperatorStore, type OperatorStore } from '../../src/operator/store.ts'
-import type { SwitchSetting } from '../../src/operator/switch.ts'
-import { everybody, holdersVersion } from '../../src/operators/store.ts'
+import { everybody, holdersVersion } from '../../src/operators/operators.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'

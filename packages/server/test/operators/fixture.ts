@@ -1,9 +1,11 @@
-import { createLastUsed } from '../../src/credentials/last-used.ts'
-import { createRefusalReports, type OnRefused } from '../../src/credentials/reports.ts'
-import { type AuthenticateOperator, createOperatorAuthenticator } from '../../src/operators/authenticate.ts'
-import type { ConfiguredTokens } from '../../src/operators/configured-tokens.ts'
-import { createRoster } from '../../src/operators/roster.ts'
-import type { ActiveOperator } from '../../src/operators/store.ts'
+import { createLastUsed, createRefusalReports, type OnRefused } from '../../src/credentials/credentials.ts'
+import {
+  type AuthenticateOperator,
+  type ConfiguredTokens,
+  createOperatorAuthenticator,
+  createRoster,
+} from '../../src/operators/authenticate.ts'
+import type { ActiveOperator } from '../../src/operators/operators.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import type { OnPreviousSecret } from '../../src/platform/secrets.ts'

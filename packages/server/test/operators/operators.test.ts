@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type Endpoint, endpoints, OPERATOR_TOKEN_PATTERN, type OperatorRole, operatorRoles } from '@pixgate/spec'
-import { formatToken } from '../../src/operators/token.ts'
+import { formatToken } from '../../src/operators/operators.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'
 import { PRODUCTION } from '../support/environment.ts'

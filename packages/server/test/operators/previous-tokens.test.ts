@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Endpoint, endpoints, limits, Refusal } from '@pixgate/spec'
-import type { ConfiguredTokens } from '../../src/operators/configured-tokens.ts'
-import type { ActiveOperator } from '../../src/operators/store.ts'
+import type { ConfiguredTokens } from '../../src/operators/authenticate.ts'
+import type { ActiveOperator } from '../../src/operators/operators.ts'
 import { ADMIN_TOKEN, databaseWith, METRICS_TOKEN, operatorAuthenticator } from './fixture.ts'
 
 const PREVIOUS = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Endpoint, getMetrics, limits, listApiKeys, Refusal } from '@pixgate/spec'
-import { formatToken } from '../../src/operators/token.ts'
+import { formatToken } from '../../src/operators/operators.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { ADMIN_TOKEN, databaseWith, METRICS_TOKEN, operatorAuthenticator } from './fixture.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { nearestName } from '../../src/platform/nearest-name.ts'
+import { nearestName } from '../../src/platform/variables.ts'
 
 test('[config.7] the nearest name is the one with the fewest letters left out, added, changed or swapped', () => {
   const known = ['PIXGATE_MODE', 'PIXGATE_BANK', 'PIXGATE_PAYMENT_MAX_CENTS', 'PIXGATE_NEW_RECIPIENT_MAX_CENTS']

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { areNarrow } from '../../src/platform/network-share.ts'
+import { areNarrow } from '../../src/platform/networks.ts'
 
 const halves = ['0.0.0.0/1', '128.0.0.0/1']
 const eighths = Array.from({ length: 256 }, (_, first) => `${first}.0.0.0/8`)

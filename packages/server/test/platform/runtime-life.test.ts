@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { examineRuntime } from '../../src/doctor/runtime.ts'
+import { examineRuntime } from '../../src/doctor/doctor.ts'
 import { endedRuntime } from '../../src/platform/runtime.ts'
 
 const LAST_MOMENT = Date.UTC(2028, 4, 1) - 1

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { endpoints, errors } from '@pixgate/spec'
-import { errorEntries } from '../../src/reference/error-entries.ts'
+import { errorEntries } from '../../src/reference/pages.ts'
 
 const entries = errorEntries(Object.values(endpoints), 'en')
 const inPortuguese = errorEntries(Object.values(endpoints), 'pt-BR')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { changeOf, type Identity, isKnown, knownAfter } from '../../src/restored/identity.ts'
+import { changeOf, type Identity, isKnown, knownAfter } from '../../src/restored/watch.ts'
 
 const SEEN: Identity = { cluster: '7380012345678901234', tables: '16384 16402', timeline: '00000001' }
 const NOTHING: Identity = { cluster: null, tables: null, timeline: null }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Identity } from '../../src/restored/identity.ts'
-import { createIdentityStore, type IdentityStore } from '../../src/restored/store.ts'
-import { createIdentityWatch } from '../../src/restored/watch.ts'
+import {
+  createIdentityStore,
+  createIdentityWatch,
+  type Identity,
+  type IdentityStore,
+} from '../../src/restored/watch.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'

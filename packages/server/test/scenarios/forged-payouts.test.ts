@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { compareWithBank } from '../../src/ledger/verify/bank.ts'
-import { verify } from '../../src/ledger/verify/store.ts'
+import { verify } from '../../src/ledger/verify/verifier.ts'
 import { bankWithout } from '../support/bank-without.ts'
 import { cases } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { verifyAudit } from '../../src/audit/verify.ts'
+import { verifyAudit } from '../../src/audit/chain.ts'
 import { EVENTS_LOST, type TamperedWorld, tamperedWorld } from '../bank-statement/tampering-bank.ts'
 import { decidingOver, shapeOf } from '../cases/without-operation/fixture.ts'
 import { bankWithout } from '../support/bank-without.ts'

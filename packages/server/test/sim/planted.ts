@@ -81,7 +81,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'a case that outlives the outcome it waits for',
     finds: ['I16'],
     change: {
-      file: 'server/src/operations/facts.ts',
+      file: 'server/src/operations/orders.ts',
       from: 'order.facts.isOverdue && isOutcome',
       to: 'false',
     },

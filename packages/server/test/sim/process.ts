@@ -1,5 +1,4 @@
-import { createDifferences, type Differences } from '../../src/bank-statement/differences.ts'
-import { createHolding } from '../../src/bank-statement/holding.ts'
+import { createDifferences, createHolding, type Differences } from '../../src/bank-statement/differences.ts'
 import { createReceivers as createStatementReceivers } from '../../src/bank-statement/receivers.ts'
 import type { StatementStore } from '../../src/bank-statement/store.ts'
 import type { Difference } from '../../src/bank-statement/trip-wire.ts'

@@ -1,4 +1,4 @@
-import { type EntryKey, MISSING, UNEXPLAINED } from '../../src/bank-statement/entries/store.ts'
+import { type EntryKey, MISSING, UNEXPLAINED } from '../../src/bank-statement/lines.ts'
 import { keyOf, type OpenEntry, SUBJECT_KINDS, type Subject } from '../../src/bank-statement/rules.ts'
 import type { Gap, StatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { EventType } from '@pixgate/spec'
-import { verify } from '../../src/ledger/verify/store.ts'
+import { verify } from '../../src/ledger/verify/verifier.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 import { assertPublished } from './published-events.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type CaseDecision, decisionNames } from '@pixgate/spec'
-import { verifyAudit } from '../../src/audit/verify.ts'
+import { verifyAudit } from '../../src/audit/chain.ts'
 import { makeOperator } from './operators.ts'
 import { type Answer, type World, type WorldOptions, world } from './world.ts'
 import { assertWritten, everyTable, writing } from './written.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { CaseDecision, CaseWithoutOperation } from '@pixgate/spec'
-import { verifyAudit } from '../../src/audit/verify.ts'
+import { verifyAudit } from '../../src/audit/chain.ts'
 import type { Bank } from '../../src/banks/bank.ts'
 import type { StatementPage } from '../../src/banks/port.ts'
 import { type CloseWorld, closeWorld } from '../closes/fixture.ts'

@@ -9,7 +9,7 @@ import { record } from '../../../bank-simulator/test/support/api-pix-recording.t
 import { faultsOf } from '../../../bank-simulator/test/support/api-pix-schemas.ts'
 import { CALLBACK_PATH, SECRET_PARAMETER } from '../../src/banks/api-pix/inbound.ts'
 import { readConfig } from '../../src/config.ts'
-import { examineBank } from '../../src/doctor/bank.ts'
+import { examineBank } from '../../src/doctor/doctor.ts'
 import type { Clock } from '../../src/platform/clock.ts'
 import { reportOf } from '../../src/platform/finding.ts'
 import type { Environment } from '../../src/platform/variables.ts'

@@ -1,5 +1,4 @@
 import { accounts } from '@pixgate/spec'
-import type { Check } from './check.ts'
 import {
   amountsAreRight,
   heldOfReturns,
@@ -11,8 +10,17 @@ import {
   notified,
   posted,
   postings,
-} from './expected.ts'
-import { truthChecks } from './truth.ts'
+  truthChecks,
+} from './truth.ts'
+
+/** Something that must hold of the books, and the query that finds where it does not. */
+export interface Check {
+  readonly name: string
+  /** What must hold, in a sentence. */
+  readonly meaning: string
+  /** One row per fault, with one column, `what`. Reads only. */
+  readonly sql: string
+}
 
 /** Tables whose rows name an operation. */
 const partsOfOperations = [

@@ -4,7 +4,7 @@ import { type FieldError, limits, patternFaults, Refusal } from '@pixgate/spec'
 import { Ajv, type ErrorObject } from 'ajv'
 import { type TSchema, Type } from 'typebox'
 import { isUuid } from '../ids.ts'
-import { nearestName } from '../nearest-name.ts'
+import { nearestName } from '../variables.ts'
 
 /**
  * The formats our schemas use. Those of strings are strict: a day is a day of the calendar, an instant has an offset. `int64`

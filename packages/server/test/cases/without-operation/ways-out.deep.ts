@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { verifyAudit } from '../../../src/audit/verify.ts'
+import { verifyAudit } from '../../../src/audit/chain.ts'
 import type { Bank } from '../../../src/banks/bank.ts'
 import { bankWithout } from '../../support/bank-without.ts'
 import { balances } from '../../support/books.ts'

@@ -1,0 +1,258 @@
+import { hostname } from 'node:os'
+import type { Clock } from '../platform/clock.ts'
+import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
+import type { RequestContext } from '../platform/http/handler.ts'
+import type { Ids } from '../platform/ids.ts'
+import { type Anchor, BEGINNING, type HashedRow, type Position } from './chain.ts'
+
+/** Who asks, and from where: for the audit trail. */
+export interface Operator {
+  readonly actor: string
+  /** What the actor is called, where that is known. */
+  readonly actorName?: string
+  readonly address: string
+}
+
+/** Whose request it is; of a named operator id and name. @source rules#operators.7 */
+export function operatorOf({ caller, remoteAddress }: Pick<RequestContext, 'caller' | 'remoteAddress'>): Operator {
+  const { id, name } = caller
+  return { actor: id, ...(name !== undefined && { actorName: name }), address: remoteAddress }
+}
+
+/** The limits of a configuration by their names, in centavos as text; `null`: not bounded. */
+export type Limits = Readonly<Record<string, string | null>>
+
+/** What {@link auditLimits} works with. */
+export interface AuditLimitsDependencies {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+}
+
+/**
+ * Tells the trail with which limits a process starts, where they are others than those of the last start: whoever changes a
+ * file of settings leaves no other trace.
+ * @source rules#audit.8
+ */
+export function auditLimits({ database, clock, ids }: AuditLimitsDependencies, limits: Limits): Promise<void> {
+  return database.transaction(async (queries) => {
+    await lockLimits(queries)
+    const before = await lastLimits(queries)
+    if (before !== null && isSame(before, limits)) return
+    await insertAudit(queries, {
+      id: ids.uuid(),
+      at: clock.now(),
+      actor: 'configuration',
+      address: hostname(),
+      action: 'limits.configured',
+      subject: 'limits',
+      facts: { limits, before },
+    })
+  })
+}
+
+function isSame(one: Limits, other: Limits): boolean {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)])
+  return [...names].every((name) => one[name] === other[name])
+}
+
+/** All SQL of the audit trail outside the engine's statement. */
+
+/** Who did what to what, when and from where. */
+export interface AuditRow extends Operator {
+  readonly id: string
+  /** Epoch milliseconds. */
+  readonly at: number
+  /** `api_key.generated`, `adjustment.ordered` … */
+  readonly action: string
+  readonly subject: string
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+const insertAuditStatement = statement<
+  [
+    id: string,
+    at: string,
+    actor: string,
+    actorName: string | null,
+    action: string,
+    subject: string,
+    address: string,
+    facts: string,
+  ]
+>(
+  'audit.insert',
+  `INSERT INTO audit (id, at, actor, actor_name, action, subject, address, facts)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)`,
+)
+
+/** Adds a row to the audit trail; in a transaction, with what it tells of or not at all. */
+export async function insertAudit(queries: Queries, row: AuditRow): Promise<void> {
+  const { id, at, actor, actorName = null, action, subject, address, facts } = row
+  const text = JSON.stringify(facts)
+  await queries.rows(insertAuditStatement, [id, instantParameter(at), actor, actorName, action, subject, address, text])
+}
+
+/** A place of the chain, with the row that stands there; its columns are `null` where there is none. */
+export interface ChainedRow extends Record<keyof HashedRow, string | null> {
+  readonly seq: string
+  readonly hash: Buffer
+  readonly auditId: string
+}
+
+const selectChain = statement<[after: string, limit: number], ChainedRow>(
+  'audit.chain',
+  `SELECT c.seq::text AS seq, c.hash, c.audit_id::text AS "auditId", a.id::text AS id,
+          ((extract(epoch FROM a.at) * 1000000)::bigint)::text AS "atMicros", a.actor, a.actor_name AS "actorName",
+          a.action, a.subject, a.address, a.facts::text AS facts
+     FROM (SELECT seq, hash, audit_id FROM audit_chain WHERE seq > $1 ORDER BY seq LIMIT $2) c
+          LEFT JOIN audit a ON a.id = c.audit_id
+    ORDER BY c.seq`,
+)
+
+/** The rows after a place, in their order, at most so many. */
+export function readChain(queries: Queries, after: bigint, limit: number): Promise<ChainedRow[]> {
+  return queries.rows(selectChain, [String(after), limit])
+}
+
+const selectHash = statement<[seq: string], { hash: Buffer }>(
+  'audit.hash',
+  'SELECT hash FROM audit_chain WHERE seq = $1',
+)
+
+/** The hash at a place; `undefined` where the trail has none. */
+export async function readHash(queries: Queries, seq: bigint): Promise<Buffer | undefined> {
+  if (seq === BEGINNING.seq) return BEGINNING.hash
+  return (await queries.rows(selectHash, [String(seq)]))[0]?.hash
+}
+
+const selectHead = statement<[], { seq: string; hash: Buffer }>(
+  'audit.head',
+  'SELECT seq::text AS seq, hash FROM audit_head',
+)
+
+/** The end of the trail, as the database notes it; `undefined` where somebody removed the note. */
+export async function readHead(queries: Queries): Promise<Position | undefined> {
+  const [head] = await queries.rows(selectHead, [])
+  return head && { seq: BigInt(head.seq), hash: head.hash }
+}
+
+const selectUnchained = statement<[], { id: string }>(
+  'audit.unchained',
+  `SELECT id::text AS id FROM audit a
+    WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.audit_id = a.id) ORDER BY at, id LIMIT 1`,
+)
+
+/** The first row that has no place in the chain. */
+export async function firstUnchained(queries: Queries): Promise<string | undefined> {
+  return (await queries.rows(selectUnchained, []))[0]?.id
+}
+
+const selectUntold = statement<[limit: number], { name: string }>(
+  'audit.untold',
+  `SELECT name FROM (
+     SELECT 1 AS place, 'operator ' || id AS name, id FROM operator o WHERE NOT is_told(o)
+     UNION ALL SELECT 2, 'api_key ' || id, id FROM api_key k WHERE NOT is_told(k)) AS untold
+    ORDER BY place, id LIMIT $1`,
+)
+
+/** Operators and API keys, at most so many, that are not as the trail tells. */
+export async function untoldCredentials(queries: Queries, limit: number): Promise<string[]> {
+  return (await queries.rows(selectUntold, [limit])).map(({ name }) => name)
+}
+
+interface StoredAnchor {
+  readonly seq: string
+  readonly hash: Buffer
+  readonly atMs: string
+  readonly keyId: string
+  readonly mac: Buffer
+  readonly chained: Buffer | null
+}
+
+const selectAnchors = statement<[afterSeq: string, afterMac: Buffer, limit: number], StoredAnchor>(
+  'audit.anchors',
+  `SELECT n.seq::text AS seq, n.hash, ((extract(epoch FROM n.at) * 1000)::bigint)::text AS "atMs", n.key_id AS "keyId",
+          n.mac, c.hash AS chained
+     FROM audit_anchor n LEFT JOIN audit_chain c ON c.seq = n.seq
+    WHERE (n.seq, n.mac) > ($1::bigint, $2::bytea)
+    ORDER BY n.seq, n.mac LIMIT $3`,
+)
+
+/** An anchor, and the hash that the trail has at its place; `null`: the trail has no such place. */
+export interface AnchorAtPlace extends Anchor {
+  readonly chained: Buffer | null
+}
+
+/** The anchors after one, in the order of their places, at most so many. */
+export async function readAnchors(
+  queries: Queries,
+  { seq, mac }: Pick<Anchor, 'seq' | 'mac'>,
+  limit: number,
+): Promise<AnchorAtPlace[]> {
+  const rows = await queries.rows(selectAnchors, [String(seq), mac, limit])
+  return rows.map(({ seq, atMs, ...row }) => ({ ...row, seq: BigInt(seq), at: Number(atMs) }))
+}
+
+const insertAnchorStatement = statement<
+  [seq: string, hash: Buffer, at: string, keyId: string, mac: Buffer],
+  { seq: unknown }
+>(
+  'audit.insert_anchor',
+  `INSERT INTO audit_anchor (seq, hash, at, key_id, mac)
+   SELECT $1::bigint, $2, $3, $4, $5
+    WHERE NOT EXISTS (SELECT FROM audit_anchor WHERE seq = $1 AND key_id = $4 AND hash = $2)
+   RETURNING seq`,
+)
+
+/** Adds an anchor, unless one of this key is there. @returns whether it was added */
+export async function insertAnchor(queries: Queries, { seq, hash, at, keyId, mac }: Anchor): Promise<boolean> {
+  const row = [String(seq), hash, instantParameter(at), keyId, mac] as const
+  return (await queries.rows(insertAnchorStatement, [...row])).length > 0
+}
+
+const insertLoginStatement = statement<
+  [id: string, at: string, actor: string, actorName: string | null, address: string, since: string],
+  { at: number }
+>(
+  'audit.insert_login',
+  `WITH told AS (
+     SELECT max(at) AS at FROM audit
+      WHERE action = 'operator.logged_in' AND actor = $3::text AND address = $5::text AND at > $6::timestamptz
+   ),
+   added AS (
+     INSERT INTO audit (id, at, actor, actor_name, action, subject, address, facts)
+     SELECT $1::uuid, $2::timestamptz, $3, $4, 'operator.logged_in', $3, $5, '{}' FROM told WHERE told.at IS NULL
+     RETURNING at
+   )
+   SELECT coalesce(told.at, (SELECT at FROM added)) AS at FROM told`,
+)
+
+/** Adds a log-in, unless there is one since then. @returns when it was, epoch milliseconds */
+export async function insertLogin(
+  queries: Queries,
+  login: Operator & Pick<AuditRow, 'id' | 'at'>,
+  sinceMs: number,
+): Promise<number> {
+  const { id, at, actor, actorName = null, address } = login
+  const since = instantParameter(sinceMs)
+  const [told] = await queries.rows(insertLoginStatement, [id, instantParameter(at), actor, actorName, address, since])
+  return told?.at ?? at
+}
+
+const lockLimitsStatement = statement<[]>('audit.lock_limits', 'SELECT pg_advisory_xact_lock(7046741012)')
+
+/** Holds off every other process that starts until the transaction ends. */
+async function lockLimits(queries: Queries): Promise<void> {
+  await queries.rows(lockLimitsStatement, [])
+}
+
+const selectLimits = statement<[], { limits: Record<string, string | null> }>(
+  'audit.limits',
+  `SELECT facts -> 'limits' AS limits FROM audit WHERE action = 'limits.configured' ORDER BY at DESC, id DESC LIMIT 1`,
+)
+
+/** The limits of the last start; `null` where none was told. */
+async function lastLimits(queries: Queries): Promise<Record<string, string | null> | null> {
+  return (await queries.rows(selectLimits, []))[0]?.limits ?? null
+}

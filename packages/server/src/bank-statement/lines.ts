@@ -1,0 +1,383 @@
+import type { StatementEntry } from '../banks/port.ts'
+import type { StatementLines } from '../cases/case.ts'
+import type { Document, OperationKind } from '../engine/operation.ts'
+import { type Database, instantParameter, statement } from '../platform/db/database.ts'
+import type { Receivers } from './receivers.ts'
+import { type OpenEntry, SUBJECT_KINDS } from './rules.ts'
+
+/** Entries of the statement in the database: what our books know of them, and what is noted of what became of them. */
+
+/** What tells an entry from every other. */
+export type EntryKey = Pick<StatementEntry, 'direction' | 'movementId' | 'kind'>
+
+/** What became of an entry. */
+export interface Settled {
+  readonly entry: EntryKey
+  readonly outcome: 'MATCHED' | 'DIFFERS' | 'KEPT'
+  readonly operationId: string | null
+}
+
+/** What is noted of entries. */
+export interface EntryMarking {
+  /** Notes what became of entries, and closes the cases that wondered about them. */
+  settle(results: readonly Settled[], nowMs: number): Promise<void>
+  /** Notes that the bank was asked about them. */
+  noteAsked(keys: readonly EntryKey[], nowMs: number): Promise<void>
+  /** Notes that a case was opened. */
+  noteReported(keys: readonly EntryKey[], nowMs: number): Promise<void>
+}
+
+/** Cases about entries and gaps are known by these. */
+export const MISSING = 'line_missing' as const
+
+/** The case of outgoing money that the books do not have. What came in is an adjustment's. */
+export const UNEXPLAINED = 'unexplained_debit' as const
+
+/**
+ * Closes, in SQL, the cases of a kind about what a table expression names.
+ * @param kind an expression @param reference what the case is known by @param now the parameter
+ */
+export function closingCasesOf(kind: string, reference: string, from: string, now: string): string {
+  return `UPDATE "case" c SET closed_at = ${now} FROM ${from}
+    WHERE c.kind = ${kind} AND c.operation_id IS NULL AND c.reference = ${reference} AND c.closed_at IS NULL`
+}
+
+/** See {@link entryParameters}. */
+export type EntryParameters = [
+  directions: readonly string[],
+  ids: readonly string[],
+  kinds: readonly string[],
+  endToEndIds: readonly string[],
+  references: readonly string[],
+  cents: readonly string[],
+  occurredAt: readonly string[],
+]
+
+/** {@link entryParameters} as rows `t`, in SQL. */
+export const ENTRY_ROWS = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
+  AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at)`
+
+/** See {@link keyParameters}. */
+export type KeyParameters = [directions: readonly string[], ids: readonly string[], kinds: readonly string[]]
+
+const KEY_ROWS = 'unnest($1::text[], $2::text[], $3::text[]) AS r (direction, id, kind)'
+
+const IS_ROW = 's.direction = r.direction AND s.id = r.id AND s.kind = r.kind'
+
+const settle = statement<
+  [...KeyParameters, outcomes: readonly string[], operationIds: readonly (string | null)[], now: string]
+>(
+  'statement.settle',
+  `WITH settled AS (
+     UPDATE statement_entry s SET outcome = r.outcome, operation_id = r.operation_id, settled_at = $6
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[])
+         AS r (direction, id, kind, outcome, operation_id)
+      WHERE ${IS_ROW} AND s.settled_at IS NULL
+     RETURNING s.direction, s.kind, s.id
+   )
+   ${closingCasesOf(`'${UNEXPLAINED}'`, `s.kind || ' ' || s.id`, 'settled s', '$6')}`,
+)
+
+const noteAt = (name: string, column: 'asked_at' | 'reported_at') =>
+  statement<[...KeyParameters, now: string]>(
+    name,
+    `UPDATE statement_entry s SET ${column} = $4 FROM ${KEY_ROWS} WHERE ${IS_ROW} AND s.${column} IS NULL`,
+  )
+const noteAsked = noteAt('statement.asked', 'asked_at')
+const noteReported = noteAt('statement.reported', 'reported_at')
+
+/** Makes what notes of entries what became of them. */
+export function markingOf(database: Database): EntryMarking {
+  return {
+    settle: async (results, nowMs) => {
+      if (results.length === 0) return
+      await database.rows(settle, [
+        ...keyParameters(results.map(({ entry }) => entry)),
+        results.map(({ outcome }) => outcome),
+        results.map(({ operationId }) => operationId),
+        instantParameter(nowMs),
+      ])
+    },
+    noteAsked: async (keys, nowMs) => {
+      if (keys.length > 0) await database.rows(noteAsked, [...keyParameters(keys), instantParameter(nowMs)])
+    },
+    noteReported: async (keys, nowMs) => {
+      if (keys.length > 0) await database.rows(noteReported, [...keyParameters(keys), instantParameter(nowMs)])
+    },
+  }
+}
+
+/** An adjustment may be ordered so long before the money is moved. @source rules#statement.9 */
+const ADJUSTED_BEFORE_HOURS = 24
+
+/** An operator took back what was booked of a movement `x`: the bank did not have it. */
+const IS_TAKEN_BACK = `(EXISTS (SELECT FROM operation o WHERE o.id = x.operation_id AND o.facts -> 'reversed' ? x.id)
+       OR EXISTS (SELECT FROM operation o
+                   WHERE o.kind = 'adjustment' AND o.detail ? 'about'
+                     AND o.detail ->> 'about' = 'missing ' || x.direction || ' ' || x.id))`
+
+/** A row of {@link openEntries}. */
+export interface OpenRow {
+  readonly direction: 'in' | 'out'
+  readonly id: string
+  readonly kind: StatementEntry['kind']
+  readonly end_to_end_id: string
+  readonly reference: string
+  readonly value_cents: bigint
+  readonly occurred_at: number
+  readonly seen_at: number
+  readonly asked_at: number | null
+  readonly reported_at: number | null
+  readonly booked_operation_id: string | null
+  readonly booked_cents: bigint | null
+  readonly is_by_operator: boolean | null
+  readonly named_id: string | null
+  readonly named_kind: OperationKind | null
+  readonly named_end_to_end_id: string | null
+  readonly paid_by: readonly string[] | null
+  readonly arrived_on: string | null
+  readonly arrived_kind: OperationKind | null
+  readonly is_in_doubt: boolean
+  readonly adjustment_id: string | null
+  readonly held_by: string | null
+  readonly held_status: string | null
+  readonly is_of_held: boolean
+  readonly taken_back_from: string | null
+  readonly came_and_went: boolean
+}
+
+/**
+ * What our books know of some entries, in SQL. By end-to-end id once for all of them: a payment may have thousands of returns.
+ * @param picked which entries, and how many
+ */
+export function openEntries(picked: string): string {
+  return `WITH picked AS MATERIALIZED (
+     SELECT * FROM statement_entry s WHERE s.settled_at IS NULL AND ${picked}
+   ), paid AS MATERIALIZED (
+     SELECT p.end_to_end_id, p.kind, array_agg(p.id::text) AS ids
+       FROM (SELECT DISTINCT end_to_end_id FROM picked) d
+       -- The kind is looked at afterwards: on a young table its index looks as good as that of the end-to-end id.
+       JOIN operation p ON p.end_to_end_id = d.end_to_end_id AND (p.kind IN ('cash_in', 'cash_out')) IS TRUE
+      GROUP BY p.end_to_end_id, p.kind
+   ), taken_back AS MATERIALIZED (
+     SELECT t.end_to_end_id, sum(t.value_cents) AS cents
+       FROM (SELECT DISTINCT end_to_end_id FROM picked WHERE kind IN ('PAYMENT_RECEIVED', 'PAYMENT_TAKEN_BACK')) d
+       JOIN statement_entry t ON t.end_to_end_id = d.end_to_end_id AND t.kind = 'PAYMENT_TAKEN_BACK'
+      GROUP BY t.end_to_end_id
+   )
+   SELECT s.direction, s.id, s.kind, s.end_to_end_id, s.reference, s.value_cents, s.occurred_at, s.seen_at, s.asked_at,
+          s.reported_at, b.operation_id AS booked_operation_id, b.value_cents AS booked_cents,
+          (SELECT o.kind = 'adjustment' FROM operation o WHERE o.id = b.operation_id) AS is_by_operator, n.id AS named_id,
+          n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
+          coalesce(c.id, p.id) AS arrived_on, CASE WHEN c.id IS NOT NULL THEN 'cash_in' WHEN p.id IS NOT NULL THEN 'adjustment' END AS arrived_kind,
+          c.facts -> 'returns' -> s.id ->> 'state' IS NOT DISTINCT FROM 'in_doubt'
+            OR coalesce(p.is_returned_by_us, false) AS is_in_doubt,
+          a.id AS adjustment_id, h.id AS held_by, h.status AS held_status, coalesce(t.cents <= w.value_cents, false) AS is_of_held,
+          CASE WHEN m.is_taken_back THEN m.operation_id END AS taken_back_from,
+          coalesce(s.kind IN ('PAYMENT_RECEIVED', 'PAYMENT_TAKEN_BACK') AND t.cents = r.value_cents, false) AS came_and_went
+     FROM picked s
+     LEFT JOIN LATERAL (
+       SELECT x.*, ${IS_TAKEN_BACK} AS is_taken_back FROM movement x WHERE x.direction = s.direction AND x.id = s.id LIMIT 1) m ON true
+     LEFT JOIN LATERAL (
+       SELECT o.id, o.status, o.value_cents FROM operation o
+        WHERE o.kind = 'adjustment' AND o.detail ? 'about' AND o.detail ->> 'about' = 'movement ' || s.kind || ' ' || s.id
+        ORDER BY o.created_at DESC, o.id DESC LIMIT 1) h ON true
+     -- What was taken back is booked again where it was decided of again.
+     LEFT JOIN LATERAL (
+       SELECT m.operation_id, m.value_cents WHERE m.id IS NOT NULL AND NOT m.is_taken_back
+       UNION ALL
+       SELECT h.id, h.value_cents WHERE m.is_taken_back AND h.status NOT IN ('HELD', 'EXPLAINED')) b ON true
+     LEFT JOIN operation n ON n.order_id = s.reference
+     LEFT JOIN paid ON paid.end_to_end_id = s.end_to_end_id
+                   AND paid.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END
+     LEFT JOIN taken_back t ON t.end_to_end_id = s.end_to_end_id
+     -- By its key, which LIMIT keeps the planner from forgetting.
+     LEFT JOIN LATERAL (
+       SELECT r.value_cents FROM statement_entry r
+        WHERE t.cents IS NOT NULL AND r.direction = 'in' AND r.id = s.end_to_end_id AND r.kind = 'PAYMENT_RECEIVED'
+          AND (r.outcome IS NULL OR r.outcome = 'KEPT' AND r.operation_id IS NULL)
+          AND NOT EXISTS (SELECT FROM movement x WHERE x.direction = 'in' AND x.id = r.id)
+          AND NOT EXISTS (SELECT FROM operation x WHERE x.order_id = r.reference)
+        LIMIT 1) r ON true
+     -- Whose the payment is that was taken back: a charge's, or an adjustment's.
+     LEFT JOIN LATERAL (
+       SELECT o.id, o.facts FROM movement x JOIN operation o ON o.id = x.operation_id AND o.kind = 'cash_in'
+        WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND x.direction = 'in' AND x.id = s.end_to_end_id LIMIT 1) c ON true
+     LEFT JOIN LATERAL (
+       SELECT o.* FROM operation o
+        WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND c.id IS NULL AND o.kind = 'adjustment' AND o.detail ? 'about'
+          AND o.detail ->> 'about' = 'movement PAYMENT_RECEIVED ' || s.end_to_end_id
+        ORDER BY o.created_at DESC, o.id DESC LIMIT 1) w ON true
+     -- As much as is in suspense of it.
+     LEFT JOIN LATERAL (
+       SELECT w.id, EXISTS (SELECT FROM operation f
+                             WHERE f.kind = 'refund_in' AND f.end_to_end_id = s.end_to_end_id AND f.detail ->> 'from' = w.id::text
+                               AND f.status = 'PENDING' AND f.value_cents = s.value_cents) AS is_returned_by_us
+        WHERE w.status IN ('HELD', 'SUSPENDED')
+          AND w.value_cents - s.value_cents >= (SELECT coalesce(sum((g.value ->> 'cents')::bigint), 0)
+                                                  FROM jsonb_each(w.facts -> 'returns') g)) p ON true
+     LEFT JOIN LATERAL (
+       SELECT o.id FROM operation o
+        WHERE m.id IS NULL AND n.id IS NULL AND s.kind <> 'TARIFF' AND o.kind = 'adjustment'
+          AND o.status = CASE s.direction WHEN 'in' THEN 'CREDITED' ELSE 'DEBITED' END
+          -- What is about a line, or a difference, explains no other.
+          AND o.value_cents = s.value_cents AND NOT o.detail ? 'about'
+          AND o.created_at >= s.occurred_at - interval '${ADJUSTED_BEFORE_HOURS} hours'
+          AND NOT EXISTS (SELECT FROM statement_entry k WHERE k.outcome = 'KEPT' AND k.operation_id = o.id)
+        ORDER BY o.created_at LIMIT 1) a ON true`
+}
+
+/** Entries as the parameters of a statement. */
+export function entryParameters(entries: readonly StatementEntry[]): EntryParameters {
+  return [
+    ...keyParameters(entries),
+    entries.map(({ endToEndId }) => endToEndId),
+    entries.map(({ reference }) => reference),
+    entries.map(({ valueCents }) => String(valueCents)),
+    entries.map(({ occurredAt }) => instantParameter(occurredAt)),
+  ]
+}
+
+/** What tells them from every other, as parameters. */
+function keyParameters(keys: readonly EntryKey[]): KeyParameters {
+  return [
+    keys.map(({ direction }) => direction),
+    keys.map(({ movementId }) => movementId),
+    keys.map(({ kind }) => kind),
+  ]
+}
+
+/** The entry of a row. */
+export function openEntryOf(row: OpenRow): OpenEntry {
+  const subjectKind = SUBJECT_KINDS[row.kind]
+  return {
+    kind: row.kind,
+    direction: row.direction,
+    movementId: row.id,
+    endToEndId: row.end_to_end_id,
+    reference: row.reference,
+    valueCents: row.value_cents,
+    occurredAt: row.occurred_at,
+    seenAt: row.seen_at,
+    askedAt: row.asked_at,
+    reportedAt: row.reported_at,
+    booked:
+      row.booked_operation_id === null || row.booked_cents === null
+        ? undefined
+        : {
+            operationId: row.booked_operation_id,
+            valueCents: row.booked_cents,
+            ...(row.is_by_operator ? { isByOperator: true } : {}),
+          },
+    named:
+      row.named_id === null || row.named_kind === null
+        ? undefined
+        : { id: row.named_id, kind: row.named_kind, endToEndId: row.named_end_to_end_id },
+    paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
+    arrivedOn:
+      row.arrived_on === null || row.arrived_kind === null ? null : { id: row.arrived_on, kind: row.arrived_kind },
+    isInDoubt: row.is_in_doubt,
+    adjustmentId: row.adjustment_id,
+    heldBy: row.held_by === null || row.held_status === null ? null : { id: row.held_by, status: row.held_status },
+    isOfHeld: row.is_of_held,
+    takenBackFrom: row.taken_back_from,
+    isComeAndGone: row.came_and_went,
+  }
+}
+
+/** Lines of the statement about which operators decide. */
+export interface LineStore {
+  entry(key: EntryKey): Promise<StatementEntry | undefined>
+  /** What the case told that was closed last of those about each of these entries, by their references. */
+  decided(references: readonly string[]): Promise<Map<string, Document>>
+  /**
+   * The open cases about these entries that the statement told otherwise later, by the references of the entries: of several of an entry the
+   * newest, also one that was opened after a decision.
+   * @source rules#desk.56
+   */
+  retold(references: readonly string[]): Promise<Map<string, RetoldCase>>
+  kindOf(operationId: string): Promise<OperationKind | undefined>
+}
+
+/** An open case of an entry that the statement told otherwise later. */
+export interface RetoldCase {
+  /** Its own: after a decision it is not the entry's. */
+  readonly reference: string
+  readonly facts: Document
+}
+
+const selectDecided = statement<[references: readonly string[]], { reference: string; facts: Document }>(
+  'statement.case_decided',
+  `SELECT r.reference, c.facts
+     FROM unnest($1::text[]) AS r (reference)
+    CROSS JOIN LATERAL (
+      SELECT c.facts FROM "case" c
+       WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NOT NULL
+         AND (c.reference = r.reference OR starts_with(c.reference, r.reference || ' again '))
+       ORDER BY c.closed_at DESC LIMIT 1) c`,
+)
+
+const selectRetold = statement<[references: readonly string[]], { entry: string; reference: string; facts: Document }>(
+  'statement.case_retold',
+  `SELECT r.entry, c.reference, c.facts
+     FROM unnest($1::text[]) AS r (entry)
+    CROSS JOIN LATERAL (
+      SELECT c.reference, c.facts FROM "case" c
+       WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NULL AND c.facts ? 'before'
+         AND (c.reference = r.entry OR starts_with(c.reference, r.entry || ' again '))
+       ORDER BY c.opened_at DESC, c.id DESC LIMIT 1) c`,
+)
+
+const selectEntry = statement<
+  [direction: string, id: string, kind: string],
+  { end_to_end_id: string; reference: string; value_cents: bigint; occurred_at: number }
+>(
+  'statement.case_entry',
+  `SELECT end_to_end_id, reference, value_cents, occurred_at FROM statement_entry
+    WHERE direction = $1 AND id = $2 AND kind = $3`,
+)
+
+const selectKind = statement<[id: string], { kind: OperationKind }>(
+  'statement.case_kind',
+  'SELECT kind FROM operation WHERE id = $1',
+)
+
+/** Makes the store of a database. */
+export function createLineStore(database: Database): LineStore {
+  return {
+    entry: async ({ direction, movementId, kind }) => {
+      const [row] = await database.rows(selectEntry, [direction, movementId, kind])
+      if (!row) return undefined
+      const { end_to_end_id: endToEndId, reference, value_cents: valueCents, occurred_at: occurredAt } = row
+      return { kind, direction, movementId, endToEndId, reference, valueCents, occurredAt }
+    },
+    decided: async (references) => {
+      const rows = references.length === 0 ? [] : await database.rows(selectDecided, [references])
+      return new Map(rows.map(({ reference, facts }) => [reference, facts]))
+    },
+    retold: async (references) => {
+      const rows = references.length === 0 ? [] : await database.rows(selectRetold, [references])
+      return new Map(rows.map(({ entry, ...open }) => [entry, open]))
+    },
+    kindOf: async (id) => (await database.rows(selectKind, [id]))[0]?.kind,
+  }
+}
+
+/**
+ * What decisions ask of the statement. A line is handed over as something that the bank said; the next reading finds it booked.
+ * @source rules#desk.53
+ */
+export function createStatementLines(store: Pick<LineStore, 'entry' | 'kindOf'>, receivers: Receivers): StatementLines {
+  return {
+    accepts: async (kind, operationId) =>
+      isEntryKind(kind) && (await store.kindOf(operationId)) === SUBJECT_KINDS[kind],
+    command: async ({ kind, ...key }, operationId) => {
+      const entry = isEntryKind(kind) ? await store.entry({ kind, ...key }) : undefined
+      return entry && receivers[entry.kind].command(operationId, entry)
+    },
+  }
+}
+
+function isEntryKind(kind: string): kind is StatementEntry['kind'] {
+  return kind !== 'TARIFF' && Object.hasOwn(SUBJECT_KINDS, kind)
+}

@@ -1,0 +1,209 @@
+import {
+  type EndpointInput,
+  type EntryOperation,
+  type endpoints,
+  type getLedgerEntry,
+  limits,
+  Refusal,
+} from '@pixgate/spec'
+import type { Static } from 'typebox'
+import { sha256 } from '../platform/crypto.ts'
+import { type Database, instantParameter, statement } from '../platform/db/database.ts'
+import type { Handlers } from '../platform/http/handler.ts'
+import { daysOf } from '../platform/http/page.ts'
+import { invalidField } from '../platform/http/request.ts'
+import { isUuid, uuidText } from '../platform/ids.ts'
+
+/**
+ * An entry's public id is derived from its place in the account's history and stored nowhere: a UUIDv8 whose last 62
+ * bits are the version and whose other bits are a fingerprint of account and version, so that ids cannot be made up.
+ * @source rules#ledger.get
+ */
+export function entryId(accountId: string, version: bigint): string {
+  const bytes = sha256(`${accountId} ${version}`).subarray(0, 16)
+  bytes.writeBigUInt64BE(version, 8)
+  return uuidText(bytes, 8)
+}
+
+/** The version that an entry's id stands for, or `undefined` where no entry of this account has such an id. */
+export function entryVersion(accountId: string, id: string): bigint | undefined {
+  if (!isUuid(id)) return undefined
+  const version = BigInt(`0x${id.slice(19).replace('-', '')}`) & VERSION_BITS
+  return entryId(accountId, version) === id.toLowerCase() ? version : undefined
+}
+
+const VERSION_BITS = (1n << 62n) - 1n
+
+/** All SQL of the ledger as the merchant reads it; only the engine writes entries. */
+export interface LedgerStore {
+  /** The public id of the available account. */
+  accountId(): Promise<string>
+  get(version: bigint): Promise<LedgerRow | undefined>
+  /** Entries older than `before`, newest first. */
+  list(filter: LedgerFilter): Promise<LedgerRow[]>
+}
+
+/** Which entries to list. `null`: any. */
+export interface LedgerFilter {
+  /** Exclusive. */
+  readonly before: bigint | null
+  readonly type: 'CREDIT' | 'DEBIT' | null
+  readonly operation: EntryOperation | null
+  readonly referenceId: string | null
+  /** Epoch milliseconds, inclusive. */
+  readonly from: number | null
+  /** Epoch milliseconds, exclusive. */
+  readonly to: number | null
+  readonly limit: number
+}
+
+/** An entry of the available account. */
+export interface LedgerRow {
+  readonly version: bigint
+  readonly amount_cents: bigint
+  readonly balance_after_cents: bigint
+  readonly operation: EntryOperation
+  readonly reference_id: string
+  readonly at: number
+  readonly currency: 'BRL'
+  readonly external_id: string | null
+  readonly transaction_id: string | null
+  readonly end_to_end_id: string | null
+  readonly description: string | null
+}
+
+const selectAccount = statement<[], { public_id: string }>(
+  'ledger.account',
+  `SELECT public_id FROM account WHERE code = 'available'`,
+)
+
+const selectEntry = statement<[version: string], LedgerRow>(
+  'ledger.get',
+  'SELECT * FROM ledger_entry WHERE version = $1',
+)
+
+const selectEntries = statement<
+  [
+    before: string | null,
+    type: string | null,
+    operation: string | null,
+    referenceId: string | null,
+    from: string | null,
+    to: string | null,
+    limit: number,
+  ],
+  LedgerRow
+>(
+  'ledger.list',
+  `SELECT * FROM ledger_entry
+    WHERE ($1::bigint IS NULL OR version < $1)
+      AND ($2::text IS NULL OR (amount_cents > 0) = ($2 = 'CREDIT'))
+      AND ($3::text IS NULL OR operation = $3)
+      AND ($4::uuid IS NULL OR reference_id = $4)
+      AND ($5::timestamptz IS NULL OR at >= $5)
+      AND ($6::timestamptz IS NULL OR at < $6)
+    ORDER BY version DESC LIMIT $7`,
+)
+
+/** Makes the store of a database. */
+export function createLedgerStore(database: Database): LedgerStore {
+  return {
+    accountId: async () => {
+      const [account] = await database.rows(selectAccount, [])
+      if (!account) throw new Error('the available account is missing')
+      return account.public_id
+    },
+    get: async (version) => (await database.rows(selectEntry, [String(version)]))[0],
+    list: ({ before, type, operation, referenceId, from, to, limit }) =>
+      database.rows(selectEntries, [
+        before === null ? null : String(before),
+        type,
+        operation,
+        referenceId,
+        from === null ? null : instantParameter(from),
+        to === null ? null : instantParameter(to),
+        limit,
+      ]),
+  }
+}
+
+type LedgerEntry = Static<(typeof getLedgerEntry)['responses'][200]['schema']>
+
+/** An entry as the merchant reads it. @source rules#ledger.entries */
+function entryView(row: LedgerRow, accountId: string): LedgerEntry {
+  const isCredit = row.amount_cents > 0n
+  return {
+    id: entryId(accountId, row.version),
+    type: isCredit ? 'CREDIT' : 'DEBIT',
+    operation: row.operation,
+    amountCents: Number(isCredit ? row.amount_cents : -row.amount_cents),
+    balanceAfterCents: Number(row.balance_after_cents),
+    currency: row.currency,
+    referenceId: row.reference_id,
+    externalId: row.external_id,
+    transactionId: row.transaction_id,
+    endToEndId: row.end_to_end_id,
+    description: row.description,
+    createdAt: new Date(row.at).toISOString(),
+  }
+}
+
+/** The place after an entry, as a client sends it back. @source rules#ledger.list */
+function cursorAfter(row: LedgerRow): string {
+  return Buffer.from(`${CURSOR_PREFIX}${row.version}`).toString('base64url')
+}
+
+/** The version in a cursor, or `undefined` where it is none of ours. */
+function cursorVersion(cursor: string): bigint | undefined {
+  const digits = CURSOR.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1]
+  return digits === undefined ? undefined : BigInt(digits)
+}
+
+const CURSOR_PREFIX = 'v1:'
+const CURSOR = /^v1:(\d{1,18})$/
+
+/** The endpoints of the ledger. */
+export type LedgerHandlers = Handlers<Pick<typeof endpoints, 'getLedgerEntry' | 'listLedgerEntries'>>
+
+/** Makes the handlers. */
+export function createLedgerHandlers(store: LedgerStore, accountId: string): LedgerHandlers {
+  return {
+    getLedgerEntry: async ({ params }) => {
+      const version = entryVersion(accountId, params.id)
+      const row = version === undefined ? undefined : await store.get(version)
+      if (!row) throw new Refusal('not_found')
+      return { status: 200, body: entryView(row, accountId) }
+    },
+    listLedgerEntries: async ({ query }) => {
+      const limit = query.limit ?? limits.pageLimitDefault
+      // One more than asked for tells whether there are more.
+      const rows = await store.list({ ...filterOf(query), limit: limit + 1 })
+      const page = rows.slice(0, limit)
+      const last = page.at(-1)
+      const hasMore = rows.length > limit
+      const body = {
+        data: page.map((row) => entryView(row, accountId)),
+        pagination: { limit, hasMore, nextCursor: hasMore && last ? cursorAfter(last) : null },
+      }
+      return { status: 200, body }
+    },
+  }
+}
+
+/**
+ * @throws validation_error (400) a cursor that is none of ours, or days in the wrong order
+ * @source rules#ledger.list
+ */
+function filterOf(query: EndpointInput<typeof endpoints.listLedgerEntries>['query']): Omit<LedgerFilter, 'limit'> {
+  const before = query.cursor === undefined ? null : cursorVersion(query.cursor)
+  if (before === undefined) throw invalidField('cursor', 'invalid', 'cursor must be nextCursor of a page before')
+  const { from = null, to = null } = daysOf(query.start_date, query.end_date)
+  return {
+    before,
+    type: query.type ?? null,
+    operation: query.operation ?? null,
+    referenceId: query.reference_id ?? null,
+    from,
+    to,
+  }
+}
