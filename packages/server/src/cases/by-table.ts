@@ -181,23 +181,36 @@ export function exceedsSuspense(cents: bigint): Refusal {
 }
 
 /**
- * What a decision needs must be named.
+ * What a decision needs must be named; an operation or an amount that it does not take must not: part of what it is about would be
+ * decided for a smaller amount, or left behind.
  * @throws validation_error (400)
+ * @source rules#desk.35
  */
 export function assertNamed(order: CaseOrder, needs: readonly EvidenceField[]): void {
   const missing = needs.filter((field) => namedIn(order, field) === undefined)
-  if (missing.length === 0) return
+  const surplus = INSTRUCTIONS.filter((field) => order[field] !== undefined && !needs.includes(field))
+  if (missing.length + surplus.length === 0) return
   throw new Refusal('validation_error', {
-    fields: missing.map((field) => ({
-      field: field === 'operationId' || field === 'amountCents' ? field : `evidence.${field}`,
-      code: 'required',
-      message: `${field} is required for this decision`,
-    })),
+    fields: [
+      ...missing.map((field) => ({
+        field: isInstruction(field) ? field : `evidence.${field}`,
+        code: 'required',
+        message: `${field} is required for this decision`,
+      })),
+      ...surplus.map((field) => ({ field, code: 'unknown_field', message: `this decision takes no ${field}` })),
+    ],
   })
 }
 
+/** What an order says of what is to be done; the rest that it names is proof. */
+const INSTRUCTIONS = ['operationId', 'amountCents'] as const
+
+function isInstruction(field: EvidenceField): field is (typeof INSTRUCTIONS)[number] {
+  return INSTRUCTIONS.some((instruction) => instruction === field)
+}
+
 function namedIn(order: CaseOrder, field: EvidenceField): string | bigint | undefined {
-  return field === 'operationId' || field === 'amountCents' ? order[field] : order.evidence[field]
+  return isInstruction(field) ? order[field] : order.evidence[field]
 }
 
 /**

@@ -496,6 +496,8 @@ export async function refuse(needs: CaseNeeds, request: ProposalRequest): Promis
   const isKept = await refusableTransaction(database, async (queries) => {
     refuseLapsed(live)
     await holdOperator(queries, operator)
+    // The case first, then its step, as an approval does.
+    await holdCase(queries, stored.id)
     const at = clock.now()
     const { caseVersion, amountCents } = proposal
     const isFirst = await insertStep(queries, {

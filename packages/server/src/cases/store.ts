@@ -247,7 +247,8 @@ const STEP = `SELECT id, case_id AS "caseId", step, proposal_id AS "proposalId",
 
 const selectSteps = statement<[caseId: string], StoredStep>(
   'cases.steps',
-  `SELECT * FROM (${STEP} WHERE case_id = $1 ORDER BY at DESC, id DESC LIMIT 500) s ORDER BY at, id`,
+  // Notes are many and anybody's: they hide no proposal.
+  `SELECT * FROM (${STEP} WHERE case_id = $1 ORDER BY step = 'noted', at DESC, id DESC LIMIT 500) s ORDER BY at, id`,
 )
 
 /** What operators have said of a case last, in its order. */

@@ -23,7 +23,7 @@ import { adjustmentOf } from '../operations/adjustment.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { type Queries, statement } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
-import { notDecidable } from './by-table.ts'
+import { assertNamed, notDecidable } from './by-table.ts'
 import type { CaseOption, CaseOrder, HandedOver, LineKey, Prepared, StatementLines, StoredCase } from './case.ts'
 
 /**
@@ -68,8 +68,10 @@ export interface EventSubject extends EventKey {
 export interface DifferenceSubject {
   readonly is: 'difference'
   readonly cents: bigint
-  /** The charge whose credit the bank does not have. */
-  readonly chargeId?: string
+  /** The charge that the merchant was credited by, with the payment that the bank does not have. */
+  readonly credit?: { readonly chargeId: string; readonly endToEndId: string }
+  /** Of a movement that the bank does not have: the merchant has, or bore, none of it or not all, so that nothing is given back. */
+  readonly isOthers?: boolean
 }
 
 /** What a case is about. `request`: the adjustment that is asked for, negative: out. */
@@ -108,7 +110,12 @@ export interface ChargeReversals {
   /** What takes back the credit of a charge. */
   reversal(
     id: string,
-    order: { readonly caseId: string; readonly operator: string; readonly reason: string },
+    order: {
+      readonly endToEndId: string
+      readonly caseId: string
+      readonly operator: string
+      readonly reason: string
+    },
   ): Command<unknown>
 }
 
@@ -222,21 +229,28 @@ async function lineOf(queries: Queries, kind: string, movementId: string): Promi
 
 /** A movement of the books. */
 interface KnownMovement {
+  readonly id: string
   readonly direction: 'in' | 'out'
   readonly valueCents: bigint
   /** The statement has it after all. */
   readonly isInStatement: boolean
-  /** The charge on which it is booked; `null`: it is no charge's. */
+  /** The charge that it is booked on; `null`: it is no charge's. */
   readonly chargeId: string | null
+  /** The whole of it was credited to the merchant, or taken from them: nothing of it is in suspense or written off. */
+  readonly isMerchants: boolean
 }
 
 const selectMovement = statement<[direction: string, id: string], KnownMovement>(
   'cases.movement',
-  `SELECT m.direction, m.value_cents AS "valueCents",
+  `SELECT m.direction, m.id, m.value_cents AS "valueCents",
           EXISTS (SELECT FROM statement_entry s
                    WHERE s.direction = m.direction AND s.id = m.id AND s.kind <> 'TARIFF'
                      AND s.outcome IS DISTINCT FROM 'KEPT') AS "isInStatement",
-          (SELECT o.id FROM operation o WHERE o.id = m.operation_id AND o.kind = 'cash_in') AS "chargeId"
+          (SELECT o.id FROM operation o WHERE o.id = m.operation_id AND o.kind = 'cash_in') AS "chargeId",
+          (SELECT coalesce(sum(n.amount_cents), 0) = CASE m.direction WHEN 'in' THEN m.value_cents ELSE -m.value_cents END
+             FROM entry n JOIN account a ON a.id = n.account_id
+            WHERE n.operation_id = m.operation_id AND n.reference = m.id
+              AND a.code IN ('available', 'reserved', 'receivable', 'fees')) AS "isMerchants"
      FROM movement m WHERE m.direction = $1 AND m.id = $2`,
 )
 
@@ -246,10 +260,11 @@ async function movementOf(queries: Queries, direction: string, id: string): Prom
 
 /** What the bank has more than the books have of a movement that only these have. */
 function lacking(movement: KnownMovement | undefined, booked: readonly Booked[]): DifferenceSubject {
-  const { direction, valueCents, isInStatement = true, chargeId } = movement ?? {}
+  const { id, direction, valueCents, isInStatement = true, chargeId, isMerchants = true } = movement ?? {}
   const value = isInStatement ? 0n : (valueCents ?? 0n)
   const cents = (direction === 'in' ? -value : value) - correctedCents(booked)
-  return { is: 'difference', cents, ...(chargeId && cents < 0n && { chargeId }) }
+  const credit = id && chargeId && cents < 0n && { credit: { chargeId, endToEndId: id } }
+  return { is: 'difference', cents, ...credit, ...(!isMerchants && { isOthers: true }) }
 }
 
 /**
@@ -300,6 +315,8 @@ function isPossible({ subject }: ReadCase, decision: CaseDecision): boolean {
     case 'line':
       return subject.bookedOn === null
     case 'difference':
+      if (subject.isOthers && decision !== 'write_off') return false
+      return subject.cents !== 0n && isOfSign(decision, subject.cents)
     case 'request':
       return subject.cents !== 0n && isOfSign(decision, subject.cents)
     case 'nothing':
@@ -367,7 +384,9 @@ export async function prepareWithoutOperation(
   order: CaseOrder,
 ): Promise<Prepared> {
   const { decision } = order
-  if (!optionsOf(read).some((option) => option.decision === decision)) throw notDecidable({ decision }, read)
+  const option = optionsOf(read).find((one) => one.decision === decision)
+  if (!option) throw notDecidable({ decision }, read)
+  assertNamed(order, option.needs)
   const attributedTo = decision === 'book' ? await namedOperation(needs, read, order) : null
   const handed = reversal(needs, read, order) ?? (await handedLine(needs, read, attributedTo))
   const deciding = { read, order, attributedTo, handed, id: needs.ids.uuid() }
@@ -419,8 +438,9 @@ function reversal(
   { subject, id: caseId }: ReadCase,
   { decision, operator, reason }: CaseOrder,
 ): HandedOver | undefined {
-  if (decision !== 'reverse' || subject.is !== 'difference' || subject.chargeId === undefined) return undefined
-  const { decide: reverse, ...looks } = charges.reversal(subject.chargeId, { caseId, operator, reason })
+  if (decision !== 'reverse' || subject.is !== 'difference' || subject.credit === undefined) return undefined
+  const { chargeId, endToEndId } = subject.credit
+  const { decide: reverse, ...looks } = charges.reversal(chargeId, { endToEndId, caseId, operator, reason })
   return { ...looks, decide: (state, now) => ({ ...reverse(state, now), outcome: { result: 'APPLIED' } }) }
 }
 

@@ -216,6 +216,8 @@ export function endOfDoubt(cashIn: CashIn, closed: readonly string[], nowMs: num
 
 /** What takes a credit back. */
 export interface ReversalOrder {
+  /** The payment that the bank does not have. */
+  readonly endToEndId: string
   readonly caseId: string
   readonly operator: string
   readonly reason: string
@@ -228,6 +230,8 @@ export interface ReversalOrder {
  */
 export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: State, nowMs: number): Decision<CashIn> {
   const { endToEndId } = cashIn
+  // Another payment of it is the merchant's by now.
+  if (endToEndId !== order.endToEndId) throw new Refusal('case_changed')
   const cents = paidCents(cashIn)
   const f = min(cashIn.feeCents, cents)
   const isPart = isPartGone(cashIn)

@@ -10,6 +10,7 @@ import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 import { desk } from './fixture.ts'
 
 const RETURN_ID = 'D9999900120261123135000000000001'
+const NOBODY = '0198c0de-7a11-7000-8000-000000000404'
 const KEY = { 'idempotency-key': 'decided-once' }
 
 test('[desk.35] a case is decided over HTTP, and what was decided is booked at once', async (t) => {
@@ -78,6 +79,9 @@ test('[desk.35] only what the table has is decided, with what it needs, and a dr
     ['book', {}, 400, 'validation_error'],
     ['book', { operationId: '' }, 400, 'validation_error'],
     ['write_off', { reason: 'no' }, 400, 'validation_error'],
+    ['write_off', { amountCents: 1 }, 400, 'validation_error'],
+    ['write_off', { operationId: NOBODY }, 400, 'validation_error'],
+    ['book', { operationId: NOBODY, amountCents: 1 }, 400, 'validation_error'],
     ['write_off', { reason: 'x'.repeat(501) }, 400, 'validation_error'],
     ['nothing', {}, 400, 'validation_error'],
   ] as const) {

@@ -701,7 +701,12 @@ test('[desk.10] no kind of case of a charge is without a way out', () => {
   )
 })
 
-const REVERSAL = { caseId: 'case of line_missing', operator: 'Ana', reason: 'the bank does not have it' }
+const REVERSAL = {
+  endToEndId: 'E1',
+  caseId: 'case of line_missing',
+  operator: 'Ana',
+  reason: 'the bank does not have it',
+}
 
 for (const [availableCents, taken] of [
   [200_00n, 'available -9900 FORCED_DEBIT, fees -100, settlement 10000'],
@@ -731,8 +736,15 @@ test('[cash-in.desk.16] a credit is not taken back while a refund of it is under
   for (const [status, facts] of cases) {
     const known = cashInAs(status)
     const charge = { ...known, facts: { ...known.facts, ...facts } }
-    assert.throws(() => decideReversal(charge, REVERSAL, seeing({ availableCents: 200_00n }), NOW), {
+    const order = { ...REVERSAL, endToEndId: charge.endToEndId ?? '' }
+    assert.throws(() => decideReversal(charge, order, seeing({ availableCents: 200_00n }), NOW), {
       code: 'not_possible_in_state',
     })
   }
+})
+
+test('[cash-in.desk.16] a missing payment takes back no other one', () => {
+  const order = { ...REVERSAL, endToEndId: 'E2' }
+  const decide = () => decideReversal(cashInAs('PAID'), order, seeing({ availableCents: 200_00n }), NOW)
+  assert.throws(decide, { code: 'case_changed' })
 })

@@ -51,6 +51,13 @@ function decisionsOf(kind: CaseWithoutOperation, subject: CaseSubject): CaseDeci
   return optionsOf(read).map(({ decision }) => decision)
 }
 
+test('[desk.54] what the merchant has not, or not whole, is neither taken back from them nor given back', () => {
+  for (const cents of [-1n, 1n]) {
+    const subject = { is: 'difference', cents, isOthers: true } as const
+    assert.deepEqual(decisionsOf('line_missing', subject), ['write_off'])
+  }
+})
+
 for (const [kind, subjects] of Object.entries(SUBJECTS) as [CaseWithoutOperation, readonly CaseSubject[]][]) {
   test(`[desk.50] ${kind} has a way out while anything of it is to be decided`, () => {
     const seen = new Set<string>()
