@@ -345,3 +345,24 @@ test('[restored.4] [cash-in.desk.3] near a restore nothing in suspense is return
   assert.deepEqual(codeOf(again), [409, 'not_possible_in_state'])
   assert.deepEqual(await sentBack(before), [50_00])
 })
+
+for (const isTried of [false, true]) {
+  test(`[refund-in.states.12] [refund-in.states.6] a refund that the bank made impossible by giving the money back itself ends: ${isTried ? 'tried in vain' : 'never tried'} before`, async (t) => {
+    const { pix, id, decide, refunds, pass } = await suspended(t, { payments: [150_00] })
+    if (isTried) await pix.behave({ refundIn: 'timeout' })
+    assert.equal((await decide('return_to_payer', 30_00)).status, 200)
+    if (isTried) await pix.later(1_000)
+    else await turn(pix, false)
+    await pix.bankAction(`charges/${id}/return`, { valueCents: 140_00, nature: 'MED_FRAUDE' })
+    await pass(10)
+    await pix.behave({ refundIn: 'auto' })
+    if (!isTried) await turn(pix, true)
+    for (let hour = 0; hour < 30; hour++) await pix.later(3_600_000)
+    const [{ status }] = await refunds()
+    assert.equal(status, 'FAILED')
+    isOk(await decide('write_off'))
+    assert.deepEqual(await balances(pix.database), { settlement: -10_00n, losses: 10_00n })
+    assert.deepEqual(await sentBack(pix), [])
+    await pix.assertBooksAgree()
+  })
+}
