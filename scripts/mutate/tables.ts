@@ -7,9 +7,12 @@ import { type Mutant, mutantsOf } from './mutants.ts'
 
 /** The tables with the tests that must notice. The slow ones come last. */
 const SUBJECTS: readonly { readonly machine: Machine; readonly tests: readonly string[] }[] = [
-  { machine: cashOut, tests: ['cash-out/rules.test.ts', 'cash-out/desk.test.ts'] },
-  { machine: cashIn, tests: ['cash-in/rules.test.ts', 'cash-in/desk.test.ts'] },
-  { machine: refundIn, tests: ['refund-in/rules.test.ts', 'refund-in/desk.test.ts', 'refund-in/to-payer.test.ts'] },
+  { machine: cashOut, tests: ['cash-out/rules.test.ts', 'cash-out/decide-case.test.ts'] },
+  { machine: cashIn, tests: ['cash-in/rules.test.ts', 'cash-in/decide-case.test.ts'] },
+  {
+    machine: refundIn,
+    tests: ['refund-in/rules.test.ts', 'refund-in/decide-case.test.ts', 'refund-in/to-payer.test.ts'],
+  },
 ]
 
 /** What came of a run. */

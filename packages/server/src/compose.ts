@@ -531,7 +531,7 @@ function operatorHandlersOf(base: Base, modules: Modules) {
       refund_in: refundInDecider,
       adjustment: modules.refunds.heldDecider(statements.lines),
     },
-    approvalFromCents: base.config.deskApprovalFromCents,
+    approvalFromCents: base.config.caseApprovalFromCents,
     dryRun: createDryRun(shared),
   }
   return {
@@ -646,9 +646,9 @@ async function close({ databases, logger }: Base, modules: Modules): Promise<voi
 
 /** What bounds the money that leaves. */
 function limitsOf(config: Config) {
-  const { limits, approvalFromCents, deskApprovalFromCents, maxValueCents, credits } = config
+  const { limits, approvalFromCents, caseApprovalFromCents, maxValueCents, credits } = config
   const { caps, newRecipientMs } = limits
-  const named = { ...caps, newRecipientMs, approvalFromCents, deskApprovalFromCents, maxValueCents, ...credits }
+  const named = { ...caps, newRecipientMs, approvalFromCents, caseApprovalFromCents, maxValueCents, ...credits }
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, value === null ? null : String(value)]))
 }
 

@@ -314,7 +314,7 @@ export interface Config {
   /** From which amount on operators must approve a payout; `null`: none. */
   readonly approvalFromCents: bigint | null
   /** From which amount on it takes two people to decide a case. */
-  readonly deskApprovalFromCents: number
+  readonly caseApprovalFromCents: number
   readonly maxValueCents: bigint
   /** From when on the bank is queried before a payment that an event tells is booked. */
   readonly credits: { readonly verifyFromCents: bigint }
@@ -497,7 +497,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     },
     limits: limitsOf(values),
     approvalFromCents: capOf(values.PIXGATE_APPROVAL_FROM_CENTS),
-    deskApprovalFromCents: values.PIXGATE_DESK_APPROVAL_FROM_CENTS,
+    caseApprovalFromCents: values.PIXGATE_DESK_APPROVAL_FROM_CENTS,
     maxValueCents: BigInt(values.PIXGATE_MAX_VALUE_CENTS),
     credits: { verifyFromCents: BigInt(values.PIXGATE_VERIFY_CREDITS_FROM_CENTS) },
     isBankAccountShared: values.PIXGATE_BANK_ACCOUNT_SHARED,

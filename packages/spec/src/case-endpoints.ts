@@ -69,7 +69,7 @@ const atOrAfter = (description: string) =>
 const amount = (description: string) =>
   Type.Optional({ ...int64({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }), examples: [100000] })
 
-/** @source rules#desk.30, rules#desk.31 */
+/** @source rules#cases.30, rules#cases.31 */
 export const listCases = endpoint({
   id: 'listCases',
   method: 'GET',
@@ -303,7 +303,7 @@ const caseWhole = Type.Object(
 
 const CASE_PARAMS = Type.Object({ id: idText('case', CASE_ID) })
 
-/** @source rules#desk.32, rules#desk.33, rules#desk.34 */
+/** @source rules#cases.32, rules#cases.33, rules#cases.34 */
 export const getCase = endpoint({
   id: 'getCase',
   method: 'GET',
@@ -337,7 +337,7 @@ const REASON_MIN = 3
 
 const reason = Type.String({
   minLength: REASON_MIN,
-  maxLength: limits.deskReasonMaxLength,
+  maxLength: limits.caseReasonMaxLength,
   pattern: FREE_TEXT,
   description: 'Why, for whoever reads the audit trail',
 })
@@ -352,7 +352,7 @@ const evidence = optional(
       ),
       returnId: optionalText(limits.bankIdMaxLength, 'The return id, as the bank has it', RETURN_ID),
       reference: optionalText(limits.bankIdMaxLength, 'Where the bank says it: a ticket, a statement, a letter'),
-      note: optionalText(limits.deskReasonMaxLength, 'What the bank says'),
+      note: optionalText(limits.caseReasonMaxLength, 'What the bank says'),
     },
     {
       title: 'CaseEvidence',
@@ -410,7 +410,7 @@ const PROPOSED = {
   whySecondPerson: 'its amount is at least R$ 1.000,00',
 } as const
 
-/** @source rules#desk.35, rules#desk.36, rules#desk.37, rules#desk.39 */
+/** @source rules#cases.35, rules#cases.36, rules#cases.37, rules#cases.39 */
 export const decideCase = endpoint({
   id: 'decideCase',
   method: 'POST',
@@ -472,7 +472,7 @@ const PROPOSAL_PARAMS = Type.Object({
   proposalId: idText('proposal', PROPOSAL_ID),
 })
 
-/** @source rules#desk.40, rules#desk.41, rules#desk.42, rules#desk.43 */
+/** @source rules#cases.40, rules#cases.41, rules#cases.42, rules#cases.43 */
 export const decideCaseProposal = endpoint({
   id: 'decideCaseProposal',
   method: 'PUT',
@@ -499,7 +499,7 @@ export const decideCaseProposal = endpoint({
   errors: ['not_found', 'approver_not_independent', 'proposal_void', 'not_possible_in_state', 'insufficient_balance'],
 })
 
-/** @source rules#desk.62 */
+/** @source rules#cases.62 */
 export const noteCase = endpoint({
   id: 'noteCase',
   method: 'POST',
@@ -515,7 +515,7 @@ export const noteCase = endpoint({
     {
       text: Type.String({
         minLength: 1,
-        maxLength: limits.deskReasonMaxLength,
+        maxLength: limits.caseReasonMaxLength,
         pattern: FREE_TEXT,
         description: 'For whoever reads the case next',
       }),

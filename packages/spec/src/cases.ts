@@ -3,7 +3,7 @@
 /**
  * What an operator may decide about a case. Each is a trigger of the machines; a line that `decides` a kind of case says
  * what the decision does.
- * @source rules#desk.1, rules#desk.10
+ * @source rules#cases.1, rules#cases.10
  */
 export const decisionTriggers = {
   accept: 'operator.accepted',
@@ -77,7 +77,7 @@ const BOOK = 'Hand the movement over to the operation that you name, which books
 
 /**
  * The kinds of case.
- * @source rules#desk.50
+ * @source rules#cases.50
  */
 export const caseKinds = {
   payment_in_suspense: {

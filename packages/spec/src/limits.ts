@@ -11,7 +11,7 @@ export const limits = {
   descriptionMaxLength: 140,
   reasonMaxLength: 140,
   /** Of a reason for a decision about a case, and of what the bank says. */
-  deskReasonMaxLength: 500,
+  caseReasonMaxLength: 500,
   /** Of an id or a reference that an operator has from the bank. */
   bankIdMaxLength: 128,
   nameMaxLength: 200,

@@ -297,9 +297,9 @@ export const VISIBLE_ASCII = '^[!-~]+$'
 
 /**
  * An end-to-end id as the Central Bank writes it, or nothing: since API Pix 2.9.0 an ISPB may have capitals, as a CNPJ may.
- * @source rules#desk.17
+ * @source rules#cases.17
  */
 export const END_TO_END_ID = '^(?:E[0-9A-Z]{8}[0-9]{12}[0-9A-Za-z]{11})?$'
 
-/** A return id likewise. @source rules#desk.17 */
+/** A return id likewise. @source rules#cases.17 */
 export const RETURN_ID = '^(?:D[0-9A-Z]{8}[0-9]{12}[0-9A-Za-z]{11})?$'

@@ -36,7 +36,7 @@ for (const { row, title } of rowsOf(cashIn)) {
   })
 }
 
-test('[cash-in.paid.5] [cash-in.desk.16] a paid charge is taken back by an operator alone', () => {
+test('[cash-in.paid.5] [cash-in.cases.16] a paid charge is taken back by an operator alone', () => {
   const left = cashIn.rows.filter(({ from, on }) => from === 'PAID' && on !== 'operator.reversed').map(({ to }) => to)
   assert.deepEqual(new Set(left), new Set(['PAID', 'RECONCILIATION_REQUIRED']))
 })

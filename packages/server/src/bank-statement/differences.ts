@@ -279,7 +279,7 @@ function withOwnAdjustments(entries: readonly OpenEntry[], explaining: Set<strin
 /**
  * Dangerous where our books have more than the bank: money that it does not know, or of which more left.
  * @param retold the case that the statement told otherwise later: the entry is kept as it was told first
- * @source rules#desk.56
+ * @source rules#cases.56
  */
 function otherwiseBooked(entry: OpenEntry, reason: string, retold: RetoldCase | undefined): Difference {
   const { direction, valueCents, booked } = entry
@@ -304,7 +304,7 @@ function missing(gap: Gap): Difference {
  * What was told again as it was decided of is no difference any more; told otherwise than that it is another one. A case that is open
  * shows what was told last, also where that leaves no difference: what it showed before would be booked.
  * @param told `open`: the open case of it; `decided`: by the last one that was closed
- * @source rules#desk.56
+ * @source rules#cases.56
  */
 function retoldDifference(
   { entry, before }: Retold,

@@ -293,7 +293,7 @@ export interface LineStore {
   /**
    * The open cases about these entries that the statement told otherwise later, by the references of the entries: of several of an entry the
    * newest, also one that was opened after a decision.
-   * @source rules#desk.56
+   * @source rules#cases.56
    */
   retold(references: readonly string[]): Promise<Map<string, RetoldCase>>
   kindOf(operationId: string): Promise<OperationKind | undefined>
@@ -365,7 +365,7 @@ export function createLineStore(database: Database): LineStore {
 
 /**
  * What decisions ask of the statement. A line is handed over as something that the bank said; the next reading finds it booked.
- * @source rules#desk.53
+ * @source rules#cases.53
  */
 export function createStatementLines(store: Pick<LineStore, 'entry' | 'kindOf'>, receivers: Receivers): StatementLines {
   return {

@@ -118,7 +118,7 @@ function answerOf({ answer, isReplayed }: Answered) {
 /**
  * The closed cases are listed by when they were closed: one that was opened again has no place among them.
  * @throws validation_error (400)
- * @source rules#desk.31
+ * @source rules#cases.31
  */
 async function assertClosed({ database }: CaseNeeds, cursor: string | undefined): Promise<void> {
   const last = cursor === undefined ? undefined : await readStoredCase(database, cursor)

@@ -19,7 +19,7 @@ export type Ordered = Pick<CaseOrder, 'decision' | 'reason' | 'evidence' | 'oper
  * @param amountCents `null`: unknown
  * @param fromCents from which amount on; 0: every decision
  * @param isShort less is accepted than the charge asks for
- * @source rules#desk.39, rules#desk.47
+ * @source rules#cases.39, rules#cases.47
  */
 export function whySecondPerson(
   decision: CaseDecision | null,
@@ -36,7 +36,7 @@ export function whySecondPerson(
 /**
  * Who orders is an operator still; the administrative token names nobody who could be deactivated.
  * @throws unauthorized (401)
- * @source rules#desk.45
+ * @source rules#cases.45
  */
 export function assertOperates({ actor, actorName }: Operator, people: readonly Person[]): void {
   if (actorName !== undefined && !people.some(({ id, isActive }) => id === actor && isActive)) {
@@ -44,7 +44,7 @@ export function assertOperates({ actor, actorName }: Operator, people: readonly 
   }
 }
 
-/** A proposal has a named proposer. @throws insufficient_role (403) @source rules#desk.40 */
+/** A proposal has a named proposer. @throws insufficient_role (403) @source rules#cases.40 */
 export function assertNamedOperator({ actorName }: Operator): void {
   const message =
     'a decision that takes a second person is proposed by an operator with a name: the administrative token names nobody'
@@ -55,7 +55,7 @@ export function assertNamedOperator({ actorName }: Operator): void {
  * A second person approves it, who is known by name, and whom neither its proposer made nor somebody whom these made. Whoever
  * made both of them has seen the tokens of both.
  * @throws insufficient_role · approver_not_independent (403)
- * @source rules#desk.41
+ * @source rules#cases.41
  */
 export function assertMayApprove(
   { actor }: Operator,
@@ -76,7 +76,7 @@ export interface Standing {
   readonly people: readonly Person[]
 }
 
-/** Why a proposal that nobody has ended cannot be approved any more; `null`: it can. @source rules#desk.42 */
+/** Why a proposal that nobody has ended cannot be approved any more; `null`: it can. @source rules#cases.42 */
 export function whyVoid(
   { caseVersion, operatorId }: Pick<StoredStep, 'caseVersion' | 'operatorId'>,
   { version, isClosed, people }: Standing,

@@ -30,7 +30,7 @@ type Table = Pick<Machine, 'rows' | 'guards'>
 /**
  * The decisions that a table has for a case where its operation stands, each with why it is not offered now.
  * @param holds whether a condition holds for this decision
- * @source rules#desk.2
+ * @source rules#cases.2
  */
 export function optionsBy(
   { rows, guards }: Table,
@@ -72,7 +72,7 @@ function failingOf({ when, unless }: Row, holds: (guard: string) => boolean, gua
 /**
  * A case is decided once, whoever decides it first.
  * @throws not_possible_in_state (409)
- * @source rules#desk.3
+ * @source rules#cases.3
  */
 export function assertOpen({ openCases = [] }: Operation, { id }: Pick<DecidableCase, 'id'>): void {
   if (openCases.some((open) => open.id === id)) return
@@ -102,7 +102,7 @@ const BY_BALANCE: ReadonlySet<JournalKind> = new Set([
  * What an operator orders of a case, by the row that the table has for it now.
  * @param step what the row is looked up with, and what journal and movement are known by
  * @throws not_possible_in_state (409) it has none
- * @source rules#desk.1
+ * @source rules#cases.1
  */
 export function orderedBy<Op extends Operation, Trigger extends string, Guard extends string>(
   machine: RowsOf<Op, Trigger, Guard>,
@@ -135,7 +135,7 @@ export function orderedBy<Op extends Operation, Trigger extends string, Guard ex
  * Where a decision closes its case, and no other one keeps the operation in doubt, the doubt ends, as the table says.
  * @param decided what was decided, with the operation after it
  * @param stepOf what the row is looked up with, of the operation without the case
- * @source rules#desk.5
+ * @source rules#cases.5
  */
 export function endedBy<Op extends Operation, Trigger extends string, Guard extends string>(
   machine: RowsOf<Op, Trigger, Guard>,
@@ -184,7 +184,7 @@ export function exceedsSuspense(cents: bigint): Refusal {
  * What a decision needs must be named; an operation or an amount that it does not take must not: part of what it is about would be
  * decided for a smaller amount, or left behind.
  * @throws validation_error (400)
- * @source rules#desk.35
+ * @source rules#cases.35
  */
 export function assertNamed(order: CaseOrder, needs: readonly EvidenceField[]): void {
   const missing = needs.filter((field) => namedIn(order, field) === undefined)
@@ -215,7 +215,7 @@ function namedIn(order: CaseOrder, field: EvidenceField): string | bigint | unde
 
 /**
  * The movements that an operator names, each with the way in which it went: one that is booked proves nothing.
- * @source rules#desk.13
+ * @source rules#cases.13
  */
 export function movementsNamed(
   { evidence }: CaseOrder,
@@ -227,7 +227,7 @@ export function movementsNamed(
   })
 }
 
-/** What the move keeps of who decided what, and why. @source rules#desk.4 */
+/** What the move keeps of who decided what, and why. @source rules#cases.4 */
 export function evidenceOfOrder({
   decision,
   caseId,
@@ -263,7 +263,7 @@ const CASTING = new WeakMap<readonly Row[], ReadonlySet<string>>()
 /**
  * Whether a case is open that keeps a doubt alive. One with money in suspense does where any line opens its kind with a doubt, any other
  * one where a line under its rule does.
- * @source rules#desk.5
+ * @source rules#cases.5
  */
 export function isKeptInDoubt({ rows }: Pick<Table, 'rows'>, { openCases = [] }: Operation, decided?: string): boolean {
   let casting = CASTING.get(rows)

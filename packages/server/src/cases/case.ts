@@ -13,7 +13,7 @@ export interface DecidableCase extends Omit<OpenCase, 'version'> {
 export interface StoredCase extends DecidableCase {
   /** `null`: it has no operation. */
   readonly operationId: string | null
-  /** The most that was ever reported about it, centavos; `null`: nobody told an amount. @source rules#desk.48 */
+  /** The most that was ever reported about it, centavos; `null`: nobody told an amount. @source rules#cases.48 */
   readonly amountCents: bigint | null
   /** Epoch milliseconds. */
   readonly closedAt: number | null
@@ -72,7 +72,7 @@ export interface CaseOutcome<Op extends Operation = Operation> {
 /** What an operation decides of what is handed over to it, with what became of it in words; `undefined`: it is gone. */
 export type HandedOver = Command<{ readonly result: string } | undefined>
 
-/** Decides the cases of one kind of operation. Pure. @source rules#desk.1 */
+/** Decides the cases of one kind of operation. Pure. @source rules#cases.1 */
 export interface CaseDecider<Op extends Operation = Operation> {
   /** The decisions that the table has for the case where the operation stands. */
   options(operation: Op, openCase: DecidableCase, nowMs: number): readonly CaseOption[]
@@ -103,7 +103,7 @@ export interface CaseDecider<Op extends Operation = Operation> {
   ): Decision<CaseOutcome<Op>>
 }
 
-/** What counts in the amount of a decision besides what it moves, centavos; `null`: nobody knows. @source rules#desk.46 */
+/** What counts in the amount of a decision besides what it moves, centavos; `null`: nobody knows. @source rules#cases.46 */
 export interface Counted {
   /** What is handed over, whatever becomes of it. */
   readonly handedCents: bigint | null

@@ -90,7 +90,7 @@ const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
  * Decides a case, proposes that, or says what it would do.
  * @throws not_found (404) · case_changed · not_possible_in_state (409) · validation_error (400) · idempotency_key_reused (422) ·
  *   insufficient_role (403) it is to be proposed, and nobody is named · unauthorized (401) the operator was deactivated meanwhile
- * @source rules#desk.35, rules#desk.36, rules#desk.37, rules#desk.39, rules#desk.40
+ * @source rules#cases.35, rules#cases.36, rules#cases.37, rules#cases.39, rules#cases.40
  */
 export async function decide(needs: CaseNeeds, request: DecisionRequest): Promise<Answered> {
   const asked = request.isDryRun ? { ...request, idempotencyKey: null } : request
@@ -264,7 +264,7 @@ function assertAsRead({ stored: { id, operationId, closedAt }, version }: Execut
 /**
  * How often operators were deactivated before it was read that this one was not.
  * @throws unauthorized (401)
- * @source rules#desk.45
+ * @source rules#cases.45
  */
 async function versionOfHolders({ holders }: CaseNeeds, operator: Operator): Promise<bigint> {
   const version = await holders.version()
@@ -272,7 +272,7 @@ async function versionOfHolders({ holders }: CaseNeeds, operator: Operator): Pro
   return version
 }
 
-/** As things are when it is written. @source rules#desk.39 */
+/** As things are when it is written. @source rules#cases.39 */
 function assertProposed(amountCents: number, { amountCents: proposedCents }: StoredStep): void {
   if (amountCents > Number(proposedCents)) throw isVoid('it would move more than was proposed')
 }
@@ -301,7 +301,7 @@ function auditOfExecuted({ operator, order, approval, stored }: Executed, amount
     : auditOf(operator, 'decided', stored, about)
 }
 
-/** What the audit trail is told of a step. @source rules#desk.37 */
+/** What the audit trail is told of a step. @source rules#cases.37 */
 function auditOf(
   operator: Operator,
   step: StoredStep['step'],
@@ -364,7 +364,7 @@ function orderedBy({ content }: Pick<StoredStep, 'content'>): Ordered {
 /**
  * Keeps a proposal, unless one that can be approved is there.
  * @throws case_changed · not_possible_in_state (409) · insufficient_role (403) nobody is named
- * @source rules#desk.40
+ * @source rules#cases.40
  */
 async function propose(needs: CaseNeeds, request: DecisionRequest, answer: Decided): Promise<Answered> {
   const { operator, version, live, caseId } = request
@@ -384,7 +384,7 @@ async function propose(needs: CaseNeeds, request: DecisionRequest, answer: Decid
   })
 }
 
-/** Whoever deactivates the operator waits until the transaction ends. @throws unauthorized (401) @source rules#desk.45 */
+/** Whoever deactivates the operator waits until the transaction ends. @throws unauthorized (401) @source rules#cases.45 */
 export async function holdOperator(queries: Queries, { actor, actorName }: Operator): Promise<void> {
   if (actorName !== undefined && !(await holdActive(queries, actor))) throw new Refusal('unauthorized')
 }
@@ -438,7 +438,7 @@ export async function keepProposal(
 /**
  * Does what another person proposed.
  * @throws not_found (404) · proposal_void · not_possible_in_state (409) · insufficient_role · approver_not_independent (403)
- * @source rules#desk.41, rules#desk.42
+ * @source rules#cases.41, rules#cases.42
  */
 export async function approve(needs: CaseNeeds, request: ProposalRequest): Promise<Decided> {
   const { holders, database } = needs
@@ -484,7 +484,7 @@ function ended(end: StoredStep, step: StoredStep['step'], { actor }: Operator): 
   throw isVoid(`the proposal was ${end.step} before`)
 }
 
-/** Refuses a proposal, its own proposer too. @throws not_found (404) · proposal_void (409) @source rules#desk.43 */
+/** Refuses a proposal, its own proposer too. @throws not_found (404) · proposal_void (409) @source rules#cases.43 */
 export async function refuse(needs: CaseNeeds, request: ProposalRequest): Promise<Decided> {
   const { database, clock, ids } = needs
   const { operator, reason, bodyHash, live } = request
@@ -528,7 +528,7 @@ export async function refuse(needs: CaseNeeds, request: ProposalRequest): Promis
 /**
  * Keeps a note of a case. It changes nothing: what is proposed stays so.
  * @throws not_found (404) · unauthorized (401)
- * @source rules#desk.62
+ * @source rules#cases.62
  */
 export function note(needs: CaseNeeds, { caseId, text, operator, bodyHash, live }: NoteRequest) {
   const { database, clock, ids } = needs

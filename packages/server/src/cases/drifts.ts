@@ -8,7 +8,7 @@ export interface DriftCases {
   /**
    * Opens a case for each fault that none tells of, and closes those of faults that are gone. A fault that an operator decided of
    * opens none again.
-   * @source rules#desk.60
+   * @source rules#cases.60
    */
   report(verification: Verified): Promise<void>
 }
@@ -57,7 +57,7 @@ function casesOf({ name, meaning, examples }: Verified['drifts'][number]): Case[
     operationId: null,
     kind: 'ledger_drift',
     reference: `${name} ${sha256(what).toString('hex').slice(0, 32)}`,
-    facts: { rule: 'desk.60', check: name, meaning, what },
+    facts: { rule: 'cases.60', check: name, meaning, what },
   }))
 }
 

@@ -20,7 +20,7 @@ export interface Weighed {
 
 /**
  * What the statement writes of a decision, with the debts that the engine repays with it.
- * @source rules#desk.34, rules#desk.46, rules#desk.47, rules#desk.52
+ * @source rules#cases.34, rules#cases.46, rules#cases.47, rules#cases.52
  */
 export function weigh(decision: Decision<unknown>, state: State, { handedCents, leftCents }: Counted): Weighed {
   const { journals: posted = [], notifications = [], cases = [], closes = [] } = decision
@@ -46,7 +46,7 @@ export function weigh(decision: Decision<unknown>, state: State, { handedCents, 
  * What a decision on a case of an operation counts with besides what it moves. Asking the bank again leaves the case to be decided, by its
  * answer or another decision.
  * @param atStakeCents the amount that is ordered, or else the most that the case was told to be about; `null`: nobody knows
- * @source rules#desk.46, rules#desk.48
+ * @source rules#cases.46, rules#cases.48
  */
 export function countedOf(decision: CaseDecision, atStakeCents: bigint | null): Counted {
   return { handedCents: 0n, leftCents: decision === 'ask_again' ? 0n : atStakeCents }
@@ -64,7 +64,7 @@ function accountsOf(entries: readonly Entry[]): Effects['accounts'] {
 
 /**
  * The amount of a decision: the most that it adds to any account, or takes from it; what comes and goes at once counts too.
- * @source rules#desk.39
+ * @source rules#cases.39
  */
 function amountOf(entries: readonly Entry[]): bigint {
   const sums = new Map<string, bigint>()

@@ -9,7 +9,7 @@ export interface CaseRow {
   readonly id: string
   readonly kind: string
   readonly reference: string
-  /** The most that it was ever told to be about; `null`: nobody told an amount. @source rules#desk.48 */
+  /** The most that it was ever told to be about; `null`: nobody told an amount. @source rules#cases.48 */
   readonly amountCents: bigint | null
   readonly openedAt: number
   readonly closedAt: number | null
@@ -71,7 +71,7 @@ const listClosed = statement<ListParameters, CaseRow>(
     ORDER BY c.closed_at DESC, c.id DESC LIMIT $8`,
 )
 
-/** Open cases, the oldest first, or closed ones, last closed first. @source rules#desk.30, rules#desk.31 */
+/** Open cases, the oldest first, or closed ones, last closed first. @source rules#cases.30, rules#cases.31 */
 export function listCases(queries: Queries, filter: CaseFilter): Promise<CaseRow[]> {
   const { isOpen, kind, operationId, openedFrom, openedBefore, minCents, maxCents, after, limit } = filter
   return queries.rows(isOpen ? listOpen : listClosed, [
@@ -86,7 +86,7 @@ export function listCases(queries: Queries, filter: CaseFilter): Promise<CaseRow
   ])
 }
 
-/** How many of each list of a timeline are shown at most. @source rules#desk.33 */
+/** How many of each list of a timeline are shown at most. @source rules#cases.33 */
 export const SHOWN_MAX = 500
 
 /** A case with all that is known of its operation, of one snapshot. */
@@ -199,7 +199,7 @@ const selectWhole = statement<[id: string], WholeCase>(
     WHERE c.id = $1`,
 )
 
-/** A case with all that is known; `undefined` where there is none. @source rules#desk.32 */
+/** A case with all that is known; `undefined` where there is none. @source rules#cases.32 */
 export async function readCase(queries: Queries, id: string): Promise<WholeCase | undefined> {
   return (await queries.rows(selectWhole, [id]))[0]
 }

@@ -31,7 +31,7 @@ type Timeline = NonNullable<View['timeline']>
 /** A case as a list shows it. */
 export type CaseSummary = Static<(typeof listCases)['responses'][200]['schema']>['data'][number]
 
-/** A case in short, with what it means. @source rules#desk.30 */
+/** A case in short, with what it means. @source rules#cases.30 */
 export function summaryOf(row: CaseRow): CaseSummary {
   const { id, kind, reference, amountCents, openedAt, closedAt, operationId, operationKind, status, externalId } = row
   return {
@@ -71,7 +71,7 @@ function summaryOfOther(other: OtherCase): CaseSummary {
 
 /**
  * The decisions that the table has for a case, and why one cannot be made now. What each would do its dry run tells.
- * @source rules#desk.34
+ * @source rules#cases.34
  */
 export function optionsByTable(
   whole: WholeCase,
@@ -89,7 +89,7 @@ export function optionsByTable(
   })
 }
 
-/** The same for a case without an operation. @source rules#desk.50 */
+/** The same for a case without an operation. @source rules#cases.50 */
 export function optionsWithoutOperation(read: ReadCase, approvalFromCents: number): View['options'] {
   return optionsOf(read).map((option) => optionView(option, atStakeCents(read, option.decision), approvalFromCents))
 }
@@ -105,7 +105,7 @@ function optionView(
   return { decision, meaning, needs: [...needs], maxCents: most, isOffered, whyNot: [...because], needsSecondPerson }
 }
 
-/** What operators have said of a case. @source rules#desk.38, rules#desk.42 */
+/** What operators have said of a case. @source rules#cases.38, rules#cases.42 */
 export function stepViews(steps: readonly StoredStep[], standing: Standing): View['steps'] {
   const pending = pendingProposals(steps, standing)
   return steps.map((step) => ({
@@ -121,14 +121,14 @@ export function stepViews(steps: readonly StoredStep[], standing: Standing): Vie
   }))
 }
 
-/** The event that a case is about, with its bytes. @source rules#desk.57 */
+/** The event that a case is about, with its bytes. @source rules#cases.57 */
 export function eventView(event: EventSubject): View['event'] {
   const { inboxId: id, ordinal, endpoint, state, outcome, body, receivedAt } = event
   const bytes = body === null ? null : body.toString('base64')
   return { id, ordinal, endpoint, state, outcome, body: bytes, receivedAt: new Date(receivedAt).toISOString() }
 }
 
-/** The timeline of a case's operation; `null` where it is about none. @source rules#desk.32, rules#desk.33 */
+/** The timeline of a case's operation; `null` where it is about none. @source rules#cases.32, rules#cases.33 */
 export function timelineOf(whole: WholeCase): Timeline | null {
   if (whole.operationKind === null) return null
   const { moves, events, entries, notifications, others } = whole

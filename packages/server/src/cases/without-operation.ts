@@ -143,7 +143,7 @@ export async function readSubject(
 
 type Told = Pick<StoredCase, 'kind' | 'reference' | 'facts'>
 
-/** @source rules#desk.53, rules#desk.54 */
+/** @source rules#cases.53, rules#cases.54 */
 async function subjectOf(
   queries: Queries,
   events: SetAsideEvents,
@@ -294,7 +294,7 @@ function abs(cents: bigint): bigint {
   return cents < 0n ? -cents : cents
 }
 
-/** What may be decided here and now. @source rules#desk.50 */
+/** What may be decided here and now. @source rules#cases.50 */
 export function optionsOf(read: ReadCase): readonly CaseOption[] {
   const { decisions = {} } = caseKind(read.kind) ?? {}
   if (read.closedAt !== null) return []
@@ -304,7 +304,7 @@ export function optionsOf(read: ReadCase): readonly CaseOption[] {
   })
 }
 
-/** A case that holds money is not closed. @source rules#desk.61 */
+/** A case that holds money is not closed. @source rules#cases.61 */
 function isPossible({ subject }: ReadCase, decision: CaseDecision): boolean {
   if (decision === 'close') return subject.is !== 'difference' || subject.cents === 0n
   switch (subject.is) {
@@ -347,7 +347,7 @@ export function atStakeCents(read: ReadCase, decision: CaseDecision): bigint | n
 
 /**
  * What a decision hands over; `null`: nobody knows. An event without an amount may end an operation, and so free what that holds.
- * @source rules#desk.47, rules#desk.52
+ * @source rules#cases.47, rules#cases.52
  */
 function handedCents({ subject }: ReadCase, decision: CaseDecision): bigint | null {
   if (!isHandedOver(decision)) return 0n
@@ -355,7 +355,7 @@ function handedCents({ subject }: ReadCase, decision: CaseDecision): bigint | nu
   return subject.is === 'line' ? subject.valueCents : 0n
 }
 
-/** What a decision that moves nothing leaves as it is, though its case closes. @source rules#desk.46, rules#desk.47, rules#desk.48 */
+/** What a decision that moves nothing leaves as it is, though its case closes. @source rules#cases.46, rules#cases.47, rules#cases.48 */
 function leftCents(read: ReadCase, decision: CaseDecision): bigint | null {
   const { subject } = read
   if (decision !== 'close') return 0n
@@ -376,7 +376,7 @@ function isHandedOver(decision: CaseDecision): boolean {
 /**
  * A decision as it is ordered, with all that it must look up.
  * @throws validation_error (400) · not_possible_in_state (409) it is not offered
- * @source rules#desk.51, rules#desk.52
+ * @source rules#cases.51, rules#cases.52
  */
 export async function prepareWithoutOperation(
   needs: WithoutOperation,
@@ -474,7 +474,7 @@ interface Deciding {
  * What is booked and that the case closes, both or neither. The case of an event that is ordered again closes when it was applied.
  * @throws case_changed (409) the movement was booked meanwhile
  * @throws not_possible_in_state (409) the operation does not accept what is handed over to it
- * @source rules#desk.51, rules#desk.52, rules#desk.53, rules#desk.54
+ * @source rules#cases.51, rules#cases.52, rules#cases.53, rules#cases.54
  */
 function decide(deciding: Deciding, state: State, now: number): Decision<undefined> {
   const { subject } = deciding.read
@@ -524,7 +524,7 @@ function ownDecision(deciding: Deciding, state: Pick<State, 'balance'>): Decisio
   }
 }
 
-/** @source rules#desk.57, rules#desk.58 */
+/** @source rules#cases.57, rules#cases.58 */
 function eventOrders({ read: { subject }, order, attributedTo }: Deciding): EventOrder[] {
   if (subject.is !== 'event' || subject.setAsideAt === null || !isHandedOver(order.decision)) return []
   const { inboxId, ordinal, setAsideAt } = subject
@@ -538,7 +538,7 @@ interface Booking extends Booked {
   readonly reference: string
 }
 
-/** The adjustment that a decision books; nothing where no money is moved. @source rules#desk.53, rules#desk.54 */
+/** The adjustment that a decision books; nothing where no money is moved. @source rules#cases.53, rules#cases.54 */
 function bookingOf({ subject }: ReadCase, decision: CaseDecision): Booking | undefined {
   if (decision === 'close') return undefined
   switch (subject.is) {

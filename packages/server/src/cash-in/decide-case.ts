@@ -139,7 +139,7 @@ function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: CaseDecision
 
 /**
  * Whether the return that an operator names is known already; that it has the id of its own case proves nothing either way.
- * @source rules#desk.15
+ * @source rules#cases.15
  */
 function isReturnKnown(
   cashIn: CashIn,
@@ -203,7 +203,7 @@ function ending(cashIn: CashIn, openCase: DecidableCase, nowMs: number) {
 
 /**
  * The end of a doubt where cases closed by themselves, as nothing is in suspense for them any more.
- * @source rules#cash-in.desk.15
+ * @source rules#cash-in.cases.15
  */
 export function endOfDoubt(cashIn: CashIn, closed: readonly string[], nowMs: number): Decision<CashIn> {
   const openCases = cashIn.openCases?.filter(({ id }) => !closed.includes(id)) ?? []
@@ -226,7 +226,7 @@ export interface ReversalOrder {
 /**
  * An operator takes a credit back that the bank does not have.
  * @throws not_possible_in_state (409) it is none of a whole payment that is the merchant's
- * @source rules#cash-in.desk.16
+ * @source rules#cash-in.cases.16
  */
 export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: State, nowMs: number): Decision<CashIn> {
   const { endToEndId } = cashIn
@@ -265,7 +265,7 @@ export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: Stat
   return { ...decision, outcome: decision.outcome, moves, exact: ['available', 'receivable'] }
 }
 
-/** The other charge is paid by what was in suspense here. @source rules#desk.6 */
+/** The other charge is paid by what was in suspense here. @source rules#cases.6 */
 function receivedBy(
   source: CashIn,
   openCase: DecidableCase,
@@ -412,7 +412,7 @@ function departureDecided(
  * What the merchant is told of a cash-in that an operator ended: the same as of the bank's word.
  * @param facts of the case that was decided
  * @param nowMs when it was decided
- * @source rules#desk.8
+ * @source rules#cases.8
  */
 function decisionNotification(
   cashIn: CashIn,

@@ -320,7 +320,7 @@ export function reportedPaymentsFact(toldPayments: Readonly<Record<string, Repor
   return { toldPayments }
 }
 
-/** The most that events reported of all of them together, centavos. @source rules#desk.48 */
+/** The most that events reported of all of them together, centavos. @source rules#cases.48 */
 export function reportedCents(facts: ReportedFacts): number {
   const each = Object.values(reportedPayments(facts))
   return each.reduce((sum, { valueCents, mostCents = valueCents }) => sum + Math.max(valueCents, mostCents), 0)

@@ -55,7 +55,7 @@ export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartne
   command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
   /**
    * What takes back its credit, which the bank does not have.
-   * @source rules#cash-in.desk.16
+   * @source rules#cash-in.cases.16
    */
   reversal(id: string, order: ReversalOrder): Command<CashIn | undefined>
   /**

@@ -4,7 +4,7 @@ import type { Document } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import type { CashIn, CashInEvent, CashInFacts } from './cash-in.ts'
 
-/** What of a cash-in is in suspense now, by the reference of its case. Pure. @source rules#desk.7 */
+/** What of a cash-in is in suspense now, by the reference of its case. Pure. @source rules#cases.7 */
 
 /** A payment that a charge receives from another one. */
 export interface Received {
@@ -306,7 +306,7 @@ export function returningCents({ facts }: Charge, endToEndId: string): bigint {
   return refunds.reduce((sum, { valueCents }) => sum + BigInt(valueCents), 0n)
 }
 
-/** Whether all that was paid went back to its payers, and nothing was credited. @source rules#cash-in.desk.15 */
+/** Whether all that was paid went back to its payers, and nothing was credited. @source rules#cash-in.cases.15 */
 export function hasGoneBack(cashIn: CashIn): boolean {
   const payments = Object.entries(cashIn.facts.payments ?? {})
   const isBack = ([endToEndId, cents]: [string, number]) => goneBackCents(cashIn, endToEndId) === BigInt(cents)

@@ -62,7 +62,7 @@ export function decideCashIn(before: CashIn, input: CashInEvent, nowMs: number):
 
 const EMPTYING: ReadonlySet<string> = new Set(['refund.confirmed', 'refund.released', 'return.told'])
 
-/** Where the last money in suspense went back, nothing keeps the charge in doubt any more. @source rules#cash-in.desk.15 */
+/** Where the last money in suspense went back, nothing keeps the charge in doubt any more. @source rules#cash-in.cases.15 */
 function endsDoubt(decision: Decision<CashInOutcome>, input: CashInEvent, nowMs: number): Decision<CashInOutcome> {
   const { closes = [], outcome } = decision
   if (closes.length === 0 || !EMPTYING.has(input.on)) return decision
@@ -111,7 +111,7 @@ function decideOne(cashIn: CashIn, told: CashInEvent, nowMs: number): Decision<C
   return withReported(cashIn, decision)
 }
 
-/** While a case about payments that only events reported is open, it counts with those that they report besides. @source rules#desk.48 */
+/** While a case about payments that only events reported is open, it counts with those that they report besides. @source rules#cases.48 */
 function withReported(
   { facts: before, openCases = [] }: CashIn,
   decision: Decision<CashInOutcome>,

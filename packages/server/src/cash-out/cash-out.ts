@@ -242,7 +242,7 @@ export function afterRepeatedReturn(
   }
 }
 
-/** What of a payout is in suspense and set aside now. Pure. @source rules#desk.7 */
+/** What of a payout is in suspense and set aside now. Pure. @source rules#cases.7 */
 
 /** Of money that left by this end-to-end id, centavos: nothing where it confirmed the payout. */
 export function suspendedDeparture({ endToEndId, facts }: CashOut, reference: string): bigint {

@@ -111,7 +111,7 @@ function mayBeOfAnother(cashOut: CashOut): boolean {
 /**
  * What may be of another payment is credited only as what the payout was confirmed by.
  * @throws validation_error (400)
- * @source rules#desk.18
+ * @source rules#cases.18
  */
 function assertOfPayout(cashOut: CashOut, { decision, evidence: { endToEndId } }: CaseOrder): void {
   if (decision !== 'book' || !mayBeOfAnother(cashOut) || endToEndId === cashOut.endToEndId) return
@@ -249,14 +249,14 @@ function departureDecided(cashOut: CashOut, reference: string, rule: string): Ca
   return { decidedMovements, ...(rule === LEFT_AFTER_RELEASE ? { isReleased: true } : {}) }
 }
 
-/** @param cents written off now: negative, what came back @source rules#desk.9 */
+/** @param cents written off now: negative, what came back @source rules#cases.9 */
 function lossAfter({ facts: { lossCents = 0 } }: CashOut, cents: bigint): CashOutFacts {
   return { lossCents: lossCents + Number(cents) }
 }
 
 /**
  * What left for it, and for nothing else, shows that the bank has it: it is not sent again. What its statement showed is that.
- * @source rules#desk.14
+ * @source rules#cases.14
  */
 function leftForIt({ endToEndId, facts }: CashOut): CashOutFacts {
   return endToEndId === null && !facts.isReleased ? { isAccepted: true, isShown: false } : {}
@@ -271,7 +271,7 @@ function arrivalDecided(cashOut: CashOut, reference: string): CashOutFacts {
  * What the merchant is told of a payout that an operator ended, or of a return that one credited: the same as of the
  * bank's word.
  * @param returnedCents what is credited of it
- * @source rules#desk.8
+ * @source rules#cases.8
  */
 function decisionNotification(
   cashOut: CashOut,

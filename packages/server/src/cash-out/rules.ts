@@ -176,7 +176,7 @@ function isAcceptanceKnown({ status, facts, transactionId }: CashOut, told: stri
   return facts.isAccepted === true && transactionId === told && status !== 'PROVIDER_RESULT_UNKNOWN'
 }
 
-/** @source rules#desk.16, rules#desk.44 */
+/** @source rules#cases.16, rules#cases.44 */
 function recogniseConfirmation(
   cashOut: CashOut,
   told: ConfirmedInput,

@@ -63,7 +63,7 @@ export class BatchCases {
     return this.#opened
   }
 
-  /** Cases that were open before and still are: told again, or of an operation that changed. @source rules#desk.48, rules#engine.22 */
+  /** Cases that were open before and still are: told again, or of an operation that changed. @source rules#cases.48, rules#engine.22 */
   get changed(): readonly ChangedCase[] {
     return [...this.#changed].map(([id, changed]) => ({ id, ...changed }))
   }
@@ -117,7 +117,7 @@ export class BatchCases {
     }
   }
 
-  /** Raises the version of a case without an operation that is decided and stays open. @source rules#desk.51 */
+  /** Raises the version of a case without an operation that is decided and stays open. @source rules#cases.51 */
   touchCase(id: string): void {
     const changed = this.openOf(null).some((open) => open.id === id) ? this.#change(id, null) : undefined
     if (changed) changed.isTouched = true
@@ -210,7 +210,7 @@ export function caseLine(
   }
 }
 
-/** Facts of a case that tell when, and not what: the same told with other ones is nothing new. @source rules#desk.51 */
+/** Facts of a case that tell when, and not what: the same told with other ones is nothing new. @source rules#cases.51 */
 export const CASE_TIMES = ['occurredAt', 'missedAt', 'deniedAt', 'since', 'readAt', 'askedAt'] as const
 
 /** What facts tell of an amount. */
@@ -221,7 +221,7 @@ function centsIn(facts: unknown): number | undefined {
 
 /**
  * The amount that a case is about, centavos, whichever way it went: what was reported, or else the value of its operation.
- * @source rules#desk.30
+ * @source rules#cases.30
  */
 function caseCents(facts: Document, operation: Pick<Operation, 'valueCents'> | undefined): bigint | null {
   const reported = centsIn(facts) ?? centsIn(facts.event)
@@ -230,7 +230,7 @@ function caseCents(facts: Document, operation: Pick<Operation, 'valueCents'> | u
     : BigInt(Math.abs(reported))
 }
 
-/** The most that each of several tellings of a case is about, centavos; `null`: none tells an amount. @source rules#desk.48 */
+/** The most that each of several tellings of a case is about, centavos; `null`: none tells an amount. @source rules#cases.48 */
 export function mostCents(
   told: readonly Document[],
   operation: Pick<Operation, 'valueCents'> | undefined,

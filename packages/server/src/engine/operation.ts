@@ -160,7 +160,7 @@ export interface Notification {
 /** A case for an operator: unique per (operation, kind, reference). One of an operation opens with a move of it. */
 export type Case = (
   | { readonly operationId: string; readonly kind: CaseOfOperation }
-  // Each of these has its decisions. @source rules#desk.50
+  // Each of these has its decisions. @source rules#cases.50
   | { readonly operationId: null; readonly kind: CaseWithoutOperation }
 ) & {
   readonly reference: string
@@ -178,7 +178,7 @@ export interface Audit {
   readonly facts: Document
 }
 
-/** A step towards the decision of a case by operators, as the desk keeps it. */
+/** A step towards the decision of a case by operators, as it is kept. */
 export interface CaseStep {
   readonly id: string
   readonly caseId: string
@@ -231,9 +231,9 @@ export interface Decision<Outcome> {
   readonly recipients?: readonly RecipientBound[]
   /** What the audit trail is told of it, written with it or not at all. */
   readonly audits?: readonly Audit[]
-  /** What is kept of an operator's decision, written with it or not at all. @source rules#desk.38 */
+  /** What is kept of an operator's decision, written with it or not at all. @source rules#cases.38 */
   readonly caseSteps?: readonly CaseStep[]
-  /** Events that are due again, written with it or not at all. @source rules#desk.57 */
+  /** Events that are due again, written with it or not at all. @source rules#cases.57 */
   readonly eventOrders?: readonly EventOrder[]
   /** What the caller is told once all of it is committed. */
   readonly outcome: Outcome

@@ -564,13 +564,13 @@ const notifications: Part = {
   )`,
 }
 
-/** Instants in what is told of a case of no operation: the same told with another one is nothing new. @source rules#desk.51 */
+/** Instants in what is told of a case of no operation: the same told with another one is nothing new. @source rules#cases.51 */
 const withoutTimes = (facts: string) => `(${facts} - '{${CASE_TIMES.join(',')}}'::text[])`
 
 /**
  * Opens cases; one that was closed is open again, as a doubt that is over may come back. It tells what was told last; its amount is the
  * most that was ever told.
- * @source rules#desk.48
+ * @source rules#cases.48
  */
 const openedCases: Part = {
   name: 'cas',
@@ -604,7 +604,7 @@ const openedCases: Part = {
 /**
  * Changes cases that stay open, each once. A report of it again replaces its facts and its rule, and raises its amount; where that says
  * something new, the trigger of the table raises its version. Where its operation changed, its version grows.
- * @source rules#desk.48, rules#engine.22
+ * @source rules#cases.48, rules#engine.22
  */
 const changedCases: Part = {
   name: 'chc',
@@ -696,7 +696,7 @@ const audits: Part = {
 /**
  * Makes events due that were set aside: the inbox applies them as ever. Whoever orders one compares its case, so that nobody else has
  * ordered it since it was read. An event that contradicts another stays marked as that.
- * @source rules#desk.57
+ * @source rules#cases.57
  */
 const eventOrders: Part = {
   name: 'ev',

@@ -188,7 +188,7 @@ class Applier {
   /**
    * An operator's word alone makes no money of an event: where the bank can be asked, what it confirms of the operation that was
    * named is booked by its own word, and nothing else.
-   * @source rules#desk.58
+   * @source rules#cases.58
    */
   async #attributed(row: InboxEvent, event: ReadableEvent, id: string): Promise<InboxResult> {
     const meaning = { id, among: [id] }
@@ -197,7 +197,7 @@ class Applier {
     }
     if ((await this.#bookedOn(event, meaning)) !== undefined) return this.#outcomes.done(row, 'KNOWN', id)
     await this.#askAbout(event, meaning)
-    return this.#outcomes.park(row, event, 'the bank has not confirmed it', meaning, 'desk.58')
+    return this.#outcomes.park(row, event, 'the bank has not confirmed it', meaning, 'cases.58')
   }
 
   async #outcomeOf(

@@ -21,7 +21,7 @@ export interface InboxStore {
   /**
    * Notes what became of events, and closes the cases about what they assert where they were dealt with. One that another process
    * has dealt with is not to be tried again, whatever one whose lease was over says of it.
-   * @source rules#desk.59, failure-modes#EV-3
+   * @source rules#cases.59, failure-modes#EV-3
    */
   mark(results: readonly InboxResult[], nowMs: number): Promise<void>
   /** Whether a case about what an event asserts is open. */

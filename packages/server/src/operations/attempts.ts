@@ -84,7 +84,7 @@ export function hasOtherOpenAttempts({ attempts = 0, unsentAttempts = 0 }: SendF
 
 /**
  * Whether an attempt may still arrive at the bank: then nobody may say that it failed. What the bank has did arrive.
- * @source rules#desk.11
+ * @source rules#cases.11
  */
 export function mayStillArrive(facts: SendFacts, nowMs: number): boolean {
   if (facts.leaseEndsAt != null && facts.leaseEndsAt > nowMs) return true

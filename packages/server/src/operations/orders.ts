@@ -321,7 +321,7 @@ export function isBookedElsewhere({ id }: { readonly id: string }, booked: Booke
 /**
  * What a confirmation of an order under way, which no case tells of, is where it tells a movement that an operator decided to be
  * another's: all that the bank says is that it has the order, whose outcome is missing still.
- * @source rules#desk.14
+ * @source rules#cases.14
  */
 export function acceptanceIn(
   { isVerified, transactionId }: { readonly isVerified: boolean; readonly transactionId: string | null },

@@ -32,7 +32,7 @@ export function isSamePerson(person: Person, id: string, people: readonly Person
  * Whether an operator made another one, or somebody who did: whoever shows a token to somebody has seen it. It tells nothing of two whom
  * the same admin made: that one has seen the tokens of both, and no row says whether they kept them.
  * @param id of whom it is asked: whether they, under whichever token, made `person`
- * @source rules#desk.41
+ * @source rules#cases.41
  */
 export function isMadeBy({ madeBy }: Person, id: string, people: readonly Person[]): boolean {
   if (madeBy === null) return false

@@ -169,7 +169,7 @@ function referenceOf({ reference }: DecidableCase, { decision, evidence }: CaseO
   return decision === 'not_executed' ? '' : reference
 }
 
-/** What has the payment counts what operators decide. @source rules#desk.12 */
+/** What has the payment counts what operators decide. @source rules#cases.12 */
 function withHolder(refund: RefundIn, decision: Decision<RefundIn>, state: State, nowMs: number): Decision<RefundIn> {
   const [journal] = decision.journals ?? []
   const event = journal && eventOf(journal, refund)

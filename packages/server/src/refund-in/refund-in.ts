@@ -143,7 +143,7 @@ export function isImplausible({ occurredAt }: Return, nowMs: number): boolean {
   return occurredAt > nowMs + limits.occurredAtFutureMs
 }
 
-/** What of a refund is in suspense and set aside now. Pure. @source rules#desk.7 */
+/** What of a refund is in suspense and set aside now. Pure. @source rules#cases.7 */
 
 /** Of money that left by this return id, centavos: nothing where it confirmed the refund. */
 export function suspendedDeparture({ facts }: RefundIn, reference: string): bigint {

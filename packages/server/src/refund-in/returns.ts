@@ -97,7 +97,7 @@ export function decideReturn(
  * Whose return it is that the bank tells of a charge: of a payment that an operator attributed it is the other charge's, which has
  * the money and may be refunded.
  * @param holders charges that may have the payment, as a store found them
- * @source rules#cash-in.refunds.9, rules#desk.6
+ * @source rules#cash-in.refunds.9, rules#cases.6
  */
 export function subjectOf(
   cashIn: CashIn,

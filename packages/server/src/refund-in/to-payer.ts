@@ -34,7 +34,7 @@ const WINDOW_MS = limits.returnToPayerDays * 24 * 60 * 60 * 1_000
 
 /**
  * Decides the cases of charges, also that a payment in suspense goes back.
- * @source rules#cash-in.desk.3
+ * @source rules#cash-in.cases.3
  */
 export function createCashInDecider(options: ToPayerOptions): CaseDecider<CashIn> {
   return {

@@ -4,13 +4,13 @@ import { readStoredCase } from '../../src/cases/store.ts'
 import { CASE_TIMES } from '../../src/engine/cases.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { as, serverLogin } from '../support/logins.ts'
-import { desk } from './fixture.ts'
+import { caseWorld } from './fixture.ts'
 
 /** The version of a case: a change that a decision depends on voids proposals, queries of the bank do not. */
 
 /** A payout that the bank has had for a day without an outcome, and a proposal to end it as not executed. */
 async function proposed(t: TestContext) {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
   await pix.balance(10_000)
   await pix.behave({ cashOut: 'manual' })
   const { id } = await pix.cashOut()
@@ -25,7 +25,7 @@ async function proposed(t: TestContext) {
   return { ...pix, id, caseId: overdue.id, steps, approve }
 }
 
-test('[desk.33] [desk.39] [desk.42] [desk.61] a proposal about an overdue payout is still valid after twenty queries of the bank', async (t) => {
+test('[cases.33] [cases.39] [cases.42] [cases.61] a proposal about an overdue payout is still valid after twenty queries of the bank', async (t) => {
   const pix = await proposed(t)
   const before = await pix.read(`/${pix.caseId}`)
   const queried = (whole: typeof before) => whole.timeline.moves.length
@@ -45,7 +45,7 @@ test('[desk.33] [desk.39] [desk.42] [desk.61] a proposal about an overdue payout
   await pix.assertBooksAgree()
 })
 
-test('[desk.33] [desk.42] [desk.61] a proposal is void after the bank told of money that left, though its case is still open', async (t) => {
+test('[cases.33] [cases.42] [cases.61] a proposal is void after the bank told of money that left, though its case is still open', async (t) => {
   const pix = await proposed(t)
   const { version } = await pix.read(`/${pix.caseId}`)
   await pix.bankAction(`payouts/${pix.id}/confirm`, { valueCents: 2999 })

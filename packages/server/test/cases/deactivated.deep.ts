@@ -3,15 +3,15 @@ import test from 'node:test'
 import { auditInOrder } from '../support/evidence.ts'
 import { openHolder } from '../support/waiting-backends.ts'
 import { ADMIN_TOKEN } from '../support/world.ts'
-import { desk } from './fixture.ts'
+import { caseWorld } from './fixture.ts'
 
 /** What operators do while they are deactivated: done before it, or not at all. */
 
 const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` }
 
 for (const what of ['decided', 'proposed', 'withdrawn', 'approved', 'refused'] as const) {
-  test(`[desk.45] nothing is ${what} by an operator who was deactivated before`, async (t) => {
-    const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: what === 'decided' ? '2000' : '1000' })
+  test(`[cases.45] nothing is ${what} by an operator who was deactivated before`, async (t) => {
+    const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: what === 'decided' ? '2000' : '1000' })
     const { id } = await pix.paidTwice('10.00')
     const isApprover = what === 'approved' || what === 'refused'
     const eva = await pix.make(isApprover ? 'approver' : 'operator', 'Eva')

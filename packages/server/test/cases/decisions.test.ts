@@ -7,14 +7,14 @@ import { administer } from '../support/database.ts'
 import { postEvent } from '../support/partner-events.ts'
 import { twoGateways } from '../support/two-gateways.ts'
 import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
-import { desk } from './fixture.ts'
+import { caseWorld } from './fixture.ts'
 
 const RETURN_ID = 'D9999900120261123135000000000001'
 const NOBODY = '0198c0de-7a11-7000-8000-000000000404'
 const KEY = { 'idempotency-key': 'decided-once' }
 
-test('[desk.35] a case is decided over HTTP, and what was decided is booked at once', async (t) => {
-  const pix = await desk(t)
+test('[cases.35] a case is decided over HTTP, and what was decided is booked at once', async (t) => {
+  const pix = await caseWorld(t)
   const { id, chargeId } = await pix.paidTwice('10.00')
   const before = await balances(pix.database)
   const { status, body } = await pix.decide(id, 'write_off')
@@ -44,8 +44,8 @@ test('[desk.35] a case is decided over HTTP, and what was decided is booked at o
   await pix.assertBooksAgree()
 })
 
-test('[desk.36] what changed after it was read is not decided, and nothing changes', async (t) => {
-  const pix = await desk(t)
+test('[cases.36] what changed after it was read is not decided, and nothing changes', async (t) => {
+  const pix = await caseWorld(t)
   const { id } = await pix.paidTwice('10.00')
   const before = await balances(pix.database)
   const { version } = await pix.read(`/${id}`)
@@ -66,8 +66,8 @@ test('[desk.36] what changed after it was read is not decided, and nothing chang
   assert.equal((await pix.read(`/${id}`)).steps.length, 1)
 })
 
-test('[desk.35] only what the table has is decided, with what it needs, and a dry run changes nothing', async (t) => {
-  const pix = await desk(t)
+test('[cases.35] only what the table has is decided, with what it needs, and a dry run changes nothing', async (t) => {
+  const pix = await caseWorld(t)
   const { id } = await pix.paidTwice('10.00')
   const before = await balances(pix.database)
   for (const [decision, given, status, code] of [
@@ -106,9 +106,9 @@ test('[desk.35] only what the table has is decided, with what it needs, and a dr
   }
 })
 
-test('[desk.17] an id of the bank is evidence only as the bank writes it', async (t) => {
+test('[cases.17] an id of the bank is evidence only as the bank writes it', async (t) => {
   const bank = bankWithout('query-charge')
-  const pix = await desk(t, {}, bank)
+  const pix = await caseWorld(t, {}, bank)
   const id = await goneUnnamed(pix)
   const before = await balances(pix.database)
   for (const returnId of [
@@ -137,7 +137,7 @@ test('[desk.17] an id of the bank is evidence only as the bank writes it', async
 })
 
 /** A charge of which the bank, that cannot be asked, told a return without its id: its case. */
-async function goneUnnamed(pix: Awaited<ReturnType<typeof desk>>): Promise<string> {
+async function goneUnnamed(pix: Awaited<ReturnType<typeof caseWorld>>): Promise<string> {
   const { id, providerTransactionId: transactionId, endToEndId } = await pix.paid('10.00')
   const occurredAt = new Date(pix.clock.now()).toISOString()
   const told = { event: 'CashInReversal', eventId: 'unnamed', status: 'CONFIRMED', valueCents: 400, occurredAt }
@@ -149,8 +149,8 @@ async function goneUnnamed(pix: Awaited<ReturnType<typeof desk>>): Promise<strin
   }
 }
 
-test('[desk.37] the same Idempotency-Key gets the same answer, and decides once', async (t) => {
-  const pix = await desk(t)
+test('[cases.37] the same Idempotency-Key gets the same answer, and decides once', async (t) => {
+  const pix = await caseWorld(t)
   const { id } = await pix.paidTwice('10.00')
   const { version } = await pix.read(`/${id}`)
   const headers = { ...pix.ana, ...KEY }
@@ -164,8 +164,8 @@ test('[desk.37] the same Idempotency-Key gets the same answer, and decides once'
   assert.equal((await pix.audited(id)).length, 1)
 })
 
-test('[desk.37] one Idempotency-Key decides one case, also where it comes for two at the same moment', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '2000' })
+test('[cases.37] one Idempotency-Key decides one case, also where it comes for two at the same moment', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '2000' })
   for (const value of ['10.00', '20.00']) {
     const [one, other] = [await pix.paidTwice(value), await pix.paidTwice(value)]
     const headers = { ...pix.ana, 'idempotency-key': `for-two-of-${value}` }
@@ -179,16 +179,16 @@ test('[desk.37] one Idempotency-Key decides one case, also where it comes for tw
   }
 })
 
-test('[desk.61] the case of a payment in suspense is not closed, and its refusal names the decision', async (t) => {
-  const pix = await desk(t)
+test('[cases.61] the case of a payment in suspense is not closed, and its refusal names the decision', async (t) => {
+  const pix = await caseWorld(t)
   const { id } = await pix.paidTwice('10.00')
   const { status, body } = await pix.decide(id, 'close')
   assert.deepEqual([status, body.code, body.errors[0].field], [409, 'not_possible_in_state', 'decision'])
   assert.equal((await pix.read(`/${id}`)).state, 'open')
 })
 
-test('[desk.35] a case of no operation, or that is not there, is not decided', async (t) => {
-  const pix = await desk(t)
+test('[cases.35] a case of no operation, or that is not there, is not decided', async (t) => {
+  const pix = await caseWorld(t)
   const body = { decision: 'close', reason: 'the tests', version: 'open' }
   for (const id of ['nothing', '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f']) {
     const { status, body: problem } = await pix.call('POST', `/operator/cases/${id}/decisions`, body, pix.ana)
@@ -196,8 +196,8 @@ test('[desk.35] a case of no operation, or that is not there, is not decided', a
   }
 })
 
-test('[desk.39] from the amount on another person approves what was proposed, and exactly that is done', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+test('[cases.39] from the amount on another person approves what was proposed, and exactly that is done', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const small = await pix.paidTwice('9.99')
   assert.equal((await pix.decide(small.id, 'write_off')).body.outcome, 'decided')
 
@@ -235,14 +235,14 @@ test('[desk.39] from the amount on another person approves what was proposed, an
   await pix.assertBooksAgree()
 })
 
-test('[desk.39] the amount 0 sends each decision to a second person', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+test('[cases.39] the amount 0 sends each decision to a second person', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
   const { id } = await pix.paidTwice('0.01')
   assert.equal((await pix.decide(id, 'write_off')).body.outcome, 'proposed')
 })
 
-test('[desk.46] what closes a case of an operation and moves nothing counts with the amount of the case; asking the bank counts nothing', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+test('[cases.46] what closes a case of an operation and moves nothing counts with the amount of the case; asking the bank counts nothing', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const { id, chargeId } = await pix.paidTwice('10.00')
   await administer(
     pix.databaseUrl,
@@ -268,8 +268,8 @@ test('[desk.46] what closes a case of an operation and moves nothing counts with
   assert.deepEqual([asked.body.outcome, asked.body.effects?.amountCents], ['decided', 0], 'it stays open')
 })
 
-test('[desk.40] a proposal names a person, and one waits at a time', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+test('[cases.40] a proposal names a person, and one waits at a time', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const { id } = await pix.paidTwice('10.00')
   const nobody = await pix.decide(id, 'write_off', {}, { authorization: `Bearer ${ADMIN_TOKEN}` })
   assert.deepEqual([nobody.status, nobody.body.code], [403, 'insufficient_role'])
@@ -284,8 +284,8 @@ test('[desk.40] a proposal names a person, and one waits at a time', async (t) =
   assert.equal((await pix.decide(id, 'write_off')).body.outcome, 'proposed')
 })
 
-test('[desk.41] who proposed it does not approve it, under no other token of theirs either', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+test('[cases.41] who proposed it does not approve it, under no other token of theirs either', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const { id } = await pix.paidTwice('10.00')
   const { proposalId } = (await pix.decide(id, 'write_off')).body
   const anaAgain = await pix.make('approver', 'ANA')
@@ -300,8 +300,8 @@ test('[desk.41] who proposed it does not approve it, under no other token of the
   assert.equal((await pix.say(id, proposalId, true)).status, 200)
 })
 
-test('[desk.42] where the case changed, or its operator was deactivated, a proposal is void, as it is read too', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+test('[cases.42] where the case changed, or its operator was deactivated, a proposal is void, as it is read too', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const voidOf = async (id: string, proposalId: string) => {
     const { steps } = await pix.read(`/${id}`)
     const { isOpen, whyVoid } = steps.find((step: { id: string }) => step.id === proposalId)
@@ -330,8 +330,8 @@ test('[desk.42] where the case changed, or its operator was deactivated, a propo
   assert.equal((await balances(pix.database)).losses, before.losses)
 })
 
-test('[desk.43] a proposal that was withdrawn or refused is not approved, and ends once', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+test('[cases.43] a proposal that was withdrawn or refused is not approved, and ends once', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const { id } = await pix.paidTwice('10.00')
   const proposal = async () => (await pix.decide(id, 'write_off')).body.proposalId
   const first = await proposal()
@@ -361,7 +361,7 @@ test('[desk.43] a proposal that was withdrawn or refused is not approved, and en
 
 const NOTHING = '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f'
 
-test('[cash-in.desk.3] [desk.36] two operators at two services return the whole at once: the bank is ordered one refund', async (t) => {
+test('[cash-in.cases.3] [cases.36] two operators at two services return the whole at once: the bank is ordered one refund', async (t) => {
   const pix = await twoGateways(t)
   const as = (token: string) => ({ authorization: `Bearer ${token}` })
   const make = async (name: string) => {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openHolder } from '../support/waiting-backends.ts'
 import { assertWritten, everyTable, writing } from '../support/written.ts'
-import { desk } from './fixture.ts'
+import { caseWorld } from './fixture.ts'
 
 /** A dry run is the statement of the decision, rolled back. */
 
-test('[desk.34] [engine.23] a dry run leaves no row in any table, and tells what is then written', async (t) => {
-  const pix = await desk(t)
+test('[cases.34] [engine.23] a dry run leaves no row in any table, and tells what is then written', async (t) => {
+  const pix = await caseWorld(t)
   const { id } = await pix.paidTwice('10.00')
   for (const decision of ['return_to_payer', 'write_off']) {
     const stored = await everyTable(pix.database)
@@ -22,8 +22,8 @@ test('[desk.34] [engine.23] a dry run leaves no row in any table, and tells what
   }
 })
 
-test('[desk.34] [desk.39] of what takes two people a dry run tells the same as the approval then does', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+test('[cases.34] [cases.39] of what takes two people a dry run tells the same as the approval then does', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
   const { id } = await pix.paidTwice('10.00')
   const dry = await pix.decide(id, 'write_off', { dryRun: true })
   assert.deepEqual([dry.body.outcome, dry.body.needsSecondPerson], ['dry_run', true])
@@ -34,7 +34,7 @@ test('[desk.34] [desk.39] of what takes two people a dry run tells the same as t
 })
 
 test('[engine.23] a dry run that cannot have its rows for 2 s is refused, and frees what payouts wait for', async (t) => {
-  const pix = await desk(t)
+  const pix = await caseWorld(t)
   const { id } = await pix.paidTwice('10.00')
   const holder = await openHolder(pix.databaseUrl)
   // Controls are locked last: what waits for this one holds the accounts.
@@ -51,7 +51,7 @@ test('[engine.23] a dry run that cannot have its rows for 2 s is refused, and fr
 })
 
 test('[engine.23] payouts are made beside dry runs, and each dry run tells the same', async (t) => {
-  const pix = await desk(t)
+  const pix = await caseWorld(t)
   const { id } = await pix.paidTwice('10.00')
   const all = await Promise.all(
     [1, 2, 3, 4, 5].map(async () => ({

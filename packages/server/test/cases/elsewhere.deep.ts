@@ -4,7 +4,7 @@ import { INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
 import { confirmed as refunded } from '../refund-in/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
-import { desk, sent } from './engine-fixture.ts'
+import { caseWorld, sent } from './engine-fixture.ts'
 
 /** One movement of the bank that is reported of two operations: it is booked on the first one only, on a real database. */
 
@@ -20,7 +20,7 @@ async function reportedTwice(t: TestContext) {
 }
 
 for (const end of ['executed', 'not_executed'] as const) {
-  test(`[cash-out.desk.9] [desk.14] a payout that was told to have left by another’s payment is held, with a case, until it ends: ${end}`, async (t) => {
+  test(`[cash-out.cases.9] [cases.14] a payout that was told to have left by another’s payment is held, with a case, until it ends: ${end}`, async (t) => {
     const { database, decide, other, tell, clock } = await reportedTwice(t)
     const held = { available: 37_00n, reserved: 31_00n, settlement: -70_00n, fees: 2_00n }
     assert.deepEqual(await balances(database), held, 'it is not booked a second time')
@@ -41,7 +41,7 @@ for (const end of ['executed', 'not_executed'] as const) {
   })
 }
 
-test('[cash-out.desk.11] [desk.14] a payout that nobody has approved yet waits for that after its case, and is not dispatched', async (t) => {
+test('[cash-out.cases.11] [cases.14] a payout that nobody has approved yet waits for that after its case, and is not dispatched', async (t) => {
   const { database, decide, cashOuts, tell, unsent } = await reportedTwice(t)
   await decide('movement_elsewhere', 'close')
   const id = await unsent('waiting')
@@ -53,7 +53,7 @@ test('[cash-out.desk.11] [desk.14] a payout that nobody has approved yet waits f
   await assertBooks(database)
 })
 
-test('[cash-out.desk.9] a return that another payout has is credited once', async (t) => {
+test('[cash-out.cases.9] a return that another payout has is credited once', async (t) => {
   const { database, decide, cashOuts, id, other, tell, clock } = await reportedTwice(t)
   await decide('movement_elsewhere', 'close')
   await tell(other, 'E10')
@@ -67,7 +67,7 @@ test('[cash-out.desk.9] a return that another payout has is credited once', asyn
 
 /** Refunds of two charges, both told to have gone back by D1; the second one has a case. */
 async function refundsReportedTwice(t: TestContext) {
-  const at = await desk(t)
+  const at = await caseWorld(t)
   const charges = [await at.charge('a'), await at.charge('b')] as const
   await at.pay(charges[0], 'E1')
   await at.pay(charges[1], 'E2')
@@ -78,7 +78,7 @@ async function refundsReportedTwice(t: TestContext) {
   return { ...at, charges, ids: refunds, reported, goneFrom }
 }
 
-test('[refund-in.desk.7] [desk.14] a refund that was told to have gone back by another’s return counts as no return of its charge, and is held until it ends', async (t) => {
+test('[refund-in.cases.7] [cases.14] a refund that was told to have gone back by another’s return counts as no return of its charge, and is held until it ends', async (t) => {
   const { database, decide, refunds, charges, ids, reported, goneFrom, clock } = await refundsReportedTwice(t)
   assert.equal(await goneFrom(charges[1]), undefined)
   assert.equal((await decide('movement_elsewhere', 'close')).status, 'PENDING')
@@ -92,7 +92,7 @@ test('[refund-in.desk.7] [desk.14] a refund that was told to have gone back by a
   await assertBooks(database)
 })
 
-test('[cash-in.desk.13] a return that another charge has is not booked a second time', async (t) => {
+test('[cash-in.cases.13] a return that another charge has is not booked a second time', async (t) => {
   const { database, decide, refunds, charges, clock } = await refundsReportedTwice(t)
   await decide('movement_elsewhere', 'close')
   const reported = {

@@ -12,7 +12,7 @@ import { MADE_BY, refundTerms } from '../support/limits.ts'
 /** Operations on a real database whose cases operators decide, without a bank: the tests tell what it says. */
 
 /** Charges, payouts and refunds, and whoever decides their cases. */
-export async function desk(t: TestContext) {
+export async function caseWorld(t: TestContext) {
   const { url, database } = await testDatabase(t)
   const engine = testEngine(t, url)
   const { cashIns, clock, ids } = engine
@@ -58,7 +58,7 @@ const INPUTS_OF_REFUND = INPUTS['send.claimed']
 
 /** A charge of R$ 100,00 that was paid, and paid again. */
 export async function paidTwice(t: TestContext) {
-  const at = await desk(t)
+  const at = await caseWorld(t)
   const id = await at.charge('a')
   await at.pay(id, 'E1')
   await at.pay(id, 'E2')
@@ -67,7 +67,7 @@ export async function paidTwice(t: TestContext) {
 
 /** A payout of R$ 30,00 with a fee of R$ 1,00, claimed for sending, and R$ 99,00 before it. */
 export async function sent(t: TestContext) {
-  const at = await desk(t)
+  const at = await caseWorld(t)
   const chargeId = await at.charge('a')
   await at.pay(chargeId, 'E1')
   const id = await at.payout()

@@ -6,7 +6,7 @@ import { makeOperator } from '../support/operators.ts'
 import { type Answer, type WorldOptions, world } from '../support/world.ts'
 
 /** A stepped world with operators: Ana orders, Bia approves. */
-export async function desk(
+export async function caseWorld(
   t: TestContext,
   environment: Readonly<Record<string, string>> = {},
   options: WorldOptions = {},

@@ -10,11 +10,11 @@ import { assertBooks, balances } from '../support/books.ts'
 import { decideCase, openCaseOf } from '../support/deciding.ts'
 import { payment } from '../support/engine.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
-import { contradicted, desk, paidTwice, sent } from './engine-fixture.ts'
+import { caseWorld, contradicted, paidTwice, sent } from './engine-fixture.ts'
 
 /** Decisions of operators on a real database: the books are true after each. */
 
-test('[desk.1] [CO-25] a second payment is not accepted: the charge has its payment', async (t) => {
+test('[cases.1] [CO-25] a second payment is not accepted: the charge has its payment', async (t) => {
   const { database, decide } = await paidTwice(t)
   await assert.rejects(decide('payment_in_suspense', 'accept', { amountCents: 100_00n }), {
     code: 'not_possible_in_state',
@@ -23,7 +23,7 @@ test('[desk.1] [CO-25] a second payment is not accepted: the charge has its paym
   await assertBooks(database)
 })
 
-test('[cash-in.desk.3] a second payment goes back to its payer by a refund, the fee of which is none; told again by the bank that is nothing new', async (t) => {
+test('[cash-in.cases.3] a second payment goes back to its payer by a refund, the fee of which is none; told again by the bank that is nothing new', async (t) => {
   const { database, decide, refunds, id, clock } = await paidTwice(t)
   const newId = randomUUID()
   await decide('payment_in_suspense', 'return_to_payer', { amountCents: 100_00n, newId })
@@ -38,7 +38,7 @@ test('[cash-in.desk.3] a second payment goes back to its payer by a refund, the 
   await assertBooks(database)
 })
 
-test('[desk.9] a second payment that nobody claims is a gain', async (t) => {
+test('[cases.9] a second payment that nobody claims is a gain', async (t) => {
   const { database, decide } = await paidTwice(t)
   await decide('payment_in_suspense', 'write_off')
   assert.deepEqual(await balances(database), {
@@ -50,7 +50,7 @@ test('[desk.9] a second payment that nobody claims is a gain', async (t) => {
   await assertBooks(database)
 })
 
-test('[desk.6] a second payment pays the charge that it was meant for; told again for either it is nothing new', async (t) => {
+test('[cases.6] a second payment pays the charge that it was meant for; told again for either it is nothing new', async (t) => {
   const { database, decide, charge, pay, id } = await paidTwice(t)
   const other = await charge('b')
   await decide('payment_in_suspense', 'book', { operationId: other })
@@ -76,7 +76,7 @@ test('[desk.6] a second payment pays the charge that it was meant for; told agai
   await assertBooks(database)
 })
 
-test('[desk.3] of two decisions on one case in one batch the first counts, and the other is refused', async (t) => {
+test('[cases.3] of two decisions on one case in one batch the first counts, and the other is refused', async (t) => {
   const { database, engine, id } = await paidTwice(t)
   const { openCase } = await openCaseOf(database, 'payment_in_suspense')
   const order = {
@@ -99,7 +99,7 @@ test('[desk.3] of two decisions on one case in one batch the first counts, and t
   await assertBooks(database)
 })
 
-test('[desk.7] what the bank has taken back meanwhile is neither returned nor written off: its case is closed', async (t) => {
+test('[cases.7] what the bank has taken back meanwhile is neither returned nor written off: its case is closed', async (t) => {
   const { database, engine, refunds, id, clock } = await paidTwice(t)
   const { openCase } = await openCaseOf(database, 'payment_in_suspense')
   const told = { returnId: 'D2', valueCents: 100_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E2' }
@@ -114,8 +114,8 @@ test('[desk.7] what the bank has taken back meanwhile is neither returned nor wr
   await assertBooks(database)
 })
 
-test('[desk.1] a payment of another amount is accepted, and its charge is paid by so much, and told so', async (t) => {
-  const { database, decide, charge, pay } = await desk(t)
+test('[cases.1] a payment of another amount is accepted, and its charge is paid by so much, and told so', async (t) => {
+  const { database, decide, charge, pay } = await caseWorld(t)
   await pay(await charge('a'), 'E1', 60_00n)
   const { status } = await decide('payment_in_suspense', 'accept', { amountCents: 60_00n })
   assert.equal(status, 'PAID')
@@ -124,8 +124,8 @@ test('[desk.1] a payment of another amount is accepted, and its charge is paid b
   await assertBooks(database)
 })
 
-test('[cash-in.paid.3] [desk.44] told again with another amount after its case was decided, a payment is a case and not booked again', async (t) => {
-  const { database, decide, charge, pay } = await desk(t)
+test('[cash-in.paid.3] [cases.44] told again with another amount after its case was decided, a payment is a case and not booked again', async (t) => {
+  const { database, decide, charge, pay } = await caseWorld(t)
   const id = await charge('a')
   await pay(id, 'E1', 60_00n)
   await decide('payment_in_suspense', 'accept', { amountCents: 60_00n })
@@ -137,8 +137,8 @@ test('[cash-in.paid.3] [desk.44] told again with another amount after its case w
   await assertBooks(database)
 })
 
-test('[desk.8] a payment in doubt of the exact value is accepted, and its charge is paid and told so', async (t) => {
-  const { database, decide, charge, cashIns, clock } = await desk(t)
+test('[cases.8] a payment in doubt of the exact value is accepted, and its charge is paid and told so', async (t) => {
+  const { database, decide, charge, cashIns, clock } = await caseWorld(t)
   const id = await charge('a')
   const paid = payment({ endToEndId: 'E1', occurredAt: clock.now() })
   await cashIns.apply(id, { on: 'partner.confirmed', payment: paid, transactionId: id, isContradicted: true })
@@ -149,8 +149,8 @@ test('[desk.8] a payment in doubt of the exact value is accepted, and its charge
   await assertBooks(database)
 })
 
-test('[desk.1] [cash-in.desk.13] a payment that another charge has is not booked a second time, and its case is closed', async (t) => {
-  const { database, decide, charge, pay } = await desk(t)
+test('[cases.1] [cash-in.cases.13] a payment that another charge has is not booked a second time, and its case is closed', async (t) => {
+  const { database, decide, charge, pay } = await caseWorld(t)
   await pay(await charge('a'), 'E1')
   await pay(await charge('b'), 'E1')
   await decide('movement_elsewhere', 'close')
@@ -159,7 +159,7 @@ test('[desk.1] [cash-in.desk.13] a payment that another charge has is not booked
 })
 
 for (const decision of ['debit', 'write_off'] as const) {
-  test(`[desk.1] a return of one of several payments: ${decision}`, async (t) => {
+  test(`[cases.1] a return of one of several payments: ${decision}`, async (t) => {
     const { database, decide, refunds, id, clock } = await paidTwice(t)
     const told = { returnId: 'D1', valueCents: 30_00n, occurredAt: clock.now(), transactionId: null, endToEndId: null }
     await refunds.applyReturn(id, told)
@@ -175,7 +175,7 @@ for (const [cents, rest] of [
   [29_00n, 69_00n],
   [31_00n, 67_00n],
 ] as const) {
-  test(`[desk.1] a payout of which ${cents} centavos left is confirmed, and the books have what left`, async (t) => {
+  test(`[cases.1] a payout of which ${cents} centavos left is confirmed, and the books have what left`, async (t) => {
     const { database, decide, leave } = await sent(t)
     await leave('E9', cents)
     const { status } = await decide('debit_in_suspense', 'executed')
@@ -186,7 +186,7 @@ for (const [cents, rest] of [
   })
 }
 
-test('[desk.1] [ledger.recover] what left of a payout beyond all that is there is owed, and what an operator accepts repays it', async (t) => {
+test('[cases.1] [ledger.recover] what left of a payout beyond all that is there is owed, and what an operator accepts repays it', async (t) => {
   const { database, decide, leave, pay, charge } = await sent(t)
   await pay(await charge('b', 90_00n), 'E2')
   await leave('E9', 120_00n)
@@ -198,7 +198,7 @@ test('[desk.1] [ledger.recover] what left of a payout beyond all that is there i
   await assertBooks(database)
 })
 
-test('[desk.1] a payout in doubt has left, as the bank says; its own word later is nothing new', async (t) => {
+test('[cases.1] a payout in doubt has left, as the bank says; its own word later is nothing new', async (t) => {
   const { database, decide, leave } = await contradicted(t)
   await decide('outcome_unknown', 'executed', { evidence: { endToEndId: 'E9' } })
   const after = { available: 68_00n, settlement: -70_00n, fees: 2_00n }
@@ -208,7 +208,7 @@ test('[desk.1] a payout in doubt has left, as the bank says; its own word later 
   await assertBooks(database)
 })
 
-test('[desk.13] a payout is not confirmed by what another one has booked', async (t) => {
+test('[cases.13] a payout is not confirmed by what another one has booked', async (t) => {
   const { database, decide, cashOuts, ids, clock } = await contradicted(t)
   const { cashOut } = await cashOuts.create(cashOutRequest({ id: ids.uuid(), externalId: 'other' }))
   const booked = left({ endToEndId: 'E9', valueCents: 30_00n, occurredAt: clock.now() })
@@ -217,7 +217,7 @@ test('[desk.13] a payout is not confirmed by what another one has booked', async
   await assertBooks(database)
 })
 
-test('[desk.11] a payout never left, as the bank says: not before no attempt may arrive any more', async (t) => {
+test('[cases.11] a payout never left, as the bank says: not before no attempt may arrive any more', async (t) => {
   const { database, decide, clock } = await contradicted(t)
   await assert.rejects(decide('outcome_unknown', 'not_executed'), Refusal)
   clock.observe(clock.now() + 301_000)
@@ -228,8 +228,8 @@ test('[desk.11] a payout never left, as the bank says: not before no attempt may
 })
 
 for (const decision of ['executed', 'not_executed'] as const) {
-  test(`[desk.12] a refund that is in doubt, ${decision}: what may still be refunded counts it`, async (t) => {
-    const { database, decide, charge, pay, refund, refunds, clock, cashIns } = await desk(t)
+  test(`[cases.12] a refund that is in doubt, ${decision}: what may still be refunded counts it`, async (t) => {
+    const { database, decide, charge, pay, refund, refunds, clock, cashIns } = await caseWorld(t)
     const cashInId = await charge('a')
     await pay(cashInId, 'E1')
     const id = await refund(cashInId)
@@ -246,7 +246,7 @@ for (const decision of ['executed', 'not_executed'] as const) {
   })
 }
 
-test('[desk.1] a payout that left after its release is written off, and what was held of it is free', async (t) => {
+test('[cases.1] a payout that left after its release is written off, and what was held of it is free', async (t) => {
   const { database, decide, leave, cashOuts, id } = await sent(t)
   await cashOuts.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
   await leave('E9', 30_00n)
@@ -257,7 +257,7 @@ test('[desk.1] a payout that left after its release is written off, and what was
   await assertBooks(database)
 })
 
-test('[desk.8] a payout that left after its release is confirmed after `FAILED` was told', async (t) => {
+test('[cases.8] a payout that left after its release is confirmed after `FAILED` was told', async (t) => {
   const { database, decide, leave, cashOuts, id } = await sent(t)
   await cashOuts.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
   await leave('E9', 30_00n)
@@ -269,7 +269,7 @@ test('[desk.8] a payout that left after its release is confirmed after `FAILED` 
 })
 
 for (const decision of ['book', 'write_off'] as const) {
-  test(`[desk.1] a payout that was in doubt came back, ${decision}`, async (t) => {
+  test(`[cases.1] a payout that was in doubt came back, ${decision}`, async (t) => {
     const { database, decide, leave, cashOuts, id, clock } = await sent(t)
     await leave('E9', 30_00n)
     await leave('E8', 5_00n)
@@ -285,8 +285,8 @@ for (const decision of ['book', 'write_off'] as const) {
 }
 
 for (const decision of ['executed', 'write_off'] as const) {
-  test(`[desk.12] a refund of which another amount left: ${decision}`, async (t) => {
-    const { database, decide, charge, pay, refund, refunds, clock } = await desk(t)
+  test(`[cases.12] a refund of which another amount left: ${decision}`, async (t) => {
+    const { database, decide, charge, pay, refund, refunds, clock } = await caseWorld(t)
     const cashInId = await charge('a')
     await pay(cashInId, 'E1')
     const id = await refund(cashInId)

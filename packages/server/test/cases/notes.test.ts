@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { audit } from '../support/evidence.ts'
-import { desk } from './fixture.ts'
+import { caseWorld } from './fixture.ts'
 
-test('[desk.62] a note stays in the history of a case, and voids no proposal', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+test('[cases.62] a note stays in the history of a case, and voids no proposal', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
   const { id } = await pix.paidTwice('100.00')
   const { body: proposed } = await pix.decide(id, 'write_off')
   assert.equal(proposed.outcome, 'proposed')

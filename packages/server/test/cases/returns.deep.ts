@@ -9,11 +9,11 @@ import { INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
 import { confirmed as refunded } from '../refund-in/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
-import { desk, sent } from './engine-fixture.ts'
+import { caseWorld, sent } from './engine-fixture.ts'
 
 /** Money that came back, or went back, and that an operator decides whose it is: on a real database. */
 
-test('[cash-out.desk.7] [desk.9] what came back of a payout beyond its value is nobody’s, and a gain', async (t) => {
+test('[cash-out.cases.7] [cases.9] what came back of a payout beyond its value is nobody’s, and a gain', async (t) => {
   const { database, decide, leave, cashOuts, id, clock } = await sent(t)
   await leave('E9', 30_00n)
   for (const [returnId, valueCents] of [
@@ -34,7 +34,7 @@ test('[cash-out.desk.7] [desk.9] what came back of a payout beyond its value is 
 })
 
 for (const decision of ['book', 'write_off'] as const) {
-  test(`[cash-out.desk.6] [cash-out.reversal.5] a return of a payout without its id, ${decision}: told with its id it is not booked again`, async (t) => {
+  test(`[cash-out.cases.6] [cash-out.reversal.5] a return of a payout without its id, ${decision}: told with its id it is not booked again`, async (t) => {
     const { database, decide, leave, cashOuts, id, clock } = await sent(t)
     await leave('E9', 30_00n)
     const back = (returnId: string) => returned({ returnId, valueCents: 10_00n, occurredAt: clock.now() })
@@ -51,8 +51,8 @@ for (const decision of ['book', 'write_off'] as const) {
 }
 
 for (const decision of ['debit', 'write_off'] as const) {
-  test(`[desk.15] a return of a payment without its id, ${decision}: told by the id that the operator named it is nothing new`, async (t) => {
-    const { database, decide, charge, pay, refunds, clock } = await desk(t)
+  test(`[cases.15] a return of a payment without its id, ${decision}: told by the id that the operator named it is nothing new`, async (t) => {
+    const { database, decide, charge, pay, refunds, clock } = await caseWorld(t)
     const id = await charge('a')
     await pay(id, 'E1')
     const reported = { valueCents: 40_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E1' }
@@ -67,8 +67,8 @@ for (const decision of ['debit', 'write_off'] as const) {
   })
 }
 
-test('[cash-in.desk.10] a return that nobody explained is no refund of ours: it is the bank’s own, and its case closes', async (t) => {
-  const { database, decide, charge, pay, refund, refunds, cashIns, clock } = await desk(t)
+test('[cash-in.cases.10] a return that nobody explained is no refund of ours: it is the bank’s own, and its case closes', async (t) => {
+  const { database, decide, charge, pay, refund, refunds, cashIns, clock } = await caseWorld(t)
   const id = await charge('a')
   await pay(id, 'E1')
   const refundId = await refund(id)
@@ -107,7 +107,7 @@ test('[cash-in.desk.10] a return that nobody explained is no refund of ours: it 
 
 /** A charge of R$ 100,00 paid with R$ 60,00 by E1, and what the bank tells of what it takes back of that (MED). */
 async function paidOtherwise(t: TestContext) {
-  const at = await desk(t)
+  const at = await caseWorld(t)
   const id = await at.charge('a')
   await at.pay(id, 'E1', 60_00n)
   const back = (returnId: string, valueCents = 60_00n, endToEndId: string | null = 'E1') =>
@@ -115,7 +115,7 @@ async function paidOtherwise(t: TestContext) {
   return { ...at, id, back }
 }
 
-test('[cash-in.refunds.9] [desk.44] [EV-49] a payment of another amount that was accepted and that the bank takes back is the merchant’s to bear, once', async (t) => {
+test('[cash-in.refunds.9] [cases.44] [EV-49] a payment of another amount that was accepted and that the bank takes back is the merchant’s to bear, once', async (t) => {
   const { database, decide, back } = await paidOtherwise(t)
   assert.equal((await decide('payment_in_suspense', 'accept', { amountCents: 60_00n })).status, 'PAID')
   for (const cents of [20_00n, 40_00n]) {
@@ -129,7 +129,7 @@ test('[cash-in.refunds.9] [desk.44] [EV-49] a payment of another amount that was
   await assertBooks(database)
 })
 
-test('[cash-in.refunds.9] [desk.44] [EV-49] a payment of another amount that was written off and that the bank takes back is in suspense with a case, once', async (t) => {
+test('[cash-in.refunds.9] [cases.44] [EV-49] a payment of another amount that was written off and that the bank takes back is in suspense with a case, once', async (t) => {
   const { database, decide, back } = await paidOtherwise(t)
   assert.equal((await decide('payment_in_suspense', 'write_off')).status, 'FAILED')
   for (const cents of [20_00n, 40_00n]) {
@@ -150,7 +150,7 @@ test('[cash-in.refunds.9] [desk.44] [EV-49] a payment of another amount that was
   await assertBooks(database)
 })
 
-test('[cash-in.refunds.9] [desk.6] [EV-49] what the bank takes back of a payment that was attributed is the other charge’s return, by whatever it names', async (t) => {
+test('[cash-in.refunds.9] [cases.6] [EV-49] what the bank takes back of a payment that was attributed is the other charge’s return, by whatever it names', async (t) => {
   const { database, decide, charge, id, back, refunds, clock } = await paidOtherwise(t)
   const other = await charge('b', 60_00n)
   await decide('payment_in_suspense', 'book', { operationId: other })
@@ -209,7 +209,7 @@ async function refundedOf(database: Database, id: string) {
 
 /** A refund of R$ 40,00 that left twice. */
 async function leftTwice(t: TestContext) {
-  const at = await desk(t)
+  const at = await caseWorld(t)
   const cashInId = await at.charge('a')
   await at.pay(cashInId, 'E1')
   const id = await at.refund(cashInId)
@@ -220,7 +220,7 @@ async function leftTwice(t: TestContext) {
   return { ...at, leave }
 }
 
-test('[refund-in.desk.5] a refund that left twice is written off: told again it is nothing new', async (t) => {
+test('[refund-in.cases.5] a refund that left twice is written off: told again it is nothing new', async (t) => {
   const { database, decide, leave } = await leftTwice(t)
   await assert.rejects(decide('debit_in_suspense', 'close'), Refusal, 'money is in suspense')
   const { status } = await decide('debit_in_suspense', 'write_off')
@@ -231,7 +231,7 @@ test('[refund-in.desk.5] a refund that left twice is written off: told again it 
   await assertBooks(database)
 })
 
-test('[cash-out.desk.5] a payout that left twice is written off: told again it is nothing new', async (t) => {
+test('[cash-out.cases.5] a payout that left twice is written off: told again it is nothing new', async (t) => {
   const { database, decide, leave } = await sent(t)
   await leave('E9', 30_00n)
   await leave('E8', 30_00n)
@@ -260,7 +260,7 @@ async function leftTwiceAsPayout(t: TestContext) {
 }
 
 for (const parts of [[30_00n], [10_00n, 20_00n]]) {
-  test(`[cash-out.reversal.2] [cash-out.desk.7] [desk.18] what comes back of a payout of which a second payment was written off pays back that loss first: in ${parts.length} parts`, async (t) => {
+  test(`[cash-out.reversal.2] [cash-out.cases.7] [cases.18] what comes back of a payout of which a second payment was written off pays back that loss first: in ${parts.length} parts`, async (t) => {
     const { database, decide, back, booked } = await leftTwiceAsPayout(t)
     await decide('debit_in_suspense', 'write_off')
     for (const [index, cents] of parts.entries()) {
@@ -275,7 +275,7 @@ for (const parts of [[30_00n], [10_00n, 20_00n]]) {
   })
 }
 
-test('[cash-out.desk.6] [desk.18] what came back while a second payment was written off is credited only as the payout that the operator names', async (t) => {
+test('[cash-out.cases.6] [cases.18] what came back while a second payment was written off is credited only as the payout that the operator names', async (t) => {
   const { database, decide, back, booked } = await leftTwiceAsPayout(t)
   await decide('debit_in_suspense', 'write_off')
   await back('D1', 30_00n)
@@ -288,7 +288,7 @@ test('[cash-out.desk.6] [desk.18] what came back while a second payment was writ
   await assertBooks(database)
 })
 
-test('[cash-out.desk.6] [cash-out.desk.7] [desk.18] the same where it came back before the second payment was decided', async (t) => {
+test('[cash-out.cases.6] [cash-out.cases.7] [cases.18] the same where it came back before the second payment was decided', async (t) => {
   const { database, decide, back, booked } = await leftTwiceAsPayout(t)
   assert.equal(await back('D1', 30_00n), 'RECONCILIATION_REQUIRED')
   await assert.rejects(decide('return_in_suspense', 'book'), { code: 'validation_error' })
@@ -300,7 +300,7 @@ test('[cash-out.desk.6] [cash-out.desk.7] [desk.18] the same where it came back 
   await assertBooks(database)
 })
 
-test('[desk.18] what was credited before a second payment was known stays credited, and what comes back then pays back its loss', async (t) => {
+test('[cases.18] what was credited before a second payment was known stays credited, and what comes back then pays back its loss', async (t) => {
   const at = await sent(t)
   const back = async (returnId: string) => {
     const reported = returned({ returnId, valueCents: 30_00n, occurredAt: at.clock.now() })
@@ -321,7 +321,7 @@ test('[desk.18] what was credited before a second payment was known stays credit
   await assertBooks(at.database)
 })
 
-test('[desk.14] a payout that left otherwise than asked for is written off: what is set aside has a case, and is free once the bank lets it fail', async (t) => {
+test('[cases.14] a payout that left otherwise than asked for is written off: what is set aside has a case, and is free once the bank lets it fail', async (t) => {
   const { database, decide, leave, cashOuts, id } = await sent(t)
   await leave('E9', 29_00n)
   await decide('debit_in_suspense', 'write_off')
@@ -336,7 +336,7 @@ test('[desk.14] a payout that left otherwise than asked for is written off: what
 })
 
 for (const leftCents of [9_00n, 40_00n]) {
-  test(`[CO-62] [desk.44] [cash-out.reversal.2] a payout confirmed by ${leftCents} centavos: the bank’s answer repeats what was decided, and what left comes back whole`, async (t) => {
+  test(`[CO-62] [cases.44] [cash-out.reversal.2] a payout confirmed by ${leftCents} centavos: the bank’s answer repeats what was decided, and what left comes back whole`, async (t) => {
     const { database, decide, cashOuts, id, clock } = await sent(t)
     // The bank’s own answer contradicts the order in every telling, and names who was paid.
     const repeated = () =>
@@ -353,7 +353,7 @@ for (const leftCents of [9_00n, 40_00n]) {
   })
 }
 
-test('[desk.16] what the bank tells otherwise of what is booked is asked about, and closed: the books stay as they were', async (t) => {
+test('[cases.16] what the bank tells otherwise of what is booked is asked about, and closed: the books stay as they were', async (t) => {
   const { database, decide, leave, cashOuts, id, clock } = await sent(t)
   const back = (valueCents: bigint) => returned({ returnId: 'D1', valueCents, occurredAt: clock.now() })
   await leave('E9', 30_00n)
@@ -370,7 +370,7 @@ test('[desk.16] what the bank tells otherwise of what is booked is asked about, 
 })
 
 test('[ledger.entries] what is held again of a refund that left after its failure, and is free again, is called a refund’s', async (t) => {
-  const { database, decide, charge, pay, refund, refunds, clock } = await desk(t)
+  const { database, decide, charge, pay, refund, refunds, clock } = await caseWorld(t)
   const cashInId = await charge('a')
   await pay(cashInId, 'E1')
   const id = await refund(cashInId)

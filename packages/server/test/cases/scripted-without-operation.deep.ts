@@ -189,12 +189,12 @@ function byOf({ rule }: LooseScenario): string {
 
 for (const scenario of SCENARIOS) {
   for (const decision of Object.keys(scenario.decisions) as CaseDecision[]) {
-    test(`[desk.44] [desk.50] ${scenario.kind}${byOf(scenario)} is decided by ${decision}, and our books are the bank’s${withoutOf(scenario)}`, (t) =>
+    test(`[cases.44] [cases.50] ${scenario.kind}${byOf(scenario)} is decided by ${decision}, and our books are the bank’s${withoutOf(scenario)}`, (t) =>
       decideLooseAs(t, scenario, decision))
   }
 }
 
-test('[desk.50] each decision about each kind of case of no operation is made above', () => {
+test('[cases.50] each decision about each kind of case of no operation is made above', () => {
   const made = (kind: string) =>
     SCENARIOS.filter((one) => one.kind === kind).flatMap((one) => Object.keys(one.decisions))
   for (const [kind, { decisions }] of Object.entries<CaseKind>(caseKinds)) {

@@ -355,7 +355,7 @@ const scenarios = [
 
 for (const [of, scenario] of scenarios) {
   for (const decision of decisionNames.filter((name) => name in scenario.decisions)) {
-    test(`[desk.44] ${of} ${scenario.kind} by ${scenario.rule} is decided by ${decision}, and our books are the bank’s`, (t) =>
+    test(`[cases.44] ${of} ${scenario.kind} by ${scenario.rule} is decided by ${decision}, and our books are the bank’s`, (t) =>
       decideAs(t, scenario, decision))
   }
 }

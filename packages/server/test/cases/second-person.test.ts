@@ -7,12 +7,12 @@ import { as, serverLogin } from '../support/logins.ts'
 import { stepUntil } from '../support/stepping.ts'
 import { ADMIN_TOKEN } from '../support/world.ts'
 import { sent } from './engine-fixture.ts'
-import { desk } from './fixture.ts'
+import { caseWorld } from './fixture.ts'
 
 /** When one person is not enough, besides a large amount. */
 
-test('[desk.39] with the default of production every decision that moves money takes a second person, however little', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+test('[cases.39] with the default of production every decision that moves money takes a second person, however little', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
   const { id } = await pix.paidTwice('0.01')
   const { options } = await pix.read(`/${id}`)
   const option = options.find(({ decision }: { decision: string }) => decision === 'write_off')
@@ -29,8 +29,8 @@ for (const [kind, reference, facts] of [
   ['ledger_drift', 'journal-sums x', {}],
   ['line_differs', 'balances 0198c0de-7a11-7000-8000-5f1d3c2b1a09', { firstDay: '2026-11-20', days: 2 }],
 ] as const) {
-  test(`[desk.47] what nobody knows the amount of is not closed by one person: ${kind}`, async (t) => {
-    const pix = await desk(t)
+  test(`[cases.47] what nobody knows the amount of is not closed by one person: ${kind}`, async (t) => {
+    const pix = await caseWorld(t)
     await administer(
       pix.databaseUrl,
       `INSERT INTO "case" (id, kind, reference, facts, opened_at)
@@ -43,7 +43,7 @@ for (const [kind, reference, facts] of [
   })
 }
 
-test('[desk.48] a case counts with the most that it was told to be about, while it is open and once it is opened again', async (t) => {
+test('[cases.48] a case counts with the most that it was told to be about, while it is open and once it is opened again', async (t) => {
   const { database, decide, leave } = await sent(t)
   const found = async () => {
     const [id] = await openCaseIdsOf(database, 'bank_contradicts')
@@ -60,7 +60,7 @@ test('[desk.48] a case counts with the most that it was told to be about, while 
   assert.deepEqual(await found(), [9_000_00n, 9_000_00], 'opened again it shows what was told last')
 })
 
-test('[desk.48] [desk.30] the list shows a case of an operation with the most that was told, and is narrowed by it', async (t) => {
+test('[cases.48] [cases.30] the list shows a case of an operation with the most that was told, and is narrowed by it', async (t) => {
   const { database, leave } = await sent(t)
   await leave('E9', 30_00n)
   await leave('E9', 30_01n)
@@ -76,7 +76,7 @@ test('[desk.48] [desk.30] the list shows a case of an operation with the most th
   assert.deepEqual([await listed(5_000_00, null), await listed(null, 4_999_99)], [[5_000_00n], []])
 })
 
-test('[desk.48] what a case counts with is made no smaller, whoever writes it, and of what it is never changes', async (t) => {
+test('[cases.48] what a case counts with is made no smaller, whoever writes it, and of what it is never changes', async (t) => {
   const { database, databaseUrl, leave } = await sent(t)
   await leave('E9', 30_00n)
   await leave('E9', 5_000_00n)
@@ -96,7 +96,7 @@ test('[desk.48] what a case counts with is made no smaller, whoever writes it, a
   }
 })
 
-test('[desk.48] [desk.30] what was told with a sign is the amount without it, and lists go by that', async (t) => {
+test('[cases.48] [cases.30] what was told with a sign is the amount without it, and lists go by that', async (t) => {
   const { url, database } = await testDatabase(t)
   const opening = (reference: string) =>
     `INSERT INTO "case" (id, kind, reference, facts, amount_cents, opened_at)
@@ -114,8 +114,8 @@ test('[desk.48] [desk.30] what was told with a sign is the amount without it, an
   assert.deepEqual(await listed(4), [4n])
 })
 
-test('[desk.41] whom the proposer made, or somebody they made, approves nothing of theirs, and of others what they will', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+test('[cases.41] whom the proposer made, or somebody they made, approves nothing of theirs, and of others what they will', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const caio = await pix.make('admin', 'Caio')
   const make = async (by: Record<string, string>, role: string, name: string) => {
     const { status, body } = await pix.call('POST', '/operator/operators', { name, role }, by)
@@ -144,7 +144,7 @@ test('[desk.41] whom the proposer made, or somebody they made, approves nothing 
 })
 
 /** A charge of R$ 100.00 of which so much was paid: its case. */
-async function paidOtherwise(pix: Awaited<ReturnType<typeof desk>>, valueCents: number) {
+async function paidOtherwise(pix: Awaited<ReturnType<typeof caseWorld>>, valueCents: number) {
   const { id: chargeId } = await pix.charge('100')
   await pix.bankAction(`charges/${chargeId}/pay`, { valueCents })
   for (;;) {
@@ -161,8 +161,8 @@ for (const [paidCents, acceptedCents] of [
   [90_00, 90_00],
   [150_00, 99_99],
 ] as const) {
-  test(`[cash-in.desk.1] [desk.39] less than the charge asks for takes a second person whatever the limit: ${acceptedCents} of ${paidCents}`, async (t) => {
-    const pix = await desk(t, ANY_AMOUNT)
+  test(`[cash-in.cases.1] [cases.39] less than the charge asks for takes a second person whatever the limit: ${acceptedCents} of ${paidCents}`, async (t) => {
+    const pix = await caseWorld(t, ANY_AMOUNT)
     const { id, chargeId } = await paidOtherwise(pix, paidCents)
     const token = { authorization: `Bearer ${ADMIN_TOKEN}` }
     const alone = await pix.decide(id, 'accept', { amountCents: acceptedCents }, token)
@@ -179,8 +179,8 @@ for (const [paidCents, acceptedCents] of [
   })
 }
 
-test('[cash-in.desk.1] [desk.39] what the charge asks for, of more than that, takes one person below the limit', async (t) => {
-  const pix = await desk(t, ANY_AMOUNT)
+test('[cash-in.cases.1] [cases.39] what the charge asks for, of more than that, takes one person below the limit', async (t) => {
+  const pix = await caseWorld(t, ANY_AMOUNT)
   const { id } = await paidOtherwise(pix, 150_00)
   assert.equal((await pix.decide(id, 'accept', { amountCents: 100_00 })).body.outcome, 'decided')
 })
@@ -189,8 +189,8 @@ for (const [decision, amountCents] of [
   ['accept', 100_00],
   ['return_to_payer', 20_00],
 ] as const) {
-  test(`[cash-in.desk.3] [desk.42] a proposed return to the payer is void after ${decision} took of the same money`, async (t) => {
-    const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '12000' })
+  test(`[cash-in.cases.3] [cases.42] a proposed return to the payer is void after ${decision} took of the same money`, async (t) => {
+    const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '12000' })
     const { id } = await paidOtherwise(pix, 150_00)
     const { body: proposed } = await pix.decide(id, 'return_to_payer', { amountCents: 120_00 })
     assert.equal(proposed.outcome, 'proposed')
@@ -205,8 +205,8 @@ for (const [decision, amountCents] of [
   })
 }
 
-test('[cash-in.desk.3] [desk.39] the approver of a return to the payer is told of its refund, and the bank sends it once', async (t) => {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+test('[cash-in.cases.3] [cases.39] the approver of a return to the payer is told of its refund, and the bank sends it once', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
   const { id } = await paidOtherwise(pix, 90_00)
   const { body: proposed } = await pix.decide(id, 'return_to_payer', { amountCents: 90_00 })
   assert.deepEqual([proposed.outcome, proposed.refundId], ['proposed', null])

@@ -7,7 +7,7 @@ import { makeOperator } from '../support/operators.ts'
 import { type Answer, world } from '../support/world.ts'
 
 /** A stepped world, and a viewer who reads its cases. */
-async function desk(t: TestContext) {
+async function caseWorld(t: TestContext) {
   const pix = await world(t, {}, { isStepped: true })
   const headers = { authorization: `Bearer ${await makeOperator(pix, 'viewer')}` }
   const read = async (path: string): Promise<Answer['body']> => {
@@ -34,8 +34,8 @@ async function desk(t: TestContext) {
 
 const idsOf = ({ data }: Answer['body']) => data.map(({ id }: Answer['body']) => id)
 
-test('[desk.30] [desk.31] cases are listed with what they mean, oldest first, by what they are narrowed to', async (t) => {
-  const pix = await desk(t)
+test('[cases.30] [cases.31] cases are listed with what they mean, oldest first, by what they are narrowed to', async (t) => {
+  const pix = await caseWorld(t)
   const first = await pix.paidTwice('10.00')
   await pix.later(60_000)
   const second = await pix.paidTwice('25.00')
@@ -71,8 +71,8 @@ test('[desk.30] [desk.31] cases are listed with what they mean, oldest first, by
   assert.deepEqual([idsOf(rest), rest.pagination], [[two], { limit: 1, hasMore: false, nextCursor: null }])
 })
 
-test('[desk.31] closed cases are listed apart, last closed first, in pages', async (t) => {
-  const pix = await desk(t)
+test('[cases.31] closed cases are listed apart, last closed first, in pages', async (t) => {
+  const pix = await caseWorld(t)
   await pix.paidTwice('10.00')
   await pix.paidTwice('25.00')
   const [one, two] = idsOf(await pix.read(''))
@@ -96,8 +96,8 @@ test('[desk.31] closed cases are listed apart, last closed first, in pages', asy
   assert.deepEqual([lost.status, lost.body.errors[0]?.field], [400, 'cursor'])
 })
 
-test('[desk.30] a page of open cases is one walk along an index, whatever is closed', async (t) => {
-  const pix = await desk(t)
+test('[cases.30] a page of open cases is one walk along an index, whatever is closed', async (t) => {
+  const pix = await caseWorld(t)
   const fill = statement(
     'test.fill',
     `INSERT INTO "case" (id, kind, reference, facts, amount_cents, opened_at, closed_at)
@@ -121,8 +121,8 @@ test('[desk.30] a page of open cases is one walk along an index, whatever is clo
   )
 })
 
-test('[desk.32] [desk.33] a case is read with the whole timeline of its operation', async (t) => {
-  const pix = await desk(t)
+test('[cases.32] [cases.33] a case is read with the whole timeline of its operation', async (t) => {
+  const pix = await caseWorld(t)
   const charge = await pix.paidTwice('10.00')
   const [id] = idsOf(await pix.read(''))
   const before = await pix.read(`/${id}`)
@@ -170,8 +170,8 @@ test('[desk.32] [desk.33] a case is read with the whole timeline of its operatio
   assert.notEqual(after.version, version, 'something became known')
 })
 
-test('[desk.31] an instant whose offset leads out of the years that there are narrows as the end of those years', async (t) => {
-  const pix = await desk(t)
+test('[cases.31] an instant whose offset leads out of the years that there are narrows as the end of those years', async (t) => {
+  const pix = await caseWorld(t)
   await pix.paidTwice('10.00')
   const first = '0001-01-01T00:00:00%2B00:01'
   const last = '9999-12-31T23:59:59-00:01'
@@ -185,8 +185,8 @@ test('[desk.31] an instant whose offset leads out of the years that there are na
   }
 })
 
-test('[desk.32] what is not there is 404, a case about no operation has no timeline', async (t) => {
-  const pix = await desk(t)
+test('[cases.32] what is not there is 404, a case about no operation has no timeline', async (t) => {
+  const pix = await caseWorld(t)
   const headers = { authorization: `Bearer ${await makeOperator(pix, 'approver')}` }
   for (const id of ['nothing', '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f']) {
     const { status, body } = await pix.call('GET', `/operator/cases/${id}`, undefined, headers)
@@ -202,8 +202,8 @@ test('[desk.32] what is not there is 404, a case about no operation has no timel
   assert.deepEqual([found.timeline, found.operation, found.amountCents], [null, null, 7])
 })
 
-test('[desk.34] each decision is shown with what it needs, a dry run tells what it would do, and neither changes anything', async (t) => {
-  const pix = await desk(t)
+test('[cases.34] each decision is shown with what it needs, a dry run tells what it would do, and neither changes anything', async (t) => {
+  const pix = await caseWorld(t)
   await pix.paidTwice('10.00')
   const [id] = idsOf(await pix.read(''))
   const before = await balances(pix.database)

@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { bankWithout } from '../support/bank-without.ts'
 import { balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
-import { desk } from './fixture.ts'
+import { caseWorld } from './fixture.ts'
 
 /** The bank takes back (MED) what an operator had decided: at a simulated bank, by its events, its answers and its statement. */
 
@@ -15,7 +15,7 @@ const BANKS = [
 
 /** A charge of R$ 80,00 of which R$ 70,00 were paid, with its case. */
 async function paidOtherwise(t: TestContext, bank: (typeof BANKS)[number][1]) {
-  const pix = await desk(t, {}, bank)
+  const pix = await caseWorld(t, {}, bank)
   const charge = await pix.charge('80.00')
   await pix.bankAction(`charges/${charge.id}/pay`, { valueCents: 7_000 })
   const openCase = async () => {
@@ -62,7 +62,7 @@ for (const [which, bank] of BANKS) {
 }
 
 for (const [which, bank] of BANKS) {
-  test(`[desk.6] [EV-49] at a bank ${which} what was attributed and is taken back is debited from the charge that has it`, async (t) => {
+  test(`[cases.6] [EV-49] at a bank ${which} what was attributed and is taken back is debited from the charge that has it`, async (t) => {
     const pix = await paidOtherwise(t, bank)
     const other = await pix.charge('70.00')
     const { status } = await pix.decide((await pix.openCase()).id, 'book', { operationId: other.id })

@@ -88,7 +88,7 @@ test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm for 1
   await assertBooks(pix.database)
 })
 
-test('[desk.48] payments that only events report count together', async (t) => {
+test('[cases.48] payments that only events report count together', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('1000.00')
   await postUnconfirmedEvent(pix, charge)

@@ -139,12 +139,12 @@ for (const status of CREDITED_STATES) {
   for (const kind of ARRIVED) {
     const before = credited(SECOND)
     const about = `a case ${kind} of a charge that is ${status}`
-    test(`[cash-in.desk.1] ${about}: beside the payment that is credited no other one is accepted`, () => {
+    test(`[cash-in.cases.1] ${about}: beside the payment that is credited no other one is accepted`, () => {
       assert.throws(() => decide(status, 'accept', kind, { before, amountCents: 60_00n }), NOT_POSSIBLE)
       const others = [KEEPING]
       assert.throws(() => decide(status, 'accept', kind, { before, others, amountCents: 60_00n }), NOT_POSSIBLE)
     })
-    test(`[cash-in.desk.3] ${about}: a part of it is ordered back to its payer, and stays in suspense until the bank confirms`, () => {
+    test(`[cash-in.cases.3] ${about}: a part of it is ordered back to its payer, and stays in suspense until the bank confirms`, () => {
       const decision = decide(status, 'return_to_payer', kind, { before, amountCents: 20_00n, newId: 'r2' })
       assert.deepEqual(done(decision), [`operator.returned_to_payer ${status}`], 'the case stays open')
       const { openRefunds, returnOrders } = decision.outcome.operation.facts
@@ -152,7 +152,7 @@ for (const status of CREDITED_STATES) {
       assert.deepEqual(returnOrders, { E2: 1 })
       assert.equal(suspendedCents(decision.outcome.operation, 'E2'), 60_00n)
     })
-    test(`[cash-in.desk.4] ${about}: it is a gain`, () => {
+    test(`[cash-in.cases.4] ${about}: it is a gain`, () => {
       const journal = 'arrival_written_off E2: suspense_in -6000, losses 6000'
       assert.deepEqual(
         done(decide(status, 'write_off', kind, { before })),
@@ -160,7 +160,7 @@ for (const status of CREDITED_STATES) {
       )
       assert.throws(() => decide(status, 'write_off', kind, { before: credited(RETURNING) }), NOT_POSSIBLE)
     })
-    test(`[cash-in.desk.5] ${about}: it was meant for another charge`, () => {
+    test(`[cash-in.cases.5] ${about}: it was meant for another charge`, () => {
       const target = cashInAs('PENDING', { id: 'other', valueCents: 60_00n })
       const order = { target, operationId: 'other', facts: { occurredAt: NOW - 5 } }
       const decision = decide(status, 'book', kind, { before, ...order })
@@ -178,7 +178,7 @@ for (const status of CREDITED_STATES) {
       const returning = { ...order, target: rest, before: credited(RETURNING) }
       assert.throws(() => decide(status, 'book', kind, returning), NOT_POSSIBLE, 'nor what is left of it')
     })
-    test(`[desk.7] ${about}: what was decided is not decided again`, () => {
+    test(`[cases.7] ${about}: what was decided is not decided again`, () => {
       const target = cashInAs('PENDING', { id: 'other', valueCents: 0n })
       for (const facts of [WRITTEN_OFF_E2, WENT_BACK_E2]) {
         const gone = { before: { ...before, facts }, target, operationId: 'other', amountCents: 1n }
@@ -188,7 +188,7 @@ for (const status of CREDITED_STATES) {
         assert.throws(() => decide(status, 'write_off', kind, { before: { ...before, facts } }), NOT_POSSIBLE)
       }
     })
-    test(`[cash-in.desk.13] ${about} is not closed while money is in suspense, or on its way back`, () => {
+    test(`[cash-in.cases.13] ${about} is not closed while money is in suspense, or on its way back`, () => {
       assert.throws(() => decide(status, 'close', kind, { before }), NOT_POSSIBLE)
       const returning = { ...SECOND, openRefunds: { r1: { ...RETURNING.openRefunds.r1, valueCents: 60_00 } } }
       assert.throws(() => decide(status, 'close', kind, { before: credited(returning) }), NOT_POSSIBLE)
@@ -198,7 +198,7 @@ for (const status of CREDITED_STATES) {
     const before = credited(LEFT_FACTS)
     const about = `a case ${kind} of a charge that is ${status}`
     const evidence = { returnId: 'D10' }
-    test(`[cash-in.desk.8] ${about}: the merchant is debited, and owes what is not there`, () => {
+    test(`[cash-in.cases.8] ${about}: the merchant is debited, and owes what is not there`, () => {
       const decision = decide(status, 'debit', kind, { before, reference: 'D9', available: 10_00n, evidence })
       const journal = 'return_debited D9: available -1000 FORCED_DEBIT, suspense_out 3000, receivable -2000'
       assert.deepEqual(done(decision), expected('debited', status, kind, journal))
@@ -219,7 +219,7 @@ for (const status of CREDITED_STATES) {
       )
     })
   }
-  test(`[cash-in.desk.10] a return of a charge that is ${status} is no refund of ours`, () => {
+  test(`[cash-in.cases.10] a return of a charge that is ${status} is no refund of ours`, () => {
     const held = { ...IN_DOUBT, transactionId: null, answered: ['r0'], heldCents: 0 }
     const openRefunds = {
       r1: { valueCents: 30_00, transactionId: null },
@@ -236,7 +236,7 @@ for (const status of CREDITED_STATES) {
 for (const status of cashIn.states) {
   const before = { endToEndId: 'E1', facts: LEFT_FACTS }
   for (const kind of LEFT) {
-    test(`[cash-in.desk.9] what left of a charge that is ${status} is a loss: ${kind}`, () => {
+    test(`[cash-in.cases.9] what left of a charge that is ${status} is a loss: ${kind}`, () => {
       const journal = 'left_written_off D9: suspense_out 3000, losses -3000'
       const order = { before, reference: 'D9', evidence: { returnId: 'D10' } }
       const decision = decide(status, 'write_off', kind, order)
@@ -254,7 +254,7 @@ for (const status of cashIn.states) {
 
 for (const decision of ['debit', 'write_off'] as const) {
   const about = { before: { endToEndId: 'E1', facts: LEFT_FACTS }, reference: 'D9' }
-  test(`[desk.15] a return that the bank told without its id is named by it: ${decision}`, () => {
+  test(`[cases.15] a return that the bank told without its id is named by it: ${decision}`, () => {
     assert.throws(
       () => decide('PAID', decision, 'debit_in_suspense cash-in.refunds.10', about),
       (error) =>
@@ -302,7 +302,7 @@ for (const kind of ARRIVED) {
       amountCents,
       ...given,
     })
-  test(`[cash-in.desk.1] the whole of what is in suspense becomes the payment of the charge: ${kind}`, () => {
+  test(`[cash-in.cases.1] the whole of what is in suspense becomes the payment of the charge: ${kind}`, () => {
     const decision = accept(100_00n, { before: { facts: { payments: { E2: 100_00 } } } })
     assert.deepEqual(done(decision), [
       'operator.accepted PAID',
@@ -315,7 +315,7 @@ for (const kind of ARRIVED) {
     assert.equal(facts.acceptedCents, undefined, 'of the exact value')
     assert.equal(reasonOf(decision.outcome.operation), null)
   })
-  test(`[cash-in.desk.1] a part of it does, and what is left stays in suspense, with its case: ${kind}`, () => {
+  test(`[cash-in.cases.1] a part of it does, and what is left stays in suspense, with its case: ${kind}`, () => {
     const decision = accept(60_00n)
     assert.deepEqual(done(decision), [
       'operator.accepted PAID',
@@ -331,7 +331,7 @@ for (const kind of ARRIVED) {
       [`case of ${kind}`],
     )
   })
-  test(`[cash-in.desk.1] while another case casts one it stays so: ${kind}`, () => {
+  test(`[cash-in.cases.1] while another case casts one it stays so: ${kind}`, () => {
     const before = { facts: { payments: { E2: 100_00 } } }
     const decision = accept(100_00n, { before, others: [KEEPING] })
     assert.deepEqual(done(decision), [
@@ -345,13 +345,13 @@ for (const kind of ARRIVED) {
     const gone = { before: { facts: { ...ARRIVED_FACTS, decidedPayments: { E2: 150_00 } } } }
     for (const others of [[], [KEEPING]]) assert.throws(() => accept(1n, { ...gone, others }), NOT_POSSIBLE)
   })
-  test(`[cash-in.desk.1] more money in suspense beside it casts none, and money that left does: ${kind}`, () => {
+  test(`[cash-in.cases.1] more money in suspense beside it casts none, and money that left does: ${kind}`, () => {
     const before = { facts: { payments: { E2: 150_00, E3: 10_00 } } }
     assert.equal(accept(150_00n, { before, others: [OTHER_ARRIVAL] }).outcome.operation.status, 'PAID')
     const empty = { facts: { ...before.facts, decidedPayments: { E3: 10_00 } } }
     assert.equal(accept(150_00n, { before: empty, others: [OTHER_ARRIVAL] }).outcome.operation.status, DOUBT)
   })
-  test(`[cash-in.desk.3] of what no charge was paid by, too, an amount goes back: ${kind}`, () => {
+  test(`[cash-in.cases.3] of what no charge was paid by, too, an amount goes back: ${kind}`, () => {
     const decision = accept(150_00n, {})
     assert.equal(decision.outcome.operation.facts.acceptedCents, 150_00, 'more than the charge asks for is accepted')
     const order = { before: { facts: ARRIVED_FACTS }, amountCents: 150_00n, newId: 'r2' }
@@ -363,7 +363,7 @@ for (const kind of ARRIVED) {
 
 const STATES_8 = 'payment_in_suspense cash-in.states.8'
 
-test('[cash-in.desk.1] [cash-in.desk.3] no more is decided than is in suspense and not on its way back', () => {
+test('[cash-in.cases.1] [cash-in.cases.3] no more is decided than is in suspense and not on its way back', () => {
   const openRefunds = { r1: { valueCents: 50_00, transactionId: null, payment: 'E2' } }
   const returning = { facts: { ...ARRIVED_FACTS, openRefunds, returnOrders: { E2: 1 } } }
   const rest = { endToEndId: 'E2', facts: { ...ARRIVED_FACTS, ...returning.facts, acceptedCents: 60_00 } }
@@ -394,7 +394,7 @@ test('[cash-in.desk.1] [cash-in.desk.3] no more is decided than is in suspense a
   }
 })
 
-test('[cash-in.desk.1] [cash-in.desk.3] an amount must be named', () => {
+test('[cash-in.cases.1] [cash-in.cases.3] an amount must be named', () => {
   for (const decision of ['accept', 'return_to_payer'] as const) {
     const before = { facts: ARRIVED_FACTS }
     assert.throws(
@@ -405,7 +405,7 @@ test('[cash-in.desk.1] [cash-in.desk.3] an amount must be named', () => {
   }
 })
 
-test('[cash-in.desk.1] of less than the fee no more than what is accepted is taken, and so much is told', () => {
+test('[cash-in.cases.1] of less than the fee no more than what is accepted is taken, and so much is told', () => {
   const decision = decide(DOUBT, 'accept', STATES_8, { before: { facts: ARRIVED_FACTS }, amountCents: 40n })
   const journal = 'suspense_credited E2: available 40 CASH_IN, available -40 FEE, suspense_in -40, fees 40'
   assert.equal(done(decision)[1], journal)
@@ -413,7 +413,7 @@ test('[cash-in.desk.1] of less than the fee no more than what is accepted is tak
   assert.deepEqual([event.value_cents, event.fee_amount_cents], [40, 40])
 })
 
-test('[cash-in.desk.1] [cash-in.desk.15] what is accepted in doubt makes it PAID when the other case is decided', () => {
+test('[cash-in.cases.1] [cash-in.cases.15] what is accepted in doubt makes it PAID when the other case is decided', () => {
   const before = { facts: { payments: { E2: 100_00 } } }
   const { outcome } = decide(DOUBT, 'accept', STATES_8, { before, others: [KEEPING], amountCents: 60_00n })
   const { openCase, order } = ordered('close', 'charge_unclear cash-in.states.6', '')
@@ -433,7 +433,7 @@ const TAKEN_BACK: CashInFacts = {
 
 for (const status of ['PENDING', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN', DOUBT] as const) {
   for (const kind of LEFT) {
-    test(`[cash-in.desk.8] of a charge that is ${status} and that no payment was credited of nothing is debited: ${kind}`, () => {
+    test(`[cash-in.cases.8] of a charge that is ${status} and that no payment was credited of nothing is debited: ${kind}`, () => {
       const order = { reference: 'D9', available: 60_00n, evidence: { returnId: 'D10' } }
       const before = { endToEndId: null, facts: TAKEN_BACK }
       assert.throws(() => decide(status, 'debit', kind, { ...order, before }), NOT_POSSIBLE)
@@ -457,7 +457,7 @@ for (const [status, reason] of RECEIVING) {
       operationId,
       facts: { occurredAt: NOW - 5 },
     })
-  test(`[cash-in.desk.6] [desk.6] a charge that is ${status} is paid by what was in suspense on another one`, () => {
+  test(`[cash-in.cases.6] [cases.6] a charge that is ${status} is paid by what was in suspense on another one`, () => {
     const decision = attribute()
     assert.equal(done(decision)[0], 'operator.received PAID')
     assert.ok(done(decision).includes('pix_cash_in PAID'))
@@ -470,7 +470,7 @@ for (const [status, reason] of RECEIVING) {
   })
 }
 
-test('[cash-in.desk.6] nothing is attributed to a charge that was paid, that failed, that is contradicted, or to itself', () => {
+test('[cash-in.cases.6] nothing is attributed to a charge that was paid, that failed, that is contradicted, or to itself', () => {
   for (const status of ['PAID', 'FAILED', DOUBT] as const) {
     const target = cashInAs(status, { id: 'other', valueCents: 60_00n })
     const order = { before: credited(SECOND), target, operationId: 'other' }
@@ -487,7 +487,7 @@ test('[cash-in.desk.6] nothing is attributed to a charge that was paid, that fai
   )
 })
 
-test('[cash-in.desk.11] a charge whose end the bank does not tell ended unpaid', () => {
+test('[cash-in.cases.11] a charge whose end the bank does not tell ended unpaid', () => {
   const decision = decide('PENDING', 'close', 'charge_unclear cash-in.expired.5', {
     before: { facts: { isEndCaseOpen: true } },
   })
@@ -498,7 +498,7 @@ test('[cash-in.desk.11] a charge whose end the bank does not tell ended unpaid',
 })
 
 for (const kind of ['charge_unclear cash-in.unknown.7', 'charge_unclear cash-in.states.6']) {
-  test(`[cash-in.desk.11] a charge in doubt failed, as the bank’s own portal shows: ${kind}`, () => {
+  test(`[cash-in.cases.11] a charge in doubt failed, as the bank’s own portal shows: ${kind}`, () => {
     const decision = decide(DOUBT, 'close', kind, {
       inDoubtFor: kind === 'charge_unclear cash-in.unknown.7' ? 'no_answer' : 'conflict',
     })
@@ -513,7 +513,7 @@ for (const kind of ['charge_unclear cash-in.unknown.7', 'charge_unclear cash-in.
   })
 }
 
-test('[cash-in.desk.12] a charge that the bank contradicted waits for its payment again while its time lasts', () => {
+test('[cash-in.cases.12] a charge that the bank contradicted waits for its payment again while its time lasts', () => {
   const decision = decide(DOUBT, 'ask_again', 'charge_unclear cash-in.states.6', { reference: '' })
   assert.deepEqual(done(decision), ['operator.asked_again PENDING', 'closes case of charge_unclear cash-in.states.6'])
   assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
@@ -537,7 +537,7 @@ test('[cash-in.desk.12] a charge that the bank contradicted waits for its paymen
 for (const status of cashIn.states) {
   const before = { endToEndId: 'E1', facts: PAID }
   for (const kind of CLOSABLE) {
-    test(`[cash-in.desk.13] a case ${kind} of a charge that is ${status} is explained, and nothing is booked`, () => {
+    test(`[cash-in.cases.13] a case ${kind} of a charge that is ${status} is explained, and nothing is booked`, () => {
       const decision = decide(status, 'close', kind, { before, reference: 'E1' })
       assert.deepEqual(done(decision), expected('explained', status, kind))
       for (const [reference, facts] of [
@@ -549,7 +549,7 @@ for (const status of cashIn.states) {
     })
   }
   for (const kind of ASKABLE) {
-    test(`[cash-in.desk.14] the bank is asked again about a case ${kind} of a charge that is ${status}, which stays open`, () => {
+    test(`[cash-in.cases.14] the bank is asked again about a case ${kind} of a charge that is ${status}, which stays open`, () => {
       const decision = decide(status, 'ask_again', kind, { before, reference: '' })
       assert.deepEqual(done(decision), [`operator.asked_again ${status}`])
       assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
@@ -563,12 +563,12 @@ for (const cause of [
   'bank_contradicts cash-in.refunds.5',
   'bank_contradicts cash-in.refunds.10',
 ]) {
-  test(`[cash-in.desk.14] what no answer settles is not asked about again: ${cause}`, () => {
+  test(`[cash-in.cases.14] what no answer settles is not asked about again: ${cause}`, () => {
     assert.throws(() => decide('PAID', 'ask_again', cause, { before: credited(PAID), reference: '' }), NOT_POSSIBLE)
   })
 }
 
-test('[cash-in.desk.12] [cash-in.desk.13] where the bank’s answer is missing the charge does not wait again, and is closed only as unpaid', () => {
+test('[cash-in.cases.12] [cash-in.cases.13] where the bank’s answer is missing the charge does not wait again, and is closed only as unpaid', () => {
   const cause = 'charge_unclear cash-in.unknown.7'
   const given = { inDoubtFor: 'no_answer', reference: '' } as const
   assert.deepEqual(done(decide(DOUBT, 'ask_again', cause, given)), [`operator.asked_again ${DOUBT}`])
@@ -576,7 +576,7 @@ test('[cash-in.desk.12] [cash-in.desk.13] where the bank’s answer is missing t
   assert.throws(() => decide(DOUBT, 'close', cause, { ...given, before: credited(PAID) }), NOT_POSSIBLE)
 })
 
-test('[cash-in.desk.13] what events reported and the bank never confirmed is forgotten with its case', () => {
+test('[cash-in.cases.13] what events reported and the bank never confirmed is forgotten with its case', () => {
   const reported = reportedPaymentsFact({ E8: { valueCents: 1, occurredAt: NOW, since: NOW } })
   for (const kind of ['payment_unconfirmed cash-in.credits.4', 'payment_unconfirmed cash-in.credits.5']) {
     const decision = decide('PENDING', 'close', kind, { before: { facts: { ...reported, isPaymentCaseOpen: true } } })
@@ -585,7 +585,7 @@ test('[cash-in.desk.13] what events reported and the bank never confirmed is for
   }
 })
 
-test('[cash-in.desk.15] [desk.5] a decision leaves other cases open, and the doubt while one of those that cast it is', () => {
+test('[cash-in.cases.15] [cases.5] a decision leaves other cases open, and the doubt while one of those that cast it is', () => {
   const close = (before: Partial<CashIn>, others: readonly OpenCase[] = []) =>
     done(decide(DOUBT, 'close', 'bank_contradicts cash-in.paid.3', { before, others, reference: '' }))
   assert.deepEqual(close(credited(PAID), [KEEPING]), [
@@ -613,13 +613,13 @@ test('[cash-in.desk.15] [desk.5] a decision leaves other cases open, and the dou
   ])
 })
 
-test('[desk.3] a case that is closed is not decided', () => {
+test('[cases.3] a case that is closed is not decided', () => {
   const { openCase, order } = ordered('close', 'bank_contradicts cash-in.paid.3', '')
   const before = cashInAs('PAID', { openCases: [] })
   assert.throws(() => cashInDecider.decide(before, openCase, order, seeing({}), NOW), Refusal)
 })
 
-test('[desk.4] the move keeps who decided what, and why', () => {
+test('[cases.4] the move keeps who decided what, and why', () => {
   const evidence = { reference: 'ticket 7', note: 'by phone' }
   const { moves = [] } = decide('PAID', 'close', 'bank_contradicts cash-in.paid.3', { evidence, reference: '' })
   assert.deepEqual(moves[0]?.evidence, {
@@ -632,7 +632,7 @@ test('[desk.4] the move keeps who decided what, and why', () => {
   })
 })
 
-test('[desk.8] the merchant is told by the bytes that the bank’s word would have made', () => {
+test('[cases.8] the merchant is told by the bytes that the bank’s word would have made', () => {
   const before = { facts: { payments: { E2: 100_00 } } }
   const { notifications = [] } = decide(DOUBT, 'accept', 'payment_in_suspense cash-in.states.12', {
     before,
@@ -646,7 +646,7 @@ test('[desk.8] the merchant is told by the bytes that the bank’s word would ha
   )
 })
 
-test('[desk.2] each decision of the table is shown, with what it needs and why it is not offered now', () => {
+test('[cases.2] each decision of the table is shown, with what it needs and why it is not offered now', () => {
   const optionsOf = (status: CashInStatus, given: Partial<CashIn>) => {
     const { openCase } = ordered('accept', 'payment_in_suspense cash-in.reconciliation.2', 'E2')
     const options = cashInDecider.options(cashInAs(status, { ...given, openCases: [openCase] }), openCase, NOW)
@@ -693,7 +693,7 @@ test('[desk.2] each decision of the table is shown, with what it needs and why i
   ])
 })
 
-test('[desk.10] no kind of case of a charge is without a way out', () => {
+test('[cases.10] no kind of case of a charge is without a way out', () => {
   const decided = new Set<string>(cashIn.rows.flatMap(({ decides = [] }) => decides))
   assert.deepEqual(
     Object.entries<CaseKind>(caseKinds).filter(([kind, { of }]) => of.includes('cash_in') && !decided.has(kind)),
@@ -713,7 +713,7 @@ for (const [availableCents, taken] of [
   [20_00n, 'available -2000 FORCED_DEBIT, fees -100, receivable -7900, settlement 10000'],
   [0n, 'fees -100, receivable -9900, settlement 10000'],
 ] as const) {
-  test(`[cash-in.desk.16] a credit that the bank does not have is taken back, with its fee: ${availableCents} is free`, () => {
+  test(`[cash-in.cases.16] a credit that the bank does not have is taken back, with its fee: ${availableCents} is free`, () => {
     const paid = cashInAs('PAID')
     const decision = decideReversal(paid, REVERSAL, seeing({ operations: [paid], availableCents }), NOW)
     assert.deepEqual(done(decision), ['operator.reversed FAILED', `credit_reversed E1: ${taken}`, 'pix_cash_in FAILED'])
@@ -724,7 +724,7 @@ for (const [availableCents, taken] of [
   })
 }
 
-test('[cash-in.desk.16] a credit is not taken back while a refund of it is under way, nor where part of it went back, nor twice', () => {
+test('[cash-in.cases.16] a credit is not taken back while a refund of it is under way, nor where part of it went back, nor twice', () => {
   const part: CashInFacts = { payments: { E1: 150_00 } }
   const cases: readonly (readonly [CashInStatus, CashInFacts])[] = [
     ['PAID', { refundsOpenCents: 1, openRefunds: { r1: { valueCents: 1, transactionId: null } } }],
@@ -743,7 +743,7 @@ test('[cash-in.desk.16] a credit is not taken back while a refund of it is under
   }
 })
 
-test('[cash-in.desk.16] a missing payment takes back no other one', () => {
+test('[cash-in.cases.16] a missing payment takes back no other one', () => {
   const order = { ...REVERSAL, endToEndId: 'E2' }
   const decide = () => decideReversal(cashInAs('PAID'), order, seeing({ availableCents: 200_00n }), NOW)
   assert.throws(decide, { code: 'case_changed' })

@@ -470,13 +470,13 @@ for (const [how, facts, input] of [
   ['by the bank itself', BY_THE_BANK, OF_E2],
 ] as const) {
   const doubt = 'RECONCILIATION_REQUIRED'
-  test(`[cash-in.desk.15] [cash-in.refunds.12] where the last money in suspense went back ${how} the charge is FAILED, and the merchant notified`, () => {
+  test(`[cash-in.cases.15] [cash-in.refunds.12] where the last money in suspense went back ${how} the charge is FAILED, and the merchant notified`, () => {
     const ended = [`${input.on} ${doubt}`, 'doubt.decided FAILED', 'told FAILED', ['of E2'], 'returned_to_payer']
     assert.deepEqual(endOf(forE2(facts), input), ended)
     assert.deepEqual(endOf(forE2(facts, OVER), input), ended, 'also when its time is over')
     assert.equal(decideCashIn(forE2(facts), input, NOW).outcome.cashIn.dueAt, null)
   })
-  test(`[cash-in.desk.15] it is FAILED again where it had failed, of which the merchant was notified: ${how}`, () => {
+  test(`[cash-in.cases.15] it is FAILED again where it had failed, of which the merchant was notified: ${how}`, () => {
     const failed = { ...facts, failureCode: 'refused', failureReason: null }
     assert.deepEqual(endOf(forE2(failed), input), [
       `${input.on} ${doubt}`,
@@ -489,14 +489,14 @@ for (const [how, facts, input] of [
     const more = { ...facts, payments: { E2: 60_01 } }
     assert.deepEqual(endOf(forE2(more), input), [`${input.on} ${doubt}`, [], undefined])
   })
-  test(`[cash-in.desk.15] its case closes, and while another one casts one it stays so: ${how}`, () => {
+  test(`[cash-in.cases.15] its case closes, and while another one casts one it stays so: ${how}`, () => {
     const keeping = { id: 'other', kind: 'charge_unclear', rule: 'cash-in.states.6', reference: '', version: 1 }
     assert.deepEqual(endOf(forE2(facts, {}, [keeping]), input), [`${input.on} ${doubt}`, ['of E2'], undefined])
     const beside = { ...keeping, kind: 'payment_in_suspense', rule: 'cash-in.reconciliation.2', reference: 'E3' }
     const two = { ...facts, payments: { E2: 60_00, E3: 1_00 } }
     assert.deepEqual(endOf(forE2(two, {}, [beside]), input), [`${input.on} ${doubt}`, ['of E2'], undefined])
   })
-  test(`[cash-in.desk.15] a charge that keeps a payment is PAID, and nobody is told again: ${how}`, () => {
+  test(`[cash-in.cases.15] a charge that keeps a payment is PAID, and nobody is told again: ${how}`, () => {
     const credited = { ...facts, payments: { E1: 100_00, E2: 60_00 } }
     const paid = { endToEndId: 'E1' }
     const ended = [`${input.on} ${doubt}`, 'doubt.decided PAID', ['of E2'], undefined]
@@ -504,14 +504,14 @@ for (const [how, facts, input] of [
     const standing = forE2({ ...credited, ...reasonFact(null) }, { ...paid, status: 'PAID' })
     assert.deepEqual(endOf(standing, input), [`${input.on} PAID`, ['of E2'], undefined])
   })
-  test(`[cash-in.desk.15] what an operator kept of it did not go back: ${how}`, () => {
+  test(`[cash-in.cases.15] what an operator kept of it did not go back: ${how}`, () => {
     const kept = { ...facts, payments: { E2: 60_00, E3: 1_00 }, decidedPayments: { E3: 1_00 } }
     const ended = [`${input.on} ${doubt}`, 'doubt.decided FAILED', 'told FAILED', ['of E2'], 'decided_by_operator']
     assert.deepEqual(endOf(forE2(kept), input), ended)
   })
 }
 
-test('[cash-in.refunds.3] [cash-in.desk.3] where the bank refused nothing changed: the case stays, and the whole can be decided again', () => {
+test('[cash-in.refunds.3] [cash-in.cases.3] where the bank refused nothing changed: the case stays, and the whole can be decided again', () => {
   const before = forE2({})
   assert.deepEqual(endOf(before, { ...INPUTS['refund.released'], payment: 'E2' }), [
     'refund.released RECONCILIATION_REQUIRED',
@@ -562,7 +562,7 @@ test('[cash-in.expired.5] [EX-8] the case of an end that was unknown closes when
   assert.deepEqual(decideCashIn(before, NO_OUTCOME, NOW).cases, [], 'one case is enough')
 })
 
-test('[desk.48] a payment that an event reports again with more counts with that, and stays as it was told first', () => {
+test('[cases.48] a payment that an event reports again with more counts with that, and stays as it was told first', () => {
   const report = (cashIn: CashIn, valueCents: bigint, open = 'payment_unconfirmed') => {
     const before = withOpenCases(cashIn, open, 'payment_in_suspense')
     return decideCashIn(before, { ...confirmed({ valueCents }), unverified: 'query' }, NOW)

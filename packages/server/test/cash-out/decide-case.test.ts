@@ -22,7 +22,7 @@ import { CREATED_AT, cashOutAs, NOW } from './situations.ts'
 const DOUBT = 'RECONCILIATION_REQUIRED'
 const UNENDED = [
   'outcome_unknown cash-out.unknown.5',
-  'outcome_unknown cash-out.desk.11',
+  'outcome_unknown cash-out.cases.11',
   'outcome_unknown cash-out.states.9',
   'outcome_unknown cash-out.states.5',
 ]
@@ -103,7 +103,7 @@ const SUSPENDED: CashOutFacts = { movements: { E5: 29_00 } }
 
 for (const status of ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const) {
   const before = { facts: { ...TRIED, isAccepted: true } }
-  test(`[cash-out.desk.1] a payout that is ${status} and overdue has left, as the bank says`, () => {
+  test(`[cash-out.cases.1] a payout that is ${status} and overdue has left, as the bank says`, () => {
     assert.deepEqual(done(decide(status, 'executed', 'outcome_unknown cash-out.states.15', { before, ...E9 })), [
       'operator.executed CONFIRMED',
       CONFIRMED_J3,
@@ -124,7 +124,7 @@ for (const status of ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const) {
       code: 'validation_error',
     })
   })
-  test(`[cash-out.desk.2] a payout that is ${status} and overdue never left, as the bank says`, () => {
+  test(`[cash-out.cases.2] a payout that is ${status} and overdue never left, as the bank says`, () => {
     assert.deepEqual(done(decide(status, 'not_executed', 'outcome_unknown cash-out.states.15', { before })), [
       'operator.not_executed FAILED',
       RELEASED_J4(''),
@@ -140,7 +140,7 @@ for (const status of ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const) {
 
 for (const kind of UNENDED) {
   const before = { facts: TRIED }
-  test(`[cash-out.desk.1] a payout in doubt has left, as the bank says: ${kind}`, () => {
+  test(`[cash-out.cases.1] a payout in doubt has left, as the bank says: ${kind}`, () => {
     const decision = decide(DOUBT, 'executed', kind, { before, ...E9 })
     assert.deepEqual(done(decision), [
       `operator.executed ${DOUBT}`,
@@ -158,7 +158,7 @@ for (const kind of UNENDED) {
     const already = { endToEndId: 'E1', facts: { ...TRIED, movements: { E1: 30_00 } } }
     assert.throws(() => decide(DOUBT, 'executed', kind, { before: already, ...E9 }), Refusal)
   })
-  test(`[cash-out.desk.2] [desk.11] [CO-25] a payout in doubt never left, as the bank says: ${kind}`, () => {
+  test(`[cash-out.cases.2] [cases.11] [CO-25] a payout in doubt never left, as the bank says: ${kind}`, () => {
     const decision = decide(DOUBT, 'not_executed', kind, { before })
     assert.deepEqual(done(decision), [
       `operator.not_executed ${DOUBT}`,
@@ -191,7 +191,7 @@ for (const kind of UNENDED) {
 
 for (const kind of LEFT) {
   const about = { reference: 'E5', available: 50_00n }
-  test(`[cash-out.desk.3] what is in suspense is the payout: ${kind}`, () => {
+  test(`[cash-out.cases.3] what is in suspense is the payout: ${kind}`, () => {
     const decision = decide(DOUBT, 'executed', kind, {
       ...about,
       before: { facts: SUSPENDED },
@@ -212,7 +212,7 @@ for (const kind of LEFT) {
     const already = { endToEndId: 'E1', facts: SUSPENDED }
     assert.throws(() => decide(DOUBT, 'executed', kind, { ...about, before: already }), Refusal)
   })
-  test(`[cash-out.desk.3] what left beyond what is there is owed: ${kind}`, () => {
+  test(`[cash-out.cases.3] what left beyond what is there is owed: ${kind}`, () => {
     const facts = { movements: { E5: 90_00 }, isReleased: true }
     const words = done(decide(DOUBT, 'executed', kind, { ...about, before: { facts } }))
     const journal =
@@ -226,7 +226,7 @@ for (const kind of [...LEFT, 'debit_in_suspense cash-out.confirmed.5']) {
   const held = isHeld ? { heldAgainCents: 12_00, isReleased: false } : { isReleased: true }
   const before = { facts: { ...SUSPENDED, ...held } }
   const free = isHeld ? 'available 1200 CASH_OUT_RELEASE, reserved -1200, ' : ''
-  test(`[cash-out.desk.5] what left is a loss: ${kind}`, () => {
+  test(`[cash-out.cases.5] what left is a loss: ${kind}`, () => {
     assert.deepEqual(done(decide(DOUBT, 'write_off', kind, { before, reference: 'E5' })), [
       `operator.written_off ${DOUBT}`,
       'doubt.decided FAILED',
@@ -240,7 +240,7 @@ for (const kind of [...LEFT, 'debit_in_suspense cash-out.confirmed.5']) {
 
 for (const kind of CAME_BACK) {
   const before = { endToEndId: 'E1', facts: { movements: { E1: 30_00 }, suspendedReturns: { D5: 10_00 } } }
-  test(`[cash-out.desk.6] a return in suspense is credited: ${kind}`, () => {
+  test(`[cash-out.cases.6] a return in suspense is credited: ${kind}`, () => {
     const decision = decide(DOUBT, 'book', kind, { before, reference: 'D5' })
     assert.deepEqual(done(decision), [
       `operator.attributed ${DOUBT}`,
@@ -260,7 +260,7 @@ for (const kind of CAME_BACK) {
       assert.throws(() => decide(DOUBT, 'book', kind, { before: given, reference: 'D5' }), Refusal)
     }
   })
-  test(`[cash-out.desk.7] a return in suspense is a gain: ${kind}`, () => {
+  test(`[cash-out.cases.7] a return in suspense is a gain: ${kind}`, () => {
     assert.deepEqual(done(decide(DOUBT, 'write_off', kind, { before, reference: 'D5' })), [
       `operator.written_off ${DOUBT}`,
       'doubt.decided CONFIRMED',
@@ -273,7 +273,7 @@ for (const kind of CAME_BACK) {
 }
 
 for (const leftCents of [9_00, 40_00]) {
-  test(`[cash-out.desk.6] of a payout that was confirmed by ${leftCents} centavos as much is credited as left, and no more`, () => {
+  test(`[cash-out.cases.6] of a payout that was confirmed by ${leftCents} centavos as much is credited as left, and no more`, () => {
     const book = (cents: number) => {
       const facts = { movements: { E5: leftCents }, suspendedReturns: { D5: cents } }
       return decide(DOUBT, 'book', 'return_in_suspense cash-out.reconciliation.3', {
@@ -295,7 +295,7 @@ for (const [before, statuses] of [
 ] as const) {
   for (const kind of [...UNENDED, 'outcome_unknown cash-out.states.15']) {
     for (const status of statuses)
-      test(`[cash-out.desk.9] a case ${kind} of a payout that is ${status} is explained once ${before.endToEndId ? 'it left' : 'nothing is set aside'}`, () => {
+      test(`[cash-out.cases.9] a case ${kind} of a payout that is ${status} is explained once ${before.endToEndId ? 'it left' : 'nothing is set aside'}`, () => {
         const [first, ...others] = done(decide(status, 'close', kind, { before }))
         assert.equal(first, `operator.explained ${status}`)
         const ended = `doubt.decided ${before === CONFIRMED ? 'CONFIRMED' : 'FAILED'}`
@@ -315,7 +315,7 @@ for (const status of SENT_STATES) {
     'debit_in_suspense cash-out.confirmed.5',
     'movement_elsewhere cash-out.states.16',
   ]) {
-    test(`[cash-out.desk.9] a case ${kind} of a payout that is ${status} is explained, and nothing is booked`, () => {
+    test(`[cash-out.cases.9] a case ${kind} of a payout that is ${status} is explained, and nothing is booked`, () => {
       const before = {
         endToEndId: 'E1',
         facts: { movements: { E1: 30_00, E5: 29_00 }, suspendedReturns: { D5: 10_00 } },
@@ -338,7 +338,7 @@ for (const status of SENT_STATES) {
     'bank_contradicts cash-out.reversal.3',
   ]
   for (const kind of askable) {
-    test(`[cash-out.desk.10] the bank is asked again about a case ${kind} of a payout that is ${status}`, () => {
+    test(`[cash-out.cases.10] the bank is asked again about a case ${kind} of a payout that is ${status}`, () => {
       const decision = decide(status, 'ask_again', kind)
       assert.deepEqual(done(decision), [`operator.asked_again ${status}`], 'the case stays open')
       assert.equal(decision.outcome.operation.dueAt, NOW)
@@ -346,14 +346,14 @@ for (const status of SENT_STATES) {
   }
 }
 
-test('[cash-out.desk.10] of a return that may be known no answer settles which it is', () => {
+test('[cash-out.cases.10] of a return that may be known no answer settles which it is', () => {
   for (const status of ['CONFIRMED', 'REVERSED', DOUBT] as const) {
     const ask = () => decide(status, 'ask_again', 'bank_contradicts cash-out.reversal.5')
     assert.throws(ask, { code: 'not_possible_in_state' })
   }
 })
 
-test('[cash-out.desk.11] [desk.5] a decision leaves other cases open, and the doubt while one of those that cast it is', () => {
+test('[cash-out.cases.11] [cases.5] a decision leaves other cases open, and the doubt while one of those that cast it is', () => {
   const close = (before: Partial<CashOut>, others: readonly OpenCase[] = []) =>
     decide(DOUBT, 'close', 'bank_contradicts cash-out.confirmed.2', { before, others })
   assert.deepEqual(done(close({ endToEndId: 'E1' }, [ANOTHER])), [
@@ -372,21 +372,21 @@ function afterTheLast(facts: CashOutFacts) {
   return [status, reasonOf({ facts: after }), dueAt, ...cases.map(({ kind }) => kind)]
 }
 
-test('[cash-out.desk.11] [desk.14] what a decision leaves set aside has a case, and the bank is asked', () => {
+test('[cash-out.cases.11] [cases.14] what a decision leaves set aside has a case, and the bank is asked', () => {
   const owned = [DOUBT, 'no_answer', NOW, 'outcome_unknown']
   assert.deepEqual(afterTheLast({}), owned)
   assert.deepEqual(afterTheLast({ attempts: 0, isAccepted: true }), owned, 'the bank has what was never sent')
 })
 
-test('[cash-out.desk.11] [desk.14] what was never sent is where it was: nothing leaves without its approval', () => {
+test('[cash-out.cases.11] [cases.14] what was never sent is where it was: nothing leaves without its approval', () => {
   const approval = { wanted: 1, keyMadeBy: null, by: [] }
   const deadline = CREATED_AT + limits.unclaimedReleaseMs
   assert.deepEqual(afterTheLast({ attempts: 0, approval }), ['RESERVED', null, deadline])
   assert.deepEqual(afterTheLast({ attempts: 0 }), ['RESERVED', null, NOW])
 })
 
-test('[cash-out.desk.11] a case about what is still set aside is no case of its own kind again', () => {
-  const { openCase } = ordered('ask_again', 'outcome_unknown cash-out.desk.11', '')
+test('[cash-out.cases.11] a case about what is still set aside is no case of its own kind again', () => {
+  const { openCase } = ordered('ask_again', 'outcome_unknown cash-out.cases.11', '')
   const operation = cashOutAs(DOUBT, { facts: { ...TRIED, ...reasonFact('no_answer') }, openCases: [openCase] })
   const offered = cashOutDecider.options(operation, openCase, NOW).filter(({ isOffered }) => isOffered)
   assert.deepEqual(
@@ -395,14 +395,14 @@ test('[cash-out.desk.11] a case about what is still set aside is no case of its 
   )
 })
 
-test('[desk.14] what left for a payout and is decided shows that the bank has it: it is not sent again, and may have failed', () => {
+test('[cases.14] what left for a payout and is decided shows that the bank has it: it is not sent again, and may have failed', () => {
   const facts = { ...TRIED, isShown: true, ...SUSPENDED }
   const order = { before: { facts }, reference: 'E5' }
   const { operation } = decide(DOUBT, 'write_off', 'debit_in_suspense cash-out.states.12', order).outcome
   assert.deepEqual([operation.facts.isAccepted, operation.facts.isShown], [true, false])
 })
 
-test('[cash-out.desk.9] [cash-out.states.16] what another operation has is closed, and nothing of it is known of this one', () => {
+test('[cash-out.cases.9] [cash-out.states.16] what another operation has is closed, and nothing of it is known of this one', () => {
   const facts = { ...TRIED, elsewhere: { E5: 29_00 } }
   const decision = decide(DOUBT, 'close', 'movement_elsewhere cash-out.states.16', {
     before: { facts },
@@ -413,7 +413,7 @@ test('[cash-out.desk.9] [cash-out.states.16] what another operation has is close
   assert.deepEqual([status, reasonOf({ facts: after }), after.isAccepted], [DOUBT, 'no_answer', undefined])
 })
 
-test('[desk.18] [cash-out.desk.6] where it may be of another payment of the payout its end-to-end id is named, and must be the payout’s', () => {
+test('[cases.18] [cash-out.cases.6] where it may be of another payment of the payout its end-to-end id is named, and must be the payout’s', () => {
   const before = {
     endToEndId: 'E1',
     facts: { movements: { E1: 30_00, E5: 29_00 }, suspendedReturns: { D5: 10_00 } },
@@ -424,7 +424,7 @@ test('[desk.18] [cash-out.desk.6] where it may be of another payment of the payo
   for (const evidence of [{}, { endToEndId: 'E5' }]) assert.throws(() => book(evidence), { code: 'validation_error' })
 })
 
-test('[desk.2] why a failure is not offered now is told', () => {
+test('[cases.2] why a failure is not offered now is told', () => {
   const { openCase } = ordered('not_executed', 'outcome_unknown cash-out.unknown.5', '')
   const operation = cashOutAs(DOUBT, {
     facts: { ...TRIED, lastAttemptAt: NOW, ...reasonFact('no_answer') },
@@ -435,7 +435,7 @@ test('[desk.2] why a failure is not offered now is told', () => {
   assert.match(fail?.because.join() ?? '', /younger than 5 minutes/)
 })
 
-test('[desk.10] no kind of case of a payout is without a way out', () => {
+test('[cases.10] no kind of case of a payout is without a way out', () => {
   const decided = new Set<string>(cashOut.rows.flatMap(({ decides = [] }) => decides))
   assert.deepEqual(
     Object.entries<CaseKind>(caseKinds).filter(([kind, { of }]) => of.includes('cash_out') && !decided.has(kind)),

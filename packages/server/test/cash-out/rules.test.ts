@@ -469,17 +469,17 @@ const CONDITIONS: readonly (readonly [name: string, before: CashOut, input: Cash
   ...[29_00, 31_00].flatMap((cents) => [
     [`[CO-62] [cash-out.reversal.1] what left by ${cents} centavos, as was decided, may come back`, at('CONFIRMED', confirmedBy(cents)), returned({ valueCents: BigInt(cents) }), 'REVERSED cash_out_returned'],
     [`[CO-62] [cash-out.reversal.2] and no more than ${cents}`, at('CONFIRMED', confirmedBy(cents)), returned({ valueCents: BigInt(cents + 1) }), 'RECONCILIATION_REQUIRED conflict arrived_unattributed return_in_suspense'],
-    [`[CO-62] [desk.16] what was decided of ${cents} is nothing new`, at('CONFIRMED', confirmedBy(cents)), confirmed({ valueCents: BigInt(cents), recipientDiffers: true }), 'IGNORED'],
+    [`[CO-62] [cases.16] what was decided of ${cents} is nothing new`, at('CONFIRMED', confirmedBy(cents)), confirmed({ valueCents: BigInt(cents), recipientDiffers: true }), 'IGNORED'],
   ] as const),
   ['[cash-out.reversal.4] a return that was booked here is restated, whichever payment it now names', at('REVERSED', { facts: { returns: { D1: 10_00 } } }), { ...returned({ valueCents: 9_99n }), endToEndId: 'E9' }, 'REVERSED bank_contradicts'],
   ['[cash-out.reversal.5] a return that was told without its id and decided is no other one when it is told with it', at('CONFIRMED', { facts: { suspendedReturns: { U: 10_00 }, unnamedReturns: { U: 10_00 }, decidedReturns: { U: 10_00 } } }), returned(), 'CONFIRMED bank_contradicts'],
   ...AWAITED.flatMap((place) => [
-    [`[desk.14] [cash-out.states.15] ${place}: by a movement that was decided to be another’s the bank has the order`, at(place, { ...TX, facts: decidedToBeAnothers }), ANOTHERS, 'DISPATCHED'],
-    [`[desk.14] [cash-out.states.16] ${place}: nor otherwise by one that another operation has`, at(place, { ...TX, facts: { elsewhere: { E2: 30_00 } } }), E2, 'DISPATCHED'],
-    [`[desk.14] ${place}: not as an event alone tells it`, at(place, { ...TX, facts: decidedToBeAnothers }), { ...ANOTHERS, isVerified: false }, 'IGNORED'],
+    [`[cases.14] [cash-out.states.15] ${place}: by a movement that was decided to be another’s the bank has the order`, at(place, { ...TX, facts: decidedToBeAnothers }), ANOTHERS, 'DISPATCHED'],
+    [`[cases.14] [cash-out.states.16] ${place}: nor otherwise by one that another operation has`, at(place, { ...TX, facts: { elsewhere: { E2: 30_00 } } }), E2, 'DISPATCHED'],
+    [`[cases.14] ${place}: not as an event alone tells it`, at(place, { ...TX, facts: decidedToBeAnothers }), { ...ANOTHERS, isVerified: false }, 'IGNORED'],
   ] as const),
-  ['[desk.14] nor where it is known', at('DISPATCHED', { ...TX, facts: { ...decidedToBeAnothers, isAccepted: true } }), ANOTHERS, 'IGNORED'],
-  ['[desk.14] nor where a case tells of it', at(NO_ANSWER, { facts: decidedToBeAnothers }), ANOTHERS, 'IGNORED'],
+  ['[cases.14] nor where it is known', at('DISPATCHED', { ...TX, facts: { ...decidedToBeAnothers, isAccepted: true } }), ANOTHERS, 'IGNORED'],
+  ['[cases.14] nor where a case tells of it', at(NO_ANSWER, { facts: decidedToBeAnothers }), ANOTHERS, 'IGNORED'],
 ]
 
 for (const [name, before, input, becomes, state] of CONDITIONS) {

@@ -14,7 +14,7 @@ function step(id: string, given: Partial<CaseStep> = {}): CaseStep {
   return { id, caseId: CASE, step: 'approved', proposalId: PROPOSAL, idempotencyKey: null, ...by, ...what, ...given }
 }
 
-test('[desk.38] a step is written with what it decides, a refusal leaves none, and a proposal ends once', async (t) => {
+test('[cases.38] a step is written with what it decides, a refusal leaves none, and a proposal ends once', async (t) => {
   const { url, database } = await testDatabase(t)
   const { engine, ids } = testEngine(t, url)
   const decide = (reference: string, made: CaseStep) =>

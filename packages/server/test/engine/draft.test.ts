@@ -246,7 +246,7 @@ test('[engine.2] [engine.19] however often a batch opens and closes a case, it i
   )
 })
 
-test('[desk.48] what is told again of a case is noted with it, and not where the batch closes it', () => {
+test('[cases.48] what is told again of a case is noted with it, and not where the batch closes it', () => {
   const openCases = [{ id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 }]
   const telling = (operationId: string, valueCents: number) => ({
     ...moving(operationId, 'RECONCILIATION_REQUIRED'),
@@ -323,7 +323,7 @@ test('[engine.22] what changes in status, doubt, money or cases of an operation 
   assert.deepEqual(after(moving('b', 'PAID')), [['x 3', 'y 7'], []])
 })
 
-test('[desk.51] what follows the report or the decision of a case without an operation in its batch sees its new version', () => {
+test('[cases.51] what follows the report or the decision of a case without an operation in its batch sees its new version', () => {
   const reported = { operationId: null, kind: 'close_differs', reference: 'a', facts: { rule: 'test.1' } } as const
   const batch = () =>
     draftKnowing({ operations: [], openCases: [{ id: 'x', ...reported, rule: 'test.1', version: 3 }] }, {})

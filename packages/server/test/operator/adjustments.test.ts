@@ -74,7 +74,7 @@ test('[adjustment.create.3] nothing is booked without its audit row', async (t) 
   assert.deepEqual(await balances(database), {})
 })
 
-test('[adjustment.create.3] [desk.45] an operator who was deactivated meanwhile adjusts nothing', async (t) => {
+test('[adjustment.create.3] [cases.45] an operator who was deactivated meanwhile adjusts nothing', async (t) => {
   const { url, database } = await testDatabase(t)
   const { adjust } = operatedProcess(t, url)
   const gone = { actor: '0198c0de-7a11-7000-8000-00000000000b', actorName: 'Rui' }

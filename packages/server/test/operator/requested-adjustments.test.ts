@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createOperatorCommands } from '../../src/operator/commands.ts'
-import { desk } from '../cases/fixture.ts'
+import { caseWorld } from '../cases/fixture.ts'
 import { balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { ADMIN_TOKEN } from '../support/world.ts'
@@ -11,7 +11,7 @@ import { adjustmentRequest, caseNeeds, OPERATOR, operatedProcess } from './fixtu
 
 /** A world in which operators adjust. */
 async function adjusting(t: TestContext, fromCents: string) {
-  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: fromCents })
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: fromCents })
   const adjust = (valueCents: number, headers: Record<string, string> = pix.ana, reason = 'opening balance') =>
     pix.call('POST', '/operator/adjustments', { valueCents, reason }, headers)
   /** Asks for an adjustment that takes a second person. */

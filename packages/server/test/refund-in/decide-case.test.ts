@@ -16,7 +16,7 @@ import { cashInOf, paidCashIn, REFUND_ID, refundAs } from './situations.ts'
 
 const UNENDED = [
   'outcome_unknown refund-in.unknown.4',
-  'outcome_unknown refund-in.desk.9',
+  'outcome_unknown refund-in.cases.9',
   'outcome_unknown refund-in.states.10',
   'outcome_unknown refund-in.doubt.1',
   'outcome_unknown refund-in.doubt.2',
@@ -98,7 +98,7 @@ const D9 = { evidence: { returnId: 'D9' } }
 const SUSPENDED: RefundInFacts = { returns: { D5: 29_00 } }
 
 for (const kind of UNENDED) {
-  test(`[refund-in.desk.1] a refund went back, as the bank says: ${kind}`, () => {
+  test(`[refund-in.cases.1] a refund went back, as the bank says: ${kind}`, () => {
     const decision = decide('PENDING', 'executed', kind, { ...D9, inDoubtFor: 'no_answer' })
     assert.deepEqual(done(decision).slice(0, 3), [
       'refund.confirmed PAID',
@@ -134,7 +134,7 @@ for (const kind of UNENDED) {
     assert.deepEqual(kept.notifications?.length, 1)
     assert.deepEqual(kept.closes, [`case of ${kind}`])
   })
-  test(`[refund-in.desk.2] [desk.11] a refund never went back, as the bank says: ${kind}`, () => {
+  test(`[refund-in.cases.2] [cases.11] a refund never went back, as the bank says: ${kind}`, () => {
     const decision = decide('PENDING', 'not_executed', kind, { inDoubtFor: 'no_answer' })
     assert.deepEqual(
       decision.moves?.map(({ trigger, to }) => `${trigger} ${to}`),
@@ -163,7 +163,7 @@ for (const kind of UNENDED) {
   })
 }
 
-test('[desk.12] a return that was in doubt is known once an operator says that it is a refund of ours', () => {
+test('[cases.12] a return that was in doubt is known once an operator says that it is a refund of ours', () => {
   const decision = decide('PENDING', 'executed', 'outcome_unknown refund-in.unknown.4', {
     ...D9,
     cashIn: { returns: { D9: { ...IN_DOUBT, transactionId: null, heldCents: 5_00 } } },
@@ -178,7 +178,7 @@ for (const kind of LEFT) {
   for (const status of ['PENDING', 'FAILED'] as const) {
     const held = status === 'PENDING' ? 30_00 : 12_00
     const facts = { ...SUSPENDED, ...(status === 'FAILED' ? { heldAgainCents: 12_00 } : {}) }
-    test(`[refund-in.desk.3] what is in suspense is the refund that is ${status}: ${kind}`, () => {
+    test(`[refund-in.cases.3] what is in suspense is the refund that is ${status}: ${kind}`, () => {
       const order = { facts, reference: 'D5', inDoubtFor: 'conflict', told: { occurredAt: NOW - 9 } } as const
       const decision = decide(status, 'executed', kind, order)
       const [taken, owed] = status === 'PENDING' ? [29_00, ''] : [12_00, ', receivable -1700']
@@ -219,7 +219,7 @@ for (const status of STATES) {
   for (const kind of [...LEFT, 'debit_in_suspense refund-in.ended.8']) {
     const free =
       kind === 'debit_in_suspense refund-in.ended.6' ? 'available 1200 CASH_OUT_RELEASE, reserved -1200, ' : ''
-    test(`[refund-in.desk.5] what left for a refund that is ${status} is a loss: ${kind}`, () => {
+    test(`[refund-in.cases.5] what left for a refund that is ${status} is a loss: ${kind}`, () => {
       assert.deepEqual(done(decide(status, 'write_off', kind, about)), [
         `operator.written_off ${status}`,
         end,
@@ -235,7 +235,7 @@ for (const status of STATES) {
     'debit_in_suspense refund-in.ended.8',
     'movement_elsewhere refund-in.doubt.9',
   ]) {
-    test(`[refund-in.desk.7] a case ${kind} of a refund that is ${status} is explained, and nothing is booked`, () => {
+    test(`[refund-in.cases.7] a case ${kind} of a refund that is ${status} is explained, and nothing is booked`, () => {
       const order = { inDoubtFor: 'conflict', reference: 'D1' } as const
       assert.deepEqual(done(decide(status, 'close', kind, order)), [
         `operator.explained ${status}`,
@@ -246,7 +246,7 @@ for (const status of STATES) {
     })
   }
   for (const kind of UNENDED) {
-    test(`[refund-in.desk.7] a case ${kind} of a refund that is ${status} is explained once that has ended`, () => {
+    test(`[refund-in.cases.7] a case ${kind} of a refund that is ${status} is explained once that has ended`, () => {
       const close = () => decide(status, 'close', kind, { inDoubtFor: 'conflict' })
       if (status === 'PENDING') return assert.throws(close, Refusal)
       assert.deepEqual(done(close()), [`operator.explained ${status}`, end, `closes case of ${kind}`])
@@ -258,13 +258,13 @@ for (const status of STATES) {
     'bank_contradicts refund-in.ended.4',
     'bank_contradicts refund-in.ended.3',
   ]) {
-    test(`[refund-in.desk.8] the bank is asked again about a case ${kind} of a refund that is ${status}`, () => {
+    test(`[refund-in.cases.8] the bank is asked again about a case ${kind} of a refund that is ${status}`, () => {
       const decision = decide(status, 'ask_again', kind, { inDoubtFor: 'conflict' })
       assert.deepEqual(done(decision), [`operator.asked_again ${status}`], 'the case stays open')
       assert.equal(decision.outcome.operation.dueAt, NOW)
     })
   }
-  test(`[refund-in.desk.9] [desk.5] a refund that is ${status} stays in doubt while a case that cast one is open`, () => {
+  test(`[refund-in.cases.9] [cases.5] a refund that is ${status} stays in doubt while a case that cast one is open`, () => {
     const close = (others: readonly OpenCase[]) =>
       decide(status, 'close', 'bank_contradicts refund-in.ended.3', { inDoubtFor: 'conflict', others })
     assert.deepEqual(done(close([CASTING])), [
@@ -283,7 +283,7 @@ for (const status of STATES) {
   })
 }
 
-test('[refund-in.desk.8] of a return that was booked as another one no answer settles which it is', () => {
+test('[refund-in.cases.8] of a return that was booked as another one no answer settles which it is', () => {
   for (const status of STATES) {
     const ask = () => decide(status, 'ask_again', 'bank_contradicts refund-in.doubt.3', { inDoubtFor: 'conflict' })
     assert.throws(ask, { code: 'not_possible_in_state' })
@@ -298,13 +298,13 @@ function afterTheLast(facts: RefundInFacts) {
   return [status, reasonOf({ facts: after }), dueAt, ...cases.map(({ kind }) => kind)]
 }
 
-test('[refund-in.desk.9] [desk.14] what a decision leaves set aside has a case, unless it was never sent: then it is sent', () => {
+test('[refund-in.cases.9] [cases.14] what a decision leaves set aside has a case, unless it was never sent: then it is sent', () => {
   assert.deepEqual(afterTheLast({}), ['PENDING', 'no_answer', NOW, 'outcome_unknown'])
   assert.deepEqual(afterTheLast({ attempts: 0, isAccepted: true }), ['PENDING', 'no_answer', NOW, 'outcome_unknown'])
   assert.deepEqual(afterTheLast({ attempts: 0 }), ['PENDING', null, NOW])
 })
 
-test('[desk.14] what left for a refund and is decided shows that the bank has it: it is not sent again, and may have failed', () => {
+test('[cases.14] what left for a refund and is decided shows that the bank has it: it is not sent again, and may have failed', () => {
   const order = { facts: { ...SUSPENDED, isShown: true }, reference: 'D5', inDoubtFor: 'conflict' } as const
   const { operation } = decide('PENDING', 'write_off', 'debit_in_suspense refund-in.doubt.4', order).outcome
   assert.deepEqual([operation.facts.isAccepted, operation.facts.isShown], [true, false])
@@ -322,7 +322,7 @@ function ofE2(cents: number, given: CashInFacts = {}): CashInFacts {
   return { payments: { E1: 100_00, E2: cents }, openRefunds: UNDER_WAY, refundsOpenCents: 0, ...given }
 }
 
-test('[refund-in.desk.1] [cash-in.desk.3] money in suspense went back, as the bank says: it is taken from there', () => {
+test('[refund-in.cases.1] [cash-in.cases.3] money in suspense went back, as the bank says: it is taken from there', () => {
   const order = { ...D9, inDoubtFor: 'no_answer', given: TO_PAYER, cashIn: ofE2(30_00) } as const
   const decision = decide('PENDING', 'executed', 'outcome_unknown refund-in.unknown.4', order)
   assert.deepEqual(done(decision).slice(0, 3), [
@@ -335,7 +335,7 @@ test('[refund-in.desk.1] [cash-in.desk.3] money in suspense went back, as the ba
   assert.deepEqual([returns, openRefunds, refundsOpenCents], [back, {}, undefined])
 })
 
-test('[refund-in.desk.1] not where the payment is not in suspense any more, as the bank gave it back by itself', () => {
+test('[refund-in.cases.1] not where the payment is not in suspense any more, as the bank gave it back by itself', () => {
   const gone = { D1: { state: 'from_suspense', cents: 1, endToEndId: 'E2' } } as const
   for (const others of [[], [CASTING]]) {
     const order = {
@@ -353,7 +353,7 @@ test('[refund-in.desk.1] not where the payment is not in suspense any more, as t
   }
 })
 
-test('[refund-in.desk.2] [cash-in.desk.3] money in suspense never went back, as the bank says: it is there as before', () => {
+test('[refund-in.cases.2] [cash-in.cases.3] money in suspense never went back, as the bank says: it is there as before', () => {
   const order = { inDoubtFor: 'no_answer', given: TO_PAYER, cashIn: ofE2(30_00) } as const
   const decision = decide('PENDING', 'not_executed', 'outcome_unknown refund-in.unknown.4', order)
   assert.deepEqual(decision.journals?.flatMap(entriesOf), [], 'nothing was set aside')
@@ -375,7 +375,7 @@ for (const status of ['PENDING', 'FAILED'] as const) {
       available: 500_00n,
       others,
     })
-  test(`[refund-in.desk.3] what left for it is taken from what is in suspense of the payment, and nothing from the merchant: ${status}`, () => {
+  test(`[refund-in.cases.3] what left for it is taken from what is in suspense of the payment, and nothing from the merchant: ${status}`, () => {
     const decision = execute(30_00)
     const [confirmed, moved, journal] = done(decision)
     assert.deepEqual([confirmed, moved], ['refund.confirmed PAID', 'operator.executed CONFIRMED'])
@@ -384,7 +384,7 @@ for (const status of ['PENDING', 'FAILED'] as const) {
     const back = { D5: { state: 'from_suspense', cents: 29_00, endToEndId: 'E2', refundId: REFUND_ID } }
     assert.deepEqual([cashIn?.returns, cashIn?.openRefunds], [back, {}])
   })
-  test(`[refund-in.desk.3] not where less of the payment is in suspense any more than left: ${status}`, () => {
+  test(`[refund-in.cases.3] not where less of the payment is in suspense any more than left: ${status}`, () => {
     const refused = { code: 'not_possible_in_state' }
     execute(29_00)
     for (const others of [[], [CASTING]]) {
@@ -399,7 +399,7 @@ for (const status of ['PENDING', 'FAILED'] as const) {
     const kept = execute(30_00, {}, [CASTING])
     assert.deepEqual([kept.outcome.operation.status, reasonOf(kept.outcome.operation)], ['CONFIRMED', 'conflict'])
   })
-  test(`[desk.2] that what left for it is taken from suspense is offered: ${status}`, () => {
+  test(`[cases.2] that what left for it is taken from suspense is offered: ${status}`, () => {
     const { openCase } = ordered('executed', kind, 'D5')
     const facts = {
       ...refundAs(status).facts,
@@ -415,14 +415,14 @@ for (const status of ['PENDING', 'FAILED'] as const) {
     const option = refundInDecider.options(refund, openCase, NOW).find(({ decision }) => decision === 'executed')
     assert.deepEqual([option?.isOffered, option?.because], [true, []])
   })
-  test(`[refund-in.desk.5] what left for it may be a loss, and is then in suspense of the payment as before: ${status}`, () => {
+  test(`[refund-in.cases.5] what left for it may be a loss, and is then in suspense of the payment as before: ${status}`, () => {
     const order = { facts: SUSPENDED, reference: 'D5', inDoubtFor: 'conflict', given: TO_PAYER, cashIn: ofE2(30_00) }
     const words = done(decide(status, 'write_off', kind, order as Given))
     assert.equal(words[2], 'left_written_off D5: suspense_out 2900, losses -2900')
   })
 }
 
-test('[desk.10] no kind of case of a refund is without a way out', () => {
+test('[cases.10] no kind of case of a refund is without a way out', () => {
   const decided = new Set<string>(refundIn.rows.flatMap(({ decides = [] }) => decides))
   assert.deepEqual(
     Object.entries<CaseKind>(caseKinds).filter(([kind, { of }]) => of.includes('refund_in') && !decided.has(kind)),

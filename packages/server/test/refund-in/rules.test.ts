@@ -362,11 +362,11 @@ const CONDITIONS: readonly (readonly [name: string, before: RefundIn, input: Ref
   ['[refund-in.states.7] a time of the bank 300 s ahead of ours is believed', at('PENDING'), confirmed({ occurredAt: NOW + 300_000 }), 'CONFIRMED refund_in_confirmed'],
   ['[refund-in.states.7] one that is further ahead is not', at('PENDING'), confirmed({ occurredAt: NOW + 300_001 }), 'IMPLAUSIBLE'],
   ['[refund-in.ended.3] [refund-in.doubt.7] a return that was booked here is restated, whichever payment it now names', at('CONFIRMED'), { ...OTHER_AMOUNT, endToEndId: 'E9' }, 'CONFIRMED conflict bank_contradicts'],
-  ['[desk.14] [refund-in.states.10] by a return that was decided to be another’s the bank has the order', at('PENDING', { facts: DECIDED }), ANOTHERS, 'PENDING'],
-  ['[desk.14] [refund-in.doubt.9] nor otherwise by one that another operation has', at('PENDING', { facts: { elsewhere: { D2: 29_00 } } }), ANOTHERS, 'PENDING'],
-  ['[desk.14] not as an event alone tells it', at('PENDING', { facts: DECIDED }), { ...ANOTHERS, isVerified: false }, 'IGNORED'],
-  ['[desk.14] nor where it is known', after(at('PENDING', { facts: DECIDED }), ANOTHERS), ANOTHERS, 'IGNORED'],
-  ['[desk.14] nor where a case tells of it', at('PENDING:no_answer', { facts: DECIDED }), ANOTHERS, 'IGNORED'],
+  ['[cases.14] [refund-in.states.10] by a return that was decided to be another’s the bank has the order', at('PENDING', { facts: DECIDED }), ANOTHERS, 'PENDING'],
+  ['[cases.14] [refund-in.doubt.9] nor otherwise by one that another operation has', at('PENDING', { facts: { elsewhere: { D2: 29_00 } } }), ANOTHERS, 'PENDING'],
+  ['[cases.14] not as an event alone tells it', at('PENDING', { facts: DECIDED }), { ...ANOTHERS, isVerified: false }, 'IGNORED'],
+  ['[cases.14] nor where it is known', after(at('PENDING', { facts: DECIDED }), ANOTHERS), ANOTHERS, 'IGNORED'],
+  ['[cases.14] nor where a case tells of it', at('PENDING:no_answer', { facts: DECIDED }), ANOTHERS, 'IGNORED'],
 ]
 
 for (const [name, before, input, becomes, state = stateOf()] of CONDITIONS) {

@@ -151,7 +151,7 @@ function assertRight({ books, cashIn, refunds, acceptedCents }: World): void {
   if (suspended > 0n) assert.equal(cashIn.openCases?.length, 1, 'a case tells of it')
 }
 
-test('[cash-in.desk.3] [cash-in.returns.1] whatever happens in whatever order, money in suspense leaves it once, and the merchant bears none of it', () => {
+test('[cash-in.cases.3] [cash-in.returns.1] whatever happens in whatever order, money in suspense leaves it once, and the merchant bears none of it', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 25 }), (steps) => {
       const world = new World()

@@ -63,7 +63,7 @@ function made(given: Given = {}): RefundIn {
   return operation as RefundIn
 }
 
-test('[cash-in.desk.3] a refund of the amount is ordered, and no money is set aside: it stays in suspense', () => {
+test('[cash-in.cases.3] a refund of the amount is ordered, and no money is set aside: it stays in suspense', () => {
   const decision = order()
   assert.deepEqual(done(decision), ['operator.returned_to_payer RECONCILIATION_REQUIRED'])
   const {
@@ -95,13 +95,13 @@ test('[cash-in.desk.3] a refund of the amount is ordered, and no money is set as
   assert.deepEqual([suspendedCents(cashIn as CashIn, 'E2'), returningCents(cashIn as CashIn, 'E2')], [60_00n, 30_00n])
 })
 
-test('[cash-in.desk.3] a reason that is too long for the bank is cut', () => {
+test('[cash-in.cases.3] a reason that is too long for the bank is cut', () => {
   const reason = 'x'.repeat(limits.reasonMaxLength + 1)
   const { detail } = made({ reason })
   assert.equal(detail.reason, reason.slice(1))
 })
 
-test('[cash-in.desk.3] the order id follows from the payment and the number of the order, and is no merchant’s', () => {
+test('[cash-in.cases.3] the order id follows from the payment and the number of the order, and is no merchant’s', () => {
   const first = made().orderId
   assert.equal(made({ newId: OTHER_ID, amountCents: 1n }).orderId, first, 'decided again in another process')
   const again = made({ cashIn: inDoubt({ returnOrders: { E2: 1 } }) }).orderId
@@ -114,7 +114,7 @@ test('[cash-in.desk.3] the order id follows from the payment and the number of t
   assert.equal(new Set([first, again, third, elsewhere, ...merchants]).size, 4 + merchants.length)
 })
 
-test('[cash-in.desk.3] a payment goes back for 90 days, by its own time', () => {
+test('[cash-in.cases.3] a payment goes back for 90 days, by its own time', () => {
   const last = 90 * DAY
   assert.equal(order({ paidAt: NOW - last }).creates?.length, 1)
   assert.throws(() => order({ paidAt: NOW - last - 1 }), { code: 'refund_deadline_exceeded' })
@@ -125,13 +125,13 @@ test('[cash-in.desk.3] a payment goes back for 90 days, by its own time', () => 
   assert.throws(() => at(NOW - last - 1), { code: 'refund_deadline_exceeded' })
 })
 
-test('[cash-in.desk.3] [operator.switch.2] not while payouts and refunds are off, nor at a bank without refunds', () => {
+test('[cash-in.cases.3] [operator.switch.2] not while payouts and refunds are off, nor at a bank without refunds', () => {
   assert.throws(() => order({ state: OFF }), { code: 'cash_out_suspended' })
   assert.throws(() => order({ isUnsupported: true }), { code: 'not_supported_by_bank' })
   assert.deepEqual(order().looks.controls, ['cash_out_switch'])
 })
 
-test('[cash-in.desk.3] [limits.4] caps bind it as any refund', () => {
+test('[cash-in.cases.3] [limits.4] caps bind it as any refund', () => {
   const bound = (cents: bigint) => order({ terms: refundTerms({ paymentCents: cents, dayCents: 100_00n }) })
   assert.throws(() => bound(29_99n), { code: 'limit_exceeded' })
   const decision = bound(30_00n)
@@ -144,7 +144,7 @@ test('[cash-in.desk.3] [limits.4] caps bind it as any refund', () => {
   assert.throws(() => order({ state: used, terms: refundTerms({ hourCents: 100_00n }) }), { code: 'limit_exceeded' })
 })
 
-test('[cash-in.desk.3] every other decision orders nothing', () => {
+test('[cash-in.cases.3] every other decision orders nothing', () => {
   const decider = createCashInDecider({ terms: refundTerms(), isUnsupported: true, isNearRestore: () => false })
   const { openCase, order: other } = ordered('write_off', KIND, 'E2')
   const decision = decider.decide(inDoubt(), openCase, other, OFF, NOW)
@@ -379,7 +379,7 @@ test('[cash-in.returns.5] held, and then confirmed as the refund, it is booked o
   assert.deepEqual(cashIn.facts.returns, { D1: { ...FROM_E2, refundId: REFUND_ID } })
 })
 
-test('[cash-in.returns.5] [cash-in.desk.15] held, and not the refund, it is the bank’s own: where nothing is left the doubt ends', () => {
+test('[cash-in.returns.5] [cash-in.cases.15] held, and not the refund, it is the bank’s own: where nothing is left the doubt ends', () => {
   const about = { id: 'of D1', kind: 'return_unexplained', rule: 'cash-in.returns.4', reference: 'D1', version: 1 }
   const { openCase } = ordered('return_to_payer', KIND, 'E2')
   const facts = { payments: { E2: 30_00 }, returnOrders: { E2: 1 }, openRefunds: {}, ...HELD }
@@ -399,7 +399,7 @@ test('[cash-in.returns.5] [cash-in.desk.15] held, and not the refund, it is the 
   )
 })
 
-test('[cash-in.desk.15] the last of it confirmed, the charge is FAILED and told, with the refund', () => {
+test('[cash-in.cases.15] the last of it confirmed, the charge is FAILED and told, with the refund', () => {
   const half: CashInFacts = { returns: { D0: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } } }
   const {
     holder: cashIn,

@@ -194,7 +194,7 @@ test('[adjustment.held.8] of what is only held a part that the bank takes back i
   await pix.assertBooksAgree()
 })
 
-test('[desk.39] [desk.41] from the amount on it takes two people, and the refund is ordered with the approval', async (t) => {
+test('[cases.39] [cases.41] from the amount on it takes two people, and the refund is ordered with the approval', async (t) => {
   const environment = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '10000' }
   const { pix, caseId, decide, ends, refunds, sentBack } = await held(t, { environment, bank: 'efi' })
   const bia = { authorization: `Bearer ${await makeOperator(pix, 'approver', 'Bia')}` }

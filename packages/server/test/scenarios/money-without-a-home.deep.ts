@@ -43,7 +43,7 @@ for (const [decision, expected] of [
   ['credit', { available: 1000n, settlement: -1000n }],
   ['write_off', { settlement: -1000n, losses: 1000n }],
 ] as const) {
-  test(`[desk.53] [EV-7] [PL-3] a payment of a charge that is unknown here: ${decision}, and both books are equal`, async (t) => {
+  test(`[cases.53] [EV-7] [PL-3] a payment of a charge that is unknown here: ${decision}, and both books are equal`, async (t) => {
     const pix = await forgotten(t)
     const given = decision === 'book' ? { operationId: pix.ours.id } : {}
     await pix.decide('unexplained_credit', decision, given)
@@ -68,7 +68,7 @@ test('[cash-in.states.13] [EV-7] an end-to-end id that is told for two charges i
   assert.equal((await balances(pix.database)).available, 1000n, 'it is credited once')
 })
 
-test('[desk.53] [PL-3] what the bank gives back of a payment that is unknown here explains itself, and is no case', async (t) => {
+test('[cases.53] [PL-3] what the bank gives back of a payment that is unknown here explains itself, and is no case', async (t) => {
   const pix = await setUp(t)
   const terms = {
     valueCents: 1000,

@@ -103,7 +103,7 @@ for (const hidden of [8, 20])
     await pix.assertBooksAgree()
   })
 
-test('[cash-in.desk.16] [desk.56] [adjustment.held.10] a credit that was taken back, and whose line comes after all, is money that nothing explains', async (t) => {
+test('[cash-in.cases.16] [cases.56] [adjustment.held.10] a credit that was taken back, and whose line comes after all, is money that nothing explains', async (t) => {
   const pix = await hidingWorld(t)
   await minutes(pix, 1)
   const charge = await pix.charge('100.00')

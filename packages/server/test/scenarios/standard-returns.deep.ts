@@ -65,7 +65,7 @@ for (const [decision, expected] of [
   ['credit', { available: 10_500n, settlement: -10_500n }],
   ['write_off', { available: 10_000n, settlement: -10_500n, losses: 500n }],
 ] as const)
-  test(`[api-pix.9] [desk.53] [PL-3] at efi: what is paid to the key itself is a case of the statement: ${decision}, and both books are equal`, async (t) => {
+  test(`[api-pix.9] [cases.53] [PL-3] at efi: what is paid to the key itself is a case of the statement: ${decision}, and both books are equal`, async (t) => {
     const pix = await atEfi(t)
     await pix.bankAction('payments', { pixKey: PIX_KEY, valueCents: 500 })
     await pix.pass(35 * 60_000)

@@ -60,7 +60,7 @@ async function lateEvents(pix: World): Promise<void> {
   await minutes(pix, 2)
 }
 
-test('[statement.6] [trip-wire.2] [desk.53] [cash-out.states.11] a debit that nothing explains is booked on the payout that it was, and its event and its line, told again, are nothing new', async (t) => {
+test('[statement.6] [trip-wire.2] [cases.53] [cash-out.states.11] a debit that nothing explains is booked on the payout that it was, and its event and its line, told again, are nothing new', async (t) => {
   const { pix, ...deciding } = await funded(t)
   await pix.behave({ cashOut: 'manual', ...EVENTS_LOST })
   const { id } = await pix.cashOut()
@@ -100,7 +100,7 @@ test('[statement.6] [trip-wire.2] [desk.53] [cash-out.states.11] a debit that no
   assert.ok((await statementEntries(pix.database)).includes(`PAYOUT_SENT ${endToEndId} MATCHED`))
 })
 
-test('[statement.8] [desk.54] [desk.56] a payout that the statement lacks is credited back, and its line, listed later, is booked when it is decided', async (t) => {
+test('[statement.8] [cases.54] [cases.56] a payout that the statement lacks is credited back, and its line, listed later, is booked when it is decided', async (t) => {
   const { pix, ...deciding } = await funded(t)
   pix.tamper = payoutLines(() => [])
   const { id } = await pix.cashOut()
@@ -139,7 +139,7 @@ test('[statement.8] [desk.54] [desk.56] a payout that the statement lacks is cre
   assert.equal((await pix.get(`/api/pix/cash-out/${id}`)).status, 'CONFIRMED')
 })
 
-test('[statement.8] [desk.54] a payout that only a forged event confirmed is credited back, and the books are the bank’s', async (t) => {
+test('[statement.8] [cases.54] a payout that only a forged event confirmed is credited back, and the books are the bank’s', async (t) => {
   const { pix, ...deciding } = await funded(t, bankWithout('query-payout'))
   await pix.behave({ cashOut: 'manual' })
   const { id, valueCents } = await pix.cashOut()

@@ -99,7 +99,7 @@ async function arrives({ pix, refundId, casesOf, pass }: Awaited<ReturnType<type
   return openCaseOf({ casesOf }, refundId, 'debit_in_suspense')
 }
 
-test('[refund-in.desk.5] [desk.7] once what left for a failed return is written off, what is in suspense can be decided', async (t) => {
+test('[refund-in.cases.5] [cases.7] once what left for a failed return is written off, what is in suspense can be decided', async (t) => {
   const story = await givenUp(t)
   const { pix, decide, decideOn, pass, read } = story
   const debit = await arrives(story)
@@ -114,7 +114,7 @@ test('[refund-in.desk.5] [desk.7] once what left for a failed return is written 
   await pix.assertBooksAgree()
 })
 
-test('[refund-in.desk.3] [desk.7] money in suspense that a refund under way returns is not taken by another refund', async (t) => {
+test('[refund-in.cases.3] [cases.7] money in suspense that a refund under way returns is not taken by another refund', async (t) => {
   const story = await givenUp(t)
   const { pix, decide, decideOn, refunds, pass } = story
   isOk(await decide('accept', 100_00))
@@ -134,7 +134,7 @@ test('[refund-in.desk.3] [desk.7] money in suspense that a refund under way retu
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.desk.10] [desk.7] what an operator says of a return of a silent bank leaves the rest of the payment to be decided', async (t) => {
+test('[cash-in.cases.10] [cases.7] what an operator says of a return of a silent bank leaves the rest of the payment to be decided', async (t) => {
   const story = await givenUp(t)
   const { pix, id, caseId, decideOn, pass, answers } = story
   const { returnId, endToEndId } = await takenBack(story, 50_00)
@@ -173,7 +173,7 @@ test('[cash-in.returns.1] a refund of the merchant is not taken from money in su
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.desk.5] a payment of which a part was accepted is not handed over to another charge', async (t) => {
+test('[cash-in.cases.5] a payment of which a part was accepted is not handed over to another charge', async (t) => {
   const { pix, caseId, decide, decideOn } = await suspended(t, { payments: [150_00] })
   const { id: operationId } = await pix.charge('50')
   isOk(await decide('accept', 100_00))
@@ -290,7 +290,7 @@ for (const names of [
   ['Bia', 'Carla'],
   ['Bia', 'Bia'],
 ] as const) {
-  test(`[desk.36] [desk.40] [desk.41] a return that two people decide is ordered once: approved by ${names.join(' and ')}`, async (t) => {
+  test(`[cases.36] [cases.40] [cases.41] a return that two people decide is ordered once: approved by ${names.join(' and ')}`, async (t) => {
     const environment = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' }
     const { pix, caseId, ana, read, refunds } = await suspended(t, { payments: [150_00], environment })
     const tokens = new Map<string, string>()
@@ -324,7 +324,7 @@ for (const names of [
   })
 }
 
-test('[restored.4] [cash-in.desk.3] near a restore nothing in suspense is returned: a return may have been forgotten', async (t) => {
+test('[restored.4] [cash-in.cases.3] near a restore nothing in suspense is returned: a return may have been forgotten', async (t) => {
   const { pix: before, id, ana, decide, refunds, ends } = await suspended(t, { payments: [150_00] })
   const backup = await backupOf(t, before.databaseUrl)
   // Refused before it is sent: the bank never learns of it, and the next return has another number.

@@ -13,7 +13,7 @@ for (const order of [
   ['accept', 'return_to_payer'],
   ['return_to_payer', 'accept'],
 ] as const) {
-  test(`[cash-in.desk.1] [cash-in.desk.3] of 150 for 100 the charge keeps 100, and 50 go back: ${order.join(', ')}`, async (t) => {
+  test(`[cash-in.cases.1] [cash-in.cases.3] of 150 for 100 the charge keeps 100, and 50 go back: ${order.join(', ')}`, async (t) => {
     const { pix, charge, decide, ends, sentBack } = await suspended(t, { payments: [150_00] })
     for (const decision of order) {
       const answer = await decide(decision, decision === 'accept' ? 100_00 : 50_00)
@@ -35,7 +35,7 @@ for (const order of [
 }
 
 for (const bank of BANKS) {
-  test(`[cash-in.desk.3] a second payment goes back to its payer: ${bank ?? 'pixgate'}`, async (t) => {
+  test(`[cash-in.cases.3] a second payment goes back to its payer: ${bank ?? 'pixgate'}`, async (t) => {
     const given = { payments: [100_00, 100_00], ...(bank && { bank }) }
     const { pix, charge, decide, ends, sentBack } = await suspended(t, given)
     assert.equal((await decide('return_to_payer', 100_00)).status, 200)
@@ -50,7 +50,7 @@ for (const bank of BANKS) {
   })
 }
 
-test('[cash-in.desk.15] a charge that keeps nothing has failed, and the merchant is told', async (t) => {
+test('[cash-in.cases.15] a charge that keeps nothing has failed, and the merchant is told', async (t) => {
   const { pix, charge, decide, ends } = await suspended(t, { payments: [90_00] })
   assert.equal((await decide('return_to_payer', 90_00)).status, 200)
   assert.equal((await charge()).status, 'RECONCILIATION_REQUIRED', 'not before the bank has confirmed it')
@@ -62,7 +62,7 @@ test('[cash-in.desk.15] a charge that keeps nothing has failed, and the merchant
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.desk.3] a return that the bank refuses changes nothing, and may be ordered again', async (t) => {
+test('[cash-in.cases.3] a return that the bank refuses changes nothing, and may be ordered again', async (t) => {
   const { pix, decide, ends, refunds, sentBack } = await suspended(t, { payments: [150_00] })
   await pix.behave({ refundIn: 'fail' })
   assert.equal((await decide('return_to_payer', 50_00)).status, 200)
@@ -78,7 +78,7 @@ test('[cash-in.desk.3] a return that the bank refuses changes nothing, and may b
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.desk.3] no more is returned or accepted than is in suspense, and a case that holds money is not closed', async (t) => {
+test('[cash-in.cases.3] no more is returned or accepted than is in suspense, and a case that holds money is not closed', async (t) => {
   const { pix, decide } = await suspended(t, { payments: [150_00] })
   await pix.behave({ refundIn: 'manual' })
   assert.deepEqual(codeOf(await decide('return_to_payer')), [400, 'validation_error'], 'how much is to be said')
@@ -92,7 +92,7 @@ test('[cash-in.desk.3] no more is returned or accepted than is in suspense, and 
   assert.deepEqual(await balances(pix.database), { suspense_in: 150_00n, settlement: -150_00n })
 })
 
-test('[cash-in.desk.3] nothing is returned while payouts and refunds are off, nor 90 days after the payment', async (t) => {
+test('[cash-in.cases.3] nothing is returned while payouts and refunds are off, nor 90 days after the payment', async (t) => {
   const { pix, decide, refunds } = await suspended(t, { payments: [150_00] })
   await turn(pix, false)
   assert.deepEqual(codeOf(await decide('return_to_payer', 50_00)), [503, 'cash_out_suspended'])
@@ -129,7 +129,7 @@ test('[cash-in.refunds.12] a payment in suspense that the bank gives back by its
   await pix.assertBooksAgree()
 })
 
-test('[desk.36] [engine.22] a return that is ordered changes the case: the same decision sent again, by whomever, is not made', async (t) => {
+test('[cases.36] [engine.22] a return that is ordered changes the case: the same decision sent again, by whomever, is not made', async (t) => {
   const { pix, caseId, ana, sentBack, ends } = await suspended(t, { payments: [150_00] })
   const bia = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Bia')}` }
   const { version } = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body

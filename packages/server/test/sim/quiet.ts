@@ -134,10 +134,10 @@ const OF_ABSENCE: ReadonlySet<string> = new Set([
   'cash-in.unknown.7',
   'cash-out.unknown.5',
   'cash-out.states.15',
-  'cash-out.desk.11',
+  'cash-out.cases.11',
   'refund-in.unknown.4',
   'refund-in.states.10',
-  'refund-in.desk.9',
+  'refund-in.cases.9',
 ])
 
 function assertTrueCases({ tables, nature }: World): void {

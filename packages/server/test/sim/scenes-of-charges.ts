@@ -104,7 +104,7 @@ const RETURNS = [
   'cash-in.refunds.10 STATE return.told [return has no id] → STATE',
   'cash-in.refunds.9 STATE return.told [payment cannot be identified] → STATE',
   'cash-in.returns.5 STATE return.known [money of it is held] → STATE',
-  'cash-in.desk.9 STATE operator.written_off [money that left is in suspense, not its movement is known] → STATE',
+  'cash-in.cases.9 STATE operator.written_off [money that left is in suspense, not its movement is known] → STATE',
 ]
 
 function returnsIn(state: string): string[] {
@@ -128,7 +128,7 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
   {
     name: 'returns of a charge that has expired',
     reaches: [
-      'cash_in cash-in.desk.9 EXPIRED operator.written_off [money that left is in suspense, not its movement is known] → EXPIRED',
+      'cash_in cash-in.cases.9 EXPIRED operator.written_off [money that left is in suspense, not its movement is known] → EXPIRED',
     ],
     lacks: LACKS,
     play: async (stage) => {

@@ -121,7 +121,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     name: 'a payout told by the movement of another one left as another amount, an operator says',
     reaches: [
       'cash_out outcome_unknown close',
-      'cash_out cash-out.desk.9 RECONCILIATION_REQUIRED:* operator.explained [it is confirmed] → RECONCILIATION_REQUIRED',
+      'cash_out cash-out.cases.9 RECONCILIATION_REQUIRED:* operator.explained [it is confirmed] → RECONCILIATION_REQUIRED',
     ],
     lacks: ['query-payout', 'idempotent-payout'],
     play: async (stage) => {
@@ -147,7 +147,7 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
   {
     name: 'a payout that the bank had for a day left, an operator says before the bank does',
     reaches: [
-      'cash_out cash-out.desk.1 DISPATCHED operator.executed [not its movement is known, not money of it is in suspense] → CONFIRMED',
+      'cash_out cash-out.cases.1 DISPATCHED operator.executed [not its movement is known, not money of it is in suspense] → CONFIRMED',
       'cash_out outcome_unknown executed',
     ],
     play: async (stage) => {
@@ -192,8 +192,8 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     name: 'the bank restates what came back for a payout that was refused',
     reaches: [
       'cash_out cash-out.reversal.3 RELEASED partner.returned [return restated] → RELEASED',
-      'cash_out cash-out.desk.9 RELEASED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → RELEASED',
-      'cash_out cash-out.desk.10 RELEASED operator.asked_again [not no answer settles it] → RELEASED',
+      'cash_out cash-out.cases.9 RELEASED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → RELEASED',
+      'cash_out cash-out.cases.10 RELEASED operator.asked_again [not no answer settles it] → RELEASED',
     ],
     lacks: ['query-payout'],
     play: async (stage) => {
@@ -252,8 +252,8 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     name: 'the bank contradicts a payout that came back',
     reaches: [
       'cash_out cash-out.confirmed.2 REVERSED send.contradicted → REVERSED',
-      'cash_out cash-out.desk.9 REVERSED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → REVERSED',
-      'cash_out cash-out.desk.10 REVERSED operator.asked_again [not no answer settles it] → REVERSED',
+      'cash_out cash-out.cases.9 REVERSED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → REVERSED',
+      'cash_out cash-out.cases.10 REVERSED operator.asked_again [not no answer settles it] → REVERSED',
     ],
     play: async (stage) => {
       await stage.paid(2_000)

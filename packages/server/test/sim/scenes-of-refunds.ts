@@ -33,7 +33,7 @@ export const SCENES_OF_REFUNDS: readonly Scene[] = [
     name: 'a refund told by the movement of another one left as another amount, an operator says',
     reaches: [
       'refund_in outcome_unknown close',
-      'refund_in refund-in.desk.7 CONFIRMED:* operator.explained → CONFIRMED',
+      'refund_in refund-in.cases.7 CONFIRMED:* operator.explained → CONFIRMED',
     ],
     lacks: ['query-refund', 'idempotent-refund'],
     play: async (stage) => {

@@ -12,7 +12,7 @@ const UNREACHABLE: readonly (readonly [reason: string, names: readonly string[]]
     ],
   ],
   [
-    'the bank’s own book names what it told without an id otherwise, so that no simulated operator can prove it: test/cash-in/desk, test/cash-out/desk, test/refund-in/desk do',
+    'the bank’s own book names what it told without an id otherwise, so that no simulated operator can prove it: test/cash-in/decide-case, test/cash-out/decide-case, test/refund-in/decide-case do',
     [
       'cash_in debit_in_suspense debit',
       'cash_in debit_in_suspense write_off',
@@ -38,11 +38,11 @@ const UNREACHABLE: readonly (readonly [reason: string, names: readonly string[]]
   [
     'in this state no case of a payout is open but `outcome_unknown`, and in DISPATCHED alone: of what the bank has no answer is unknown (I16)',
     [
-      'cash_out cash-out.desk.1 PROVIDER_RESULT_UNKNOWN operator.executed [not its movement is known, not money of it is in suspense] → CONFIRMED',
-      'cash_out cash-out.desk.2 PROVIDER_RESULT_UNKNOWN operator.not_executed [not an attempt may still arrive, not the statement shows it, not money of it is in suspense] → FAILED',
-      'cash_out cash-out.desk.9 DISPATCHED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → DISPATCHED',
-      'cash_out cash-out.desk.9 PROVIDER_RESULT_UNKNOWN operator.explained [not money that arrived is in suspense, not money that left is in suspense] → PROVIDER_RESULT_UNKNOWN',
-      'cash_out cash-out.desk.10 PROVIDER_RESULT_UNKNOWN operator.asked_again [not no answer settles it] → PROVIDER_RESULT_UNKNOWN',
+      'cash_out cash-out.cases.1 PROVIDER_RESULT_UNKNOWN operator.executed [not its movement is known, not money of it is in suspense] → CONFIRMED',
+      'cash_out cash-out.cases.2 PROVIDER_RESULT_UNKNOWN operator.not_executed [not an attempt may still arrive, not the statement shows it, not money of it is in suspense] → FAILED',
+      'cash_out cash-out.cases.9 DISPATCHED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → DISPATCHED',
+      'cash_out cash-out.cases.9 PROVIDER_RESULT_UNKNOWN operator.explained [not money that arrived is in suspense, not money that left is in suspense] → PROVIDER_RESULT_UNKNOWN',
+      'cash_out cash-out.cases.10 PROVIDER_RESULT_UNKNOWN operator.asked_again [not no answer settles it] → PROVIDER_RESULT_UNKNOWN',
     ],
   ],
   [
@@ -59,16 +59,16 @@ const UNREACHABLE: readonly (readonly [reason: string, names: readonly string[]]
   [
     'of a payout in doubt one case at most waits for the outcome',
     [
-      'cash_out cash-out.desk.9 RECONCILIATION_REQUIRED:* operator.explained [the reservation was given back] → RECONCILIATION_REQUIRED',
+      'cash_out cash-out.cases.9 RECONCILIATION_REQUIRED:* operator.explained [the reservation was given back] → RECONCILIATION_REQUIRED',
     ],
   ],
   [
     'the end of a doubt closes every case that waits for an outcome, and the outcome of what is under way closes `outcome_unknown`: a payout that has ended has none of them (I16)',
     [
-      'cash_out cash-out.desk.9 CONFIRMED operator.explained [it is confirmed] → CONFIRMED',
-      'cash_out cash-out.desk.9 REVERSED operator.explained [it is confirmed] → REVERSED',
-      'cash_out cash-out.desk.9 FAILED operator.explained [the reservation was given back] → FAILED',
-      'cash_out cash-out.desk.9 RELEASED operator.explained [the reservation was given back] → RELEASED',
+      'cash_out cash-out.cases.9 CONFIRMED operator.explained [it is confirmed] → CONFIRMED',
+      'cash_out cash-out.cases.9 REVERSED operator.explained [it is confirmed] → REVERSED',
+      'cash_out cash-out.cases.9 FAILED operator.explained [the reservation was given back] → FAILED',
+      'cash_out cash-out.cases.9 RELEASED operator.explained [the reservation was given back] → RELEASED',
     ],
   ],
   [

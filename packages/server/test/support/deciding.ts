@@ -13,7 +13,7 @@ import { createCashInDecider, refundInDecider } from '../../src/refund-in/index.
 import { isRefundIn } from '../../src/refund-in/refund-in.ts'
 import { refundTerms } from './limits.ts'
 
-/** Deciding cases through an engine, as the desk does. */
+/** Deciding cases through an engine, as operators do. */
 
 const selectOpen = statement<
   [kind: string],

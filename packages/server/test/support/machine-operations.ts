@@ -196,5 +196,5 @@ function canBear(state: State, account: AccountCode, { kind, amounts }: Journal)
 }
 
 function isDecision({ on, rule }: MachineRow): boolean {
-  return (on.startsWith('operator.') || on === 'doubt.decided') && rule.includes('.desk.')
+  return (on.startsWith('operator.') || on === 'doubt.decided') && rule.includes('.cases.')
 }

@@ -21,7 +21,7 @@ function named(word: string, guards: readonly string[]): string[] {
 
 /**
  * Looks at a row that is a decision: it opens no case, but about what it leaves set aside, and moves money of a decided case only, or to a charge that receives.
- * What it does to the money the desk's tests say.
+ * What it does to the money the tests of decisions say.
  */
 export function assertDecision({ on, posts, opens, decides }: Row): void {
   assert.ok(opens === undefined || opens === 'outcome_unknown')
@@ -31,5 +31,5 @@ export function assertDecision({ on, posts, opens, decides }: Row): void {
 
 /** Whether a row is an operator’s decision on a case, or what follows from one. */
 export function isDecision({ on, rule }: { readonly on: string; readonly rule: string }): boolean {
-  return (on.startsWith('operator.') || on === 'doubt.decided') && rule.includes('.desk.')
+  return (on.startsWith('operator.') || on === 'doubt.decided') && rule.includes('.cases.')
 }

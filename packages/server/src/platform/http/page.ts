@@ -147,7 +147,7 @@ const YEARS = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:
 /**
  * An instant that narrows a list, epoch milliseconds. Of what is beyond those years, where nothing is, it is their end.
  * @param text a date-time of RFC 3339
- * @source rules#desk.31, rules#webhooks.18
+ * @source rules#cases.31, rules#webhooks.18
  */
 export function instantOf(text: string): number {
   return Math.min(Math.max(Date.parse(text), YEARS[0]), YEARS[1])

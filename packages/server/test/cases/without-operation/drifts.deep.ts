@@ -4,11 +4,11 @@ import { createDriftCases, type Verified } from '../../../src/cases/drifts.ts'
 import { testDatabase } from '../../support/database.ts'
 import { testEngine } from '../../support/engine.ts'
 import { cases } from '../../support/evidence.ts'
-import { desk as world } from '../fixture.ts'
+import { caseWorld as world } from '../fixture.ts'
 
 /** Faults of the books are cases. */
 
-async function desk(t: TestContext) {
+async function caseWorld(t: TestContext) {
   const { url, database } = await testDatabase(t)
   const { engine } = testEngine(t, url)
   const { report } = createDriftCases({ engine, database })
@@ -21,8 +21,8 @@ function verified(examples: readonly string[], count: number): Verified {
   return { drifts: count === 0 ? [] : [drift] }
 }
 
-test('[desk.60] each fault is a case, once, which closes by itself when it is gone, and opens when it is back', async (t) => {
-  const { found, cases } = await desk(t)
+test('[cases.60] each fault is a case, once, which closes by itself when it is gone, and opens when it is back', async (t) => {
+  const { found, cases } = await caseWorld(t)
   await found('a', 'b')
   await found('a', 'b')
   assert.deepEqual(await cases(), ['ledger_drift', 'ledger_drift'])
@@ -32,7 +32,7 @@ test('[desk.60] each fault is a case, once, which closes by itself when it is go
   assert.equal((await cases()).filter((kind) => kind === 'ledger_drift').length, 1)
 })
 
-test('[desk.60] a fault that an operator closed as explained opens no case again', async (t) => {
+test('[cases.60] a fault that an operator closed as explained opens no case again', async (t) => {
   const { database, service, read, decide, say } = await world(t)
   const { report } = createDriftCases({ engine: service.engine, database })
   await report(verified(['a'], 1))
@@ -43,8 +43,8 @@ test('[desk.60] a fault that an operator closed as explained opens no case again
   assert.deepEqual(await cases(database), ['ledger_drift (closed)'])
 })
 
-test('[desk.60] a fault that is not told for want of room keeps its case', async (t) => {
-  const { report, cases } = await desk(t)
+test('[cases.60] a fault that is not told for want of room keeps its case', async (t) => {
+  const { report, cases } = await caseWorld(t)
   await report(verified(['a'], 1))
   await report(verified(['b'], 2))
   assert.deepEqual(await cases(), ['ledger_drift', 'ledger_drift'])

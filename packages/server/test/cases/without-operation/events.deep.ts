@@ -5,7 +5,7 @@ import { assertBooks, balances } from '../../support/books.ts'
 import { audit, cases, inbox } from '../../support/evidence.ts'
 import { failedEvent, paidEvent, postEvent } from '../../support/partner-events.ts'
 import { ADMIN_TOKEN, type WorldOptions, world } from '../../support/world.ts'
-import { desk } from '../fixture.ts'
+import { caseWorld } from '../fixture.ts'
 import { decidingOver, shapeOf } from './fixture.ts'
 
 /** Events of the bank that were set aside, and what an operator decides of them. */
@@ -24,7 +24,7 @@ async function setAside(t: TestContext, options: WorldOptions = {}, environment:
   const waits = async () => {
     for (const wait of PARKED) await pix.later(wait)
   }
-  const { read: readCase, ...desk } = decidingOver(pix)
+  const { read: readCase, ...deciding } = decidingOver(pix)
   assert.equal(await postEvent(pix, body), 200)
   await waits()
   assert.deepEqual(await cases(pix.database), ['event_set_aside'])
@@ -33,7 +33,7 @@ async function setAside(t: TestContext, options: WorldOptions = {}, environment:
     made,
     body,
     waits,
-    ...desk,
+    ...deciding,
     readCase,
     outcomes: async () => (await inbox(pix.database)).map(wordsOf),
   }
@@ -43,14 +43,14 @@ function wordsOf({ state, outcome }: { readonly state: string; readonly outcome:
   return `${state} ${outcome}`
 }
 
-test('[desk.57] a set-aside event is read with its bytes as they came, and what may be decided of it', async (t) => {
+test('[cases.57] a set-aside event is read with its bytes as they came, and what may be decided of it', async (t) => {
   const pix = await setAside(t)
   const { event } = await pix.readCase('event_set_aside')
   assert.equal(Buffer.from(event.body, 'base64').toString(), pix.body)
   assert.deepEqual(await pix.offered('event_set_aside'), ['book', 'ask_again', 'close'])
 })
 
-test('[desk.58] [EV-7] an event is applied to the charge that the operator names, and its case closes by itself', async (t) => {
+test('[cases.58] [EV-7] an event is applied to the charge that the operator names, and its case closes by itself', async (t) => {
   const pix = await setAside(t, BELIEVED)
   const order = await pix.order('event_set_aside', 'book', { operationId: pix.made.id })
   await pix.send(order)
@@ -67,7 +67,7 @@ test('[desk.58] [EV-7] an event is applied to the charge that the operator names
   await assertBooks(pix.database)
 })
 
-test('[desk.34] [desk.52] the order to apply an event counts with its money, and books nothing by itself', async (t) => {
+test('[cases.34] [cases.52] the order to apply an event counts with its money, and books nothing by itself', async (t) => {
   for (const options of [BELIEVED, {}]) {
     const pix = await setAside(t, options)
     const order = await pix.order('event_set_aside', 'book', { operationId: pix.made.id })
@@ -87,7 +87,7 @@ test('[desk.34] [desk.52] the order to apply an event counts with its money, and
   }
 })
 
-test('[desk.52] an event and its order are one commit: what is refused leaves no step, and the same key the same answer', async (t) => {
+test('[cases.52] an event and its order are one commit: what is refused leaves no step, and the same key the same answer', async (t) => {
   const pix = await setAside(t, BELIEVED)
   const order = await pix.order('event_set_aside', 'book', { operationId: '0198c0de-7a11-7000-8000-5f1d3c2b1a09' })
   const { caseId, ...body } = order
@@ -101,7 +101,7 @@ test('[desk.52] an event and its order are one commit: what is refused leaves no
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
 })
 
-test('[desk.58] an operator’s word alone makes no money: what the bank does not confirm stays a case', async (t) => {
+test('[cases.58] an operator’s word alone makes no money: what the bank does not confirm stays a case', async (t) => {
   const pix = await setAside(t)
   await pix.decide('event_set_aside', 'book', { operationId: pix.made.id })
   await pix.waits()
@@ -112,7 +112,7 @@ test('[desk.58] an operator’s word alone makes no money: what the bank does no
   assert.deepEqual(await pix.offered('event_set_aside'), ['book', 'ask_again', 'close'])
 })
 
-test('[desk.58] what the bank confirms of the charge that was named is booked by its word, once', async (t) => {
+test('[cases.58] what the bank confirms of the charge that was named is booked by its word, once', async (t) => {
   const pix = await setAside(t)
   await pix.behave({ eventDelayMs: 3_600_000 })
   const { endToEndId } = await pix.bankAction(`charges/${pix.made.id}/pay`)
@@ -128,7 +128,7 @@ test('[desk.58] what the bank confirms of the charge that was named is booked by
   await pix.assertBooksAgree()
 })
 
-test('[desk.58] an operation of another kind, or none, is refused and the event stays as it is', async (t) => {
+test('[cases.58] an operation of another kind, or none, is refused and the event stays as it is', async (t) => {
   const pix = await setAside(t)
   for (const operationId of ['0198c0de-7a11-7000-8000-5f1d3c2b1a09', 'nobody', undefined]) {
     const given = operationId === undefined ? {} : { operationId }
@@ -137,7 +137,7 @@ test('[desk.58] an operation of another kind, or none, is refused and the event 
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
 })
 
-test('[desk.57] an event that is replayed is matched again, as it stands', async (t) => {
+test('[cases.57] an event that is replayed is matched again, as it stands', async (t) => {
   const pix = await setAside(t, BELIEVED)
   const { id } = await pix.charge('10.00', { externalId: 'nobody' })
   await pix.decide('event_set_aside', 'ask_again')
@@ -148,7 +148,7 @@ test('[desk.57] an event that is replayed is matched again, as it stands', async
   await assertBooks(pix.database)
 })
 
-test('[desk.57] an event that is replayed and matches nothing is given up again, with the same case', async (t) => {
+test('[cases.57] an event that is replayed and matches nothing is given up again, with the same case', async (t) => {
   const pix = await setAside(t)
   await pix.decide('event_set_aside', 'ask_again')
   await pix.waits()
@@ -156,7 +156,7 @@ test('[desk.57] an event that is replayed and matches nothing is given up again,
   assert.deepEqual(await cases(pix.database), ['event_set_aside'])
 })
 
-test('[desk.57] an event that is dismissed is applied to nothing and kept', async (t) => {
+test('[cases.57] an event that is dismissed is applied to nothing and kept', async (t) => {
   const pix = await setAside(t)
   const order = await pix.order('event_set_aside', 'close')
   await pix.send(order)
@@ -167,7 +167,7 @@ test('[desk.57] an event that is dismissed is applied to nothing and kept', asyn
   await assertBooks(pix.database)
 })
 
-test('[desk.51] of an event replayed, attributed and dismissed at once, one decision counts', async (t) => {
+test('[cases.51] of an event replayed, attributed and dismissed at once, one decision counts', async (t) => {
   const pix = await setAside(t)
   const order = await pix.order('event_set_aside', 'ask_again', { operationId: pix.made.id })
   const decisions = (['ask_again', 'book', 'close'] as const).map((decision) => pix.send({ ...order, decision }))
@@ -177,7 +177,7 @@ test('[desk.51] of an event replayed, attributed and dismissed at once, one deci
   assert.equal(decided.length, 1)
 })
 
-test('[desk.59] the case of an event closes by itself when the same event comes again and is applied', async (t) => {
+test('[cases.59] the case of an event closes by itself when the same event comes again and is applied', async (t) => {
   const pix = await setAside(t, BELIEVED)
   await pix.charge('10.00', { externalId: 'nobody' })
   assert.equal(await postEvent(pix, pix.body), 200)
@@ -186,8 +186,8 @@ test('[desk.59] the case of an event closes by itself when the same event comes 
   assert.deepEqual(await cases(pix.database), ['event_set_aside (closed)', 'payment_in_suspense'])
 })
 
-test('[desk.47] [desk.57] what cannot be read is dismissed, or read again by a later version, by two people, and attributed to nothing', async (t) => {
-  const pix = await desk(t)
+test('[cases.47] [cases.57] what cannot be read is dismissed, or read again by a later version, by two people, and attributed to nothing', async (t) => {
+  const pix = await caseWorld(t)
   const { id } = await pix.charge('10.00')
   assert.equal(
     await postEvent(pix, { ...paidEvent({ id, valueCents: 1000, providerTransactionId: 'x' }), valueCents: -1 }),
@@ -214,7 +214,7 @@ test('[desk.47] [desk.57] what cannot be read is dismissed, or read again by a l
   assert.deepEqual(await cases(pix.database), ['event_set_aside (closed)'])
 })
 
-test('[desk.58] [CI-10] [EV-34] an event whose references name two charges is applied to the one that the operator names', async (t) => {
+test('[cases.58] [CI-10] [EV-34] an event whose references name two charges is applied to the one that the operator names', async (t) => {
   const pix = await world(t, {}, { isStepped: true, ...BELIEVED })
   const [one, other] = [await pix.charge('10.00'), await pix.charge('10.00')]
   assert.equal(await postEvent(pix, paidEvent({ ...one, valueCents: 1000 }, { externalId: other.id })), 200)
@@ -228,7 +228,7 @@ test('[desk.58] [CI-10] [EV-34] an event whose references name two charges is ap
   await assertBooks(pix.database)
 })
 
-test('[desk.52] the money of an event that is attributed counts in the amount from which on it takes a second person', async (t) => {
+test('[cases.52] the money of an event that is attributed counts in the amount from which on it takes a second person', async (t) => {
   const pix = await setAside(t, BELIEVED, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const attributed = pix.decide('event_set_aside', 'book', { operationId: pix.made.id })
   await assert.rejects(attributed, { code: 'insufficient_role' }, 'nobody is named who could propose it')
@@ -236,8 +236,8 @@ test('[desk.52] the money of an event that is attributed counts in the amount fr
   await assert.rejects(pix.decide('event_set_aside', 'close'), { code: 'insufficient_role' })
 })
 
-test('[desk.47] [desk.52] an event that tells no money may end an operation: it is applied by two people, and dismissed by one', async (t) => {
-  const pix = await desk(t, {}, BELIEVED)
+test('[cases.47] [cases.52] an event that tells no money may end an operation: it is applied by two people, and dismissed by one', async (t) => {
+  const pix = await caseWorld(t, {}, BELIEVED)
   const made = await pix.charge('10.00')
   assert.equal(
     await postEvent(pix, failedEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' })),

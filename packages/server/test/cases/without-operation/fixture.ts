@@ -60,8 +60,8 @@ export interface Deciding {
   offered(kind: string): Promise<string[]>
 }
 
-/** A statement by script with the desk of what it finds. */
-export interface DeskFixture extends StatementFixture, Deciding {}
+/** A statement by script with decisions about what it finds. */
+export interface CaseFixture extends StatementFixture, Deciding {}
 
 export const MARIA = { actor: '0198c0de-7a11-7000-8000-00000000000a', actorName: 'Maria', address: '203.0.113.7' }
 
@@ -89,7 +89,7 @@ export interface PeopleOptions {
   readonly people: CaseNeeds['holders']['people']
 }
 
-/** The desk of a process without HTTP. */
+/** Deciding without HTTP. */
 export function decidingAt(
   needs: Pick<StatementFixture, 'database' | 'engine' | 'ids' | 'clock' | 'reversal'> & {
     readonly statements: Pick<StatementFixture['statements'], 'lines'>
@@ -144,7 +144,7 @@ function decidingBy(send: Deciding['send'], read: (kind: string) => Promise<Show
   }
 }
 
-/** The desk over HTTP, with the administrative token. */
+/** Deciding over HTTP, with the administrative token. */
 export interface DecidingOver extends Deciding {
   readonly read: (kind: string) => Promise<Answer['body']>
 }
@@ -164,7 +164,7 @@ export function decidingOver(pix: World): DecidingOver {
 }
 
 /** Opens one. */
-export async function deskFixture(t: TestContext, options?: FixtureOptions): Promise<DeskFixture> {
+export async function caseFixture(t: TestContext, options?: FixtureOptions): Promise<CaseFixture> {
   const fixture = await statementFixture(t, undefined, options)
   return { ...fixture, ...decidingAt(fixture) }
 }

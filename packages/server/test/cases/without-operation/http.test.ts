@@ -18,7 +18,7 @@ function operator(pix: World) {
   }
 }
 
-test('[desk.50] [desk.57] an event that was set aside is in the list, with its bytes and what may be decided', async (t) => {
+test('[cases.50] [cases.57] an event that was set aside is in the list, with its bytes and what may be decided', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const event = JSON.stringify(paidEvent({ id: 'nobody', valueCents: 1000, providerTransactionId: 'x' }))
   assert.equal(await postEvent(pix, event), 200)
@@ -38,7 +38,7 @@ test('[desk.50] [desk.57] an event that was set aside is in the list, with its b
   )
 })
 
-test('[desk.50] [desk.53] money of the statement is in the list, and a dry run tells what each decision would do to the centavo', async (t) => {
+test('[cases.50] [cases.53] money of the statement is in the list, and a dry run tells what each decision would do to the centavo', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   await pix.charge('10.00')
   const unknown = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'

@@ -51,7 +51,7 @@ function decisionsOf(kind: CaseWithoutOperation, subject: CaseSubject): CaseDeci
   return optionsOf(read).map(({ decision }) => decision)
 }
 
-test('[desk.54] what the merchant has not, or not whole, is neither taken back from them nor given back', () => {
+test('[cases.54] what the merchant has not, or not whole, is neither taken back from them nor given back', () => {
   for (const cents of [-1n, 1n]) {
     const subject = { is: 'difference', cents, isOthers: true } as const
     assert.deepEqual(decisionsOf('line_missing', subject), ['write_off'])
@@ -59,7 +59,7 @@ test('[desk.54] what the merchant has not, or not whole, is neither taken back f
 })
 
 for (const [kind, subjects] of Object.entries(SUBJECTS) as [CaseWithoutOperation, readonly CaseSubject[]][]) {
-  test(`[desk.50] ${kind} has a way out while anything of it is to be decided`, () => {
+  test(`[cases.50] ${kind} has a way out while anything of it is to be decided`, () => {
     const seen = new Set<string>()
     for (const subject of subjects) {
       const decisions = decisionsOf(kind, subject)
@@ -70,7 +70,7 @@ for (const [kind, subjects] of Object.entries(SUBJECTS) as [CaseWithoutOperation
   })
 }
 
-test('[desk.50] every kind and every decision is explained in a whole sentence', () => {
+test('[cases.50] every kind and every decision is explained in a whole sentence', () => {
   for (const { meaning, decisions = {} } of Object.values<CaseKind>(caseKinds)) {
     for (const says of [meaning, ...Object.values(decisions)]) assert.match(says, /^[A-Z].*\.$/)
   }
@@ -79,7 +79,7 @@ test('[desk.50] every kind and every decision is explained in a whole sentence',
 /** Kinds about money that the bank and the books have otherwise. */
 const HOLDING = ['unexplained_debit', 'line_missing'] as const
 
-test('[desk.61] no case of no operation that holds money can be closed', () => {
+test('[cases.61] no case of no operation that holds money can be closed', () => {
   for (const kind of HOLDING) {
     for (const subject of SUBJECTS[kind]) assert.ok(!decisionsOf(kind, subject).includes('close'), kind)
   }

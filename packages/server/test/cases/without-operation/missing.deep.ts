@@ -4,13 +4,13 @@ import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
 import { caseFacts, cases } from '../../support/evidence.ts'
-import { type DeskFixture, deskFixture, shapeOf } from './fixture.ts'
+import { type CaseFixture, caseFixture, shapeOf } from './fixture.ts'
 
 /** Money that the books have and the bank does not, or has otherwise. */
 
 /** A charge that is paid here alone. */
 async function missing(t: TestContext) {
-  const fixture = await deskFixture(t)
+  const fixture = await caseFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()
   const entry = paymentOf(charge, 'E1', { occurredAt: fixture.clock.now() })
@@ -24,7 +24,7 @@ async function missing(t: TestContext) {
   return { ...fixture, charge, entry }
 }
 
-async function open({ database }: Pick<DeskFixture, 'database'>): Promise<string[]> {
+async function open({ database }: Pick<CaseFixture, 'database'>): Promise<string[]> {
   return (await cases(database)).filter((kind) => !kind.endsWith('(closed)'))
 }
 
@@ -36,7 +36,7 @@ const DECISIONS = [
 ] as const
 
 for (const [decision, expected] of DECISIONS) {
-  test(`[desk.54] [PL-3] a credit that the bank does not have: ${decision} makes the books equal`, async (t) => {
+  test(`[cases.54] [PL-3] a credit that the bank does not have: ${decision} makes the books equal`, async (t) => {
     const fixture = await missing(t)
     assert.deepEqual(await fixture.offered('line_missing'), ['reverse', 'write_off'])
     const order = await fixture.order('line_missing', decision)
@@ -50,7 +50,7 @@ for (const [decision, expected] of DECISIONS) {
     await assertBooks(fixture.database)
   })
 
-  test(`[desk.56] [PL-16] a movement that the bank tells after ${decision} is new unexplained money`, async (t) => {
+  test(`[cases.56] [PL-16] a movement that the bank tells after ${decision} is new unexplained money`, async (t) => {
     const fixture = await missing(t)
     await fixture.decide('line_missing', decision)
     fixture.bank.answer = () => pageOf([{ ...fixture.entry, occurredAt: fixture.clock.now() }])
@@ -70,7 +70,7 @@ for (const [decision, expected] of DECISIONS) {
   })
 }
 
-test('[desk.54] [desk.61] a missing movement is not closed, whatever explains it', async (t) => {
+test('[cases.54] [cases.61] a missing movement is not closed, whatever explains it', async (t) => {
   const fixture = await missing(t)
   const evidence = { reference: 'letter 7' }
   await assert.rejects(fixture.decide('line_missing', 'close', { evidence }), { code: 'not_possible_in_state' })
@@ -78,7 +78,7 @@ test('[desk.54] [desk.61] a missing movement is not closed, whatever explains it
   assert.deepEqual(await balances(fixture.database), BOOKED)
 })
 
-test('[desk.51] a decision about a movement that the statement has by then is refused', async (t) => {
+test('[cases.51] a decision about a movement that the statement has by then is refused', async (t) => {
   const fixture = await missing(t)
   const order = await fixture.order('line_missing', 'write_off')
   fixture.bank.answer = () => pageOf([{ ...fixture.entry, occurredAt: fixture.clock.now() }])
@@ -89,8 +89,8 @@ test('[desk.51] a decision about a movement that the statement has by then is re
 
 for (const isFirstOtherwise of [false, true]) {
   const first = isFirstOtherwise ? 'told so at first' : 'told after it was matched'
-  test(`[desk.56] [PL-16] a shortage, ${first}, that was written off and ends is a case with what is left, and is booked once`, async (t) => {
-    const fixture = await deskFixture(t)
+  test(`[cases.56] [PL-16] a shortage, ${first}, that was written off and ends is a case with what is left, and is booked once`, async (t) => {
+    const fixture = await caseFixture(t)
     const charge = await fixture.charge()
     const entry = (valueCents: bigint) => paymentOf(charge, 'E1', { valueCents })
     await fixture.apply(charge.id, {
@@ -130,8 +130,8 @@ const DIFFERENCES = [
 ] as const
 
 for (const [valueCents, decision, expected] of DIFFERENCES) {
-  test(`[desk.54] [PL-3] a payment of 10000 that the bank has as ${valueCents}: ${decision} books the difference`, async (t) => {
-    const fixture = await deskFixture(t)
+  test(`[cases.54] [PL-3] a payment of 10000 that the bank has as ${valueCents}: ${decision} books the difference`, async (t) => {
+    const fixture = await caseFixture(t)
     const charge = await fixture.charge()
     const entry = paymentOf(charge, 'E1', { valueCents })
     await fixture.apply(charge.id, {
@@ -150,8 +150,8 @@ for (const [valueCents, decision, expected] of DIFFERENCES) {
   })
 }
 
-test('[desk.56] a movement that the bank told otherwise twice is decided by what it told last, also where the books differ from both', async (t) => {
-  const fixture = await deskFixture(t)
+test('[cases.56] a movement that the bank told otherwise twice is decided by what it told last, also where the books differ from both', async (t) => {
+  const fixture = await caseFixture(t)
   const charge = await fixture.charge()
   const entry = (valueCents: bigint) => paymentOf(charge, 'E1', { valueCents })
   await fixture.apply(charge.id, {

@@ -7,8 +7,8 @@ import { assertBooks, balances } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
 import { audit, caseFacts, cases } from '../../support/evidence.ts'
 import { paidEvent, postEvent } from '../../support/partner-events.ts'
-import { desk } from '../fixture.ts'
-import { decidingAt, deskFixture, PEOPLE } from './fixture.ts'
+import { caseWorld } from '../fixture.ts'
+import { caseFixture, decidingAt, PEOPLE } from './fixture.ts'
 
 /** Decisions about cases of no operation that take a second person. */
 
@@ -17,15 +17,15 @@ const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
 const FROM_10 = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' }
 
 /** The open case of a kind. */
-async function found(pix: Awaited<ReturnType<typeof desk>>, kind: string): Promise<string> {
+async function found(pix: Awaited<ReturnType<typeof caseWorld>>, kind: string): Promise<string> {
   const [first, ...more] = (await pix.read(`?kind=${kind}`)).data
   assert.ok(first && more.length === 0, kind)
   return first.id
 }
 
 /** A payment at the bank that nothing here explains. */
-async function unexplained(t: Parameters<typeof desk>[0]) {
-  const pix = await desk(t, FROM_10)
+async function unexplained(t: Parameters<typeof caseWorld>[0]) {
+  const pix = await caseWorld(t, FROM_10)
   const charge = await pix.charge('10.00')
   const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
   const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
@@ -40,7 +40,7 @@ for (const [decision, expected] of [
   ['book', { settlement: -1000n, available: 1000n }],
   ['write_off', { settlement: -1000n, losses: 1000n }],
 ] as const) {
-  test(`[desk.39] [desk.41] [desk.46] [desk.52] what arrived without a home is decided by two people: ${decision}`, async (t) => {
+  test(`[cases.39] [cases.41] [cases.46] [cases.52] what arrived without a home is decided by two people: ${decision}`, async (t) => {
     const pix = await unexplained(t)
     const given = decision === 'book' ? { operationId: pix.chargeId } : {}
     const proposed = await pix.decide(pix.id, decision, given)
@@ -72,8 +72,8 @@ for (const [decision, expected] of [
   })
 }
 
-test('[desk.52] [desk.58] an event that is attributed is approved by another person before it is applied', async (t) => {
-  const pix = await desk(t, FROM_10, bankWithout('statement'))
+test('[cases.52] [cases.58] an event that is attributed is approved by another person before it is applied', async (t) => {
+  const pix = await caseWorld(t, FROM_10, bankWithout('statement'))
   const made = await pix.charge('10.00')
   await pix.behave({ eventDelayMs: 3_600_000 })
   const { endToEndId } = await pix.bankAction(`charges/${made.id}/pay`)
@@ -91,8 +91,8 @@ test('[desk.52] [desk.58] an event that is attributed is approved by another per
   await pix.assertBooksAgree()
 })
 
-test('[desk.46] [desk.52] an event is not dismissed, nor applied again, by one person where its money takes two', async (t) => {
-  const pix = await desk(t, FROM_10, bankWithout('statement'))
+test('[cases.46] [cases.52] an event is not dismissed, nor applied again, by one person where its money takes two', async (t) => {
+  const pix = await caseWorld(t, FROM_10, bankWithout('statement'))
   const made = await pix.charge('10.00')
   await pix.behave({ eventDelayMs: 3_600_000 })
   const { endToEndId } = await pix.bankAction(`charges/${made.id}/pay`)
@@ -107,8 +107,8 @@ test('[desk.46] [desk.52] an event is not dismissed, nor applied again, by one p
   }
 })
 
-test('[desk.40] [desk.42] a proposal about money that was booked meanwhile is refused at once, and a case decided meanwhile too', async (t) => {
-  const fixture = await deskFixture(t)
+test('[cases.40] [cases.42] a proposal about money that was booked meanwhile is refused at once, and a case decided meanwhile too', async (t) => {
+  const fixture = await caseFixture(t)
   const charge = await fixture.charge()
   const entry = paymentOf(charge, 'E1', { reference: STRANGER })
   fixture.bank.answer = () => pageOf([entry])
@@ -139,8 +139,8 @@ test('[desk.40] [desk.42] a proposal about money that was booked meanwhile is re
   await assertBooks(fixture.database)
 })
 
-test('[desk.51] [desk.48] what is told again with another time leaves a proposal as it is, and what is told otherwise voids it', async (t) => {
-  const fixture = await deskFixture(t)
+test('[cases.51] [cases.48] what is told again with another time leaves a proposal as it is, and what is told otherwise voids it', async (t) => {
+  const fixture = await caseFixture(t)
   const tell = (valueCents: number, occurredAt: number) =>
     fixture.engine.execute({
       reads: [],
@@ -183,8 +183,8 @@ const telling = (valueCents: number, occurredAt: number): Command<undefined> => 
   }),
 })
 
-test('[desk.51] a case that is told otherwise before a decision of it is written is not decided by what was told before', async (t) => {
-  const fixture = await deskFixture(t)
+test('[cases.51] a case that is told otherwise before a decision of it is written is not decided by what was told before', async (t) => {
+  const fixture = await caseFixture(t)
   const tell = (valueCents: number, occurredAt: number) => fixture.engine.execute(telling(valueCents, occurredAt))
   let meanwhile = async (): Promise<unknown> => undefined
   const people = async () => {
@@ -193,20 +193,20 @@ test('[desk.51] a case that is told otherwise before a decision of it is written
     await happens()
     return PEOPLE
   }
-  const desk = decidingAt(fixture, { people })
+  const deciding = decidingAt(fixture, { people })
   await tell(500, 1)
-  const order = await desk.order('close_differs', 'close')
+  const order = await deciding.order('close_differs', 'close')
   meanwhile = () => tell(400, 2)
-  await assert.rejects(desk.send(order), { code: 'case_changed' })
+  await assert.rejects(deciding.send(order), { code: 'case_changed' })
   assert.deepEqual(await cases(fixture.database), ['close_differs'])
-  const again = await desk.order('close_differs', 'close')
+  const again = await deciding.order('close_differs', 'close')
   meanwhile = () => tell(400, 3)
-  await desk.send(again)
+  await deciding.send(again)
   assert.deepEqual(await cases(fixture.database), ['close_differs (closed)'], 'the same told again is no change')
 })
 
-test('[desk.48] a case that is told with more and then as it was, in one batch, counts with the more', async (t) => {
-  const fixture = await deskFixture(t)
+test('[cases.48] a case that is told with more and then as it was, in one batch, counts with the more', async (t) => {
+  const fixture = await caseFixture(t)
   await fixture.engine.execute(telling(500, 1))
   // The first one keeps the engine busy: what follows is one batch.
   await Promise.all([500, 900, 500].map((valueCents) => fixture.engine.execute(telling(valueCents, 2))))

@@ -6,7 +6,7 @@ import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
 import { assertBooks, balances, oldestCashIn } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
 import { audit, cases, statementEntries } from '../../support/evidence.ts'
-import { type DeskFixture, deskFixture, MARIA, shapeOf } from './fixture.ts'
+import { type CaseFixture, caseFixture, MARIA, shapeOf } from './fixture.ts'
 
 /** Money that the bank has and the books do not. */
 
@@ -16,8 +16,8 @@ const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 async function unexplained(
   t: TestContext,
   given: Partial<StatementEntry> = {},
-): Promise<DeskFixture & { readonly kind: string }> {
-  const fixture = await deskFixture(t)
+): Promise<CaseFixture & { readonly kind: string }> {
+  const fixture = await caseFixture(t)
   const charge = await fixture.charge()
   const entry = paymentOf(charge, 'E1', { reference: STRANGER, ...given })
   fixture.bank.answer = () => pageOf([entry])
@@ -38,7 +38,7 @@ function kindOf({ direction = 'in' }: Partial<StatementEntry>): string {
 const HELD = { settlement: -100_00n, suspense_in: 100_00n }
 
 /** The books have of the bank what its statement has, are right, and stay so when it is read again. */
-async function assertSettled(fixture: DeskFixture, expected: Record<string, bigint>, left: readonly string[] = []) {
+async function assertSettled(fixture: CaseFixture, expected: Record<string, bigint>, left: readonly string[] = []) {
   for (const minutes of [0, 10]) {
     await fixture.minutes(minutes)
     assert.deepEqual(await balances(fixture.database), expected)
@@ -59,7 +59,7 @@ const DECISIONS = [
 
 for (const [decision, given, expected] of DECISIONS) {
   const way = 'direction' in given ? 'left' : 'arrived'
-  test(`[desk.53] [PL-3] money that ${way} by the statement alone: ${decision} makes the books equal, once`, async (t) => {
+  test(`[cases.53] [PL-3] money that ${way} by the statement alone: ${decision} makes the books equal, once`, async (t) => {
     const fixture = await unexplained(t, given)
     const order = await fixture.order(fixture.kind, decision)
     const before = way === 'arrived' ? HELD : {}
@@ -80,7 +80,7 @@ for (const [decision, given, expected] of DECISIONS) {
 
 const OFFERED = ['book', 'credit', 'return_to_payer', 'write_off']
 
-test('[desk.53] [desk.61] what is offered of money that arrived, and that left, and that neither is closed', async (t) => {
+test('[cases.53] [cases.61] what is offered of money that arrived, and that left, and that neither is closed', async (t) => {
   const arrived = await unexplained(t)
   assert.deepEqual((await arrived.offered('unexplained_credit')).toSorted(), OFFERED)
   const left = await unexplained(t, LEFT)
@@ -90,7 +90,7 @@ test('[desk.53] [desk.61] what is offered of money that arrived, and that left, 
   }
 })
 
-test('[desk.34] [ledger.recover] what a decision repays of debts is told before, and in its answer', async (t) => {
+test('[cases.34] [ledger.recover] what a decision repays of debts is told before, and in its answer', async (t) => {
   const fixture = await unexplained(t, LEFT)
   await fixture.decide('unexplained_debit', 'debit')
   const charge = await fixture.charge()
@@ -111,7 +111,7 @@ test('[desk.34] [ledger.recover] what a decision repays of debts is told before,
   await assertBooks(fixture.database)
 })
 
-test('[desk.51] two decisions at once: one counts, the other is refused and books nothing', async (t) => {
+test('[cases.51] two decisions at once: one counts, the other is refused and books nothing', async (t) => {
   const fixture = await unexplained(t)
   const credit = await fixture.order('unexplained_credit', 'credit')
   const results = await Promise.allSettled([
@@ -125,7 +125,7 @@ test('[desk.51] two decisions at once: one counts, the other is refused and book
   await assertBooks(fixture.database)
 })
 
-test('[desk.51] a decision about money that an event booked meanwhile is refused', async (t) => {
+test('[cases.51] a decision about money that an event booked meanwhile is refused', async (t) => {
   const fixture = await unexplained(t)
   const order = await fixture.order('unexplained_credit', 'credit')
   const charge = await fixture.charge()
@@ -143,7 +143,7 @@ test('[desk.51] a decision about money that an event booked meanwhile is refused
   await assertBooks(fixture.database)
 })
 
-test('[desk.52] who decided what, and why, is in the audit trail with the money', async (t) => {
+test('[cases.52] who decided what, and why, is in the audit trail with the money', async (t) => {
   const fixture = await unexplained(t)
   const order = await fixture.order('unexplained_credit', 'write_off', { evidence: { reference: 'letter 7' } })
   await fixture.send(order)
@@ -153,7 +153,7 @@ test('[desk.52] who decided what, and why, is in the audit trail with the money'
   assert.deepEqual([decision, reason, valueCents], ['write_off', 'The bank says so', 100_00])
 })
 
-test('[desk.53] [EV-7] a payment that no charge explains is handed over to the charge that the operator names', async (t) => {
+test('[cases.53] [EV-7] a payment that no charge explains is handed over to the charge that the operator names', async (t) => {
   const fixture = await unexplained(t)
   const id = (await oldestCashIn(fixture.database)) ?? ''
   await fixture.decide('unexplained_credit', 'book', { operationId: id })
@@ -163,7 +163,7 @@ test('[desk.53] [EV-7] a payment that no charge explains is handed over to the c
   await assertSettled(fixture, { available: 99_00n, settlement: -100_00n, fees: 1_00n })
 })
 
-test('[desk.34] [desk.52] the dry run of a hand-over tells each posting, and the answer the same', async (t) => {
+test('[cases.34] [cases.52] the dry run of a hand-over tells each posting, and the answer the same', async (t) => {
   const fixture = await unexplained(t)
   const operationId = await oldestCashIn(fixture.database)
   const order = await fixture.order('unexplained_credit', 'book', operationId ? { operationId } : {})
@@ -184,7 +184,7 @@ test('[desk.34] [desk.52] the dry run of a hand-over tells each posting, and the
   assert.deepEqual(await cases(fixture.database), ['unexplained_credit (closed)'], 'it closes with the same commit')
 })
 
-test('[desk.52] a hand-over that the operation does not accept is refused with the reason, and leaves the case as it was', async (t) => {
+test('[cases.52] a hand-over that the operation does not accept is refused with the reason, and leaves the case as it was', async (t) => {
   const fixture = await unexplained(t)
   const charge = await fixture.charge()
   const dated = { reference: STRANGER, occurredAt: fixture.clock.now() + 86_400_000 }
@@ -210,7 +210,7 @@ test('[desk.52] a hand-over that the operation does not accept is refused with t
   assert.deepEqual((await balances(fixture.database)).settlement, -200_00n)
 })
 
-test('[desk.53] [EV-7] a payment that is dated before the charge that the operator names is in suspense there, with a case', async (t) => {
+test('[cases.53] [EV-7] a payment that is dated before the charge that the operator names is in suspense there, with a case', async (t) => {
   const fixture = await unexplained(t)
   const charge = await fixture.charge()
   await fixture.decide('unexplained_credit', 'book', { operationId: charge.id })
@@ -218,7 +218,7 @@ test('[desk.53] [EV-7] a payment that is dated before the charge that the operat
   await assertSettled(fixture, { settlement: -100_00n, suspense_in: 100_00n }, ['payment_in_suspense'])
 })
 
-test('[desk.51] of two operations that are named at the same time one gets the movement, and nothing is booked twice', async (t) => {
+test('[cases.51] of two operations that are named at the same time one gets the movement, and nothing is booked twice', async (t) => {
   const fixture = await unexplained(t)
   const charges = [await oldestCashIn(fixture.database), (await fixture.charge()).id]
   const order = await fixture.order('unexplained_credit', 'book')
@@ -228,7 +228,7 @@ test('[desk.51] of two operations that are named at the same time one gets the m
   await assertBooks(fixture.database)
 })
 
-test('[desk.53] an operation that does not exist, or is of another kind, is refused and the case stays', async (t) => {
+test('[cases.53] an operation that does not exist, or is of another kind, is refused and the case stays', async (t) => {
   const fixture = await unexplained(t, LEFT)
   const charge = await fixture.charge()
   for (const operationId of [STRANGER, charge.id, undefined]) {
@@ -238,7 +238,7 @@ test('[desk.53] an operation that does not exist, or is of another kind, is refu
   assert.deepEqual(await cases(fixture.database), ['unexplained_debit'])
 })
 
-test('[desk.56] [PL-16] what the statement tells otherwise after it was booked is a case with the difference, and each telling once', async (t) => {
+test('[cases.56] [PL-16] what the statement tells otherwise after it was booked is a case with the difference, and each telling once', async (t) => {
   const fixture = await unexplained(t)
   await fixture.decide('unexplained_credit', 'credit')
   const charge = await fixture.charge()
@@ -257,7 +257,7 @@ test('[desk.56] [PL-16] what the statement tells otherwise after it was booked i
   await assertSettled(fixture, { available: 90_00n, settlement: -95_00n, losses: 5_00n })
 })
 
-test('[desk.56] [PL-16] what is open after a decision shows what is told last: told as it was decided of it can only be closed', async (t) => {
+test('[cases.56] [PL-16] what is open after a decision shows what is told last: told as it was decided of it can only be closed', async (t) => {
   const fixture = await unexplained(t)
   await fixture.decide('unexplained_credit', 'credit')
   const charge = await fixture.charge()
@@ -281,7 +281,7 @@ test('[desk.56] [PL-16] what is open after a decision shows what is told last: t
   await assertSettled(fixture, { available: 120_00n, settlement: -120_00n })
 })
 
-test('[desk.56] [desk.61] what is told as it was at first, after a case of it was closed as explained, is shown by the case that is open', async (t) => {
+test('[cases.56] [cases.61] what is told as it was at first, after a case of it was closed as explained, is shown by the case that is open', async (t) => {
   const fixture = await unexplained(t)
   const charge = await fixture.charge()
   const tell = async (valueCents: bigint) => {

@@ -5,34 +5,34 @@ import type { Bank } from '../../../src/banks/bank.ts'
 import { bankWithout } from '../../support/bank-without.ts'
 import { balances } from '../../support/books.ts'
 import { paidEvent, postEvent } from '../../support/partner-events.ts'
-import { desk } from '../fixture.ts'
+import { caseWorld } from '../fixture.ts'
 
 /** What was told, or decided, wrongly has a way out: whoever has only the API puts the books right. */
 
-type Desk = Awaited<ReturnType<typeof desk>>
+type CaseWorld = Awaited<ReturnType<typeof caseWorld>>
 
 const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
 const FORGOTTEN = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 const BELIEVED = bankWithout('query-charge', 'statement')
 
-async function minutes(pix: Desk, count: number): Promise<void> {
+async function minutes(pix: CaseWorld, count: number): Promise<void> {
   for (let minute = 0; minute < count; minute += 1) await pix.later(60_000)
 }
 
 /** The kinds of the cases that are open. */
-async function open(pix: Desk): Promise<string[]> {
+async function open(pix: CaseWorld): Promise<string[]> {
   return (await pix.read('')).data.map(({ kind }: { kind: string }) => kind).toSorted()
 }
 
 /** Decides the open case of a kind as it stands. */
-async function decided(pix: Desk, kind: string, decision: string, given: object = {}): Promise<void> {
+async function decided(pix: CaseWorld, kind: string, decision: string, given: object = {}): Promise<void> {
   const [first] = (await pix.read(`?kind=${kind}`)).data
   assert.ok(first, `${kind} is open: ${await open(pix)}`)
   const { status, body } = await pix.decide(first.id, decision, given)
   assert.equal(status, 200, JSON.stringify(body))
 }
 
-async function assertSettled(pix: Desk, expected: Record<string, bigint>): Promise<void> {
+async function assertSettled(pix: CaseWorld, expected: Record<string, bigint>): Promise<void> {
   await minutes(pix, 10)
   assert.deepEqual(await open(pix), [])
   assert.deepEqual(await balances(pix.database), expected)
@@ -40,8 +40,8 @@ async function assertSettled(pix: Desk, expected: Record<string, bigint>): Promi
   assert.deepEqual((await verifyAudit(pix.database, { keys: [] })).faults, [])
 }
 
-test('[cash-in.states.13] [desk.53] an end-to-end id that is told for two charges is one’s, and the other’s case is closed', async (t) => {
-  const pix = await desk(t)
+test('[cash-in.states.13] [cases.53] an end-to-end id that is told for two charges is one’s, and the other’s case is closed', async (t) => {
+  const pix = await caseWorld(t)
   const [one, other] = [await pix.charge('10.00'), await pix.charge('10.00')]
   const { endToEndId } = await pix.bankAction(`charges/${one.id}/pay`)
   await pix.until(`/api/pix/cash-in/${one.id}`, ({ status }) => status === 'PAID')
@@ -53,8 +53,8 @@ test('[cash-in.states.13] [desk.53] an end-to-end id that is told for two charge
   await assertSettled(pix, { available: 1000n, settlement: -1000n })
 })
 
-test('[desk.53] [adjustment.held.4] a payment that was decided of is booked no second time: an event that names a charge for it is a case', async (t) => {
-  const pix = await desk(t)
+test('[cases.53] [adjustment.held.4] a payment that was decided of is booked no second time: an event that names a charge for it is a case', async (t) => {
+  const pix = await caseWorld(t)
   const ours = await pix.charge('10.00')
   const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
   const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
@@ -78,8 +78,8 @@ test('[desk.53] [adjustment.held.4] a payment that was decided of is booked no s
   await assertSettled(pix, { losses: 1000n, settlement: -1000n })
 })
 
-test('[desk.13] [desk.54] a payout that was confirmed by a wrong id is put right by writing both off: loss and gain cancel each other', async (t) => {
-  const pix = await desk(t)
+test('[cases.13] [cases.54] a payout that was confirmed by a wrong id is put right by writing both off: loss and gain cancel each other', async (t) => {
+  const pix = await caseWorld(t)
   await pix.paid('100')
   await pix.behave({ cashOut: 'manual' })
   const { id } = await pix.cashOut()
@@ -106,8 +106,8 @@ const SHARING = {
   }),
 }
 
-test('[CI-10] [EV-34] [desk.58] of two charges that share a transaction id the one that the operator names is paid, and the other is not', async (t) => {
-  const pix = await desk(t, {}, SHARING)
+test('[CI-10] [EV-34] [cases.58] of two charges that share a transaction id the one that the operator names is paid, and the other is not', async (t) => {
+  const pix = await caseWorld(t, {}, SHARING)
   const [one, other] = [await pix.charge('10.00'), await pix.charge('10.00')]
   await pix.behave({ eventDelayMs: 3_600_000 })
   const { endToEndId } = await pix.bankAction(`charges/${one.id}/pay`)
@@ -125,8 +125,8 @@ test('[CI-10] [EV-34] [desk.58] of two charges that share a transaction id the o
 
 for (const isOriginalTrue of [true, false]) {
   const which = isOriginalTrue ? 'first' : 'contradicting'
-  test(`[partner-inbox.7] [desk.57] [desk.58] of two events that contradict each other the ${which} one is attributed, the other dismissed`, async (t) => {
-    const pix = await desk(t, {}, BELIEVED)
+  test(`[partner-inbox.7] [cases.57] [cases.58] of two events that contradict each other the ${which} one is attributed, the other dismissed`, async (t) => {
+    const pix = await caseWorld(t, {}, BELIEVED)
     const made = await pix.charge('10.00')
     await pix.behave({ eventDelayMs: 3_600_000 })
     const { endToEndId } = await pix.bankAction(`charges/${made.id}/pay`)
