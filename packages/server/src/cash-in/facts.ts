@@ -300,7 +300,7 @@ export interface ReportedPayment extends Document {
   readonly mostCents?: number
 }
 
-/** The facts in which the database keeps them, under the names of the first version. @see docs/adr/0024 */
+/** The facts in which the database keeps them, under the names of the first version. @see docs/adr/0021 */
 export type ReportedFacts = {
   /** A failure that only an event reported so far. */
   readonly toldFailure?: ReportedFailure | null

@@ -216,7 +216,7 @@ export function reversedCents({ returns }: CashOutFacts): bigint {
 
 /** Returns that the bank may have reported twice, first without an id and then with one: in a case, not in the books. */
 
-/** The facts in which the database keeps them, under their names of the first version. @see docs/adr/0024 */
+/** The facts in which the database keeps them, under their names of the first version. @see docs/adr/0021 */
 export type RepeatedReturns = {
   /** Returns in suspense that were reported without an id, and not with one since: the name that stands for it → centavos. */
   readonly unnamedReturns?: Readonly<Record<string, number>>

@@ -14,7 +14,7 @@ import {
 /** Why an operation is in doubt: part of where it stands, beside its status. */
 export type Reason = 'no_answer' | 'conflict' | 'not_dispatched'
 
-/** A reason as the database keeps it among the facts, in the words of the first version. @see docs/adr/0024 */
+/** A reason as the database keeps it among the facts, in the words of the first version. @see docs/adr/0021 */
 const STORED = { no_answer: 'missing', conflict: 'contradiction', not_dispatched: 'unrecorded' } as const
 
 /** The fact in which the database keeps it; `null` after a doubt, absent before the first. */

@@ -336,7 +336,7 @@ export function isAtRest({ dueAt, facts }: Asking, resting: number | null, nowMs
 /** A status query that is requested at once, beyond the schedule; `in_flight` while the bank is being asked. */
 export type StatusQuery = 'requested' | 'in_flight'
 
-/** A status query as the database keeps it among the facts, in the words of the first version. @see docs/adr/0024 */
+/** A status query as the database keeps it among the facts, in the words of the first version. @see docs/adr/0021 */
 const STORED = { requested: 'wanted', in_flight: 'asked' } as const
 
 /** The fact in which the database keeps it; `null` once it was answered, absent before the first. */
