@@ -14,7 +14,7 @@ export function collectionDocument(): GeneratedDocument {
 /** `llms.txt` of the repository: what the service serves, with paths in place of addresses. */
 export function llmsDocument(): GeneratedDocument {
   const places = {
-    reference: 'docs/guides/walkthrough.md',
+    reference: 'README.md',
     errors: 'docs/generated/errors.md',
     openapi: 'docs/generated/openapi.json',
     collection: COLLECTION,
