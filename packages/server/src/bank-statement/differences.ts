@@ -7,7 +7,7 @@ import type { Decision, Document, Json, State } from '../engine/operation.ts'
 import { within } from '../platform/clock.ts'
 import { type Ids, isOrderId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import { type EntryKey, type LineStore, MISSING, type RetoldCase, type Settled, UNEXPLAINED } from './lines.ts'
+import { type EntryKey, type LineCase, type LineStore, MISSING, type Settled, UNEXPLAINED } from './lines.ts'
 import type { Receivers } from './receivers.ts'
 import { judge, keyOf, type OpenEntry, type Verdict, withTariffNames } from './rules.ts'
 import type { Gap, Retold, StatementStore } from './store.ts'
@@ -33,7 +33,7 @@ export interface Differences {
 /** What it needs. */
 export interface DifferencesOptions {
   readonly store: StatementStore
-  readonly entries: Pick<LineStore, 'decided' | 'retold'>
+  readonly entries: Pick<LineStore, 'cases'>
   readonly partner: Pick<StatementPartner, 'listedWithinMs'> & Partial<Pick<PayoutPartner, 'getPayout'>>
   readonly receivers: Receivers
   readonly tripWire: TripWire
@@ -92,14 +92,8 @@ class StatementDifferences implements Differences {
   async keep(told: readonly StatementEntry[], nowMs: number): Promise<void> {
     const entries = withTariffNames(told, await this.#store.keptTariffs(told))
     const retold = await this.#store.keep(entries, nowMs)
-    const keys = retold.map(({ entry }) => keyOf(entry))
-    const [decided, open] = [await this.#entries.decided(keys), await this.#entries.retold(keys)]
-    await this.#tripWire.report(
-      retold.flatMap((one) => {
-        const key = keyOf(one.entry)
-        return retoldDifference(one, { decided: decided.get(key), open: open.get(key) })
-      }),
-    )
+    const known = await this.#entries.cases(retold.map(({ entry }) => keyOf(entry)))
+    await this.#tripWire.report(retold.flatMap((one) => retoldDifference(one, known.get(keyOf(one.entry)))))
   }
 
   async match(nowMs: number, isOurs: () => Promise<boolean>): Promise<number[]> {
@@ -180,9 +174,9 @@ class StatementDifferences implements Differences {
     const differing = verdicts.flatMap(({ entry, verdict }) =>
       verdict.is === 'DIFFERS' ? [{ entry, reason: verdict.reason }] : [],
     )
-    const retold = await this.#entries.retold(differing.map(({ entry }) => keyOf(entry)))
+    const known = await this.#entries.cases(differing.map(({ entry }) => keyOf(entry)))
     await this.#tripWire.report(
-      differing.map(({ entry, reason }) => otherwiseBooked(entry, reason, retold.get(keyOf(entry)))),
+      differing.map(({ entry, reason }) => otherwiseBooked(entry, reason, known.get(keyOf(entry)))),
     )
   }
 
@@ -278,15 +272,16 @@ function withOwnAdjustments(entries: readonly OpenEntry[], explaining: Set<strin
 
 /**
  * Dangerous where our books have more than the bank: money that it does not know, or of which more left.
- * @param retold the case that the statement told otherwise later: the entry is kept as it was told first
+ * @param known its case: the entry is kept as it was told first, the case shows what was told last
  * @source rules#cases.56
  */
-function otherwiseBooked(entry: OpenEntry, reason: string, retold: RetoldCase | undefined): Difference {
+function otherwiseBooked(entry: OpenEntry, reason: string, known: LineCase | undefined): Difference {
   const { direction, valueCents, booked } = entry
   const bookedCents = booked?.valueCents ?? valueCents
   const isDanger = direction === 'in' ? valueCents < bookedCents : valueCents > bookedCents
-  const { reference, facts } = retold ?? { reference: keyOf(entry), facts: factsOf(entry) }
-  return { kind: DIFFERS, reference, facts: { reason, ...facts, ...bookedFacts(entry), rule: 'statement.7' }, isDanger }
+  const told = known?.facts.before === undefined ? factsOf(entry) : known.facts
+  const facts = { ...told, reason, ...bookedFacts(entry), rule: 'statement.7' }
+  return { kind: DIFFERS, reference: keyOf(entry), facts, isDanger }
 }
 
 /** Dangerous where it came in: money that the bank does not know. */
@@ -301,25 +296,19 @@ function missing(gap: Gap): Difference {
 }
 
 /**
- * What was told again as it was decided of is no difference any more; told otherwise than that it is another one. A case that is open
- * shows what was told last, also where that leaves no difference: what it showed before would be booked.
- * @param told `open`: the open case of it; `decided`: by the last one that was closed
+ * The bank tells a line otherwise than before. Told as it was decided of it is no difference; an open case shows what is told last,
+ * also where that leaves no difference: what it showed before would be booked.
  * @source rules#cases.56
  */
-function retoldDifference(
-  { entry, before }: Retold,
-  { decided, open }: { readonly decided: Document | undefined; readonly open: RetoldCase | undefined },
-): Difference[] {
+function retoldDifference(retold: Retold, known: LineCase | undefined): Difference[] {
+  const { entry } = retold
   const reason = 'the statement said otherwise before'
-  const booked: Document = open?.facts.booked === undefined ? {} : { booked: open.facts.booked }
-  const facts: Difference['facts'] = { rule: 'statement.4', reason, ...retoldFacts(entry, before), ...booked }
-  // What an operator booked of it may be over again, as it is told as it was at first.
-  const known = decided ?? facts.before
-  const isSame = (name: string) => isDocument(known) && known[name] === facts[name]
-  if (open === undefined && ['valueCents', 'endToEndId', 'reference'].every(isSame)) return []
-  const reference = open?.reference ?? (decided ? `${keyOf(entry)} again ${entry.valueCents}` : keyOf(entry))
+  const facts: Difference['facts'] = { rule: 'statement.4', reason, ...retoldFacts(retold) }
+  const last = known && !known.isOpen ? known.facts : facts.before
+  const isSame = (name: string) => isDocument(last) && last[name] === facts[name]
+  if (!known?.isOpen && ['valueCents', 'endToEndId', 'reference'].every(isSame)) return []
   // Where money is gone by it, the whole statement lacks it too.
-  return [{ kind: DIFFERS, reference, facts, isDanger: false }]
+  return [{ kind: DIFFERS, reference: keyOf(entry), facts, isDanger: false }]
 }
 
 function isDocument(value: Json | undefined): value is Document {
@@ -354,12 +343,12 @@ function factsOf({
 }
 
 /** The same of what our books have, where they have it. */
-function bookedFacts({ booked }: OpenEntry): Document {
+function bookedFacts({ booked }: Pick<OpenEntry, 'booked'>): Document {
   return booked ? { booked: { operationId: booked.operationId, valueCents: Number(booked.valueCents) } } : {}
 }
 
-function retoldFacts(entry: StatementEntry, { valueCents, ...before }: Retold['before']): Document {
-  return { ...factsOf(entry), before: { ...before, valueCents: Number(valueCents) } }
+function retoldFacts({ entry, before: { valueCents, ...before }, booked }: Retold): Document {
+  return { ...factsOf(entry), before: { ...before, valueCents: Number(valueCents) }, ...bookedFacts({ booked }) }
 }
 
 function gapFacts({ direction, id, operationId, valueCents, missedAt }: Gap): Document {

@@ -288,44 +288,24 @@ export function openEntryOf(row: OpenRow): OpenEntry {
 /** Lines of the statement about which operators decide. */
 export interface LineStore {
   entry(key: EntryKey): Promise<StatementEntry | undefined>
-  /** What the case told that was closed last of those about each of these entries, by their references. */
-  decided(references: readonly string[]): Promise<Map<string, Document>>
-  /**
-   * The open cases about these entries that the statement told otherwise later, by the references of the entries: of several of an entry the
-   * newest, also one that was opened after a decision.
-   * @source rules#cases.56
-   */
-  retold(references: readonly string[]): Promise<Map<string, RetoldCase>>
+  /** The cases about entries that differ, open or closed, by their references. @source rules#cases.56 */
+  cases(references: readonly string[]): Promise<Map<string, LineCase>>
   kindOf(operationId: string): Promise<OperationKind | undefined>
 }
 
-/** An open case of an entry that the statement told otherwise later. */
-export interface RetoldCase {
-  /** Its own: after a decision it is not the entry's. */
-  readonly reference: string
+/** The case of an entry that differs. */
+export interface LineCase {
+  readonly isOpen: boolean
   readonly facts: Document
 }
 
-const selectDecided = statement<[references: readonly string[]], { reference: string; facts: Document }>(
-  'statement.case_decided',
-  `SELECT r.reference, c.facts
-     FROM unnest($1::text[]) AS r (reference)
-    CROSS JOIN LATERAL (
-      SELECT c.facts FROM "case" c
-       WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NOT NULL
-         AND (c.reference = r.reference OR starts_with(c.reference, r.reference || ' again '))
-       ORDER BY c.closed_at DESC LIMIT 1) c`,
-)
-
-const selectRetold = statement<[references: readonly string[]], { entry: string; reference: string; facts: Document }>(
-  'statement.case_retold',
-  `SELECT r.entry, c.reference, c.facts
-     FROM unnest($1::text[]) AS r (entry)
-    CROSS JOIN LATERAL (
-      SELECT c.reference, c.facts FROM "case" c
-       WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NULL AND c.facts ? 'before'
-         AND (c.reference = r.entry OR starts_with(c.reference, r.entry || ' again '))
-       ORDER BY c.opened_at DESC, c.id DESC LIMIT 1) c`,
+const selectCases = statement<
+  [references: readonly string[]],
+  { reference: string; is_open: boolean; facts: Document }
+>(
+  'statement.cases',
+  `SELECT reference, closed_at IS NULL AS is_open, facts FROM "case"
+    WHERE operation_id IS NULL AND kind = 'line_differs' AND reference = ANY ($1::text[])`,
 )
 
 const selectEntry = statement<
@@ -351,13 +331,9 @@ export function createLineStore(database: Database): LineStore {
       const { end_to_end_id: endToEndId, reference, value_cents: valueCents, occurred_at: occurredAt } = row
       return { kind, direction, movementId, endToEndId, reference, valueCents, occurredAt }
     },
-    decided: async (references) => {
-      const rows = references.length === 0 ? [] : await database.rows(selectDecided, [references])
-      return new Map(rows.map(({ reference, facts }) => [reference, facts]))
-    },
-    retold: async (references) => {
-      const rows = references.length === 0 ? [] : await database.rows(selectRetold, [references])
-      return new Map(rows.map(({ entry, ...open }) => [entry, open]))
+    cases: async (references) => {
+      const rows = references.length === 0 ? [] : await database.rows(selectCases, [references])
+      return new Map(rows.map(({ reference, is_open: isOpen, facts }) => [reference, { isOpen, facts }]))
     },
     kindOf: async (id) => (await database.rows(selectKind, [id]))[0]?.kind,
   }

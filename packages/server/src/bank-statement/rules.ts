@@ -158,6 +158,8 @@ export function judge(entry: OpenEntry, now: number): Verdict {
   if (entry.kind === 'TARIFF') return judgeTariff(entry)
   const isOverdue = entry.reportedAt === null && now - entry.seenAt >= WITHIN_MS[entry.direction]
   if (entry.booked) return judgeBooked(entry, entry.booked, now)
+  // Its operation knows the movement, and books it no second time.
+  if (entry.takenBackFrom !== null) return judgeStrange(entry, 'an operator reversed its booking', now, isOverdue)
   const subject = subjectOf(entry)
   if (typeof subject === 'string') return judgeStrange(entry, subject, now, isOverdue)
   // The charge finds out whose it is, and opens its own case where it cannot.

@@ -92,6 +92,8 @@ export interface FinishedReading {
 export interface Retold {
   readonly entry: StatementEntry
   readonly before: { readonly valueCents: bigint; readonly endToEndId: string; readonly reference: string }
+  /** The movement of our books; `undefined`: they do not have it. */
+  readonly booked: OpenEntry['booked']
 }
 
 /** A movement of our books that a whole window of the statement did not have. */
@@ -152,30 +154,47 @@ const selectOldest = statement<[], { created_at: number }>(
 /** A kept tariff is looked at again for so long. @source rules#statement.4 */
 const REOPENED_FOR = '1 day'
 
+/** A gap ends, and its case closes, in the commit that keeps its line: a decision about the gap finds its case closed. */
 const insertEntries = statement<[...EntryParameters, now: string]>(
   'statement.keep',
-  `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at)
-   SELECT t.direction, t.id, t.kind, t.end_to_end_id, t.reference, t.value_cents, t.occurred_at, $8 FROM ${ENTRY_ROWS}
-    ORDER BY t.direction, t.id, t.kind
-   ON CONFLICT DO NOTHING`,
+  `WITH kept AS (
+     INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at)
+     SELECT t.direction, t.id, t.kind, t.end_to_end_id, t.reference, t.value_cents, t.occurred_at, $8 FROM ${ENTRY_ROWS}
+      ORDER BY t.direction, t.id, t.kind
+     ON CONFLICT DO NOTHING
+     RETURNING direction, id, kind
+   ), filled AS (
+     UPDATE statement_gap g SET filled_at = $8 FROM kept k
+      WHERE g.filled_at IS NULL AND g.direction = k.direction AND g.id = k.id AND k.kind <> 'TARIFF'
+     RETURNING g.direction, g.id
+   )
+   ${closingCasesOf(`'${MISSING}'`, `f.direction || ' ' || f.id`, 'filled f', '$8')}`,
 )
 
 const selectRetold = statement<
   EntryParameters,
-  { ordinal: bigint; value_cents: bigint; end_to_end_id: string; reference: string }
+  {
+    ordinal: bigint
+    value_cents: bigint
+    end_to_end_id: string
+    reference: string
+    booked_on: string | null
+    booked_cents: bigint | null
+  }
 >(
   'statement.retold',
-  `SELECT t.ordinal, s.value_cents, s.end_to_end_id, s.reference
+  `SELECT t.ordinal, s.value_cents, s.end_to_end_id, s.reference, m.operation_id AS booked_on, m.value_cents AS booked_cents
      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
             WITH ORDINALITY AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, ordinal)
      JOIN statement_entry s USING (direction, id, kind)
+     LEFT JOIN movement m USING (direction, id)
     WHERE (s.value_cents, s.end_to_end_id, s.reference) <> (t.value_cents, t.end_to_end_id, t.reference)
        OR EXISTS (SELECT FROM operation o
                    WHERE o.kind = 'adjustment' AND o.detail ? 'about'
                      AND o.detail ->> 'about' = 'difference ' || t.kind || ' ' || t.id)
        -- Told as it was at first, after it was told otherwise, also where that was decided of.
        OR t.kind || ' ' || t.id IN (
-            SELECT regexp_replace(c.reference, ' again [0-9]+$', '') FROM "case" c
+            SELECT c.reference FROM "case" c
              WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NULL AND c.facts ? 'before')
     ORDER BY t.ordinal`,
 )
@@ -382,9 +401,12 @@ function entriesOf(database: Database): Omit<StatementStore, OfMark | OfGaps> {
       if (entries.length === 0) return []
       await database.rows(insertEntries, [...entryParameters(entries), instantParameter(nowMs)])
       const rows = await database.rows(selectRetold, entryParameters(entries))
-      return rows.flatMap(({ ordinal, value_cents, end_to_end_id, reference }) => {
+      return rows.flatMap(({ ordinal, value_cents, end_to_end_id, reference, booked_on, booked_cents }) => {
         const entry = entries[Number(ordinal) - 1]
-        return entry ? [{ entry, before: { valueCents: value_cents, endToEndId: end_to_end_id, reference } }] : []
+        const before = { valueCents: value_cents, endToEndId: end_to_end_id, reference }
+        const booked =
+          booked_on === null || booked_cents === null ? undefined : { operationId: booked_on, valueCents: booked_cents }
+        return entry ? [{ entry, before, booked }] : []
       })
     },
     keptTariffs: async (entries) => {

@@ -205,7 +205,7 @@ async function executeOnce(needs: CaseNeeds, executed: Executed): Promise<Decide
       const unmade = (outcome: 'dry_run' | 'proposed') => answerOf(outcome, order, effects, { whySecondPerson: why })
       // Nobody is to be told of it.
       if (isDryRun) return { ...decision, notifications: [], audits: [], outcome: unmade('dry_run') }
-      if (approval) assertProposed(effects.amountCents, approval.proposal)
+      if (approval) assertProposed(effects, approval.proposal)
       else if (why !== null) throw new TakesTwo(unmade('proposed'))
       const refundId = decision.creates?.find(({ operation: { kind } }) => kind === 'refund_in')?.operation.id ?? null
       const standing = approval ? standingFor(approval.proposal) : { whySecondPerson: null }
@@ -258,7 +258,8 @@ function assertAsRead({ stored: { id, operationId, closedAt }, version }: Execut
     operationId === null
       ? state.openCase(id)
       : state.operation(operationId)?.openCases?.find((openCase) => openCase.id === id)
-  if (closedAt === null && String(open?.version) !== version) throw new CaseMoved()
+  const isAsRead = closedAt === null ? String(open?.version) === version : open === undefined
+  if (!isAsRead) throw new CaseMoved()
 }
 
 /**
@@ -272,9 +273,16 @@ async function versionOfHolders({ holders }: CaseNeeds, operator: Operator): Pro
   return version
 }
 
-/** As things are when it is written. @source rules#cases.39 */
-function assertProposed(amountCents: number, { amountCents: proposedCents }: StoredStep): void {
-  if (amountCents > Number(proposedCents)) throw isVoid('it would move more than was proposed')
+/** Nothing else is booked than was proposed, and no more of it. @source rules#cases.39, rules#cases.41 */
+function assertProposed(effects: Effects, proposal: StoredStep): void {
+  if (effects.amountCents > Number(proposal.amountCents)) throw isVoid('it would move more than was proposed')
+  if (journalsIn(effects) !== journalsIn(answerIn(proposal).effects)) throw isVoid('it would book something else')
+}
+
+/** Debts are repaid by whatever is credited: they belong to no decision. */
+function journalsIn(effects: Effects | null): string {
+  const kinds = effects?.journals.map(({ journal }) => journal).filter((journal) => journal !== 'debt_recovered')
+  return (kinds ?? []).toSorted().join(' ')
 }
 
 /** What is answered to a decision. */
@@ -461,7 +469,7 @@ export async function approve(needs: CaseNeeds, request: ProposalRequest): Promi
       if (error instanceof HoldersChanged) continue
       // Somebody else ended it meanwhile.
       if (error instanceof Refusal && endOf(await readSteps(database, stored.id), proposal.id)) continue
-      throw error
+      throw error instanceof Refusal && error.code === 'case_changed' ? isVoid('the case changed') : error
     }
   }
 }

@@ -68,9 +68,13 @@ export interface EventSubject extends EventKey {
 export interface DifferenceSubject {
   readonly is: 'difference'
   readonly cents: bigint
+  /** The movement of the books, whose amount is compared when it is written; `null`: they have none. */
+  readonly movement: MovementId & { readonly valueCents: bigint | null }
+  /** The books have booked it since the case was told of it: the next reading of the statement tells that. */
+  readonly isOutdated?: boolean
   /** The charge that the merchant was credited by, with the payment that the bank does not have. */
   readonly credit?: { readonly chargeId: string; readonly endToEndId: string }
-  /** Of a movement that the bank does not have: the merchant has, or bore, none of it or not all, so that nothing is given back. */
+  /** The merchant has, or bore, none of the movement or not all: nothing of it is taken from them or given to them. */
   readonly isOthers?: boolean
 }
 
@@ -157,12 +161,11 @@ async function subjectOf(
     case 'unexplained_debit':
       return (await lineOf(queries, ...partsOf(reference))) ?? NOTHING
     case 'line_missing':
-      return lacking(await movementOf(queries, ...partsOf(reference)), booked)
+      return lacking(await movementOf(queries, ...partsOf(reference)), booked) ?? NOTHING
     case 'line_differs': {
       // What it is about stands in its facts: the same line may have several.
-      const movement = await movementOf(queries, String(facts.direction), String(facts.movementId))
-      const cents = differenceCents(facts, movement)
-      return cents === undefined ? NOTHING : { is: 'difference', cents: cents - correctedCents(booked) }
+      const [direction, id] = [facts.direction === 'in' ? 'in' : 'out', String(facts.movementId)] as const
+      return differing(facts, { direction, id }, await movementOf(queries, direction, id), booked)
     }
     case 'adjustment_requested': {
       const cents = centsIn(facts) ?? 0n
@@ -183,7 +186,7 @@ function aboutOf({ kind, reference }: Told): string {
     case 'line_missing':
       return `missing ${reference}`
     case 'line_differs':
-      return `difference ${reference.replace(/ again \d+$/, '')}`
+      return `difference ${reference}`
     default:
       return reference
   }
@@ -258,24 +261,36 @@ async function movementOf(queries: Queries, direction: string, id: string): Prom
   return (await queries.rows(selectMovement, [direction, id]))[0]
 }
 
-/** What the bank has more than the books have of a movement that only these have. */
-function lacking(movement: KnownMovement | undefined, booked: readonly Booked[]): DifferenceSubject {
-  const { id, direction, valueCents, isInStatement = true, chargeId, isMerchants = true } = movement ?? {}
-  const value = isInStatement ? 0n : (valueCents ?? 0n)
+/** Of a movement that only the books have. */
+function lacking(known: KnownMovement | undefined, booked: readonly Booked[]): DifferenceSubject | undefined {
+  if (known === undefined) return undefined
+  const { id, direction, valueCents, isInStatement, chargeId, isMerchants } = known
+  const value = isInStatement ? 0n : valueCents
   const cents = (direction === 'in' ? -value : value) - correctedCents(booked)
-  const credit = id && chargeId && cents < 0n && { credit: { chargeId, endToEndId: id } }
-  return { is: 'difference', cents, ...credit, ...(!isMerchants && { isOthers: true }) }
+  const credit = chargeId !== null && cents < 0n && { credit: { chargeId, endToEndId: id } }
+  const movement = { direction, id, valueCents }
+  return { is: 'difference', cents, movement, ...credit, ...(!isMerchants && { isOthers: true }) }
 }
 
-/**
- * The same of one that the statement has otherwise than the books, or, where these do not have it yet, told otherwise before. What was
- * told before is not what the books have: of a line that was otherwise from the first on it would count the difference twice.
- * @returns `undefined`: it is no difference of one movement
- */
-function differenceCents(facts: Document, movement: KnownMovement | undefined): bigint | undefined {
-  const [told, known] = [centsIn(facts), movement?.valueCents ?? centsIn(facts.booked ?? facts.before)]
-  if (told === undefined || known === undefined) return undefined
-  return facts.direction === 'in' ? told - known : known - told
+/** Of a line that the statement has otherwise than the books, or, where these do not have it yet, otherwise than before. */
+function differing(
+  facts: Document,
+  movement: MovementId,
+  known: KnownMovement | undefined,
+  booked: readonly Booked[],
+): CaseSubject {
+  const [told, shown] = [centsIn(facts), centsIn(facts.booked ?? facts.before)]
+  const has = known?.valueCents ?? shown
+  if (told === undefined || has === undefined) return NOTHING
+  const cents = (movement.direction === 'in' ? told - has : has - told) - correctedCents(booked)
+  const isOutdated = known !== undefined && known.valueCents !== shown
+  return {
+    is: 'difference',
+    cents,
+    movement: { ...movement, valueCents: known?.valueCents ?? null },
+    ...(isOutdated && { isOutdated }),
+    ...(known?.isMerchants !== true && { isOthers: true }),
+  }
 }
 
 /** What decisions about a difference booked: the books have so much more of it, negative: less. */
@@ -306,7 +321,11 @@ export function optionsOf(read: ReadCase): readonly CaseOption[] {
 
 /** A case that holds money is not closed. @source rules#cases.61 */
 function isPossible({ subject }: ReadCase, decision: CaseDecision): boolean {
-  if (decision === 'close') return subject.is !== 'difference' || subject.cents === 0n
+  if (decision === 'close') {
+    // An event that is being applied may still be booked.
+    if (subject.is === 'event') return subject.setAsideAt !== null
+    return subject.is !== 'difference' || (subject.cents === 0n && !subject.isOutdated)
+  }
   switch (subject.is) {
     case 'event': {
       const isApplicable = decision === 'ask_again' || subject.isReadable
@@ -315,6 +334,7 @@ function isPossible({ subject }: ReadCase, decision: CaseDecision): boolean {
     case 'line':
       return subject.bookedOn === null
     case 'difference':
+      if (subject.isOutdated) return false
       if (subject.isOthers && decision !== 'write_off') return false
       return subject.cents !== 0n && isOfSign(decision, subject.cents)
     case 'request':
@@ -384,6 +404,7 @@ export async function prepareWithoutOperation(
   order: CaseOrder,
 ): Promise<Prepared> {
   const { decision } = order
+  if (read.subject.is === 'difference' && read.subject.isOutdated) throw new Refusal('case_changed')
   const option = optionsOf(read).find((one) => one.decision === decision)
   if (!option) throw notDecidable({ decision }, read)
   assertNamed(order, option.needs)
@@ -448,7 +469,7 @@ const NOTHING_HANDED: HandedOver = { reads: [], decide: () => ({ outcome: undefi
 
 /** With its own movement, and all that whoever takes it looks at. */
 function looksOf({ id: caseId, subject }: ReadCase, handed: HandedOver | undefined): Prepared['looks'] {
-  const own: MovementId[] = subject.is === 'line' ? [movementIdOf(subject)] : []
+  const own = subject.is === 'line' ? [movementIdOf(subject)] : subject.is === 'difference' ? [subject.movement] : []
   const isOwn = ({ direction, id }: MovementId) => own.some((one) => one.direction === direction && one.id === id)
   const { decide: _, movements = [], ...others } = handed ?? NOTHING_HANDED
   return { ...others, cases: [caseId], movements: [...own, ...movements.filter((movement) => !isOwn(movement))] }
@@ -480,6 +501,10 @@ function decide(deciding: Deciding, state: State, now: number): Decision<undefin
   const { subject } = deciding.read
   const { handed } = deciding
   const own = ownDecision(deciding, state)
+  if (subject.is === 'difference') {
+    const has = state.movement(subject.movement)?.valueCents ?? null
+    if (has !== subject.movement.valueCents) throw new Refusal('case_changed')
+  }
   if (subject.is !== 'line') return handed ? mergeDecisions(handed.decide(state, now), own) : own
   const bookedOn = state.movement(movementIdOf(subject))?.operationId ?? null
   if (bookedOn !== subject.takenBackFrom) throw new Refusal('case_changed')

@@ -25,6 +25,7 @@ import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, isCashIn, isOver } from './cash-in.ts'
 import { reportedPaymentsFact, withWork } from './facts.ts'
 import {
+  creditedPayment,
   explanationsOf,
   factsOfReturnOrder,
   hasGoneBack,
@@ -70,7 +71,7 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'money that arrived is in suspense': ({ cashIn, openCase }) => suspendedArrival(cashIn, openCase.reference) > 0n,
   'money that left is in suspense': ({ cashIn, openCase }) => suspendedDeparture(cashIn, openCase.reference) > 0n,
   'its movement is known': ({ isKnown }) => isKnown,
-  'the merchant has a payment of it': ({ cashIn }) => cashIn.endToEndId !== null,
+  'the merchant has a payment of it': ({ cashIn }) => creditedPayment(cashIn) !== null,
   'all of the payment is in suspense': ({ cashIn, openCase: { reference } }) =>
     suspendedArrival(cashIn, reference) > 0n &&
     suspendedArrival(cashIn, reference) === BigInt(cashIn.facts.payments?.[reference] ?? 0),
@@ -78,18 +79,20 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
   'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
   'its answer is missing': ({ openCase }) => openCase.rule === MISSING,
-  'a payment is credited': ({ cashIn }) => cashIn.endToEndId !== null,
+  'a payment is credited': ({ cashIn }) => creditedPayment(cashIn) !== null,
+  'a payment was credited': ({ cashIn }) => cashIn.endToEndId !== null,
   'part of it went back, or may': ({ cashIn }) => isPartGone(cashIn),
   'its failure is known': ({ cashIn: { facts } }) => facts.failureCode !== undefined,
   'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
 }
 
-/** Not all that arrived by its payment is the merchant's now, or is sure to be. */
+/** Part of its payments is in suspense, went back, or is on its way back. A charge that failed has no way to decide what is in suspense. */
 function isPartGone(cashIn: CashIn): boolean {
-  const { endToEndId, facts } = cashIn
-  const credited = paidCents(cashIn)
+  const { facts } = cashIn
+  const [endToEndId, credited] = [creditedPayment(cashIn), paidCents(cashIn)]
   const isWhole = endToEndId !== null && facts.payments?.[endToEndId] === Number(credited)
-  return !isWhole || refundableCents(cashIn) !== credited
+  const isAnySuspended = Object.keys(facts.payments ?? {}).some((payment) => suspendedCents(cashIn, payment) > 0n)
+  return !isWhole || isAnySuspended || refundableCents(cashIn) !== credited
 }
 
 function holdsFor(given: Given, guard: Guard): boolean {
@@ -97,7 +100,7 @@ function holdsFor(given: Given, guard: Guard): boolean {
 }
 
 /** Money in suspense beside a payment that is credited casts no doubt. */
-function isDoubtKept(cashIn: CashIn, decided: string, isAccepting = cashIn.endToEndId !== null): boolean {
+function isDoubtKept(cashIn: CashIn, decided: string, isAccepting = creditedPayment(cashIn) !== null): boolean {
   const casting = cashIn.openCases?.filter(({ reference }) => !(isAccepting && suspendedCents(cashIn, reference) > 0n))
   return isKeptInDoubt(machine, { ...cashIn, openCases: casting ?? [] }, decided)
 }
@@ -231,14 +234,14 @@ export interface ReversalOrder {
 export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: State, nowMs: number): Decision<CashIn> {
   const { endToEndId } = cashIn
   // Another payment of it is the merchant's by now.
-  if (endToEndId !== order.endToEndId) throw new Refusal('case_changed')
+  if (endToEndId !== null && endToEndId !== order.endToEndId) throw new Refusal('case_changed')
   const cents = paidCents(cashIn)
   const f = min(cashIn.feeCents, cents)
   const isPart = isPartGone(cashIn)
   const ended = {
     failureCode: 'reversed_by_operator',
     failureReason: null,
-    reversed: { [endToEndId ?? '']: Number(cents) },
+    reversed: { ...cashIn.facts.reversed, [endToEndId ?? '']: Number(cents) },
   }
   const decision: Decision<CashIn | undefined> = follow(
     machine,
@@ -338,11 +341,12 @@ function changesByReceipt(
 
 function learnedBy(
   cashIn: CashIn,
-  { reference, kind, facts: told }: DecidableCase,
+  openCase: DecidableCase,
   { evidence, decision, amountCents, newId }: CaseOrder,
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
+  const { reference, kind, facts: told } = openCase
   if (decision === 'return_to_payer') {
     return { facts: factsOfReturnOrder(cashIn, reference, newId, amountCents ?? 0n) }
   }
@@ -356,7 +360,7 @@ function learnedBy(
       return { facts: arrivalDecided(cashIn, reference) }
     case 'left_written_off':
     case 'return_debited':
-      return { facts: departureDecided(cashIn, reference, evidence.returnId, row.posts === 'return_debited') }
+      return { facts: departureDecided(cashIn, openCase, evidence.returnId, row.posts === 'return_debited') }
     default:
       return { facts: learnedOf(cashIn, { kind, reference }, decision, row, nowMs) }
   }
@@ -375,7 +379,8 @@ function learnedOf(
     const answered = [...known.answered, ...explanationsOf(cashIn, known)]
     return withReturn(cashIn, reference, { ...known, answered })
   }
-  if (row.asks) return row.to === 'PENDING' ? { unknownSince: null } : {}
+  // The case closes when the charge ends.
+  if (row.asks) return row.to === 'PENDING' ? { unknownSince: null, isEndCaseOpen: true } : {}
   if (kind === 'payment_unconfirmed') return reportedPaymentsFact({})
   return row.to === 'EXPIRED' ? { expiredAt: nowMs, unknownSince: null } : {}
 }
@@ -393,12 +398,12 @@ function arrivalDecided(cashIn: CashIn, reference: string): CashInFacts {
 /** A return that was reported without its id is known by the one that the operator names, too. */
 function departureDecided(
   cashIn: CashIn,
-  reference: string,
+  { reference, rule }: DecidableCase,
   returnId: string | undefined,
   isDebited: boolean,
 ): CashInFacts {
   const cents = Number(suspendedDeparture(cashIn, reference))
-  const isNewName = returnId !== undefined && !isKnownReturn(cashIn, returnId)
+  const isNewName = rule === UNNAMED && returnId !== undefined && !isKnownReturn(cashIn, returnId)
   return {
     returns: {
       ...cashIn.facts.returns,

@@ -50,7 +50,7 @@ function withDueAt(cashIn: CashIn, changes: Changes, row: Target<CashIn>, nowMs:
 /** Cases that wait for the bank's word close when it has come. @source rules#cash-in.expired.5, rules#cash-in.credits.4 */
 function withCases(cashIn: CashIn, row: Target<CashIn>, changes: Changes): Changes {
   const facts: CashInFacts = { ...cashIn.facts, ...changes.facts }
-  const isEnded = facts.isEndCaseOpen === true && row.to !== 'PENDING'
+  const isEnded = facts.isEndCaseOpen === true && row.to !== 'PENDING' && row.opens !== 'charge_unclear'
   const isConfirmed = facts.isPaymentCaseOpen === true && Object.keys(reportedPayments(facts)).length === 0
   if (!isEnded && !isConfirmed) return changes
   return {

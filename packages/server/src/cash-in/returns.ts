@@ -275,15 +275,20 @@ export function paidFeeCents(cashIn: Pick<CashIn, 'facts' | 'valueCents' | 'feeC
   return min(cashIn.feeCents, paidCents(cashIn))
 }
 
+/** The payment that the merchant was credited with and has; `null`: none, or an operator reversed the credit. */
+export function creditedPayment({ facts, endToEndId }: Pick<CashIn, 'facts' | 'endToEndId'>): string | null {
+  return endToEndId === null || own(facts.reversed, endToEndId) !== undefined ? null : endToEndId
+}
+
 /** The part of a payment that is in suspense, also while it is being returned to its payer, centavos. */
 export function suspendedCents(
   cashIn: Pick<CashIn, 'facts' | 'valueCents' | 'endToEndId'>,
   endToEndId: string,
 ): bigint {
-  const { payments, decidedPayments } = cashIn.facts
-  const credited = endToEndId === cashIn.endToEndId ? paidCents(cashIn) : 0n
-  const left = BigInt((own(payments, endToEndId) ?? 0) - (own(decidedPayments, endToEndId) ?? 0)) - credited
-  return left - goneBackCents(cashIn, endToEndId)
+  const { payments, decidedPayments, reversed } = cashIn.facts
+  const credited = endToEndId === creditedPayment(cashIn) ? paidCents(cashIn) : 0n
+  const [arrived, ...ended] = [payments, decidedPayments, reversed].map((cents) => BigInt(own(cents, endToEndId) ?? 0))
+  return ended.reduce((left, cents) => left - cents, arrived ?? 0n) - credited - goneBackCents(cashIn, endToEndId)
 }
 
 /** What went back of a payment out of suspense, centavos. */
@@ -310,7 +315,7 @@ export function returningCents({ facts }: Charge, endToEndId: string): bigint {
 export function hasGoneBack(cashIn: CashIn): boolean {
   const payments = Object.entries(cashIn.facts.payments ?? {})
   const isBack = ([endToEndId, cents]: [string, number]) => goneBackCents(cashIn, endToEndId) === BigInt(cents)
-  return cashIn.endToEndId === null && payments.length > 0 && payments.every(isBack)
+  return creditedPayment(cashIn) === null && payments.length > 0 && payments.every(isBack)
 }
 
 function centsOf(returns: readonly { readonly cents: number }[]): bigint {

@@ -210,6 +210,7 @@ type Guard = Exclude<
   | 'a return of it is under way'
   | 'its payment went back'
   | 'a payment is credited'
+  | 'a payment was credited'
   | 'part of it went back, or may'
   | 'its failure is known'
   | 'its answer is missing'

@@ -130,6 +130,7 @@ function holds(operation: Operation, openCase: OpenCase, guard: string): boolean
     'money of it is in suspense': Object.values(suspended).some((it) => it < 0),
     'it is confirmed': isConfirmed === true,
     'a payment is credited': isConfirmed === true,
+    'a payment was credited': isConfirmed === true,
     'it came back': isBack === true,
     'the reservation was given back': isFree === true && heldAgain === 0,
     'its failure is known': isFailureNotified === true,

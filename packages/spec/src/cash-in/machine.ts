@@ -81,11 +81,13 @@ export const cashIn = machine({
     ...decisionGuards,
     'the merchant has a payment of it': 'a payment of it was credited to the merchant',
     'a payment is credited': 'a payment was credited, and the merchant notified of it',
+    'a payment was credited': 'a payment was credited once, also where that was reversed: a charge is paid once',
     'all of the payment is in suspense':
       'nothing of the payment was accepted, returned, written off or handed over, and no return of it is under way',
     'a return of it is under way':
       'an operator ordered that it goes back to its payer, and the bank has not said what became of that',
-    'part of it went back, or may': 'part of its payment went back or is in suspense, or a refund of it is under way',
+    'part of it went back, or may':
+      'part of its payment went back, a refund of it is under way, or a payment of it is in suspense: decide that first',
     'its payment went back': 'what was paid went back to its payer, and nothing was credited',
     'its failure is known': 'it had failed before, and the merchant was notified of that',
     'its answer is missing': 'the case was opened because the bank gave no answer within 15 minutes',

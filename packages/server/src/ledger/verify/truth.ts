@@ -212,7 +212,8 @@ export const truthChecks: readonly Check[] = [
          WHERE e.account_id = (SELECT id FROM account WHERE code = 'suspense_in') GROUP BY 1
       ), known AS (
         SELECT o.id, (SELECT sum(p.value::bigint - coalesce((o.facts -> 'decidedPayments' ->> p.key)::bigint, 0)
-                                 - CASE WHEN p.key = o.end_to_end_id
+                                 - coalesce((o.facts -> 'reversed' ->> p.key)::bigint, 0)
+                                 - CASE WHEN p.key = o.end_to_end_id AND NOT coalesce(o.facts -> 'reversed' ? p.key, false)
                                         THEN coalesce((o.facts ->> 'acceptedCents')::bigint, o.value_cents) ELSE 0 END)
                         FROM jsonb_each_text(o.facts -> 'payments') p)
                      - coalesce((SELECT sum((r.value ->> 'cents')::bigint) FROM jsonb_each(coalesce(o.facts -> 'returns', '{}')) r
