@@ -258,7 +258,6 @@ async function buildModules(base: Base, workers: Workers) {
   const engine = createEngine({
     ...base,
     database: databases.engine,
-    foreseenFrom: databases.inbox,
     observer: { ...metrics.engine, ...base.writes },
     onNotifications: () => webhooks.wake(),
   })
