@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
-import { CURSOR, cents, cursorList, instant, int64, nullable, pageLimit, utcDay, uuid } from './shapes.ts'
+import { CURSOR, cents, cursorList, instant, nullable, pageLimit, utcDay, uuid } from './shapes.ts'
 
 /** The daily close of America/Sao_Paulo, and what a finance department takes of it. */
 
@@ -9,7 +9,12 @@ const DAY = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
 
 const day = Type.String({ pattern: DAY, minLength: 10, maxLength: 10, description: 'A day of America/Sao_Paulo' })
 
-const hash = Type.String({ pattern: '^[0-9a-f]{64}$', minLength: 64, maxLength: 64 })
+const hash = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  minLength: 64,
+  maxLength: 64,
+  description: 'SHA-256 of the stored close, as in the audit trail',
+})
 
 const account = Type.Enum(Object.keys(accounts) as (keyof typeof accounts)[], { title: 'LedgerAccount' })
 
@@ -17,10 +22,6 @@ const account = Type.Enum(Object.keys(accounts) as (keyof typeof accounts)[], { 
 const ofClose = Type.Object({
   id: Type.String({ maxLength: 128, description: 'Id of the close', examples: ['2026-11-22'] }),
 })
-
-const version = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Left out: the last one', examples: [1] }),
-)
 
 const count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 })
 
@@ -36,19 +37,6 @@ const NAME_MAX = 300
 
 const head = {
   id: day,
-  version: Type.Integer({
-    minimum: 1,
-    maximum: 1_000_000,
-    description: 'One more each time that the day is closed anew',
-  }),
-  seq: int64({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Its place in the chain of closes' }),
-  supersedes: nullable(
-    int64({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'The place of the version before; `null`: this is the first',
-    }),
-  ),
   status,
   differenceCents: nullable(cents('What the bank had, less what our books say')),
   unexplainedCents: nullable(cents('What of the difference no open case explains')),
@@ -61,8 +49,6 @@ const summary = Type.Object(head, { title: 'CloseSummary' })
 const close = Type.Object(
   {
     ...head,
-    previousHash: hash,
-    auditHead: Type.String({ maxLength: 90, description: 'The head of the audit trail when it was made' }),
     from: instant,
     to: instant,
     accounts: Type.Array(
@@ -122,22 +108,16 @@ const close = Type.Object(
       },
       { title: 'CloseOpenCases' },
     ),
-    changed: Type.Array(Type.String({ maxLength: 40 }), {
-      maxItems: 10,
-      description: 'What is another than in the version before',
-    }),
   },
   {
     title: 'Close',
-    description: 'A day of the books. Never rewritten: what becomes known later makes another version.',
+    description:
+      'A day of the books. Never rewritten: what is booked later is in the close of the day on which it was booked.',
   },
 )
 
 const SUMMARY_EXAMPLE = {
   id: '2026-11-22',
-  version: 1,
-  seq: 17,
-  supersedes: null,
   status: 'BALANCED',
   differenceCents: 0,
   unexplainedCents: 0,
@@ -149,8 +129,6 @@ const NOTHING = { count: 0, cents: 0 }
 
 const CLOSE_EXAMPLE = {
   ...SUMMARY_EXAMPLE,
-  previousHash: '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752',
-  auditHead: '42:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
   from: '2026-11-22T03:00:00.000Z',
   to: '2026-11-23T03:00:00.000Z',
   accounts: [
@@ -174,7 +152,6 @@ const CLOSE_EXAMPLE = {
   explained: { ...NOTHING, cases: [] },
   caseReference: null,
   openCases: { count: 0, cases: [] },
-  changed: [],
 } as const
 
 /** @source rules#close.8 */
@@ -186,11 +163,14 @@ export const listCloses = endpoint({
   role: 'viewer',
   tag: 'Operator',
   summary: 'List the daily closes, newest first',
-  description: 'Every version of every day, in the order in which they were made.',
   query: Type.Object(
     {
       cursor: Type.Optional(
-        Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: ['djE6MTc'] }),
+        Type.String({
+          pattern: CURSOR,
+          description: '`nextCursor` of the page before',
+          examples: ['djE6MjAyNi0xMS0yMg'],
+        }),
       ),
       limit: pageLimit,
     },
@@ -218,49 +198,7 @@ export const getClose = endpoint({
   description:
     'Balances, movements by kind, what the bank had, and the open cases that explain a difference. The day of a booking is that on which we booked it.',
   params: ofClose,
-  query: Type.Object({ version }, { additionalProperties: false }),
   responses: { 200: { description: 'The close', schema: close, example: CLOSE_EXAMPLE } },
-  errors: ['not_found'],
-})
-
-/** @source rules#close.5, rules#close.6 */
-export const verifyClose = endpoint({
-  id: 'verifyClose',
-  method: 'GET',
-  path: '/operator/closes/{id}/verification',
-  auth: 'admin',
-  role: 'viewer',
-  tag: 'Operator',
-  summary: 'Verify the close of a day, and the chain that it stands in',
-  description:
-    'Hashes, signatures, and that the audit trail tells of every close. Note `head` elsewhere and compare it.',
-  params: ofClose,
-  responses: {
-    200: {
-      description: 'What was found',
-      schema: Type.Object(
-        {
-          id: day,
-          isGenuine: Type.Boolean({ description: 'Nothing is wrong with this day, nor with what stands before it' }),
-          closes: count,
-          head: Type.String({ maxLength: 64, description: 'The hash over all closes that are as they were made' }),
-          faults: Type.Array(
-            Type.Object(
-              {
-                seq: int64({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-                day: nullable(day),
-                what: Type.String({ maxLength: 200 }),
-              },
-              { title: 'CloseFault' },
-            ),
-            { maxItems: 100 },
-          ),
-        },
-        { title: 'CloseVerification' },
-      ),
-      example: { id: '2026-11-22', isGenuine: true, closes: 17, head: SUMMARY_EXAMPLE.hash, faults: [] },
-    },
-  },
   errors: ['not_found'],
 })
 
@@ -275,13 +213,12 @@ export const exportCloseCsv = endpoint({
   summary: 'Export the close of a day as CSV',
   description: '`;`, a decimal comma, UTF-8 with a byte order mark, CRLF: as spreadsheets of Brazil take it.',
   params: ofClose,
-  query: Type.Object({ version }, { additionalProperties: false }),
   responses: {
     200: {
       description: 'The file',
       contentType: 'text/csv; charset=utf-8',
       schema: Type.String({ title: 'CloseCsv' }),
-      example: 'day;version;line;name;account;count;amount;text\r\n2026-11-22;1;BANK;;;;150,00;\r\n',
+      example: 'day;line;name;account;count;amount;text\r\n2026-11-22;BANK;;;;150,00;\r\n',
     },
   },
   errors: ['not_found'],
