@@ -90,7 +90,8 @@ export async function isAudited(queries: Queries, { day, madeAt, hash }: Close):
 
 /**
  * Stores a close with its row in the audit trail, and closes the cases that it ends. One transaction.
- * @returns false: another process has closed the day
+ * @returns false: the day is closed, and stays as it is
+ * @source rules#close.5, rules#close.7
  */
 function insertClose(
   database: Database,

@@ -36,7 +36,7 @@ const partsOfOperations = [
 
 /**
  * Everything that must hold of the books whatever happened. What the tables of the rules say is derived from them.
- * @source rules#ledger.verify.1
+ * @source rules#ledger.verify.1, rules#close.5
  */
 export const checks: readonly Check[] = [
   {
