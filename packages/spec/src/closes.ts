@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
 import { CURSOR, cents, cursorList, instant, nullable, pageLimit, utcDay, uuid } from './shapes.ts'
 
-/** The daily close of America/Sao_Paulo, and what a finance department takes of it. */
+/** The daily close of America/Sao_Paulo, and the exports for a finance department. */
 
 const DAY = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
 
@@ -30,7 +30,7 @@ const tally = Type.Object({ count, cents: cents() }, { title: 'CloseTally' })
 const status = Type.Enum(['BALANCED', 'EXPLAINED', 'DIFFERS', 'UNCONFIRMED'], {
   title: 'CloseStatus',
   description:
-    '`BALANCED`: the bank had what our books say. `EXPLAINED`: it had not, and open cases say why. `DIFFERS`: they do not. `UNCONFIRMED`: nobody said what the bank had.',
+    '`BALANCED`: the balance at the bank is that of our books. `EXPLAINED`: they differ, and open cases explain it. `DIFFERS`: a difference is unexplained. `UNCONFIRMED`: the balance at the bank is unknown.',
 })
 
 const NAME_MAX = 300
@@ -38,8 +38,8 @@ const NAME_MAX = 300
 const head = {
   id: day,
   status,
-  differenceCents: nullable(cents('What the bank had, less what our books say')),
-  unexplainedCents: nullable(cents('What of the difference no open case explains')),
+  differenceCents: nullable(cents('The balance at the bank minus our books')),
+  unexplainedCents: nullable(cents('The part of the difference that no open case explains')),
   madeAt: instant,
   hash,
 }
@@ -66,8 +66,8 @@ const close = Type.Object(
       ),
       { maxItems: 200 },
     ),
-    bank: nullable(Type.Object({ closingCents: cents('What the bank had') }, { title: 'CloseBank' })),
-    booksCents: cents('What our books say that the bank had: `settlement` with its sign changed'),
+    bank: nullable(Type.Object({ closingCents: cents('The balance at the bank at the end of the day') }, { title: 'CloseBank' })),
+    booksCents: cents('The balance at the bank by our books: `settlement` with its sign changed'),
     timing: tally,
     kept: tally,
     explained: Type.Object(
@@ -196,7 +196,7 @@ export const getClose = endpoint({
   tag: 'Operator',
   summary: 'Read the close of a day',
   description:
-    'Balances, movements by kind, what the bank had, and the open cases that explain a difference. The day of a booking is that on which we booked it.',
+    'Balances, movements by kind, the balance at the bank, and the open cases that explain a difference. An entry is of the day on which we booked it.',
   params: ofClose,
   responses: { 200: { description: 'The close', schema: close, example: CLOSE_EXAMPLE } },
   errors: ['not_found'],
@@ -211,7 +211,7 @@ export const exportCloseCsv = endpoint({
   role: 'viewer',
   tag: 'Operator',
   summary: 'Export the close of a day as CSV',
-  description: '`;`, a decimal comma, UTF-8 with a byte order mark, CRLF: as spreadsheets of Brazil take it.',
+  description: '`;`, a decimal comma, UTF-8 with a byte order mark, CRLF: as spreadsheets in Brazil expect it.',
   params: ofClose,
   responses: {
     200: {
