@@ -66,7 +66,9 @@ const close = Type.Object(
       ),
       { maxItems: 200 },
     ),
-    bank: nullable(Type.Object({ closingCents: cents('The balance at the bank at the end of the day') }, { title: 'CloseBank' })),
+    bank: nullable(
+      Type.Object({ closingCents: cents('The balance at the bank at the end of the day') }, { title: 'CloseBank' }),
+    ),
     booksCents: cents('The balance at the bank by our books: `settlement` with its sign changed'),
     timing: tally,
     kept: tally,
