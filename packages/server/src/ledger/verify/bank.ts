@@ -106,7 +106,7 @@ const selectBalance = statement<[], BalanceRow>(
           d.content ->> 'differenceCents' AS difference, d.content ->> 'unexplainedCents' AS unexplained,
           c.id::text AS case_id, c.is_decided
      FROM (SELECT k.day::text AS day, k.content::jsonb AS content FROM daily_close k
-            WHERE k.content::jsonb ->> 'unexplainedCents' IS NOT NULL ORDER BY k.day DESC, k.version DESC LIMIT 1) d
+            WHERE k.content::jsonb ->> 'unexplainedCents' IS NOT NULL ORDER BY k.day DESC LIMIT 1) d
      LEFT JOIN LATERAL (
        SELECT k.id, k.closed_at IS NOT NULL
                     AND EXISTS (SELECT FROM case_step s WHERE s.case_id = k.id AND s.step IN ('decided', 'approved')) AS is_decided

@@ -36,7 +36,7 @@ const partsOfOperations = [
 
 /**
  * Everything that must hold of the books whatever happened. What the tables of the rules say is derived from them.
- * @source rules#ledger.verify.1
+ * @source rules#ledger.verify.1, rules#close.5
  */
 export const checks: readonly Check[] = [
   {
@@ -228,6 +228,17 @@ export const checks: readonly Check[] = [
       orphans('delivery', 'endpoint_id', 'endpoint'),
       orphans('delivery_attempt', 'delivery_id', 'delivery'),
     ].join('\n      UNION ALL'),
+  },
+  {
+    name: 'closes',
+    meaning: 'Every daily close is the one that the audit trail has: none was changed, removed or added.',
+    sql: `
+      SELECT concat_ws(' ', 'the close of', coalesce(d.day::text, a.subject)) AS what
+        FROM daily_close d
+        FULL JOIN (SELECT subject, at, facts ->> 'hash' AS hash FROM audit WHERE action = 'day.closed') a
+          ON a.subject = d.day::text
+       WHERE a.hash IS DISTINCT FROM encode(sha256(convert_to(d.content, 'UTF8')), 'hex')
+          OR a.at IS DISTINCT FROM d.made_at`,
   },
   ...truthChecks,
 ]
