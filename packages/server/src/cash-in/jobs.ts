@@ -92,7 +92,12 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   function begin(cashIn: CashIn): void {
     const request: Promise<unknown> = charges
       .request(cashIn)
-      .catch((error) => logger.warn({ error: String(error) }, 'Charge request failed; a worker retries it.'))
+      .catch((error) =>
+        logger.warn(
+          { event: 'charge.request_failed', error: String(error) },
+          'Charge request failed; a worker retries it.',
+        ),
+      )
       .finally(() => inFlight.delete(request))
     inFlight.add(request)
   }
@@ -499,7 +504,12 @@ export function createEventApplier({
   function ask(cashIn: CashIn): void {
     const query = jobs
       .askNow(cashIn)
-      .catch((error) => logger.warn({ error: String(error) }, 'Status query failed; a worker retries it.'))
+      .catch((error) =>
+        logger.warn(
+          { event: 'charge.query_failed', error: String(error) },
+          'Status query failed; a worker retries it.',
+        ),
+      )
       .finally(() => asking.delete(query))
     asking.add(query)
   }

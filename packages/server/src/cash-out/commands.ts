@@ -124,9 +124,7 @@ export function createCashOutCommands(
   }
 }
 
-/**
- * @returns the outcome of the claim; `IGNORED` without one
- */
+/** @returns the outcome of the claim; `IGNORED` without one */
 function decideCreated(
   request: CashOutRequest,
   claim: SendClaim | undefined,
@@ -266,9 +264,7 @@ export interface UndecodedRequest extends Pick<AskedBy, 'madeBy' | 'caps' | 'liv
   /** By the client or the code; `null`: only the bank knows. */
   readonly valueCents: bigint | null
   readonly document: string | null
-  /**
-   * @throws if the code alone rules the payment out
-   */
+  /** @throws if the code alone rules the payment out */
   readonly assertPayable: () => void
 }
 

@@ -243,9 +243,7 @@ function departureDecided(cashOut: CashOut, reference: string, rule: string): Ca
   return { decidedMovements, ...(rule === LEFT_AFTER_RELEASE ? { isReleased: true } : {}) }
 }
 
-/**
- * @param cents written off; negative: returned @source rules#cases.9
- */
+/** @param cents written off; negative: returned @source rules#cases.9 */
 function lossAfter({ facts: { lossCents = 0 } }: CashOut, cents: bigint): CashOutFacts {
   return { lossCents: lossCents + Number(cents) }
 }

@@ -78,9 +78,7 @@ export interface Orders<Order extends AnyOrder, Input extends AnyInput> {
    * @returns the answer's inputs
    */
   send(order: Order, window: SendWindow): Promise<readonly (Input | OrderInput)[]>
-  /**
-   * @returns the answer's inputs
-   */
+  /** @returns the answer's inputs */
   ask(order: Order): Promise<readonly (Input | OrderInput)[]>
   /**
    * Queries a never-sent order before its release; by default no query.
@@ -222,9 +220,7 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     return () => this.#monotonic() - startedAt
   }
 
-  /**
-   * @returns the order afterwards, if anything changed
-   */
+  /** @returns the order afterwards, if anything changed */
   async #work({ order, step }: Work<Order>, mayResend: () => boolean): Promise<Order | undefined> {
     switch (step) {
       case 'send':
@@ -276,9 +272,7 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     return claimed && this.#sendClaimed(claimed, elapsedMs)
   }
 
-  /**
-   * @param elapsedMs since before the claim
-   */
+  /** @param elapsedMs since before the claim */
   async #sendClaimed(claimed: Order, elapsedMs: () => number): Promise<Order | undefined> {
     // A process unaware of its machine's sleep has written an old claim time.
     const isOld = this.#clock.now() - (claimed.facts.lastAttemptAt ?? this.#clock.now()) > SEND_WITHIN_MS

@@ -331,9 +331,17 @@ export function createLimitReports(
   return (limit, { caller, address }) => {
     onRefused(limit)
     const { name, owner, maxCents, usedCents } = limit
-    const line = { limit: name, owner, maxCents: Number(maxCents), usedCents: Number(usedCents), key: caller, address }
+    const line = {
+      event: 'limit.refused',
+      limit: name,
+      owner,
+      maxCents: Number(maxCents),
+      usedCents: Number(usedCents),
+      key: caller,
+      address,
+    }
     heartbeat.report(`${name} ${owner} ${caller}`, (more) =>
-      logger.warn(line, `A limit refused a payout or refund.${andMore(more)}`),
+      logger.warn(line, `a limit refused a payout or refund${andMore(more)}`),
     )
   }
 }

@@ -67,9 +67,7 @@ export function createdAnswer<Body>(location: string, body: Body, isReplayed: bo
   return { status: 201, body, headers } as const
 }
 
-/**
- * @throws not_found (404) no operation of this kind has this id
- */
+/** @throws not_found (404) no operation of this kind has this id */
 export async function found<Op extends Operation>(store: Pick<OperationStore<Op>, 'get'>, id: string): Promise<Op> {
   const operation = isUuid(id) ? await store.get(id) : undefined
   if (!operation) throw new Refusal('not_found')

@@ -339,9 +339,7 @@ function leavingOf({ valueCents, madeBy, caps }: RefundInRequest): Leaving {
   return { valueCents, pixKey: null, caller: madeBy.caller, caps }
 }
 
-/**
- * @throws not_supported_by_bank (422)
- */
+/** @throws not_supported_by_bank (422) */
 function refuseUnsupported(): never {
   throw new Refusal('not_supported_by_bank')
 }

@@ -375,9 +375,7 @@ function isOfHeld(event: RefundEvent): event is RefundEvent & RefundOfHeld {
   return event.on === 'refund.confirmed' || event.on === 'refund.released' || event.on === 'refund.named'
 }
 
-/**
- * @throws if the cash-in ignores the event: every refund must be counted
- */
+/** @throws if the cash-in ignores the event: every refund must be counted */
 export function cashInDecision(cashIn: CashIn, event: RefundEvent, now: number): Decision<CashIn> {
   const { outcome, ...decision } = decideCashIn(cashIn, event, now)
   assert.equal(outcome.result, 'APPLIED', `${event.on} was not applied to cash-in ${cashIn.id}`)

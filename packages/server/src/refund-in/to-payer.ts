@@ -83,9 +83,7 @@ function looksOfReturn({ terms }: ToPayerOptions, { operator, newId }: CaseOrder
   }
 }
 
-/**
- * @throws cash_out_suspended (503) · not_supported_by_bank · refund_deadline_exceeded · limit_exceeded (422)
- */
+/** @throws cash_out_suspended (503) · not_supported_by_bank · refund_deadline_exceeded · limit_exceeded (422) */
 function orderedReturn(
   { terms, isUnsupported, isNearRestore }: ToPayerOptions,
   holder: Holder,
