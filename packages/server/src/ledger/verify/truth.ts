@@ -250,7 +250,9 @@ export const truthChecks: readonly Check[] = [
   },
 ]
 
-/** What must be in the books, derived from the rules as tables that SQL can join: every one is a `VALUES` list. */
+/**
+ * What must be in the books, derived from the rules as tables that SQL can join: every one is a `VALUES` list.
+ */
 
 type MachineRow = Row<string, string, string, string>
 
