@@ -160,7 +160,7 @@ export function judge(entry: OpenEntry, now: number): Verdict {
   const isOverdue = entry.reportedAt === null && now - entry.seenAt >= WITHIN_MS[entry.direction]
   if (entry.booked) return judgeBooked(entry, entry.booked, now)
   const subject = subjectOf(entry)
-  if (typeof subject === 'string') return judgeStrange(entry, subject, now, isOverdue)
+  if (typeof subject === 'string') return judgeUnknown(entry, subject, now, isOverdue)
   // The charge attributes it, and opens its own case if it cannot.
   if (entry.isInDoubt) return { is: 'UNEXPLAINED', reason: 'it may be a refund of ours', isOverdue: false }
   return { is: nextStep(entry, now), operationId: subject.id, isOverdue }
@@ -174,7 +174,7 @@ function judgeTariff({ named }: OpenEntry): Verdict {
 }
 
 /** @source rules#statement.6, rules#statement.9, rules#statement.10 */
-function judgeStrange(entry: OpenEntry, reason: string, now: number, isOverdue: boolean): Verdict {
+function judgeUnknown(entry: OpenEntry, reason: string, now: number, isOverdue: boolean): Verdict {
   const { adjustmentId, isComeAndGone, seenAt } = entry
   // An event may still name its operation.
   if (isComeAndGone) {

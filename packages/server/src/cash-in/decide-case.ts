@@ -299,7 +299,7 @@ function changesByDecision(
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
-  return withWork(cashIn, learnedBy(cashIn, openCase, order, row, nowMs), row, nowMs)
+  return withWork(cashIn, factsAfterDecision(cashIn, openCase, order, row, nowMs), row, nowMs)
 }
 
 function changesByEnd(cashIn: CashIn, row: Target<CashIn>, nowMs: number): Changes {
@@ -321,7 +321,7 @@ function changesByReceipt(
   return withWork(cashIn, { endToEndId, facts: paid }, row, nowMs)
 }
 
-function learnedBy(
+function factsAfterDecision(
   cashIn: CashIn,
   { reference, kind, facts: caseFacts }: DecidableCase,
   { evidence, decision, amountCents, newId }: CaseOrder,
@@ -343,12 +343,12 @@ function learnedBy(
     case 'return_debited':
       return { facts: departureDecided(cashIn, reference, evidence.returnId, row.posts === 'return_debited') }
     default:
-      return { facts: learnedOf(cashIn, { kind, reference }, decision, row, nowMs) }
+      return { facts: factsWithoutJournal(cashIn, { kind, reference }, decision, row, nowMs) }
   }
 }
 
 /** Facts after a decision that posts no journal. */
-function learnedOf(
+function factsWithoutJournal(
   cashIn: CashIn,
   { kind, reference }: Pick<DecidableCase, 'kind' | 'reference'>,
   decision: CaseOrder['decision'],

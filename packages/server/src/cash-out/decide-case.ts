@@ -173,7 +173,7 @@ function changesByDecision(
   row: Target<CashOut>,
   nowMs: number,
 ): Changes {
-  const changes = withWork(cashOut, learnedBy(cashOut, openCase, order, row, nowMs), row, nowMs)
+  const changes = withWork(cashOut, factsAfterDecision(cashOut, openCase, order, row, nowMs), row, nowMs)
   return row.posts === 'cash_out_released' ? { ...changes, givesUpExclusiveKey: true } : changes
 }
 
@@ -185,7 +185,7 @@ function withWork(cashOut: CashOut, known: Changes, row: Target<CashOut>, nowMs:
   return changesByMove(cashOut, { on: 'operator' }, row, known, { restingDueAt, planOf }, nowMs)
 }
 
-function learnedBy(
+function factsAfterDecision(
   cashOut: CashOut,
   { reference, rule, facts: caseFacts }: DecidableCase,
   { evidence }: CaseOrder,

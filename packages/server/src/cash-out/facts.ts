@@ -57,7 +57,7 @@ function factsAfter(
       }
     case 'send.accepted':
       return {
-        ...referenceLearned(cashOut, input),
+        ...newReference(cashOut, input),
         facts: { isAccepted: true, ...(row.to === 'DISPATCHED' ? ANSWERED : {}) },
       }
     case 'send.rejected':
@@ -69,7 +69,7 @@ function factsAfter(
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
     case 'send.contradicted':
-      return referenceLearned(cashOut, input)
+      return newReference(cashOut, input)
     case 'partner.not_found':
       return {
         facts: {
@@ -79,11 +79,11 @@ function factsAfter(
         },
       }
     case 'partner.confirmed':
-      return { ...referenceLearned(cashOut, input), ...factsAfterMovement(cashOut, input, row, heldCents) }
+      return { ...newReference(cashOut, input), ...factsAfterMovement(cashOut, input, row, heldCents) }
     case 'partner.returned':
       return { facts: factsAfterReturn(cashOut, input, row) }
     case 'partner.failed':
-      return { ...referenceLearned(cashOut, input), facts: row.to === 'FAILED' ? failure(input) : {} }
+      return { ...newReference(cashOut, input), facts: row.to === 'FAILED' ? failure(input) : {} }
     case 'partner.tariff':
       return { dueAt: cashOut.dueAt, facts: tariffFacts(facts, input) }
     case 'operator.approved':
@@ -108,7 +108,7 @@ function refusedCode(cashOut: CashOut): string {
 }
 
 /** The bank's reference, if not known before. */
-function referenceLearned(
+function newReference(
   { transactionId }: CashOut,
   input: { readonly transactionId: string | null },
 ): Pick<Changes, 'transactionId'> {

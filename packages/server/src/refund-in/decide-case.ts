@@ -195,7 +195,7 @@ function changesByDecision(
   row: Target<RefundIn>,
   nowMs: number,
 ): Changes {
-  return withWork(refund, { facts: learnedBy(refund, openCase, order, row, nowMs) }, row, nowMs)
+  return withWork(refund, { facts: factsAfterDecision(refund, openCase, order, row, nowMs) }, row, nowMs)
 }
 
 function changesByEnd(refund: RefundIn, row: Target<RefundIn>, nowMs: number): Changes {
@@ -206,7 +206,7 @@ function withWork(refund: RefundIn, known: Changes, row: Target<RefundIn>, nowMs
   return changesByMove(refund, { on: 'operator' }, row, known, { restingDueAt, planOf }, nowMs)
 }
 
-function learnedBy(
+function factsAfterDecision(
   refund: RefundIn,
   { reference, rule, facts: caseFacts }: DecidableCase,
   { evidence: { returnId = '' } }: CaseOrder,

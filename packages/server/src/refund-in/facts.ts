@@ -38,11 +38,11 @@ export function changesOf(
 ): Changes {
   const known = factsAfter(refund, input, row, nowMs, heldCents)
   const changes = changesByMove(refund, input, row, known, { restingDueAt, planOf }, nowMs)
-  return { ...referenceLearned(refund, holder, input), ...changes }
+  return { ...newReference(refund, holder, input), ...changes }
 }
 
 /** The bank's reference, if not known before. */
-export function referenceLearned(refund: RefundIn, holder: Holder, input: RefundInInput): Changes {
+export function newReference(refund: RefundIn, holder: Holder, input: RefundInInput): Changes {
   // A report under another payment's id proves nothing about this refund.
   if (isOfAnotherPayment(refund, input)) return {}
   const reported = 'transactionId' in input && input.transactionId !== null ? input.transactionId : undefined

@@ -37,7 +37,7 @@ import {
 import type { OperatorRefusal } from '../operations/requests.ts'
 import { isEnabled } from '../operations/store.ts'
 import { own } from '../platform/own.ts'
-import { changesOf, referenceLearned, restingDueAt } from './facts.ts'
+import { changesOf, newReference, restingDueAt } from './facts.ts'
 import {
   fundsOf,
   type Holder,
@@ -308,7 +308,7 @@ function withHolder<Kind extends Holder>(
   const event = journal && eventOf(journal.kind, outcome.refund, input)
   const exact = journal?.kind === 'left_after_release' ? { exact: ['available'] as const } : {}
   const counted = event ? counting({ ...decision, ...exact }, event, now) : decision
-  const name = nameLearned(before, counted.outcome)
+  const name = newReferenceEvent(before, counted.outcome)
   return name === undefined ? counted : counting(counted, name, now)
 }
 
@@ -355,7 +355,7 @@ function eventOf(posted: JournalKind, refund: RefundIn, input: RefundInInput): R
 }
 
 /** The refund's reference just became known, and returns may carry it. @source rules#cash-in.refunds.8 */
-function nameLearned(before: RefundIn, { refund, holder }: Standing): RefundEvent | undefined {
+function newReferenceEvent(before: RefundIn, { refund, holder }: Standing): RefundEvent | undefined {
   const { transactionId } = refund
   const isListed = refund.status === 'PENDING' || own(holder.facts.openRefunds, refund.id) !== undefined
   const isNew = before.transactionId === null && transactionId !== null && isListed
@@ -415,7 +415,7 @@ function refundEndNotification(
   to: RefundIn['status'],
   nowMs: number,
 ): Omit<Notification, 'operationId'> {
-  const { transactionId = refund.transactionId } = referenceLearned(refund, cashIn, input)
+  const { transactionId = refund.transactionId } = newReference(refund, cashIn, input)
   const confirmedAt = input.on === 'partner.confirmed' ? input.returned.occurredAt : null
   const occurredAt = input.on === 'partner.failed' ? input.occurredAt : confirmedAt
   return refundNotification(refund, transactionId, occurredAt ?? nowMs, to)

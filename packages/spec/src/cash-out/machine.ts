@@ -53,7 +53,7 @@ export const cashOut = machine({
     REVERSED: 'Confirmed, then returned, whole or in part: `reversedCents` is the amount, which is credited.',
     RELEASED:
       'Never sent: not within 24 hours, or in 30 minutes of attempts that all failed before sending, or refused by an operator. The reservation is released. The notification’s status is `FAILED`.',
-    PROVIDER_RESULT_UNKNOWN: `${RESULT_UNKNOWN_TEXT} What was set aside stays so: never send it again as another payout.`,
+    PROVIDER_RESULT_UNKNOWN: `${RESULT_UNKNOWN_TEXT} The reservation stays: never send it again as another payout.`,
     RECONCILIATION_REQUIRED: doubtText(reasons),
   },
   reasons,
