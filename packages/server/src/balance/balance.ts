@@ -17,7 +17,6 @@ const selectBalance = statement<[], BalanceRow>(
     WHERE a.code = 'available' AND r.code = 'reserved' AND v.code = 'receivable'`,
 )
 
-/** Reads all accounts at one instant. */
 async function readBalance(database: Database): Promise<BalanceRow> {
   const [row] = await database.rows(selectBalance, [])
   if (!row) throw new Error('account rows are missing')

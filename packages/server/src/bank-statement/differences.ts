@@ -49,7 +49,6 @@ const BATCH = 500
 /** Concurrent entries: enough for engine batches, few enough to leave connections to others. */
 const CONCURRENT = 50
 
-/** Limit of the query for an unknown recipient. */
 const RECIPIENT_WITHIN_MS = 1_000
 
 /** Entries per reading: per direction, and with cases. */
@@ -239,11 +238,9 @@ class StatementDifferences implements Differences {
   }
 }
 
-/** One round of matching. */
 interface Pass {
   readonly nowMs: number
   readonly isOurs: () => Promise<boolean>
-  /** Adjustments already matched to an entry. */
   readonly explaining: Set<string>
   readonly waiting: number[]
 }
@@ -253,7 +250,6 @@ interface EntryVerdict {
   readonly verdict: Verdict
 }
 
-/** Result to record for an entry. */
 type Done = 'ASKED' | 'REPORTED' | 'NOTHING'
 
 interface Found {

@@ -15,7 +15,6 @@ import { createUnreadableItems } from './unreadable.ts'
 
 /** Reads, stores and reconciles the bank's statement. */
 export interface StatementModule extends StatementJobs {
-  /** For decisions about entries that the books lack. */
   readonly lines: StatementLines
   /** Opens cases about differences, and suspends payouts and refunds for dangerous ones. */
   readonly report: TripWire['report']
@@ -28,7 +27,6 @@ export interface StatementOptions extends Subjects {
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
-  /** Others pay from the account, too. */
   readonly isAccountShared: boolean
   /** Called after each suspension of payouts and refunds. */
   readonly onTrip?: () => void

@@ -34,10 +34,8 @@ const LEASE_MS = 60_000
 /** Limit of the matching per reading; the rest waits for the next one. */
 const MATCH_MS = 30_000
 
-/** Page limit of a reread window. */
 const PAGES_AGAIN_MAX = 100
 
-/** Missing movements reread per reading. */
 const REREAD_MAX = 500
 
 /** Beyond this time without a readable statement, errors are logged instead of warnings. */
@@ -127,7 +125,6 @@ async function begin({ store, partner, clock, ids }: StatementJobsOptions): Prom
   return { leaseId, startedAt, readFrom, mark, window, cursors: new Set(), pages: [], cursor: null }
 }
 
-/** Rereads the windows of unreadable items and of missing movements. */
 async function readAgain(
   { store, partner, differences, unreadable, clock }: StatementJobsOptions,
   reading: Reading,

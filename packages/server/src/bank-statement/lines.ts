@@ -19,13 +19,10 @@ export interface Settled {
 export interface EntryMarking {
   /** Records outcomes and closes the cases about these entries. */
   settle(results: readonly Settled[], nowMs: number): Promise<void>
-  /** Records a query to the bank. */
   noteAsked(keys: readonly EntryKey[], nowMs: number): Promise<void>
-  /** Records an opened case. */
   noteReported(keys: readonly EntryKey[], nowMs: number): Promise<void>
 }
 
-/** Kinds of the cases opened here. */
 export const MISSING = 'line_missing' as const
 
 /** Debits that the books lack; unexplained credits are cases of adjustments. */
@@ -40,7 +37,6 @@ export function closingCasesOf(kind: string, reference: string, from: string, no
     WHERE c.kind = ${kind} AND c.operation_id IS NULL AND c.reference = ${reference} AND c.closed_at IS NULL`
 }
 
-/** See {@link entryParameters}. */
 export type EntryParameters = [
   directions: readonly string[],
   ids: readonly string[],
@@ -55,7 +51,6 @@ export type EntryParameters = [
 export const ENTRY_ROWS = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
   AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at)`
 
-/** See {@link keyParameters}. */
 export type KeyParameters = [directions: readonly string[], ids: readonly string[], kinds: readonly string[]]
 
 const KEY_ROWS = 'unnest($1::text[], $2::text[], $3::text[]) AS r (direction, id, kind)'
@@ -113,7 +108,6 @@ const IS_TAKEN_BACK = `(EXISTS (SELECT FROM operation o WHERE o.id = x.operation
                    WHERE o.kind = 'adjustment' AND o.detail ? 'about'
                      AND o.detail ->> 'about' = 'missing ' || x.direction || ' ' || x.id))`
 
-/** A row of {@link openEntries}. */
 export interface OpenRow {
   readonly direction: 'in' | 'out'
   readonly id: string
@@ -279,7 +273,6 @@ export function openEntryOf(row: OpenRow): OpenEntry {
   }
 }
 
-/** For decisions about entries. */
 export interface LineStore {
   entry(key: EntryKey): Promise<StatementEntry | undefined>
   /** Facts of the last closed case per reference. */
@@ -293,7 +286,6 @@ export interface LineStore {
   kindOf(operationId: string): Promise<OperationKind | undefined>
 }
 
-/** An open case about a changed entry. */
 export interface RestatedCase {
   /** Differs from the entry's after a decision. */
   readonly reference: string

@@ -17,7 +17,6 @@ export interface Receiver {
   command(id: string, entry: StatementEntry): Promise<Command<Accepted> | undefined>
 }
 
-/** `undefined`: the operation does not exist. */
 export type Accepted = { readonly result: string } | undefined
 
 export type Receivers = Readonly<Record<StatementEntry['kind'], Receiver>>

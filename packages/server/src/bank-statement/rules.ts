@@ -128,7 +128,6 @@ export interface OpenEntry extends StatementEntry {
   readonly isComeAndGone: boolean
 }
 
-/** An operation that an entry may belong to. */
 export interface Subject {
   readonly id: string
   readonly kind: OperationKind

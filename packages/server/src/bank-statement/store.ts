@@ -19,11 +19,9 @@ import type { LackingMovement, NamedTariff, OpenEntry } from './rules.ts'
 export interface StatementStore extends EntryMarking {
   /** Takes the lease if a reading is due and the lease is free. */
   claim(leaseId: string, nowMs: number, until: number): Promise<Mark | undefined>
-  /** Stores the start of the first window. */
   readFrom(leaseId: string, from: number): Promise<void>
   /** Extends the lease. @returns whether it is still ours */
   extend(leaseId: string, until: number): Promise<boolean>
-  /** Ends an incomplete reading. */
   giveUp(leaseId: string, dueAt: number): Promise<void>
   /** Ends a complete reading. @returns whether the lease was still ours; otherwise nothing changed */
   finish(leaseId: string, read: FinishedReading): Promise<boolean>
@@ -43,7 +41,6 @@ export interface StatementStore extends EntryMarking {
   unreported(direction: StatementEntry['direction'], after: OpenEntry | undefined, limit: number): Promise<OpenEntry[]>
   /** Unsettled entries with a case in a fixed order, after the given one. */
   reported(after: EntryKey | undefined, limit: number): Promise<OpenEntry[]>
-  /** Our books have the entry's movement. */
   isBooked(entry: Pick<StatementEntry, 'direction' | 'movementId'>): Promise<boolean>
   /** Earlier of booking and first sighting of the oldest unsettled entry without a case; `null`: none. */
   oldestUnreportedAt(): Promise<number | null>
@@ -63,7 +60,6 @@ export interface StatementStore extends EntryMarking {
   fillGaps(nowMs: number): Promise<void>
   /** Gaps recorded by an earlier reading and older than the statement's delay: the largest per direction. */
   gapsToReport(nowMs: number, listedWithin: ListedWithin, limit: number): Promise<Gap[]>
-  /** Records opened cases. */
   noteGapsReported(gaps: readonly Gap[], nowMs: number): Promise<void>
 }
 
@@ -84,7 +80,6 @@ export interface FinishedReading {
   readonly stampOffsetMs: number | undefined
 }
 
-/** Values of an entry now and before. */
 export interface Restated {
   readonly entry: StatementEntry
   readonly before: { readonly valueCents: bigint; readonly endToEndId: string; readonly reference: string }
@@ -231,7 +226,6 @@ const selectOldestUnreported = statement<[], { at: number | null }>(
   `SELECT min(least(occurred_at, seen_at)) AS at FROM statement_entry WHERE settled_at IS NULL AND reported_at IS NULL`,
 )
 
-/** Above every amount. */
 const MAX_CENTS = 9_223_372_036_854_775_807n
 
 /**

@@ -4,7 +4,6 @@ import type { Case, Decision, State } from '../engine/operation.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 import type { Logger } from '../platform/log.ts'
 
-/** A difference between the bank and our books. */
 export interface Difference {
   /** Kind and reference identify its case for ever. */
   readonly kind: CaseWithoutOperation
@@ -24,7 +23,6 @@ export interface TripWire {
   report(differences: readonly Difference[]): Promise<void>
 }
 
-/** Actor in the audit trail. */
 const TRIP_WIRE = 'trip-wire'
 
 const selectSwitchVersion = statement<[], { version: bigint }>(

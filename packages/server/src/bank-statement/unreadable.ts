@@ -12,7 +12,6 @@ import type { Difference } from './trip-wire.ts'
  * @source rules#statement.12
  */
 export interface UnreadableItems {
-  /** Opens a case per new item. */
   report(page: StatementPage, window: Window): Promise<void>
   /** Windows due for rereading, each once an hour. */
   dueWindows(): Promise<readonly Window[]>
@@ -30,7 +29,6 @@ export interface UnreadableItemsOptions {
 const KIND = 'statement_unreadable'
 const AGAIN_MS = 3_600_000
 
-/** Stored length of an item. */
 const ITEM_CHARS = 4_000
 
 /** Open cases considered, and windows reread per reading. */

@@ -12,7 +12,6 @@ import { prepareWithoutOperation, type ReadCase } from './without-operation.ts'
 /** Adjustments that need a second person: each is a case with a proposal to book it. */
 
 export interface RequestedAdjustment {
-  /** Of the case. */
   readonly id: string
   /** Positive: credit; negative: debit. */
   readonly valueCents: bigint
@@ -65,7 +64,6 @@ export async function requestAdjustment(
   })
 }
 
-/** Answer with the effects of the adjustment. */
 async function answerFor(
   needs: CaseNeeds,
   { live, valueCents }: RequestedAdjustment,
@@ -90,7 +88,6 @@ function orderOf({ id: caseId, valueCents, reason }: RequestedAdjustment): CaseO
   return { decision, caseId, operator: '', approver: null, reason, evidence: {}, newId: caseId }
 }
 
-/** The case to be stored. */
 function caseOf({ id, valueCents }: RequestedAdjustment): ReadCase {
   const rule = 'adjustment.create.4'
   return {

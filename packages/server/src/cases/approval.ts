@@ -9,7 +9,6 @@ import type { StoredStep } from './store.ts'
 
 export type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
 
-/** A decision as stored in a proposal. */
 export type Ordered = Pick<CaseOrder, 'decision' | 'reason' | 'evidence' | 'operationId' | 'amountCents'>
 
 /**

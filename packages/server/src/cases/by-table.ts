@@ -60,7 +60,6 @@ function isOf(
   return isHere && on === trigger && decides.some((one) => one === kind)
 }
 
-/** Unmet guards of a row. */
 function failingOf({ when, unless }: Row, holds: (guard: string) => boolean, guards: Table['guards']): string[] {
   return [
     ...when.filter((guard) => !holds(guard)).map((guard) => `not: ${guards[guard] ?? guard}`),

@@ -9,7 +9,6 @@ export interface DecidableCase extends Omit<OpenCase, 'version'> {
 }
 
 export interface StoredCase extends DecidableCase {
-  /** `null`: a case without an operation. */
   readonly operationId: string | null
   /** Highest amount ever reported, centavos; `null`: none. @source rules#cases.48 */
   readonly amountCents: bigint | null
@@ -45,13 +44,10 @@ export interface CaseOrder {
 
 export interface CaseOption {
   readonly decision: CaseDecision
-  /** Effect, in one sentence. */
   readonly says: string
   readonly needs: readonly EvidenceField[]
-  /** Highest amount that it can take now, centavos. */
   readonly maxCents?: bigint
   readonly isOffered: boolean
-  /** Unmet guards, as sentences. */
   readonly because: readonly string[]
 }
 

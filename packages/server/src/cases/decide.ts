@@ -45,7 +45,6 @@ export interface CaseNeeds {
     /** Counter of deactivations; read it before the holders. */
     readonly version: () => Promise<bigint>
   }
-  /** Decisions from this amount on need two people, centavos. */
   readonly approvalFromCents: number
 }
 
@@ -78,7 +77,6 @@ export interface Answered {
   readonly isReplayed: boolean
 }
 
-/** Retention of `Idempotency-Key`. */
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
 
 /**
@@ -159,7 +157,6 @@ function answerIn({ answer }: Pick<StoredStep, 'answer'>): Decided {
   return answer as unknown as Decided
 }
 
-/** A decision, dry run or approval to execute. */
 interface Executed extends Omit<Said, 'caseId'>, Pick<DecisionRequest, 'idempotencyKey' | 'isDryRun' | 'version'> {
   readonly stored: StoredCase
   readonly order: CaseOrder

@@ -3,7 +3,6 @@ import type { Case } from '../engine/operation.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 
-/** Cases for faults found by the verification of the ledger. */
 export interface DriftCases {
   /**
    * Opens cases for new faults and closes those of vanished ones. A decided fault opens no new case.

@@ -29,7 +29,6 @@ export interface CaseFilter {
   readonly openedBefore: number | null
   readonly minCents: number | null
   readonly maxCents: number | null
-  /** Last id of the previous page. */
   readonly after: string | null
   readonly limit: number
 }
@@ -214,7 +213,6 @@ export async function readStoredCase(queries: Queries, id: string): Promise<Stor
   return (await queries.rows(selectCase, [id]))[0]
 }
 
-/** Locks the case until the transaction ends. */
 export async function holdCase(queries: Queries, id: string): Promise<StoredCase | undefined> {
   return (await queries.rows(lockCase, [id]))[0]
 }

@@ -29,7 +29,6 @@ import { acceptedBy, notAccepted } from './without-operation.ts'
  */
 export type Held = Operation<'adjustment', HeldDetail, HeldFacts>
 
-/** The line of the bank’s statement. */
 export interface HeldDetail extends Document {
   readonly reason: string
   readonly about: string
@@ -44,11 +43,9 @@ export interface HeldDetail extends Document {
 
 /** Refunds and returns have the shape of a charge's. */
 export interface HeldFacts extends MadeByFact {
-  /** Refunds in flight, by id. */
   readonly openRefunds?: Readonly<
     Record<string, { readonly valueCents: number; readonly transactionId: string | null; readonly payment: string }>
   >
-  /** Returns, by return id. */
   readonly returns?: Readonly<
     Record<
       string,
@@ -308,7 +305,6 @@ export function createHeldDecider(lines: StatementLines): CaseDecider<Held> {
   }
 }
 
-/** Evidence that the decision requires. */
 function needsOf(decision: CaseDecision): readonly EvidenceField[] {
   if (decision === 'return_to_payer') return ['amountCents']
   return decision === 'book' ? ['operationId'] : []

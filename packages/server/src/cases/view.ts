@@ -205,7 +205,6 @@ function journalsOf(entries: readonly EntryRow[], operationId: string): Timeline
   })
 }
 
-/** Converts an instant of the database's JSON. */
 function instantOf(text: string): string {
   return new Date(text).toISOString()
 }

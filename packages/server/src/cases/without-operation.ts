@@ -82,7 +82,6 @@ export type CaseSubject =
   | { readonly is: 'request'; readonly cents: bigint }
   | { readonly is: 'nothing' }
 
-/** An earlier adjustment for the case. */
 export interface Booked {
   readonly status: AdjustmentStatus
   readonly valueCents: bigint
@@ -92,19 +91,16 @@ export interface ReadCase extends Omit<StoredCase, 'operationId'> {
   readonly subject: CaseSubject
   /** Common to all adjustments about the same money. */
   readonly about: string
-  /** Earlier adjustments about it. */
   readonly booked: readonly Booked[]
 }
 
 export interface SetAsideEvents {
   /** With its raw bytes. */
   read(event: EventKey): Promise<EventSubject | undefined>
-  /** The operation is of the event's kind. */
   accepts(event: EventKey, operationId: string): Promise<boolean>
 }
 
 export interface ChargeReversals {
-  /** Reverses the credit of a charge. */
   reversal(
     id: string,
     order: {
@@ -222,7 +218,6 @@ async function lineOf(queries: Queries, kind: string, movementId: string): Promi
   return { is: 'line', kind, direction, movementId, valueCents, bookedOn, takenBackFrom }
 }
 
-/** A movement in the books. */
 interface KnownMovement {
   readonly id: string
   readonly direction: 'in' | 'out'
@@ -279,7 +274,6 @@ function correctedCents(booked: readonly Booked[]): bigint {
   return booked.reduce((sum, { status, valueCents }) => (isMore(status) ? sum + valueCents : sum - valueCents), 0n)
 }
 
-/** `valueCents` of the facts, if any. */
 function centsIn(facts: unknown): bigint | undefined {
   const { valueCents } = (facts ?? {}) as { readonly valueCents?: unknown }
   return typeof valueCents === 'number' && Number.isSafeInteger(valueCents) ? BigInt(valueCents) : undefined

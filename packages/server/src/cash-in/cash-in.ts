@@ -35,13 +35,11 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts, Retu
   /** Start of the missing answer, and the number of queries since. */
   readonly unknownSince?: number | null
   readonly questions?: number
-  /** Lease end of the status query in flight. */
   readonly leaseUntil?: number | null
   /** An event requested another status query; cleared by the next claim. */
   readonly isQuestionWanted?: boolean
   /** Queries since the last event that returned no outcome; `null`: settled or exhausted. */
   readonly eventQueries?: number | null
-  /** Consecutive inconclusive status queries. */
   readonly inconclusive?: number
   /** No byte of any create attempt was sent: `proven`, or `claimed` while an attempt may be in progress. */
   readonly unsent?: 'proven' | 'claimed' | null
@@ -80,7 +78,6 @@ export type CashInInput =
       readonly on: 'work.done'
       readonly bankAnswer: Document
       readonly isAnswered: boolean
-      /** The bank reported a final state. */
       readonly hasOutcome: boolean
     }
   | {
@@ -109,7 +106,6 @@ export type CashInInput =
   | {
       readonly on: 'charge.not_sent'
       readonly reason: string
-      /** No byte of any attempt was ever sent. */
       readonly isUnsent?: boolean
     }
   | {
@@ -117,9 +113,7 @@ export type CashInInput =
       readonly payment: Payment
       /** `null` if reported by the statement. */
       readonly transactionId: string | null
-      /** The answer contradicts the order. */
       readonly isContradicted?: true
-      /** The payment is booked on another operation. */
       readonly isBookedElsewhere?: boolean
       /** Reported by an event only: query the bank before booking, or (sandbox) book at once. */
       readonly unverified?: 'query' | 'book'
@@ -183,7 +177,6 @@ function isOverdue(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, nowMs: number):
 
 export interface Circumstances {
   readonly now: number
-  /** Late payments are found in the bank's statement. */
   readonly isSwept: boolean
 }
 
@@ -259,7 +252,6 @@ export function answerEvidence(answer: ChargeQueryAnswer): Document {
   }
 }
 
-/** Longest failure code shown. */
 const FAILURE_CODE_MAX = 64
 
 /** A failed status query proves nothing about a charge that exists. */

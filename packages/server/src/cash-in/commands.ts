@@ -28,11 +28,9 @@ export interface CashInCommands {
    * @source rules#cash-in.create.4
    */
   create(request: CashInRequest): Promise<Created>
-  /** Applies an input; `undefined` if the cash-in does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
   /** {@link apply} as a command, to be combined with others. */
   command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
-  /** Reverses a credit that the bank's statement lacks. */
   reversal(id: string, order: ReversalOrder): Command<CashIn | undefined>
 }
 
@@ -130,14 +128,12 @@ export interface CashInRequest extends AskedBy {
   readonly bodyHash: Buffer
 }
 
-/** The merchant's configuration. */
 export interface CashInTerms {
   /** Order ids are derived from it. */
   readonly installation: string
   readonly merchant: CashInDetail['merchant']
   readonly fee: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly maxValueCents: bigint
-  /** The bank does not support charges. */
   readonly isUnsupported?: boolean
 }
 
@@ -189,7 +185,6 @@ function validDocument(text: string): string {
 }
 
 export interface CashInStore extends OperationStore<CashIn> {
-  /** Cash-ins with work due, oldest first. */
   due(nowMs: number, limit: number): Promise<CashIn[]>
 }
 

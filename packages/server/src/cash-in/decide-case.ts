@@ -48,9 +48,7 @@ type Guard = GuardOf<typeof machine>
 interface Given {
   readonly cashIn: CashIn
   readonly openCase: DecidableCase
-  /** The movement named by the operator is already booked. */
   readonly isKnown: boolean
-  /** The decision credits a payment. */
   readonly isAccepting?: boolean | undefined
   readonly nowMs: number
 }
@@ -58,7 +56,6 @@ interface Given {
 /** Rule of returns whose payment is unclear. */
 const UNATTRIBUTED = 'cash-in.refunds.9'
 
-/** Rule of missing answers. */
 const MISSING = 'cash-in.unknown.7'
 
 /** Rules whose cases no further answer of the bank can settle. */
@@ -127,7 +124,6 @@ export const cashInDecider: CaseDecider<CashIn> = {
   },
 }
 
-/** Evidence that the decision requires. */
 function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
   if (decision === 'accept' || decision === 'return_to_payer') return ['amountCents']
   if (decision === 'book') return openCase.kind === 'return_unexplained' ? [] : ['operationId']
@@ -205,7 +201,6 @@ export function endOfDoubt(cashIn: CashIn, closed: readonly string[], nowMs: num
 }
 
 export interface ReversalOrder {
-  /** The payment that the bank's statement lacks. */
   readonly endToEndId: string
   readonly caseId: string
   readonly operator: string
@@ -219,7 +214,6 @@ export interface ReversalOrder {
  */
 export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: State, nowMs: number): Decision<CashIn> {
   const { endToEndId } = cashIn
-  // Another payment was credited since.
   if (endToEndId !== order.endToEndId) throw new Refusal('case_changed')
   const cents = paidCents(cashIn)
   const f = min(cashIn.feeCents, cents)

@@ -283,18 +283,15 @@ function undisturbed(cashIn: CashIn, facts: CashInFacts, nowMs: number): Changes
 
 /** Payments and failures reported by events only. Nothing is booked before the bank confirms them. */
 
-/** A failure reported by an event; the instant is epoch milliseconds. */
 export interface ReportedFailure extends Document {
   readonly errorCode: string
   readonly errorMessage: string | null
   readonly occurredAt: number | null
 }
 
-/** A payment reported by an event; instants are epoch milliseconds. */
 export interface ReportedPayment extends Document {
   readonly valueCents: number
   readonly occurredAt: number
-  /** Arrival of the event. */
   readonly since: number
   /** Highest amount of later events, if above the first one's. */
   readonly mostCents?: number
@@ -451,7 +448,6 @@ function nextDueAt(facts: CashInFacts, planned: number | null, nowMs: number): n
 
 export interface QueryEnd {
   readonly isAnswered: boolean
-  /** The bank reported a final state. */
   readonly hasOutcome: boolean
 }
 

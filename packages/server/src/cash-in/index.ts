@@ -48,7 +48,6 @@ export { decideCashIn } from './rules.ts'
 
 export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'drainNewReferences'> {
   readonly handlers: CashInHandlers
-  /** Applies an input; `undefined` if the cash-in does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
   /** {@link apply} as a command, to be combined with others. */
   command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
@@ -59,11 +58,9 @@ export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartne
    * @source rules#cash-in.credits, rules#cash-in.work.5
    */
   applyEvent(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
-  /** The bank supports charge queries. */
   readonly canAsk: boolean
   /** Resolves when no background query or charge request of this process is in flight. */
   drained(): Promise<void>
-  /** All cash-ins that each set of references matches. */
   match(references: readonly PartnerReferences[]): Promise<Match[][]>
   /** This movement, payment or return, is booked on the cash-in. Amounts in centavos. */
   hasBooked(id: string, movement: ReportedMovement): Promise<boolean>

@@ -74,7 +74,6 @@ export interface CashInJobsOptions extends ChargeWorkOptions {
 /** Claims per round. @source rules#cash-in.work.2 */
 const BATCH = 500
 
-/** Concurrent queries. */
 const CONCURRENT = 32
 
 export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
@@ -173,10 +172,8 @@ export interface ChargeWorkOptions {
   readonly partner: ChargePartner & ChargeAvailability
   readonly clock: Clock
   readonly pause: Pause
-  /** Limit of the bank calls within a create request. */
   readonly createBudgetMs: number
   readonly returns: ReturnsOfCashIns
-  /** By default no charge is queried first. */
   readonly isAskedFirst?: IsAskedFirst
 }
 
@@ -222,7 +219,6 @@ class ChargeWork {
     return answer.kind === 'NOT_SENT' ? this.#notSent(cashIn, answer.reason) : this.#applyAnswer(cashIn, answer)
   }
 
-  /** No byte of any attempt was sent. */
   async #notSent(cashIn: CashIn, reason: string): Promise<CashIn> {
     const taken = await this.#commands.apply(cashIn.id, { on: 'charge.not_sent', reason, isUnsent: true })
     return taken?.cashIn ?? cashIn
@@ -330,7 +326,6 @@ class ChargeWork {
     return paid.kind === 'FINAL' ? OVER : SILENT
   }
 
-  /** Applies an answer's inputs in order. */
   async #applyAnswer(
     cashIn: CashIn,
     answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
@@ -373,7 +368,6 @@ function settledBy({ kind }: ChargeAnswer | ChargeQueryAnswer): Settled {
 
 export interface ChargeCalls {
   readonly canAsk: boolean
-  /** Late payments are found in the bank's statement. */
   readonly isSwept: boolean
   /** Sends one create request; none while the circuit breaker is open. @source rules#cash-in.create.7 */
   order(cashIn: CashIn, nowMs: number, deadline?: AbortSignal): Promise<ChargeAnswer>
@@ -456,7 +450,6 @@ export function isProvenNotFound({ facts, createdAt }: CashIn, askedAt: number):
   )
 }
 
-/** Applies inputs that only an event reports. */
 export interface EventApplier {
   /**
    * Returns `undefined` if the cash-in does not exist. A requested status query runs in the background.
@@ -478,9 +471,7 @@ export interface EventApplierOptions {
   readonly credits: CreditTerms
   readonly clock: Clock
   readonly logger: Logger
-  /** The bank supports charge queries. */
   readonly canAsk: boolean
-  /** Events of this bank are always verified. */
   readonly isAlwaysVerified: boolean
 }
 

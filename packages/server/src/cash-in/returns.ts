@@ -12,7 +12,6 @@ export interface Received {
   readonly cents: bigint
   /** The charge that the payer paid. */
   readonly from: string
-  /** Facts of its case. */
   readonly facts: Document
 }
 
@@ -22,7 +21,6 @@ export function suspendedArrival(cashIn: CashIn, reference: string): bigint {
   return left > 0n ? left : 0n
 }
 
-/** Suspense of a return, centavos. */
 export function suspendedDeparture({ facts }: CashIn, reference: string): bigint {
   const known = own(facts.returns, reference)
   return known?.state === 'in_suspense' ? BigInt(known.cents) : 0n
@@ -43,7 +41,6 @@ export function suspendedDeparture({ facts }: CashIn, reference: string): bigint
  */
 export type KnownReturn =
   | ReturnInDoubt
-  /** Counts as returned. */
   | { readonly state: 'booked'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
   /** In suspense; a case decides who bears it. */
   | SuspendedReturn
@@ -60,7 +57,6 @@ export type KnownReturn =
   | { readonly state: 'at_refund'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
   /** An operator ended the suspense; a debited one counts as returned. */
   | { readonly state: 'decided'; readonly cents: number; readonly isDebited: boolean }
-  /** Booked on another operation. */
   | { readonly state: 'elsewhere'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
   /** Another id of a return with its own row. */
   | { readonly state: 'alias'; readonly cents: number }
@@ -74,7 +70,6 @@ export const UNNAMED = 'cash-in.refunds.10'
 export type ReturnInDoubt = {
   readonly state: 'in_doubt'
   readonly cents: number
-  /** By the bank's clock. */
   readonly occurredAt: number
   /** The bank's reference of the return, or of the payment. */
   readonly transactionId: string | null
@@ -116,9 +111,7 @@ export interface OpenRefund extends Document {
 export type ReturnFacts = {
   /** Reserved by refunds in flight, centavos. */
   readonly refundsOpenCents?: number
-  /** By the refund's id. */
   readonly openRefunds?: Readonly<Record<string, OpenRefund>>
-  /** By return id. */
   readonly returns?: Readonly<Record<string, KnownReturn>>
   /** Refunds ordered by operators, per end-to-end id of a payment in suspense. */
   readonly returnOrders?: Readonly<Record<string, number>>
@@ -155,16 +148,13 @@ export type RefundEvent =
       readonly on: 'refund.answered'
       readonly refundId: string
       readonly returnIds: readonly string[]
-      /** No later report can attribute one of them to it. */
       readonly hasEnded: boolean
     }
   | ReportedReturn
   | {
       readonly on: 'return.unexplained'
       readonly returnId: string
-      /** The part of it that is available. */
       readonly heldCents: bigint
-      /** The refunds that may explain it. */
       readonly refundIds: readonly string[]
     }
   | { readonly on: 'return.known'; readonly returnId: string }
@@ -175,13 +165,11 @@ export interface ReportedReturn {
   readonly valueCents: bigint
   readonly occurredAt: number
   readonly transactionId: string | null
-  /** Time of the report, epoch milliseconds. */
   readonly at: number
   /** The bank gave no return id; this one is derived from its report. */
   readonly isUnnamed?: boolean
   /** The returned payment, `null` if the bank names none; absent: the credited one. */
   readonly endToEndId?: string | null
-  /** The return is booked on another operation. */
   readonly isBookedElsewhere?: boolean
   /** Reported by an event only, and the bank supports charge queries. */
   readonly isUnverified?: boolean
@@ -221,7 +209,6 @@ export function returnsInDoubt({ facts }: Charge): [returnId: string, ReturnInDo
   })
 }
 
-/** A return in suspense that was reported without an id. */
 export function unnamedReturn({ facts }: Charge, returnId: string): SuspendedReturn | undefined {
   const known = own(facts.returns, returnId)
   return known?.state === 'in_suspense' && known.unnamedOf !== undefined ? known : undefined
@@ -275,13 +262,11 @@ export function suspendedCents(
   return left - goneBackCents(cashIn, endToEndId)
 }
 
-/** Returned from the suspense of a payment, centavos. */
 function goneBackCents({ facts }: Charge, endToEndId: string): bigint {
   const returned = Object.values(facts.returns ?? {}).filter((known) => known.state === 'from_suspense')
   return centsOf(returned.filter((known) => known.endToEndId === endToEndId))
 }
 
-/** Returns in doubt that may concern a payment, centavos. */
 export function inDoubtOf(cashIn: Charge, endToEndId: string): bigint {
   const likely = returnsInDoubt(cashIn).filter(([, { payment = endToEndId }]) => payment === endToEndId)
   return centsOf(likely.map(([, inDoubt]) => inDoubt))

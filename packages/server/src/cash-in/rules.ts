@@ -181,7 +181,6 @@ function recognise(cashIn: CashIn, event: CashInEvent, nowMs: number): CashInEve
   return isKnown() ? 'IGNORED' : input
 }
 
-/** The acceptance was known. */
 function isNothingNew(
   { status, transactionId, facts }: CashIn,
   { pixCode }: Extract<CashInInput, { on: 'charge.accepted' }>,

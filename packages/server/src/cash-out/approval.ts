@@ -110,11 +110,9 @@ export function auditOf({ id, valueCents }: CashOut, { on, approver, reason }: A
 /** @source rules#cash-out.approval */
 
 export interface Approval extends Document {
-  /** Approvals required. */
   readonly wanted: number
   /** The operator who created the API key; `null`: the administrative token, or unknown. */
   readonly keyMadeBy: string | null
-  /** Operators who approved, in order. */
   readonly by: readonly string[]
 }
 
@@ -123,11 +121,9 @@ export type ApprovalInput =
       readonly on: 'operator.approved'
       readonly approver: Operator
       readonly reason: string
-      /** All operators, active or not; an unknown id counts for nothing. */
       readonly people: readonly Person[]
       /** Counter of deactivations, read before these. */
       readonly holdersVersion: bigint
-      /** The payout's API key was deactivated. */
       readonly isKeyDeactivated: boolean
       /** The QR code as decoded now; `null` if it cannot be paid any more. */
       readonly code?: { readonly valueCents: bigint; readonly pixKey: string; readonly decodeId: string } | null

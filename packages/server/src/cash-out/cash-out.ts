@@ -43,7 +43,6 @@ export interface CashOutFacts extends SendFacts, RepeatedReturns {
   /** Payments and returns of this payout that are booked on another operation, by their ids, centavos. */
   readonly elsewhere?: Readonly<Record<string, number>>
   readonly confirmedAt?: number
-  /** The bank's fee according to its answer: evidence. */
   readonly partnerFeeCents?: number | null
   /** First tariff on the statement, booked. */
   readonly tariffCents?: number
@@ -54,7 +53,6 @@ export interface CashOutFacts extends SendFacts, RepeatedReturns {
   readonly recipientIspb?: string | null
   readonly failureCode?: string
   readonly failureReason?: string | null
-  /** The reservation was released. */
   readonly isReleased?: boolean
   /** Amounts that operators moved out of suspense, centavos: debits by end-to-end id, returns by return id. */
   readonly decidedMovements?: Readonly<Record<string, number>>
@@ -74,11 +72,9 @@ export function isCashOut(operation: Operation | undefined): operation is CashOu
 export interface Movement {
   readonly endToEndId: string
   readonly valueCents: bigint
-  /** By the bank's clock. */
   readonly occurredAt: number
   readonly feeCents: bigint | undefined
   readonly recipient: Party | null | undefined
-  /** The recipient is not the ordered one. */
   readonly recipientDiffers?: boolean
 }
 
@@ -103,7 +99,6 @@ export interface ReturnedInput {
   readonly endToEndId?: string | null
 }
 
-/** A tariff on the statement. */
 export interface TariffInput {
   readonly on: 'partner.tariff'
   /** Distinguishes tariffs of one payout; empty: the first one. */
@@ -129,7 +124,6 @@ export function isOfAnotherPayment(cashOut: CashOut, input: CashOutInput): boole
   return input.endToEndId !== cashOut.endToEndId && bookedReturn(cashOut, input.returned.returnId) === undefined
 }
 
-/** The return names the payment that confirmed the payout. */
 export function namesPayout(cashOut: CashOut, { endToEndId = null }: ReturnedInput): boolean {
   return endToEndId !== null && endToEndId === cashOut.endToEndId
 }
@@ -191,12 +185,10 @@ export function bookedMovement({ facts }: CashOut, endToEndId: string): bigint |
   return cents === undefined ? undefined : BigInt(cents)
 }
 
-/** Sum of booked debits, centavos. */
 export function leftCents({ movements }: CashOutFacts): bigint {
   return Object.values(movements ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
 }
 
-/** Sum of credited returns, centavos. */
 export function reversedCents({ returns }: CashOutFacts): bigint {
   return Object.values(returns ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
 }
@@ -236,7 +228,6 @@ export function suspendedDeparture({ endToEndId, facts }: CashOut, reference: st
   return leftOver(facts.movements, facts.decidedMovements, reference)
 }
 
-/** Suspense of a return, centavos. */
 export function suspendedArrival({ facts }: CashOut, reference: string): bigint {
   return leftOver(facts.suspendedReturns, facts.decidedReturns, reference)
 }

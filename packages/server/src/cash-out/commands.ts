@@ -59,7 +59,6 @@ export interface CashOutCommands {
    * @source rules#cash-out.approval.3, rules#cash-out.approval.11
    */
   approve(cashOut: CashOut, input: ApprovalInput, live: LiveRequest): Promise<CashOut | undefined>
-  /** Applies inputs in one commit; `undefined` if the cash-out does not exist. */
   apply(id: string, inputs: readonly CashOutInput[]): Promise<CashOutOutcome | undefined>
   /** {@link apply} as a command, to be combined with others. */
   command(id: string, inputs: readonly CashOutInput[]): Command<CashOutOutcome | undefined>
@@ -148,7 +147,6 @@ function commandOf(id: string, inputs: readonly CashOutInput[]): Command<CashOut
   }
 }
 
-/** Writes nothing. */
 function lookBeforeDecoding(request: CreateIdentity & UndecodedRequest, terms: CashOutTerms): Command<undefined> {
   const { madeBy, caps, live } = request
   return {
@@ -194,7 +192,6 @@ export interface CashOutRequest extends AskedBy {
   readonly bodyHash: Buffer
 }
 
-/** The merchant's configuration. */
 export interface CashOutTerms {
   /** Order ids are derived from it. */
   readonly installation: string
@@ -203,7 +200,6 @@ export interface CashOutTerms {
   readonly limits: Limits
   /** Payouts from this amount on need an approval; `null`: none. */
   readonly approvalFromCents: bigint | null
-  /** The bank does not support payouts. */
   readonly isUnsupported?: boolean
 }
 

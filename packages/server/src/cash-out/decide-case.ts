@@ -45,7 +45,6 @@ type Guard = GuardOf<typeof machine>
 interface Given {
   readonly cashOut: CashOut
   readonly openCase: DecidableCase
-  /** A movement named by the operator is already booked. */
   readonly isKnown: boolean
   readonly nowMs: number
 }

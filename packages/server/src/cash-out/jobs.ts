@@ -33,7 +33,6 @@ import {
 import type { CashOutCommands, CashOutStore } from './commands.ts'
 import { nextStep } from './facts.ts'
 
-/** Calls the bank about payouts. */
 export interface CashOutJobs extends NewOrderDispatcher<CashOut> {
   /**
    * Decodes a QR code at the bank; stores nothing.
@@ -50,9 +49,7 @@ export interface CashOutJobsOptions {
   readonly partner: PayoutPartner & Availability & QrCodeAvailability
   readonly clock: Clock
   readonly bounds: DispatchBounds
-  /** By default no payout is claimed at creation. */
   readonly sendingNew?: SendingNew | undefined
-  /** By default no payout is queried first. */
   readonly isAskedFirst?: IsAskedFirst | undefined
 }
 

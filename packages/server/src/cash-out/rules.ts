@@ -223,9 +223,7 @@ export interface Given {
   readonly cashOut: CashOut
   readonly input: CashOutInput
   readonly nowMs: number
-  /** Payouts and refunds are enabled. */
   readonly isEnabled: boolean
-  /** The movement is booked on another operation. */
   readonly isAnothers: boolean
 }
 
@@ -325,7 +323,6 @@ function cashOutNotification(
     : notificationOf('pix_cash_out', event)
 }
 
-/** Evidence for the operator. */
 function evidenceOf(input: CashOutInput): Document {
   switch (input.on) {
     case 'partner.confirmed': {

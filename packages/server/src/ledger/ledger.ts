@@ -35,7 +35,6 @@ export function entryVersion(accountId: string, id: string): bigint | undefined 
 const VERSION_BITS = (1n << 62n) - 1n
 
 export interface LedgerStore {
-  /** Public id of the available account. */
   accountId(): Promise<string>
   get(version: bigint): Promise<LedgerRow | undefined>
   /** Entries before the given version, newest first. */
@@ -44,7 +43,6 @@ export interface LedgerStore {
 
 /** `null`: any. */
 export interface LedgerFilter {
-  /** Exclusive. */
   readonly before: bigint | null
   readonly type: 'CREDIT' | 'DEBIT' | null
   readonly operation: EntryOperation | null

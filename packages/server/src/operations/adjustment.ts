@@ -4,7 +4,6 @@ import type { MadeBy, MadeByFact } from './requests.ts'
 
 export interface AdjustmentTerms<Detail extends Document> {
   readonly id: string
-  /** Unique among adjustments. */
   readonly externalId: string
   readonly status: AdjustmentStatus
   /** Positive; the status determines the direction. */

@@ -19,11 +19,9 @@ export interface SendFacts extends MadeByFact, KeyCapsFact, ReasonFact, StatusQu
   readonly unsentAttempts?: number
   readonly firstAttemptAt?: number
   readonly lastAttemptAt?: number
-  /** The bank reported that it has the order. */
   readonly isAccepted?: boolean
   /** The bank's statement has an unbooked debit for it. */
   readonly isShown?: boolean
-  /** A case was opened for the overdue outcome. */
   readonly isOverdue?: boolean
   /** Start of the missing answer, and the number of queries since. */
   readonly unknownSince?: number | null
@@ -102,7 +100,6 @@ export function isRepeatable(
   return !isAccepted && refusal == null && nowMs - (firstAttemptAt ?? nowMs) < windowMs
 }
 
-/** Grounds for a repetition. */
 export interface Again {
   /** Claim time of the query without an outcome. */
   readonly askedAt: number
@@ -151,7 +148,6 @@ export function isOverdue({ isAccepted, isOverdue: isReported, firstAttemptAt }:
   return isAccepted === true && isReported !== true && nowMs - (firstAttemptAt ?? nowMs) >= limits.outcomeOverdueMs
 }
 
-/** Facts after a query without an outcome. */
 export function unanswered({ questions = 0, unknownSince }: SendFacts, nowMs: number): SendFacts {
   return { questions: questions + 1, unknownSince: unknownSince ?? nowMs }
 }

@@ -91,9 +91,7 @@ export interface Orders<Order extends AnyOrder, Input extends AnyInput> {
 }
 
 export interface DispatchBounds {
-  /** Limit of one call to the bank. */
   readonly callTimeoutMs: number
-  /** Budget of queries caused by events, per process. */
   readonly eventQueries: EventQueryBudget
   /** A clock that also runs during sleep, milliseconds. */
   readonly monotonic?: () => number

@@ -11,7 +11,6 @@ import type { MadeBy } from './requests.ts'
 
 /** Caps of the service and of API keys on outgoing money. Pure. */
 
-/** Caps of the service: configuration. */
 export interface Limits {
   readonly caps: Caps
   /** Time after its first confirmed payout in which a Pix key counts as new, milliseconds. */
@@ -33,7 +32,6 @@ interface InForce {
   readonly caps: Caps
 }
 
-/** Scope of the service's allowances. */
 const EVERYBODY = 'all'
 
 /** Allowances and recipients that the decision reads. */

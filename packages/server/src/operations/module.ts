@@ -10,7 +10,6 @@ import type { OnLimitExceeded } from './limits.ts'
 import type { Result } from './orders.ts'
 
 export interface OrderModule<Input, Outcome> extends Dispatcher {
-  /** Applies an input; `undefined` if the order does not exist. */
   apply(id: string, input: Input): Promise<Outcome | undefined>
   /** {@link apply} as a command, to be combined with others. */
   command(id: string, input: Input): Promise<Command<OrderResult> | undefined>
@@ -18,14 +17,12 @@ export interface OrderModule<Input, Outcome> extends Dispatcher {
   match(references: readonly PartnerReferences[]): Promise<Match[][]>
   /** Id at the bank; `undefined` if the order does not exist. */
   orderIdOf(id: string): Promise<string | undefined>
-  /** This movement is booked on the order. */
   hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
   /** The bank supports queries of these orders, so reported failures can be verified. */
   readonly canAsk: boolean
 }
 
-/** `undefined`: the operation does not exist. */
 export type OrderResult = { readonly result: Result } | undefined
 
 export interface OrderModuleOptions {
@@ -34,7 +31,6 @@ export interface OrderModuleOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly bounds: DispatchBounds
-  /** By default no order is queried first. */
   readonly isAskedFirst?: IsAskedFirst
   readonly onLimitExceeded?: OnLimitExceeded
   /** Called when there is something to send or query at once. */

@@ -73,7 +73,6 @@ export interface FailureInput {
   readonly errorMessage: string | null
   readonly transactionId: string | null
   readonly occurredAt: number | null
-  /** Reported in an answer, or the bank has no queries. */
   readonly isVerified: boolean
 }
 
@@ -98,7 +97,6 @@ export type WorkInput =
  */
 export type Result = 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' | 'UNEXPECTED' | 'DISPUTED'
 
-/** Longest failure code shown. */
 const FAILURE_CODE_MAX = 64
 
 export interface Tried {
@@ -123,14 +121,12 @@ export function inputWithoutOrder(tried: Tried, answer: Rejected | NotSent | Unk
   }
 }
 
-/** No byte of the latest attempt was sent. */
 export function notSentInput({ facts }: Pick<Tried, 'facts'>, reason: string): OrderInput {
   return { on: 'send.not_sent', attempt: facts.attempts ?? 0, reason }
 }
 
 export interface Asked {
   readonly orderId: string
-  /** Claim time of the query, epoch milliseconds. */
   readonly updatedAt: number
 }
 
@@ -224,7 +220,6 @@ export function orderGuardsBy<Given>(
 export interface Schedule<Order> {
   /** Time of the next work while nothing is in flight. */
   restingDueAt(order: Order, nowMs: number): number | null
-  /** The next step, when due. */
   planOf(order: Order, nowMs: number): Plan
 }
 
@@ -329,7 +324,6 @@ export function endsOverdue<Outcome>(
   return order.facts.isOverdue && isOutcome ? mergeDecisions({ closes: doubtCaseIds(order) }, decision) : decision
 }
 
-/** Evidence for the operator. */
 export function evidenceOfOrder(input: OrderInput): Document {
   switch (input.on) {
     case 'partner.failed':

@@ -19,7 +19,6 @@ export interface AskedBy {
   readonly madeBy: MadeBy
   /** The operator who created the API key; `null` or absent: the administrative token, or unknown. */
   readonly keyMadeBy?: string | null | undefined
-  /** Caps of the API key, if any. */
   readonly caps?: Caps | undefined
   /** Nothing is decided after this request has timed out. */
   readonly live?: LiveRequest
@@ -79,7 +78,6 @@ interface ListQuery<Status extends string> extends PageQuery {
   readonly status?: Status | undefined
   readonly external_id?: string | undefined
   readonly end_to_end_id?: string | undefined
-  /** Refunds only. */
   readonly cash_in_id?: string | undefined
 }
 

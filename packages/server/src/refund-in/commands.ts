@@ -51,7 +51,6 @@ export interface RefundInCommands {
    * @source rules#refund-in.create.2, rules#partner.10, failure-modes#PL-60
    */
   create(request: RefundInRequest): Promise<Created>
-  /** Applies inputs in one commit; `undefined` if the refund does not exist. */
   apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined>
   /**
    * {@link apply} as a command; `undefined` if the refund does not exist. Due steps of returns are then found in the
@@ -69,7 +68,6 @@ export interface RefundInCommands {
    * @source rules#cash-in.returns.1
    */
   applyReturn(cashInId: string, returned: BankReturn): Promise<Result>
-  /** {@link applyReturn} as a command. */
   returnCommand(cashInId: string, returned: BankReturn): Promise<Command<ReturnOutcome>>
   /** Performs the due steps of a cash-in's returns in doubt. @source rules#cash-in.returns.4 */
   settleReturns(cashIn: CashIn): Promise<void>
@@ -90,7 +88,6 @@ export interface RefundInCommandsOptions {
   readonly onLimitExceeded?: OnLimitExceeded
   /** The bank supports charge queries, so returns reported by events are verified. */
   readonly canVerify?: boolean
-  /** The bank does not support refunds. */
   readonly isUnsupported?: boolean
 }
 
@@ -278,7 +275,6 @@ export interface RefundInRequest extends AskedBy {
   readonly bodyHash: Buffer
 }
 
-/** The merchant's configuration. */
 export interface RefundInTerms {
   /** Order ids are derived from it. */
   readonly installation: string
@@ -350,7 +346,6 @@ export function cashInIn(state: State, id: string | null): CashIn | undefined {
   return isCashIn(operation) ? operation : undefined
 }
 
-/** The operation that has the refunded payment. */
 export function holderIn(state: State, refund: Pick<RefundIn, 'detail'>): Holder | undefined {
   const operation = state.operation(holderIdOf(refund))
   return isCashIn(operation) || isHeld(operation) ? operation : undefined
@@ -362,7 +357,6 @@ export function operationOf({ endToEndId }: Pick<CashIn, 'endToEndId'>) {
 }
 
 export interface RefundInStore extends OrderStore<RefundIn> {
-  /** Ids of the refunds in flight. */
   open(cashInId: string): Promise<string[]>
   /**
    * Ids of the refunds that may explain a return of this amount: those in flight, and the latest hundred that failed,

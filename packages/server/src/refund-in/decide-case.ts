@@ -45,7 +45,6 @@ interface Given {
   /** `undefined` when only the options are computed. */
   readonly holder?: Holder | undefined
   readonly openCase: DecidableCase
-  /** A movement named by the operator is already booked. */
   readonly isKnown: boolean
   readonly nowMs: number
 }
@@ -240,7 +239,6 @@ function factsAfterDecision(
   }
 }
 
-/** Ends the second hold. */
 function givenBack({ facts }: RefundIn): RefundInFacts {
   return facts.heldAgainCents === undefined ? {} : { heldAgainCents: 0 }
 }

@@ -50,7 +50,6 @@ export function newReference(refund: RefundIn, holder: Holder, input: RefundInIn
   return refund.transactionId === null && reference !== null ? { transactionId: reference } : {}
 }
 
-/** Delay of a postponed refund. */
 const POSTPONED_MS = 300_000
 
 /** Facts after an input. A `dueAt` here overrides the time derived from the state. */

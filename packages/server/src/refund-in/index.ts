@@ -31,7 +31,6 @@ export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutco
    * @source rules#cash-in.returns.1
    */
   applyReturn(cashInId: string, returned: BankReturn): Promise<{ readonly result: Result }>
-  /** {@link applyReturn} as a command. */
   returnCommand(cashInId: string, returned: BankReturn): Promise<Command<{ readonly result: Result }>>
   /** Applies a return found in the bank's answer about a charge. @source rules#cash-in.returns.6 */
   applyEvent(cashInId: string, returned: BankReturn): Promise<void>

@@ -23,7 +23,6 @@ export interface RefundInJobsOptions {
   readonly partner: RefundPartner & Availability
   readonly clock: Clock
   readonly bounds: DispatchBounds
-  /** By default no refund is queried first. */
   readonly isAskedFirst?: IsAskedFirst
 }
 

@@ -23,9 +23,7 @@ export interface RefundInFacts extends SendFacts {
   readonly returns?: Readonly<Record<string, number>>
   /** Returns of this refund that are booked on another operation: return id → centavos. */
   readonly elsewhere?: Readonly<Record<string, number>>
-  /** The one reported without an id. */
   readonly unnamedReturnId?: string
-  /** The return that confirmed it. */
   readonly returnId?: string
   readonly confirmedAt?: number
   readonly failureCode?: string
@@ -113,7 +111,6 @@ export function movementOf({ returnId }: Pick<Return, 'returnId'>): MovementId {
   return { direction: 'out', id: returnId }
 }
 
-/** Sum of booked debits, centavos. */
 export function leftCents({ returns }: RefundInFacts): bigint {
   return Object.values(returns ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
 }

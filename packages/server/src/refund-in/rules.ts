@@ -185,7 +185,6 @@ function isDecided({ facts }: RefundIn, { returned }: ReturnConfirmed): boolean 
   return (own(decidedReturns, returned.returnId) ?? own(elsewhere, returned.returnId)) !== undefined
 }
 
-/** Booked here, or in a case. */
 function isReturnKnown(refund: RefundIn, holder: Holder, { returned }: ReturnConfirmed): boolean {
   const { returnId, valueCents } = returned
   if (own(refund.facts.elsewhere, returnId) === Number(valueCents)) return true
@@ -201,9 +200,7 @@ export interface Given {
   readonly holder: Holder
   readonly input: RefundInInput
   readonly nowMs: number
-  /** Payouts and refunds are enabled. */
   readonly isEnabled: boolean
-  /** The movement is booked on another operation. */
   readonly isAnothers: boolean
 }
 
@@ -343,7 +340,6 @@ function counting<Kind extends Holder>(
   return mergeDecisions(counted, { ...decision, outcome: { ...decision.outcome, holder } })
 }
 
-/** The effect of a refund's journal on the refundable amount. */
 function eventOf(posted: JournalKind, refund: RefundIn, input: RefundInInput): RefundEvent | undefined {
   const { id, valueCents } = refund
   const of = { refundId: id, ...paymentOf(refund) }
@@ -363,7 +359,6 @@ function newReferenceEvent(before: RefundIn, { refund, holder }: Standing): Refu
   return { on: 'refund.named', refundId: refund.id, transactionId, valueCents: refund.valueCents, ...paymentOf(refund) }
 }
 
-/** Applies a refund's event to the operation that has the payment. */
 export function holderDecision<Kind extends Holder>(holder: Kind, event: RefundEvent, now: number): Decision<Kind> {
   const of: Holder = holder
   // Each branch returns its argument's kind.
@@ -421,7 +416,6 @@ function refundEndNotification(
   return refundNotification(refund, transactionId, occurredAt ?? nowMs, to)
 }
 
-/** Evidence for the operator. */
 function evidenceOf(input: RefundInInput): Document {
   if (input.on === 'operator.refused' || input.on === 'send.postponed') return {}
   if (input.on !== 'partner.confirmed') return evidenceOfOrder(input)

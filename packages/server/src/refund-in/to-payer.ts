@@ -18,7 +18,6 @@ import type { Holder, RefundIn } from './refund-in.ts'
 
 export interface ToPayerOptions {
   readonly terms: RefundInTerms
-  /** The bank does not support refunds. */
   readonly isUnsupported: boolean
   /** The database was restored and may have lost earlier orders. */
   readonly isNearRestore: IsAskedFirst

@@ -25,7 +25,6 @@ export interface ReadStatement {
 /** Balances of the newest close with a bank balance, centavos. */
 export interface ComparedBalance {
   readonly day: string
-  /** End of the day, epoch milliseconds. */
   readonly at: number
   readonly bankCents: bigint
   readonly booksCents: bigint
@@ -33,7 +32,6 @@ export interface ComparedBalance {
   readonly differenceCents: bigint
   /** Part explained by neither the statement nor an open case. */
   readonly unexplainedCents: bigint
-  /** Its case, if any. */
   readonly caseId: string | null
   readonly isDecided: boolean
 }

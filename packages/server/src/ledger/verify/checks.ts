@@ -22,7 +22,6 @@ export interface Check {
   readonly sql: string
 }
 
-/** Tables with an operation id. */
 const partsOfOperations = [
   'move',
   'entry',
@@ -229,7 +228,6 @@ export const checks: readonly Check[] = [
   ...truthChecks,
 ]
 
-/** Amount per posting; 0 if absent. */
 function postingColumns(): string {
   const columns = Array.from(
     { length: mostPostings },

@@ -34,7 +34,6 @@ const IS_OURS = `e.dedupe_key NOT LIKE '%"unreadable%' AND i.endpoint IN (${quot
 /** Parsed body. CASE, as SQL does not order conditions, and other bodies must not be parsed. */
 const REPORTED_BY_EVENT = `CASE WHEN ${IS_OURS} THEN json_or_null(i.body) END`
 
-/** Processed events. */
 const EVENTS = `inbox_event e JOIN inbox i ON i.id = e.inbox_id WHERE e.processed_at IS NOT NULL AND i.is_proven`
 
 /**

@@ -99,7 +99,6 @@ function statementText({ statement, differences }: BankComparison): string[] {
   ]
 }
 
-/** The only kind of a case with an operation. */
 const BOOKED_TWICE = 'A movement of the bank is booked on two operations. One of the bookings is in suspense.'
 
 function differenceText({ caseId, reference, operationId, cents, openedAt }: BankDifference): string {
@@ -154,7 +153,6 @@ function amountsOf({ debitCents, creditCents, balanceCents }: Omit<AccountTotal,
   return [debitCents, creditCents, balanceCents].map(formatReais)
 }
 
-/** First column left, amounts right. */
 function aligned(table: readonly (readonly string[])[]): string[] {
   const widthOf = (column: number) => Math.max(...table.map((row) => row[column]?.length ?? 0))
   return table.map((row) =>
@@ -162,16 +160,13 @@ function aligned(table: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** A violated invariant. */
 export interface Drift extends Pick<Check, 'name' | 'meaning'> {
-  /** Number of faults. */
   readonly count: number
   /** At most {@link EXAMPLES}. */
   readonly examples: readonly string[]
 }
 
 export interface Verification {
-  /** Database time of the snapshot, epoch milliseconds. */
   readonly at: number
   /** Number of faults: 0 if the books are right. */
   readonly faults: number
@@ -259,13 +254,11 @@ export interface LedgerVerifier {
   lastVerification(): Verification | undefined
   /** `undefined` if not started. */
   standing(): LedgerStanding | undefined
-  /** Starts periodic verification. */
   start(): void
   /** Cancels a running verification, which only reads. */
   stop(): Promise<void>
 }
 
-/** Knowledge of this process about the books. */
 export interface LedgerStanding {
   /** Last verification, or the start of the verifier before the first one. Epoch milliseconds. */
   readonly at: number
