@@ -157,7 +157,7 @@ function decided(operation: Operation, { openCase, decision }: Offer, reference:
   const stepFor = (of: Operation, isEnd: boolean) => ({
     holds: (guard: string) => holds(of, openCase, guard),
     changes: ({ posts, to }: { readonly posts?: JournalKind; readonly to: string }) => ({
-      facts: isEnd ? endOf(to) : learnedBy(posts, decision, of, openCase),
+      facts: isEnd ? endOf(to) : factsAfterDecision(posts, decision, of, openCase),
     }),
     notification: (to: string) => ({
       eventType: kind === 'cash_out' && decision === 'book' ? ('pix_cash_out_reversal' as const) : EVENTS[kind],
@@ -184,7 +184,7 @@ function endOf(to: string): Document {
   return to === 'FAILED' ? { isFailureNotified: true } : {}
 }
 
-function learnedBy(
+function factsAfterDecision(
   posts: JournalKind | undefined,
   decision: CaseDecision,
   { facts }: Operation,
