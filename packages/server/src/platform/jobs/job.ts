@@ -1,5 +1,8 @@
-/** A job that a worker, or a test, steps. */
+/** A job stepped by a worker or a test. */
 export interface Job {
-  /** @returns whether more may be due right away */
+  /**
+   * @returns whether more may be due right away
+   * @returns whether more may be due right away
+   */
   processNext(): Promise<boolean>
 }
