@@ -316,6 +316,8 @@ export function createPreviousSecretReports(
 ): OnPreviousSecret {
   return (variable) => {
     count(variable)
-    heartbeat.report(variable, (more) => logger.info({ variable }, `a secret that is being replaced is used still${andMore(more)}`))
+    heartbeat.report(variable, (more) =>
+      logger.info({ variable }, `a secret that is being replaced is used still${andMore(more)}`),
+    )
   }
 }

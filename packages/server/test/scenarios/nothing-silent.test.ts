@@ -74,7 +74,7 @@ test('[logs.3] [metrics.1] a bank that refuses our calls as such says to check t
   const pix = await watched(t, { isStepped: true, bankUrl })
   const answer = await pix.call('POST', '/api/pix/cash-in', { transaction: { value: 10, externalId: 'a' } })
   assert.deepEqual([answer.status, answer.body.pixCode], [201, undefined])
-  const line = await pix.log.line('check the credentials that the bank is called with', { call: 'createCharge' })
+  const line = await pix.log.line('check the credentials', { event: 'bank.call_failed', call: 'createCharge' })
   assert.deepEqual([line.level, line.answer, line.reason], ['error', 'UNKNOWN', 'HTTP 401'])
   assert.equal(line.orderId, await pix.orderIdOf(answer.body.id))
   const outcome = 'pixgate_bank_call_duration_seconds_count{call="createCharge",outcome="unauthorized"}'
@@ -93,8 +93,8 @@ test('[logs.3] [metrics.1] an outage of the bank is one line each, and the break
   assert.equal((await scrape(pix))(state('closed')), 1)
   for (let charges = 0; charges < 6; charges++) assert.equal((await pix.charge('10.00')).status, 'PENDING')
   assert.equal((await pix.log.line('the breaker opened', { breaker: 'charges' })).level, 'error')
-  assert.deepEqual(sentences(pix.log, 'asked for a charge'), [
-    'the bank was asked for a charge, and the call did not reach it: it is tried again',
+  assert.deepEqual(sentences(pix.log, 'creation of a charge'), [
+    'creation of a charge: the call did not reach the bank; retrying',
   ])
   const lost = 'pixgate_bank_call_duration_seconds_count{call="createCharge",outcome="not_sent"}'
   assert.ok(((await scrape(pix))(lost) ?? 0) >= 5)
@@ -114,7 +114,7 @@ test('[logs.3] [metrics.1] a payout that the bank refuses says its code', async 
   await pix.behave({ cashOut: 'reject' })
   const { id } = await pix.cashOut()
   await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'FAILED')
-  const line = await pix.log.line('a payout was sent to the bank, and it refused', { orderId: await pix.orderIdOf(id) })
+  const line = await pix.log.line('nothing was paid', { event: 'bank.call_failed', orderId: await pix.orderIdOf(id) })
   assert.deepEqual([line.level, line.answer], ['info', 'REJECTED'])
   assert.match(String(line.reason), /^\w+$/)
   const series = await scrape(pix)

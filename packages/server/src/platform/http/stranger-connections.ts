@@ -8,7 +8,8 @@ import type { Socket } from 'node:net'
  */
 export interface StrangerConnections {
   /**
-   * Adds an accepted connection. @param network its network; `undefined` for a proxy's connection, which is not counted
+   * Adds an accepted connection.
+   * @param network `undefined` for a proxy's connection, which is not counted
    */
   accept(socket: Socket, network: string | undefined): void
   /** Removes a connection that has shown valid credentials. */

@@ -16,8 +16,9 @@ export interface WrongRequests {
   /** Counts a failed request. */
   count(network: string): void
   /**
-   * Counts a request with wrong credentials. @param refusal used within the budget @returns the refusal, after the
-   * delay
+   * Counts a request with wrong credentials.
+   * @param refusal used within the budget
+   * @returns the refusal, after the delay
    */
   refusalOf(request: FastifyRequest, network: string, refusal: Refusal): Promise<Refusal>
   /**
