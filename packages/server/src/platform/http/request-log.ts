@@ -123,7 +123,7 @@ export function createUnreadableReport(logger: Logger, onUnreadable?: OnUnreadab
   const heartbeat = createHeartbeat()
   return (unreadable) => {
     onUnreadable?.(unreadable.status)
-    const sentence = 'received bytes that are not an HTTP request: answered them and closed the connection'
+    const sentence = 'bytes on a connection cannot be read as a request: answered them and closed the connection'
     heartbeat.report(String(unreadable.status), (more) => logger.info(unreadable, sentence + andMore(more)))
   }
 }
