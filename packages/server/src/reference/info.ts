@@ -1,7 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import type { OpenApiInfo } from '../platform/http/openapi.ts'
 
-/** What the OpenAPI document says of the service as a whole, wherever it is written. */
+/** General part of the OpenAPI document. */
 export const apiInfo: OpenApiInfo = {
   title: 'Pixgate',
   version: packageJson.version,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { type FieldError, limits, Refusal } from '@pixgate/spec'
 import { invalidField } from '../platform/http/request.ts'
-import { type AddressGate, NoAnswerOfDns, NotConnected } from '../platform/http-client/agent.ts'
+import { type AddressGate, DnsUnavailable, NotConnected } from '../platform/http-client/agent.ts'
 
 /**
  * Parses the URL of an endpoint. Production requires https on port 443 or from 1024 up, and a public DNS name. If
@@ -68,7 +68,7 @@ export async function assertResolves(gate: AddressGate, url: URL): Promise<void>
     await gate.addressesOf(url.hostname)
   } catch (error) {
     if (!(error instanceof NotConnected)) throw error
-    if (error.cause instanceof NoAnswerOfDns) throw new Refusal('overloaded', { fields: [NOT_RESOLVED_NOW] })
+    if (error.cause instanceof DnsUnavailable) throw new Refusal('overloaded', { fields: [NOT_RESOLVED_NOW] })
     throw urlNotAllowed(error.reason === 'address_not_allowed' ? 'private_address' : 'not_resolvable')
   }
 }

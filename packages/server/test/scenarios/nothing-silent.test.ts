@@ -149,7 +149,7 @@ test('[logs.3] [partner-inbox.1] [partner-inbox.2] a callback that is turned awa
     [refused.level, refused.path, refused.reason],
     ['warn', '/api/webhooks/pix/cash-in', 'the signature is wrong'],
   )
-  const stale = await pix.log.line('out of its time window')
+  const stale = await pix.log.line('outside its time window')
   assert.equal(stale.reason, 'the timestamp is too old')
   assert.ok(Number(stale.lateBySeconds) > 0)
   assert.equal(sentences(pix.log, 'a callback was refused').length, 1, 'nobody floods the log from outside')
@@ -163,11 +163,11 @@ test('[logs.3] [partner-inbox.8] an event that matches nothing is parked aloud, 
   const nobody = { id: '0198c0de-7a11-7000-8000-000000000001', valueCents: 1_000, providerTransactionId: 'nobody' }
   const occurredAt = new Date(pix.clock.now()).toISOString()
   assert.equal(await postEvent(pix, paidEvent(nobody, { occurredAt })), 200)
-  const { level, reason } = await pix.log.line('an event of the bank is parked')
+  const { level, reason } = await pix.log.line('matches no operation yet')
   assert.deepEqual([level, reason], ['warn', 'no such operation yet'])
   await scrapedUntil(pix, 'pixgate_inbox_events{state="parked"}', 1)
   for (const ms of [1_001, 5_001, 30_001, 60_001, 300_001, 900_001]) await pix.later(ms)
-  assert.equal((await pix.log.line('an event of the bank still matches nothing')).level, 'error')
+  assert.equal((await pix.log.line('an event of the bank still matches no operation')).level, 'error')
   await pix.log.line('case opened', { case: 'event_set_aside' })
   const series = await scrape(pix)
   assert.equal(series('pixgate_inbox_outcomes_total{outcome="parked"}'), 6)
@@ -179,7 +179,7 @@ test('[logs.3] [partner-inbox.7] an event that contradicts another is a line and
   const event = paidEvent(await pix.charge('10.00'))
   assert.equal(await postEvent(pix, event), 200)
   assert.equal(await postEvent(pix, { ...event, valueCents: 999 }), 200)
-  assert.equal((await pix.log.line('contradicts one that was stored before')).level, 'warn')
+  assert.equal((await pix.log.line('contradicts an earlier one')).level, 'warn')
   assert.equal((await scrape(pix))('pixgate_inbox_outcomes_total{outcome="contradicting"}'), 1)
 })
 

@@ -110,13 +110,13 @@ export interface AddressGate {
 }
 
 /** The name servers did not answer; a retry may succeed. */
-export class NoAnswerOfDns extends Error {
-  override readonly name = 'NoAnswerOfDns'
+export class DnsUnavailable extends Error {
+  override readonly name = 'DnsUnavailable'
 }
 
 /**
  * Looks up all addresses of a name; empty if there are none.
- * @throws NoAnswerOfDns when no server answers
+ * @throws DnsUnavailable when no server answers
  */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
@@ -163,13 +163,13 @@ const HAS_NONE: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA'])
 
 /**
  * Combines the answers of several queries about one name.
- * @throws NoAnswerOfDns when there is no address and a query was not answered
+ * @throws DnsUnavailable when there is no address and a query was not answered
  */
 export function addressesIn(answers: readonly PromiseSettledResult<readonly string[]>[]): readonly string[] {
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   const unanswered = answers.find((answer) => answer.status === 'rejected' && !HAS_NONE.has(answer.reason?.code))
   if (addresses.length === 0 && unanswered?.status === 'rejected') {
-    throw new NoAnswerOfDns(String(unanswered.reason?.code), { cause: unanswered.reason })
+    throw new DnsUnavailable(String(unanswered.reason?.code), { cause: unanswered.reason })
   }
   return addresses
 }
