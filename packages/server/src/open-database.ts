@@ -1,4 +1,4 @@
-/** A database to look at, and what to do with it afterwards. */
+/** A database for a command, with its cleanup. */
 export interface OpenDatabase {
   readonly url: string
   readonly stop: () => Promise<void>

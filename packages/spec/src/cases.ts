@@ -1,8 +1,7 @@
-/** Cases: what a person may decide, the kinds of case, and what of both the tables of the operations are made with. */
+/** Cases: kinds, decisions, and their shared parts in the operations' tables. */
 
 /**
- * What an operator may decide about a case. Each is a trigger of the machines; a line that `decides` a kind of case says
- * what the decision does.
+ * Decisions about a case. Each is a trigger of the machines; a line that `decides` a kind of case defines its effect.
  * @source rules#cases.1, rules#cases.10
  */
 export const decisionTriggers = {
@@ -19,19 +18,18 @@ export const decisionTriggers = {
   close: 'operator.explained',
 } as const
 
-/** A decision about a case, as the API names it. */
+/** A decision about a case, by its name in the API. */
 export type CaseDecision = keyof typeof decisionTriggers
 
 /** Every decision, in the order of the documentation. */
 export const decisionNames = Object.keys(decisionTriggers) as CaseDecision[]
 
-/** What a decision may need besides its name: proof of the bank, another operation, or an amount. */
+/** Additional fields of a decision: proof of the bank, another operation, or an amount. */
 export const evidenceFields = ['endToEndId', 'returnId', 'operationId', 'amountCents'] as const
 
-/** See {@link evidenceFields}. */
 export type EvidenceField = (typeof evidenceFields)[number]
 
-/** Conditions of decisions, whatever the case is of. Each with the sentence that explains it. */
+/** Guards of decisions for every kind of operation, each with its explanation. */
 export const outgoingGuards = {
   'another case is open': 'another case that keeps it in doubt is open',
   'money that left is in suspense':
@@ -41,30 +39,30 @@ export const outgoingGuards = {
   'no answer settles it': 'the case is only to be looked at: no further answer of the bank changes it',
 } as const
 
-/** The same where money may arrive, too. */
+/** Guards where money may also arrive. */
 export const decisionGuards = {
   ...outgoingGuards,
   'money that arrived is in suspense':
     'of the payment or return that the case is about, money that arrived is in suspense now',
 } as const
 
-/** See {@link decisionGuards}. */
 export type DecisionGuard = keyof typeof decisionGuards
 
 /**
- * Every kind of case: which operations it is about, what it means, and where the money is that it is about. A kind says what a person has
- * to decide; the cause is the rule that opened the case, in its facts.
+ * Every kind of case: its operations, its meaning, and the place of its money. A kind defines the decision to make; the
+ * cause is the rule in the case's facts.
  */
 
-/** A kind of case. */
 export interface CaseKind {
-  /** The kinds of operation that it is about; none: it has no operation. */
+  /** Kinds of operation it is about; empty: no operation. */
   readonly of: readonly ('cash_in' | 'cash_out' | 'refund_in' | 'adjustment')[]
-  /** The sentence that an operator reads. */
+  /** Sentence for the operator. */
   readonly meaning: string
-  /** Where the money is that waits for a decision; `nothing`: none does. */
+  /** Place of the money that waits for a decision; `nothing`: none. */
   readonly holds: 'suspense' | 'reserve' | 'difference' | 'nothing'
-  /** The decisions about a case without an operation, each with what it does. Those of operations are lines of their tables. */
+  /**
+   * Decisions about a case without an operation, each with its effect. Those of operations are lines of their tables.
+   */
   readonly decisions?: Readonly<Partial<Record<CaseDecision, string>>>
 }
 
@@ -75,10 +73,7 @@ const CLOSE = 'Close it as explained. No money is booked.'
 
 const BOOK = 'Hand the movement over to the operation that you name, which books it by its own table.'
 
-/**
- * The kinds of case.
- * @source rules#cases.50
- */
+/** @source rules#cases.50 */
 export const caseKinds = {
   payment_in_suspense: {
     of: ['cash_in'],
@@ -211,15 +206,15 @@ export const caseKinds = {
 /** The name of a kind of case. */
 export type CaseKindName = keyof typeof caseKinds
 
-/** A kind of case that has no operation. */
+/** A kind of case without an operation. */
 export type CaseWithoutOperation = {
   [Name in CaseKindName]: (typeof caseKinds)[Name] extends { readonly decisions: object } ? Name : never
 }[CaseKindName]
 
-/** A kind of case that an operation of these tables opens. */
+/** A kind of case that an operation's table opens. */
 export type CaseOfOperation = Exclude<CaseKindName, CaseWithoutOperation>
 
-/** A kind of case; `undefined` for one that this version does not know. */
+/** A kind of case; `undefined` if this version does not know it. */
 export function caseKind(name: string): CaseKind | undefined {
   return Object.hasOwn(caseKinds, name) ? caseKinds[name as CaseKindName] : undefined
 }

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
 import { CURSOR, cents, cursorList, instant, int64, nullable, pageLimit, utcDay, uuid } from './shapes.ts'
 
-/** The daily close of America/Sao_Paulo, and what a finance department takes of it. */
+/** The daily close of America/Sao_Paulo and its exports for finance departments. */
 
 const DAY = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
 
@@ -13,7 +13,7 @@ const hash = Type.String({ pattern: '^[0-9a-f]{64}$', minLength: 64, maxLength: 
 
 const account = Type.Enum(Object.keys(accounts) as (keyof typeof accounts)[], { title: 'LedgerAccount' })
 
-/** A close is known by its day. */
+/** The id of a close is its day. */
 const ofClose = Type.Object({
   id: Type.String({ maxLength: 128, description: 'Id of the close', examples: ['2026-11-22'] }),
 })

@@ -148,8 +148,8 @@ const businessEndpoints = {
 
 const healthEndpoints = { getHealth, getReadiness, getMetrics } as const
 
-/** Every endpoint the service answers, by the name of its handler. */
+/** Every endpoint of the service by its handler's name. */
 export const serviceEndpoints = { ...businessEndpoints, ...healthEndpoints } as const
 
-/** The same with the controls that the sandbox adds, in the order of the documents. */
+/** All endpoints including the sandbox's, in the order of the documents. */
 export const endpoints = { ...businessEndpoints, ...sandboxEndpoints, ...healthEndpoints } as const

@@ -16,13 +16,13 @@ import {
 } from './shapes.ts'
 
 /**
- * The ledger: accounts, the journals that may be posted, and what a merchant reads of them.
+ * The ledger: accounts, templates of journals, and the merchant's view of entries.
  *
- * Double entry in signed integer centavos: the entries of every journal sum to zero. `available` is what the merchant
- * sees; the other accounts are what stands behind it.
+ * Double entry in signed integer centavos: the entries of every journal sum to zero. The merchant sees `available`; the
+ * other accounts are its counterparts.
  */
 
-/** An account's floor or ceiling is kept by the database as well. @source rules#ledger.accounts */
+/** The database enforces an account's floor or ceiling too. @source rules#ledger.accounts */
 export const accounts = {
   available: { symbol: 'AV', bound: 'not negative', meaning: "the merchant's money, free to use" },
   reserved: { symbol: 'RS', bound: 'not negative', meaning: 'set aside for payouts and refunds under way' },
@@ -38,7 +38,7 @@ export const accounts = {
 /** The code of an account. */
 export type AccountCode = keyof typeof accounts
 
-/** What an entry of the available account is called to the merchant. @source rules#ledger.entries */
+/** Names of the available account's entries for the merchant. @source rules#ledger.entries */
 export const entryOperations = [
   'CASH_IN',
   'CASH_OUT_RESERVE',
@@ -53,10 +53,9 @@ export const entryOperations = [
   'ADJUSTMENT',
 ] as const
 
-/** See {@link entryOperations}. */
 export type EntryOperation = (typeof entryOperations)[number]
 
-/** The amounts a posting is made of. */
+/** Amounts of which postings are composed. */
 export const variables = {
   v: 'the value',
   f: 'the fee',
@@ -70,23 +69,22 @@ export const variables = {
   s: 'what is returned to a payer out of suspense',
 } as const
 
-/** See {@link variables}. */
 export type Variable = keyof typeof variables
 
 /** A sum of amounts: `{ v: 1, f: -1 }` is v − f. */
 export type Terms = Readonly<Partial<Record<Variable, 1 | -1>>>
 
-/** One entry of a journal. `shown` is the merchant's name for it; only entries of `available` have one. */
+/** An entry of a journal. `shown` is the merchant's name for it; only entries of `available` have one. */
 export type Posting =
   | { readonly account: 'available'; readonly amount: Terms; readonly shown: EntryOperation }
   | { readonly account: Exclude<AccountCode, 'available'>; readonly amount: Terms }
 
-/** A journal's template. Which amounts it needs can be read off its postings. */
+/** Template of a journal. Its postings define the amounts it needs. */
 export interface JournalTemplate {
-  /** Its code in the ledger's documentation. */
+  /** Code in the ledger's documentation. */
   readonly symbol: string
   readonly meaning: string
-  /** It books money that moved at the bank this way, under the id that is the journal's reference. */
+  /** Direction of the bank movement it books, whose id is the journal's reference. */
   readonly movement?: 'in' | 'out'
   readonly postings: readonly Posting[]
 }

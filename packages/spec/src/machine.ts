@@ -3,13 +3,13 @@ import type { EventType } from './events.ts'
 import type { JournalKind } from './ledger.ts'
 
 /**
- * State machines as data. A machine is a table of lines; everything that depends on states (status unions, list filters,
- * documentation, the database's guard, one test per row) is derived from it and never typed again.
+ * State machines as data. A machine is a table of lines. Everything that depends on states (status unions, list
+ * filters, documentation, the database's guard, one test per row) is derived from it.
  */
 
 /**
- * A line of a table: in `from`, on `on`, where every guard of `when` holds and none of `unless`, go to `to` and do what
- * stands beside it. Lines are tried in their order; the first that applies counts.
+ * A line of a table: in `from`, on `on`, if every guard of `when` holds and none of `unless`, go to `to` with the
+ * listed effects. Lines are tried in order; the first match counts.
  */
 export interface Line<
   State extends string = string,
@@ -18,38 +18,37 @@ export interface Line<
   Guard extends string = string,
 > {
   /**
-   * Where it applies; `null`: the operation does not exist yet. `STATE:reason` is the state in doubt for that reason,
-   * `STATE` the state without doubt, `STATE:*` both.
+   * `null`: the operation does not exist yet. `STATE:reason` is the state in doubt for that reason, `STATE` the state
+   * without doubt, `STATE:*` both.
    */
   readonly from: OneOrMore<State | `${State}:${Reason}` | `${State}:*`> | null
   readonly on: OneOrMore<Trigger>
   readonly when?: OneOrMore<Guard>
   readonly unless?: OneOrMore<Guard>
-  /** `same` keeps state and reason, `same:reason` the state; `ignored`: nothing at all is written. */
+  /** `same` keeps state and reason, `same:reason` the state; `ignored`: nothing is written. */
   readonly to: State | `${State}:${Reason}` | 'same' | `same:${Reason}` | 'ignored'
-  /** The journal posted with the move. */
+  /** The posted journal. */
   readonly posts?: JournalKind
-  /** The notification sent with the move. */
+  /** The sent notification. */
   readonly emits?: EventType
-  /** The case opened for an operator. */
+  /** The opened case. */
   readonly opens?: CaseOfOperation
   /**
-   * The kinds of case that an operator decides by it. The decided case closes, unless the bank is asked: then what it
-   * answers closes it.
+   * Kinds of case that an operator decides with it. The decided case closes, unless the bank is queried: then the
+   * answer closes it.
    */
   readonly decides?: OneOrMore<CaseOfOperation>
-  /** The bank is asked about the operation as soon as nothing else is under way. */
+  /** Whether the bank is queried, as soon as no other query or order is running. */
   readonly asks?: true
-  /** What the line is for, as a sentence. */
+  /** The purpose of the line as a sentence. */
   readonly says: string
-  /** The name of the rule, and its anchor in docs/generated/states.md; lines that tell parts of one rule share it. */
+  /** Name of the rule, and its anchor in docs/generated/states.md. Lines of one rule share it. */
   readonly rule: string
 }
 
-/** One, or a list. */
 export type OneOrMore<T> = T | readonly T[]
 
-/** A line as it applies to one state and trigger. */
+/** A line expanded to one state and trigger. */
 export interface Row<
   State extends string = string,
   Reason extends string = string,
@@ -57,35 +56,35 @@ export interface Row<
   Guard extends string = string,
 > extends Pick<Line<State, Reason, Trigger, Guard>, 'posts' | 'emits' | 'opens' | 'asks' | 'says' | 'rule'> {
   readonly from: State | null
-  /** The reason of the doubt in which it applies; `null`: in none, `*`: in any. */
+  /** Reason of the doubt in which it applies; `null`: without doubt, `*`: any reason. */
   readonly because: Reason | '*' | null
   readonly on: Trigger
   readonly when: readonly Guard[]
   readonly unless: readonly Guard[]
-  /** The kinds of case that an operator decides by it; absent where it is no decision on a case. */
+  /** Kinds of case decided with it; absent if it is no decision. */
   readonly decides?: readonly CaseOfOperation[]
   readonly to: State
-  /** Why it is in doubt afterwards; `null`: it is not, `same`: as before. */
+  /** Reason of the doubt afterwards; `null`: no doubt, `same`: unchanged. */
   readonly reason: Reason | 'same' | null
   /** Nothing is written. */
   readonly isIgnored: boolean
 }
 
-/** What a table is made of. */
+/** Declarations of a table. */
 interface Declarations<State extends string, Reason extends string, Trigger extends string, Guard extends string> {
   readonly resource: string
   /** In the order of the documentation. */
   readonly states: readonly State[]
-  /** What each state means to a client, and what it does about it. @source rules#reference.9 */
+  /** Meaning of each state for a client, with what to do. @source rules#reference.9 */
   readonly meanings: Readonly<Record<NoInfer<State>, string>>
-  /** Why an operation may be in doubt, each with the sentence that explains it. */
+  /** Reasons of doubt, each with its explanation. */
   readonly reasons: Readonly<Record<Reason, string>>
   readonly triggers: readonly Trigger[]
-  /** Conditions a line may name, each with the sentence that explains it. */
+  /** Guards for lines, each with its explanation. */
   readonly guards: Readonly<Record<Guard, string>>
 }
 
-/** A resource's whole life. */
+/** The complete life cycle of a resource. */
 export interface Machine<
   State extends string = string,
   Reason extends string = string,
@@ -93,13 +92,13 @@ export interface Machine<
   Guard extends string = string,
 > extends Declarations<State, Reason, Trigger, Guard> {
   readonly lines: readonly Line<State, Reason, Trigger, Guard>[]
-  /** The lines, one by one for each state and trigger. */
+  /** The lines, expanded for each state and trigger. */
   readonly rows: readonly Row<State, Reason, Trigger, Guard>[]
 }
 
 /**
- * Declares a machine. A state, reason, trigger, guard or case that is not declared, or a journal or event that does not
- * exist, is a type error.
+ * Declares a machine. An undeclared state, reason, trigger, guard or case is a type error, as is an unknown journal or
+ * event.
  */
 export function machine<
   const State extends string,
@@ -114,7 +113,6 @@ export function machine<
   return { ...definition, rows: definition.lines.flatMap(rowsOfLine) }
 }
 
-/** A line for each of its states and triggers. */
 export function rowsOfLine<State extends string, Reason extends string, Trigger extends string, Guard extends string>(
   line: Line<State, Reason, Trigger, Guard>,
 ): Row<State, Reason, Trigger, Guard>[] {
@@ -149,13 +147,13 @@ function split<State extends string, Reason extends string>(place: string | null
   return (place?.split(':') ?? [null]) as [State | null, Reason?]
 }
 
-/** What a client is told of the statuses of an operation: each with what it means. @source rules#reference.9 */
+/** Describes the statuses of an operation with their meanings. @source rules#reference.9 */
 export function statusText({ states, meanings }: Pick<Machine, 'states' | 'meanings'>): string {
   return states.map((state) => `\`${state}\`: ${meanings[state]}`).join(' ')
 }
 
 /**
- * What is meant by a state in which an operation is in doubt.
+ * Describes a state of doubt.
  * @param reasons of the machine
  */
 export function doubtText(reasons: Readonly<Record<string, string>>): string {
@@ -163,31 +161,31 @@ export function doubtText(reasons: Readonly<Record<string, string>>): string {
   return `In doubt. Either: ${first} ${others.map((reason) => `Or: ${reason} `).join('')}Do not conclude it in your systems: open a support ticket with its \`id\` and the \`X-Correlation-ID\`.`
 }
 
-/** What is meant by the state of an operation whose outcome the bank has not told. */
+/** Description of the state with an unknown outcome. */
 export const RESULT_UNKNOWN_TEXT =
   'The bank has not told the outcome, which is no failure. Read it every 60 seconds, and escalate after 15 minutes without one.'
 
 /** The union of a machine's states. */
 export type StateOf<M> = M extends { readonly states: readonly (infer State)[] } ? State : never
 
-/** The union of the reasons for which a machine's operations are in doubt. */
+/** The union of a machine's reasons of doubt. */
 export type ReasonOf<M> = M extends { readonly reasons: Readonly<Record<infer Reason, string>> } ? Reason : never
 
 /** The union of a machine's guards. */
 export type GuardOf<M> = M extends { readonly guards: Readonly<Record<infer Guard, string>> } ? Guard : never
 
-/** Where an operation stands. */
+/** Current state of an operation. */
 export interface Standing<State extends string, Reason extends string> {
   /** `null`: it does not exist yet. */
   readonly status: State | null
-  /** Why it is in doubt; `null`: it is not. */
+  /** Reason of the doubt, if any. */
   readonly reason: Reason | null
 }
 
 /**
- * The row that applies, or `undefined`: a pair with no row changes nothing and is kept as evidence only.
- * @param holds tells whether a guard holds for the input at hand
- * @param decided the kind of the case that an operator decides; left out where nobody does
+ * The row that applies. `undefined`: the input changes nothing and is only kept as evidence.
+ * @param holds evaluates a guard for the input
+ * @param decided kind of the case an operator decides, if any
  */
 export function rowFor<State extends string, Reason extends string, Trigger extends string, Guard extends string>(
   { rows }: Pick<Machine<State, Reason, Trigger, Guard>, 'rows'>,
@@ -214,7 +212,7 @@ type AnyRow = Pick<Row, 'from' | 'on'>
 
 type RowsByState = ReadonlyMap<string | null, ReadonlyMap<string, readonly AnyRow[]>>
 
-/** The rows of each state and trigger: a table has more than a hundred, and is asked several times for each move. */
+/** Rows grouped by state and trigger: a table has over a hundred, and each move searches it several times. */
 const grouped = new WeakMap<readonly AnyRow[], RowsByState>()
 
 function rowsOn<R extends AnyRow>(rows: readonly R[], status: string | null, on: string): readonly R[] {

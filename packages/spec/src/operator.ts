@@ -5,13 +5,13 @@ import { machine, type StateOf } from './machine.ts'
 import { cents, idempotencyKey, instant, int64, nullable, text, uuid } from './shapes.ts'
 
 /**
- * What the operator does by hand: stopping payouts and refunds, and adjusting the balance to what is at the bank. All of it leaves
- * rows in the audit trail.
+ * Manual actions of the operator: stopping payouts and refunds, and adjusting the balance to the bank's. All of them
+ * are audited.
  */
 
 /**
- * An adjustment books what an operator or the reconciliation decides; its state tells what. One that holds incoming money
- * moves on until it is decided whose that is, the others are over when they are made.
+ * An adjustment books a decision of an operator or of the reconciliation; its state says which. One that holds incoming
+ * money changes until the money is assigned; the others are final at once.
  * @source rules#adjustment.create.2
  */
 export const adjustment = machine({
@@ -54,7 +54,7 @@ export const adjustment = machine({
   lines: [
     { from: null, on: 'operator.credited', to: 'CREDITED', posts: 'adjustment_credited', rule: 'adjustment.states.1', says: 'What came in is `CREDITED`: it is free at once and repays a debt first. The ledger shows an `ADJUSTMENT` with the reason.' },
 
-    // Incoming money that nothing explains.
+    // Unexplained incoming money.
     { from: null, on: 'line.unexplained', to: 'HELD', posts: 'held_arrived', opens: 'unexplained_credit', rule: 'adjustment.held.1', says: 'Incoming money that nothing explains is held in suspense, and is a case. That claims no movement: an operation that turns out to be paid by it books it as its own.' },
     { from: 'HELD', on: 'line.explained', to: 'EXPLAINED', posts: 'held_explained', rule: 'adjustment.held.2', says: 'Once an operation, or an adjustment, has booked it, or all of it went back by itself, it is held no more, and its case closes.' },
     { from: 'HELD', on: 'operator.attributed', to: 'EXPLAINED', posts: 'held_explained', decides: 'unexplained_credit', rule: 'adjustment.held.3', says: 'An operator names the operation that it is of, which books it by its own table in the same instant.' },
@@ -67,7 +67,7 @@ export const adjustment = machine({
     { from: 'SUSPENDED', on: 'line.taken_back', to: 'same', posts: 'arrival_returned', rule: 'adjustment.held.8', says: 'What the bank gives back of it by itself is taken from suspense. The case closes when nothing is left.' },
     { from: 'SUSPENDED', on: ['refund.confirmed', 'refund.released', 'refund.named'], to: 'same', rule: 'adjustment.held.9', says: 'What becomes of a refund of it is counted.' },
 
-    // Outgoing money that nothing explains, and differences.
+    // Unexplained outgoing money, and differences.
     { from: null, on: 'operator.debited', when: ['it left', 'of a movement'], to: 'BORNE', posts: 'debit_borne', rule: 'adjustment.differences.1', says: 'Outgoing money that nothing explains is booked when it is decided who bears it: the merchant, who owes what the balance does not have,' },
     { from: null, on: 'operator.written_off', when: ['it left', 'of a movement'], to: 'LOST', posts: 'debit_written_off', rule: 'adjustment.differences.1', says: 'or the house.' },
     { from: null, on: 'operator.debited', when: 'it left', to: 'BORNE', posts: 'difference_borne', rule: 'adjustment.differences.2', says: 'So is what the bank has less than the books have of a movement, and what left after all, once an operator had taken its booking back.' },
@@ -77,7 +77,6 @@ export const adjustment = machine({
   ],
 })
 
-/** A state of an adjustment. */
 export type AdjustmentStatus = StateOf<typeof adjustment>
 
 const reason = text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail')

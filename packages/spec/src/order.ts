@@ -1,6 +1,4 @@
-/**
- * Conditions of orders, payouts and refunds alike: what is known of sending them. Each with the sentence that explains it.
- */
+/** Guards of payouts and refunds about sending, each with its explanation. */
 export const orderGuards = {
   'work is due': 'its time has come, and no other process has claimed it',
   'asked in vain and safe to repeat':
@@ -18,10 +16,9 @@ export const orderGuards = {
     'the bank does once what it is told twice, still knows the first attempt, and has neither taken nor refused the order',
 } as const
 
-/** See {@link orderGuards}. */
 export type OrderGuard = keyof typeof orderGuards
 
-/** What happens to an order, payout and refund alike. */
+/** Triggers of payouts and refunds. */
 export const orderTriggers = [
   'create',
   'work.requested',

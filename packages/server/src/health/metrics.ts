@@ -53,6 +53,7 @@ const ERASED = ['callbacks', 'notifications', 'deliveries', 'ended_operations'] 
 /**
  * Caches a reading and allows one at a time, however many callers there are.
  * @param forMs minimum interval of readings in milliseconds
+ * @source rules#metrics.3, rules#health.9
  */
 export function remembered<Reading>(
   read: () => Promise<Reading>,

@@ -119,7 +119,7 @@ test('[api-keys.10] a key is refused from the millisecond of its expiry on, thou
   assert.equal((await balance(apiKey)).status, 200)
   pix.clock.advance(1)
   assert.equal((await balance(apiKey)).status, 401)
-  await log.line('has expired', { apiKeyId: id })
+  await log.line('an expired API key was refused', { apiKeyId: id })
   assert.equal((await scrape(pix))(REFUSED('expired')), 1)
 })
 

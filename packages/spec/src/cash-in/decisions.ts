@@ -1,6 +1,6 @@
 import type { Line } from '../machine.ts'
 
-/** What an operator may decide about the cases of a cash-in. @source rules#cases.1 */
+/** Decisions about the cases of a cash-in. @source rules#cases.1 */
 
 const DOUBT = 'RECONCILIATION_REQUIRED:*'
 const CREDITED = ['PAID', DOUBT] as const
@@ -25,7 +25,7 @@ export const cashInDecisions = [
   { from: ANY, on: 'operator.asked_again', unless: 'no answer settles it', to: 'same', asks: true, decides: ['payment_unconfirmed', 'charge_unclear', 'bank_contradicts', 'return_unexplained'], rule: 'cash-in.cases.14', says: 'The bank is asked again, at once; the case stays open until its answer, or another decision, closes it.' },
   { from: 'PAID', on: 'operator.reversed', unless: 'part of it went back, or may', to: 'FAILED', posts: 'credit_reversed', emits: 'pix_cash_in', rule: 'cash-in.cases.16', says: 'A credit that the bank’s statement does not have an operator takes back: the charge is `FAILED`, with the code `reversed_by_operator`, and the merchant is notified, is given the fee back and owes what the balance does not have. Not while a refund of it is under way, nor where part of it went back.' },
 
-  // Where the last case that keeps it in doubt is decided.
+  // When the last case of the doubt is decided.
   { from: DOUBT, on: 'doubt.decided', when: 'another case is open', to: 'ignored', rule: 'cash-in.cases.15', says: 'A decision leaves the other cases open, and the cash-in in doubt while one of those that cast it is.' },
   { from: DOUBT, on: 'doubt.decided', when: 'a payment is credited', to: 'PAID', rule: 'cash-in.cases.15', says: 'Decided in all of them it is `PAID` where a payment of the exact value was credited: the merchant was notified of that.' },
   { from: DOUBT, on: 'doubt.decided', when: 'its failure is known', to: 'FAILED', rule: 'cash-in.cases.15', says: 'It is `FAILED` again where it had failed, of which the merchant was notified.' },

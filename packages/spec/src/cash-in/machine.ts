@@ -4,12 +4,15 @@ import { cashInDecisions } from './decisions.ts'
 
 /** Cash-in: a charge that a payer pays. Money that arrived is always booked. */
 
-/** Places a table speaks of again and again. */
+/** Groups of states in the table. */
 const ANY = ['PENDING', 'PAID', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED:*'] as const
-/** The bank’s answer about the charge is missing: one clear answer settles it. @source rules#cash-in.reconciliation.1 */
+/**
+ * The bank's answer about the charge is missing: one definite answer settles it.
+ * @source rules#cash-in.reconciliation.1
+ */
 const UNANSWERED = ['PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED:no_answer'] as const
 const OPEN = ['PENDING', ...UNANSWERED] as const
-/** No payment was booked yet, and one may come. */
+/** No payment is booked yet, and one may arrive. */
 const PAYABLE = ['PENDING', 'PROVIDER_RESULT_UNKNOWN', 'EXPIRED'] as const
 const DOUBT = 'RECONCILIATION_REQUIRED:*'
 const CREDITED = ['PAID', DOUBT] as const
@@ -23,9 +26,12 @@ const reasons = {
 }
 
 /**
- * The life of a cash-in. `charge.*` is what the bank answered to our own calls, `partner.*` what it reports of the payment
- * (by webhook or when asked), `clock.*` the passing of time, `refund.*` what becomes of its refunds, `return.*` what
- * becomes of a return that names none of them.
+ * The life cycle of a cash-in.
+ * - `charge.*`: the bank's answers to our calls.
+ * - `partner.*`: its reports about the payment, by webhook or query.
+ * - `clock.*`: the passing of time.
+ * - `refund.*`: progress of its refunds.
+ * - `return.*`: progress of a return that names none of them.
  * @source rules#cash-in.states
  */
 export const cashIn = machine({
@@ -129,7 +135,7 @@ export const cashIn = machine({
   lines: [
     { from: null, on: 'create', to: 'PENDING', rule: 'cash-in.states.1', says: 'An accepted request makes a `PENDING` cash-in.' },
 
-    // What reads as `EXPIRED`, written or not, changes by money alone.
+    // A charge that reads as `EXPIRED`, stored so or not, changes only by money.
     { from: 'PENDING', on: ['charge.rejected', 'charge.unknown', 'charge.contradicted', 'partner.failed'], when: 'its time is over', to: 'ignored', rule: 'cash-in.expired.3', says: 'What reads as `EXPIRED`, written or not, changes by money alone: a failure, a refusal, a contradiction or a missing answer of the bank has no effect then, and no notification is sent.' },
     { from: 'PENDING', on: 'charge.accepted', when: ['reference differs', 'its time is over'], to: 'ignored', rule: 'cash-in.expired.3', says: 'So is another reference.' },
 
@@ -160,7 +166,7 @@ export const cashIn = machine({
     { from: UNANSWERED, on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.unknown.5', says: 'So does one that it tells where its answer was missing.' },
     { from: 'PAID', on: 'partner.failed', to: CONFLICT, opens: 'bank_contradicts', asks: true, rule: 'cash-in.paid.5', says: 'That the charge failed, expired or was cancelled, which the bank reports when asked, and no payment beside it, after the payment was booked is a case; nothing is debited. Its answer is kept for the operator who decides.' },
 
-    // Money that arrives.
+    // Incoming money.
     { from: [...PAYABLE, 'PAID', 'FAILED'], on: 'partner.confirmed', when: 'payment restated', to: 'same', opens: 'bank_contradicts', rule: 'cash-in.paid.3', says: 'The same end-to-end id with another amount is a case; nothing is booked again. So is an event that told the other amount before the bank was asked and confirmed this one.' },
     { from: DOUBT, on: 'partner.confirmed', when: 'payment restated', to: CONFLICT, opens: 'bank_contradicts', rule: 'cash-in.paid.3', says: 'The same in doubt.' },
     { from: ANY, on: 'partner.confirmed', when: ['payment is to be verified', 'too many payments are reported'], to: 'same', opens: 'payment_unconfirmed', asks: true, rule: 'cash-in.credits.5', says: 'Of one charge 20 payments are kept that only events report and the bank is still to confirm. With the twentieth there is a case; what events tell beyond it is only a reason to ask the bank, whose answer is booked as any other is.' },
@@ -179,7 +185,7 @@ export const cashIn = machine({
     { from: 'FAILED', on: 'partner.confirmed', to: CONFLICT, posts: 'arrived_unattributed', opens: 'payment_in_suspense', rule: 'cash-in.failed.2', says: 'A payment of a charge that failed is in suspense, with a case.' },
     { from: DOUBT, on: 'partner.confirmed', to: CONFLICT, posts: 'arrived_unattributed', opens: 'payment_in_suspense', rule: 'cash-in.reconciliation.3', says: 'Any other payment in doubt is in suspense; a case is opened, and operator action is required.' },
 
-    // Its refunds: a credited cash-in keeps count of what goes back, in doubt too; that changes no state.
+    // Refunds: a credited cash-in counts returned money, even in doubt; that changes no state.
     { from: 'PAID', on: 'refund.reserved', to: 'same', rule: 'cash-in.refunds.1', says: 'A refund that is accepted sets its amount aside on the `PAID` cash-in.' },
     { from: ANY, on: 'refund.taken', when: 'return restated', to: 'same', opens: 'bank_contradicts', rule: 'cash-in.refunds.6', says: 'The same return id with another amount is a case; nothing is booked again.' },
     { from: ANY, on: ['refund.confirmed', 'refund.taken'], when: 'returns exceed the payment', to: 'same', opens: 'bank_contradicts', rule: 'cash-in.refunds.5', says: 'More than the value may go back where the bank does as it likes; then it is a case.' },
@@ -189,8 +195,8 @@ export const cashIn = machine({
     { from: ANY, on: 'refund.named', to: 'same', rule: 'cash-in.refunds.8', says: 'The cash-in knows its refunds under way: the amount of each, and the bank’s reference of it as soon as that is reported.' },
     { from: ANY, on: 'refund.answered', to: 'same', rule: 'cash-in.returns.3', says: 'Where the bank names a return only by the payment, a refund is not it that has ended otherwise, or that the bank, asked 10 s or more after the return was reported, still has under way. That the bank does not know a refund says nothing here.' },
 
-    // A return that names no refund of ours is the bank’s own only once no refund of ours can be it. Money that went back is booked
-    // or a case in every state: an operator may have decided the payment that it is of.
+    // A return that names no refund of ours is the bank's own only once no refund of ours can be meant. Returned money
+    // is booked or becomes a case in every state, since an operator may have decided the payment already.
     { from: ANY, on: 'return.told', when: 'return restated', to: 'same', opens: 'bank_contradicts', rule: 'cash-in.refunds.6', says: 'The same of a return that names no refund, whatever the status.' },
     { from: ANY, on: 'return.told', when: 'movement belongs to another operation', to: 'same', opens: 'movement_elsewhere', rule: 'cash-in.refunds.11', says: 'A return id that is booked on another operation is not booked a second time: a case.' },
     { from: ANY, on: 'return.told', when: ['return has no id', 'return may be known'], to: 'same', opens: 'bank_contradicts', rule: 'cash-in.refunds.10', says: 'Where a return of that amount was booked, in suspense too, or is in doubt, or a refund is under way, one without an id may be that one: then it is a case only.' },
@@ -217,8 +223,7 @@ export const cashIn = machine({
   ],
 })
 
-/** A state of a cash-in. */
 export type CashInStatus = StateOf<typeof cashIn>
 
-/** Why a cash-in is in doubt. */
+/** A reason of a cash-in's doubt. */
 export type CashInReason = ReasonOf<typeof cashIn>

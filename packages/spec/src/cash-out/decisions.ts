@@ -1,6 +1,6 @@
 import type { Line } from '../machine.ts'
 
-/** What an operator may decide about the cases of a cash-out. @source rules#cases.1 */
+/** Decisions about the cases of a cash-out. @source rules#cases.1 */
 
 const DOUBT = 'RECONCILIATION_REQUIRED:*'
 const AWAITED = ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const
@@ -22,7 +22,7 @@ export const cashOutDecisions = [
   { from: ['FAILED', 'RELEASED', DOUBT], on: 'operator.explained', when: 'the reservation was given back', to: 'same', decides: 'outcome_unknown', rule: 'cash-out.cases.9', says: 'or gave back what was set aside.' },
   { from: AFTER_SENDING, on: 'operator.asked_again', unless: 'no answer settles it', to: 'same', asks: true, decides: ['outcome_unknown', 'bank_contradicts'], rule: 'cash-out.cases.10', says: 'The bank is asked again, at once; the case stays open until its answer, or another decision, closes it.' },
 
-  // Where the last case that keeps it in doubt is decided.
+  // When the last case of the doubt is decided.
   { from: DOUBT, on: 'doubt.decided', when: 'another case is open', to: 'ignored', rule: 'cash-out.cases.11', says: 'A decision leaves the other cases open, and the cash-out in doubt while one of those that cast it is.' },
   { from: DOUBT, on: 'doubt.decided', when: ['it is confirmed', 'it came back'], to: 'REVERSED', rule: 'cash-out.cases.11', says: 'Decided in all of them it is `REVERSED` where it left and something of it came back.' },
   { from: DOUBT, on: 'doubt.decided', when: 'it is confirmed', to: 'CONFIRMED', rule: 'cash-out.cases.11', says: 'It is `CONFIRMED` where it left.' },

@@ -5,7 +5,7 @@ import { cashOutDecisions } from './decisions.ts'
 
 /** Cash-out: money sent to a Pix key or paid from a QR code. A doubt never releases money. */
 
-/** All states but the doubt that an operator ends. */
+/** All states except the doubt that an operator ends. */
 const UNDOUBTED = [
   'RESERVED',
   'DISPATCHED',
@@ -16,11 +16,14 @@ const UNDOUBTED = [
   'PROVIDER_RESULT_UNKNOWN',
 ] as const
 
-/** Places a table speaks of again and again. */
+/** Groups of states in the table. */
 const ANY = [...UNDOUBTED, 'RECONCILIATION_REQUIRED:*'] as const
-/** It may be under way, and nothing contradicts that: the bank's answer alone decides. @source rules#cash-out.reconciliation.1 */
+/**
+ * Possibly in progress without contradiction: only the bank's answer decides.
+ * @source rules#cash-out.reconciliation.1
+ */
 const OPEN = ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED:no_answer'] as const
-/** The same before a case was opened about the missing answer. */
+/** The same before a case about the missing answer was opened. */
 const AWAITED = ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const
 const LEFT = ['CONFIRMED', 'REVERSED'] as const
 const GIVEN_BACK = ['FAILED', 'RELEASED'] as const
@@ -38,8 +41,10 @@ const reasons = {
 }
 
 /**
- * The life of a cash-out. `send.*` is what the bank answered to our own call, `partner.*` what it reports (by webhook or
- * when asked), `clock.*` the passing of time.
+ * The life cycle of a cash-out.
+ * - `send.*`: the bank's answers to our call.
+ * - `partner.*`: its reports, by webhook or query.
+ * - `clock.*`: the passing of time.
  * @source rules#cash-out.states
  */
 export const cashOut = machine({
@@ -110,7 +115,7 @@ export const cashOut = machine({
   lines: [
     { from: null, on: 'create', to: 'RESERVED', posts: 'cash_out_reserved', rule: 'cash-out.states.1', says: 'An accepted request sets value and fee aside at once, or nothing is stored.' },
 
-    // What frees the money, on its way or not: each row has what proves that nothing left or will leave.
+    // Releases of the money: each row has the proof that nothing left or will leave.
     { from: 'RESERVED', on: 'clock.released', when: 'it was not claimed within 24 hours', unless: 'the bank has it', to: 'RELEASED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.states.3', says: 'Not claimed within 24 hours, the money is free again and the merchant is notified of `FAILED`; not where the bank’s statement shows money that left for it, though nothing here tells that it was sent: it is neither sent nor refused then, and the bank is asked.' },
     { from: OPEN, on: 'clock.released', when: ['nothing of it left', 'it was tried for 30 minutes'], unless: 'the bank has it', to: 'RELEASED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.states.10', says: 'Where every attempt of 30 minutes failed before its first byte, nothing was sent, also where the bank, asked meanwhile, gave no answer. Decided on the payout as it is then, not as a worker saw it.' },
     { from: OPEN, on: 'send.rejected', when: 'refusal is of the latest attempt', unless: ['the bank has it', 'another attempt may arrive'], to: 'FAILED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.states.7', says: 'A definite refusal frees the money, and the merchant is notified, where it is of the latest attempt, of what the bank does not have, and no other attempt may arrive.' },
@@ -120,7 +125,7 @@ export const cashOut = machine({
     { from: 'RESERVED', on: 'operator.refused', unless: 'the bank has it', to: 'RELEASED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.approval.8', says: 'An operator refuses what was not claimed for sending: what was set aside is free again, with the code `not_approved` where it waited for an approval, else `refused_by_operator`. No attempt was made of what is `RESERVED`.' },
     { from: 'RESERVED', on: 'operator.approved', when: ['an approval is missing', 'the code asks for something else'], unless: 'the bank has it', to: 'RELEASED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.approval.9', says: 'A QR code that asks for something else by the time somebody approves its payment is not paid: `RELEASED`, like a refusal, with the code `pix_code_changed`.' },
 
-    // What does not free it.
+    // No release.
     { from: OPEN, on: 'send.rejected', to: 'same', asks: true, rule: 'cash-out.unknown.8', says: 'Any other refusal frees nothing: of an attempt that another one followed, of what the bank has, or while another attempt may have arrived or may still arrive, as that one may be carried out. It is not sent again; what the bank reports when asked ends it, or the proof that it never arrived.' },
     { from: [...AWAITED, 'CONFIRMED', DOUBT], on: 'partner.failed', when: 'only an event reports it', to: 'same', asks: true, rule: 'cash-out.states.14', says: 'A failure that only an event reports changes no state and no money, also after the confirmation: the bank is asked.' },
     { from: AWAITED, on: ['send.unknown', 'partner.not_found'], when: 'no answer for 15 minutes', unless: 'the bank has it', to: NO_ANSWER, opens: 'outcome_unknown', rule: 'cash-out.unknown.5', says: 'After 15 minutes without an outcome it is in doubt, with a case. A timeout never releases money.' },
@@ -140,7 +145,7 @@ export const cashOut = machine({
     { from: OPEN, on: 'send.contradicted', to: CONFLICT, opens: 'outcome_unknown', asks: true, rule: 'cash-out.states.9', says: 'An answer that contradicts what was sent leaves the money reserved, with a case. The bank is asked once more, at once. Where the answer is about our id, the reference it tells is kept: what names that reference later means this cash-out.' },
     { from: 'DISPATCHED', on: 'clock.overdue', when: 'the bank has had it for a day', to: 'same', opens: 'outcome_unknown', rule: 'cash-out.states.15', says: 'An order that the bank has had for a day without an outcome is a case, once. It is asked about as before; when the outcome comes the case closes.' },
 
-    // Money that left.
+    // Outgoing money.
     { from: NOT_DISPATCHED, on: 'partner.confirmed', when: 'only an event reports it', to: 'same', asks: true, rule: 'cash-out.states.5', says: 'An event that confirms once more what we have no record of sending: the bank is asked.' },
     { from: OPEN, on: 'partner.confirmed', when: 'confirmation is to be verified', to: 'ignored', rule: 'cash-out.states.17', says: 'Where the bank can be asked about a payout, an event confirms one under way only by the reference that the bank gave in its answer to the order, and never one that needed an approval: else the bank is asked, and the event waits until the answer has booked it.' },
     { from: [...LEFT, ...GIVEN_BACK, CONFLICT], on: 'partner.confirmed', when: 'only an event reports it', to: 'ignored', rule: 'cash-out.states.18', says: 'An event books nothing on a payout that was confirmed, given back or contradicted: the bank is asked, and the event waits until the answer has booked it.' },
@@ -156,7 +161,7 @@ export const cashOut = machine({
     { from: DOUBT, on: 'partner.confirmed', to: CONFLICT, posts: 'left_unattributed', opens: 'debit_in_suspense', rule: 'cash-out.reconciliation.2', says: 'Any other money that left in doubt is in suspense with a case, beside the reservation.' },
     { from: LEFT, on: 'partner.confirmed', to: CONFLICT, posts: 'left_unattributed', opens: 'debit_in_suspense', rule: 'cash-out.confirmed.5', says: 'Another end-to-end id is a second payment: what left is in suspense, with a case, also after the first came back.' },
 
-    // Money that comes back.
+    // Returned money.
     { from: DOUBT, on: 'partner.returned', when: 'only an event reports it', to: 'ignored', rule: 'cash-out.reconciliation.4', says: 'What only an event reports of money that came back in doubt is kept until the bank, asked, has reported it.' },
     { from: LEFT, on: 'partner.returned', when: 'return is of another payment', to: 'same', asks: true, rule: 'cash-out.reversal.4', says: 'A return that an event reports by another payment’s end-to-end id credits nothing: the bank is asked.' },
     { from: LEFT, on: 'partner.returned', when: 'only an event reports it', to: 'ignored', rule: 'cash-out.reversal.6', says: 'A return that only an event reports credits nothing, whatever its amount: the bank is asked, and the event waits until the answer has booked it.' },
@@ -169,10 +174,10 @@ export const cashOut = machine({
     { from: GIVEN_BACK, on: 'partner.returned', to: CONFLICT, opens: 'bank_contradicts', asks: true, rule: 'cash-out.ended.3', says: 'A return of what was never confirmed is a case and is not credited, as the reservation was given back already. The bank is asked.' },
     { from: DOUBT, on: 'partner.returned', to: CONFLICT, posts: 'arrived_unattributed', opens: 'return_in_suspense', rule: 'cash-out.reconciliation.3', says: 'Money that came back in doubt is in suspense with a case, once the bank, asked by us, reports it.' },
 
-    // What the bank takes for itself.
+    // The bank's own tariffs.
     { from: ANY, on: 'partner.tariff', to: 'same', posts: 'tariff_deducted', rule: 'cash-out.tariff.1', says: 'What the bank’s statement shows that the bank took for a payout is booked once, whatever became of the payout, and not on the merchant, who pays the fee that was configured.' },
 
-    // What comes after the end.
+    // After the end.
     { from: 'CONFIRMED', on: 'send.accepted', when: 'reference differs', to: 'same', opens: 'bank_contradicts', rule: 'cash-out.confirmed.2', says: 'After the confirmation another reference that comes late is a case.' },
     { from: 'CONFIRMED', on: 'send.accepted', to: 'same', rule: 'cash-out.confirmed.1', says: 'A late answer to our call only fills in what was missing.' },
     { from: 'CONFIRMED', on: ['send.rejected', 'partner.not_found'], to: 'same', opens: 'bank_contradicts', rule: 'cash-out.confirmed.2', says: 'So is a refusal, and a «not found».' },
@@ -190,8 +195,7 @@ export const cashOut = machine({
   ],
 })
 
-/** A state of a cash-out. */
 export type CashOutStatus = StateOf<typeof cashOut>
 
-/** Why a cash-out is in doubt. */
+/** A reason of a cash-out's doubt. */
 export type CashOutReason = ReasonOf<typeof cashOut>

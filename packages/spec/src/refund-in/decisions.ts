@@ -1,6 +1,6 @@
 import type { Line } from '../machine.ts'
 
-/** What an operator may decide about the cases of a refund. @source rules#cases.1 */
+/** Decisions about the cases of a refund. @source rules#cases.1 */
 
 const ANY = ['PENDING:*', 'CONFIRMED:*', 'FAILED:*'] as const
 
@@ -18,7 +18,7 @@ export const refundInDecisions = [
   { from: ['CONFIRMED:*', 'FAILED:*'], on: 'operator.explained', to: 'same', decides: 'outcome_unknown', rule: 'refund-in.cases.7', says: 'So is what waited for an outcome, where another decision told one.' },
   { from: ANY, on: 'operator.asked_again', unless: 'no answer settles it', to: 'same', asks: true, decides: ['outcome_unknown', 'bank_contradicts'], rule: 'refund-in.cases.8', says: 'The bank is asked again, at once; the case stays open until its answer, or another decision, closes it.' },
 
-  // Where the last case that keeps it in doubt is decided.
+  // When the last case of the doubt is decided.
   { from: ANY, on: 'doubt.decided', when: 'another case is open', to: 'ignored', rule: 'refund-in.cases.9', says: 'A decision leaves the other cases open, and the refund in doubt while one of those that cast it is.' },
   { from: 'CONFIRMED:*', on: 'doubt.decided', to: 'CONFIRMED', rule: 'refund-in.cases.9', says: 'Decided in all of them it is in doubt no more: `CONFIRMED` where it was,' },
   { from: 'FAILED:*', on: 'doubt.decided', to: 'FAILED', rule: 'refund-in.cases.9', says: '`FAILED` where it was;' },

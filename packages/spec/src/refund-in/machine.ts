@@ -4,18 +4,22 @@ import { orderGuards, orderTriggers } from '../order.ts'
 import { refundInDecisions } from './decisions.ts'
 
 /**
- * Refund-in: all or part of a paid cash-in goes back, because the merchant or the bank says so. The merchant sees three
- * states; a doubt shows as its reason and as a case, and what was set aside stays so.
+ * Refund-in: a full or partial return of a paid cash-in, ordered by the merchant or the bank. The merchant sees three
+ * states. A doubt is shown as its reason and as a case, and the reserved money stays reserved.
  */
 
-/** Places a table speaks of again and again. */
+/** Groups of states in the table. */
 const ANY = ['PENDING:*', 'CONFIRMED:*', 'FAILED:*'] as const
-/** It may be under way, and nothing contradicts that: the bank's answer alone decides. */
+/** Possibly in progress without contradiction: only the bank's answer decides. */
 const OPEN = ['PENDING', 'PENDING:no_answer'] as const
 
 /**
- * The life of a refund-in. `send.*` is what the bank answered to our own call, `partner.*` what it reports (by webhook or
- * when asked), `clock.*` the passing of time. A return that the bank made by itself (MED) is born `CONFIRMED`.
+ * The life cycle of a refund-in.
+ * - `send.*`: the bank's answers to our call.
+ * - `partner.*`: its reports, by webhook or query.
+ * - `clock.*`: the passing of time.
+ *
+ * A return by the bank itself (MED) starts as `CONFIRMED`.
  * @source rules#refund-in.states
  */
 export const refundIn = machine({
@@ -78,14 +82,15 @@ export const refundIn = machine({
     { from: null, on: 'create', to: 'PENDING', posts: 'refund_in_reserved', rule: 'refund-in.states.1', says: 'An accepted request sets the amount aside at once. One that an operator orders of money in suspense leaves it there until the bank confirms: wherever such a refund sets aside, frees or returns money, that is the money in suspense.' },
     { from: null, on: 'partner.returned', to: 'CONFIRMED', posts: 'taken_by_bank', emits: 'pix_cash_in_reversal', rule: 'refund-in.returns.1', says: 'Money that the bank took back by itself (MED) is a refund too, `CONFIRMED` from the start: it is debited as far as the balance goes, the rest is owed, the merchant is notified. It is never refused, whatever is left to refund.' },
 
-    // What frees the money: each row has what proves that nothing left or will leave.
+    // Releases of the money: each row has the proof that nothing left or will leave.
     { from: OPEN, on: 'clock.released', when: ['nothing of it left', 'the time to send it is over'], unless: 'the bank has it', to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.states.6', says: 'Where every attempt of 30 minutes failed before its first byte, or 24 hours passed without one, it is `FAILED` with the code `never_sent`.' },
     { from: OPEN, on: 'send.rejected', when: 'refusal is of the latest attempt', unless: ['the bank has it', 'another attempt may arrive'], to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.states.4', says: 'A definite refusal frees the money, and the merchant is notified, where it is of the latest attempt, of what the bank does not have, and no other attempt may arrive.' },
     { from: OPEN, on: 'partner.failed', unless: ['only an event reports it', 'the statement shows it', 'it was never claimed'], to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.states.8', says: 'A failure that the bank reports, and confirms when asked, frees the money and the merchant is notified. What the statement shows as sent is booked first.' },
     { from: OPEN, on: 'partner.not_found', when: 'absence is proven', unless: 'it may be sent again', to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.unknown.3', says: 'Where it is not to be sent again it is `FAILED` once it is proven that it never arrived.' },
     { from: OPEN, on: 'operator.refused', when: 'it was never claimed', unless: 'the bank has it', to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.states.11', says: 'An operator refuses what nobody tried to send: what was set aside is free again, with the code `refused_by_operator`.' },
 
-    // What does not free it. In conflict it is neither sent nor given back, and of the bank's answers only money that left is taken.
+    // No release. In conflict a refund is neither sent nor released, and of the bank's answers only executed movements
+    // count.
     { from: OPEN, on: 'send.rejected', to: 'same', asks: true, rule: 'refund-in.unknown.5', says: 'Any other refusal frees nothing: of an attempt that another one followed, of what the bank has, or while another attempt may have arrived or may still arrive. It is not sent again; what the bank reports when asked ends it, or the proof that it never arrived.' },
     { from: OPEN, on: 'partner.failed', when: 'it was never claimed', to: 'ignored', rule: 'refund-in.doubt.2', says: 'A failure of what was never sent cannot be true.' },
     { from: OPEN, on: 'partner.failed', when: 'only an event reports it', to: 'same', asks: true, rule: 'refund-in.states.9', says: 'A failure that only an event reports frees nothing: the bank is asked at once.' },
@@ -103,7 +108,7 @@ export const refundIn = machine({
     { from: OPEN, on: 'send.contradicted', to: 'PENDING:conflict', opens: 'outcome_unknown', asks: true, rule: 'refund-in.doubt.1', says: 'An answer that contradicts what was sent is a case. The bank is asked once more, and a reference of our id is kept.' },
     { from: OPEN, on: 'clock.overdue', when: 'the bank has had it for a day', to: 'same', opens: 'outcome_unknown', rule: 'refund-in.states.10', says: 'Where the bank has had the order for a day and tells no outcome it is a case, once; it is asked on, and the case closes when the outcome comes.' },
 
-    // Money that left.
+    // Outgoing money.
     { from: 'PENDING:not_dispatched', on: 'partner.confirmed', when: 'only an event reports it', to: 'same', asks: true, rule: 'refund-in.doubt.2', says: 'An event that confirms once more what was never sent: the bank is asked.' },
     { from: ANY, on: 'partner.confirmed', when: 'another payment went back', to: 'same', asks: true, rule: 'refund-in.doubt.7', says: 'A confirmation that an event reports by another payment’s end-to-end id confirms nothing: the bank is asked.' },
     { from: 'CONFIRMED:*', on: 'partner.confirmed', when: 'return restated', to: 'same:conflict', opens: 'bank_contradicts', rule: 'refund-in.ended.3', says: 'A confirmation of the return id that was booked, with another amount, is a case and books nothing, whoever else has it; the same again is nothing new.' },
@@ -119,7 +124,7 @@ export const refundIn = machine({
     { from: 'FAILED:*', on: 'partner.confirmed', when: 'money is held again', to: 'same:conflict', posts: 'left_unattributed', opens: 'debit_in_suspense', rule: 'refund-in.ended.7', says: 'What leaves once more after the failure is booked in suspense.' },
     { from: 'FAILED:*', on: 'partner.confirmed', to: 'same:conflict', posts: 'left_after_release', opens: 'debit_in_suspense', rule: 'refund-in.ended.6', says: 'Money that left after the failure is a case. What is there of it, at most the refund, is held again, and it counts against what is left to refund.' },
 
-    // What comes after the end.
+    // After the end.
     { from: 'CONFIRMED:*', on: 'send.accepted', when: 'reference differs', to: 'same', opens: 'bank_contradicts', rule: 'refund-in.ended.2', says: 'After the confirmation another reference is a case.' },
     { from: 'CONFIRMED:*', on: 'send.accepted', to: 'same', rule: 'refund-in.ended.1', says: 'A late answer to our call only fills in what was missing.' },
     { from: 'CONFIRMED:*', on: ['send.rejected', 'send.contradicted', 'partner.not_found'], to: 'same', opens: 'bank_contradicts', rule: 'refund-in.ended.2', says: 'So is a refusal, a «not found», or an answer that contradicts what was sent.' },
@@ -138,8 +143,7 @@ export const refundIn = machine({
   ],
 })
 
-/** A state of a refund-in. */
 export type RefundInStatus = StateOf<typeof refundIn>
 
-/** Why a refund-in is in doubt. */
+/** A reason of a refund-in's doubt. */
 export type RefundInReason = ReasonOf<typeof refundIn>

@@ -177,7 +177,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
   }
 }
 
-/** Adds the payments of a paid charge when the charge itself lacks them. */
+/** Adds the payments of a paid charge when the charge itself lacks them. @source rules#api-pix.5 */
 async function withPayments(
   exchange: Exchange,
   outcome: Outcome,

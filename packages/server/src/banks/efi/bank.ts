@@ -76,7 +76,7 @@ const DECODED_WITHIN_MS = 1_500
 /** Upper bound: fees depend on the contract. */
 const UNLISTED_FEES: UnlistedFees = { centsPerMovement: 2_00n, percent: 2n }
 
-/** Calls of Efí: API Pix, and own endpoints that send money. */
+/** Calls of Efí: API Pix, and own endpoints that send money. @source rules#efi */
 export function createEfiPartner(options: EfiOptions): Partner {
   const { sending, heldBack, now, paysQrCodes, ...standard } = options
   const partner = createApiPixPartner({ ...standard, lists: SENT_LISTS })
@@ -153,7 +153,7 @@ const isBalance = bodyTest(
   }),
 )
 
-/** An unreadable balance suspends nothing; a negative one does. */
+/** An unreadable balance suspends nothing; a negative one does. @source rules#efi.6 */
 function balanceAnswer(outcome: Outcome): BalanceAnswer {
   return answerOf(outcome, (answered) => {
     if (!isBalance(answered.json)) return unknown(answered, 'the balance is no amount in reais')

@@ -87,7 +87,7 @@ export interface DatabaseOptions extends PoolReportsOptions {
   readonly connectTimeoutMs?: number
 }
 
-/** Role of the running server. It can only append to append-only tables. */
+/** Role of the running server. It can only append to append-only tables. @source rules#database.13 */
 export const APPLICATION_ROLE = 'pixgate_app'
 
 const STATEMENT_TIMEOUT_MS = 5_000
@@ -330,7 +330,7 @@ export class PlanAge {
  */
 export type PlanCacheMode = 'auto' | 'force_generic_plan'
 
-/** Ends sessions of paused or half-open nodes and bounds every wait. */
+/** Ends sessions of paused or half-open nodes and bounds every wait. @source failure-modes#DB-9 */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   lock_timeout: '2000',
   idle_in_transaction_session_timeout: '10000',
@@ -343,7 +343,7 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   jit: 'off',
 }
 
-/** Connection options. */
+/** @param role unset for migrations, which work as the owner */
 function sessionOptions(
   role: string | undefined,
   statementTimeoutMs: number,

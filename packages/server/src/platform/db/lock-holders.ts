@@ -8,9 +8,10 @@ import { workAsLogin } from './login.ts'
  * action; the kill switch; credits that are skipped while locked; the lock of starting processes.
  */
 
-/** Far longer than our own statements may take. */
+/** Far longer than our own statements may take. @source rules#audit.11 */
 const HELD_MAX_MS = 15_000
 
+/** @source rules#audit.11 */
 export const HOLDERS_EVERY_MS = 10_000
 
 interface EndedSession {

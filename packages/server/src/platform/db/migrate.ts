@@ -231,7 +231,7 @@ function movesOf(machines: readonly Machine[]): Move[] {
   return machines.flatMap(({ resource, rows }) => rows.map(({ from, to }) => ({ kind: resource, from, to })))
 }
 
-/** Only adds moves: a process of an older version may still make its own. */
+/** Only adds moves: a process of an older version may still make its own. @source rules#engine.10 */
 async function writeAllowedMoves(client: pg.Client, machines: readonly Machine[]): Promise<void> {
   const moves = movesOf(machines)
   await client.query(

@@ -65,7 +65,10 @@ export interface IncomingRequest {
 
 export interface RequestContext extends IncomingRequest {
   readonly caller: Caller
-  /** Whether the request may still be carried out. Handlers check it right before every change. */
+  /**
+   * Whether the request may still be carried out. Handlers check it right before every change.
+   * @source rules#http.14
+   */
   readonly live: LiveRequest
   /** Milliseconds since the headers were read. The body may have arrived much later. */
   readonly ageMs: () => number

@@ -422,7 +422,7 @@ function headersOf(own: readonly ResponseHeader[] = []): Readonly<Record<string,
   )
 }
 
-/** Additional headers of problems with these codes. */
+/** Additional headers of problems with these codes. @source rules#http.9 */
 function problemHeadersOf(codes: readonly ErrorCode[]): readonly ResponseHeader[] {
   return [
     ...(codes.some((code) => RETRY_STATUSES.includes(errors[code].status)) ? (['Retry-After'] as const) : []),

@@ -115,7 +115,7 @@ const LAYOUT = { version: 0, page: 1, createdAt: 5, id: 11, end: 27 } as const
 
 const VERSION = 1
 
-/** Cursor of the next page, after its predecessor's last row. */
+/** Cursor of the next page, after its predecessor's last row. @source rules#lists.3 */
 export function cursorAfter({ createdAt, id }: Place, page: number): string {
   const bytes = Buffer.alloc(LAYOUT.end)
   bytes.writeUInt8(VERSION, LAYOUT.version)

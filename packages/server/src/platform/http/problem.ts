@@ -57,7 +57,7 @@ function limitView({ maxCents, usedCents, ...limit }: ExceededLimit): NonNullabl
   return { ...limit, maxCents: Number(maxCents), usedCents: Number(usedCents) }
 }
 
-/** Statuses that invite a retry; `Retry-After` always says when. */
+/** Statuses that invite a retry; `Retry-After` always says when. @source rules#http.9 */
 export const RETRY_STATUSES: readonly number[] = [429, 503]
 
 const RETRY_AFTER_DEFAULT_SECONDS = 1

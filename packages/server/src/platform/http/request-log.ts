@@ -23,7 +23,7 @@ export interface RequestObservers {
   readonly refusedHeartbeat: Heartbeat
 }
 
-/** For requests that anyone can send without credentials, as fast as a connection carries them. */
+/** For requests that anyone can send without credentials, as fast as a connection carries them. @source rules#logs.8 */
 export function createRefusedHeartbeat(start?: Parameters<typeof createHeartbeat>[0]): Heartbeat {
   return createHeartbeat(start, 1_000)
 }

@@ -45,7 +45,7 @@ const ajv = new Ajv({
   formats,
 })
 
-/** Schema of an endpoint's part that declares nothing. */
+/** Schema of an endpoint's part that declares nothing. @source rules#http.7 */
 export const NOTHING: TSchema = Type.Object({}, { additionalProperties: false })
 
 /**
@@ -164,7 +164,7 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** The most similar known name, or else all known names. */
+/** The most similar known name, or else all known names. @source rules#http.7 */
 function knownNames({ params, parentSchema }: ErrorObject, field: string): string {
   const wrong: string = params.additionalProperty
   const known = Object.keys(parentSchema?.properties ?? {})

@@ -338,7 +338,7 @@ interface Connection {
   isEnded: boolean
 }
 
-/** Maximum of requests per connection. */
+/** Maximum of requests per connection. @source rules#http.13 */
 const REQUESTS_MAX = 1_000
 
 /** Reading pauses when this many requests wait on a connection. */
