@@ -65,7 +65,6 @@ import { createFeedModule, createWebhooksModule, openSigning } from './webhooks/
 
 /** Composes the service. The only file that depends on every module. */
 
-/** A service that does not listen yet. */
 export interface Service {
   readonly http: HttpServer
   /** Server of the operator's endpoints, if they have their own port. */
@@ -78,13 +77,11 @@ export interface Service {
   processNext(): Promise<void>
   /** Closes ended days, for callers that step the work instead of starting workers. */
   closeDays(): Promise<void>
-  /** Finishes running work, accepts nothing new, and releases all resources. */
   stop(): Promise<void>
 }
 
 export interface Dependencies extends ProcessDependencies {
   readonly config: Config
-  /** Replaces the configured bank. */
   readonly bank?: Bank
 }
 
@@ -95,7 +92,6 @@ export interface KnownOperations {
   readonly refunds: { orderIdOf(id: string): Promise<string | undefined> }
 }
 
-/** Creates endpoints in addition to the service's own. */
 export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoint[]
 
 /** The connector defines the endpoints that the bank calls. */
@@ -106,7 +102,6 @@ const healthEndpoints = { getHealth, getReadiness, getMetrics } as const
 /** Polling interval of idle workers. */
 const POLL_MS = 1_000
 
-/** Dependencies of every module. */
 interface Base extends Dependencies {
   readonly ids: Ids
   readonly metrics: Metrics
@@ -115,16 +110,12 @@ interface Base extends Dependencies {
   readonly writes: WriteWatch
 }
 
-/** The running workers of this process by name. */
 type Workers = Map<string, Worker>
 
 /** Endpoints of the process: all, or health only. @source rules#health.6 */
 export type Answers = 'all' | 'health'
 
-/**
- * Builds everything on the database's time. The schema must be up to date.
- * @source failure-modes#P10
- */
+/** Builds everything on the database's time. The schema must be up to date. @source failure-modes#P10 */
 export async function compose(
   dependencies: Dependencies,
   addEndpoints?: AddEndpoints,
@@ -289,7 +280,6 @@ async function buildModules(base: Base, workers: Workers) {
   }
 }
 
-/** The identity of the database and of the installation. */
 async function buildIdentity(base: Base, engine: Engine) {
   const store = createIdentityStore(base.databases.work)
   return { identityWatch: createIdentityWatch({ ...base, engine, store }), installation: await store.installation() }
@@ -300,7 +290,6 @@ function buildCloses(base: Base, partner: BalancePartner, { report }: Pick<State
   return createClosesModule({ ...base, ...config, partner, report, database: databases.work })
 }
 
-/** Dependencies of events and statement. */
 interface EvidenceNeeds extends ReturnType<typeof buildOperations> {
   readonly engine: Engine
   readonly bank: Bank
@@ -308,7 +297,6 @@ interface EvidenceNeeds extends ReturnType<typeof buildOperations> {
   readonly onPreviousSecret: OnPreviousSecret
 }
 
-/** Events and statement of the bank. */
 function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: EvidenceNeeds) {
   const { config, databases, metrics } = base
   const inbox = createPartnerInboxModule({
@@ -328,7 +316,6 @@ function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: Evidenc
   return { inbox, statements }
 }
 
-/** API keys, operators and the audit of log-ins. */
 function buildAccess(base: Base, onPreviousSecret: OnPreviousSecret) {
   const { config, metrics } = base
   const database = base.databases.api
@@ -441,12 +428,10 @@ function measure(
   )
 }
 
-/** Certificates of the connection to the bank, as currently known. */
 function certificatesOf({ bank }: Modules) {
   return () => bank.certificates?.() ?? []
 }
 
-/** Options shared by all servers of this process. */
 function httpOptions({ config, metrics, logger, ids, pause }: Base, modules: Modules, eventLoop: WatchedEventLoop) {
   const { apiKeys, operators, logins, inbox } = modules
   return {
@@ -515,7 +500,6 @@ function handlersOf(base: Base, modules: Modules) {
   }
 }
 
-/** Cases, adjustments and the kill switch. */
 function operatorHandlersOf(base: Base, modules: Modules) {
   const { engine, inbox, statements, cashIns } = modules
   const shared = { ...base, engine, database: base.databases.api, holders: holdersOf(modules) }
@@ -568,7 +552,6 @@ function erasingOf({ config, databases, logger, metrics }: Base): () => Promise<
   return createErasing({ database: databases.work, logger, keptDays, observer: metrics.retention })
 }
 
-/** Starts workers whose failures are logged and counted. */
 function starting({ logger, metrics }: Base): StartWorker {
   return (worker) => startWorker({ ...worker, logger, onFailure: metrics.failuresOf(worker.name) })
 }
@@ -605,7 +588,6 @@ function startWatch(base: Base, modules: Modules, workers: Workers): void {
 /** Uses that are not written yet are lost in a crash. */
 const LAST_USED_EVERY_MS = 10_000
 
-/** Writes the latest uses of keys and operators' tokens. */
 async function writeLastUsed({ apiKeys, operators }: Modules): Promise<void> {
   await apiKeys.writeLastUsed()
   await operators.writeLastUsed()
@@ -644,7 +626,6 @@ async function close({ databases, logger }: Base, modules: Modules): Promise<voi
   await closeDatabases(databases)
 }
 
-/** Configured limits of outgoing money. */
 function limitsOf(config: Config) {
   const { limits, approvalFromCents, caseApprovalFromCents, maxValueCents, credits } = config
   const { caps, newRecipientMs } = limits

@@ -303,7 +303,6 @@ export interface Config {
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly feeCashOut: { readonly cents: bigint; readonly basisPoints: bigint }
-  /** Limits of outgoing money. */
   readonly limits: { readonly caps: Caps; readonly newRecipientMs: number }
   /** Payouts from this amount on need an operator's approval; `null`: none do. */
   readonly approvalFromCents: bigint | null
@@ -393,7 +392,6 @@ export function environmentFaults(
   ]
 }
 
-/** Variables of the sandbox, the simulated bank and clients: one file may hold all settings. */
 const READ_ELSEWHERE = [
   'PIXGATE_DATA_DIR',
   'PIXGATE_SIMULATOR_PORT',
@@ -522,7 +520,6 @@ function capOf(value: number | 'none'): bigint | null {
   return value === 'none' ? null : BigInt(value)
 }
 
-/** Shape of the database's address in production. */
 function safeDatabase() {
   const description = 'an address with sslmode=verify-full, or one on this machine'
   return Type.Refine(Type.String({ description }), isSafeDatabase)

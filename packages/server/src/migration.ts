@@ -26,13 +26,11 @@ export function readMigrationConfig(environment: Environment, places: SettingPla
   return { login: { url: String(values[variable]), variable }, logLevel: values.PIXGATE_LOG_LEVEL }
 }
 
-/** Whether the owner's login is set, directly or by a file. */
 export function isMigrationUrlGiven(environment: Environment): boolean {
   const name = 'PIXGATE_MIGRATION_URL'
   return Boolean(environment[name] || environment[fileVariable(name)])
 }
 
-/** The program `pixgate migrate`. */
 export const migration: Program<'migrate', MigrationConfig> = {
   configure: readMigrationConfig,
   openLog: ({ logLevel }) => createLogger(logLevel),

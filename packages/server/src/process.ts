@@ -20,7 +20,6 @@ export type ServingRole = (typeof SERVING_ROLES)[number]
 /** Role of a process: it serves, or migrates and exits. */
 export type Role = ServingRole | 'migrate'
 
-/** Every role, the default first. */
 export const ROLES: readonly Role[] = [...SERVING_ROLES, 'migrate']
 
 export type Stop = () => Promise<void>

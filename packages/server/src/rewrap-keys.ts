@@ -62,7 +62,6 @@ async function rewrapDatabase({ url, keys, stop }: SealedDatabase): Promise<read
   }
 }
 
-/** A line for each value, and the conclusion about the previous key. */
 function reportOf(results: readonly Rewrapped[]): string {
   const unreadable = results.filter(({ outcome }) => outcome === 'unreadable').length
   const end = unreadable === 0 ? NEEDED_NO_MORE : `${unreadable} cannot be opened and are unchanged`

@@ -9,7 +9,6 @@ import { endedRuntime } from './platform/runtime.ts'
 import { prepareDatabase } from './prepare-database.ts'
 import type { ProcessDependencies, ServingRole, Stop } from './process.ts'
 
-/** Address of a listener. */
 export interface Address {
   readonly host: string
   readonly port: number

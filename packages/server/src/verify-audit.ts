@@ -13,7 +13,6 @@ import { withSnapshot } from './platform/db/snapshot.ts'
 import type { EncryptionKeys } from './platform/sealing.ts'
 import { type Environment, readVariables } from './platform/variables.ts'
 
-/** A database, and the keys that its anchors may be signed with. */
 export interface OpenAuditDatabase extends OpenDatabase {
   /** `undefined`: anchors are not verified. */
   readonly encryptionKeys: EncryptionKeys | undefined

@@ -48,7 +48,6 @@ const operation = Type.Object({
   externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
 })
 
-/** Fields of a case in lists and details. */
 const caseFields = {
   id: uuid,
   kind: Type.String({ maxLength: 64 }),

@@ -56,7 +56,6 @@ export type DecisionGuard = keyof typeof decisionGuards
 export interface CaseKind {
   /** Kinds of operation it is about; empty: no operation. */
   readonly of: readonly ('cash_in' | 'cash_out' | 'refund_in' | 'adjustment')[]
-  /** Sentence for the operator. */
   readonly meaning: string
   /** Place of the money that waits for a decision; `nothing`: none. */
   readonly holds: 'suspense' | 'reserve' | 'difference' | 'nothing'

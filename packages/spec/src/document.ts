@@ -30,10 +30,7 @@ export function normaliseCnpj(text: string): string | null {
   return isOneDigitRepeated(cnpj) || !hasCheckDigits(cnpj, CNPJ_WEIGHTS) ? null : cnpj
 }
 
-/**
- * Masks a document for a receipt: hides the middle of a CPF, the root of a CNPJ.
- * @source rules#documents.2
- */
+/** Masks a document for a receipt: hides the middle of a CPF, the root of a CNPJ. @source rules#documents.2 */
 export function maskDocument(document: string): string {
   return document.length === 11
     ? `***.${document.slice(3, 6)}.${document.slice(6, 9)}-**`

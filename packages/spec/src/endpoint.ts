@@ -19,7 +19,6 @@ export type Credential = 'api-key' | 'admin' | 'partner' | 'none'
 export interface EndpointResponse {
   readonly description: string
   readonly schema?: TSchema
-  /** Content type of a response that is not JSON. */
   readonly contentType?: string
   readonly example?: unknown
   /** Streamed while it is read. @source rules#export.3 */

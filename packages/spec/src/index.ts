@@ -1,6 +1,4 @@
-/**
- * The rules of the service as data: no input, no output, safe in a browser.
- */
+/** The rules of the service as data: no input, no output, safe in a browser. */
 import { deactivateAllApiKeys, deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
 import { decideApproval, listApprovals } from './approvals.ts'
 import { getBalance } from './balance.ts'

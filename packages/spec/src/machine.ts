@@ -27,11 +27,8 @@ export interface Line<
   readonly unless?: OneOrMore<Guard>
   /** `same` keeps state and reason, `same:reason` the state; `ignored`: nothing is written. */
   readonly to: State | `${State}:${Reason}` | 'same' | `same:${Reason}` | 'ignored'
-  /** The posted journal. */
   readonly posts?: JournalKind
-  /** The sent notification. */
   readonly emits?: EventType
-  /** The opened case. */
   readonly opens?: CaseOfOperation
   /**
    * Kinds of case that an operator decides with it. The decided case closes, unless the bank is queried: then the
@@ -40,7 +37,6 @@ export interface Line<
   readonly decides?: OneOrMore<CaseOfOperation>
   /** Whether the bank is queried, as soon as no other query or order is running. */
   readonly asks?: true
-  /** The purpose of the line as a sentence. */
   readonly says: string
   /** Name of the rule, and its anchor in docs/generated/states.md. Lines of one rule share it. */
   readonly rule: string
@@ -66,7 +62,6 @@ export interface Row<
   readonly to: State
   /** Reason of the doubt afterwards; `null`: no doubt, `same`: unchanged. */
   readonly reason: Reason | 'same' | null
-  /** Nothing is written. */
   readonly isIgnored: boolean
 }
 
@@ -152,10 +147,7 @@ export function statusText({ states, meanings }: Pick<Machine, 'states' | 'meani
   return states.map((state) => `\`${state}\`: ${meanings[state]}`).join(' ')
 }
 
-/**
- * Describes a state of doubt.
- * @param reasons of the machine
- */
+/** Describes a state of doubt. @param reasons of the machine */
 export function doubtText(reasons: Readonly<Record<string, string>>): string {
   const [first, ...others] = Object.values(reasons)
   return `In doubt. Either: ${first} ${others.map((reason) => `Or: ${reason} `).join('')}Do not conclude it in your systems: open a support ticket with its \`id\` and the \`X-Correlation-ID\`.`

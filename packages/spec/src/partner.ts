@@ -4,10 +4,7 @@ import { limits } from './limits.ts'
 import { pixKeyTypes } from './pix-key.ts'
 import { cents, centsMoved, int64, nullable, PLAIN_TEXT } from './shapes.ts'
 
-/**
- * Protocol between service and bank: our calls, and the bank's events.
- * @source rules#partner
- */
+/** Protocol between service and bank: our calls, and the bank's events. @source rules#partner */
 
 const reference = Type.String({ minLength: 1, maxLength: 128, pattern: PLAIN_TEXT })
 const endToEndId = Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })

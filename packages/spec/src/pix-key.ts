@@ -84,10 +84,7 @@ export function normaliseUntypedPixKey(text: string, document: string | null): s
   return document === null || document === first ? first : (others[0] ?? first)
 }
 
-/**
- * Matched before lower-casing: the Kelvin sign would become a `k`.
- * @source rules#pix-key.4
- */
+/** Matched before lower-casing: the Kelvin sign would become a `k`. @source rules#pix-key.4 */
 function normaliseEmail(text: string): string | null {
   return text.length <= limits.pixKeyMaxLength && EMAIL.test(text) ? text.toLowerCase() : null
 }

@@ -76,7 +76,6 @@ export function idText(resource: string, example: string) {
   return Type.String({ maxLength: 128, description: `UUID of the ${resource}`, examples: [example] })
 }
 
-/** Examples of ids by resource. */
 const EXAMPLE_IDS = {
   'cash-in': '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
   'cash-out': '0198c0e1-22b4-7000-8000-6a7b8c9d0e1f',
@@ -86,7 +85,6 @@ const EXAMPLE_IDS = {
   operator: '0198c0d1-3f00-7000-8000-5e6f1a2b3c4d',
 } as const
 
-/** The path parameter of a resource's id. */
 export function idOf(resource: keyof typeof EXAMPLE_IDS) {
   return Type.Object({ id: idText(resource, EXAMPLE_IDS[resource]) })
 }
@@ -128,10 +126,7 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
-/**
- * An optional field of a request body; `null` counts as absent.
- * @source rules#http.16
- */
+/** An optional field of a request body; `null` counts as absent. @source rules#http.16 */
 export function optional<T extends TSchema>(schema: T) {
   return Type.Optional(nullable(schema))
 }

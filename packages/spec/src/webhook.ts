@@ -4,9 +4,7 @@ import { eventTypeName, eventTypes } from './events.ts'
 import { limits } from './limits.ts'
 import { idText, instant, nullable, optional, PLAIN_TEXT, uuid } from './shapes.ts'
 
-/**
- * The merchant's webhook endpoints.
- */
+/** The merchant's webhook endpoints. */
 
 const events = Type.Array(eventTypeName, {
   minItems: 1,

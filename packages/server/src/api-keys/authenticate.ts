@@ -10,12 +10,10 @@ import { networkOf } from '../platform/networks.ts'
 import { createTokenBuckets, type TokenBuckets } from '../platform/token-bucket.ts'
 import { type ApiKeyMode, faultOf, findKeys, KEY_LENGTH, type KnownKey, knownKey, modeOf } from './keys.ts'
 
-/** The part of a request that authenticates a key. */
 export type KeyedRequest = Pick<IncomingRequest, 'headers' | 'remoteAddress'>
 
 export interface ApiKeyAuthenticatorOptions {
   readonly clock: Clock
-  /** Mode of accepted keys. */
   readonly mode: ApiKeyMode
   readonly verified: VerifiedKeys
   readonly lookup: KeyLookup
@@ -111,7 +109,6 @@ function requestBuckets({ clock, rateLimitPerMinute, keysMax }: ApiKeyAdmissionO
   })
 }
 
-/** Looks up keys by the hex of their hashes, and caches the valid ones. */
 export interface KeyLookup {
   /** Looks up a key that was valid before. */
   again(hash: string): Promise<KnownKey | undefined>
@@ -188,7 +185,6 @@ export function createKeyLookup(database: Database, clock: Clock, verified: Veri
   }
 }
 
-/** A cached key. */
 export interface VerifiedKey {
   readonly key: KnownKey
   /** Whether it was verified recently; otherwise it must be looked up again. */
@@ -201,7 +197,6 @@ export interface VerifiedKey {
  * @source rules#api-keys.4
  */
 export interface VerifiedKeys {
-  /** The cached key with this hash. */
   get(hash: string): VerifiedKey | undefined
   /** @param askedAt start of the look-up, not its end: the key may have been deactivated in between */
   put(hash: string, key: KnownKey, askedAt: number): void

@@ -18,12 +18,9 @@ export type { ApiKeyMode } from './keys.ts'
 /** Deactivation times by key id; `null` for active keys. */
 export type DeactivatedAt = (ids: readonly string[]) => Promise<ReadonlyMap<string, number | null>>
 
-/** API keys: creation, deactivation, authentication, scopes and rate limits. */
 export interface ApiKeysModule {
   readonly handlers: ApiKeyHandlers
-  /** For endpoints with the credential `api-key`. */
   readonly authenticate: AuthenticateApiKey
-  /** Checks scope and rate limit of an authenticated key. */
   readonly admit: AdmitApiKey
   /** Deactivation times by key id, epoch milliseconds, read from the database. @throws DatabaseUnavailable */
   readonly deactivatedAt: DeactivatedAt

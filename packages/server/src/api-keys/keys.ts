@@ -23,7 +23,6 @@ export const {
   length: KEY_LENGTH,
 } = tokenKind(API_KEY_PATTERN, { sandbox: 'pix_test_', production: 'pix_live_' })
 
-/** Terms of a stored API key. */
 export interface KnownKey {
   readonly id: string
   readonly scopes: ReadonlySet<ApiKeyScope>
@@ -31,7 +30,6 @@ export interface KnownKey {
   readonly networks?: Networks
   /** Epoch milliseconds; `null`: never. */
   readonly expiresAt: number | null
-  /** Caps of its own, if any. */
   readonly caps?: Caps
   /** The operator who created it; absent: the administrative token did. */
   readonly madeBy?: string
@@ -52,10 +50,7 @@ export function knownKey({ id, scopes, cidrs, expiresAt, createdBy, deactivatedA
   }
 }
 
-/**
- * The reason to refuse a known key, if any. Never shown to the caller.
- * @source rules#api-keys.9, rules#api-keys.10
- */
+/** The reason to refuse a known key, if any. Never shown to the caller. @source rules#api-keys.9, rules#api-keys.10 */
 export function faultOf(key: KnownKey, address: string, nowMs: number) {
   if (key.isDeactivated) return 'deactivated'
   if (key.expiresAt !== null && nowMs >= key.expiresAt) return 'expired'
@@ -63,7 +58,6 @@ export function faultOf(key: KnownKey, address: string, nowMs: number) {
   return undefined
 }
 
-/** Requested terms of a key. */
 export type KeyRequest = EndpointInput<typeof generateApiKey>['body']
 
 /** The last instant with a four-digit year. */
@@ -119,10 +113,7 @@ function centsOrNull(cents: number | undefined): bigint | null {
 
 type ApiKeyPage = Static<(typeof listApiKeys)['responses'][200]['schema']>
 
-/**
- * The envelope of a page.
- * @param keys one more than the limit if there are more
- */
+/** The envelope of a page. @param keys one more than the limit if there are more */
 export function keyPage(keys: readonly ListedKey[], limit: number): ApiKeyPage {
   const data = keys.slice(0, limit).map(keyView)
   const hasMore = keys.length > limit
@@ -160,9 +151,6 @@ function instantOf(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
 
-/** SQL of the API keys module. */
-
-/** Terms of a key, as given by its creator. */
 export interface KeyTerms extends Caps {
   readonly name: string | null
   readonly scopes: readonly ApiKeyScope[]
@@ -175,7 +163,6 @@ export interface KeyTerms extends Caps {
 /** A stored key, without the key itself. */
 export interface StoredKey extends KeyTerms {
   readonly id: string
-  /** SHA-256 of the key. */
   readonly hash: Buffer
   readonly display: string
   /** Epoch milliseconds. */
@@ -209,12 +196,10 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
   ])
 }
 
-/** The columns of {@link KeyTerms}. */
 const TERMS = `name, scopes, cidrs, expires_at AS "expiresAt", cap_payment_cents AS "paymentCents",
   cap_hour_cents AS "hourCents", cap_day_cents AS "dayCents", cap_night_cents AS "nightCents",
   cap_new_recipient_cents AS "newRecipientCents"`
 
-/** A key found by its hash. */
 export interface FoundKey extends KeyTerms {
   readonly id: string
   readonly hash: Buffer
@@ -248,7 +233,6 @@ export async function findDeactivatedAt(
   return new Map(rows.map(({ id, deactivatedAt }) => [id, deactivatedAt]))
 }
 
-/** A key in a list. */
 export interface ListedKey extends KeyTerms {
   readonly id: string
   readonly display: string
@@ -280,10 +264,7 @@ const deactivateKeyStatement = statement<[id: string, at: string], { display: st
   'UPDATE api_key SET deactivated_at = $2 WHERE id = $1 AND deactivated_at IS NULL RETURNING display',
 )
 
-/**
- * Marks a key as deactivated.
- * @returns its display, or `undefined` if there was no active one
- */
+/** Marks a key as deactivated. @returns its display, or `undefined` if there was no active one */
 export async function markDeactivated(queries: Queries, id: string, nowMs: number): Promise<string | undefined> {
   const [key] = await queries.rows(deactivateKeyStatement, [id, instantParameter(nowMs)])
   return key?.display

@@ -20,15 +20,12 @@ import {
 
 /** Hash chain of the audit trail; the database computes the same (migration 0012). Pure. */
 
-/** A position in the trail with the hash of everything up to it. */
 export interface Position {
   /** From 1; 0 is before the first row. */
   readonly seq: bigint
-  /** SHA-256. */
   readonly hash: Buffer
 }
 
-/** Before the first row. */
 export const BEGINNING: Position = { seq: 0n, hash: Buffer.alloc(32) }
 
 /** The hashed columns of a row, as the database writes them. */
@@ -81,18 +78,15 @@ export function positionOf(text: string): Position | undefined {
 /** Signed heads of the trail. The database never sees the key, so its owner cannot forge one. Pure. */
 
 export interface AnchorKey {
-  /** Identifies the key. */
   readonly id: string
   sign(anchored: Anchored): Buffer
 }
 
-/** The signed content. */
 export interface Anchored extends Position {
   /** Epoch milliseconds. */
   readonly at: number
 }
 
-/** A stored anchor. */
 export interface Anchor extends Anchored {
   readonly keyId: string
   readonly mac: Buffer
@@ -123,12 +117,9 @@ function isGenuine(anchor: Anchor, keys: readonly AnchorKey[]): boolean | undefi
   return key && secretsEqual(key.sign(anchor), anchor.mac)
 }
 
-/** Verification of the audit trail. */
-
 export interface AuditFault {
   /** Position in the trail; `null` for a row without one. */
   readonly seq: bigint | null
-  /** Fault of the row or anchor. */
   readonly what: string
 }
 
@@ -147,13 +138,10 @@ export interface AuditVerification {
 }
 
 export interface AuditExpectations {
-  /** Keys that may have signed anchors. */
   readonly keys: readonly AnchorKey[]
-  /** Heads recorded elsewhere. */
   readonly heads?: readonly Position[]
 }
 
-/** Rows in memory at a time. */
 const PAGE = 1_000
 
 /**
@@ -296,7 +284,6 @@ export interface AuditKeeper {
   processNext(): Promise<boolean>
   /** Result of the verification so far; `undefined` before `begin`. */
   standing(): AuditStanding | undefined
-  /** Starts keeping the trail. */
   begin(): void
   /** Aborts a running verification, which only reads. */
   stop(): void

@@ -11,9 +11,7 @@ import { insertAudit, insertLogin, type Operator, operatorOf } from './trail.ts'
 /** Authenticates an operator's request. @throws Refusal that keeps the caller out */
 type Authenticate = (request: IncomingRequest) => Promise<Caller>
 
-/** Audited log-ins of operators. */
 export interface AuditedLogins {
-  /** Authenticates, and audits the log-in. */
   readonly authenticate: Authenticate
   /**
    * Writes the counts of refusals and of log-ins from too many addresses.
@@ -104,7 +102,6 @@ export interface LoginDependencies {
   readonly ids: Ids
 }
 
-/** Log-ins with a row of their own. */
 export interface LoginRows {
   /**
    * Ensures that the trail has a log-in.

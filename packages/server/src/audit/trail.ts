@@ -5,10 +5,8 @@ import type { RequestContext } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import { type Anchor, BEGINNING, type HashedRow, type Position } from './chain.ts'
 
-/** Actor and address of an audit row. */
 export interface Operator {
   readonly actor: string
-  /** Name of the actor, if known. */
   readonly actorName?: string
   readonly address: string
 }
@@ -54,8 +52,6 @@ function isSame(one: Limits, other: Limits): boolean {
   const names = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...names].every((name) => one[name] === other[name])
 }
-
-/** SQL of the audit trail outside the engine's statement. */
 
 export interface AuditRow extends Operator {
   readonly id: string
@@ -118,7 +114,6 @@ const selectHash = statement<[seq: string], { hash: Buffer }>(
   'SELECT hash FROM audit_chain WHERE seq = $1',
 )
 
-/** The hash at a position, if the trail has it. */
 export async function readHash(queries: Queries, seq: bigint): Promise<Buffer | undefined> {
   if (seq === BEGINNING.seq) return BEGINNING.hash
   return (await queries.rows(selectHash, [String(seq)]))[0]?.hash
@@ -129,7 +124,6 @@ const selectHead = statement<[], { seq: string; hash: Buffer }>(
   'SELECT seq::text AS seq, hash FROM audit_head',
 )
 
-/** The recorded end of the trail, if that row exists. */
 export async function readHead(queries: Queries): Promise<Position | undefined> {
   const [head] = await queries.rows(selectHead, [])
   return head && { seq: BigInt(head.seq), hash: head.hash }
@@ -141,7 +135,6 @@ const selectUnchained = statement<[], { id: string }>(
     WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.audit_id = a.id) ORDER BY at, id LIMIT 1`,
 )
 
-/** The first row without a position in the chain. */
 export async function firstUnchained(queries: Queries): Promise<string | undefined> {
   return (await queries.rows(selectUnchained, []))[0]?.id
 }
@@ -240,7 +233,6 @@ export async function insertLogin(
 
 const lockLimitsStatement = statement<[]>('audit.lock_limits', 'SELECT pg_advisory_xact_lock(7046741012)')
 
-/** Serialises starting processes until the transaction ends. */
 async function lockLimits(queries: Queries): Promise<void> {
   await queries.rows(lockLimitsStatement, [])
 }
@@ -250,7 +242,6 @@ const selectLimits = statement<[], { limits: Record<string, string | null> }>(
   `SELECT facts -> 'limits' AS limits FROM audit WHERE action = 'limits.configured' ORDER BY at DESC, id DESC LIMIT 1`,
 )
 
-/** The limits of the last start, if recorded. */
 async function lastLimits(queries: Queries): Promise<Record<string, string | null> | null> {
   return (await queries.rows(selectLimits, []))[0]?.limits ?? null
 }

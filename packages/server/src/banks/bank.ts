@@ -12,16 +12,13 @@ export interface Bank extends Partner {
   readonly inbound: Inbound
   /** The `Date` of the bank's last answer in epoch milliseconds, if known. */
   latestDate?(): number | undefined
-  /** Certificates of the connection. */
   certificates?(): readonly BankCertificate[]
   /** Checks the connection step by step; absent if one call covers it. */
   examine?(options: ExaminationOptions): Promise<readonly Finding[]>
-  /** Waits for running calls, then closes the connections. */
   close(): Promise<void>
 }
 
 export interface ExaminationOptions {
-  /** Registers our callback address at the bank. */
   readonly registers: boolean
   /** Creates the id of a charge to be created and cancelled in the bank's sandbox; absent: no charge is created. */
   readonly newId?: () => string
@@ -35,16 +32,12 @@ export interface BankSettings {
   readonly authorities?: string
 }
 
-/** A bank with its configuration read. */
 export interface ConfiguredBank {
-  /** Time-out of one call. */
   readonly timeoutMs: number
   /** Time for the bank within the creation of a charge, including retries. */
   readonly createBudgetMs: number
-  /** Shown to the operator at start. */
   readonly warning?: string | undefined
   readonly settings: BankSettings
-  /** Host of the bank's address, if that is a URL. */
   readonly host: string | undefined
   /** @param clock our clock, compared with the bank's; by default the machine's */
   open(clock?: Clock): Bank

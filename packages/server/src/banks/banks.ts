@@ -31,7 +31,6 @@ const standardSettings = {
   authorities: 'PIXGATE_BANK_CA',
 } as const
 
-/** Any bank that implements the Central Bank's API Pix: charges and refunds, no payouts. */
 const apiPix = connector({
   title: 'A bank that follows the Central Bank’s API Pix',
   variables: apiPixVariables,
@@ -41,7 +40,6 @@ const apiPix = connector({
   open: openApiPixBank,
 })
 
-/** Efí: API Pix with payouts. */
 const efi = connector({
   title: 'Efí',
   variables: efiVariables,

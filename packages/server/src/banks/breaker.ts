@@ -9,7 +9,6 @@ export type BreakerName = 'orders' | 'charges' | 'qr_codes'
 /** `half_open`: one call tests whether the bank is back. */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-/** Derives the state from the number of wanted calls. */
 export function breakerStateOf(wanted: number): BreakerState {
   if (wanted === 0) return 'open'
   return wanted === Number.POSITIVE_INFINITY ? 'closed' : 'half_open'

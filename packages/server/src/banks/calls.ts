@@ -126,7 +126,6 @@ export const BANK_CALLS = Object.keys(CALLS) as readonly BankCall[]
 /** Outcome of a call refused because of its credentials or rate. */
 export type RefusedCall = 'unauthorized' | 'rate_limited'
 
-/** Label of the metric: the kind of the answer, or the refusal of any call. */
 function outcomeOf({ kind, httpStatus }: AnyAnswer): string {
   const isUnknown = kind === 'UNKNOWN'
   if (isUnknown && isUnauthorized(httpStatus)) return 'unauthorized' satisfies RefusedCall

@@ -17,7 +17,6 @@ import {
 
 /** Certificates of the connection to a bank: read and checked at start, watched until they expire. */
 
-/** Owners of certificates, in display order. */
 export const CERTIFICATE_OWNERS = ['bank', 'client', 'authority'] as const
 
 /** The bank; we; an authority that is exclusively trusted for the bank. */
@@ -31,7 +30,6 @@ export interface BankCertificate {
 
 /** TLS options in PEM; absent ones default to Node.js. */
 export interface PartnerTls {
-  /** Ours, with the intermediates. */
   readonly cert?: string
   readonly key?: string
   /** Exclusively trusted authorities. */
@@ -224,10 +222,7 @@ export interface CertificateWatchOptions {
   readonly logger: Logger
 }
 
-/**
- * Logs certificates due for renewal: once a day, and when they become urgent.
- * @source rules#partner.12
- */
+/** Logs certificates due for renewal: once a day, and when they become urgent. @source rules#partner.12 */
 export function createCertificateWatch({ certificates, clock, logger }: CertificateWatchOptions): () => void {
   const logged = new Map<CertificateOwner, { readonly at: number; readonly urgency: string }>()
   return () => {

@@ -29,7 +29,6 @@ export type Answered = Extract<Outcome, { kind: 'answered' }>
 /** Evaluates the body of a 2xx. */
 export type Judge<Report extends AnyReported> = (answered: Answered) => Report | Unknown
 
-/** A single attempt to place an order under our id. */
 export interface Order<Report extends AnyReported> {
   readonly path: string
   readonly body: object
@@ -62,7 +61,6 @@ export interface Protocol {
   isAbsence(answered: Answered): boolean
 }
 
-/** Calls at the paths of a protocol. */
 export interface Exchange {
   raw(call: PartnerCall, deadline?: AbortSignal, window?: SendWindow): Promise<Outcome>
   query<Report extends AnyReported>(
@@ -73,10 +71,7 @@ export interface Exchange {
   send<Report extends AnyReported>(order: Order<Report>): Promise<SendAnswer<Report>>
 }
 
-/**
- * Makes the calls of a protocol.
- * @param prefix of every path: `/v2`
- */
+/** Makes the calls of a protocol. @param prefix of every path: `/v2` */
 export function createExchange(link: Pick<PartnerLink, 'exchange'>, protocol: Protocol, prefix = ''): Exchange {
   const { readJson = (json) => json, ofOrder, isAbsence } = protocol
   const raw: Exchange['raw'] = async (call, deadline, window) => {
@@ -160,7 +155,6 @@ export function isSuccess({ httpStatus }: Answered): boolean {
   return httpStatus >= 200 && httpStatus < 300
 }
 
-/** Reads a charge, payout or refund; `undefined` for any other body. */
 export type Reader<Thing> = (json: unknown) => Thing | undefined
 
 /**
@@ -238,7 +232,6 @@ function differenceOf(asked: object, echoed: object): string | undefined {
   return different.length > 0 ? `other ${different.join(', ')}` : undefined
 }
 
-/** Fields of a payout that the bank must echo. */
 export function payoutTerms(request: PayoutRequest): PayoutTerms {
   const { valueCents } = request
   return 'recipient' in request ? { valueCents, pixKey: request.recipient.pixKey } : { valueCents }

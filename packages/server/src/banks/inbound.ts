@@ -24,7 +24,6 @@ export interface InboundRoute {
   readonly acknowledgement: { readonly status: number; readonly body?: unknown }
 }
 
-/** A callback before any check. */
 export interface InboundRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: Buffer
@@ -63,7 +62,6 @@ export type Judgement =
       readonly lateBySeconds?: number | undefined
     }
 
-/** An event, or an unreadable callback or part of one. */
 export type BankEvent = ReadableEvent | UnreadableEvent
 
 /** Stored with a case. @source rules#partner-inbox.4 */
@@ -146,13 +144,11 @@ export interface PayoutMovement {
 
 export interface ReturnNews {
   readonly returned: PayoutReturn
-  /** Of the payment that went back, if named. */
   readonly endToEndId: string | null
   /** The bank sent no return id. This one is derived from the event, so the same event means the same return. */
   readonly isUnnamed: boolean
 }
 
-/** End of an operation without money. */
 export interface EventFailure {
   readonly errorCode: string
   readonly errorMessage: string | null

@@ -16,7 +16,6 @@ export interface PartnerLink {
    * @param window checked right before the first byte is written
    */
   exchange(call: PartnerCall, deadline?: AbortSignal, window?: SendWindow): Promise<Outcome>
-  /** Waits for running calls, then closes the connections. */
   close(): Promise<void>
 }
 
@@ -57,7 +56,6 @@ export type Outcome =
 export interface PartnerLinkOptions {
   /** The bank's address; its path is the prefix of every call's. */
   readonly url: string
-  /** Bearer token of calls without their own authorization. */
   readonly token?: string
   /** From waiting for a connection to the last byte of the answer. */
   readonly timeoutMs: number
@@ -74,10 +72,7 @@ export interface PartnerLinkOptions {
   readonly monotonic?: () => number
 }
 
-/**
- * Opens a link. Connections are made on first use and kept.
- * @source rules#production.6, rules#partner.11
- */
+/** Opens a link. Connections are made on first use and kept. @source rules#production.6, rules#partner.11 */
 export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
   const monotonic = options.monotonic ?? sleeplessClock()
   const { origin, pathname } = new URL(options.url)

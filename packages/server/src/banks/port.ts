@@ -51,7 +51,6 @@ interface OrderPartner extends Capable {
   readonly idempotencyWindowMs: number
 }
 
-/** Charges: incoming money. */
 export interface ChargePartner extends Capable {
   /**
    * Creates a payable charge: one attempt. `id` is the order id and the idempotency key, the same on every attempt.
@@ -64,7 +63,6 @@ export interface ChargePartner extends Capable {
   cancelCharge(id: string, deadline?: AbortSignal): Promise<CancelAnswer>
 }
 
-/** Payouts: outgoing money, to a Pix key or for a QR code. */
 export interface PayoutPartner extends OrderPartner {
   /**
    * Orders a payout: one attempt, like {@link ChargePartner.createCharge}.
@@ -81,7 +79,6 @@ export interface PayoutPartner extends OrderPartner {
   decodeQrCode(pixCode: string, deadline?: AbortSignal, asker?: string): Promise<QrCodeAnswer>
 }
 
-/** Refunds of received payments. */
 export interface RefundPartner extends OrderPartner {
   /** Orders the full or partial return of a payment: one attempt, like {@link PayoutPartner.sendPayout}. */
   sendRefund(id: string, request: RefundRequest, window?: SendWindow): Promise<RefundAnswer>
@@ -102,7 +99,6 @@ export interface StatementPartner extends Capable {
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
 }
 
-/** The balance of our account. */
 export interface BalancePartner extends Capable {
   /** Upper bound of fees that are deducted from the balance but missing in the statement; absent: none. */
   readonly unlistedFees?: UnlistedFees
@@ -164,7 +160,6 @@ type FinalChargeStatus = 'PAID' | 'CANCELLED' | 'EXPIRED' | 'FAILED'
 
 export interface Charge<Status extends ChargeStatus = ChargeStatus> extends ChargeTerms {
   readonly id: string
-  /** The bank's reference. */
   readonly transactionId: string
   readonly status: Status
   /** The BR Code, unverified; an ended charge may have none. */
@@ -175,7 +170,6 @@ export interface Charge<Status extends ChargeStatus = ChargeStatus> extends Char
   readonly stampOffsetMs?: number
 }
 
-/** Money received for a charge. */
 export interface Payment {
   readonly endToEndId: string
   readonly valueCents: bigint
@@ -190,7 +184,6 @@ export interface Payment {
 
 /** Full or partial return of a payment. */
 export interface PaymentReturn extends PayoutReturn {
-  /** The bank's reference. */
   readonly transactionId: string
   /** Who ordered it, according to the bank. */
   readonly origin: 'MERCHANT' | 'BANK'
@@ -248,10 +241,8 @@ export interface Payout<Status extends PayoutStatus = PayoutStatus> extends Orde
   readonly returns: readonly PayoutReturn[]
 }
 
-/** A payout or refund at the bank. */
 interface OrderAtBank<Status> {
   readonly id: string
-  /** The bank's reference. */
   readonly transactionId: string
   readonly status: Status
   readonly valueCents: bigint
@@ -266,13 +257,11 @@ export interface PaidRecipient extends Party {
   readonly pixKey: string | undefined
 }
 
-/** An executed payout. */
 export interface SettledPayout extends Payout<'CONFIRMED' | 'RETURNED'> {
   readonly endToEndId: string
   readonly occurredAt: number
 }
 
-/** Full or partial return of a payout. */
 export interface PayoutReturn {
   readonly returnId: string
   readonly valueCents: bigint
@@ -280,9 +269,7 @@ export interface PayoutReturn {
   readonly occurredAt: number
 }
 
-/** A QR code as the bank decoded it. */
 export interface QrCode {
-  /** Identifies this decoding in the payout. */
   readonly decodeId: string
   /** `undefined` if the payer chooses. */
   readonly valueCents: bigint | undefined
@@ -316,13 +303,11 @@ export interface Refund<Status extends RefundStatus = RefundStatus> extends Orde
   readonly returnId: string | undefined
 }
 
-/** An executed refund. */
 export interface SettledRefund extends Refund<'CONFIRMED'> {
   readonly returnId: string
   readonly occurredAt: number
 }
 
-/** A page of a window of the statement. */
 export interface StatementQuery {
   /** By the bank's booking time, inclusive. */
   readonly from: number
@@ -334,7 +319,6 @@ export interface StatementQuery {
 
 export interface StatementPage {
   readonly entries: readonly StatementEntry[]
-  /** `null` on the last page. */
   readonly nextCursor: string | null
   /** Name of the list, if the statement consists of several. */
   readonly list?: string
@@ -346,11 +330,9 @@ export interface StatementPage {
 export interface UnreadableItem {
   readonly list: string
   readonly json: string
-  /** JSON pointer to the missing or wrong member. */
   readonly member: string
 }
 
-/** A movement on our account in the bank's statement. */
 export interface StatementEntry {
   readonly kind: PartnerEntryKind
   readonly direction: 'in' | 'out'
@@ -368,7 +350,6 @@ export interface StatementEntry {
   readonly occurredAt: number
 }
 
-/** See {@link StatementPartner.listedWithinMs}. */
 export type ListedWithin = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'>, number>>
 
 /** Offset of a bank's timestamps from true time in milliseconds; stored with the statement for the next process. */
@@ -388,14 +369,11 @@ export interface BankBalance {
   readonly blockedCents?: bigint
 }
 
-/** Fees of movements in either direction. */
 export interface UnlistedFees {
   readonly centsPerMovement: bigint
-  /** Of the amount. */
   readonly percent: bigint
 }
 
-/** Answers of the bank by call. */
 export type ChargeAnswer = SendAnswer<ReportedCharge>
 export type ChargeQueryAnswer = QueryAnswer<ReportedCharge>
 export type CancelAnswer = { readonly kind: 'CANCELLED' } | Rejected | NotFound | NotSent | Unknown
@@ -419,7 +397,6 @@ export interface FoundEarlier {
   readonly isEarlier?: true
 }
 
-/** A charge, payout or refund under our id. */
 export interface AnyReported {
   readonly kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED'
 }

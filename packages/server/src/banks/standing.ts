@@ -7,7 +7,6 @@ import type { AnyAnswer } from './port.ts'
 /** Result of the last call to the bank, for health, the log and the doctor. */
 
 export interface BankStanding {
-  /** Whether the bank has been called at least once. */
   readonly isKnown: boolean
   /** A sentence: «the bank answers 401: check PIXGATE_PARTNER_TOKEN». `undefined` if the bank answered. */
   readonly problem: string | undefined

@@ -61,7 +61,6 @@ function memberOf(json: unknown, names: readonly string[]): unknown {
 /** Visible ASCII: a superset of the standard's ids that a database can store and find. */
 const ID = /^[!-~]{1,128}$/
 
-/** Whether a text can be the id of a movement or its reference. */
 export function isId(text: string | undefined): text is string {
   return text !== undefined && ID.test(text)
 }
@@ -69,7 +68,6 @@ export function isId(text: string | undefined): text is string {
 /** Reais with up to two decimals, as a pattern of JSON Schema. The standard has `\d{1,10}\.\d{2}`. */
 export const AMOUNT = '^\\d{1,10}(?:\\.\\d{1,2})?$'
 
-/** An amount above zero, for movements. */
 export const AMOUNT_MOVED = '^(?=[0.]*[1-9])\\d{1,10}(?:\\.\\d{1,2})?$'
 
 /** A balance, which may be negative and larger than a payment. */
@@ -164,7 +162,6 @@ const ajv = new Ajv({
 
 export interface BodyTest<Body> {
   (json: unknown): json is Body
-  /** JSON pointer (RFC 6901) to the missing or wrong member. */
   fault(json: unknown): string
 }
 
@@ -184,7 +181,6 @@ export function bodyTest<Shape extends TSchema>(shape: Shape): BodyTest<Static<S
   return Object.assign(isBody, { fault })
 }
 
-/** A string or number of JSON. */
 const SCALAR = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 
 const NUMBER_MAX_LENGTH = 64

@@ -17,14 +17,12 @@ import { createTokenBuckets } from '../platform/token-bucket.ts'
 /** A credential opens one mode only. */
 export type Mode = 'sandbox' | 'production'
 
-/** Random bytes of a key. */
 export const SECRET_BYTES = 32
 
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const DISPLAY_LENGTH = 8
 
-/** One kind of key. */
 export interface TokenKind {
   /** Exact length of every key. */
   readonly length: number
@@ -129,7 +127,6 @@ export interface Use {
  * @source rules#api-keys.11
  */
 export interface LastUsed {
-  /** Records a use now. */
   note(id: string): void
   /** Writes all recorded uses at once. @throws errors of the write; the uses are recorded again a minute later */
   flush(): Promise<void>
@@ -169,7 +166,6 @@ export type OnRefused = <Kind extends RefusedCredential>(
   reason: (typeof REFUSAL_REASONS)[Kind][number],
 ) => void
 
-/** Reports of refused credentials. */
 export interface RefusalReports {
   /** For an API key. @param apiKeyId if the key is known */
   apiKey(reason: (typeof REFUSAL_REASONS)['api_key'][number], address: string, apiKeyId?: string): void

@@ -117,10 +117,7 @@ function unforeseen(check: string, error: unknown): Finding {
   return bad(check, `cannot be examined: ${error instanceof Error ? error.message : error}`)
 }
 
-/**
- * Reports a Node.js that no longer gets fixes.
- * @source rules#production.8
- */
+/** Reports a Node.js that no longer gets fixes. @source rules#production.8 */
 export function examineRuntime(nowMs: number, version?: string): Finding[] {
   const ended = endedRuntime(nowMs, version)
   if (ended === undefined) return []
@@ -239,7 +236,6 @@ export async function examineBank(
   }
 }
 
-/** Adds findings about certificates and the bank's clock. */
 function withClock(bank: Bank, clock: Clock, findings: readonly Finding[]): readonly Finding[] {
   const now = clock.now()
   const ofCertificates = bank.certificates?.().map((certificate) => examineCertificate(certificate, now)) ?? []
@@ -321,17 +317,13 @@ export type MigratedBy = 'start' | 'start as another user' | 'migrate'
 
 export interface ExaminedDatabase {
   readonly url: string
-  /** Is set to the database's time. */
   readonly clock: DatabaseClock
   /** Must open the sealed values; `undefined` if unknown. */
   readonly encryptionKeys: EncryptionKeys | undefined
   readonly migratedBy: MigratedBy
 }
 
-/**
- * Checks whether the service could work with the database. Changes nothing.
- * @source rules#doctor.2, rules#doctor.4
- */
+/** Checks whether the service could work with the database. Changes nothing. @source rules#doctor.2, rules#doctor.4 */
 export async function examineDatabase(examined: ExaminedDatabase): Promise<DatabaseExamination> {
   const { url } = examined
   try {
@@ -393,11 +385,8 @@ function examineDatabaseClock(clock: DatabaseClock): Finding {
   return bad('clock', `${problem}: let both be set by NTP`)
 }
 
-/** SQL of the doctor. */
-
 export interface AboutDatabase {
   readonly version: string
-  /** Epoch milliseconds. */
   readonly now: number
   readonly isReadOnly: boolean
 }
@@ -415,7 +404,6 @@ export async function readAbout(queries: Queries): Promise<AboutDatabase> {
   return about
 }
 
-/** Rights of our user that a start needs. */
 export interface Permissions {
   readonly user: string
   readonly mayCreateTables: boolean
@@ -424,7 +412,6 @@ export interface Permissions {
   /** True if there are no tables yet. */
   readonly ownsTables: boolean
   readonly mayCreateRoles: boolean
-  /** Whether the role of the service exists. */
   readonly isRoleThere: boolean
   readonly maySetRole: boolean
   readonly mayGrantRole: boolean

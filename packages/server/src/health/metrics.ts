@@ -47,7 +47,6 @@ export const EVENT_OUTCOMES = [
 
 export type EventOutcome = (typeof EVENT_OUTCOMES)[number]
 
-/** Kinds of erased personal data. */
 const ERASED = ['callbacks', 'notifications', 'deliveries', 'ended_operations'] as const
 
 /**
@@ -84,10 +83,7 @@ export function remembered<Reading>(
 /** Buckets in seconds, from fast answers to useless ones. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/**
- * Creates the instruments behind the modules' observers. They never throw.
- * @param bankCalls all calls of a bank
- */
+/** Creates the instruments behind the modules' observers. They never throw. @param bankCalls all calls of a bank */
 export function createCounted(registry: Registry, bankCalls: readonly BankCall[]) {
   return {
     ...harmless(httpMetrics(registry)),
@@ -320,9 +316,7 @@ function workerMetrics(registry: Registry) {
   }
 }
 
-/** Sources of the gauges, read at each scrape. */
 export interface Measured {
-  /** Commands waiting for the engine. */
   engineWaiting(): number
   /** Backlog in the database, as far as it can be read. Must not throw. */
   backlog(): Promise<BacklogReading>
@@ -331,17 +325,12 @@ export interface Measured {
    * process does not verify.
    */
   ledger(): { readonly at: number; readonly faults: number | undefined } | undefined
-  /** The same for the audit trail. */
   audit(): { readonly at: number; readonly faults: number | undefined } | undefined
-  /** State of each circuit breaker of the bank. */
   breakers(): Readonly<Partial<Record<BreakerName, BreakerState>>>
-  /** Certificates of the connection to the bank, as far as known. */
   certificates(): readonly BankCertificate[]
   /** Reason why the database refuses writes, if it does. */
   writeProblem(): string | undefined
-  /** Connections of each pool. */
   pools(): Readonly<Record<string, { readonly inUse: number; readonly waiting: number }>>
-  /** Delay of the event loop in the last minute. */
   loopDelays(): { readonly p50Ms: number; readonly p99Ms: number; readonly longestMs: number }
 }
 
@@ -571,9 +560,7 @@ function labelsOf(count: Count, names: readonly Label[]): Partial<Record<Label, 
   return Object.fromEntries(names.map((name) => [name, count[name]]))
 }
 
-/** Metrics of this process. */
 export interface Metrics extends ReturnType<typeof createCounted> {
-  /** Adds the gauges; called once. */
   measure(measured: Measured, clock: Pick<DatabaseClock, 'now' | 'skewMs'>): void
   /** In the text format of Prometheus. */
   text(): Promise<string>

@@ -5,7 +5,6 @@ import type { Handlers } from '../platform/http/handler.ts'
 import { type Metrics, remembered } from './metrics.ts'
 import { clockProblem } from './watches.ts'
 
-/** Liveness, readiness and metrics. */
 export type HealthHandlers = Handlers<Pick<typeof endpoints, 'getHealth' | 'getReadiness' | 'getMetrics'>>
 
 export interface ReadinessSources {
@@ -53,7 +52,6 @@ function readinessOf({ clock, isDraining, bank, writeProblem }: ReadinessSources
   return { status: reasons.length === 0 ? 'ready' : 'not_ready', reasons, dependencies }
 }
 
-/** Reason why the database does not answer, if so. */
 async function answerOfDatabase({ databaseNow, clock }: ReadinessSources): Promise<string | undefined> {
   try {
     clock.observe(await databaseNow())

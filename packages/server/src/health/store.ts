@@ -1,7 +1,6 @@
 import { type CashInStatus, type CashOutStatus, endpointStates, type RefundInStatus } from '@pixgate/spec'
 import { type Database, statement } from '../platform/db/database.ts'
 
-/** Number of rows of one kind and state. */
 export interface Count {
   /** Kind of case, operation or work; empty if there is only one. */
   readonly kind: string
@@ -14,9 +13,7 @@ export interface Count {
 
 /** Backlog of all processes. Each count stops at {@link COUNTED_MAX}: more is equally bad. */
 export interface Backlog {
-  /** Open cases by kind; `state` is empty. */
   readonly cases: readonly Count[]
-  /** Operations in progress. */
   readonly operations: readonly Count[]
   /** The bank's events waiting to be applied, by state; `kind` is empty. */
   readonly events: readonly Count[]

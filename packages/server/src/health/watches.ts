@@ -8,7 +8,6 @@ import type { Backlog, Count, HealthStore } from './store.ts'
 /** Tolerated offset of the node's clock; a larger one must be repaired. @source failure-modes#EX-4 */
 const SKEW_MAX_MS = 1_000
 
-/** Fault of this machine's clock as a sentence, if any. */
 export function clockProblem(clock: Pick<DatabaseClock, 'skewMs'>): string | undefined {
   const skewMs = Math.round(clock.skewMs())
   if (Math.abs(skewMs) <= SKEW_MAX_MS) return undefined
@@ -52,7 +51,6 @@ const BEHIND = `the clock of this machine is behind the database’s, ${CONSEQUE
 export interface WriteWatch {
   /** Reports the result of a write. @param refusal the database's error; `undefined` after a commit */
   onWrite(refusal: unknown): void
-  /** Reason why writes are refused, if known. */
   problem(): string | undefined
 }
 
@@ -87,7 +85,6 @@ export function createWriteWatch({ clock, logger, heartbeat = createHeartbeat() 
 export interface LateWorkOptions {
   /** Unclaimed overdue work by kind. @throws DatabaseUnavailable */
   readonly late: () => Promise<readonly Count[]>
-  /** State of the breaker of orders in this process. */
   readonly orders: () => BreakerState
   readonly logger: Logger
 }
@@ -112,7 +109,6 @@ export function createLateWorkWatch({ late, orders, logger }: LateWorkOptions): 
   }
 }
 
-/** Work held back by the breaker of orders. */
 const ORDERS: ReadonlySet<string> = new Set(['cash_out', 'refund_in'])
 
 const LATE = 'work is overdue by more than a minute: no worker, an overloaded worker, or an open circuit breaker'

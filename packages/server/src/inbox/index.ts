@@ -19,16 +19,11 @@ import { createInboxStore } from './store.ts'
 
 /** The bank's events: stored, then applied. */
 export interface PartnerInboxModule {
-  /** The endpoints that the bank calls. */
   readonly routes: readonly BoundEndpoint[]
   readonly authenticatePartner: Authenticators['partner']
-  /** Called for each callback that could not be read. */
   readonly onUnread: (request: Pick<IncomingRequest, 'endpoint'>, error: unknown) => void
-  /** Quarantined events, for the decisions about them. */
   readonly setAside: SetAsideEvents
-  /** Processes due events; called by the worker. */
   processNext(): Promise<boolean>
-  /** Resolves when all events stored by this process have been applied. */
   drained(): Promise<void>
 }
 

@@ -26,7 +26,6 @@ import type { InboxEvent, InboxResult, InboxStore, StoredEvent } from './store.t
 
 /** Applies events after they were answered. Applying an event twice has no effect, so it is marked last. */
 export interface InboxJobs {
-  /** Applies events leased to this process. */
   apply(events: readonly InboxEvent[]): Promise<void>
   /**
    * Processes events of dead processes, and parked events that are due or whose reference became known.
@@ -107,7 +106,6 @@ function namedOrders(event: BankEvent): string[] {
   return isOrderId(externalId) ? [externalId] : []
 }
 
-/** One read for all events about a kind of operation. */
 async function meaningsOf(
   events: readonly BankEvent[],
   receivers: Receivers,
@@ -126,7 +124,6 @@ async function meaningsOf(
   return new Map(entries.flat())
 }
 
-/** A stored event, parsed again. */
 function readAgain(row: StoredEvent, inbound: InboxJobsOptions['inbound']): InboxEvent {
   const { endpoint, body } = row.callback
   const event = inbound.parse(endpoint, body)[row.ordinal]
@@ -140,7 +137,6 @@ function readAgain(row: StoredEvent, inbound: InboxJobsOptions['inbound']): Inbo
   return { ...row, event: event ?? gone }
 }
 
-/** Applies stored events to their operations, or queries the bank about these. */
 class Applier {
   readonly #store: Pick<InboxStore, 'isOriginalDone'>
   readonly #receivers: Receivers
@@ -246,7 +242,6 @@ class Applier {
   }
 }
 
-/** Possible outcomes of an event. Nothing is stored here. */
 export interface Outcomes {
   done(row: InboxEvent, outcome: string, operationId: string | null): InboxResult
   /** Parks the event until its next retry. */
@@ -256,7 +251,6 @@ export interface Outcomes {
    * @source rules#partner-inbox.8
    */
   park(row: InboxEvent, event: ReadableEvent, outcome: string, meaning: Meaning, rule?: string): Promise<InboxResult>
-  /** Retries the event soon, unchanged. */
   again(row: InboxEvent): InboxResult
   /**
    * Quarantines an event: never applied, and reported by a case.
@@ -278,7 +272,6 @@ export interface OutcomesOptions {
   readonly logger: Logger
 }
 
-/** Delay of the retry after a failed step. */
 const RETRY_MS = 1_000
 
 function createOutcomes({ store, cashIns, engine, clock, logger }: OutcomesOptions): Outcomes {
@@ -361,25 +354,19 @@ function stateAfter({ state }: InboxEvent, otherwise: InboxResult['state']): Inb
 
 /** Must not throw. */
 export interface InboxObserver {
-  /** Proven origin of a callback. */
   onCallback(origin: CallbackOrigin): void
-  /** Current outcome of an event. */
   onEvent(outcome: EventOutcome): void
   /** Called with the variable of a previous secret that proved a callback. */
   onPreviousSecret?: OnPreviousSecret
 }
 
-/** Reports of the inbox, to log and metrics. */
 export interface InboxReports {
   /** @param path the declared path */
   callback(path: string, judgement: Exclude<Judgement, Origin> | { readonly origin: Origin }): void
-  /** A callback did not arrive completely, or was too large. */
   unread(path: string, reason: string): void
   /** A part of an accepted callback could not be read and is not stored: the bank's statement has it. */
   unreadPart(route: string, reason: string): void
-  /** An event was stored that contradicts another one with the same key. */
   contradicting(event: Pick<InboxEvent, 'callback' | 'ordinal'>): void
-  /** The outcome of an event was stored. */
   marked(result: InboxResult): void
 }
 
@@ -445,7 +432,6 @@ export function createInboxReports(
   }
 }
 
-/** Callbacks answered with 401. */
 const REFUSALS: Readonly<Partial<Record<Origin, string>>> = {
   refused: 'a callback was refused: nothing proves that it came from the bank; if it did, check the shared secret',
   stale: 'a signed event of the bank was outside its time window and was refused; querying the bank instead',

@@ -10,7 +10,6 @@ import type { Receivers } from './receivers.ts'
 import { contentHashOf, dedupeKeyOf, namingOf } from './rules.ts'
 import type { Callback, InboxEvent, InboxStore } from './store.ts'
 
-/** Stores events, committed before they are answered. */
 export interface InboxCommands {
   /**
    * Stores the events of a callback. Resolves once they are committed, now or earlier.
@@ -32,7 +31,6 @@ export const LEASE_MS = 60_000
 /** Delay of an event that contradicts another, until that one has been processed. */
 const CONFLICT_DELAY_MS = 1_000
 
-/** A new event. */
 const BEGUN = { state: 'NEW', attempts: 1, failures: 0, parkings: 0, attributedTo: null } as const
 
 export interface InboxCommandsOptions {
@@ -42,7 +40,6 @@ export interface InboxCommandsOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly reports: Pick<InboxReports, 'contradicting' | 'unreadPart'>
-  /** Called with newly stored events, to be applied at once. */
   readonly onStored: (events: readonly InboxEvent[]) => void
 }
 
@@ -107,7 +104,6 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
 const BANK: Caller = { credential: 'partner', id: 'partner' }
 const ANYBODY: Caller = { credential: 'partner', id: 'unproven partner', isStranger: true }
 
-/** Whether the caller proved to be the bank. */
 function isProven(caller: Caller): boolean {
   return caller.id === BANK.id
 }

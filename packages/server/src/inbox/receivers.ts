@@ -24,16 +24,12 @@ import {
 
 /** Operations of one kind as targets of events: which ones an event may mean, and its effect on them. */
 export interface Receiver<Event extends ReadableEvent = ReadableEvent> {
-  /** The possible operations of each set of references. */
   match(references: readonly EventReferences[]): Promise<Meaning[]>
-  /** Applies an event to an operation; `undefined` if that does not exist. */
   apply(id: string, event: Event): Promise<Applied | undefined>
   /** Requests a query of an operation. @source failure-modes#EV-9 */
   ask(id: string): Promise<void>
-  /** Whether an event's movement was booked on an operation. */
   hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
-  /** Whether operations of this kind can be queried at the bank. */
   readonly canAsk: boolean
 }
 
@@ -54,7 +50,6 @@ export interface Receivers
   readonly refund: Receiver<RefundEvent>
 }
 
-/** Applies an event to an operation of its subject; `undefined` if that does not exist. */
 export function applyEvent(receivers: Receivers, id: string, event: ReadableEvent): Promise<Applied | undefined> {
   switch (event.subject) {
     case 'charge':
@@ -66,7 +61,6 @@ export function applyEvent(receivers: Receivers, id: string, event: ReadableEven
   }
 }
 
-/** The modules that events apply to. */
 export interface Subjects {
   readonly cashIns: Pick<CashInModule, 'match' | 'applyEvent' | 'canAsk' | 'hasBooked' | 'exists'>
   readonly cashOuts: Pick<CashOutModule, 'match' | 'apply' | 'canAsk' | 'hasBooked' | 'exists'>
@@ -86,7 +80,6 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
 
 type QueryRequested = { readonly on: 'work.requested' }
 
-/** Receiver of operations that events name directly. */
 function createReceiver<Event extends ReadableEvent, Input>(
   { match, canAsk, hasBooked, exists }: Matched,
   apply: (id: string, input: NoInfer<Input> | QueryRequested) => Promise<{ readonly result: Applied } | undefined>,

@@ -171,14 +171,11 @@ export const POISON_FAILURES = 10
 export interface Meaning {
   /** The single operation on which all references agree, if any. */
   readonly id: string | undefined
-  /** All named operations. */
   readonly among: readonly string[]
 }
 
-/** No known operation. */
 export const NOTHING: Meaning = { id: undefined, among: [] }
 
-/** Meaning of an event whose references name operations of one kind. */
 export function meaningOf(matches: readonly Match[]): Meaning {
   return agreeing(distinct(withoutNamesakes(matches).map(({ id }) => id)))
 }

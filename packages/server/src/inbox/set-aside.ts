@@ -20,7 +20,6 @@ const selectEvent = statement<[inboxId: string, ordinal: number], SetAsideRow>(
      FROM inbox_event e JOIN inbox i ON i.id = e.inbox_id WHERE e.inbox_id = $1 AND e.ordinal = $2`,
 )
 
-/** Quarantined events, for the decisions about them. */
 export function createSetAsideEvents({
   database,
   inbound,

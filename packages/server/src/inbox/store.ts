@@ -8,15 +8,11 @@ export interface InboxStore {
    * @returns the new ones
    */
   insert<Event extends NewEvent>(events: readonly Event[], receivedAt: number, dueAt: number): Promise<Event[]>
-  /** The stored content hash of each key. */
   hashes(dedupeKeys: readonly string[]): Promise<Map<string, Buffer>>
-  /** Stores events that contradict an earlier one with the same key. */
   insertConflicts(events: readonly NewEvent[], receivedAt: number, dueAt: number): Promise<void>
   /** Resolves when everything read so far would survive a fail-over. @source rules#database.7 */
   untilReplicated(): Promise<void>
-  /** Makes events due that wait for one of these references of the bank. */
   expedite(transactionIds: readonly string[], nowMs: number): Promise<void>
-  /** Claims due events without a lease. */
   claim(nowMs: number, until: number, limit: number): Promise<StoredEvent[]>
   /**
    * Stores outcomes and closes the cases of finished events. An event finished by another process is not retried,
@@ -24,7 +20,6 @@ export interface InboxStore {
    * @source rules#cases.59, failure-modes#EV-3
    */
   mark(results: readonly InboxResult[], nowMs: number): Promise<void>
-  /** Whether a case with this content is open. */
   hasOpenCase(reference: string): Promise<boolean>
   /** Whether the event that this one contradicts has been processed or quarantined. */
   isOriginalDone(dedupeKey: string): Promise<boolean>
@@ -33,23 +28,18 @@ export interface InboxStore {
 /** The bank's request, verbatim. */
 export interface Callback {
   readonly id: string
-  /** Name of the receiving route. */
   readonly endpoint: string
   readonly body: Buffer
-  /** Whether the bank's origin was proven. */
   readonly isProven: boolean
 }
 
 export interface NewEvent {
   readonly callback: Callback
-  /** Position in the callback, from 0. */
   readonly ordinal: number
   readonly dedupeKey: string
-  /** Hash of its content. */
   readonly contentHash: Buffer
 }
 
-/** A stored event to be processed. */
 export interface StoredEvent extends NewEvent {
   readonly state: 'NEW' | 'PARKED' | 'CONFLICT'
   /** Number of claims, including the insertion. */
@@ -61,7 +51,6 @@ export interface StoredEvent extends NewEvent {
   readonly attributedTo: string | null
 }
 
-/** A stored event with its parsed content. */
 export type InboxEvent = StoredEvent & { readonly event: BankEvent }
 
 export interface InboxResult {
@@ -72,7 +61,6 @@ export interface InboxResult {
   readonly operationId: string | null
   readonly failures: number
   readonly parkings: number
-  /** Time of the next claim; `null`: never. */
   readonly dueAt: number | null
 }
 
@@ -89,10 +77,7 @@ type InsertParameters = [
   receivedAt: string,
 ]
 
-/**
- * Inserts events, and callbacks that contain new ones.
- * @param again conflict clause for callbacks that exist
- */
+/** Inserts events, and callbacks that contain new ones. @param again conflict clause for callbacks that exist */
 function insertion(state: 'NEW' | 'CONFLICT', once: string, again = ''): string {
   return `WITH fresh AS (
      INSERT INTO inbox_event (inbox_id, ordinal, dedupe_key, content_hash, state, due_at)

@@ -17,7 +17,6 @@ import type { LiveRequest } from '../platform/live-request.ts'
 
 /** Rules of the kill switch. Pure. */
 
-/** Requested state of the kill switch. */
 export interface SwitchSetting {
   readonly enabled: boolean
   readonly reason: string
@@ -54,8 +53,6 @@ export function decideSwitch(
   }
 }
 
-/** Effect of an adjustment on the money. Pure. */
-
 export interface AdjustmentDetail extends Document {
   readonly reason: string
 }
@@ -63,7 +60,6 @@ export interface AdjustmentDetail extends Document {
 /** An adjustment as the engine stores it: the value without a sign, the direction as status. */
 export type Adjustment = Operation<'adjustment', AdjustmentDetail, MadeByFact>
 
-/** A request for an adjustment. */
 export interface AdjustmentRequest extends AskedBy {
   readonly id: string
   /** Positive: came in; negative: went out. Never 0. */
@@ -96,12 +92,9 @@ export function decideAdjustment(request: AdjustmentRequest, state: State, now: 
   }
 }
 
-/** SQL of the operator module. */
 export interface OperatorStore {
   readSwitch(): Promise<CashOutSwitch>
-  /** The adjustment made with an `Idempotency-Key` since a time. */
   adjustmentByKey(key: string, sinceMs: number): Promise<Adjustment | undefined>
-  /** Audits the order of an adjustment. */
   auditAdjustment(order: OrderedAdjustment, id: string, nowMs: number, operator: Operator): Promise<void>
 }
 
@@ -117,7 +110,6 @@ export interface CashOutSwitch {
 
 export interface OrderedAdjustment {
   readonly id: string
-  /** Signed. */
   readonly valueCents: bigint
   readonly reason: string
 }
@@ -147,7 +139,6 @@ export function createOperatorStore(database: Database): OperatorStore {
   }
 }
 
-/** One function per command; each writes an audit row. */
 export interface OperatorCommands {
   /**
    * Sets the kill switch ahead of all waiting work. Every process compares it in the statement that accepts a payout,
@@ -167,7 +158,6 @@ export interface OperatorCommands {
   adjust(request: AdjustmentRequest, operator: Operator): Promise<Adjusted>
 }
 
-/** Result of a request, now or earlier: an adjustment, or its proposal. */
 export type Adjusted = { readonly isReplayed: boolean } & (
   | { readonly adjustment: Adjustment; readonly proposed?: undefined }
   | { readonly proposed: { readonly caseId: string; readonly proposalId: string }; readonly adjustment?: undefined }
@@ -188,10 +178,8 @@ export interface OperatorDependencies {
   }
 }
 
-/** Time for which an `Idempotency-Key` gets the same answer. */
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
 
-/** Resolution of the clocks. */
 const CLOCK_STEP_MS = 1
 
 export function createOperatorCommands(needs: OperatorDependencies): OperatorCommands {

@@ -16,13 +16,9 @@ import { type ActiveOperator, activeOperators, modeOf } from './operators.ts'
 
 /** Tokens from the configuration, with their previous values during a rotation. */
 export interface ConfiguredTokens {
-  /** `PIXGATE_ADMIN_TOKEN`. */
   readonly adminToken: string
-  /** `PIXGATE_ADMIN_TOKEN_PREVIOUS`. */
   readonly adminTokenPrevious?: string | undefined
-  /** `PIXGATE_METRICS_TOKEN`. */
   readonly metricsToken?: string | undefined
-  /** `PIXGATE_METRICS_TOKEN_PREVIOUS`. */
   readonly metricsTokenPrevious?: string | undefined
 }
 
@@ -33,7 +29,6 @@ export interface ConfiguredToken {
   readonly previousSecret?: string
 }
 
-/** Caller with the administrative token. */
 const BY_ADMIN_TOKEN: Caller = { credential: 'admin', id: 'admin', role: 'admin' }
 
 const BY_SCRAPER: Caller = { credential: 'admin', id: 'metrics', role: 'viewer' }
@@ -123,7 +118,6 @@ export function createRoster(database: Database, clock: Clock): Roster {
 
 export interface OperatorAuthenticatorOptions extends ConfiguredTokens {
   readonly onPreviousSecret?: OnPreviousSecret
-  /** Mode of accepted operators' tokens. */
   readonly mode: Mode
   readonly roster: Roster
   readonly lastUsed: LastUsed
@@ -131,7 +125,6 @@ export interface OperatorAuthenticatorOptions extends ConfiguredTokens {
   readonly reports: RefusalReports
 }
 
-/** The part of a request that authenticates an operator. */
 export type OperatorRequest = Pick<IncomingRequest, 'headers' | 'remoteAddress' | 'endpoint'>
 
 /**
@@ -190,10 +183,7 @@ export function createOperatorAuthenticator(options: OperatorAuthenticatorOption
   }
 }
 
-/**
- * Checks whether an authenticated operator may make this call.
- * @throws Refusal `insufficient_role` (403)
- */
+/** Checks whether an authenticated operator may make this call. @throws Refusal `insufficient_role` (403) */
 export type AdmitOperator = (request: Pick<IncomingRequest, 'endpoint' | 'remoteAddress'>, caller: Caller) => void
 
 /** @source rules#operators.3 */

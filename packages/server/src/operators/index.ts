@@ -16,12 +16,9 @@ import { everybody, holdersVersion, markUsed, type Person } from './operators.ts
 
 export { HoldersChanged, holdActive, isApprover, isMadeBy, isSamePerson, type Person } from './operators.ts'
 
-/** Operators: creation, deactivation, authentication and roles. */
 export interface OperatorsModule {
   readonly handlers: OperatorsHandlers
-  /** For endpoints with the credential `admin`. */
   readonly authenticate: AuthenticateOperator
-  /** Checks the role of an authenticated operator. */
   readonly admit: AdmitOperator
   /** All operators ever created, in their current state, read from the database. @throws DatabaseUnavailable */
   readonly everybody: () => Promise<readonly Person[]>

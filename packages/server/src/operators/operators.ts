@@ -51,14 +51,11 @@ function foldedName(name: string): string {
   return folded.normalize('NFKC').replace(/\s+/g, ' ').trim()
 }
 
-/** SQL of the operators module. */
-
 /** A stored operator, without the token itself. */
 export interface StoredOperator {
   readonly id: string
   readonly name: string
   readonly role: OperatorRole
-  /** SHA-256 of the token. */
   readonly hash: Buffer
   readonly display: string
   /** Epoch milliseconds. */
@@ -80,7 +77,6 @@ export async function insertOperator(queries: Queries, operator: StoredOperator)
   await queries.rows(insertOperatorStatement, [...parameters])
 }
 
-/** The columns that tokens are compared with. */
 export type ActiveOperator = Pick<StoredOperator, 'id' | 'name' | 'role' | 'hash'>
 
 const activeOperatorsStatement = statement<[], ActiveOperator>(
@@ -135,7 +131,6 @@ export async function holdersVersion(queries: Queries): Promise<bigint> {
   return row.version
 }
 
-/** An operator in a list. */
 export interface ListedOperator extends Omit<StoredOperator, 'hash'> {
   /** Epoch milliseconds. */
   readonly lastUsedAt: number | null
@@ -153,7 +148,6 @@ const listOperatorsStatement = statement<[before: string | null, limit: number],
     LIMIT $2`,
 )
 
-/** The next operators before this one, newest first. */
 export function listOperators(queries: Queries, before: string | undefined, limit: number): Promise<ListedOperator[]> {
   return queries.rows(listOperatorsStatement, [before ?? null, limit])
 }
@@ -173,10 +167,7 @@ const deactivateOperatorStatement = statement<[id: string, at: string], Pick<Sto
   'UPDATE operator SET deactivated_at = $2 WHERE id = $1 AND deactivated_at IS NULL RETURNING name, role',
 )
 
-/**
- * Marks an operator as deactivated.
- * @returns the operator, or `undefined` if there was no active one
- */
+/** Marks an operator as deactivated. @returns the operator, or `undefined` if there was no active one */
 export async function markDeactivated(queries: Queries, id: string, nowMs: number) {
   const [operator] = await queries.rows(deactivateOperatorStatement, [id, instantParameter(nowMs)])
   return operator
@@ -192,17 +183,13 @@ const markUsedStatement = statement<[ids: readonly string[], at: readonly number
     WHERE o.id = u.id`,
 )
 
-/** Stores the times of use, unless a later one is stored. */
 export async function markUsed(queries: Queries, uses: readonly Use[]): Promise<void> {
   await queries.rows(markUsedStatement, [uses.map(({ id }) => id), uses.map(({ usedAt }) => usedAt)])
 }
 
 type OperatorPage = Static<(typeof endpoints.listOperators)['responses'][200]['schema']>
 
-/**
- * The envelope of a page.
- * @param operators one more than the limit if there are more
- */
+/** The envelope of a page. @param operators one more than the limit if there are more */
 export function operatorPage(operators: readonly ListedOperator[], limit: number): OperatorPage {
   const data = operators.slice(0, limit).map(operatorView)
   const hasMore = operators.length > limit

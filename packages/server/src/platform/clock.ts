@@ -12,7 +12,6 @@ export interface Clock {
   setBackAt?(): number | undefined
 }
 
-/** A clock that follows the database. */
 export interface DatabaseClock extends Clock {
   /** Takes a time read from the database. Only the first one may set the clock back. */
   observe(databaseAt: number): void

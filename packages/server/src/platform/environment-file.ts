@@ -7,7 +7,6 @@ import { ConfigError, type Environment } from './variables.ts'
 /** Place of each setting, in words: «.env, line 2». */
 export type SettingPlaces = ReadonlyMap<string, string>
 
-/** An environment merged with a file. */
 export interface EnvironmentWithFile {
   readonly environment: Environment
   /** Names taken from the file; `undefined` without a file. */

@@ -1,4 +1,3 @@
-/** Result of one check, a line of the report. */
 export interface Finding {
   readonly isOk: boolean
   /** Subject of the check: one or two words. */

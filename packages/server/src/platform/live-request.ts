@@ -21,17 +21,13 @@ export interface LiveRequest {
 export const PATIENCE_MS = 5_000
 
 export interface ArrivingRequest extends LiveRequest {
-  /** Marks the arrival of the last byte, from which the request ages. */
   arrived(): void
-  /** Milliseconds since its headers were read. */
   readonly ageMs: () => number
 }
 
 /** Reading time of a request that had to wait for its turn. */
 export interface Reading {
-  /** State of the event loop at that time. */
   readonly mark: LoopMark
-  /** By the loop's clock. */
   readonly at: number
   /** Whether the last byte has arrived too. */
   readonly isWhole: boolean
@@ -64,7 +60,6 @@ export function refuseLapsed(request: LiveRequest): void {
   if (request.hasLapsed()) throw lapsed()
 }
 
-/** Answer to a lapsed request, if the client still listens. */
 export function lapsed(): Refusal {
   return new Refusal('overloaded', { retryAfterSeconds: 1 })
 }

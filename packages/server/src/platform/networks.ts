@@ -1,7 +1,5 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Addresses of callers: their normal form, their network, and lists of networks. */
-
 export interface Networks {
   /** Whether an address is in one of the networks. Other texts are in none. */
   include(address: string): boolean
@@ -112,14 +110,12 @@ export function areNarrow(networks: readonly string[]): boolean {
   return ofIpv4 <= IPV4_MAX && sum(publicSpans.map(sizeOf)) - ofIpv4 <= IPV6_MAX
 }
 
-/** Returns whether an address is loopback or private. False for other texts. */
 export function isPrivateAddress(address: string): boolean {
   if (isIP(address) === 0) return false
   const { first } = spanOf(address)
   return PRIVATE.some((own) => own.first <= first && first <= own.last)
 }
 
-/** Union of networks, each address once. */
 function united(networks: readonly string[]): Span[] {
   const spans: Span[] = []
   for (const span of networks.map(spanOf).sort((one, other) => (one.first < other.first ? -1 : 1))) {

@@ -39,10 +39,7 @@ export function listeningError(
 
 const PORT_MAX = 65_535
 
-/**
- * The first free loopback port from `first` upwards.
- * @throws Error when none is free
- */
+/** The first free loopback port from `first` upwards. @throws Error when none is free */
 export async function freePort(first: number): Promise<number> {
   for (let port = first; port <= PORT_MAX; port++) {
     const free = await probePort(port)

@@ -3,9 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { startTimer } from './clock.ts'
 import type { Environment } from './variables.ts'
 
-/** Start options of Node.js. */
 export interface Runtime {
-  /** Flags before the program's name. */
   readonly flags: readonly string[]
   /** Address of an open debugger; `undefined` without one. */
   readonly debuggerUrl: string | undefined
@@ -15,10 +13,7 @@ function thisRuntime(): Runtime {
   return { flags: process.execArgv, debuggerUrl: inspectorUrl() }
 }
 
-/**
- * Settings of Node.js that break production's guarantees, each by name.
- * @source rules#production.5
- */
+/** Settings of Node.js that break production's guarantees, each by name. @source rules#production.5 */
 export function runtimeFaults(environment: Environment, runtime: Runtime = thisRuntime()): string[] {
   const faults = [
     ...variableFaults(environment),
@@ -71,9 +66,7 @@ function optionsIn(text = ''): string[] {
 /** Last day of fixes per major of Node.js, in UTC. Unknown for missing majors. */
 const LAST_DAYS: ReadonlyMap<number, string> = new Map([[24, '2028-04-30']])
 
-/** A Node.js without fixes. */
 export interface EndedRuntime {
-  /** Such as `24.18.1`. */
   readonly version: string
   /** Last day of fixes, in UTC: `2028-04-30`. */
   readonly lastDay: string
@@ -162,18 +155,15 @@ export interface EventLoop {
    * @source rules#http.14
    */
   hasStoodStillSince(mark: LoopMark): boolean
-  /** Reports an accepted connection. */
   noteConnection(): void
 }
 
 export interface LoopMark {
-  /** Number of gaps so far. */
   readonly gaps: number
   /** Whether the loop was just waking, so that data read then may be old. */
   readonly isWaking: boolean
 }
 
-/** Inputs of the watch. */
 export interface LoopSenses {
   /** Milliseconds; goes on while the process is stopped, but perhaps not while its machine is. */
   readonly monotonic: () => number
@@ -262,12 +252,10 @@ export class LoopWatch implements EventLoop {
 }
 
 export interface WatchedEventLoop extends EventLoop {
-  /** Delays of the last minute, however often this is called. */
   delays(): LoopDelays
   stop(): void
 }
 
-/** Delays of the loop, in milliseconds. */
 export interface LoopDelays {
   readonly p50Ms: number
   readonly p99Ms: number
@@ -279,7 +267,6 @@ const DELAY_RESOLUTION_MS = 20
 /** Half of the window: figures cover the current half and the previous one. */
 const HALF_MS = 30_000
 
-/** Measures delays, in nanoseconds. */
 export type DelayHistogram = Pick<ReturnType<typeof monitorEventLoopDelay>, 'percentile' | 'reset'>
 
 export class DelayMemory {
@@ -320,10 +307,7 @@ export class DelayMemory {
   }
 }
 
-/**
- * Watches the event loop of this process.
- * @param onGap gets the length of a gap in milliseconds
- */
+/** Watches the event loop of this process. @param onGap gets the length of a gap in milliseconds */
 export function watchEventLoop(onGap: (ms: number) => void): WatchedEventLoop {
   const watch = new LoopWatch({
     monotonic: () => performance.now(),

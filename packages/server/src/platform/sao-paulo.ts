@@ -13,7 +13,6 @@ const format = new Intl.DateTimeFormat('en-US', {
   second: '2-digit',
 })
 
-/** Wall-clock time in São Paulo. */
 export interface LocalTime {
   /** `2026-11-22`. */
   readonly day: string
@@ -62,7 +61,6 @@ export function boundsOf(day: string): DayBounds {
   return { from: startOf(day), to: startOf(dayAfter(day)) }
 }
 
-/** The day a number of days later; earlier if negative. */
 export function dayAfter(day: string, days = 1): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 }

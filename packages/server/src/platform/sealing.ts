@@ -17,7 +17,6 @@ export interface Place {
   readonly column: string
 }
 
-/** An opened value, and the key that opened it. */
 export interface Opened {
   readonly plain: Buffer
   readonly by: keyof EncryptionKeys
@@ -26,7 +25,6 @@ export interface Opened {
 export interface Sealer {
   /** Seals with the current key, for one place. Never yields the same bytes twice. */
   seal(plain: Uint8Array, place: Place): Buffer
-  /** Prefixes of all values sealed with a configured key. */
   readonly headers: readonly Buffer[]
   /** @throws NotOpened */
   open(sealed: Uint8Array, place: Place): Opened
@@ -77,10 +75,8 @@ export function createSealer({ current, previous }: EncryptionKeys): Sealer {
   }
 }
 
-/** A key-encryption key. */
 interface Key {
   readonly by: keyof EncryptionKeys
-  /** Prefix of everything sealed with it. */
   readonly header: Buffer
   readonly key: Buffer
 }

@@ -12,7 +12,6 @@ export function fileVariable(secretName: string): string {
 
 export interface WithSecretFiles {
   readonly environment: Environment
-  /** Reason why a secret cannot be read, by its name. */
   readonly faults: ReadonlyMap<string, string>
 }
 
@@ -155,7 +154,6 @@ function isForeseen(text: string, index: number): boolean {
   return goesOn || (index >= 2 && text.indexOf(text.slice(index - 2, index + 1)) < index - 2)
 }
 
-/** The two distinct characters before, the nearer one first. */
 function distinctBefore(text: string, end: number): string[] {
   const found: string[] = []
   for (let index = end - 1; index >= 0 && found.length < 2; index -= 1) {
@@ -168,10 +166,8 @@ function distinctBefore(text: string, end: number): string[] {
 /** Content of a file, or its fault as a clause that follows the name: «is no private key in PEM». */
 export type ReadPem<Content> = { readonly content: Content } | { readonly fault: string }
 
-/** Certificates with their PEM text. */
 export interface Certificates {
   readonly pem: string
-  /** In the order of the text. */
   readonly all: readonly [X509Certificate, ...X509Certificate[]]
 }
 
@@ -182,7 +178,6 @@ export interface PrivateKey {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-/** Reads a file of certificates and ignores other text. */
 export function readCertificates(path: string): ReadPem<Certificates> {
   return readPem(path, certificatesIn)
 }
@@ -200,10 +195,7 @@ export function certificatesIn(pem: string): ReadPem<Certificates> {
   })
 }
 
-/**
- * Finds the private key in a text.
- * @param passphrase of an encrypted key
- */
+/** Finds the private key in a text. @param passphrase of an encrypted key */
 export function privateKeyIn(pem: string, passphrase?: string): ReadPem<PrivateKey> {
   const fault =
     passphrase === undefined
@@ -235,7 +227,6 @@ function faultyUnless<Content>(fault: string, contentOf: () => Content | undefin
   }
 }
 
-/** Validity of a certificate in epoch milliseconds. */
 export function validityOf({ validFromDate, validToDate }: X509Certificate): { from: number; to: number } {
   return { from: validFromDate.getTime(), to: validToDate.getTime() }
 }
@@ -250,7 +241,6 @@ export function validityFault(certificate: X509Certificate, nowMs = Date.now()):
   return nowMs < from ? `is not valid before ${dayOf(from)}` : undefined
 }
 
-/** The UTC day of an instant: `2027-01-31`. */
 export function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
 }

@@ -6,21 +6,16 @@ import type { Clock } from './clock.ts'
  * least recently used is dropped, and is full when it returns.
  */
 export interface TokenBuckets {
-  /**
-   * Takes a token.
-   * @returns 0, or the milliseconds until one is available, in which case none was taken
-   */
+  /** Takes a token. @returns 0, or the milliseconds until one is available, in which case none was taken */
   take(name: string): number
   /** Like {@link take} without taking a token. */
   waitMs(name: string): number
-  /** Returns a token that was not used. */
   giveBack(name: string): void
 }
 
 /** All values are positive integers. */
 export interface TokenBucketOptions {
   readonly perMinute: number
-  /** Capacity of a bucket. */
   readonly capacity: number
   readonly bucketsMax: number
 }

@@ -12,7 +12,6 @@ export interface Variable {
   readonly default?: string
   /** Default in production, instead of {@link default}. */
   readonly productionDefault?: string
-  /** Narrower shape in production. */
   readonly productionShape?: TSchema
   /**
    * Where the variable must be set, whatever its default. One that is always required may be supplied by the caller
@@ -21,11 +20,9 @@ export interface Variable {
   readonly required?: 'always' | 'in production'
   /** The sandbox generates a missing one. */
   readonly isMadeBySandbox?: true
-  /** Page of this repository that explains the choice, named when it is missing. */
   readonly guide?: string
   /** Never shown; unique among the secrets in production; may be read from a file (rules#config.8). */
   readonly secret?: true
-  /** Variable that production requires beside it. */
   readonly needs?: string
   /** Address of the bank. A bank on another machine requires an explicit mode. */
   readonly isBankAddress?: true
@@ -88,7 +85,6 @@ type ValueOf<Row extends Variable> = Row extends { default: string } | { require
   ? Static<Row['shape']>
   : Static<Row['shape']> | undefined
 
-/** All faults of the configuration at once. */
 export class ConfigError extends StartupError {
   override readonly name = 'ConfigError'
   readonly faults: readonly string[]
@@ -146,13 +142,11 @@ function sendable(minLength: number, pattern: string, blanks: string) {
   return Type.String({ minLength, pattern, description: `${atLeast}printable ASCII, ${blanks}` })
 }
 
-/** An address with one of these protocols, such as `https:`. */
 export function address(...protocols: readonly string[]) {
   const description = `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
   return Type.Refine(Type.String({ description }), (value) => protocols.includes(URL.parse(value)?.protocol ?? ''))
 }
 
-/** IP addresses or CIDRs, separated by commas. */
 export function networks() {
   return Type.Array(Type.Refine(Type.String(), isNetwork), {
     description: 'addresses or CIDRs, separated by commas',

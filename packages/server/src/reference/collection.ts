@@ -2,12 +2,10 @@ import type { Credential, Endpoint, endpoints } from '@pixgate/spec'
 import { isForOperators, resourceOfId } from '../platform/http/openapi.ts'
 import { apiInfo } from './info.ts'
 
-/** A request of the collection. */
 export interface Step {
   readonly id: keyof typeof endpoints
   /** Name of a repeated operation, instead of its summary. */
   readonly name?: string
-  /** Instead of the example. */
   readonly body?: object
   /** Condition on the answer's JSON `body` before the next request. The simulated bank makes it true. */
   readonly until?: string
@@ -31,7 +29,6 @@ const GOOD_BANK = {
 
 const AT_THE_BANK = 'body.transactionId !== null'
 
-/** A payout that the bank neither confirms nor fails by itself. */
 function payoutThatWaits(which: string): readonly Step[] {
   return [
     {
@@ -46,7 +43,6 @@ function payoutThatWaits(which: string): readonly Step[] {
   ]
 }
 
-/** A refund that the bank neither confirms nor fails by itself. */
 function refundThatWaits(which: string): readonly Step[] {
   return [
     {
@@ -247,7 +243,6 @@ export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string, op
 
 interface Kind {
   readonly hasBank: boolean
-  /** Whether the operator's endpoints have their own address. */
   readonly isApart: boolean
 }
 
@@ -259,7 +254,6 @@ function folderOf({ name, description, steps }: Folder, endpoints: ReadonlyMap<s
   return { name, description, item }
 }
 
-/** Fields of answers that later requests need. */
 const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: string }>> = {
   generateApiKey: { variable: 'apiKey', from: 'apiKey' },
   listApiKeys: { variable: 'apiKeyId', from: 'data[0]?.id' },
@@ -304,7 +298,6 @@ function keeping(variable: string, from: string): string {
   return `if (pm.response.code < 300) pm.collectionVariables.set('${variable}', pm.response.json().${from})`
 }
 
-/** Variable with the start of a runner's wait. */
 const WAITING_SINCE = 'waitingSince'
 
 const WAIT_MAX_MS = 20_000
@@ -355,7 +348,6 @@ interface Parameters {
   readonly properties?: Readonly<Record<string, { readonly description?: string }>>
 }
 
-/** Path parameters and their variables: `cashInId`. */
 function pathVariables({ params }: Endpoint): readonly { readonly name: string; readonly variable: string }[] {
   const { properties = {} } = (params ?? {}) as Parameters
   return Object.entries(properties).map(([name, { description }]) => ({

@@ -23,7 +23,6 @@ const HTML = 'text/html; charset=utf-8'
 const JSON_TEXT = 'application/json; charset=utf-8'
 const PLAIN = 'text/plain; charset=utf-8'
 
-/** Paths that the pages link to. */
 const PLACES = { reference: '/docs', errors: ERRORS_PAGES.en, openapi: '/openapi.json', collection: '/collection.json' }
 
 /**

@@ -1,7 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import type { OpenApiInfo } from '../platform/http/openapi.ts'
 
-/** General part of the OpenAPI document. */
 export const apiInfo: OpenApiInfo = {
   title: 'Pixgate',
   version: packageJson.version,

@@ -50,7 +50,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** A sentence of the specification, with its `code` and **bold** words. */
 export function prose(text: string): Html {
   const pieces = text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((piece) => {
     if (piece.startsWith('`')) return html`<code>${piece.slice(1, -1)}</code>`
@@ -59,7 +58,6 @@ export function prose(text: string): Html {
   return html`${pieces}`
 }
 
-/** Style of every page, inlined. */
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; --link: #0a6cbd }
 @media (prefers-color-scheme: dark) { :root { --link: #6cb6ff } }
@@ -105,10 +103,7 @@ ${body}
 `.html
 }
 
-/**
- * Policy of the pages: no scripts or loads, only the inlined style.
- * @source rules#reference.2
- */
+/** Policy of the pages: no scripts or loads, only the inlined style. @source rules#reference.2 */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -171,7 +166,6 @@ export const errorWords: Readonly<Record<Language, ErrorWords>> = {
   },
 }
 
-/** Documentation of an error. */
 export interface ErrorEntry {
   readonly code: ErrorCode
   readonly status: number
@@ -306,10 +300,7 @@ printed at the start, too.</p>
 `
 }
 
-/**
- * The page at `/`, with links to all others.
- * @param steps the first steps, if available
- */
+/** The page at `/`, with links to all others. @param steps the first steps, if available */
 export function homePage(isSandbox: boolean, steps: string | undefined): string {
   return page(
     'Pixgate',
@@ -339,18 +330,15 @@ const PLACES = [
   ['/readyz', 'Whether it can serve, or why not'],
 ] as const
 
-/** Documentation of a field or parameter. */
 export interface Field {
   /** Path: `transaction.value`, `data[].id`. */
   readonly path: string
   readonly type: string
   readonly isRequired: boolean
   readonly description: string
-  /** Title of its schema, if any. */
   readonly schemaTitle?: string
 }
 
-/** The part of a JSON Schema that is read here. */
 export interface Schema {
   readonly type?: string
   readonly format?: string
@@ -369,7 +357,6 @@ export interface Schema {
   readonly default?: unknown
 }
 
-/** Fields of a schema, nested ones after their parent. */
 function fieldsOf(schema: Schema, path = ''): readonly Field[] {
   const inner = schema.items ?? schema.anyOf?.find(({ properties }) => properties !== undefined)
   if (schema.properties === undefined) {
@@ -419,10 +406,7 @@ function rangeOf({ minimum, maximum }: Schema): string {
 
 const ESCALATE_MINUTES = limits.unknownResultEscalationMs / 60_000
 
-/**
- * Advice for clients about states and notifications, in the specification's words.
- * @source rules#reference.9
- */
+/** Advice for clients about states and notifications, in the specification's words. @source rules#reference.9 */
 export const clientRules: readonly string[] = [
   'GET by id is the authoritative view. Notifications come at least once and in any order. Where GET is ahead of a notification, trust GET; where a notification is ahead of GET, wait a few seconds and read again.',
   `\`PROVIDER_RESULT_UNKNOWN\` is not a failure: read it every 60 seconds, and escalate after ${ESCALATE_MINUTES} minutes without an outcome.`,
@@ -430,7 +414,6 @@ export const clientRules: readonly string[] = [
   '`RELEASED`: a payout that was never sent; its money is free again, and its notification says `FAILED`. A status that you do not know is none of these: wait, and read again.',
 ]
 
-/** Resources with a status, by the title of their status schema. */
 const RESOURCES: Readonly<Record<string, Pick<Machine, 'states' | 'meanings'> & { readonly name: string }>> = {
   CashInStatus: { name: 'Cash-in', ...cashIn },
   CashOutStatus: { name: 'Cash-out', ...cashOut },
@@ -458,7 +441,6 @@ const ANSWER_SECONDS = limits.webhookTimeoutMs / 1_000
 const KEY_MINUTES = limits.publicKeyMaxAgeSeconds / 60
 const RETRIED = limits.webhookRetriedStatuses.join(', ')
 
-/** Steps of a receiver, in order. */
 const STEPS = [
   'Keep the bytes of the body as they came: the signature is over them. Do not parse the body and write it again.',
   `Verify. \`Digital-Signature\` is the Base64 of the DER form of an ECDSA P-256 signature with SHA-256. The key is the one of \`GET /public-keys\`, PEM, without a token, that \`Digital-Signature-Key-Id\` names; keep them for ${KEY_MINUTES} minutes and no longer. Where it names none of them, fetch them once more, at most once a second; where it still does not, or the signature does not verify, answer 401. \`GET /public-key\` is the current one alone: fetch it again where a signature does not verify.`,
@@ -548,7 +530,6 @@ function anchorOf(tag: string): string {
   return tag.toLowerCase().replaceAll(' ', '-')
 }
 
-/** Required credentials. */
 function callerOf(endpoint: Endpoint, isApart: boolean): Html {
   switch (endpoint.auth) {
     case 'api-key':
@@ -594,7 +575,6 @@ ${fieldTable('Body', eventSchemas[type])}
 `
 }
 
-/** Error codes by status, linked to their documentation. */
 function problems(codes: readonly ErrorCode[]): Html {
   const sorted = codes.toSorted((one, other) => errors[one].status - errors[other].status)
   return html`<details><summary>Errors</summary>
@@ -616,7 +596,6 @@ function headerTable(headers: Readonly<Record<string, unknown>>): Html | undefin
   return fieldTable('Headers', Object.keys(headers).length === 0 ? undefined : { properties: headers as never })
 }
 
-/** Headers beyond those of every answer. */
 function answerHeaders(names: readonly ResponseHeader[] = []): Schema {
   const properties = names.map((name) => {
     const { schema, description } = responseHeaders[name]

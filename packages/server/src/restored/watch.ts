@@ -27,7 +27,6 @@ export function changeOf(before: Identity, now: Identity): 'SAME' | 'PROMOTED' |
   return differs(before.timeline, now.timeline) ? 'PROMOTED' : 'SAME'
 }
 
-/** Merges both identities. */
 export function knownAfter(before: Identity, now: Identity): Identity {
   return {
     cluster: now.cluster ?? before.cluster,
@@ -46,7 +45,6 @@ function differs(before: string | null, now: string | null): boolean {
   return before !== null && now !== null && before !== now
 }
 
-/** SQL of the database's identity. */
 export interface IdentityStore {
   /** The id of the installation, from which order ids are derived. Never changes. @source rules#ids.4 */
   installation(): Promise<string>
@@ -56,7 +54,6 @@ export interface IdentityStore {
   current(): Promise<Identity>
   /** Whether commits wait for a standby, so that a promoted one has them. @source rules#restored.3 */
   isSynchronous(): Promise<boolean>
-  /** Stores the identity. */
   note(identity: Identity & Restored, nowMs: number): Promise<void>
 }
 
@@ -133,7 +130,6 @@ export function createIdentityStore(database: Database): IdentityStore {
   }
 }
 
-/** Watches the identity of the database. */
 export interface IdentityWatch {
   /**
    * Suspends payouts and refunds if the database was replaced and may lack the last commits: the bank may have executed
@@ -158,7 +154,6 @@ export interface IdentityWatchOptions {
   readonly logger: Logger
 }
 
-/** Actor in the audit trail and at the kill switch. */
 const ACTOR = 'database-watch'
 
 const REASON = 'the database was restored, or promoted from a standby that may lack its last commits'

@@ -1,7 +1,6 @@
 import { maskDocument, normaliseDocument, normalisePixKey, type PixKeyType } from '@pixgate/spec'
 import { type Queries, statement } from '../platform/db/database.ts'
 
-/** Identifier of a data subject. */
 export interface Identifier {
   readonly kind: 'document' | 'pixKey'
   /** Normalised. */
@@ -51,7 +50,6 @@ function escaped(text: string): string {
 
 /** The part of a document about one person. An operation may involve two: the requested and the actual payer. Pure. */
 
-/** JSON read from the database. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
 
 export type JsonObject = { readonly [key: string]: Json }
@@ -88,10 +86,7 @@ function ownershipOf(detail: JsonObject, facts: JsonObject, subject: Identifier)
   }
 }
 
-/**
- * One of our own documents, without parts about others.
- * @source rules#privacy.8
- */
+/** One of our own documents, without parts about others. @source rules#privacy.8 */
 function ownPart(value: Json, subject: Identifier, owner: Ownership): Json {
   if (Array.isArray(value)) return value.map((item: Json) => ownPart(item, subject, owner))
   if (!isObject(value)) return value
@@ -137,7 +132,6 @@ function names(text: string, { pattern }: Identifier): boolean {
   return new RegExp(pattern, 'i').test(text)
 }
 
-/** Identifies a party by document or Pix key. */
 function isParty(party: Json | undefined, subject: Identifier): Verdict {
   if (!isObject(party)) return undefined
   const { pixKey, document } = party
@@ -160,7 +154,6 @@ function isObject(value: Json | undefined): value is JsonObject {
  * index to look up people, and nothing waits for the result.
  */
 
-/** An operation with everything linked to it. */
 export interface OperationRow {
   readonly id: string
   readonly kind: string
@@ -179,19 +172,16 @@ export interface OperationRow {
   readonly notifications: readonly { readonly body: JsonObject | null }[]
 }
 
-/** A callback of the bank. */
 export interface CallbackRow {
   readonly id: string
   readonly endpoint: string
   readonly received_at: string
   readonly erased_at: string | null
-  /** Operations its events were applied to. */
   readonly operation_ids: readonly string[]
   /** `null` if it is not a JSON object. */
   readonly body: JsonObject | null
 }
 
-/** A case without an operation. */
 export interface CaseRow {
   readonly id: string
   readonly kind: string
@@ -200,7 +190,6 @@ export interface CaseRow {
   readonly facts: JsonObject
 }
 
-/** A step of a case, written by an operator. */
 export interface CaseStepRow {
   readonly id: string
   readonly case_id: string
@@ -280,7 +269,6 @@ const selectCallbacks = statement<[pattern: string, ids: readonly string[]], Cal
     ORDER BY received_at, id`,
 )
 
-/** The bank's callbacks about these operations or the identifier, oldest first. */
 function callbacksOf(queries: Queries, pattern: string, ids: readonly string[]): Promise<CallbackRow[]> {
   return queries.rows(selectCallbacks, [pattern, ids])
 }
@@ -291,7 +279,6 @@ const selectCases = statement<[pattern: string], CaseRow>(
     WHERE operation_id IS NULL AND facts::text ~* $1 ORDER BY opened_at, id`,
 )
 
-/** Cases without an operation that contain the identifier. */
 function casesOf(queries: Queries, pattern: string): Promise<CaseRow[]> {
   return queries.rows(selectCases, [pattern])
 }
@@ -318,7 +305,6 @@ function auditsOf(queries: Queries, pattern: string): Promise<AuditTextRow[]> {
 
 const selectNow = statement<[], { now: string }>('subject.now', 'SELECT transaction_timestamp() AS now')
 
-/** The database's time of the snapshot. */
 async function takenAt(queries: Queries): Promise<Date> {
   return new Date((await queries.rows(selectNow, []))[0]?.now ?? Number.NaN)
 }
@@ -326,16 +312,12 @@ async function takenAt(queries: Queries): Promise<Date> {
 /** All stored data about a person, for that person. */
 export interface SubjectExport {
   readonly takenAt: string
-  /** The subject, normalised. */
   readonly subject: string
   readonly operations: readonly object[]
-  /** The bank's callbacks, as far as they are retained. */
   readonly callbacks: readonly object[]
-  /** Cases without an operation. */
   readonly cases: readonly object[]
   /** Operators' decisions and proposals that mention the person. */
   readonly caseSteps: readonly object[]
-  /** Operators' audit rows. */
   readonly audit: readonly object[]
 }
 

@@ -20,7 +20,6 @@ export interface Circuit {
   readonly heldUntil: number | null
 }
 
-/** A finished attempt. */
 export interface Ended {
   readonly answer: Answer
   readonly isProbe: boolean

@@ -11,7 +11,6 @@ export interface ChangeNeeds {
   readonly ids: Ids
 }
 
-/** A change in its transaction. */
 export interface Change {
   readonly queries: Queries
   readonly nowMs: number

@@ -24,7 +24,6 @@ import type { Keyring, Signer } from './signing.ts'
  */
 const LEASE_MS = 30_000
 
-/** Maximum of claimed, unfinished deliveries. */
 const UNFINISHED_MAX = 1_024
 
 /** Large batches of finishes leave more of the processor to requests, which have waiting clients. */
@@ -43,13 +42,11 @@ export interface DeliveryObserver {
 export interface DeliverNeeds {
   readonly database: Database
   readonly clock: Clock
-  /** Uniform in [0, 1). */
   readonly random: () => number
   readonly logger: Logger
   readonly keyring: Keyring
   readonly sealer: Sealer
   readonly dispatcher: Dispatcher
-  /** Called when another attempt may start. */
   readonly onFree: () => void
   readonly observer?: DeliveryObserver | undefined
 }
@@ -76,7 +73,6 @@ interface ClaimedKey {
   readonly keySignsFrom: number
 }
 
-/** A finished attempt with its claim. */
 export interface EndedAttempt {
   readonly claim: Claim
   readonly leasedUntil: number
@@ -95,7 +91,6 @@ export class Deliver implements Job {
   readonly #openSecrets: OpenSecrets
   readonly #finishes: Batcher<EndedAttempt, FinishedDelivery | undefined>
   readonly #heartbeat = createHeartbeat()
-  /** Running attempts by endpoint. */
   readonly #inFlight = new Map<string, number>()
   readonly #unfinished = new Set<Promise<void>>()
   /** Endpoints with no free place, which may have more due deliveries. */
@@ -130,7 +125,6 @@ export class Deliver implements Job {
     return [...this.#full].some((id) => (this.#inFlight.get(id) ?? 0) < limits.webhookInFlight)
   }
 
-  /** Resolves when all attempts have ended and are recorded. */
   async settled(): Promise<void> {
     await Promise.all(this.#unfinished)
   }
@@ -297,7 +291,6 @@ interface ClaimBounds {
   readonly signer: Signer
   /** Prefixes of the secrets that this process can open. */
   readonly headers: readonly Buffer[]
-  /** Free places of endpoints with running attempts. */
   readonly free: readonly (readonly [endpointId: string, places: number])[]
   readonly now: number
   readonly leasedUntil: number
@@ -328,11 +321,9 @@ export async function claimDue(
   return { claims: rows.filter((row) => row.id !== null), key: first }
 }
 
-/** A recorded delivery. */
 interface FinishedDelivery {
   readonly id: string
   readonly state: 'PENDING' | 'DELIVERED' | 'FAILED'
-  /** Number of the recorded attempt. */
   readonly attempt: number
   readonly dueAt: number | null
 }

@@ -17,8 +17,6 @@ import { endSecrets, eraseSecrets, listSecrets, makeSecret, openingSecrets, type
 import { send } from './send.ts'
 import type { Keyring } from './signing.ts'
 
-/** Endpoints of the merchant: register, pause, resume, test, remove. */
-
 export interface EndpointNeeds extends ChangeNeeds {
   readonly logger: Logger
   readonly keyring: Keyring
@@ -27,7 +25,6 @@ export interface EndpointNeeds extends ChangeNeeds {
   readonly dispatcher: Dispatcher
   /** Sandbox: allows http and private addresses. */
   readonly allowPrivate: boolean
-  /** Called when deliveries may have become due. */
   readonly onDue: () => void
 }
 
@@ -328,7 +325,6 @@ function endUnsent(queries: Queries, nowMs: number, endpointId: string | null): 
   return queries.rows(endUnsentStatement, [instantParameter(nowMs), heldSince, endpointId])
 }
 
-/** An endpoint with its circuit breaker and queue. */
 interface EndpointDetail extends WebhookEndpoint, Omit<Circuit, 'failedProbes'> {
   /** Unsent deliveries, counted up to 10,000. */
   readonly pending: number

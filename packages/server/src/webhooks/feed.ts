@@ -84,11 +84,9 @@ export interface FeedRow {
   readonly id: string
   readonly eventType: EventType
   readonly createdAt: number
-  /** The signed and sent bytes. */
   readonly body: Buffer
 }
 
-/** A part of the feed and its position in the whole, in one snapshot. */
 export interface FeedPart {
   readonly events: readonly FeedRow[]
   /** The last position, or 0. */
@@ -98,7 +96,6 @@ export interface FeedPart {
   readonly erasedId: string | null
   /** The notification at the position before the requested part. */
   readonly afterId: string | null
-  /** The last examined position. */
   readonly reached: bigint
   readonly reachedId: string | null
   readonly signingKeyId: string
@@ -178,7 +175,6 @@ function cursorText({ position, idEnd }: FeedCursor): string {
   return Buffer.from(`v1:${position}:${idEnd}`).toString('base64url')
 }
 
-/** Parses a cursor; `undefined` for anything else. */
 function readCursor(text: string): FeedCursor | undefined {
   const [, digits, idEnd = ''] = CURSOR.exec(Buffer.from(text, 'base64url').toString('latin1')) ?? []
   return digits === undefined || (digits === '0') !== (idEnd === '') ? undefined : { position: BigInt(digits), idEnd }
@@ -215,7 +211,6 @@ function readFrom({ erased, erasedId }: FeedPart): ReadFrom {
   return { cursor: cursorText({ position: erased, idEnd: idEnd(erasedId) }), position: Number(erased) + 1 }
 }
 
-/** The random part of an id. */
 function idEnd(id: string | null): string {
   return id === null ? '' : id.slice(-12)
 }
@@ -268,7 +263,6 @@ function cursorOf({ cursor: text }: Query): FeedCursor | undefined {
   throw invalidField('cursor', 'invalid', 'cursor must be the nextCursor of an earlier page')
 }
 
-/** Polling interval of waiting requests. */
 const LOOK_EVERY_MS = 100
 
 /** Counts waiting requests. Each polls the end of the feed and holds no connection in between. */

@@ -15,8 +15,6 @@ import { invalidField } from '../platform/http/request.ts'
 import { type RequestPart, requestParts, type TimeSplit } from '../platform/http-client/post.ts'
 import { isUuid } from '../platform/ids.ts'
 
-/** Deliveries and their attempts in the API. */
-
 type DeliveriesQuery = EndpointInput<typeof endpoints.listWebhookDeliveries>['query']
 
 export function createHistoryHandlers(database: Database) {
@@ -48,7 +46,6 @@ function placeAfter(cursor: string | undefined): Place | undefined {
   return place.after
 }
 
-/** A delivery with its notification's operation. */
 export interface DeliveryRow extends Place {
   readonly webhookId: string
   readonly notificationId: string

@@ -18,7 +18,6 @@ import { createSigningKeyHandlers, type Keyring, openKeyring, readingPublishedKe
 export { createFeedModule } from './feed.ts'
 export { adviseOn, type Rewrapped, rewrap, Unreadable } from './sealed.ts'
 
-/** Reads all sealed values, signing keys first. */
 export const readSealed: ReadSealed = async (queries) => [
   ...(await readSealedKeys(queries)),
   ...(await readSealedSecrets(queries)),
@@ -48,12 +47,10 @@ export interface WebhooksNeeds extends ChangeNeeds {
   readonly deliveryDatabase: Database
   /** Used by requests: a large one does not delay deliveries. */
   readonly apiDatabase: Database
-  /** Uniform in [0, 1). */
   readonly random: () => number
   readonly logger: Logger
   readonly keyring: Keyring
   readonly sealer: Sealer
-  /** `PIXGATE_WEBHOOK_ALLOW_PRIVATE`. */
   readonly allowPrivate: boolean
   /** Replaces DNS in tests. */
   readonly resolve?: Resolve
@@ -95,7 +92,6 @@ export function createWebhooksModule(needs: WebhooksNeeds) {
         housekeeping: start('endpoints', HOUSEKEEPING_MS, createHousekeeping(needs)),
       }
     },
-    /** Called after notifications were committed. */
     wake: () => workers?.fanOut.wake(),
     /** Stops claiming and waits for running attempts, at most their time limit. */
     stop: async () => {

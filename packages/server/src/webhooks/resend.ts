@@ -11,7 +11,6 @@ import { type DeliveryRow, deliveryView, selectDelivery } from './history.ts'
 /** Resending: one delivery, the undelivered ones of an endpoint, and those from before its registration. */
 
 export interface ResendNeeds extends ChangeNeeds {
-  /** Called when deliveries may have become due. */
   readonly onDue: () => void
 }
 
@@ -224,7 +223,6 @@ async function sendMissed(needs: ResendNeeds, webhookId: string, since: number, 
   return resentView(webhookId, progress)
 }
 
-/** A position before all notifications since that time. */
 const startOfMissedStatement = statement<[before: string], { position: bigint }>(
   'webhooks.startOfMissed',
   `SELECT coalesce((SELECT position FROM notification
@@ -238,10 +236,8 @@ const REGISTERED_WITHIN_MS = 15_000
 
 interface MissedStep {
   readonly deliveries: number
-  /** The last examined position, and the time of its notification. */
   readonly reached: bigint
   readonly reachedAt: number | null
-  /** Whether the feed ends here. */
   readonly isEnd: boolean
   readonly hasMore: boolean
 }

@@ -96,10 +96,7 @@ function requestedWaitMs(answer: Answer, baseMs: number, endedAt: number): numbe
   return Math.min(askedMs(answer, endedAt), Math.max(2 * baseMs, 60_000), 21_600_000)
 }
 
-/**
- * End of the pause requested by the endpoint, in epoch milliseconds, if it requests one.
- * @source rules#webhooks.12
- */
+/** End of the pause requested by the endpoint, in epoch milliseconds, if it requests one. @source rules#webhooks.12 */
 export function heldUntil(answer: Answer, endedAt: number): number | null {
   const asked = askedMs(answer, endedAt)
   return asked > 0 ? endedAt + Math.min(asked, limits.webhookHoldMaxMs) : null

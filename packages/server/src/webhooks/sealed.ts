@@ -31,11 +31,9 @@ const WHAT_TO_DO: Readonly<Record<NotOpened['reason'], string>> = {
   changed: 'it was changed, or belongs to another row: restore the row from a backup, or make another key',
 }
 
-/** A sealed value of either kind. */
 export interface SealedValue {
   readonly kind: 'signing_key' | 'webhook_secret'
   readonly id: string
-  /** For messages. */
   readonly name: string
   readonly place: Place
   readonly sealed: Buffer
@@ -93,7 +91,6 @@ export interface Rewrapped {
    * - `gone`: erased, or sealed anew by another process meanwhile.
    */
   readonly outcome: 'rewrapped' | 'current_already' | 'gone' | 'unreadable'
-  /** Reason of `unreadable`. */
   readonly reason?: string
 }
 

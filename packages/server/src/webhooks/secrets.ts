@@ -10,11 +10,9 @@ import { type SealedValue, Unreadable, unseal } from './sealed.ts'
 
 /** Secrets shared with endpoints, for the second signature of a notification (Standard Webhooks). */
 
-/** A signing secret. Instants are epoch milliseconds. */
 export interface WebhookSecret {
   readonly endpointId: string
   readonly id: string
-  /** Sealed. */
   readonly secret: Buffer
   readonly createdAt: number
   /** `null` for the newest. */
@@ -132,7 +130,6 @@ const listSecretsStatement = statement<[endpointId: string | null, now: string],
     ORDER BY created_at DESC, id DESC`,
 )
 
-/** Secrets that sign for an endpoint, newest first. */
 export function listSecrets(queries: Queries, endpointId: string, nowMs: number): Promise<WebhookSecret[]> {
   return queries.rows(listSecretsStatement, [endpointId, instantParameter(nowMs)])
 }

@@ -6,9 +6,6 @@ import { type Answer, post, type TimeSplit } from '../platform/http-client/post.
 import { outcomeOf } from './schedule.ts'
 import { standardSignature } from './secrets.ts'
 
-/** A signed request to an endpoint, and the stored part of its answer. */
-
-/** Time to read the rest of an answer after its headers. */
 const RESPONSE_TIMEOUT_MS = 1_000
 
 export interface Message {
@@ -23,7 +20,6 @@ export interface Signature {
   readonly keyId: string
 }
 
-/** A finished attempt. Instants are epoch milliseconds. */
 export interface Attempt {
   readonly answer: Answer
   readonly startedAt: number
@@ -85,7 +81,6 @@ export async function send(
 /** Answers with a larger share of hidden characters are not text. */
 const UNREADABLE_SHARE = 0.1
 
-/** Replaces removed parts. */
 const REMOVED = '***'
 
 /** A value labelled as a secret, to the end of the word. */

@@ -25,11 +25,9 @@ import { type SealedValue, Unreadable, unseal } from './sealed.ts'
  */
 export type SigningKeyState = 'next' | 'current' | 'previous' | 'retired'
 
-/** Public part of a signing key. Instants are epoch milliseconds. */
 export interface SigningKey {
   /** The first 16 base64url characters of the SHA-256 of the public key's SPKI in DER. */
   readonly id: string
-  /** SPKI in PEM. */
   readonly publicPem: string
   readonly publishedAt: number
   /** `null`: it does not sign yet. */
@@ -63,7 +61,6 @@ function mayMoveAt(key: SigningKey, nowMs: number): number | null {
 /** Signs notifications. Keeps the private key to itself. */
 export interface Signer {
   readonly keyId: string
-  /** SPKI in PEM. */
   readonly publicPem: string
   /**
    * ECDSA P-256 with SHA-256 over the bytes: DER in Base64. Takes 30 µs; on another thread it took twice the processor
@@ -72,7 +69,6 @@ export interface Signer {
   sign(bytes: Uint8Array): string
 }
 
-/** The signing key as this process knows it. */
 export interface Keyring {
   /** The key that was current when last opened. A claim of deliveries checks that it still is. */
   signer(): Signer
@@ -119,7 +115,6 @@ export async function openKeyring({ database, clock, sealer, logger }: Omit<Sign
   }
 }
 
-/** A private key as stored. */
 interface SealedKey {
   readonly id: string
   /** PKCS #8 in DER. */
@@ -130,7 +125,6 @@ interface NewKey extends SealedKey {
   readonly publicPem: string
 }
 
-/** Generates an ECDSA P-256 key and seals its private key. */
 function generateKey(sealer: Sealer): NewKey {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const id = idOf(publicKey)
@@ -178,7 +172,6 @@ const sealedKeysStatement = statement<[], SealedKey>(
   `SELECT id, private_key AS "privateKey" FROM signing_key WHERE private_key IS NOT NULL ORDER BY published_at, id`,
 )
 
-/** Every stored private key, to be sealed anew. */
 export async function readSealedKeys(queries: Queries): Promise<SealedValue[]> {
   return (await queries.rows(sealedKeysStatement, [])).map(sealedValue)
 }
@@ -260,7 +253,6 @@ interface Order {
 }
 
 interface KeysChange extends Change {
-  /** Published keys at the start of the change. */
   readonly published: readonly SigningKey[]
 }
 

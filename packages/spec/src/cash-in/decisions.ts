@@ -6,7 +6,6 @@ const DOUBT = 'RECONCILIATION_REQUIRED:*'
 const CREDITED = ['PAID', DOUBT] as const
 const ANY = ['PENDING', 'PAID', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN', DOUBT] as const
 
-/** See above. */
 // biome-ignore format: one line of the table is one line
 export const cashInDecisions = [
   { from: DOUBT, on: 'operator.accepted', when: ['money that arrived is in suspense', 'another case is open'], unless: 'a payment is credited', to: 'same', posts: 'suspense_credited', emits: 'pix_cash_in', decides: 'payment_in_suspense', rule: 'cash-in.cases.1', says: 'An amount of the payment in suspense becomes the payment of the charge, as no other was credited: the merchant is notified, and may refund so much. What is left of it stays in suspense. While another case is open that casts a doubt the charge stays in doubt.' },

@@ -6,7 +6,6 @@ const DOUBT = 'RECONCILIATION_REQUIRED:*'
 const AWAITED = ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const
 const AFTER_SENDING = [...AWAITED, 'CONFIRMED', 'FAILED', 'REVERSED', 'RELEASED', DOUBT] as const
 
-/** See above. */
 // biome-ignore format: one line of the table is one line
 export const cashOutDecisions = [
   { from: AWAITED, on: 'operator.executed', unless: ['its movement is known', 'money of it is in suspense'], to: 'CONFIRMED', posts: 'cash_out_confirmed', emits: 'pix_cash_out', decides: 'outcome_unknown', rule: 'cash-out.cases.1', says: 'The money has left, as the end-to-end id proves that the operator has from the bank: booked as its own confirmation is, and the merchant is notified.' },

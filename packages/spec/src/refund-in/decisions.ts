@@ -4,7 +4,6 @@ import type { Line } from '../machine.ts'
 
 const ANY = ['PENDING:*', 'CONFIRMED:*', 'FAILED:*'] as const
 
-/** See above. */
 // biome-ignore format: one line of the table is one line
 export const refundInDecisions = [
   { from: 'PENDING:*', on: 'operator.executed', when: 'another case is open', unless: ['its movement is known', 'money of it is in suspense', 'its payment is not in suspense any more'], to: 'CONFIRMED:conflict', posts: 'refund_in_confirmed', emits: 'pix_cash_in_reversal', decides: 'outcome_unknown', rule: 'refund-in.cases.1', says: 'The money went back, as the return id proves that the operator has from the bank: booked as its own confirmation is, and the merchant is notified. Not where its payment is not in suspense any more: what the bank reports of it is in suspense, with a case. While another case is open that casts a doubt it stays in doubt.' },

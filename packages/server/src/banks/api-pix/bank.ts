@@ -25,9 +25,7 @@ export function openApiPixBank(config: ApiPixConfig, clock: Clock): Bank {
   return connectBank(config, clock, { protocol: protocolOf(), scopes: [] }, createApiPixPartner)
 }
 
-/** Connection for the calls of a bank. */
 export interface Connected extends Omit<ApiPixOptions, 'lists'> {
-  /** Link to the bank's origin that adds a token to each call. */
   readonly link: PatientLink
 }
 
@@ -92,7 +90,6 @@ export interface ApiPixOptions {
   readonly hasIdempotentOrders: boolean
   /** Windows of lists are in whole seconds. */
   readonly hasWholeSeconds?: boolean
-  /** Additional lists of the statement. */
   readonly lists?: readonly StatementList[]
 }
 
@@ -109,13 +106,9 @@ const LEAVES_WITHIN_MS = 5_000
 /** Maximum difference among the bank's own timestamps. */
 const SKEW_MS = 300_000
 
-/** The body that cancels a charge. */
 const CANCELLATION = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
 
-/**
- * Calls of the Central Bank's API Pix 2.9.0: charges and refunds, no payouts.
- * @source rules#api-pix
- */
+/** Calls of the Central Bank's API Pix 2.9.0: charges and refunds, no payouts. @source rules#api-pix */
 export function createApiPixPartner(options: ApiPixOptions): Partner {
   const { exchange, merchant, bankNow, monotonic, hasIdempotentOrders, hasWholeSeconds = false } = options
   const stamps = createStamps()

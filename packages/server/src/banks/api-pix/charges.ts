@@ -12,7 +12,6 @@ import { CHARGE_STATUSES, type Cob, isCob, isPix } from './protocol.ts'
 /** Maximum difference from our clock at which a `Date` is trusted. */
 const CREDIBLE_MS = 600_000
 
-/** A clock that follows the bank. */
 export interface BankClock {
   /** Epoch milliseconds by the bank's clock, which never goes back. Ours until the first `Date`. */
   now(): number
@@ -97,7 +96,6 @@ export function cobRequest({ valueCents, expiresAt, askedAt, description, payer,
 
 const CPF_LENGTH = 11
 
-/** A document in the form of the standard. */
 export function documentOf(document: string): { readonly cpf: string } | { readonly cnpj: string } {
   return document.length === CPF_LENGTH ? { cpf: document } : { cnpj: document }
 }

@@ -22,7 +22,6 @@ import { type AddedPart, type Preset, presets, STANDARD_TOKEN } from './presets.
 /** Variables of banks that implement the Central Bank's API Pix. */
 
 const SECRET_MIN_LENGTH = 32
-/** PKCS#12 in Base64. */
 const CERTIFICATE_MAX_LENGTH = 32_768
 
 const callbackSecret = {
@@ -168,7 +167,6 @@ export interface ApiPixConfig extends ReturnType<typeof configOf> {
   readonly paysQrCodes?: boolean
 }
 
-/** Builds the configuration from variables and files without faults. */
 export function apiPixConfig(values: Values<typeof apiPixVariables>): ApiPixConfig {
   const { PIXGATE_BANK_PRESET: name, PIXGATE_BANK_APPLICATION_KEY: key, PIXGATE_BANK_ACCOUNT: account } = values
   return configOf(values, name && presets[name], { 'application key': key, account })

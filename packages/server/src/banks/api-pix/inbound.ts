@@ -76,7 +76,6 @@ function showsOneOf(secrets: readonly string[], search: string): boolean {
 const TEXT_MAX_LENGTH = 128
 const text = Type.Optional(Type.String({ maxLength: TEXT_MAX_LENGTH }))
 
-/** An item of a callback: the members that are read. */
 const item = Type.Object({
   endToEndId: text,
   txid: text,
@@ -101,7 +100,6 @@ function itemsIn(body: Buffer): readonly unknown[] | undefined {
   return isItem(json) && (json.endToEndId !== undefined || json.txid !== undefined) ? [json] : undefined
 }
 
-/** Describes the first unreadable part of a callback. */
 function unread(body: Buffer): string | undefined {
   const items = itemsIn(body)
   if (items === undefined) return isTestCall(body) ? undefined : 'no payments'

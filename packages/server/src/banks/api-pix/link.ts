@@ -11,7 +11,6 @@ import type { AddedPart, AddedValue, TokenForm } from './presets.ts'
 
 type NotSent = Extract<Outcome, { readonly kind: 'not sent' }>
 
-/** A link that respects the pauses requested by the bank. */
 export interface PatientLink extends PartnerLink {
   /** Outcome of a call that would be held back now; `undefined` if it would be sent. */
   heldBack(call: PartnerCall): NotSent | undefined
@@ -63,7 +62,6 @@ function kindOf({ method, path }: PartnerCall): string {
   return `${method} ${named.replace(/\/[^/]{26,}/g, '/{id}')}`
 }
 
-/** Access tokens by the client credentials grant of OAuth 2.0 (RFC 6749 §4.4). */
 export interface Tokens {
   /** The current token, or the outcome of requesting one. Concurrent callers share one request. */
   current(): Promise<Grant | { readonly failed: Outcome }>
@@ -71,7 +69,6 @@ export interface Tokens {
   refused(token: string): void
 }
 
-/** A token with its scopes, if the bank lists them. */
 export interface Grant {
   readonly token: string
   readonly scopes: readonly string[] | undefined
@@ -146,7 +143,6 @@ function requestOf(options: TokensOptions): Pick<PartnerCall, 'authorization' | 
   }
 }
 
-/** Differences of a bank's calls from the standard. */
 export interface CallForm {
   readonly added: readonly AddedPart[]
   readonly values: Readonly<Record<Exclude<AddedValue, 'new id'>, string | undefined>>

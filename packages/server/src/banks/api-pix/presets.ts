@@ -7,7 +7,6 @@
 
 export type BankEnvironment = 'sandbox' | 'production'
 
-/** An addition to each call. */
 export interface AddedPart {
   readonly in: 'header' | 'query'
   readonly name: string
@@ -34,15 +33,12 @@ export interface Preset {
 }
 
 export interface BankAddresses {
-  /** Prefix of the standard's paths. */
   readonly api: string
-  /** With its query, if any. */
   readonly token: string
   /** Path prefix of PATCH calls, if it differs from that of `api`. */
   readonly patchPath?: string
 }
 
-/** Form of the token request. */
 export interface TokenForm {
   readonly encoding: 'form' | 'json'
   /** Place of client id and secret: the header `Authorization`, or the body. Some banks issue no secret. */

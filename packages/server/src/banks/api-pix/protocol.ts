@@ -9,12 +9,10 @@ import { AMOUNT, AMOUNT_MOVED, bodyTest, itemsOf, printable, textIn, visibleText
  * checked: no text may hide money. Items of lists are checked one by one.
  */
 
-/** Reais, as text or number. */
 export const amount = Type.Union([
   Type.String({ pattern: AMOUNT }),
   Type.Number({ format: 'bank-reais', minimum: 0, maximum: 9_999_999_999.99 }),
 ])
-/** An amount of a movement. */
 export const amountMoved = Type.Union([
   Type.String({ pattern: AMOUNT_MOVED }),
   Type.Number({ format: 'bank-reais', exclusiveMinimum: 0, maximum: 9_999_999_999.99 }),
@@ -45,7 +43,6 @@ const pix = Type.Object({
   valor: amountMoved,
   horario: instant,
   devolucoes: items,
-  /** Efí's extension. */
   gnExtras: information,
 })
 

@@ -58,7 +58,6 @@ function refusalOf(json: unknown): Rejected | undefined {
 export const EFI_PROTOCOL = protocolOf(refusalOf)
 
 export interface EfiOptions extends Omit<ApiPixOptions, 'lists'> {
-  /** Calls at paths outside the standard. */
   readonly sending: Exchange
   readonly heldBack: PatientLink['heldBack']
   /** Epoch milliseconds by our clock. */

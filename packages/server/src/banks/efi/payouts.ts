@@ -36,7 +36,6 @@ const sentReturn = Type.Object({
   status: Type.Optional(Type.Enum(['EM_PROCESSAMENTO', 'DEVOLVIDO', 'NAO_REALIZADO'])),
 })
 
-/** A sent Pix, in answers to orders and queries. */
 const sentPix = Type.Object({
   idEnvio: Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' }),
   e2eId: text,

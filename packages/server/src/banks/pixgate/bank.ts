@@ -20,7 +20,6 @@ import {
   statementPath,
 } from './protocol.ts'
 
-/** Connects a bank of our own protocol, such as the simulator. */
 export function openPixgateBank(config: PixgateBankConfig): Bank {
   const { secret, secretPrevious, addresses, inboundApiKey, inboundApiKeyPrevious, hasIdempotentOrders } = config
   const { onDate, onCertificate, ...observed } = observeLinks(config.certificates)

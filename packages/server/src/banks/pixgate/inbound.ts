@@ -124,10 +124,7 @@ function paymentNamed({ endToEndId, returnId }: Named): string | null {
 
 type About = Pick<ReadableEvent, 'references' | 'key' | 'content' | 'evidence'>
 
-/**
- * Interprets the status word. An unknown word proves nothing.
- * @source rules#partner-inbox.6, rules#partner-inbox.11
- */
+/** Interprets the status word. An unknown word proves nothing. @source rules#partner-inbox.6, rules#partner-inbox.11 */
 function readableEvent(event: PartnerEvent): ReadableEvent {
   const { subject, references } = namingOf(event)
   const about = { references, key: keyOf(event), content: contentOf(event), evidence: evidenceOf(event) }

@@ -3,7 +3,6 @@ import { hmacSha256, secretsEqual } from '../../platform/crypto.ts'
 import type { InboundRequest, Judgement } from '../inbound.ts'
 
 export interface PartnerCredentials {
-  /** HMAC secrets, the current one first. */
   readonly secrets: readonly string[]
   /** Static key instead of a signature; absent: not accepted. */
   readonly apiKey: string | undefined

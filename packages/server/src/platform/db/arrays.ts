@@ -222,7 +222,6 @@ function writeInstant(into: Buffer, epochMs: number, offset: number): void {
   else into.writeBigInt64BE(BigInt(ms) * 1_000n, offset)
 }
 
-/** The only version of the format. */
 const JSONB_VERSION = 1
 
 function writeDocument(into: Buffer, element: string, offset: number): void {

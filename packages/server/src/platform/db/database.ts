@@ -38,7 +38,6 @@ export function statement<Parameters extends readonly unknown[], Row = never>(
   return { name, text, ...more }
 }
 
-/** Runs statements: a database, or a transaction of it. */
 export interface Queries {
   rows<Parameters extends readonly unknown[], Row>(
     query: Statement<Parameters, Row>,
@@ -46,7 +45,6 @@ export interface Queries {
   ): Promise<Row[]>
 }
 
-/** A pool of connections to one database. */
 export interface Database extends Queries {
   /**
    * @param isWanted called once a connection is free, right before the statement is sent
@@ -70,7 +68,6 @@ export interface Database extends Queries {
 
 export interface PoolUse {
   readonly inUse: number
-  /** Callers waiting for a connection. */
   readonly waiting: number
 }
 
@@ -98,10 +95,7 @@ const CONNECT_TIMEOUT_MS = 1_000
 /** Margin after the statement timeout. A later answer means a hanging commit or a lost server. */
 const ANSWER_AFTER_MS = 1_000
 
-/**
- * Opens a pool. Connections are made on first use.
- * @source failure-modes#DB-3, failure-modes#DB-4
- */
+/** Opens a pool. Connections are made on first use. @source failure-modes#DB-3, failure-modes#DB-4 */
 export function openDatabase(options: DatabaseOptions): Database {
   const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
   const pool = new pg.Pool({
@@ -179,7 +173,6 @@ const STANDBY_WAIT = 'SyncRepWaitForLSN'
 /** Connections whose last commit may exist on one machine only. Not used again. */
 const gaveUpWaiting = new WeakSet<pg.ClientBase>()
 
-/** Listener for slow statements of each connection. */
 const onSlowOf = new WeakMap<pg.ClientBase, (statement: string, ms: number) => void>()
 
 const planAges = new WeakMap<pg.ClientBase, PlanAge>()
@@ -386,7 +379,6 @@ export async function assertSession(queries: Queries, role: string): Promise<voi
   if (faults.length > 0) throw new StartupError(`DATABASE_URL: ${faults.join('\n')}`)
 }
 
-/** Faults of settings already read, as {@link assertSession} reports them. */
 export function sessionFaults({ login, role, settings }: Settings, wantedRole: string): string[] {
   const wanted = Object.entries(SESSION_SETTINGS).filter(([name, value]) => settings[name] !== value)
   // The time-out differs between connections; it only must not be unlimited.

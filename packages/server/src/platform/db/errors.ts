@@ -3,12 +3,7 @@ import { connectionProblem, errorCode, knownProblem } from '../connection-proble
 import { fileErrorReason } from '../secrets.ts'
 import { StartupError } from '../startup-error.ts'
 
-/** Errors of the database and their meaning for callers. */
-
-/**
- * The database did not answer, or its answer was lost.
- * @source failure-modes#DB-2
- */
+/** The database did not answer, or its answer was lost. @source failure-modes#DB-2 */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
   /**
@@ -83,10 +78,7 @@ const REFUSALS: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/^25006/, 'can only be read'],
 ]
 
-/**
- * Explains a database failure as a sentence that may be shown to anyone.
- * @source rules#health.5
- */
+/** Explains a database failure as a sentence that may be shown to anyone. @source rules#health.5 */
 export function databaseProblem(error: unknown): string {
   return `the database ${problemOf(error)}`
 }
@@ -117,7 +109,6 @@ function problemOf(error: unknown): string {
   return connectionProblem(refused ? undefined : (messageCode(error) ?? errorCode(error)))
 }
 
-/** Finds the database's error among the causes. */
 function databaseErrorOf(error: unknown): pg.DatabaseError | undefined {
   if (error instanceof pg.DatabaseError) return error
   return error instanceof Error && error.cause !== undefined ? databaseErrorOf(error.cause) : undefined
@@ -139,7 +130,6 @@ function isOfConnection(error: unknown): boolean {
   return knownProblem(messageCode(error) ?? errorCode(error) ?? '') !== undefined
 }
 
-/** Names the file in the address that cannot be read, and why. */
 function unreadableFile(error: unknown, url: string): string | undefined {
   const { path, syscall } = (error ?? {}) as NodeJS.ErrnoException
   if (path === undefined || syscall !== 'open') return undefined

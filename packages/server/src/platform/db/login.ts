@@ -95,7 +95,6 @@ const selectLogin = statement<[], { readonly user: string; readonly isMember: bo
 
 const setRole = statement<[role: string]>('login.work_as', `SELECT set_config('role', $1, true)`)
 
-/** Continues a transaction as the server's role. */
 export async function workAsApplication(queries: Queries): Promise<void> {
   await queries.rows(setRole, [APPLICATION_ROLE])
 }

@@ -61,7 +61,6 @@ export interface MigrateOptions {
   readonly logger?: Logger
   /** Timer, by default {@link startTimer}. @returns cancels it */
   readonly start?: (ms: number, run: () => void) => () => void
-  /** Default: the package's own. */
   readonly migrations?: readonly Migration[]
 }
 
@@ -220,7 +219,6 @@ function pending(migrations: readonly Migration[], applied: readonly Applied[]):
   return migrations.filter(({ version }) => !applied.some((done) => done.version === version))
 }
 
-/** A move that the guard allows. */
 interface Move {
   readonly kind: string
   readonly from: string | null

@@ -7,7 +7,6 @@ export interface PoolReportsOptions {
   /** Name of the pool in the log, and after «pixgate» in `pg_stat_activity`. */
   readonly name: string
   readonly logger: Logger
-  /** Threshold of slow statements in milliseconds. */
   readonly slowAfterMs?: number
   /** Called for each slow statement. Must not throw. */
   readonly onSlowStatement?: (statement: string, ms: number) => void

@@ -35,7 +35,6 @@ export async function checkDatabase(url: string): Promise<string[]> {
   }
 }
 
-/** Faults of settings already read, as {@link checkDatabase} returns them. */
 export function databaseFaults(settings: ReadonlyMap<string, string>): string[] {
   const faults = Object.entries(REQUIRED)
     .filter(([name, accepted]) => !accepted.includes(settings.get(name) ?? ''))

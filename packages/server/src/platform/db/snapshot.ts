@@ -14,7 +14,6 @@ const SESSION_SETTINGS = {
 export interface SnapshotOptions {
   readonly url: string
   readonly name: string
-  /** Aborts the read. */
   readonly signal?: AbortSignal
 }
 

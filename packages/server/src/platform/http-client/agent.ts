@@ -23,10 +23,7 @@ export function createGuardedAgent(gate: AddressGate, connectTimeoutMs: number):
   })
 }
 
-/**
- * Connects to a URL's host as the agent does, then closes without sending anything.
- * @throws NotConnected
- */
+/** Connects to a URL's host as the agent does, then closes without sending anything. @throws NotConnected */
 export function tryConnection(gate: AddressGate, url: URL, connectTimeoutMs: number): Promise<void> {
   const { protocol, host, port } = url
   const hostname = url.hostname.replace(/^\[(.+)\]$/, '$1')
@@ -114,16 +111,10 @@ export class DnsUnavailable extends Error {
   override readonly name = 'DnsUnavailable'
 }
 
-/**
- * Looks up all addresses of a name; empty if there are none.
- * @throws DnsUnavailable when no server answers
- */
+/** Looks up all addresses of a name; empty if there are none. @throws DnsUnavailable when no server answers */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
-/**
- * Allows public addresses only. One other address refuses the whole name.
- * @source rules#webhooks.1
- */
+/** Allows public addresses only. One other address refuses the whole name. @source rules#webhooks.1 */
 export function publicAddressGate(resolve: Resolve = resolveByDns): AddressGate {
   return createGate(resolve, isPublicAddress)
 }
@@ -158,7 +149,6 @@ async function resolveByDns(hostname: string): Promise<readonly string[]> {
   return addressesIn(await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]))
 }
 
-/** DNS answers for a name without such an address. */
 const HAS_NONE: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA'])
 
 /**

@@ -161,7 +161,6 @@ export class RequestTimes {
     this.#part = part
   }
 
-  /** Ends the measurement. */
   split(): TimeSplit {
     this.#close()
     const msOf = (part: RequestPart) => {
@@ -193,7 +192,6 @@ function timed<Result>(times: RequestTimes, work: () => Result): Result {
   return current.run(times, work)
 }
 
-/** Times of the current request, if it is timed. */
 export function currentTimes(): RequestTimes | undefined {
   return current.getStore()
 }

@@ -24,7 +24,6 @@ import type { Strangers } from './strangers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Absent on routes without a declared endpoint. */
     endpoint?: Endpoint
   }
 }
@@ -154,7 +153,6 @@ function searchOf({ url = '' }: IncomingMessage): string {
   return at < 0 ? '' : url.slice(at + 1)
 }
 
-/** Checks bearer tokens; `undefined` for endpoints without one. */
 function bearerJudge(auth: Endpoint['auth'], authenticate: Authenticators) {
   if (auth !== 'api-key' && auth !== 'admin') return undefined
   return ({ raw }: FastifyRequest, incoming: IncomingRequest): Caller | Promise<Caller> => {

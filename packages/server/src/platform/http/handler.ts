@@ -22,10 +22,7 @@ export type EndpointTable = Readonly<Record<string, Endpoint>>
 /** One handler for every endpoint of a table; a missing handler is a type error. */
 export type Handlers<Table extends EndpointTable> = { readonly [Name in keyof Table]: Handler<Table[Name]> }
 
-/**
- * Answers one endpoint from validated input.
- * @throws Refusal for every answer that is a problem
- */
+/** Answers one endpoint from validated input. @throws Refusal for every answer that is a problem */
 export type Handler<E extends Endpoint> = (input: HandlerInput<E>) => Promise<Reply<E>>
 
 /**
@@ -53,7 +50,6 @@ type JsonOf<Response extends EndpointResponse> = Response extends { readonly sch
   ? { readonly body: Static<Schema> }
   : { readonly body?: undefined }
 
-/** A request before any check. */
 export interface IncomingRequest {
   readonly endpoint: Endpoint
   /** The client's `X-Correlation-ID`, or a generated one. */
@@ -82,15 +78,11 @@ export interface Caller {
   readonly credential: Credential
   /** Identifies the credential in audit rows, logs and scopes of `Idempotency-Key`. Never the secret. */
   readonly id: string
-  /** Name of a named operator. */
   readonly name?: string
-  /** Role of an operator. */
   readonly role?: OperatorRole
-  /** Scopes of an API key. */
   readonly scopes?: ReadonlySet<ApiKeyScope>
   /** Operator who created the API key. Absent: the administrative token did. */
   readonly keyMadeBy?: string
-  /** Caps of the API key. Absent: no caps of its own. */
   readonly caps?: Caps
   /** Unauthenticated, but let in. */
   readonly isStranger?: boolean

@@ -352,9 +352,7 @@ function securityOf(endpoint: Endpoint): readonly Readonly<Record<string, readon
 }
 
 export interface NamedSchemas {
-  /** Writes a schema; one with a title becomes a reference to its component. */
   readonly write: (schema: unknown) => unknown
-  /** Referenced components by name. */
   readonly components: () => Readonly<Record<string, unknown>>
 }
 
@@ -561,10 +559,7 @@ interface Described {
   readonly description?: string
 }
 
-/**
- * Resource of an id in a path: `UUID of the cash-in` → `cash-in`.
- * @throws Error when the description names none
- */
+/** Resource of an id in a path: `UUID of the cash-in` → `cash-in`. @throws Error when the description names none */
 export function resourceOfId(description = ''): string {
   const [, resource] = /^(?:UUID|Id) of the ([a-z-]+)$/.exec(description) ?? []
   if (resource === undefined) throw new Error(`«${description}» does not name the resource of the id`)

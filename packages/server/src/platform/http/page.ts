@@ -7,7 +7,6 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 /** The next day would have a five-digit year, which few parsers accept. */
 const LAST_DAY = '9999-12-31'
 
-/** The part of the query that all lists share. */
 export interface PageQuery {
   readonly page?: number | undefined
   readonly cursor?: string | undefined
@@ -22,7 +21,6 @@ export interface Page {
   readonly limit: number
   /** 0 when the page is read from a cursor. */
   readonly skip: number
-  /** Last row of the previous page. */
   readonly after?: Place
   /** Inclusive. */
   readonly from?: number
@@ -97,14 +95,12 @@ export function pageView<Row extends Place, Item>(
   }
 }
 
-/** Position of a row in a list, newest first. */
 export interface Place {
   /** Epoch milliseconds. */
   readonly createdAt: number
   readonly id: string
 }
 
-/** Content of a cursor: the page after a row. */
 interface PageBehind {
   readonly page: number
   readonly after: Place
@@ -125,7 +121,6 @@ export function cursorAfter({ createdAt, id }: Place, page: number): string {
   return bytes.toString('base64url')
 }
 
-/** Decodes a cursor; `undefined` for anything else. */
 export function placeOf(cursor: string): PageBehind | undefined {
   const bytes = Buffer.from(cursor, 'base64url')
   if (bytes.length !== LAYOUT.end || bytes.toString('base64url') !== cursor) return undefined
@@ -153,7 +148,6 @@ export function instantOf(text: string): number {
   return Math.min(Math.max(Date.parse(text), YEARS[0]), YEARS[1])
 }
 
-/** Formats an instant for the API. */
 export function instantText(epochMs: number | null): string | null {
   return epochMs === null ? null : new Date(epochMs).toISOString()
 }

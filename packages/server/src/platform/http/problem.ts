@@ -14,10 +14,7 @@ import type { Ids } from '../ids.ts'
 import type { ReportUnreadable } from './request-log.ts'
 import type { Connections } from './server.ts'
 
-/**
- * The body of every error: RFC 9457, extended by a stable code.
- * @source rules#http.1
- */
+/** The body of every error: RFC 9457, extended by a stable code. @source rules#http.1 */
 export interface Problem {
   /** Documentation of the code, relative to the service, which has no domain of its own. */
   readonly type: string

@@ -11,7 +11,6 @@ declare module 'fastify' {
     readAt: number
     /** Endpoint of the route; `undefined` when none matched or the request was refused earlier. */
     endpoint: Endpoint | undefined
-    /** Caller by the bearer token; `undefined` without a known one. */
     caller: Caller | undefined
   }
 }
@@ -56,7 +55,6 @@ export function reportRequests(app: FastifyInstance, observers: RequestObservers
   })
 }
 
-/** Logs and counts a request. */
 export function reportRequest(observers: RequestObservers, request: FastifyRequest, reply: FastifyReply): void {
   // Fastify builds `routeOptions` on each access.
   const endpoint = request.endpoint ?? request.routeOptions.config.endpoint
@@ -104,10 +102,8 @@ function logRequest(
 
 const REFUSED: ReadonlySet<number> = new Set([401, 429])
 
-/** Bytes that could not be read as a request. */
 export interface Unreadable {
   readonly correlationId: string
-  /** Status of the answer. */
   readonly status: number
   /** Node's error code. */
   readonly reason: string

@@ -26,7 +26,6 @@ function isInstant(text: string): boolean {
   return text[10] === 'T' && isDay(text.slice(0, 10)) && TIME.test(text.slice(11))
 }
 
-/** Validates a value; no faults means valid. */
 export type Validator = (value: unknown) => readonly FieldError[]
 
 /**
@@ -71,13 +70,10 @@ export function invalidField(field: string, code: string, message: string): Refu
   return new Refusal('validation_error', { message, fields: [{ field, code, message }] })
 }
 
-/** Word for the properties of a schema. */
 export type Noun = 'field' | 'parameter'
 
-/** Maximum number of faulty fields in an answer. */
 const MAX_FIELDS = 20
 
-/** Maximum length of a client's own key in an answer. */
 const MAX_KEY_LENGTH = 64
 
 /**
@@ -174,7 +170,6 @@ function knownNames({ params, parentSchema }: ErrorObject, field: string): strin
   return nearest === undefined ? `known are ${known.join(', ')}` : `did you mean ${place}${nearest}?`
 }
 
-/** Values of an enum, or of all constants that a union offers here. */
 function allowedValues({ instancePath }: ErrorObject, found: readonly ErrorObject[]): readonly unknown[] {
   return found
     .filter((error) => error.instancePath === instancePath)
@@ -196,7 +191,6 @@ const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'an instant in ISO 8601 with its offset',
 }
 
-/** The part of a schema that is read here. */
 interface Shape {
   readonly type?: string
   readonly anyOf?: readonly Shape[]
@@ -233,7 +227,6 @@ function isAbsent(field: unknown): boolean {
   return field === null || field === ''
 }
 
-/** The object among the alternatives of a schema. */
 function objectOf(shape: Shape): Shape | undefined {
   return shape.properties ? shape : shape.anyOf?.find(({ properties }) => properties)
 }

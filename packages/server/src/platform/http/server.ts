@@ -43,7 +43,6 @@ export interface HttpServerOptions<Table extends EndpointTable> {
   readonly trustProxy?: readonly string[]
   /** Sends HSTS; for servers behind HTTPS. */
   readonly strictTransportSecurity?: boolean
-  /** Additional endpoints, such as a sandbox's controls. */
   readonly added?: readonly BoundEndpoint[]
   readonly onRequest?: OnRequest
   readonly onUnreadable?: OnUnreadable
@@ -96,7 +95,6 @@ export function createHttpServer<const Table extends EndpointTable>(given: HttpS
   return Object.assign(app, { beginDrain: connections.beginDrain })
 }
 
-/** The options that do not depend on the endpoints. */
 type AppOptions = Omit<HttpServerOptions<EndpointTable>, 'endpoints' | 'handlers'> & {
   readonly refusedHeartbeat: Heartbeat
 }
@@ -234,7 +232,6 @@ function emitConnect(server: Server, request: IncomingMessage, socket: Socket): 
   server.emit('request', request, response)
 }
 
-/** Time-outs of headers, bodies and idle connections. */
 const SETTINGS = {
   requestTimeout: 15_000,
   headersTimeout: 10_000,
@@ -285,7 +282,6 @@ export function urlOf({ host, port }: { readonly host: string; readonly port: nu
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Local URL of a server, if it listens on a port. */
 export function listeningUrl(server: Pick<Server, 'address'>): string | undefined {
   const address = server.address()
   if (address === null || typeof address === 'string') return undefined
@@ -321,16 +317,13 @@ interface Exchange {
 
 interface Connection {
   readonly socket: Socket
-  /** The request being handled or answered. */
   current?: Exchange | undefined
   readonly waiting: Exchange[]
   /** No request after this one is handled. */
   last?: Exchange
   /** A request answered before it had fully arrived. */
   unread?: IncomingMessage | undefined
-  /** Number of requests so far. */
   count: number
-  /** Whether reading is paused. */
   isHeld: boolean
   /** Whether bytes arrived that are not a request. */
   isEnding: boolean

@@ -7,10 +7,7 @@ import type { Socket } from 'node:net'
  * @source rules#strangers.1, rules#strangers.2
  */
 export interface StrangerConnections {
-  /**
-   * Adds an accepted connection.
-   * @param network `undefined` for a proxy's connection, which is not counted
-   */
+  /** Adds an accepted connection. @param network `undefined` for a proxy's connection, which is not counted */
   accept(socket: Socket, network: string | undefined): void
   /** Removes a connection that has shown valid credentials. */
   release(socket: Socket): void
@@ -19,11 +16,9 @@ export interface StrangerConnections {
 }
 
 export interface ConnectionBounds {
-  /** All connections. */
   readonly connectionsMax: number
   /** Connections without credentials. The rest is reserved for those with. */
   readonly strangersMax: number
-  /** Connections without credentials of one network. */
   readonly strangersOfNetworkMax: number
 }
 

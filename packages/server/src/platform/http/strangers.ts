@@ -17,7 +17,6 @@ import { createWrongRequests } from './wrong-requests.ts'
  * @source rules#strangers.1, rules#strangers.3
  */
 export interface Strangers {
-  /** Keeps the server's connections within their bounds. */
   watch(server: Server): void
   /**
    * Checks the credentials of a request.
@@ -36,7 +35,6 @@ export interface Strangers {
 }
 
 export interface StrangerBounds extends ConnectionBounds, ProvenBounds {
-  /** Failed requests of one network: burst, and rate per minute. */
   readonly wrongPerMinute: number
 }
 

@@ -13,7 +13,6 @@ import type { ReportStranger } from './stranger-report.ts'
  * @source rules#strangers.3
  */
 export interface WrongRequests {
-  /** Counts a failed request. */
   count(network: string): void
   /**
    * Counts a request with wrong credentials.
@@ -26,12 +25,10 @@ export interface WrongRequests {
    * @throws Refusal `rate_limited` when it may not
    */
   mayRead(request: FastifyRequest, network: string): Promise<void>
-  /** Whether a request of this connection is being delayed. */
   isPutOff(socket: Socket): boolean
 }
 
 export interface WrongRequestOptions {
-  /** Rate per minute and burst of a network. */
   readonly perMinute: number
   readonly clock: Clock
   readonly pause: Pick<Pause, 'for'>

@@ -5,10 +5,7 @@ import { startTimer } from '../clock.ts'
  * form the next batch. No timer, so an idle batcher adds no wait.
  */
 export interface Batcher<Item, Result> {
-  /**
-   * Queues an item.
-   * @throws QueueFull when too many wait; nothing was done
-   */
+  /** Queues an item. @throws QueueFull when too many wait; nothing was done */
   submit(item: Item): Promise<Result>
   readonly waiting: number
   /** Rejects all callers. Waiting items are dropped; a running batch ends, and its results are ignored. */
@@ -17,7 +14,6 @@ export interface Batcher<Item, Result> {
   drained(): Promise<void>
 }
 
-/** The queue is full. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull'
 }

@@ -1,4 +1,3 @@
-/** A job stepped by a worker or a test. */
 export interface Job {
   /**
    * @returns whether more may be due right away
