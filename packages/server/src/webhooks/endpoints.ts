@@ -199,7 +199,7 @@ export function createHousekeeping(needs: Pick<EndpointNeeds, 'database' | 'cloc
       for (const { endpointId: webhookId, isRemoved, count } of ended) {
         if (isRemoved) continue
         const line = { event: 'delivery.held_too_long', webhookId, count }
-        logger.error(line, 'Deliveries of a paused endpoint were held for too long; marked as failed')
+        logger.error(line, 'Deliveries were held for too long and are marked as failed')
       }
       return ended.length > 0
     },
