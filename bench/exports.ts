@@ -16,11 +16,13 @@ const PAYMENTS = 250_000
 
 const DAY = '2026-11-22'
 const PERIOD = boundsOf(DAY)
+const ACCOUNT = { account: 'available' as const, openingCents: 0, closingCents: 0 }
+const CLOSE = { day: DAY, madeAt: PERIOD.to, content: { accounts: [ACCOUNT] } }
 
 /** What a finance department takes of a day, by the same code as the endpoints. */
 const EXPORTS = {
   ledger: (queries: Queries) => ledgerCsv(queries, PERIOD),
-  OFX: (queries: Queries) => statementOfx(queries, PERIOD, PERIOD.to),
+  OFX: (queries: Queries) => statementOfx(queries, CLOSE),
 } as const
 
 /** How long a day of a million entries takes to export. */

@@ -2,19 +2,19 @@ import { type CaseKind, caseKinds, decisionNames, decisionTriggers, type Machine
 import { code, type GeneratedDocument, markdown, table } from './document.ts'
 import { MACHINES } from './lines.ts'
 
-/** Every kind of case, with the decisions that end it and what they lead to. */
+/** All kinds of case with their decisions. */
 export function casesDocument(): GeneratedDocument {
   const kinds = Object.entries<CaseKind>(caseKinds)
   return markdown(
     'docs/generated/cases.md',
     'Cases',
-    'A kind says what an operator has to decide. The rule that opened the case stands in its facts as `rule`; the lines of ' +
-      '[states.md](states.md) say under that name what happened. «As before» is the state that the operation had: where no other case ' +
-      'keeps it in doubt, the doubt ends with the decision (`doubt.decided`), in the state and with the notification of that line. What asks ' +
-      'the bank leaves the case open until the answer.',
+    'A kind says what an operator has to decide. The cause is the rule in the facts of the case (`rule`), a line of ' +
+      '[states.md](states.md). «As before» keeps the state of the operation; if no other case causes its doubt, the doubt ' +
+      'ends with the decision (`doubt.decided`), with the state and notification of that line. A decision that queries the ' +
+      'bank leaves the case open until the answer.',
     '## About an operation',
     table(
-      ['case', 'of', 'what it means', 'its money', 'decision', 'ends in', 'notification', 'rule'],
+      ['case', 'of', 'meaning', 'money', 'decision', 'ends in', 'notification', 'rule'],
       kinds.flatMap(([name, kind]) =>
         MACHINES.filter(({ resource }) => kind.of.some((one) => one === resource)).flatMap((machine) =>
           decisionsOf(machine, name).map((cells, index) =>
@@ -32,9 +32,9 @@ export function casesDocument(): GeneratedDocument {
       ),
     ),
     '## About no operation',
-    'The decisions book by an adjustment, of which nobody is notified; `book` hands over to an operation, whose own line notifies.',
+    'These decisions book an adjustment, without a notification; `book` attributes to an operation, whose own line notifies.',
     table(
-      ['case', 'what it means', 'its money', 'decision', 'what it does'],
+      ['case', 'meaning', 'money', 'decision', 'effect'],
       kinds.flatMap(([name, { meaning, holds, decisions = {} }]) =>
         Object.entries(decisions).map(([decision, says], index) => [
           ...(index === 0 ? [`<a id="${name}"></a>${code(name)}`, meaning, MONEY[holds]] : ['', '', '']),
@@ -49,8 +49,8 @@ export function casesDocument(): GeneratedDocument {
 const MONEY: Readonly<Record<CaseKind['holds'], string>> = {
   suspense: 'in suspense',
   reserve: 'reserved',
-  difference: 'a difference to the bank',
-  nothing: 'none waits',
+  difference: 'difference to the bank',
+  nothing: 'none',
 }
 
 function decisionsOf({ rows }: Machine, kind: string): string[][] {
@@ -65,7 +65,7 @@ function decisionsOf({ rows }: Machine, kind: string): string[][] {
 function cellsOf(decision: string, rows: readonly Row[]): string[] {
   const ends = rows.map(({ from, to, reason, asks }) => {
     const place = from === to && reason === 'same' ? 'as before' : code(to)
-    return asks ? `${place}, and the bank is asked` : place
+    return asks ? `${place}, and the bank is queried` : place
   })
   const rules = rows.map(({ rule }) => `[${rule}](states.md#${rule})`)
   return [

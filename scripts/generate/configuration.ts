@@ -50,18 +50,35 @@ function acceptedOf({ shape, productionShape }: Variable): string | undefined {
   return accepted === undefined ? inProduction : `${accepted}; ${inProduction}`
 }
 
-/** The same as a file to copy to `.env`: every variable, switched off. */
+/** Named first in the example, with whatever production requires. */
+const FIRST: ReadonlySet<string> = new Set(['PIXGATE_MODE', 'PIXGATE_BANK', 'PIXGATE_MIGRATION_URL'])
+
+const LINE = `# ${'-'.repeat(118)}`
+
+/** The same as a file to copy to `.env`: every variable, switched off; those that an installation needs come first. */
 export function environmentExample(): GeneratedDocument {
-  const rows = sections.flatMap(({ variables }) => Object.entries(variables))
-  const blocks = rows.map(([name, row]) => {
-    const [value, accepted] = [defaultOf(row), acceptedOf(row)]
-    return [
-      `# ${row.description}`,
-      ...(value ? [`# Default: ${value}`] : []),
-      ...(accepted === undefined ? [] : [`# Accepts: ${accepted}`]),
-      `# ${name}=`,
-      ...(row.secret ? [`# ${fileVariable(name)}=`] : []),
-    ].join('\n')
-  })
-  return { path: '.env.example', content: `${[`# ${GENERATED}`, ...blocks].join('\n\n')}\n` }
+  const isNeeded = ([name, { required }]: [string, Variable]) => FIRST.has(name) || required !== undefined
+  const needed = Object.entries(serviceVariables as Variables).filter(isNeeded)
+  const rest = sections
+    .flatMap(({ variables }) => Object.entries(variables))
+    .filter(([name]) => !needed.some(([first]) => first === name))
+  const blocks = [
+    `# ${GENERATED}`,
+    '# An installation needs these, and the settings of its bank below.',
+    ...needed.map(exampleOf),
+    `${LINE}\n# The settings of banks, and what has a default that serves most installations.\n${LINE}`,
+    ...rest.map(exampleOf),
+  ]
+  return { path: '.env.example', content: `${blocks.join('\n\n')}\n` }
+}
+
+function exampleOf([name, row]: [string, Variable]): string {
+  const [value, accepted] = [defaultOf(row), acceptedOf(row)]
+  return [
+    `# ${row.description}`,
+    ...(value ? [`# Default: ${value}`] : []),
+    ...(accepted === undefined ? [] : [`# Accepts: ${accepted}`]),
+    `# ${name}=`,
+    ...(row.secret ? [`# ${fileVariable(name)}=`] : []),
+  ].join('\n')
 }

@@ -1,7 +1,7 @@
 import { accounts, type JournalTemplate, journals, type Posting, variables } from '@pixgate/spec'
 import { code, type GeneratedDocument, markdown, table } from './document.ts'
 
-/** The ledger's accounts and every journal that may be posted. */
+/** The ledger's accounts and journal templates. */
 export function ledgerDocument(): GeneratedDocument {
   return markdown(
     'docs/generated/ledger.md',
@@ -10,12 +10,12 @@ export function ledgerDocument(): GeneratedDocument {
       'are in [rules.md](../rules.md#ledger).',
     '## Accounts',
     table(
-      ['account', 'symbol', 'bound', 'what it holds'],
+      ['account', 'symbol', 'bound', 'content'],
       Object.entries(accounts).map(([name, { symbol, bound, meaning }]) => [code(name), symbol, bound, meaning]),
     ),
     '## Amounts',
     table(
-      ['amount', 'is'],
+      ['amount', 'meaning'],
       Object.entries(variables).map(([name, meaning]) => [name, meaning]),
     ),
     '## Journals',

@@ -24,15 +24,15 @@ function cells(line: Line): string[] {
     to === 'ignored' || to === 'same' ? to : code(to),
     [
       ...(posts === undefined ? [] : [`posts [${journals[posts].symbol}](ledger.md#${posts})`]),
-      ...(emits === undefined ? [] : [`tells ${code(emits)}`]),
+      ...(emits === undefined ? [] : [`sends ${code(emits)}`]),
       ...(opens === undefined ? [] : [`opens ${code(opens)}`]),
       ...(decides === undefined ? [] : [`decides ${listOf(decides).map(code).join(', ')}`]),
-      ...(asks ? ['asks the bank'] : []),
+      ...(asks ? ['queries the bank'] : []),
     ].join(', '),
   ]
 }
 
-/** A titled table of names and what they mean; nothing where there are none. */
+/** A titled table of names and meanings; empty without names. */
 export function sentences(
   title: string,
   header: readonly string[],
@@ -43,7 +43,7 @@ export function sentences(
   return rows.length === 0 ? [] : [`### ${title}`, table(header, rows)]
 }
 
-/** What may be given once, several times or not at all, as a list. */
+/** Normalises an optional value or list to a list. */
 export function listOf<T>(given: T | readonly T[] | undefined): readonly T[] {
   if (given === undefined) return []
   return Array.isArray(given) ? given : [given as T]

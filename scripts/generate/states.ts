@@ -7,10 +7,10 @@ export function statesDocument(): GeneratedDocument {
   return markdown(
     'docs/generated/states.md',
     'States',
-    'Lines of one state and trigger are tried in their order; the first whose conditions hold applies. Where no line ' +
-      'applies nothing changes and what was said is kept as evidence; so it is where one says «ignored». `STATE:reason` is ' +
-      'the state in doubt for that reason, `STATE:*` for whatever reason or none. Every line is a rule, under the name ' +
-      'that stands before its sentence; rules that are no lines are in [rules.md](../rules.md).',
+    'Lines of one state and trigger are tried in order; the first line whose conditions hold applies. Without a line, or ' +
+      'with «ignored», nothing changes and the input is kept as evidence. `STATE:reason` is the state in doubt for that ' +
+      'reason, `STATE:*` the state with any reason or none. Every line is a rule under the name before its sentence; other ' +
+      'rules are in [rules.md](../rules.md).',
     ...MACHINES.flatMap(machineSection),
   )
 }
@@ -19,15 +19,15 @@ function machineSection({ resource, states, meanings, reasons, lines, rows, guar
   return [
     `## ${resource}`,
     diagram({ rows, states }),
-    ...sentences('States', ['state', 'what it means to a client'], meanings),
-    'Lines that keep the state are in the table only.',
+    ...sentences('States', ['state', 'meaning for clients'], meanings),
+    'The diagram omits lines that keep the state.',
     linesTable(lines, (line, index) => {
       const isFirst = lines.findIndex(({ rule }) => rule === line.rule) === index
       return `${isFirst ? `<a id="${line.rule}"></a>` : ''}**[${line.rule}]** ${line.says}`
     }),
-    ...sentences('Reasons of a doubt', ['reason', 'what it means'], reasons),
+    ...sentences('Reasons of a doubt', ['reason', 'meaning'], reasons),
     ...sentences('Conditions', ['condition', 'holds when'], guards, (guard) => guard),
-    ...sentences('Cases', ['case', 'what an operator reads'], casesOf(resource)),
+    ...sentences('Cases', ['case', 'meaning'], casesOf(resource)),
   ]
 }
 

@@ -51,10 +51,10 @@ const programs = {
   },
   close: async () => {
     const { readEnvironment } = await import('../src/process.ts')
-    const { configuredAuditDatabase } = await import('../src/verify-audit.ts')
+    const { configuredDatabase } = await import('../src/verify-ledger.ts')
     const { runClose } = await import('../src/close.ts')
     process.exitCode = await runClose(parameters, 'pixgate close', () =>
-      configuredAuditDatabase(readEnvironment().environment),
+      configuredDatabase(readEnvironment().environment),
     )
   },
   'bank-check': async () => {

@@ -92,8 +92,8 @@ CREATE INDEX audit_of_credential ON audit (lower(subject))
 CREATE INDEX audit_all_deactivated ON audit (id) WHERE action = 'api_key.all_deactivated';
 -- Differences for which the trip wire has suspended payouts.
 CREATE INDEX audit_trip ON audit USING gin ((facts -> 'cases')) WHERE actor = 'trip-wire';
--- Closes, against removal of the last ones.
-CREATE INDEX audit_day_closed ON audit (id) WHERE action = 'day.closed';
+-- The hashes of the daily closes.
+CREATE INDEX audit_day_closed ON audit (subject) WHERE action = 'day.closed';
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 

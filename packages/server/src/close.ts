@@ -1,25 +1,22 @@
 import { parseArgs } from 'node:util'
-import { type CloseFault, closeKeys, verifyCloses } from './closes/chain.ts'
-import { closeView, contentOfClose } from './closes/content.ts'
+import { type Close, closeOfDay, closeView, isAudited } from './closes/closes.ts'
 import { closeCsv, decimalText, statementOfx } from './closes/export.ts'
-import { type Close, closeOfDay } from './closes/store.ts'
-import type { Queries } from './platform/db/database.ts'
+import type { OpenDatabase } from './open-database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'
-import { boundsOf, isDay } from './platform/sao-paulo.ts'
-import type { OpenAuditDatabase } from './verify-audit.ts'
+import { isDay } from './platform/sao-paulo.ts'
 
 /**
  * The program `close`: prints the stored close of a day. `--day 2026-11-22`; `--format csv`, `ofx` (the day's statement
  * of the merchant's account) or `json` instead of text.
  * @param open opens the database
- * @returns the exit status: 0 if the day balances; 1 if it differs, or the close was altered; 2 if it could not run,
- * the day is not closed, or the bank's balance is unknown
+ * @returns the exit status: 0 if the day balances; 1 if it differs, or the audit trail has another close;
+ * 2 if it could not run, the day is not closed, or the bank's balance is unknown
  * @source rules#close.9
  */
 export async function runClose(
   parameters: readonly string[],
   usage: string,
-  open: () => Promise<OpenAuditDatabase>,
+  open: () => Promise<OpenDatabase>,
 ): Promise<number> {
   try {
     return await printClose(readParameters(parameters, usage), await open())
@@ -47,69 +44,45 @@ function readParameters(args: readonly string[], usage: string): Parameters {
   return { day, format }
 }
 
-async function printClose({ day, format }: Parameters, database: OpenAuditDatabase): Promise<number> {
-  const { url, encryptionKeys, stop } = database
-  const keys = encryptionKeys === undefined ? [] : closeKeys(encryptionKeys)
+async function printClose({ day, format }: Parameters, { url, stop }: OpenDatabase): Promise<number> {
   try {
     return await withSnapshot({ url, name: 'pixgate close' }, async (queries) => {
       const close = await closeOfDay(queries, day)
       if (close === undefined) throw new Error(`${day} is not closed`)
-      const { faults } = await verifyCloses(queries, keys)
-      const wrong = faults.filter(({ seq }) => seq <= close.seq)
-      if (format === 'ofx') await printOfx(queries, close)
-      else process.stdout.write(textOf(close, format, wrong))
-      for (const { seq, what } of wrong) console.error(`✘ close ${seq} ${what}`)
-      return statusOf(close, wrong)
+      const isGenuine = await isAudited(queries, close)
+      if (format === 'ofx') for await (const piece of statementOfx(queries, close)) process.stdout.write(piece)
+      if (format === 'csv') process.stdout.write(closeCsv(close))
+      if (format === 'json') process.stdout.write(`${JSON.stringify({ ...closeView(close), isGenuine })}\n`)
+      if (format === 'text') process.stdout.write(reportText(close))
+      if (!isGenuine) console.error(`✘ the close of ${day} is not the one that the audit trail has`)
+      const { status } = close.content
+      if (isGenuine && status === 'UNCONFIRMED') return 2
+      return isGenuine && status === 'BALANCED' ? 0 : 1
     })
   } finally {
     await stop()
   }
 }
 
-async function printOfx(queries: Queries, { day, madeAt }: Close): Promise<void> {
-  for await (const piece of statementOfx(queries, boundsOf(day), madeAt)) process.stdout.write(piece)
-}
-
-function statusOf(close: Close, wrong: readonly CloseFault[]): number {
-  const { status } = contentOfClose(close)
-  if (wrong.length > 0) return 1
-  if (status === 'UNCONFIRMED') return 2
-  return status === 'BALANCED' ? 0 : 1
-}
-
-function textOf(close: Close, format: Exclude<Parameters['format'], 'ofx'>, wrong: readonly CloseFault[]): string {
-  switch (format) {
-    case 'csv':
-      return closeCsv(close, contentOfClose(close))
-    case 'json':
-      return `${JSON.stringify({ ...closeView(close), isGenuine: wrong.length === 0 })}\n`
-    case 'text':
-      return reportText(close)
-  }
-}
-
-function reportText(close: Close): string {
-  const content = contentOfClose(close)
+function reportText({ day, madeAt, hash, content }: Close): string {
   const { accounts, journals, bank, booksCents, differenceCents, unexplainedCents } = content
   const { timing, kept, explained, status } = content
-  const rows = [
-    ...accounts.map(({ account, openingCents, closingCents }) => [account, reais(openingCents), reais(closingCents)]),
-  ]
   const lines = [
-    `${close.day}, version ${close.version}, closed at ${new Date(close.madeAt).toISOString()}: ${status}`,
-    ...rows.map(
-      ([name = '', opening = '', closing = '']) => name.padEnd(14) + opening.padStart(20) + closing.padStart(20),
+    `${day}, closed at ${new Date(madeAt).toISOString()}: ${status}`,
+    ...accounts.map(
+      ({ account, openingCents, closingCents }) =>
+        account.padEnd(14) + reais(openingCents).padStart(20) + reais(closingCents).padStart(20),
     ),
     ...journals.map(({ journal, count }) => `${journal} ${count}`),
-    `bank ${bank === null ? 'unknown' : reais(bank.closingCents)}, books ${reais(booksCents)}`,
+    `bank ${reais(bank?.closingCents ?? null)}, books ${reais(booksCents)}`,
     `difference ${reais(differenceCents)}, of which timing ${reais(timing.cents)}, kept ${reais(kept.cents)}, ` +
       `explained ${reais(explained.cents)}, unexplained ${reais(unexplainedCents)}`,
     ...explained.cases.map(({ kind, reference, cents }) => `case ${kind} ${reference}: ${reais(cents)}`),
-    `hash ${close.hash.toString('hex')}`,
+    `hash ${hash}`,
   ]
   return `${lines.join('\n')}\n`
 }
 
 function reais(cents: number | null): string {
-  return cents === null ? 'unknown' : decimalText(BigInt(cents), '.')
+  return cents === null ? 'unknown' : decimalText(cents, '.')
 }

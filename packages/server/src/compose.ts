@@ -15,7 +15,7 @@ import { createCaseHandlers } from './cases/api.ts'
 import { createDriftCases } from './cases/drifts.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { cashOutDecider, createCashOutModule } from './cash-out/index.ts'
-import { CLOSE_EVERY_MS, createClosesModule } from './closes/index.ts'
+import { CLOSE_EVERY_MS, createClosesModule } from './closes/closes.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/credentials.ts'
 import { createDryRun } from './engine/dry-run.ts'
@@ -247,7 +247,6 @@ async function buildModules(base: Base, workers: Workers) {
   const engine = createEngine({
     ...base,
     database: databases.engine,
-    foreseenFrom: databases.inbox,
     observer: { ...metrics.engine, ...base.writes },
     onNotifications: () => webhooks.wake(),
   })

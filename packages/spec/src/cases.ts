@@ -1,7 +1,7 @@
-/** Cases: kinds, decisions, and their shared parts in the operations' tables. */
+/** Cases: the decisions of operators, and the kinds of case. */
 
 /**
- * Decisions about a case. Each is a trigger of the machines; a line that `decides` a kind of case defines its effect.
+ * Decisions, and the trigger of each. The effect is said by the line that `decides` the kind of case.
  * @source rules#cases.1, rules#cases.10
  */
 export const decisionTriggers = {
@@ -18,50 +18,42 @@ export const decisionTriggers = {
   close: 'operator.explained',
 } as const
 
-/** A decision about a case, by its name in the API. */
 export type CaseDecision = keyof typeof decisionTriggers
 
-/** Every decision, in the order of the documentation. */
+/** In the order of the documentation. */
 export const decisionNames = Object.keys(decisionTriggers) as CaseDecision[]
 
-/** Additional fields of a decision: proof of the bank, another operation, or an amount. */
+/** Evidence that a decision may require: an id of the bank, another operation, or an amount. */
 export const evidenceFields = ['endToEndId', 'returnId', 'operationId', 'amountCents'] as const
 
 export type EvidenceField = (typeof evidenceFields)[number]
 
-/** Guards of decisions for every kind of operation, each with its explanation. */
+/** Guards of decisions that concern outgoing money. */
 export const outgoingGuards = {
-  'another case is open': 'another case that keeps it in doubt is open',
-  'money that left is in suspense':
-    'of the payment or return that the case is about, money that left is in suspense now',
-  'its movement is known':
-    'the end-to-end id, or return id, that the operator names was booked before, here or elsewhere',
-  'no answer settles it': 'the case is only to be looked at: no further answer of the bank changes it',
+  'another case is open': 'another case that causes the doubt is open',
+  'money that left is in suspense': 'the case’s debit is still in suspense',
+  'its movement is known': 'the end-to-end id, or return id, named by the operator is already booked',
+  'no answer settles it': 'no further answer of the bank can settle the case',
 } as const
 
-/** Guards where money may also arrive. */
+/** Guards of decisions where money may have arrived, too. */
 export const decisionGuards = {
   ...outgoingGuards,
-  'money that arrived is in suspense':
-    'of the payment or return that the case is about, money that arrived is in suspense now',
+  'money that arrived is in suspense': 'the case’s credit is still in suspense',
 } as const
 
 export type DecisionGuard = keyof typeof decisionGuards
 
-/**
- * Every kind of case: its operations, its meaning, and the place of its money. A kind defines the decision to make; the
- * cause is the rule in the case's facts.
- */
+/** A kind says what an operator has to decide. The cause is the rule that opened the case, in its facts. */
 
 export interface CaseKind {
-  /** Kinds of operation it is about; empty: no operation. */
+  /** Kinds of operation it concerns; empty: a case without an operation. */
   readonly of: readonly ('cash_in' | 'cash_out' | 'refund_in' | 'adjustment')[]
+  /** Shown to operators. */
   readonly meaning: string
-  /** Place of the money that waits for a decision; `nothing`: none. */
+  /** Where the undecided money is. */
   readonly holds: 'suspense' | 'reserve' | 'difference' | 'nothing'
-  /**
-   * Decisions about a case without an operation, each with its effect. Those of operations are lines of their tables.
-   */
+  /** Decisions about a case without an operation, with their effects. Those of operations are lines of their tables. */
   readonly decisions?: Readonly<Partial<Record<CaseDecision, string>>>
 }
 
@@ -70,14 +62,14 @@ const ALL = ['cash_in', ...ORDERS] as const
 
 const CLOSE = 'Close it as explained. No money is booked.'
 
-const BOOK = 'Hand the movement over to the operation that you name, which books it by its own table.'
+const BOOK = 'Attribute the movement to the operation that you name; its own table books it.'
 
 /** @source rules#cases.50 */
 export const caseKinds = {
   payment_in_suspense: {
     of: ['cash_in'],
     meaning:
-      'A payment arrived that does not pay the charge as it was ordered: another amount, a second payment, one outside its time, or one while the charge was in doubt. The money is in suspense.',
+      'A payment arrived that does not match the charge: another amount, a second payment, outside its time, or while the charge was in doubt. The money is in suspense.',
     holds: 'suspense',
   },
   payment_unconfirmed: {
@@ -88,27 +80,27 @@ export const caseKinds = {
   charge_unclear: {
     of: ['cash_in'],
     meaning:
-      'The bank gave no clear answer about the charge: none, one that contradicts the order, or one after the charge had ended. No payment was booked.',
+      'The bank gave no clear answer about the charge: none, a contradictory one, or one after the charge had ended. No payment was booked.',
     holds: 'nothing',
   },
   outcome_unknown: {
     of: ORDERS,
-    meaning: 'The outcome of the order is missing or contradicts what was sent. The money stays reserved.',
+    meaning: 'The outcome of the order is missing, or contradicts the order. The money stays reserved.',
     holds: 'reserve',
   },
   bank_contradicts: {
     of: ALL,
-    meaning: 'The bank contradicts what it reported before, or what is booked. No money waits in suspense for it.',
+    meaning: 'The bank contradicts an earlier report, or the books. No money is in suspense.',
     holds: 'nothing',
   },
   debit_in_suspense: {
     of: ALL,
-    meaning: 'Money left that is not yet the operation’s: it is in suspense. What is reserved stays reserved.',
+    meaning: 'Money left that cannot be attributed to the operation yet. It is in suspense; a reservation stays.',
     holds: 'suspense',
   },
   return_in_suspense: {
     of: ['cash_out'],
-    meaning: 'Money of the payout came back, and it is unclear whether it is credited. It is in suspense.',
+    meaning: 'Money of the payout was returned, and it is unclear whether it is credited. It is in suspense.',
     holds: 'suspense',
   },
   movement_elsewhere: {
@@ -119,101 +111,98 @@ export const caseKinds = {
   return_unexplained: {
     of: ['cash_in'],
     meaning:
-      'Money went back, and for 15 minutes the bank has not said whether a refund under way is it. The amount that was available is held.',
+      'Money was returned, and the bank has not said for 15 minutes whether a refund in flight explains it. The available part is held.',
     holds: 'suspense',
   },
   unexplained_credit: {
     of: ['adjustment'],
-    meaning: 'The bank’s statement has money that came in and that no operation explains. It is in suspense.',
+    meaning: 'The bank’s statement has a credit that no operation explains. It is in suspense.',
     holds: 'suspense',
   },
   unexplained_debit: {
     of: [],
-    meaning: 'The bank’s statement has money that left and that the books do not have. It is booked nowhere.',
+    meaning: 'The bank’s statement has a debit that the books lack. It is not booked.',
     holds: 'difference',
     decisions: {
       book: BOOK,
-      debit: 'Book it and let the merchant bear it; what the balance does not have is owed.',
+      debit: 'Book it at the merchant’s expense; a shortfall of the balance becomes a debt.',
       write_off: 'Book it as a loss.',
     },
   },
   line_missing: {
     of: [],
-    meaning: 'The books have a movement that the bank’s statement does not have. It stays booked.',
+    meaning: 'The books have a movement that the bank’s statement lacks. It stays booked.',
     holds: 'difference',
     decisions: {
       reverse:
-        'Take the credit back that the bank does not have: its charge has failed, and the merchant, who is notified, owes what the balance does not have.',
-      credit: 'Give the merchant back what did not leave.',
-      write_off: 'Leave the merchant’s balance as it is: the difference is a loss, or a gain.',
+        'Reverse the credit that the bank lacks: its charge fails, the merchant is notified, and a shortfall of the balance becomes a debt.',
+      credit: 'Credit the merchant with the debit that did not happen.',
+      write_off: 'Keep the merchant’s balance; book the difference as a loss or gain.',
     },
   },
   line_differs: {
     of: [],
     meaning:
-      'The bank’s statement has a movement otherwise than the books, or had it otherwise before. The books stay as they were.',
+      'The bank’s statement has other values than the books, or than before, for a movement. The books are unchanged.',
     holds: 'difference',
     decisions: {
-      credit: 'Book what the bank has more and credit it to the merchant.',
-      debit: 'Book what the bank has less and let the merchant bear it; what the balance does not have is owed.',
-      write_off: 'Book the difference as a gain or as a loss.',
-      close: 'Close it as explained, where no difference is left. No money is booked.',
+      credit: 'Book the positive difference (bank minus books) and credit it to the merchant.',
+      debit: 'Book the negative difference at the merchant’s expense; a shortfall of the balance becomes a debt.',
+      write_off: 'Book the difference as a gain or loss.',
+      close: 'Close it as explained, if no difference is left. No money is booked.',
     },
   },
   statement_unreadable: {
     of: [],
     meaning:
-      'The bank’s statement has an item that cannot be read. The others are read; its window is read again every hour. Nothing was booked.',
+      'The bank’s statement has an unreadable item. The other items are read, and its window is read again every hour. Nothing was booked.',
     holds: 'nothing',
     decisions: { close: CLOSE },
   },
   event_set_aside: {
     of: [],
     meaning:
-      'An event of the bank was set aside: it names nothing that is known, contradicts itself or the bank, or cannot be true. It was applied to nothing.',
+      'An event of the bank was set aside: it names nothing known, contradicts itself or the bank, or cannot be true. It was not applied.',
     holds: 'nothing',
     decisions: {
-      book: 'Apply the event to the operation that you name, as if it had named it. Where the bank can be queried, it is queried first, and only what it confirms is booked.',
-      ask_again: 'Match and apply the event again, as it stands.',
-      close: 'Close it: the event is applied to nothing. It is kept.',
+      book: 'Apply the event to the operation that you name. If the bank supports queries, it is queried first, and only confirmed money is booked.',
+      ask_again: 'Match and apply the event again, unchanged.',
+      close: 'Close it without applying the event, which is kept.',
     },
   },
   ledger_drift: {
     of: [],
-    meaning: 'The verification of the books found a fault. Nothing was booked.',
+    meaning: 'The verification of the ledger found a fault. Nothing was booked.',
     holds: 'nothing',
     decisions: { close: CLOSE },
   },
   close_differs: {
     of: [],
-    meaning: 'The close of a day differs from the bank’s balance by what no open case explains. Nothing was booked.',
+    meaning: 'The close of a day differs from the bank’s balance, and no open case explains it. Nothing was booked.',
     holds: 'nothing',
     decisions: { close: CLOSE },
   },
   adjustment_requested: {
     of: [],
-    meaning: 'An operator asked for an adjustment of the balance that takes a second person. Nothing was booked.',
+    meaning: 'An operator requested an adjustment of the balance that needs a second person. Nothing was booked.',
     holds: 'nothing',
     decisions: {
-      credit: 'Book the adjustment: the money came in, and is available.',
-      debit: 'Book the adjustment: the money went out of what is available.',
+      credit: 'Book the adjustment: the money came in and is available.',
+      debit: 'Book the adjustment: the money left the available balance.',
       close: 'Close it without an adjustment.',
     },
   },
 } as const satisfies Readonly<Record<string, CaseKind>>
 
-/** The name of a kind of case. */
 export type CaseKindName = keyof typeof caseKinds
 
-/** A kind of case without an operation. */
 export type CaseWithoutOperation = {
   [Name in CaseKindName]: (typeof caseKinds)[Name] extends { readonly decisions: object } ? Name : never
 }[CaseKindName]
 
-/** A kind of case that an operation's table opens. */
 export type CaseOfOperation = Exclude<CaseKindName, CaseWithoutOperation>
 
-/** A kind of case; `undefined` if this version does not know it. */
+/** `undefined` for a kind that this version does not know. */
 export function caseKind(name: string): CaseKind | undefined {
   return Object.hasOwn(caseKinds, name) ? caseKinds[name as CaseKindName] : undefined
 }

@@ -1,26 +1,27 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
-import { CURSOR, cents, cursorList, instant, int64, nullable, pageLimit, utcDay, uuid } from './shapes.ts'
+import { CURSOR, cents, cursorList, instant, nullable, pageLimit, utcDay, uuid } from './shapes.ts'
 
-/** The daily close of America/Sao_Paulo and its exports for finance departments. */
+/** The daily close of America/Sao_Paulo, and the exports for a finance department. */
 
 const DAY = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
 
 const day = Type.String({ pattern: DAY, minLength: 10, maxLength: 10, description: 'A day of America/Sao_Paulo' })
 
-const hash = Type.String({ pattern: '^[0-9a-f]{64}$', minLength: 64, maxLength: 64 })
+const hash = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  minLength: 64,
+  maxLength: 64,
+  description: 'SHA-256 of the stored close, as in the audit trail',
+})
 
 const account = Type.Enum(Object.keys(accounts) as (keyof typeof accounts)[], { title: 'LedgerAccount' })
 
-/** The id of a close is its day. */
+/** A close is known by its day. */
 const ofClose = Type.Object({
   id: Type.String({ maxLength: 128, description: 'Id of the close', examples: ['2026-11-22'] }),
 })
-
-const version = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Left out: the last one', examples: [1] }),
-)
 
 const count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 })
 
@@ -29,29 +30,16 @@ const tally = Type.Object({ count, cents: cents() }, { title: 'CloseTally' })
 const status = Type.Enum(['BALANCED', 'EXPLAINED', 'DIFFERS', 'UNCONFIRMED'], {
   title: 'CloseStatus',
   description:
-    '`BALANCED`: the bank had what our books say. `EXPLAINED`: it had not, and open cases say why. `DIFFERS`: they do not. `UNCONFIRMED`: nobody said what the bank had.',
+    '`BALANCED`: the balance at the bank is that of our books. `EXPLAINED`: they differ, and open cases explain it. `DIFFERS`: a difference is unexplained. `UNCONFIRMED`: the balance at the bank is unknown.',
 })
 
 const NAME_MAX = 300
 
 const head = {
   id: day,
-  version: Type.Integer({
-    minimum: 1,
-    maximum: 1_000_000,
-    description: 'One more each time that the day is closed anew',
-  }),
-  seq: int64({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Its place in the chain of closes' }),
-  supersedes: nullable(
-    int64({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'The place of the version before; `null`: this is the first',
-    }),
-  ),
   status,
-  differenceCents: nullable(cents('What the bank had, less what our books say')),
-  unexplainedCents: nullable(cents('What of the difference no open case explains')),
+  differenceCents: nullable(cents('The balance at the bank minus our books')),
+  unexplainedCents: nullable(cents('The part of the difference that no open case explains')),
   madeAt: instant,
   hash,
 }
@@ -61,8 +49,6 @@ const summary = Type.Object(head, { title: 'CloseSummary' })
 const close = Type.Object(
   {
     ...head,
-    previousHash: hash,
-    auditHead: Type.String({ maxLength: 90, description: 'The head of the audit trail when it was made' }),
     from: instant,
     to: instant,
     accounts: Type.Array(
@@ -80,8 +66,10 @@ const close = Type.Object(
       ),
       { maxItems: 200 },
     ),
-    bank: nullable(Type.Object({ closingCents: cents('What the bank had') }, { title: 'CloseBank' })),
-    booksCents: cents('What our books say that the bank had: `settlement` with its sign changed'),
+    bank: nullable(
+      Type.Object({ closingCents: cents('The balance at the bank at the end of the day') }, { title: 'CloseBank' }),
+    ),
+    booksCents: cents('The balance at the bank by our books: `settlement` with its sign changed'),
     timing: tally,
     kept: tally,
     explained: Type.Object(
@@ -122,22 +110,16 @@ const close = Type.Object(
       },
       { title: 'CloseOpenCases' },
     ),
-    changed: Type.Array(Type.String({ maxLength: 40 }), {
-      maxItems: 10,
-      description: 'What is another than in the version before',
-    }),
   },
   {
     title: 'Close',
-    description: 'A day of the books. Never rewritten: what becomes known later makes another version.',
+    description:
+      'A day of the books. Never rewritten: what is booked later is in the close of the day on which it was booked.',
   },
 )
 
 const SUMMARY_EXAMPLE = {
   id: '2026-11-22',
-  version: 1,
-  seq: 17,
-  supersedes: null,
   status: 'BALANCED',
   differenceCents: 0,
   unexplainedCents: 0,
@@ -149,8 +131,6 @@ const NOTHING = { count: 0, cents: 0 }
 
 const CLOSE_EXAMPLE = {
   ...SUMMARY_EXAMPLE,
-  previousHash: '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752',
-  auditHead: '42:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
   from: '2026-11-22T03:00:00.000Z',
   to: '2026-11-23T03:00:00.000Z',
   accounts: [
@@ -174,7 +154,6 @@ const CLOSE_EXAMPLE = {
   explained: { ...NOTHING, cases: [] },
   caseReference: null,
   openCases: { count: 0, cases: [] },
-  changed: [],
 } as const
 
 /** @source rules#close.8 */
@@ -186,11 +165,14 @@ export const listCloses = endpoint({
   role: 'viewer',
   tag: 'Operator',
   summary: 'List the daily closes, newest first',
-  description: 'Every version of every day, in the order in which they were made.',
   query: Type.Object(
     {
       cursor: Type.Optional(
-        Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: ['djE6MTc'] }),
+        Type.String({
+          pattern: CURSOR,
+          description: '`nextCursor` of the page before',
+          examples: ['djE6MjAyNi0xMS0yMg'],
+        }),
       ),
       limit: pageLimit,
     },
@@ -216,51 +198,9 @@ export const getClose = endpoint({
   tag: 'Operator',
   summary: 'Read the close of a day',
   description:
-    'Balances, movements by kind, what the bank had, and the open cases that explain a difference. The day of a booking is that on which we booked it.',
+    'Balances, movements by kind, the balance at the bank, and the open cases that explain a difference. An entry is of the day on which we booked it.',
   params: ofClose,
-  query: Type.Object({ version }, { additionalProperties: false }),
   responses: { 200: { description: 'The close', schema: close, example: CLOSE_EXAMPLE } },
-  errors: ['not_found'],
-})
-
-/** @source rules#close.5, rules#close.6 */
-export const verifyClose = endpoint({
-  id: 'verifyClose',
-  method: 'GET',
-  path: '/operator/closes/{id}/verification',
-  auth: 'admin',
-  role: 'viewer',
-  tag: 'Operator',
-  summary: 'Verify the close of a day, and the chain that it stands in',
-  description:
-    'Hashes, signatures, and that the audit trail tells of every close. Note `head` elsewhere and compare it.',
-  params: ofClose,
-  responses: {
-    200: {
-      description: 'What was found',
-      schema: Type.Object(
-        {
-          id: day,
-          isGenuine: Type.Boolean({ description: 'Nothing is wrong with this day, nor with what stands before it' }),
-          closes: count,
-          head: Type.String({ maxLength: 64, description: 'The hash over all closes that are as they were made' }),
-          faults: Type.Array(
-            Type.Object(
-              {
-                seq: int64({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-                day: nullable(day),
-                what: Type.String({ maxLength: 200 }),
-              },
-              { title: 'CloseFault' },
-            ),
-            { maxItems: 100 },
-          ),
-        },
-        { title: 'CloseVerification' },
-      ),
-      example: { id: '2026-11-22', isGenuine: true, closes: 17, head: SUMMARY_EXAMPLE.hash, faults: [] },
-    },
-  },
   errors: ['not_found'],
 })
 
@@ -273,15 +213,14 @@ export const exportCloseCsv = endpoint({
   role: 'viewer',
   tag: 'Operator',
   summary: 'Export the close of a day as CSV',
-  description: '`;`, a decimal comma, UTF-8 with a byte order mark, CRLF: as spreadsheets of Brazil take it.',
+  description: '`;`, a decimal comma, UTF-8 with a byte order mark, CRLF: as spreadsheets in Brazil expect it.',
   params: ofClose,
-  query: Type.Object({ version }, { additionalProperties: false }),
   responses: {
     200: {
       description: 'The file',
       contentType: 'text/csv; charset=utf-8',
       schema: Type.String({ title: 'CloseCsv' }),
-      example: 'day;version;line;name;account;count;amount;text\r\n2026-11-22;1;BANK;;;;150,00;\r\n',
+      example: 'day;line;name;account;count;amount;text\r\n2026-11-22;BANK;;;;150,00;\r\n',
     },
   },
   errors: ['not_found'],

@@ -11,7 +11,7 @@ import {
   listIncomingTransactionsShort,
 } from './cash-in/index.ts'
 import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out/index.ts'
-import { exportCloseCsv, exportCloseOfx, exportLedger, getClose, listCloses, verifyClose } from './closes.ts'
+import { exportCloseCsv, exportCloseOfx, exportLedger, getClose, listCloses } from './closes.ts'
 import { listEvents } from './events-feed.ts'
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
@@ -136,7 +136,6 @@ const businessEndpoints = {
   deactivateOperator,
   listCloses,
   getClose,
-  verifyClose,
   exportCloseCsv,
   exportCloseOfx,
   exportLedger,

@@ -16,29 +16,27 @@ import {
 } from './shapes.ts'
 
 /**
- * The ledger: accounts, templates of journals, and the merchant's view of entries.
- *
- * Double entry in signed integer centavos: the entries of every journal sum to zero. The merchant sees `available`; the
- * other accounts are its counterparts.
+ * The ledger: accounts, journal templates, and the entries that merchants read.
+ * Double entry in signed integer centavos: the entries of every journal sum to zero. `available` is visible to the
+ * merchant; the other accounts back it.
  */
 
-/** The database enforces an account's floor or ceiling too. @source rules#ledger.accounts */
+/** Floors and ceilings of accounts are enforced by the database, too. @source rules#ledger.accounts */
 export const accounts = {
-  available: { symbol: 'AV', bound: 'not negative', meaning: "the merchant's money, free to use" },
-  reserved: { symbol: 'RS', bound: 'not negative', meaning: 'set aside for payouts and refunds under way' },
-  settlement: { symbol: 'ST', bound: 'none', meaning: 'the partner; negative = the partner holds money for us' },
+  available: { symbol: 'AV', bound: 'not negative', meaning: 'the merchant’s available money' },
+  reserved: { symbol: 'RS', bound: 'not negative', meaning: 'reservations of payouts and refunds in flight' },
+  settlement: { symbol: 'ST', bound: 'none', meaning: 'the account at the bank; negative = the bank holds our money' },
   fees: { symbol: 'FE', bound: 'none', meaning: 'fees earned' },
-  suspense_in: { symbol: 'SI', bound: 'none', meaning: 'money that arrived and belongs to nobody yet' },
-  suspense_out: { symbol: 'SO', bound: 'none', meaning: 'money that left although the operation says otherwise' },
-  receivable: { symbol: 'RV', bound: 'not positive', meaning: 'what the merchant owes' },
-  partner_fees: { symbol: 'PF', bound: 'none', meaning: 'tariffs the bank deducted' },
-  losses: { symbol: 'LO', bound: 'none', meaning: 'what operators wrote off; negative = a loss, positive = a gain' },
+  suspense_in: { symbol: 'SI', bound: 'none', meaning: 'credits in suspense' },
+  suspense_out: { symbol: 'SO', bound: 'none', meaning: 'debits in suspense' },
+  receivable: { symbol: 'RV', bound: 'not positive', meaning: 'debts of the merchant' },
+  partner_fees: { symbol: 'PF', bound: 'none', meaning: 'tariffs of the bank' },
+  losses: { symbol: 'LO', bound: 'none', meaning: 'write-offs; negative = loss, positive = gain' },
 } as const
 
-/** The code of an account. */
 export type AccountCode = keyof typeof accounts
 
-/** Names of the available account's entries for the merchant. @source rules#ledger.entries */
+/** The merchant's names for entries of the available account. @source rules#ledger.entries */
 export const entryOperations = [
   'CASH_IN',
   'CASH_OUT_RESERVE',
@@ -55,18 +53,17 @@ export const entryOperations = [
 
 export type EntryOperation = (typeof entryOperations)[number]
 
-/** Amounts of which postings are composed. */
 export const variables = {
   v: 'the value',
   f: 'the fee',
-  p: 'what the partner states',
+  p: 'the amount the bank reports',
   r: 'the refund',
-  w: 'what was returned',
-  x: 'what is repaid of a debt',
-  d: 'what is taken now',
-  h: 'what is held, or held again',
-  g: 'what is taken now of the fee',
-  s: 'what is returned to a payer out of suspense',
+  w: 'the returned amount',
+  x: 'the repaid part of a debt',
+  d: 'the part debited now',
+  h: 'the held amount',
+  g: 'the part of the fee debited now',
+  s: 'the amount returned to a payer from suspense',
 } as const
 
 export type Variable = keyof typeof variables
@@ -74,17 +71,17 @@ export type Variable = keyof typeof variables
 /** A sum of amounts: `{ v: 1, f: -1 }` is v − f. */
 export type Terms = Readonly<Partial<Record<Variable, 1 | -1>>>
 
-/** An entry of a journal. `shown` is the merchant's name for it; only entries of `available` have one. */
+/** `shown` is the merchant's name for the entry; only entries of `available` have one. */
 export type Posting =
   | { readonly account: 'available'; readonly amount: Terms; readonly shown: EntryOperation }
   | { readonly account: Exclude<AccountCode, 'available'>; readonly amount: Terms }
 
-/** Template of a journal. Its postings define the amounts it needs. */
+/** The amounts it needs follow from its postings. */
 export interface JournalTemplate {
-  /** Code in the ledger's documentation. */
+  /** Its code in the ledger's documentation. */
   readonly symbol: string
   readonly meaning: string
-  /** Direction of the bank movement it books, whose id is the journal's reference. */
+  /** Direction of the bank movement that it books; the movement's id is the journal's reference. */
   readonly movement?: 'in' | 'out'
   readonly postings: readonly Posting[]
 }
@@ -104,7 +101,7 @@ export const journals = {
   },
   debt_recovered: {
     symbol: 'RECOVER',
-    meaning: 'a credit repaid what the merchant owed',
+    meaning: 'a credit repaid a debt of the merchant',
     postings: [
       { account: 'available', amount: { x: -1 }, shown: 'FORCED_DEBIT' },
       { account: 'receivable', amount: { x: 1 } },
@@ -120,7 +117,7 @@ export const journals = {
   },
   cash_out_confirmed: {
     symbol: 'J3',
-    meaning: 'the partner sent it',
+    meaning: 'the bank confirmed the payout',
     movement: 'out',
     postings: [
       { account: 'available', amount: { v: 1, f: 1 }, shown: 'CASH_OUT_RELEASE' },
@@ -141,7 +138,7 @@ export const journals = {
   },
   cash_out_returned: {
     symbol: 'J5',
-    meaning: 'a sent payout came back, whole or in part',
+    meaning: 'a payout was returned, whole or in part',
     movement: 'in',
     postings: [
       { account: 'available', amount: { w: 1 }, shown: 'CASH_OUT_REVERSAL' },
@@ -158,7 +155,7 @@ export const journals = {
   },
   refund_in_confirmed: {
     symbol: 'J7',
-    meaning: 'the partner returned the money',
+    meaning: 'the bank confirmed the refund',
     movement: 'out',
     postings: [
       { account: 'available', amount: { r: 1 }, shown: 'REFUND_IN_RELEASE' },
@@ -178,7 +175,7 @@ export const journals = {
   },
   left_after_release: {
     symbol: 'J9',
-    meaning: 'money left after its hold was given back; what is there is held again',
+    meaning: 'money left after the release of its reservation; the available part is held again',
     movement: 'out',
     postings: [
       { account: 'available', amount: { h: -1 }, shown: 'CASH_OUT_RESERVE' },
@@ -189,7 +186,7 @@ export const journals = {
   },
   left_unattributed: {
     symbol: 'J9a',
-    meaning: 'money left that cannot be attributed yet',
+    meaning: 'a debit that cannot be attributed yet',
     movement: 'out',
     postings: [
       { account: 'settlement', amount: { p: 1 } },
@@ -198,7 +195,7 @@ export const journals = {
   },
   arrived_unattributed: {
     symbol: 'J10',
-    meaning: 'money arrived that cannot be applied',
+    meaning: 'a credit that cannot be attributed yet',
     movement: 'in',
     postings: [
       { account: 'settlement', amount: { p: -1 } },
@@ -207,7 +204,7 @@ export const journals = {
   },
   arrival_returned: {
     symbol: 'J11r',
-    meaning: 'money that had arrived and was in suspense went back',
+    meaning: 'a payment in suspense was returned',
     movement: 'out',
     postings: [
       { account: 'suspense_in', amount: { p: -1 } },
@@ -216,7 +213,7 @@ export const journals = {
   },
   arrival_handed_over: {
     symbol: 'J10x',
-    meaning: 'what was in suspense as arrived is, as an operator decided, booked on another operation',
+    meaning: 'an operator attributed a payment in suspense to another operation',
     postings: [
       { account: 'suspense_in', amount: { p: -1 } },
       { account: 'settlement', amount: { p: 1 } },
@@ -224,7 +221,7 @@ export const journals = {
   },
   suspense_credited: {
     symbol: 'J11',
-    meaning: 'an operator credited the merchant with a payment that was in suspense',
+    meaning: 'an operator credited the merchant with a payment in suspense',
     postings: [
       { account: 'available', amount: { p: 1 }, shown: 'CASH_IN' },
       { account: 'available', amount: { f: -1 }, shown: 'FEE' },
@@ -234,7 +231,7 @@ export const journals = {
   },
   cash_in_attributed: {
     symbol: 'J11a',
-    meaning: 'an operator attributed to a charge a payment that was in suspense on another one',
+    meaning: 'an operator attributed a payment in suspense to this charge',
     postings: [
       { account: 'available', amount: { v: 1 }, shown: 'CASH_IN' },
       { account: 'available', amount: { f: -1 }, shown: 'FEE' },
@@ -244,7 +241,7 @@ export const journals = {
   },
   payout_return_credited: {
     symbol: 'J11p',
-    meaning: 'an operator credited the merchant with a return of a payout that was in suspense',
+    meaning: 'an operator credited the merchant with a payout’s return in suspense',
     postings: [
       { account: 'available', amount: { w: 1 }, shown: 'CASH_OUT_REVERSAL' },
       { account: 'suspense_in', amount: { w: -1 } },
@@ -252,7 +249,7 @@ export const journals = {
   },
   payout_left_in_suspense: {
     symbol: 'J9c',
-    meaning: 'an operator confirmed a payout by money that was in suspense; what is not there is owed',
+    meaning: 'an operator confirmed a payout from suspense; a shortfall becomes a debt',
     postings: [
       { account: 'available', amount: { h: 1 }, shown: 'CASH_OUT_RELEASE' },
       { account: 'available', amount: { d: -1 }, shown: 'CASH_OUT' },
@@ -265,7 +262,7 @@ export const journals = {
   },
   refund_left_in_suspense: {
     symbol: 'J9r',
-    meaning: 'an operator confirmed a refund by money that was in suspense; what is not there is owed',
+    meaning: 'an operator confirmed a refund from suspense; a shortfall becomes a debt',
     postings: [
       { account: 'available', amount: { h: 1 }, shown: 'REFUND_IN_RELEASE' },
       { account: 'available', amount: { d: -1 }, shown: 'REFUND_IN' },
@@ -277,7 +274,7 @@ export const journals = {
   },
   arrival_written_off: {
     symbol: 'JW',
-    meaning: 'an operator booked as a gain what arrived and is nobody’s',
+    meaning: 'an operator wrote off an unclaimed credit as a gain',
     postings: [
       { account: 'suspense_in', amount: { p: -1 } },
       { account: 'losses', amount: { p: 1 } },
@@ -285,7 +282,7 @@ export const journals = {
   },
   left_written_off: {
     symbol: 'JWo',
-    meaning: 'an operator booked as a loss what left and is nobody’s; what was held of it is free again',
+    meaning: 'an operator wrote off a debit in suspense as a loss; its hold is released',
     postings: [
       { account: 'available', amount: { h: 1 }, shown: 'CASH_OUT_RELEASE' },
       { account: 'reserved', amount: { h: -1 } },
@@ -295,7 +292,7 @@ export const journals = {
   },
   return_debited: {
     symbol: 'J12s',
-    meaning: 'an operator debited the merchant with a return of the bank’s own that was in suspense',
+    meaning: 'an operator debited the merchant with a return of the bank’s own in suspense',
     postings: [
       { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
       { account: 'suspense_out', amount: { r: 1 } },
@@ -304,7 +301,7 @@ export const journals = {
   },
   taken_by_bank: {
     symbol: 'J12',
-    meaning: 'the bank took money back by itself (MED, bank return)',
+    meaning: 'a return by the bank itself (MED, bank return)',
     movement: 'out',
     postings: [
       { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
@@ -314,7 +311,7 @@ export const journals = {
   },
   return_held: {
     symbol: 'J12h',
-    meaning: 'money went back, and it is not known whether for a refund of ours; what is there of it is held',
+    meaning: 'a return that may be a refund of ours; the available part is held',
     postings: [
       { account: 'available', amount: { h: -1 }, shown: 'REFUND_IN_RESERVE' },
       { account: 'reserved', amount: { h: 1 } },
@@ -324,7 +321,7 @@ export const journals = {
   },
   return_known: {
     symbol: 'J12k',
-    meaning: 'whose return it is became known: its hold and its suspense end, and it is booked as what it is',
+    meaning: 'the return was attributed: its hold and suspense end, and it is booked',
     postings: [
       { account: 'available', amount: { h: 1 }, shown: 'REFUND_IN_RELEASE' },
       { account: 'reserved', amount: { h: -1 } },
@@ -334,7 +331,7 @@ export const journals = {
   },
   tariff_deducted: {
     symbol: 'J13',
-    meaning: 'the bank deducted a tariff of its own',
+    meaning: 'the bank deducted a tariff',
     postings: [
       { account: 'settlement', amount: { p: 1 } },
       { account: 'partner_fees', amount: { p: -1 } },
@@ -342,7 +339,7 @@ export const journals = {
   },
   adjustment_credited: {
     symbol: 'JA',
-    meaning: 'the operator added to the balance what came in at the bank: opening balance or top-up',
+    meaning: 'an operator booked incoming money: opening balance or top-up',
     postings: [
       { account: 'available', amount: { v: 1 }, shown: 'ADJUSTMENT' },
       { account: 'settlement', amount: { v: -1 } },
@@ -350,7 +347,7 @@ export const journals = {
   },
   adjustment_debited: {
     symbol: 'JAd',
-    meaning: 'the operator took from the balance what was withdrawn at the bank',
+    meaning: 'an operator booked a withdrawal at the bank',
     postings: [
       { account: 'available', amount: { v: -1 }, shown: 'ADJUSTMENT' },
       { account: 'settlement', amount: { v: 1 } },
@@ -358,7 +355,7 @@ export const journals = {
   },
   held_arrived: {
     symbol: 'JH',
-    meaning: 'incoming money of the bank’s statement that nothing explains is held in suspense',
+    meaning: 'an unexplained credit on the bank’s statement, held in suspense',
     postings: [
       { account: 'settlement', amount: { p: -1 } },
       { account: 'suspense_in', amount: { p: 1 } },
@@ -366,7 +363,7 @@ export const journals = {
   },
   held_explained: {
     symbol: 'JHx',
-    meaning: 'what was held is explained, and is booked as what it is',
+    meaning: 'a held credit was explained; it is booked as what it is',
     postings: [
       { account: 'suspense_in', amount: { p: -1 } },
       { account: 'settlement', amount: { p: 1 } },
@@ -374,7 +371,7 @@ export const journals = {
   },
   held_credited: {
     symbol: 'JHc',
-    meaning: 'an operator credited the merchant with incoming money that nothing explained',
+    meaning: 'an operator credited the merchant with an unexplained credit',
     postings: [
       { account: 'suspense_in', amount: { p: -1 } },
       { account: 'available', amount: { p: 1 }, shown: 'ADJUSTMENT' },
@@ -382,7 +379,7 @@ export const journals = {
   },
   debit_borne: {
     symbol: 'JB',
-    meaning: 'the merchant bears outgoing money that nothing explained; what is not there is owed',
+    meaning: 'the merchant bears an unexplained debit; a shortfall becomes a debt',
     movement: 'out',
     postings: [
       { account: 'settlement', amount: { v: 1 } },
@@ -392,7 +389,7 @@ export const journals = {
   },
   debit_written_off: {
     symbol: 'JL',
-    meaning: 'outgoing money that nothing explained is lost',
+    meaning: 'an unexplained debit was written off as a loss',
     movement: 'out',
     postings: [
       { account: 'settlement', amount: { v: 1 } },
@@ -401,7 +398,7 @@ export const journals = {
   },
   difference_borne: {
     symbol: 'JDb',
-    meaning: 'the merchant bears what the bank has less than the books; what is not there is owed',
+    meaning: 'the merchant bears a negative difference, bank minus books; a shortfall becomes a debt',
     postings: [
       { account: 'settlement', amount: { v: 1 } },
       { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
@@ -410,7 +407,7 @@ export const journals = {
   },
   difference_gained: {
     symbol: 'JDg',
-    meaning: 'what the bank has more than the books is a gain',
+    meaning: 'a positive difference, bank minus books, is a gain',
     postings: [
       { account: 'settlement', amount: { v: -1 } },
       { account: 'losses', amount: { v: 1 } },
@@ -418,7 +415,7 @@ export const journals = {
   },
   difference_lost: {
     symbol: 'JDl',
-    meaning: 'what the bank has less than the books is lost',
+    meaning: 'a negative difference, bank minus books, is a loss',
     postings: [
       { account: 'settlement', amount: { v: 1 } },
       { account: 'losses', amount: { v: -1 } },
@@ -426,7 +423,7 @@ export const journals = {
   },
   credit_reversed: {
     symbol: 'J1r',
-    meaning: 'an operator took a credit back that the bank does not have; what is not there is owed',
+    meaning: 'an operator reversed a credit that the bank’s statement lacks; a shortfall becomes a debt',
     postings: [
       { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
       { account: 'fees', amount: { f: -1 } },
@@ -436,7 +433,6 @@ export const journals = {
   },
 } as const satisfies Readonly<Record<string, JournalTemplate>>
 
-/** The kind of a journal. */
 export type JournalKind = keyof typeof journals
 
 const entryType = Type.Enum(['CREDIT', 'DEBIT'], {

@@ -3,14 +3,11 @@ import type { EventType } from './events.ts'
 import type { JournalKind } from './ledger.ts'
 
 /**
- * State machines as data. A machine is a table of lines. Everything that depends on states (status unions, list
- * filters, documentation, the database's guard, one test per row) is derived from it.
+ * State machines as data. Status unions, list filters, documentation, the database's guard and the tests of rows are
+ * derived from the table.
  */
 
-/**
- * A line of a table: in `from`, on `on`, if every guard of `when` holds and none of `unless`, go to `to` with the
- * listed effects. Lines are tried in order; the first match counts.
- */
+/** A transition. The first line whose guards hold applies: all of `when`, none of `unless`. */
 export interface Line<
   State extends string = string,
   Reason extends string = string,
@@ -25,26 +22,30 @@ export interface Line<
   readonly on: OneOrMore<Trigger>
   readonly when?: OneOrMore<Guard>
   readonly unless?: OneOrMore<Guard>
-  /** `same` keeps state and reason, `same:reason` the state; `ignored`: nothing is written. */
+  /** `same` keeps state and reason, `same:reason` the state; `ignored` writes nothing. */
   readonly to: State | `${State}:${Reason}` | 'same' | `same:${Reason}` | 'ignored'
+  /** Posts this journal. */
   readonly posts?: JournalKind
+  /** Sends this notification. */
   readonly emits?: EventType
+  /** Opens this case. */
   readonly opens?: CaseOfOperation
   /**
-   * Kinds of case that an operator decides with it. The decided case closes, unless the bank is queried: then the
-   * answer closes it.
+   * Kinds of case that it decides. The decided case closes, unless the line queries the bank: then the answer closes
+   * it.
    */
   readonly decides?: OneOrMore<CaseOfOperation>
-  /** Whether the bank is queried, as soon as no other query or order is running. */
+  /** Queries the bank as soon as no other query is in flight. */
   readonly asks?: true
+  /** One sentence: effect and reason. */
   readonly says: string
-  /** Name of the rule, and its anchor in docs/generated/states.md. Lines of one rule share it. */
+  /** Name of the rule, and its anchor in docs/generated/states.md. Lines may share it. */
   readonly rule: string
 }
 
 export type OneOrMore<T> = T | readonly T[]
 
-/** A line expanded to one state and trigger. */
+/** A line, expanded to one state and trigger. */
 export interface Row<
   State extends string = string,
   Reason extends string = string,
@@ -52,34 +53,32 @@ export interface Row<
   Guard extends string = string,
 > extends Pick<Line<State, Reason, Trigger, Guard>, 'posts' | 'emits' | 'opens' | 'asks' | 'says' | 'rule'> {
   readonly from: State | null
-  /** Reason of the doubt in which it applies; `null`: without doubt, `*`: any reason. */
+  /** Reason of the doubt in which it applies; `null`: no doubt, `*`: any. */
   readonly because: Reason | '*' | null
   readonly on: Trigger
   readonly when: readonly Guard[]
   readonly unless: readonly Guard[]
-  /** Kinds of case decided with it; absent if it is no decision. */
+  /** Kinds of case that it decides; absent unless it is a decision. */
   readonly decides?: readonly CaseOfOperation[]
   readonly to: State
-  /** Reason of the doubt afterwards; `null`: no doubt, `same`: unchanged. */
+  /** Reason of the doubt afterwards; `null`: no doubt, `same`: as before. */
   readonly reason: Reason | 'same' | null
   readonly isIgnored: boolean
 }
 
-/** Declarations of a table. */
 interface Declarations<State extends string, Reason extends string, Trigger extends string, Guard extends string> {
   readonly resource: string
   /** In the order of the documentation. */
   readonly states: readonly State[]
-  /** Meaning of each state for a client, with what to do. @source rules#reference.9 */
+  /** The meaning of each state for clients. @source rules#reference.9 */
   readonly meanings: Readonly<Record<NoInfer<State>, string>>
-  /** Reasons of doubt, each with its explanation. */
+  /** Reasons of doubt. */
   readonly reasons: Readonly<Record<Reason, string>>
   readonly triggers: readonly Trigger[]
-  /** Guards for lines, each with its explanation. */
+  /** Guards that lines may name. */
   readonly guards: Readonly<Record<Guard, string>>
 }
 
-/** The complete life cycle of a resource. */
 export interface Machine<
   State extends string = string,
   Reason extends string = string,
@@ -87,13 +86,12 @@ export interface Machine<
   Guard extends string = string,
 > extends Declarations<State, Reason, Trigger, Guard> {
   readonly lines: readonly Line<State, Reason, Trigger, Guard>[]
-  /** The lines, expanded for each state and trigger. */
   readonly rows: readonly Row<State, Reason, Trigger, Guard>[]
 }
 
 /**
- * Declares a machine. An undeclared state, reason, trigger, guard or case is a type error, as is an unknown journal or
- * event.
+ * Declares a machine. Undeclared states, reasons, triggers and guards, and unknown cases, journals and events, are type
+ * errors.
  */
 export function machine<
   const State extends string,
@@ -108,6 +106,7 @@ export function machine<
   return { ...definition, rows: definition.lines.flatMap(rowsOfLine) }
 }
 
+/** Expands a line to one row per state and trigger. */
 export function rowsOfLine<State extends string, Reason extends string, Trigger extends string, Guard extends string>(
   line: Line<State, Reason, Trigger, Guard>,
 ): Row<State, Reason, Trigger, Guard>[] {
@@ -142,42 +141,39 @@ function split<State extends string, Reason extends string>(place: string | null
   return (place?.split(':') ?? [null]) as [State | null, Reason?]
 }
 
-/** Describes the statuses of an operation with their meanings. @source rules#reference.9 */
+/** All statuses with their meanings. @source rules#reference.9 */
 export function statusText({ states, meanings }: Pick<Machine, 'states' | 'meanings'>): string {
   return states.map((state) => `\`${state}\`: ${meanings[state]}`).join(' ')
 }
 
-/** Describes a state of doubt. @param reasons of the machine */
+/**
+ * Text of the state for doubt.
+ * @param reasons of the machine
+ */
 export function doubtText(reasons: Readonly<Record<string, string>>): string {
   const [first, ...others] = Object.values(reasons)
   return `In doubt. Either: ${first} ${others.map((reason) => `Or: ${reason} `).join('')}Do not conclude it in your systems: open a support ticket with its \`id\` and the \`X-Correlation-ID\`.`
 }
 
-/** Description of the state with an unknown outcome. */
 export const RESULT_UNKNOWN_TEXT =
-  'The bank has not told the outcome, which is no failure. Read it every 60 seconds, and escalate after 15 minutes without one.'
+  'The bank has not reported the outcome, which is no failure. Read it every 60 seconds, and escalate after 15 minutes.'
 
-/** The union of a machine's states. */
 export type StateOf<M> = M extends { readonly states: readonly (infer State)[] } ? State : never
 
-/** The union of a machine's reasons of doubt. */
 export type ReasonOf<M> = M extends { readonly reasons: Readonly<Record<infer Reason, string>> } ? Reason : never
 
-/** The union of a machine's guards. */
 export type GuardOf<M> = M extends { readonly guards: Readonly<Record<infer Guard, string>> } ? Guard : never
 
-/** Current state of an operation. */
 export interface Standing<State extends string, Reason extends string> {
-  /** `null`: it does not exist yet. */
   readonly status: State | null
-  /** Reason of the doubt, if any. */
+  /** Reason of the doubt; `null`: no doubt. */
   readonly reason: Reason | null
 }
 
 /**
- * The row that applies. `undefined`: the input changes nothing and is only kept as evidence.
- * @param holds evaluates a guard for the input
- * @param decided kind of the case an operator decides, if any
+ * The row that applies, or `undefined`: then nothing changes, and the input is kept as evidence.
+ * @param holds evaluates a guard
+ * @param decided kind of the case being decided
  */
 export function rowFor<State extends string, Reason extends string, Trigger extends string, Guard extends string>(
   { rows }: Pick<Machine<State, Reason, Trigger, Guard>, 'rows'>,
@@ -195,7 +191,7 @@ export function rowFor<State extends string, Reason extends string, Trigger exte
   )
 }
 
-/** A row that decides cases applies to those kinds only. */
+/** Rows that decide cases apply to those kinds only. */
 function isAbout({ decides }: Pick<Row, 'decides'>, decided: string | undefined): boolean {
   return decides === undefined ? decided === undefined : decides.some((kind) => kind === decided)
 }
@@ -204,7 +200,7 @@ type AnyRow = Pick<Row, 'from' | 'on'>
 
 type RowsByState = ReadonlyMap<string | null, ReadonlyMap<string, readonly AnyRow[]>>
 
-/** Rows grouped by state and trigger: a table has over a hundred, and each move searches it several times. */
+/** Indexed, as a table has more than a hundred rows and is searched several times per move. */
 const grouped = new WeakMap<readonly AnyRow[], RowsByState>()
 
 function rowsOn<R extends AnyRow>(rows: readonly R[], status: string | null, on: string): readonly R[] {

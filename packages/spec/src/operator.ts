@@ -4,28 +4,25 @@ import { limits } from './limits.ts'
 import { machine, type StateOf } from './machine.ts'
 import { cents, idempotencyKey, instant, int64, nullable, text, uuid } from './shapes.ts'
 
-/**
- * Manual actions of the operator: stopping payouts and refunds, and adjusting the balance to the bank's. All of them
- * are audited.
- */
+/** Manual actions of operators: the kill switch and adjustments of the balance. All are audited. */
 
 /**
- * An adjustment books a decision of an operator or of the reconciliation; its state says which. One that holds incoming
- * money changes until the money is assigned; the others are final at once.
+ * A booking by an operator or the reconciliation; the state is its kind. A held credit changes its state until it is
+ * decided; the others are final at creation.
  * @source rules#adjustment.create.2
  */
 export const adjustment = machine({
   resource: 'adjustment',
   states: ['CREDITED', 'DEBITED', 'HELD', 'EXPLAINED', 'SUSPENDED', 'GAINED', 'BORNE', 'LOST'],
   meanings: {
-    CREDITED: 'The merchant has it.',
-    DEBITED: 'It went out.',
-    HELD: 'It came in by the bank’s statement alone, and is held in suspense.',
-    EXPLAINED: 'It was held until an operation explained it.',
-    SUSPENDED: 'An operator decided that it is no operation’s. What is left of it is in suspense.',
-    GAINED: 'It is a gain of the house.',
-    BORNE: 'It left, or the bank does not have it, and the merchant bears it.',
-    LOST: 'It left, or the bank does not have it, and the house bears it.',
+    CREDITED: 'Credited to the merchant.',
+    DEBITED: 'Debited for a withdrawal.',
+    HELD: 'A credit on the bank’s statement without an operation, held in suspense.',
+    EXPLAINED: 'Was held until an operation explained it.',
+    SUSPENDED: 'An operator decided that it belongs to no operation. The rest is in suspense.',
+    GAINED: 'A gain of the house.',
+    BORNE: 'A debit, or a credit that the bank lacks, borne by the merchant.',
+    LOST: 'A debit, or a credit that the bank lacks, borne by the house.',
   },
   reasons: {},
   triggers: [
@@ -43,37 +40,37 @@ export const adjustment = machine({
     'refund.named',
   ],
   guards: {
-    'a return of it is under way': 'an amount of it is being returned to its payer',
-    'it is no payment': 'it is no payment, but a payout that came back',
-    'it left': 'it left the bank’s account, or the bank does not have it',
-    'of a movement': 'the bank’s statement has it, as a movement that nobody has booked',
+    'a return of it is under way': 'an amount of it is being returned to the payer',
+    'it is no payment': 'it is not a payment, but a returned payout',
+    'it left': 'it left the bank’s account, or the bank lacks it',
+    'of a movement': 'the bank’s statement has it as an unbooked movement',
     'its movement was taken back':
-      'an operation had booked its movement, until an operator took that back, as the bank did not have it',
+      'an operation had booked its movement until an operator reversed that, as the bank lacked it',
   },
   // biome-ignore format: one line of the table is one line
   lines: [
-    { from: null, on: 'operator.credited', to: 'CREDITED', posts: 'adjustment_credited', rule: 'adjustment.states.1', says: 'What came in is `CREDITED`: it is free at once and repays a debt first. The ledger shows an `ADJUSTMENT` with the reason.' },
+    { from: null, on: 'operator.credited', to: 'CREDITED', posts: 'adjustment_credited', rule: 'adjustment.states.1', says: 'A credit is available at once and repays a debt first. The ledger shows an `ADJUSTMENT` with the reason.' },
 
-    // Unexplained incoming money.
-    { from: null, on: 'line.unexplained', to: 'HELD', posts: 'held_arrived', opens: 'unexplained_credit', rule: 'adjustment.held.1', says: 'Incoming money that nothing explains is held in suspense, and is a case. That claims no movement: an operation that turns out to be paid by it books it as its own.' },
-    { from: 'HELD', on: 'line.explained', to: 'EXPLAINED', posts: 'held_explained', rule: 'adjustment.held.2', says: 'Once an operation, or an adjustment, has booked it, or all of it went back by itself, it is held no more, and its case closes.' },
-    { from: 'HELD', on: 'operator.attributed', to: 'EXPLAINED', posts: 'held_explained', decides: 'unexplained_credit', rule: 'adjustment.held.3', says: 'An operator names the operation that it is of, which books it by its own table in the same instant.' },
-    { from: 'HELD', on: 'line.claimed', when: 'its movement was taken back', to: 'SUSPENDED', rule: 'adjustment.held.10', says: 'What the statement has after all, once an operator had taken its booking back, is in suspense under a movement that is booked once: nothing more is booked with the decision.' },
-    { from: 'HELD', on: 'line.claimed', to: 'EXPLAINED', posts: 'held_explained', rule: 'adjustment.held.4', says: 'Any other decision, or a part of it that the bank takes back, makes it a movement of the adjustment’s own,' },
-    { from: 'EXPLAINED', on: 'line.claimed', to: 'SUSPENDED', posts: 'arrived_unattributed', rule: 'adjustment.held.4', says: 'in suspense under its own id: no operation can book it any more. Both moves and what follows are one change.' },
-    { from: 'SUSPENDED', on: 'operator.credited', unless: 'a return of it is under way', to: 'CREDITED', posts: 'held_credited', decides: 'unexplained_credit', rule: 'adjustment.held.5', says: 'What is left of it is the merchant’s, and repays a debt first.' },
-    { from: 'SUSPENDED', on: 'operator.returned_to_payer', unless: 'it is no payment', to: 'same', decides: 'unexplained_credit', rule: 'adjustment.held.6', says: 'An amount of it goes back to its payer through the bank: a refund is ordered, and the money stays in suspense until the bank confirms it. Where the bank refuses, nothing changed. The case closes when nothing is left in suspense.' },
-    { from: 'SUSPENDED', on: 'operator.written_off', unless: 'a return of it is under way', to: 'GAINED', posts: 'arrival_written_off', decides: 'unexplained_credit', rule: 'adjustment.held.7', says: 'What nobody claims is a gain.' },
-    { from: 'SUSPENDED', on: 'line.taken_back', to: 'same', posts: 'arrival_returned', rule: 'adjustment.held.8', says: 'What the bank gives back of it by itself is taken from suspense. The case closes when nothing is left.' },
-    { from: 'SUSPENDED', on: ['refund.confirmed', 'refund.released', 'refund.named'], to: 'same', rule: 'adjustment.held.9', says: 'What becomes of a refund of it is counted.' },
+    // Unexplained credits.
+    { from: null, on: 'line.unexplained', to: 'HELD', posts: 'held_arrived', opens: 'unexplained_credit', rule: 'adjustment.held.1', says: 'An unexplained credit is held in suspense, with a case. The hold claims no movement, so an operation paid by it can book it.' },
+    { from: 'HELD', on: 'line.explained', to: 'EXPLAINED', posts: 'held_explained', rule: 'adjustment.held.2', says: 'Once an operation or an adjustment has booked it, or the bank returned all of it, the hold ends and the case closes.' },
+    { from: 'HELD', on: 'operator.attributed', to: 'EXPLAINED', posts: 'held_explained', decides: 'unexplained_credit', rule: 'adjustment.held.3', says: 'An operator attributes it to an operation, which books it by its own table in the same commit.' },
+    { from: 'HELD', on: 'line.claimed', when: 'its movement was taken back', to: 'SUSPENDED', rule: 'adjustment.held.10', says: 'A line that appears after an operator reversed its booking is in suspense under a movement that is booked once: the decision books nothing more.' },
+    { from: 'HELD', on: 'line.claimed', to: 'EXPLAINED', posts: 'held_explained', rule: 'adjustment.held.4', says: 'Any other decision, or a partial return by the bank, claims the movement for the adjustment,' },
+    { from: 'EXPLAINED', on: 'line.claimed', to: 'SUSPENDED', posts: 'arrived_unattributed', rule: 'adjustment.held.4', says: 'in suspense under its own id: no operation can book it any more. Both moves and what follows are one commit.' },
+    { from: 'SUSPENDED', on: 'operator.credited', unless: 'a return of it is under way', to: 'CREDITED', posts: 'held_credited', decides: 'unexplained_credit', rule: 'adjustment.held.5', says: 'The rest is credited to the merchant, and repays a debt first.' },
+    { from: 'SUSPENDED', on: 'operator.returned_to_payer', unless: 'it is no payment', to: 'same', decides: 'unexplained_credit', rule: 'adjustment.held.6', says: 'An amount is returned to the payer through the bank: a refund is ordered, and the money stays in suspense until the bank confirms. A refusal changes nothing. The case closes when the suspense is empty.' },
+    { from: 'SUSPENDED', on: 'operator.written_off', unless: 'a return of it is under way', to: 'GAINED', posts: 'arrival_written_off', decides: 'unexplained_credit', rule: 'adjustment.held.7', says: 'An unclaimed credit is booked as a gain.' },
+    { from: 'SUSPENDED', on: 'line.taken_back', to: 'same', posts: 'arrival_returned', rule: 'adjustment.held.8', says: 'A return by the bank itself reduces the suspense. The case closes when the suspense is empty.' },
+    { from: 'SUSPENDED', on: ['refund.confirmed', 'refund.released', 'refund.named'], to: 'same', rule: 'adjustment.held.9', says: 'Its refunds are counted.' },
 
-    // Unexplained outgoing money, and differences.
-    { from: null, on: 'operator.debited', when: ['it left', 'of a movement'], to: 'BORNE', posts: 'debit_borne', rule: 'adjustment.differences.1', says: 'Outgoing money that nothing explains is booked when it is decided who bears it: the merchant, who owes what the balance does not have,' },
+    // Unexplained debits, and differences.
+    { from: null, on: 'operator.debited', when: ['it left', 'of a movement'], to: 'BORNE', posts: 'debit_borne', rule: 'adjustment.differences.1', says: 'An unexplained debit is booked when it is decided who bears it: the merchant, for whom a shortfall becomes a debt,' },
     { from: null, on: 'operator.written_off', when: ['it left', 'of a movement'], to: 'LOST', posts: 'debit_written_off', rule: 'adjustment.differences.1', says: 'or the house.' },
-    { from: null, on: 'operator.debited', when: 'it left', to: 'BORNE', posts: 'difference_borne', rule: 'adjustment.differences.2', says: 'So is what the bank has less than the books have of a movement, and what left after all, once an operator had taken its booking back.' },
-    { from: null, on: 'operator.debited', to: 'DEBITED', posts: 'adjustment_debited', rule: 'adjustment.states.2', says: 'What went out is `DEBITED`. The merchant’s servers are notified of neither.' },
-    { from: null, on: 'operator.written_off', when: 'it left', to: 'LOST', posts: 'difference_lost', rule: 'adjustment.differences.2', says: 'It is a loss where the house bears it.' },
-    { from: null, on: 'operator.written_off', to: 'GAINED', posts: 'difference_gained', rule: 'adjustment.differences.3', says: 'What the bank has more is a gain of the house where the merchant is not credited with it.' },
+    { from: null, on: 'operator.debited', when: 'it left', to: 'BORNE', posts: 'difference_borne', rule: 'adjustment.differences.2', says: 'The same holds for a negative difference (bank minus books), and for a debit that appears after an operator reversed its booking.' },
+    { from: null, on: 'operator.debited', to: 'DEBITED', posts: 'adjustment_debited', rule: 'adjustment.states.2', says: 'A withdrawal is `DEBITED`. The merchant’s servers receive no notification of adjustments.' },
+    { from: null, on: 'operator.written_off', when: 'it left', to: 'LOST', posts: 'difference_lost', rule: 'adjustment.differences.2', says: 'It is a loss if the house bears it.' },
+    { from: null, on: 'operator.written_off', to: 'GAINED', posts: 'difference_gained', rule: 'adjustment.differences.3', says: 'A positive difference that is not credited to the merchant is a gain of the house.' },
   ],
 })
 

@@ -2,7 +2,6 @@ import { centsToReais, type endpoints } from '@pixgate/spec'
 import { type Database, statement } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 
-/** The accounts that a balance is told from. */
 export interface BalanceRow {
   readonly id: string
   readonly available_cents: bigint
@@ -18,20 +17,15 @@ const selectBalance = statement<[], BalanceRow>(
     WHERE a.code = 'available' AND r.code = 'reserved' AND v.code = 'receivable'`,
 )
 
-/** Reads the balance: all accounts as of one instant. */
 async function readBalance(database: Database): Promise<BalanceRow> {
   const [row] = await database.rows(selectBalance, [])
-  if (!row) throw new Error('the accounts are missing')
+  if (!row) throw new Error('account rows are missing')
   return row
 }
 
-/** The endpoint of the balance. */
 export type BalanceHandlers = Handlers<Pick<typeof endpoints, 'getBalance'>>
 
-/**
- * Makes the handler.
- * @source rules#balance.1
- */
+/** @source rules#balance.1 */
 export function createBalanceHandlers(database: Database): BalanceHandlers {
   return {
     getBalance: async () => {
@@ -43,7 +37,7 @@ export function createBalanceHandlers(database: Database): BalanceHandlers {
           amount: centsToReais(available_cents),
           ...brl,
           reservedCents: Number(reserved_cents),
-          // Kept as a negative balance; told as what is owed.
+          // Stored as a negative balance; shown as a positive debt.
           receivableCents: Number(-receivable_cents),
         },
       ]

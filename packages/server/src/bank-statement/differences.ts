@@ -7,58 +7,54 @@ import type { Decision, Document, Json, State } from '../engine/operation.ts'
 import { within } from '../platform/clock.ts'
 import { type Ids, isOrderId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import { type EntryKey, type LineStore, MISSING, type RetoldCase, type Settled, UNEXPLAINED } from './lines.ts'
+import { type EntryKey, type LineCase, type LineStore, MISSING, type Settled, UNEXPLAINED } from './lines.ts'
 import type { Receivers } from './receivers.ts'
 import { judge, keyOf, type OpenEntry, type Verdict, withTariffNames } from './rules.ts'
-import type { Gap, Retold, StatementStore } from './store.ts'
+import type { Gap, Restated, StatementStore } from './store.ts'
 import type { Difference, TripWire } from './trip-wire.ts'
 
-/** What is done about the differences between the bank's statement and our books. Doing it twice changes nothing more. */
+/** Acts on differences between the bank's statement and our books. Idempotent. */
 export interface Differences {
-  /** Keeps the entries of a page, each tariff under a name of its own. @source rules#statement.4 */
+  /** Stores the entries of a page and names each tariff. @source rules#statement.4 */
   keep(entries: readonly StatementEntry[], nowMs: number): Promise<void>
   /**
-   * Judges entries that are not settled and does what follows: of either direction so many, the largest first, and of those
-   * that are cases already some in turn. What was left for the next reading waits.
-   * @param isOurs asked between batches: whether to go on
-   * @returns of those that wait, to be handed to their operation or to be looked at: when they moved or were first seen,
-   *   whichever is earlier
+   * Matches unsettled entries and acts on the results: a limited number per direction, largest first, and some entries
+   * with cases in rotation. The rest waits for the next reading.
+   * @param isOurs checked between batches: the lease is held
+   * @returns for each waiting entry the earlier of its booking and its first sighting
    * @source rules#statement.11
    */
   match(nowMs: number, isOurs: () => Promise<boolean>): Promise<number[]>
-  /** Looks for movements of our books that the statement does not have. @source rules#statement.8, rules#statement.11 */
+  /** Looks for movements of our books that the statement lacks. @source rules#statement.8, rules#statement.11 */
   findGaps(nowMs: number, readFrom: number): Promise<void>
 }
 
-/** What it needs. */
 export interface DifferencesOptions {
   readonly store: StatementStore
-  readonly entries: Pick<LineStore, 'decided' | 'retold'>
+  readonly entries: Pick<LineStore, 'cases'>
   readonly partner: Pick<StatementPartner, 'listedWithinMs'> & Partial<Pick<PayoutPartner, 'getPayout'>>
   readonly receivers: Receivers
   readonly tripWire: TripWire
   readonly holding: Holding
   readonly logger: Logger
-  /** Others pay from the account too: a debit that we do not know is theirs. */
+  /** Others pay from the account, too: an unknown debit is theirs. */
   readonly isAccountShared: boolean
 }
 
-/** Our books have it otherwise, or the statement said otherwise before. */
+/** The statement differs from our books, or from an earlier reading. */
 const DIFFERS = 'line_differs'
 
 const BATCH = 500
 
-/** Entries that are handed over at the same time: so many that the engine has batches, and others connections. */
+/** Concurrent entries: enough for engine batches, few enough to leave connections to others. */
 const CONCURRENT = 50
 
-/** Time for the question who was paid. */
 const RECIPIENT_WITHIN_MS = 1_000
 
-/** What one reading looks at: of each direction, and of those that are cases already. */
+/** Entries per reading: per direction, and with cases. */
 const UNREPORTED_MAX = 5_000
 const REPORTED_MAX = 2_000
 
-/** Makes it. */
 export function createDifferences(options: DifferencesOptions): Differences {
   return new StatementDifferences(options)
 }
@@ -74,7 +70,7 @@ class StatementDifferences implements Differences {
   readonly #listedWithinMs: ListedWithin
   readonly #getPayout: PayoutPartner['getPayout'] | undefined
   readonly #limit = pLimit(CONCURRENT)
-  /** The case that was looked at last: the next reading goes on from there. */
+  /** Start of the next rotation. */
   #lastReported: EntryKey | undefined
 
   constructor({ store, entries, partner, receivers, tripWire, holding, logger, isAccountShared }: DifferencesOptions) {
@@ -89,31 +85,25 @@ class StatementDifferences implements Differences {
     this.#getPayout = partner.getPayout
   }
 
-  async keep(told: readonly StatementEntry[], nowMs: number): Promise<void> {
-    const entries = withTariffNames(told, await this.#store.keptTariffs(told))
-    const retold = await this.#store.keep(entries, nowMs)
-    const keys = retold.map(({ entry }) => keyOf(entry))
-    const [decided, open] = [await this.#entries.decided(keys), await this.#entries.retold(keys)]
-    await this.#tripWire.report(
-      retold.flatMap((one) => {
-        const key = keyOf(one.entry)
-        return retoldDifference(one, { decided: decided.get(key), open: open.get(key) })
-      }),
-    )
+  async keep(listed: readonly StatementEntry[], nowMs: number): Promise<void> {
+    const entries = withTariffNames(listed, await this.#store.keptTariffs(listed))
+    const restated = await this.#store.keep(entries, nowMs)
+    const known = await this.#entries.cases(restated.map(({ entry }) => keyOf(entry)))
+    await this.#tripWire.report(restated.flatMap((one) => restatedDifference(one, known.get(keyOf(one.entry)))))
   }
 
   async match(nowMs: number, isOurs: () => Promise<boolean>): Promise<number[]> {
     await this.#store.reopenTariffs(nowMs)
     const pass: Pass = { nowMs, isOurs, explaining: new Set(), waiting: [] }
     await this.#matchReported(pass)
-    // Debits first: by them money is gone.
+    // Debits first, as they mean lost money.
     const areAll = [await this.#matchUnreported('out', pass), await this.#matchUnreported('in', pass)].every(Boolean)
     if (areAll) return pass.waiting
     const oldestAt = await this.#store.oldestUnreportedAt()
     return oldestAt === null ? pass.waiting : [...pass.waiting, oldestAt]
   }
 
-  /** @returns whether none of that direction is left */
+  /** @returns whether all entries of the direction were matched */
   async #matchUnreported(direction: StatementEntry['direction'], pass: Pass): Promise<boolean> {
     let after: OpenEntry | undefined
     for (let looked = 0; looked < UNREPORTED_MAX; looked += BATCH) {
@@ -126,7 +116,7 @@ class StatementDifferences implements Differences {
     return false
   }
 
-  /** Each in its turn: what became known of them meanwhile closes their cases. */
+  /** In rotation; facts learned meanwhile close their cases. */
   async #matchReported(pass: Pass): Promise<void> {
     for (let looked = 0; looked < REPORTED_MAX && (await pass.isOurs()); looked += BATCH) {
       const entries = await this.#store.reported(this.#lastReported, BATCH)
@@ -146,7 +136,7 @@ class StatementDifferences implements Differences {
     await this.#store.noteAsked(having('ASKED'), nowMs)
     await this.#store.noteReported(having('REPORTED'), nowMs)
     const settled = judged.filter(({ entry, verdict }) => settledBy(entry, verdict).length > 0)
-    // First: what is settled is looked at no more.
+    // First, so that settled entries are final.
     for (const { entry } of settled) await this.#holding.release(entry)
     await this.#store.settle(
       settled.flatMap(({ entry, verdict }) => settledBy(entry, verdict)),
@@ -164,7 +154,7 @@ class StatementDifferences implements Differences {
       case 'HAND_OVER': {
         const result = await this.#handOver(entry, verdict.operationId)
         if (result === 'APPLIED' || !verdict.isOverdue) return 'NOTHING'
-        return this.#unexplained(entry, `its operation did not take it: ${result}`, verdict.operationId)
+        return this.#unexplained(entry, `not accepted by its operation: ${result}`, verdict.operationId)
       }
       case 'TARIFF':
         await this.#receivers.TARIFF.take(verdict.operationId, entry)
@@ -180,9 +170,9 @@ class StatementDifferences implements Differences {
     const differing = verdicts.flatMap(({ entry, verdict }) =>
       verdict.is === 'DIFFERS' ? [{ entry, reason: verdict.reason }] : [],
     )
-    const retold = await this.#entries.retold(differing.map(({ entry }) => keyOf(entry)))
+    const known = await this.#entries.cases(differing.map(({ entry }) => keyOf(entry)))
     await this.#tripWire.report(
-      differing.map(({ entry, reason }) => otherwiseBooked(entry, reason, retold.get(keyOf(entry)))),
+      differing.map(({ entry, reason }) => otherwiseBooked(entry, reason, known.get(keyOf(entry)))),
     )
   }
 
@@ -195,31 +185,31 @@ class StatementDifferences implements Differences {
     const result = await this.#receivers[entry.kind].take(operationId, entry)
     if (result === 'APPLIED') {
       this.#logger.warn(
-        { operationId, ...factsOf(entry) },
-        'money that only the bank’s statement told of was booked from it',
+        { event: 'statement.booked', operationId, ...factsOf(entry) },
+        'Booked from the bank statement; no event was received.',
       )
     }
     return result
   }
 
   async #unexplained(entry: OpenEntry, reason: string, operationId: string | null): Promise<Done | Found> {
-    // By an event or another process since it was looked at: the next reading finds that.
+    // Booked meanwhile by an event or another process; the next reading finds it.
     if (await this.#store.isBooked(entry)) return 'NOTHING'
     const recipient = operationId === null ? await this.#recipientOf(entry) : {}
     const facts = { rule: 'statement.6', reason, operationId, ...factsOf(entry), ...recipient }
     if (entry.direction === 'in') {
-      // Held already by a process that ended before it could note that.
+      // A crashed process may hold it already.
       if (entry.heldBy === null) await this.#holding.hold(entry, facts)
       return 'REPORTED'
     }
-    // What was booked before, or is of a payment that was received, is no order that nobody made here.
+    // A debit that was booked before, or returns a received payment, is not a forged order.
     const isDanger = !this.#isAccountShared && entry.takenBackFrom === null && !entry.isOfHeld
     return { done: 'REPORTED', difference: { kind: UNEXPLAINED, reference: keyOf(entry), facts, isDanger } }
   }
 
   /**
-   * The recipient of a payout that the books do not have, which the statement does not name. Payouts are suspended only afterwards, so
-   * that the question is a short one.
+   * The recipient of a payout unknown to the books, which the statement does not name. Payouts are suspended only
+   * afterwards, so the query must be short.
    * @source rules#statement.14
    */
   async #recipientOf({ kind, reference, valueCents }: OpenEntry): Promise<Document> {
@@ -233,7 +223,7 @@ class StatementDifferences implements Differences {
 
   async findGaps(nowMs: number, readFrom: number): Promise<void> {
     await this.#store.fillGaps(nowMs)
-    // Missed by an earlier reading and not filled by this one.
+    // Missing in an earlier reading, and in this one.
     const gaps = await this.#store.gapsToReport(nowMs, this.#listedWithinMs, BATCH)
     await this.#tripWire.report(gaps.map(missing))
     await this.#store.noteGapsReported(gaps, nowMs)
@@ -242,31 +232,26 @@ class StatementDifferences implements Differences {
   }
 }
 
-/** One look at what is not settled. */
 interface Pass {
   readonly nowMs: number
   readonly isOurs: () => Promise<boolean>
-  /** Adjustments that explain an entry by now. */
   readonly explaining: Set<string>
   readonly waiting: number[]
 }
 
-/** An entry, and what is to be done with it. */
 interface EntryVerdict {
   readonly entry: OpenEntry
   readonly verdict: Verdict
 }
 
-/** What was done about an entry, as far as it has to be noted. */
 type Done = 'ASKED' | 'REPORTED' | 'NOTHING'
 
-/** What is to be noted, and what an operator is to be told. */
 interface Found {
   readonly done: Done
   readonly difference: Difference
 }
 
-/** An adjustment explains one entry: of several that it could explain, the first one. */
+/** An adjustment explains only one entry, the first candidate. */
 function withOwnAdjustments(entries: readonly OpenEntry[], explaining: Set<string>): OpenEntry[] {
   return entries.map((entry) => {
     if (entry.adjustmentId === null) return entry
@@ -277,19 +262,20 @@ function withOwnAdjustments(entries: readonly OpenEntry[], explaining: Set<strin
 }
 
 /**
- * Dangerous where our books have more than the bank: money that it does not know, or of which more left.
- * @param retold the case that the statement told otherwise later: the entry is kept as it was told first
+ * Suspends payouts where the books have more than the bank: an unknown credit, or a larger debit.
+ * @param known case of the entry; it shows the latest values, the entry keeps its first ones
  * @source rules#cases.56
  */
-function otherwiseBooked(entry: OpenEntry, reason: string, retold: RetoldCase | undefined): Difference {
+function otherwiseBooked(entry: OpenEntry, reason: string, known: LineCase | undefined): Difference {
   const { direction, valueCents, booked } = entry
   const bookedCents = booked?.valueCents ?? valueCents
   const isDanger = direction === 'in' ? valueCents < bookedCents : valueCents > bookedCents
-  const { reference, facts } = retold ?? { reference: keyOf(entry), facts: factsOf(entry) }
-  return { kind: DIFFERS, reference, facts: { reason, ...facts, ...bookedFacts(entry), rule: 'statement.7' }, isDanger }
+  const latest = known?.facts.before === undefined ? factsOf(entry) : known.facts
+  const facts = { ...latest, reason, ...bookedFacts(entry), rule: 'statement.7' }
+  return { kind: DIFFERS, reference: keyOf(entry), facts, isDanger }
 }
 
-/** Dangerous where it came in: money that the bank does not know. */
+/** A missing credit suspends payouts: the bank does not know the money. */
 function missing(gap: Gap): Difference {
   const { direction, id } = gap
   return {
@@ -301,25 +287,19 @@ function missing(gap: Gap): Difference {
 }
 
 /**
- * What was told again as it was decided of is no difference any more; told otherwise than that it is another one. A case that is open
- * shows what was told last, also where that leaves no difference: what it showed before would be booked.
- * @param told `open`: the open case of it; `decided`: by the last one that was closed
+ * A change back to the decided values is no difference; other values are a new one. An open case always shows the
+ * latest values, even without a difference, as a decision books what it shows.
  * @source rules#cases.56
  */
-function retoldDifference(
-  { entry, before }: Retold,
-  { decided, open }: { readonly decided: Document | undefined; readonly open: RetoldCase | undefined },
-): Difference[] {
-  const reason = 'the statement said otherwise before'
-  const booked: Document = open?.facts.booked === undefined ? {} : { booked: open.facts.booked }
-  const facts: Difference['facts'] = { rule: 'statement.4', reason, ...retoldFacts(entry, before), ...booked }
-  // What an operator booked of it may be over again, as it is told as it was at first.
-  const known = decided ?? facts.before
-  const isSame = (name: string) => isDocument(known) && known[name] === facts[name]
-  if (open === undefined && ['valueCents', 'endToEndId', 'reference'].every(isSame)) return []
-  const reference = open?.reference ?? (decided ? `${keyOf(entry)} again ${entry.valueCents}` : keyOf(entry))
-  // Where money is gone by it, the whole statement lacks it too.
-  return [{ kind: DIFFERS, reference, facts, isDanger: false }]
+function restatedDifference(restated: Restated, known: LineCase | undefined): Difference[] {
+  const { entry } = restated
+  const reason = 'the statement had other values before'
+  const facts: Difference['facts'] = { rule: 'statement.4', reason, ...restatedFacts(restated) }
+  const last = known && !known.isOpen ? known.facts : facts.before
+  const isSame = (name: string) => isDocument(last) && last[name] === facts[name]
+  if (!known?.isOpen && ['valueCents', 'endToEndId', 'reference'].every(isSame)) return []
+  // If money is lost by the change, the statement lacks the movement as well.
+  return [{ kind: DIFFERS, reference: keyOf(entry), facts, isDanger: false }]
 }
 
 function isDocument(value: Json | undefined): value is Document {
@@ -340,7 +320,7 @@ function settledBy(entry: OpenEntry, verdict: Verdict): Settled[] {
   }
 }
 
-/** What the operator of a case is told: the entry, which has no names and documents. */
+/** Case facts of an entry, without names and documents. */
 function factsOf({
   kind,
   direction,
@@ -353,13 +333,12 @@ function factsOf({
   return { entry: kind, direction, movementId, endToEndId, reference, valueCents: Number(valueCents), occurredAt }
 }
 
-/** The same of what our books have, where they have it. */
-function bookedFacts({ booked }: OpenEntry): Document {
+function bookedFacts({ booked }: Pick<OpenEntry, 'booked'>): Document {
   return booked ? { booked: { operationId: booked.operationId, valueCents: Number(booked.valueCents) } } : {}
 }
 
-function retoldFacts(entry: StatementEntry, { valueCents, ...before }: Retold['before']): Document {
-  return { ...factsOf(entry), before: { ...before, valueCents: Number(valueCents) } }
+function restatedFacts({ entry, before: { valueCents, ...before }, booked }: Restated): Document {
+  return { ...factsOf(entry), before: { ...before, valueCents: Number(valueCents) }, ...bookedFacts({ booked }) }
 }
 
 function gapFacts({ direction, id, operationId, valueCents, missedAt }: Gap): Document {
@@ -367,24 +346,22 @@ function gapFacts({ direction, id, operationId, valueCents, missedAt }: Gap): Do
 }
 
 /**
- * Incoming money that nothing explains: in suspense on an adjustment, with a case, until an operation or an operator explains it.
+ * Holds unexplained credits in suspense on an adjustment with a case, until an operation or an operator explains them.
  * @source rules#statement.6, rules#adjustment.held.1
  */
 export interface Holding {
-  /** Books an entry in suspense and opens its case, together. */
+  /** Books the suspense and opens the case in one commit. */
   hold(entry: OpenEntry, facts: Document): Promise<void>
-  /** What holds an entry holds it no more; nothing where it was decided of meanwhile. */
+  /** Ends the hold of an entry, unless it was decided meanwhile. */
   release(entry: OpenEntry): Promise<void>
 }
 
-/** Options of {@link createHolding}. */
 export interface HoldingOptions {
   readonly engine: Pick<Engine, 'execute'>
   readonly ids: Ids
   readonly logger: Logger
 }
 
-/** Makes {@link Holding}. */
 export function createHolding({ engine, ids, logger }: HoldingOptions): Holding {
   return {
     hold: async (entry, facts) => {
@@ -393,7 +370,7 @@ export function createHolding({ engine, ids, logger }: HoldingOptions): Holding 
       await engine.execute({ reads: [], decide: () => holding(line, id, facts) })
       logger.warn(
         { event: 'statement.money_held', ...facts },
-        'incoming money that nothing explains is held in suspense; a case waits for a decision',
+        'Unexplained credit held in suspense; its case needs a decision.',
       )
     },
     release: async ({ heldBy }) => {

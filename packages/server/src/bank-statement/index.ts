@@ -13,15 +13,13 @@ import { createStatementStore } from './store.ts'
 import { createTripWire, type TripWire } from './trip-wire.ts'
 import { createUnreadableItems } from './unreadable.ts'
 
-/** The bank's statement: read, kept, and held against our books. */
+/** Reads, stores and reconciles the bank's statement. */
 export interface StatementModule extends StatementJobs {
-  /** What an operator decides of entries that the books do not have. */
   readonly lines: StatementLines
-  /** Opens cases about differences, and suspends payouts and refunds for those that are dangerous. */
+  /** Opens cases about differences, and suspends payouts and refunds for dangerous ones. */
   readonly report: TripWire['report']
 }
 
-/** What the module needs. */
 export interface StatementOptions extends Subjects {
   readonly engine: Engine
   readonly database: Database
@@ -29,16 +27,12 @@ export interface StatementOptions extends Subjects {
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
-  /** Others pay from the account too. */
   readonly isAccountShared: boolean
-  /** Told of each time that payouts and refunds were suspended. */
+  /** Called after each suspension of payouts and refunds. */
   readonly onTrip?: () => void
 }
 
-/**
- * Builds the module. Where the bank has no statement, nothing of that is ever due.
- * @source rules#statement.1
- */
+/** Nothing is ever due if the bank has no statement. @source rules#statement.1 */
 export function createStatementModule(options: StatementOptions): StatementModule {
   const entries = createLineStore(options.database)
   const receivers = createReceivers(options)

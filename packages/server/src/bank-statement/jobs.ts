@@ -8,17 +8,16 @@ import { firstFrom, markAfter, type Window, windowAt, windowsOf } from './rules.
 import type { FinishedReading, Mark, StatementStore } from './store.ts'
 import type { UnreadableItems } from './unreadable.ts'
 
-/** Reading the bank's statement: a page at a time, with no transaction open while the bank is called. */
+/** Reads the bank's statement page by page, with no transaction open during bank calls. */
 export interface StatementJobs {
   /**
-   * Begins a reading that is due, or reads the next page of the one under way.
-   * @returns whether more may be due right away
+   * Starts a due reading, or reads its next page.
+   * @returns whether more may be due now
    * @source rules#statement.1
    */
   processNext(): Promise<boolean>
 }
 
-/** What the jobs need. */
 export interface StatementJobsOptions {
   readonly store: StatementStore
   readonly partner: StatementPartner
@@ -29,22 +28,20 @@ export interface StatementJobsOptions {
   readonly logger: Logger
 }
 
-/** A reading is nobody else's for so long after each page: longer than a page takes, with all that follows it. */
+/** Lease after each page: longer than a page with all its processing. */
 const LEASE_MS = 60_000
 
-/** Entries are matched for so long in one reading; then what is left waits for the next one, and the wire does not. */
+/** Limit of the matching per reading; the rest waits for the next one. */
 const MATCH_MS = 30_000
 
-/** Pages of a window that is read again. */
 const PAGES_AGAIN_MAX = 100
 
-/** Movements that one reading looks for again. */
 const REREAD_MAX = 500
 
-/** A bank whose statement could not be read for so long is an error. */
+/** Beyond this time without a readable statement, errors are logged instead of warnings. */
 const BLIND_MS = 900_000
 
-/** A window under way. It lives in this process: whoever takes over after a crash reads the window again. */
+/** A reading in progress, kept in memory: after a crash the window is read again. */
 interface Reading {
   readonly leaseId: string
   readonly startedAt: number
@@ -56,14 +53,13 @@ interface Reading {
   cursor: string | null
 }
 
-/** Makes the jobs. */
 export function createStatementJobs(options: StatementJobsOptions): StatementJobs {
   const { store, partner, differences, unreadable, clock } = options
   let underWay: Reading | undefined
 
   const isOurs = ({ leaseId }: Reading) => store.extend(leaseId, clock.now() + LEASE_MS)
 
-  /** @returns the reading where it goes on, and otherwise whether another one is due right away */
+  /** @returns the reading to continue, or whether another is due now */
   async function step(reading: Reading): Promise<Reading | boolean> {
     const answer = await partner.readStatement({ ...reading.window, cursor: reading.cursor })
     if (answer.kind !== 'READ') return broken(reading, answer.reason)
@@ -73,7 +69,7 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     await unreadable.report(page, reading.window)
     if (!(await isOurs(reading))) return false
     if (page.nextCursor === null) return ended(reading)
-    // Otherwise a bank that goes round in circles would be read for ever.
+    // Detects a bank whose cursors form a cycle.
     if (reading.cursors.has(page.nextCursor)) return broken(reading, 'the same cursor twice')
     reading.cursors.add(page.nextCursor)
     reading.cursor = page.nextCursor
@@ -84,19 +80,19 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     const { startedAt, readFrom, window } = reading
     const isOfThePast = window.to < startedAt
     await unreadable.ended(window, reading.pages)
-    // Otherwise, later movements of our books are in windows that are yet to be read.
+    // Movements after a past window may be listed in later windows.
     if (!isOfThePast) {
       await readAgain(options, reading, () => isOurs(reading))
-      // Before the match, which may be long.
+      // Before the match, which may take long.
       await differences.findGaps(startedAt, readFrom)
     }
     const waiting = await differences.match(clock.now(), matching(options, reading))
-    // A window of the past is followed by the next one at once, unless something in it has to wait.
+    // Past windows follow each other at once, unless an entry has to wait.
     const isMore = isOfThePast && waiting.length === 0
     return (await store.finish(reading.leaseId, finishOf(options, reading, waiting, isMore))) && isMore
   }
 
-  /** What was read before it broke off counts all the same; only the mark stays where it is. @source rules#statement.3, rules#trip-wire.8 */
+  /** Pages read before the failure count; only the mark stays. @source rules#statement.3, rules#trip-wire.8 */
   async function broken(reading: Reading, reason: string): Promise<boolean> {
     tellBroken(options.logger, reading, reason)
     await differences.match(clock.now(), matching(options, reading))
@@ -129,7 +125,6 @@ async function begin({ store, partner, clock, ids }: StatementJobsOptions): Prom
   return { leaseId, startedAt, readFrom, mark, window, cursors: new Set(), pages: [], cursor: null }
 }
 
-/** Reads once more the windows of items that could not be read, and of movements of our books that the statement lacks. */
 async function readAgain(
   { store, partner, differences, unreadable, clock }: StatementJobsOptions,
   reading: Reading,
@@ -152,12 +147,12 @@ async function readAgain(
   }
 }
 
-/** What moved before the first window is no news, in lists that reach further back than it. */
+/** Lists that look back beyond the first window contain older movements, which are skipped. */
 function newsOf({ entries, looksBack }: StatementPage, { readFrom }: Reading): StatementPage['entries'] {
   return looksBack ? entries.filter(({ occurredAt }) => occurredAt >= readFrom) : entries
 }
 
-/** @returns asks whether this reading is still to match entries, and holds the lease meanwhile */
+/** @returns whether to go on matching; extends the lease */
 function matching({ store, clock }: StatementJobsOptions, { leaseId }: Reading): () => Promise<boolean> {
   const until = clock.now() + MATCH_MS
   return async () => clock.now() < until && store.extend(leaseId, clock.now() + LEASE_MS)
@@ -176,7 +171,13 @@ function finishOf(
 
 function tellBroken(logger: Logger, { startedAt, mark, window }: Reading, reason: string): void {
   const isBlind = mark.readAt !== null && startedAt - mark.readAt >= BLIND_MS
-  const facts = { reason, from: iso(window.from), to: iso(window.to), lastReadAt: iso(mark.readAt) }
+  const facts = {
+    event: 'statement.read_failed',
+    reason,
+    from: iso(window.from),
+    to: iso(window.to),
+    lastReadAt: iso(mark.readAt),
+  }
   logger[isBlind ? 'error' : 'warn'](facts, 'the bank’s statement could not be read; it is read again in a minute')
 }
 

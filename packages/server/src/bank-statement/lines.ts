@@ -5,44 +5,38 @@ import { type Database, instantParameter, statement } from '../platform/db/datab
 import type { Receivers } from './receivers.ts'
 import { type OpenEntry, SUBJECT_KINDS } from './rules.ts'
 
-/** Entries of the statement in the database: what our books know of them, and what is noted of what became of them. */
+/** Entries of the statement in the database, joined with our books. */
 
-/** What tells an entry from every other. */
+/** Unique key of an entry. */
 export type EntryKey = Pick<StatementEntry, 'direction' | 'movementId' | 'kind'>
 
-/** What became of an entry. */
 export interface Settled {
   readonly entry: EntryKey
   readonly outcome: 'MATCHED' | 'DIFFERS' | 'KEPT'
   readonly operationId: string | null
 }
 
-/** What is noted of entries. */
 export interface EntryMarking {
-  /** Notes what became of entries, and closes the cases that wondered about them. */
+  /** Records outcomes and closes the cases about these entries. */
   settle(results: readonly Settled[], nowMs: number): Promise<void>
-  /** Notes that the bank was asked about them. */
   noteAsked(keys: readonly EntryKey[], nowMs: number): Promise<void>
-  /** Notes that a case was opened. */
   noteReported(keys: readonly EntryKey[], nowMs: number): Promise<void>
 }
 
-/** Cases about entries and gaps are known by these. */
 export const MISSING = 'line_missing' as const
 
-/** The case of outgoing money that the books do not have. What came in is an adjustment's. */
+/** Debits that the books lack; unexplained credits are cases of adjustments. */
 export const UNEXPLAINED = 'unexplained_debit' as const
 
 /**
- * Closes, in SQL, the cases of a kind about what a table expression names.
- * @param kind an expression @param reference what the case is known by @param now the parameter
+ * SQL that closes the cases of a kind about the rows of a table expression.
+ * @param kind an expression @param reference of the case @param now the parameter
  */
 export function closingCasesOf(kind: string, reference: string, from: string, now: string): string {
   return `UPDATE "case" c SET closed_at = ${now} FROM ${from}
     WHERE c.kind = ${kind} AND c.operation_id IS NULL AND c.reference = ${reference} AND c.closed_at IS NULL`
 }
 
-/** See {@link entryParameters}. */
 export type EntryParameters = [
   directions: readonly string[],
   ids: readonly string[],
@@ -57,7 +51,6 @@ export type EntryParameters = [
 export const ENTRY_ROWS = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
   AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at)`
 
-/** See {@link keyParameters}. */
 export type KeyParameters = [directions: readonly string[], ids: readonly string[], kinds: readonly string[]]
 
 const KEY_ROWS = 'unnest($1::text[], $2::text[], $3::text[]) AS r (direction, id, kind)'
@@ -86,7 +79,6 @@ const noteAt = (name: string, column: 'asked_at' | 'reported_at') =>
 const noteAsked = noteAt('statement.asked', 'asked_at')
 const noteReported = noteAt('statement.reported', 'reported_at')
 
-/** Makes what notes of entries what became of them. */
 export function markingOf(database: Database): EntryMarking {
   return {
     settle: async (results, nowMs) => {
@@ -107,16 +99,15 @@ export function markingOf(database: Database): EntryMarking {
   }
 }
 
-/** An adjustment may be ordered so long before the money is moved. @source rules#statement.9 */
+/** An adjustment may precede its movement by this time. @source rules#statement.9 */
 const ADJUSTED_BEFORE_HOURS = 24
 
-/** An operator took back what was booked of a movement `x`: the bank did not have it. */
+/** An operator reversed the booking of movement `x`, as the bank lacked it. */
 const IS_TAKEN_BACK = `(EXISTS (SELECT FROM operation o WHERE o.id = x.operation_id AND o.facts -> 'reversed' ? x.id)
        OR EXISTS (SELECT FROM operation o
                    WHERE o.kind = 'adjustment' AND o.detail ? 'about'
                      AND o.detail ->> 'about' = 'missing ' || x.direction || ' ' || x.id))`
 
-/** A row of {@link openEntries}. */
 export interface OpenRow {
   readonly direction: 'in' | 'out'
   readonly id: string
@@ -147,8 +138,8 @@ export interface OpenRow {
 }
 
 /**
- * What our books know of some entries, in SQL. By end-to-end id once for all of them: a payment may have thousands of returns.
- * @param picked which entries, and how many
+ * Entries joined with our books, in SQL. Aggregated per end-to-end id, as a payment may have thousands of returns.
+ * @param picked condition and limit
  */
 export function openEntries(picked: string): string {
   return `WITH picked AS MATERIALIZED (
@@ -156,7 +147,7 @@ export function openEntries(picked: string): string {
    ), paid AS MATERIALIZED (
      SELECT p.end_to_end_id, p.kind, array_agg(p.id::text) AS ids
        FROM (SELECT DISTINCT end_to_end_id FROM picked) d
-       -- The kind is looked at afterwards: on a young table its index looks as good as that of the end-to-end id.
+       -- IS TRUE keeps the planner off the index on kind, which looks equally good on a young table.
        JOIN operation p ON p.end_to_end_id = d.end_to_end_id AND (p.kind IN ('cash_in', 'cash_out')) IS TRUE
       GROUP BY p.end_to_end_id, p.kind
    ), taken_back AS MATERIALIZED (
@@ -182,7 +173,7 @@ export function openEntries(picked: string): string {
        SELECT o.id, o.status, o.value_cents FROM operation o
         WHERE o.kind = 'adjustment' AND o.detail ? 'about' AND o.detail ->> 'about' = 'movement ' || s.kind || ' ' || s.id
         ORDER BY o.created_at DESC, o.id DESC LIMIT 1) h ON true
-     -- What was taken back is booked again where it was decided of again.
+     -- A reversed booking may be booked again by a later decision.
      LEFT JOIN LATERAL (
        SELECT m.operation_id, m.value_cents WHERE m.id IS NOT NULL AND NOT m.is_taken_back
        UNION ALL
@@ -191,7 +182,7 @@ export function openEntries(picked: string): string {
      LEFT JOIN paid ON paid.end_to_end_id = s.end_to_end_id
                    AND paid.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END
      LEFT JOIN taken_back t ON t.end_to_end_id = s.end_to_end_id
-     -- By its key, which LIMIT keeps the planner from forgetting.
+     -- LIMIT keeps the planner on the key.
      LEFT JOIN LATERAL (
        SELECT r.value_cents FROM statement_entry r
         WHERE t.cents IS NOT NULL AND r.direction = 'in' AND r.id = s.end_to_end_id AND r.kind = 'PAYMENT_RECEIVED'
@@ -199,7 +190,7 @@ export function openEntries(picked: string): string {
           AND NOT EXISTS (SELECT FROM movement x WHERE x.direction = 'in' AND x.id = r.id)
           AND NOT EXISTS (SELECT FROM operation x WHERE x.order_id = r.reference)
         LIMIT 1) r ON true
-     -- Whose the payment is that was taken back: a charge's, or an adjustment's.
+     -- The owner of the returned payment: a charge or an adjustment.
      LEFT JOIN LATERAL (
        SELECT o.id, o.facts FROM movement x JOIN operation o ON o.id = x.operation_id AND o.kind = 'cash_in'
         WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND x.direction = 'in' AND x.id = s.end_to_end_id LIMIT 1) c ON true
@@ -208,7 +199,7 @@ export function openEntries(picked: string): string {
         WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND c.id IS NULL AND o.kind = 'adjustment' AND o.detail ? 'about'
           AND o.detail ->> 'about' = 'movement PAYMENT_RECEIVED ' || s.end_to_end_id
         ORDER BY o.created_at DESC, o.id DESC LIMIT 1) w ON true
-     -- As much as is in suspense of it.
+     -- Only if its suspense covers the return.
      LEFT JOIN LATERAL (
        SELECT w.id, EXISTS (SELECT FROM operation f
                              WHERE f.kind = 'refund_in' AND f.end_to_end_id = s.end_to_end_id AND f.detail ->> 'from' = w.id::text
@@ -220,14 +211,13 @@ export function openEntries(picked: string): string {
        SELECT o.id FROM operation o
         WHERE m.id IS NULL AND n.id IS NULL AND s.kind <> 'TARIFF' AND o.kind = 'adjustment'
           AND o.status = CASE s.direction WHEN 'in' THEN 'CREDITED' ELSE 'DEBITED' END
-          -- What is about a line, or a difference, explains no other.
+          -- An adjustment about one line or difference explains no other.
           AND o.value_cents = s.value_cents AND NOT o.detail ? 'about'
           AND o.created_at >= s.occurred_at - interval '${ADJUSTED_BEFORE_HOURS} hours'
           AND NOT EXISTS (SELECT FROM statement_entry k WHERE k.outcome = 'KEPT' AND k.operation_id = o.id)
         ORDER BY o.created_at LIMIT 1) a ON true`
 }
 
-/** Entries as the parameters of a statement. */
 export function entryParameters(entries: readonly StatementEntry[]): EntryParameters {
   return [
     ...keyParameters(entries),
@@ -238,7 +228,6 @@ export function entryParameters(entries: readonly StatementEntry[]): EntryParame
   ]
 }
 
-/** What tells them from every other, as parameters. */
 function keyParameters(keys: readonly EntryKey[]): KeyParameters {
   return [
     keys.map(({ direction }) => direction),
@@ -247,7 +236,6 @@ function keyParameters(keys: readonly EntryKey[]): KeyParameters {
   ]
 }
 
-/** The entry of a row. */
 export function openEntryOf(row: OpenRow): OpenEntry {
   const subjectKind = SUBJECT_KINDS[row.kind]
   return {
@@ -285,47 +273,26 @@ export function openEntryOf(row: OpenRow): OpenEntry {
   }
 }
 
-/** Lines of the statement about which operators decide. */
 export interface LineStore {
   entry(key: EntryKey): Promise<StatementEntry | undefined>
-  /** What the case told that was closed last of those about each of these entries, by their references. */
-  decided(references: readonly string[]): Promise<Map<string, Document>>
-  /**
-   * The open cases about these entries that the statement told otherwise later, by the references of the entries: of several of an entry the
-   * newest, also one that was opened after a decision.
-   * @source rules#cases.56
-   */
-  retold(references: readonly string[]): Promise<Map<string, RetoldCase>>
+  /** The cases about entries that differ, open or closed, by their references. @source rules#cases.56 */
+  cases(references: readonly string[]): Promise<Map<string, LineCase>>
   kindOf(operationId: string): Promise<OperationKind | undefined>
 }
 
-/** An open case of an entry that the statement told otherwise later. */
-export interface RetoldCase {
-  /** Its own: after a decision it is not the entry's. */
-  readonly reference: string
+/** The case of an entry that differs. */
+export interface LineCase {
+  readonly isOpen: boolean
   readonly facts: Document
 }
 
-const selectDecided = statement<[references: readonly string[]], { reference: string; facts: Document }>(
-  'statement.case_decided',
-  `SELECT r.reference, c.facts
-     FROM unnest($1::text[]) AS r (reference)
-    CROSS JOIN LATERAL (
-      SELECT c.facts FROM "case" c
-       WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NOT NULL
-         AND (c.reference = r.reference OR starts_with(c.reference, r.reference || ' again '))
-       ORDER BY c.closed_at DESC LIMIT 1) c`,
-)
-
-const selectRetold = statement<[references: readonly string[]], { entry: string; reference: string; facts: Document }>(
-  'statement.case_retold',
-  `SELECT r.entry, c.reference, c.facts
-     FROM unnest($1::text[]) AS r (entry)
-    CROSS JOIN LATERAL (
-      SELECT c.reference, c.facts FROM "case" c
-       WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NULL AND c.facts ? 'before'
-         AND (c.reference = r.entry OR starts_with(c.reference, r.entry || ' again '))
-       ORDER BY c.opened_at DESC, c.id DESC LIMIT 1) c`,
+const selectCases = statement<
+  [references: readonly string[]],
+  { reference: string; is_open: boolean; facts: Document }
+>(
+  'statement.cases',
+  `SELECT reference, closed_at IS NULL AS is_open, facts FROM "case"
+    WHERE operation_id IS NULL AND kind = 'line_differs' AND reference = ANY ($1::text[])`,
 )
 
 const selectEntry = statement<
@@ -342,7 +309,6 @@ const selectKind = statement<[id: string], { kind: OperationKind }>(
   'SELECT kind FROM operation WHERE id = $1',
 )
 
-/** Makes the store of a database. */
 export function createLineStore(database: Database): LineStore {
   return {
     entry: async ({ direction, movementId, kind }) => {
@@ -351,22 +317,15 @@ export function createLineStore(database: Database): LineStore {
       const { end_to_end_id: endToEndId, reference, value_cents: valueCents, occurred_at: occurredAt } = row
       return { kind, direction, movementId, endToEndId, reference, valueCents, occurredAt }
     },
-    decided: async (references) => {
-      const rows = references.length === 0 ? [] : await database.rows(selectDecided, [references])
-      return new Map(rows.map(({ reference, facts }) => [reference, facts]))
-    },
-    retold: async (references) => {
-      const rows = references.length === 0 ? [] : await database.rows(selectRetold, [references])
-      return new Map(rows.map(({ entry, ...open }) => [entry, open]))
+    cases: async (references) => {
+      const rows = references.length === 0 ? [] : await database.rows(selectCases, [references])
+      return new Map(rows.map(({ reference, is_open: isOpen, facts }) => [reference, { isOpen, facts }]))
     },
     kindOf: async (id) => (await database.rows(selectKind, [id]))[0]?.kind,
   }
 }
 
-/**
- * What decisions ask of the statement. A line is handed over as something that the bank said; the next reading finds it booked.
- * @source rules#cases.53
- */
+/** Attributes a line as a report of the bank; the next reading finds it booked. @source rules#cases.53 */
 export function createStatementLines(store: Pick<LineStore, 'entry' | 'kindOf'>, receivers: Receivers): StatementLines {
   return {
     accepts: async (kind, operationId) =>

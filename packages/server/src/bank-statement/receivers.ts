@@ -4,33 +4,30 @@ import type { CashOutModule } from '../cash-out/index.ts'
 import type { Command } from '../engine/operation.ts'
 import type { RefundInModule } from '../refund-in/index.ts'
 
-/** What takes entries of one kind: by the id of the operation that they are of. */
+/** Applies entries of one kind to operations. */
 export interface Receiver {
-  /** Commits «ask the bank now», where its answer could tell of the movement. */
+  /** Requests a query of the bank, if its answer can report the movement. */
   ask(id: string): Promise<void>
   /**
-   * Lets the operation take what the statement says, as something that the bank said when it was asked.
-   * @returns what became of it, in words for a log
+   * Applies the entry as a verified report of the bank.
+   * @returns the result, for a log
    */
   take(id: string, entry: StatementEntry): Promise<string>
-  /** The same as a command, for whoever decides more with it; `undefined` where nobody takes it. */
+  /** {@link take} as a command; `undefined` if it cannot be applied. */
   command(id: string, entry: StatementEntry): Promise<Command<Accepted> | undefined>
 }
 
-/** What became of an entry, in words for a log or an operator; `undefined`: its operation is gone. */
 export type Accepted = { readonly result: string } | undefined
 
-/** Every kind of entry has its receiver. */
 export type Receivers = Readonly<Record<StatementEntry['kind'], Receiver>>
 
-/** The modules whose operations entries are of. */
 export interface Subjects {
   readonly cashIns: Pick<CashInModule, 'apply' | 'command'>
   readonly cashOuts: Pick<CashOutModule, 'apply' | 'command'>
   readonly refunds: Pick<RefundInModule, 'apply' | 'command' | 'applyReturn' | 'returnCommand'>
 }
 
-/** Makes the receivers. @source rules#statement.5, failure-modes#P7 */
+/** @source rules#statement.5, failure-modes#P7 */
 export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Receivers {
   return {
     PAYMENT_RECEIVED: {
@@ -41,7 +38,7 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
       command: async (id, entry) => cashIns.command(id, paymentInput(entry)),
     },
     PAYMENT_TAKEN_BACK: {
-      // What the bank has under a charge tells its payments, not what went back.
+      // The bank's answer about a charge lists payments, not returns.
       ask: async () => undefined,
       take: async (id, entry) => resultOf(await refunds.applyReturn(id, takenBack(entry))),
       command: (id, entry) => refunds.returnCommand(id, takenBack(entry)),
@@ -72,7 +69,7 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
 }
 
 function paymentInput({ endToEndId, valueCents, occurredAt }: StatementEntry) {
-  const payment = { endToEndId, valueCents, occurredAt, payer: NOBODY_TOLD }
+  const payment = { endToEndId, valueCents, occurredAt, payer: UNKNOWN_PAYER }
   return { on: 'partner.confirmed', payment, transactionId: null } as const
 }
 
@@ -95,23 +92,23 @@ function payoutReturned(entry: StatementEntry) {
 
 function tariffs(cashOuts: Subjects['cashOuts']): Receiver {
   return {
-    // Nobody but the statement tells it.
+    // Only the statement reports tariffs.
     ask: async () => undefined,
     take: async (id, entry) =>
       resultOf(
         await cashOuts.apply(id, { on: 'partner.tariff', tariffId: tariffIdOf(entry), tariffCents: entry.valueCents }),
       ),
-    // An operator hands over none.
+    // Operators cannot attribute tariffs.
     command: async () => undefined,
   }
 }
 
-/** The first bears the name of its payout, as when there was only one. */
+/** The first tariff has the payout's id, as payouts used to have only one. */
 function tariffIdOf({ movementId, reference }: StatementEntry): string {
   return movementId === reference ? '' : movementId
 }
 
-const NOBODY_TOLD = { name: undefined, document: undefined, ispb: undefined }
+const UNKNOWN_PAYER = { name: undefined, document: undefined, ispb: undefined }
 
 function returnOf({ movementId, valueCents, occurredAt }: StatementEntry) {
   return { returnId: movementId, valueCents, occurredAt }

@@ -2,18 +2,18 @@ import { limits } from '@pixgate/spec'
 import type { StatementEntry } from '../banks/port.ts'
 import type { OperationKind } from '../engine/operation.ts'
 
-/** Which window of the statement is read, and what an entry means to our books. Pure. */
+/** Windows of the statement, and the match of its entries with our books. Pure. */
 
-/** A window by the bank's time of booking, epoch milliseconds: `from` inclusive, `to` exclusive. */
+/** By the bank's booking time, epoch milliseconds: `from` inclusive, `to` exclusive. */
 export interface Window {
   readonly from: number
   readonly to: number
 }
 
 /**
- * Where the first window begins: before our first operation nothing of ours can have moved. It is kept, so that a bank
- * that cannot be read at first makes us miss nothing.
- * @param oldestAt when that operation was made; `null` where there is none
+ * Start of the first window: before our first operation nothing of ours can have moved. Stored, so that a bank that is
+ * unreadable at first loses nothing.
+ * @param oldestAt creation of that operation; `null`: none
  * @source rules#statement.2
  */
 export function firstFrom(now: number, oldestAt: number | null): number {
@@ -22,10 +22,10 @@ export function firstFrom(now: number, oldestAt: number | null): number {
 }
 
 /**
- * What is read next. The bank's time may differ from ours by five minutes in either direction: a movement that it books
- * now may bear a time five minutes old, which lies in windows that were read before, or five minutes ahead. So each
- * window begins five minutes before the mark, which is itself five minutes behind the reading, and ends ahead of our time.
- * @param matchedUntil the mark; `null` before a window was read whole
+ * The next window. The bank's clock may differ by five minutes either way, so a new movement may have a timestamp in an
+ * earlier window, or in the future. Hence the window starts five minutes before the mark, which is itself five minutes
+ * behind the reading, and ends ahead of our clock.
+ * @param matchedUntil the mark; `null` before the first complete window
  * @source rules#statement.2
  */
 export function windowAt(now: number, readFrom: number, matchedUntil: number | null): Window {
@@ -35,9 +35,9 @@ export function windowAt(now: number, readFrom: number, matchedUntil: number | n
 }
 
 /**
- * How far everything is matched once a window was read whole: not beyond what the bank may still book by its time, nor
- * beyond an entry that waits to be handed to its operation. The mark never goes back.
- * @param waiting when those entries moved or were first seen, whichever is earlier
+ * The mark after a complete window: not beyond what the bank may still book, nor beyond a waiting entry. It never goes
+ * back.
+ * @param waiting for each waiting entry the earlier of its booking and its first sighting
  * @source rules#statement.2
  */
 export function markAfter(
@@ -51,19 +51,16 @@ export function markAfter(
   return Math.max(matchedUntil ?? from, held)
 }
 
-/** A movement of our books that the statement lacks was at the bank between these. Epoch milliseconds. */
+/** A movement missing in the statement happened between these instants, epoch milliseconds. */
 export interface LackingMovement {
   readonly orderedAt: number
   readonly bookedAt: number
 }
 
-/** Movements that were booked later than this after they were ordered are looked for in the last part of that time. */
+/** If the booking came later than this after the order, only the last part is searched. */
 const REREAD_SPAN_MAX_MS = 7 * 86_400_000
 
-/**
- * The windows in which movements are looked for again: each once, none longer than a window may be.
- * @source rules#statement.8
- */
+/** Windows for rereading missing movements: without overlap, none longer than allowed. @source rules#statement.8 */
 export function windowsOf(movements: readonly LackingMovement[]): Window[] {
   const { statementClockSkewMs, statementWindowMaxMs } = limits
   const spans = movements
@@ -85,53 +82,52 @@ export function windowsOf(movements: readonly LackingMovement[]): Window[] {
   return windows
 }
 
-/** What tells an entry from every other. */
+/** Unique key of an entry. */
 export function keyOf({ kind, movementId }: Pick<StatementEntry, 'kind' | 'movementId'>): string {
   return `${kind} ${movementId}`
 }
 
-/** An entry that is not settled, with what our books know of it. */
+/** An unsettled entry, joined with our books. */
 export interface OpenEntry extends StatementEntry {
   readonly seenAt: number
-  /** When its operation was asked about; `null` where it was not yet. */
+  /** Query of its operation; `null`: none yet. */
   readonly askedAt: number | null
   readonly reportedAt: number | null
-  /** The movement of our books that has its direction and id. */
+  /** Our movement with its direction and id. */
   readonly booked:
     | {
         readonly operationId: string
         readonly valueCents: bigint
-        /** An adjustment has it: whatever it names. */
+        /** Booked by an adjustment, which accepts any reference. */
         readonly isByOperator?: boolean
       }
     | undefined
-  /** The operation whose id the bank names as what the money moved for. */
+  /** The operation whose id the entry names. */
   readonly named: Subject | undefined
-  /** Operations of the right kind that were paid, or paid, by its end-to-end id. */
+  /** Operations of the right kind with its end-to-end id. */
   readonly paidBy: readonly Subject[]
-  /** The charge, or adjustment, that has the payment that was taken back, also in suspense; else `null`. */
+  /** The charge or adjustment with the returned payment, in suspense too; otherwise `null`. */
   readonly arrivedOn: Pick<Subject, 'id' | 'kind'> | null
   /**
-   * It may be one of our refunds. The charge has it in doubt and opens a case after 15 minutes, not where it was held before; of an
-   * adjustment such a refund is under way.
+   * It may be one of our refunds: the charge has the return in doubt (and opens a case after 15 minutes, unless it was
+   * held before), or such a refund of an adjustment is in flight.
    */
   readonly isInDoubt: boolean
-  /** An adjustment of its amount and direction that explains no other entry; `null` where there is none. */
+  /** An unmatched adjustment with its amount and direction; otherwise `null`. */
   readonly adjustmentId: string | null
-  /** The adjustment that books this entry: it holds incoming money, or somebody bears it; `null`: none does. */
+  /** The adjustment that books it: a hold of a credit, or a borne debit; otherwise `null`. */
   readonly heldBy: { readonly id: string; readonly status: string } | null
-  /** It takes back a payment that an adjustment had, and no more went back than that. */
+  /** Returns a payment held by an adjustment, within its amount. */
   readonly isOfHeld: boolean
-  /** The operation that had the movement booked until an operator took that back; else `null`. */
+  /** The operation that had the movement booked until an operator reversed it; otherwise `null`. */
   readonly takenBackFrom: string | null
   /**
-   * A payment that our books do not have, all of which the bank gave back by itself, or such a return of it.
+   * A payment unknown to our books that the bank returned completely by itself, or such a return.
    * @source rules#statement.10
    */
   readonly isComeAndGone: boolean
 }
 
-/** An operation that an entry could be of. */
 export interface Subject {
   readonly id: string
   readonly kind: OperationKind
@@ -139,8 +135,8 @@ export interface Subject {
 }
 
 /**
- * What is to be done with an open entry. `TARIFF`: its payout books it, which settles it. `WAIT`: nothing yet. `ASK`: the
- * bank, about the operation. `HAND_OVER`: the operation takes it from the statement. `UNEXPLAINED`: an operator is told.
+ * Action for an open entry. `TARIFF`: its payout books it, which settles it. `WAIT`: none yet. `ASK`: query the bank.
+ * `HAND_OVER`: the operation books it from the statement. `UNEXPLAINED`: a case.
  */
 export type Verdict =
   | { readonly is: 'MATCHED'; readonly operationId: string }
@@ -153,29 +149,35 @@ export type Verdict =
 /** Time for an event, or an operator, to explain a line. */
 const WITHIN_MS = { in: limits.statementUnexplainedMs, out: limits.statementDifferenceMs } as const
 
-/** Judges an entry by what our books have. @source rules#statement.4, rules#statement.5, rules#statement.6, rules#statement.7, rules#statement.9, rules#statement.10 */
+/**
+ * Matches an entry with our books.
+ * @source rules#statement.4, rules#statement.5, rules#statement.6, rules#statement.7, rules#statement.9
+ * @source rules#statement.10
+ */
 export function judge(entry: OpenEntry, now: number): Verdict {
   if (entry.kind === 'TARIFF') return judgeTariff(entry)
   const isOverdue = entry.reportedAt === null && now - entry.seenAt >= WITHIN_MS[entry.direction]
   if (entry.booked) return judgeBooked(entry, entry.booked, now)
+  // Its operation knows the movement, and books it no second time.
+  if (entry.takenBackFrom !== null) return judgeUnknown(entry, 'an operator reversed its booking', now, isOverdue)
   const subject = subjectOf(entry)
-  if (typeof subject === 'string') return judgeStrange(entry, subject, now, isOverdue)
-  // The charge finds out whose it is, and opens its own case where it cannot.
+  if (typeof subject === 'string') return judgeUnknown(entry, subject, now, isOverdue)
+  // The charge attributes it, and opens its own case if it cannot.
   if (entry.isInDoubt) return { is: 'UNEXPLAINED', reason: 'it may be a refund of ours', isOverdue: false }
   return { is: nextStep(entry, now), operationId: subject.id, isOverdue }
 }
 
-/** What names no payout of ours is known by its kind, and has nobody to be booked for. @source rules#statement.4 */
+/** A tariff without a payout of ours is identified by its kind and not booked. @source rules#statement.4 */
 function judgeTariff({ named }: OpenEntry): Verdict {
   return named?.kind === SUBJECT_KINDS.TARIFF
     ? { is: 'TARIFF', operationId: named.id }
     : { is: 'KEPT', operationId: null }
 }
 
-/** Of an entry that is of no operation. @source rules#statement.6, rules#statement.9, rules#statement.10 */
-function judgeStrange(entry: OpenEntry, reason: string, now: number, isOverdue: boolean): Verdict {
+/** @source rules#statement.6, rules#statement.9, rules#statement.10 */
+function judgeUnknown(entry: OpenEntry, reason: string, now: number, isOverdue: boolean): Verdict {
   const { adjustmentId, isComeAndGone, seenAt } = entry
-  // An event may still name the operation that it is of.
+  // An event may still name its operation.
   if (isComeAndGone) {
     return now - seenAt >= limits.statementDifferenceMs
       ? { is: 'KEPT', operationId: null }
@@ -189,20 +191,20 @@ function judgeBooked(entry: OpenEntry, booked: NonNullable<OpenEntry['booked']>,
   const { operationId } = booked
   const reason = differenceOf(entry, booked)
   if (reason === undefined) return { is: 'MATCHED', operationId }
-  // What is booked now may be only a part of what is being written.
+  // The books may be in the middle of several commits.
   if (now - entry.seenAt < limits.statementDifferenceMs) return { is: 'WAIT', operationId, isOverdue: false }
   return { is: 'DIFFERS', operationId, reason }
 }
 
 function differenceOf({ kind, valueCents, named }: OpenEntry, booked: NonNullable<OpenEntry['booked']>) {
-  if (booked.valueCents !== valueCents) return 'our books have another amount'
+  if (booked.valueCents !== valueCents) return 'the books have another amount'
   if (booked.isByOperator) return undefined
-  // What the bank takes by itself is a refund of its own here, and names the charge there.
+  // A return by the bank is a separate refund here, but names the charge in the statement.
   const isComparable = named !== undefined && named.kind === SUBJECT_KINDS[kind] && kind !== 'PAYMENT_TAKEN_BACK'
-  return isComparable && named.id !== booked.operationId ? 'our books have it as another operation’s' : undefined
+  return isComparable && named.id !== booked.operationId ? 'the books have it on another operation' : undefined
 }
 
-/** The operation that takes an entry of each kind. */
+/** Kind of operation that books each kind of entry. */
 export const SUBJECT_KINDS: Readonly<Record<StatementEntry['kind'], OperationKind>> = {
   PAYMENT_RECEIVED: 'cash_in',
   PAYMENT_TAKEN_BACK: 'cash_in',
@@ -212,41 +214,39 @@ export const SUBJECT_KINDS: Readonly<Record<StatementEntry['kind'], OperationKin
   TARIFF: 'cash_out',
 }
 
-/** What gives back money that moved before must name the movement that the operation had. */
+/** Returns must name the movement of the operation. */
 const GIVES_BACK: ReadonlySet<StatementEntry['kind']> = new Set([
   'PAYMENT_TAKEN_BACK',
   'REFUND_SENT',
   'PAYOUT_RETURNED',
 ])
 
-/** The operation that an entry is of, or, in words for people, why none is. */
+/** The operation of an entry, or the reason why there is none, for people. */
 function subjectOf({ kind, endToEndId, named, paidBy, arrivedOn }: OpenEntry): Subject | string {
-  // A second payment of a charge is not the one that the charge is known by.
+  // A second payment has another end-to-end id than its charge.
   if (arrivedOn !== null && (named === undefined || named.id === arrivedOn.id)) return { ...arrivedOn, endToEndId }
-  if (named === undefined && paidBy.length > 1) return 'its end-to-end id is that of several operations'
+  if (named === undefined && paidBy.length > 1) return 'several operations have its end-to-end id'
   const subject = named ?? (kind === 'REFUND_SENT' ? undefined : paidBy[0])
-  if (subject === undefined) return 'it names no operation of ours'
+  if (subject === undefined) return 'it names none of our operations'
   if (subject.kind !== SUBJECT_KINDS[kind]) return 'it names an operation of another kind'
   const isOfAnother = subject.endToEndId !== null && subject.endToEndId !== endToEndId
-  return GIVES_BACK.has(kind) && isOfAnother ? 'it gives back another movement than its operation had' : subject
+  return GIVES_BACK.has(kind) && isOfAnother ? 'it returns another movement than its operation’s' : subject
 }
 
-/** Asked first: the bank's answer tells who paid or was paid, the statement does not. @source rules#statement.5 */
+/** Queries first: the bank's answer names payer or recipient, which the statement lacks. @source rules#statement.5 */
 function nextStep({ askedAt }: OpenEntry, now: number): 'ASK' | 'WAIT' | 'HAND_OVER' {
   if (askedAt === null) return 'ASK'
   return now - askedAt < limits.statementAnswerWithinMs ? 'WAIT' : 'HAND_OVER'
 }
 
-/** What tells the tariffs of one payout apart: a bank gives them no ids. Pure. */
+/** Names for the tariffs of one payout, as banks give them no ids. Pure. */
 
-/** What a tariff says of itself. */
 export type NamedTariff = Pick<StatementEntry, 'reference' | 'endToEndId' | 'valueCents' | 'occurredAt'>
 
 /**
- * Names the tariffs of a page. The first that is kept of a payout bears the payout's id, as where there is only one; any
- * other one bears besides what it says of itself, and its place among those of the page that say the same. So each has the same
- * name in every reading, whatever window it is read in.
- * @param kept those that bear the bare id of their payout by now
+ * The first stored tariff of a payout has the payout's id; others add their values and their position among equal ones
+ * of the page. So names are the same in every reading and window.
+ * @param kept tariffs stored under their payout's bare id
  * @source rules#statement.4
  */
 export function withTariffNames(entries: readonly StatementEntry[], kept: readonly NamedTariff[]): StatementEntry[] {

@@ -15,86 +15,79 @@ import {
 } from './lines.ts'
 import type { LackingMovement, NamedTariff, OpenEntry } from './rules.ts'
 
-/** All SQL of the statement. What the bank said is only ever added; what became of it is noted beside it. */
+/** Reports of the bank are only inserted; outcomes are stored beside them. */
 export interface StatementStore extends EntryMarking {
-  /** Takes the lease, where a reading is due and nobody has it. */
+  /** Takes the lease if a reading is due and the lease is free. */
   claim(leaseId: string, nowMs: number, until: number): Promise<Mark | undefined>
-  /** Notes where the first window begins. */
   readFrom(leaseId: string, from: number): Promise<void>
-  /** Goes on for so long. @returns whether the lease is still ours */
+  /** Extends the lease. @returns whether it is still ours */
   extend(leaseId: string, until: number): Promise<boolean>
-  /** Ends a reading that was not whole. */
   giveUp(leaseId: string, dueAt: number): Promise<void>
-  /** Ends a reading that was whole. @returns whether the lease was still ours; otherwise nothing changed */
+  /** Ends a complete reading. @returns whether the lease was still ours; otherwise nothing changed */
   finish(leaseId: string, read: FinishedReading): Promise<boolean>
-  /** When our first operation was made; `null` where there is none. */
+  /** Creation of our first operation; `null`: none. */
   oldestOperationAt(): Promise<number | null>
 
   /**
-   * Keeps the entries of a page.
-   * @returns those that were told otherwise before, with what was told then
+   * Stores the entries of a page.
+   * @returns those stored with other values before, with these values
    */
-  keep(entries: readonly StatementEntry[], nowMs: number): Promise<Retold[]>
-  /** Tariffs that were kept under the references that these bear. */
+  keep(entries: readonly StatementEntry[], nowMs: number): Promise<Restated[]>
+  /** Tariffs stored under the references of these. */
   keptTariffs(entries: readonly StatementEntry[]): Promise<NamedTariff[]>
-  /**
-   * Reopens tariffs of the last day that were kept and name a payout of ours after all.
-   * @source rules#statement.4
-   */
+  /** Reopens tariffs of the last day that name a payout of ours after all. @source rules#statement.4 */
   reopenTariffs(nowMs: number): Promise<void>
-  /** Entries of a direction that are neither settled nor a case, the largest first, so many after the one given. */
+  /** Unsettled entries without a case in a direction, largest first, after the given one. */
   unreported(direction: StatementEntry['direction'], after: OpenEntry | undefined, limit: number): Promise<OpenEntry[]>
-  /** Entries that are a case and not settled, in a fixed order, so many after the one given. */
+  /** Unsettled entries with a case in a fixed order, after the given one. */
   reported(after: EntryKey | undefined, limit: number): Promise<OpenEntry[]>
-  /** Whether our books have an entry's movement by now. */
   isBooked(entry: Pick<StatementEntry, 'direction' | 'movementId'>): Promise<boolean>
-  /** When the oldest entry that is neither settled nor a case moved or was first seen; `null` where there is none. */
+  /** Earlier of booking and first sighting of the oldest unsettled entry without a case; `null`: none. */
   oldestUnreportedAt(): Promise<number | null>
 
   /**
-   * Notes the movements that our books had by `bookedUntil` and the statement has not. Each is looked for once: what is
-   * missing is looked for again as a gap.
-   * @param bookedSince what was booked before is not looked for: its part of the statement was never read
+   * Records movements that our books had by `bookedUntil` and the statement lacks. Each is checked once; missing ones
+   * become gaps.
+   * @param bookedSince earlier bookings are skipped, as their part of the statement was never read
    */
   noteGaps(nowMs: number, bookedUntil: number, bookedSince: number): Promise<void>
   /**
-   * Movements that the statement lacks and that are looked for again now: after an eighth of their age, until their case
-   * is closed. Notes that they are looked for.
+   * Missing movements due for rereading, after an eighth of their age, until their case is closed. Records the
+   * rereading.
    */
   toReread(nowMs: number, limit: number): Promise<LackingMovement[]>
-  /** Closes what the statement has after all, with its case. */
+  /** Closes gaps, and their cases, that the statement has filled. */
   fillGaps(nowMs: number): Promise<void>
-  /** Gaps that an earlier reading noted and that are older than the statement may be late: of each direction the largest, so many at most. */
+  /** Gaps recorded by an earlier reading and older than the statement's delay: the largest per direction. */
   gapsToReport(nowMs: number, listedWithin: ListedWithin, limit: number): Promise<Gap[]>
-  /** Notes that cases were opened. */
   noteGapsReported(gaps: readonly Gap[], nowMs: number): Promise<void>
 }
 
-/** How far the statement was read. Epoch milliseconds; see the table for whose time. */
+/** Progress of reading, epoch milliseconds; see the table for the clocks. */
 export interface Mark {
   readonly readFrom: number | null
   readonly matchedUntil: number | null
   readonly readAt: number | null
-  /** Of the bank's stamps; `null`: never measured. */
+  /** Clock offset of the bank; `null`: never measured. */
   readonly stampOffsetMs: number | null
 }
 
-/** How a reading ended that was whole. */
 export interface FinishedReading {
   readonly matchedUntil: number
   readonly readAt: number
   readonly dueAt: number
-  /** Of the bank's stamps; `undefined`: this process knows none. */
+  /** Clock offset of the bank; `undefined`: unknown to this process. */
   readonly stampOffsetMs: number | undefined
 }
 
-/** What the statement says now, and said before under the same key. */
-export interface Retold {
+export interface Restated {
   readonly entry: StatementEntry
   readonly before: { readonly valueCents: bigint; readonly endToEndId: string; readonly reference: string }
+  /** The movement of our books; `undefined`: they do not have it. */
+  readonly booked: OpenEntry['booked']
 }
 
-/** A movement of our books that a whole window of the statement did not have. */
+/** A movement of our books missing in a complete window of the statement. */
 export interface Gap {
   readonly direction: 'in' | 'out'
   readonly id: string
@@ -143,39 +136,56 @@ const finish = statement<
     WHERE lease_id = $1 RETURNING true AS held`,
 )
 
-/** Ids are in the order of their making. */
+/** Ids sort by creation time. */
 const selectOldest = statement<[], { created_at: number }>(
   'statement.oldest',
   'SELECT created_at FROM operation ORDER BY id LIMIT 1',
 )
 
-/** A kept tariff is looked at again for so long. @source rules#statement.4 */
+/** Time for which a stored tariff can be reopened. @source rules#statement.4 */
 const REOPENED_FOR = '1 day'
 
+/** A gap ends, and its case closes, in the commit that keeps its line: a decision about the gap finds its case closed. */
 const insertEntries = statement<[...EntryParameters, now: string]>(
   'statement.keep',
-  `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at)
-   SELECT t.direction, t.id, t.kind, t.end_to_end_id, t.reference, t.value_cents, t.occurred_at, $8 FROM ${ENTRY_ROWS}
-    ORDER BY t.direction, t.id, t.kind
-   ON CONFLICT DO NOTHING`,
+  `WITH kept AS (
+     INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at)
+     SELECT t.direction, t.id, t.kind, t.end_to_end_id, t.reference, t.value_cents, t.occurred_at, $8 FROM ${ENTRY_ROWS}
+      ORDER BY t.direction, t.id, t.kind
+     ON CONFLICT DO NOTHING
+     RETURNING direction, id, kind
+   ), filled AS (
+     UPDATE statement_gap g SET filled_at = $8 FROM kept k
+      WHERE g.filled_at IS NULL AND g.direction = k.direction AND g.id = k.id AND k.kind <> 'TARIFF'
+     RETURNING g.direction, g.id
+   )
+   ${closingCasesOf(`'${MISSING}'`, `f.direction || ' ' || f.id`, 'filled f', '$8')}`,
 )
 
-const selectRetold = statement<
+const selectRestated = statement<
   EntryParameters,
-  { ordinal: bigint; value_cents: bigint; end_to_end_id: string; reference: string }
+  {
+    ordinal: bigint
+    value_cents: bigint
+    end_to_end_id: string
+    reference: string
+    booked_on: string | null
+    booked_cents: bigint | null
+  }
 >(
   'statement.retold',
-  `SELECT t.ordinal, s.value_cents, s.end_to_end_id, s.reference
+  `SELECT t.ordinal, s.value_cents, s.end_to_end_id, s.reference, m.operation_id AS booked_on, m.value_cents AS booked_cents
      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
             WITH ORDINALITY AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, ordinal)
      JOIN statement_entry s USING (direction, id, kind)
+     LEFT JOIN movement m USING (direction, id)
     WHERE (s.value_cents, s.end_to_end_id, s.reference) <> (t.value_cents, t.end_to_end_id, t.reference)
        OR EXISTS (SELECT FROM operation o
                    WHERE o.kind = 'adjustment' AND o.detail ? 'about'
                      AND o.detail ->> 'about' = 'difference ' || t.kind || ' ' || t.id)
-       -- Told as it was at first, after it was told otherwise, also where that was decided of.
+       -- Back to its first values after a change, decided or not.
        OR t.kind || ' ' || t.id IN (
-            SELECT regexp_replace(c.reference, ' again [0-9]+$', '') FROM "case" c
+            SELECT c.reference FROM "case" c
              WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NULL AND c.facts ? 'before')
     ORDER BY t.ordinal`,
 )
@@ -223,7 +233,7 @@ const selectBooked = statement<[direction: string, id: string], { is_booked: boo
   `SELECT EXISTS (
             SELECT FROM movement m
              WHERE m.direction = $1 AND m.id = $2
-               -- An operator took that back: the bank did not have it.
+               -- Reversed by an operator, as the bank lacked it.
                AND NOT EXISTS (SELECT FROM operation x WHERE x.id = m.operation_id AND x.facts -> 'reversed' ? m.id)
                AND NOT EXISTS (SELECT FROM operation x
                                 WHERE x.kind = 'adjustment' AND x.detail ? 'about'
@@ -235,17 +245,18 @@ const selectOldestUnreported = statement<[], { at: number | null }>(
   `SELECT min(least(occurred_at, seen_at)) AS at FROM statement_entry WHERE settled_at IS NULL AND reported_at IS NULL`,
 )
 
-/** Above every amount. */
 const MAX_CENTS = 9_223_372_036_854_775_807n
 
-/** The entry of a movement that our books may have: what an adjustment explains, or came and went, they must not have besides. */
+/**
+ * The movement of an entry that our books may have. Entries explained by an adjustment, or returned at once, must not
+ * be booked as well.
+ */
 const IS_MOVEMENT = `s.kind <> 'TARIFF' AND s.outcome IS DISTINCT FROM 'KEPT'`
 
 /**
- * The settlement account has an entry for every centavo that moved at the bank; versions are looked at without a gap, as
- * a process whose clock is ahead may have written one that is too young among those that are not. What was booked before
- * the statement was first read is not looked for. When it was booked is our own word: by the time that an event tells,
- * whoever forges one could name a time that was never read.
+ * The settlement account has an entry for every centavo moved at the bank. Versions are scanned without gaps, as a
+ * process whose clock is ahead may have written a too young entry between older ones. Bookings before the first reading
+ * are skipped. Booking time is ours: a forged event could name a time that was never read.
  */
 const insertGaps = statement<
   [now: string, bookedUntil: string, bookedSince: string, limit: number],
@@ -269,7 +280,7 @@ const insertGaps = statement<
      SELECT e.version, e.operation_id, e.reference, e.journal, e.at,
             CASE WHEN e.amount_cents < 0 THEN 'in' ELSE 'out' END AS direction
        FROM entry e
-      -- Each a value that is known before, so that not even a plan for tables that nobody has analysed finds it for each entry.
+      -- Scalar subqueries, so that even a plan without statistics evaluates them once, not per entry.
       WHERE e.account_id = (SELECT id FROM settlement) AND e.version > (SELECT checked FROM settlement)
         AND e.version < (SELECT version FROM young)
       ORDER BY e.version LIMIT $4
@@ -281,8 +292,8 @@ const insertGaps = statement<
        FROM fresh f
        JOIN movement m ON m.direction = f.direction AND m.id = f.reference AND m.operation_id = f.operation_id
       WHERE f.at >= $3
-        -- A return that we named ourselves has no other name in the statement; its case tells of it. What is credited was
-        -- named by the bank, or by whoever forged its event.
+        -- A return under an id of our own making is not in the statement; it has a case. Credits were named by the bank,
+        -- or by a forged event.
         AND (m.id NOT LIKE 'unnamed %' OR f.journal IN ('cash_in_paid', 'cash_out_returned'))
         AND NOT EXISTS (SELECT FROM statement_entry s WHERE s.direction = m.direction AND s.id = m.id AND ${IS_MOVEMENT})
      ON CONFLICT DO NOTHING
@@ -311,14 +322,14 @@ const selectGaps = statement<
      FROM (SELECT *, row_number() OVER (PARTITION BY direction ORDER BY value_cents DESC, id) AS place
              FROM statement_gap o
             WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1::timestamptz
-              -- Of a payment the id begins with E, of what went back of it with D.
+              -- Ids of payments begin with E, ids of returns with D.
               AND booked_at <= $1::timestamptz - interval '1 ms'
                 * CASE WHEN direction = 'in' AND o.id NOT LIKE 'D%' THEN $2::float8 WHEN direction = 'in' THEN $3::float8
                        WHEN o.id NOT LIKE 'D%' THEN $4::float8 ELSE $5::float8 END) g
     WHERE place <= $6 ORDER BY direction, place`,
 )
 
-/** Each time after an eighth of its age: at first with every reading, after a day every three hours. */
+/** Reread after an eighth of the age: with every reading at first, every three hours after a day. */
 const toReread = statement<[now: string, limit: number], { ordered_at: number; booked_at: number }>(
   'statement.to_reread',
   `UPDATE statement_gap g SET reread_at = $1
@@ -340,11 +351,10 @@ const noteGapsReported = statement<[directions: readonly string[], ids: readonly
     WHERE g.direction = r.direction AND g.id = r.id`,
 )
 
-/** Movements of our books that are looked for in one statement, and in one reading: more than a minute brings. */
+/** Movements checked per statement and per reading: more than arrive in a minute. */
 const GAPS_BATCH = 5_000
 const GAPS_MAX = 100_000
 
-/** Makes the store of a database. */
 export function createStatementStore(database: Database): StatementStore {
   return { ...marks(database), ...entriesOf(database), ...gapsOf(database) }
 }
@@ -381,10 +391,13 @@ function entriesOf(database: Database): Omit<StatementStore, OfMark | OfGaps> {
     keep: async (entries, nowMs) => {
       if (entries.length === 0) return []
       await database.rows(insertEntries, [...entryParameters(entries), instantParameter(nowMs)])
-      const rows = await database.rows(selectRetold, entryParameters(entries))
-      return rows.flatMap(({ ordinal, value_cents, end_to_end_id, reference }) => {
+      const rows = await database.rows(selectRestated, entryParameters(entries))
+      return rows.flatMap(({ ordinal, value_cents, end_to_end_id, reference, booked_on, booked_cents }) => {
         const entry = entries[Number(ordinal) - 1]
-        return entry ? [{ entry, before: { valueCents: value_cents, endToEndId: end_to_end_id, reference } }] : []
+        const before = { valueCents: value_cents, endToEndId: end_to_end_id, reference }
+        const booked =
+          booked_on === null || booked_cents === null ? undefined : { operationId: booked_on, valueCents: booked_cents }
+        return entry ? [{ entry, before, booked }] : []
       })
     },
     keptTariffs: async (entries) => {

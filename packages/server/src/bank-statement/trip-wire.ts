@@ -4,27 +4,25 @@ import type { Case, Decision, State } from '../engine/operation.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 import type { Logger } from '../platform/log.ts'
 
-/** A difference between the bank and our books that an operator is told. */
 export interface Difference {
-  /** With the reference the case that tells of it: one, for ever. */
+  /** Kind and reference identify its case for ever. */
   readonly kind: CaseWithoutOperation
   readonly reference: string
   readonly facts: Case['facts']
-  /** Whether money may be gone, or be made up: payouts and refunds are suspended for it, once. */
+  /** Money may be lost or forged: suspends payouts and refunds, once. */
   readonly isDanger: boolean
 }
 
-/** Tells operators of differences, and suspends payouts and refunds for those that are dangerous. */
+/** Reports differences, and suspends payouts and refunds for dangerous ones. */
 export interface TripWire {
   /**
-   * Suspends payouts and refunds for those that are dangerous and for which it has not yet, and then opens a case about each.
-   * Whoever dies in between finds them again, and suspends nothing twice.
+   * Suspends for new dangerous differences, then opens the cases. After a crash in between both are repeated, without a
+   * second suspension.
    * @source rules#trip-wire.1, rules#trip-wire.5, failure-modes#PL-50
    */
   report(differences: readonly Difference[]): Promise<void>
 }
 
-/** The actor of its suspensions in the audit trail. */
 const TRIP_WIRE = 'trip-wire'
 
 const selectSwitchVersion = statement<[], { version: bigint }>(
@@ -32,10 +30,7 @@ const selectSwitchVersion = statement<[], { version: bigint }>(
   `SELECT version FROM control WHERE name = 'cash_out_switch'`,
 )
 
-/**
- * By its rows of the audit trail, as anybody with the login of a server may open a case.
- * @source rules#trip-wire.5
- */
+/** Reads the audit trail, as any database login of the server may open a case. @source rules#trip-wire.5 */
 const selectSuspendedFor = statement<[names: readonly string[]], { name: string }>(
   'trip_wire.suspended_for',
   `SELECT n.name FROM unnest($1::text[]) AS n (name)
@@ -44,7 +39,7 @@ const selectSuspendedFor = statement<[names: readonly string[]], { name: string 
 
 async function switchVersion(database: Database): Promise<bigint> {
   const [row] = await database.rows(selectSwitchVersion, [])
-  if (!row) throw new Error('the switch is missing')
+  if (!row) throw new Error('row of cash_out_switch is missing')
   return row.version
 }
 
@@ -53,20 +48,18 @@ async function suspendedFor(database: Database, differences: readonly Difference
   return new Set(rows.map(({ name }) => name))
 }
 
-/** What it needs. */
 export interface TripWireOptions {
   readonly database: Database
   readonly engine: Pick<Engine, 'execute'>
   readonly logger: Logger
-  /** Told of each time that payouts and refunds were suspended. */
+  /** Called after each suspension. */
   readonly onTrip?: () => void
 }
 
-/** Makes it. */
 export function createTripWire({ database, engine, logger, onTrip }: TripWireOptions): TripWire {
-  /** Whether it was decided on what is known: otherwise the switch was set meanwhile, perhaps for the same difference. */
+  /** @returns false if the switch was set meanwhile, possibly for the same difference */
   async function suspended(differences: readonly Difference[]): Promise<boolean> {
-    // In this order: who suspends later moves the version.
+    // In this order, as a later suspension changes the version.
     const seen = await switchVersion(database)
     const known = await suspendedFor(database, differences)
     const dangers = differences.filter((difference) => !known.has(nameOf(difference)))
@@ -80,7 +73,7 @@ export function createTripWire({ database, engine, logger, onTrip }: TripWireOpt
       onTrip?.()
       const facts = dangers.map(({ kind, reference, facts: { valueCents } }) => ({ kind, reference, valueCents }))
       logger.error(
-        { differences: facts },
+        { event: 'trip_wire.suspended', differences: facts },
         'payouts and refunds are suspended by the trip wire until an operator lifts it',
       )
     }
@@ -92,23 +85,25 @@ export function createTripWire({ database, engine, logger, onTrip }: TripWireOpt
       if (differences.length === 0) return
       const dangers = differences.filter(({ isDanger }) => isDanger)
       while (dangers.length > 0 && !(await suspended(dangers)));
-      // Afterwards, and by themselves: whoever holds a case back holds no suspension back.
+      // Separate and later: a blocked case must not block a suspension.
       await engine.execute({ reads: [], decide: () => ({ cases: differences.map(caseOf), outcome: undefined }) })
       for (const { kind, facts } of differences) {
-        logger.warn({ kind, ...facts }, 'the bank and our books differ, and a case was opened about it')
+        logger.warn(
+          { event: 'statement.difference', kind, ...facts },
+          'The bank and the books differ; a case was opened.',
+        )
       }
     },
   }
 }
 
-/** A difference by what tells it from every other. */
 function nameOf({ kind, reference }: Pick<Difference, 'kind' | 'reference'>): string {
   return `${kind} ${reference}`
 }
 
 /**
- * Decides a suspension: the switch and its row in the audit trail, which names every difference, together or not at all.
- * @returns as the outcome, whether it was decided; not where the switch was set since `seen`
+ * Decides switch and audit row in one commit.
+ * @returns false as outcome if the switch was set since `seen`
  * @source rules#trip-wire.1, rules#trip-wire.5
  */
 function decideTrip(dangers: readonly Difference[], seen: bigint, state: State, now: number): Decision<boolean> {
@@ -124,7 +119,7 @@ function decideTrip(dangers: readonly Difference[], seen: bigint, state: State, 
 }
 
 function caseOf({ kind, reference, facts }: Difference): Case {
-  // Without an operation, so that no other end of that one's doubts closes it.
+  // Without an operation, so that the end of its doubts does not close the case.
   return { operationId: null, kind, reference, facts }
 }
 

@@ -7,20 +7,18 @@ import type { Window } from './rules.ts'
 import type { Difference } from './trip-wire.ts'
 
 /**
- * Items of the bank's statement that cannot be read. Each is a case with its bytes, and hides no other item. Its window is
- * read again every hour, until the item is readable or the case is closed.
+ * Unreadable items of the bank's statement. Each opens a case with its bytes and hides no other item. Its window is
+ * reread hourly until the item is readable or the case is closed.
  * @source rules#statement.12
  */
 export interface UnreadableItems {
-  /** Opens a case for each item that has none. */
   report(page: StatementPage, window: Window): Promise<void>
-  /** The windows to read again now: each once an hour. */
+  /** Windows due for rereading, each once an hour. */
   dueWindows(): Promise<readonly Window[]>
-  /** Closes the cases of a window that was read whole, where their items were not among those that could not be read. */
+  /** Closes the cases of a completely read window whose items were readable. */
   ended(window: Window, pages: readonly StatementPage[]): Promise<void>
 }
 
-/** What it needs. */
 export interface UnreadableItemsOptions {
   readonly database: Database
   readonly report: (differences: readonly Difference[]) => Promise<void>
@@ -31,10 +29,9 @@ export interface UnreadableItemsOptions {
 const KIND = 'statement_unreadable'
 const AGAIN_MS = 3_600_000
 
-/** A case keeps so much of an item. */
 const ITEM_CHARS = 4_000
 
-/** Open cases that are looked at, and windows that are read again at a time. */
+/** Open cases considered, and windows reread per reading. */
 const OPEN_MAX = 1_000
 const WINDOWS_MAX = 20
 
@@ -44,7 +41,7 @@ const selectOpen = statement<[limit: number], { reference: string; facts: { from
     ORDER BY opened_at LIMIT $1`,
 )
 
-/** Closed ones, too: an item whose case was closed is no case again. */
+/** Includes closed cases: a closed item opens no new case. */
 const selectKnown = statement<[references: readonly string[]], { reference: string }>(
   'statement.unreadable_known',
   `SELECT reference FROM "case" WHERE operation_id IS NULL AND kind = '${KIND}' AND reference = ANY($1)`,
@@ -56,9 +53,8 @@ const close = statement<[references: readonly string[], now: string]>(
     WHERE operation_id IS NULL AND kind = '${KIND}' AND reference = ANY($1) AND closed_at IS NULL`,
 )
 
-/** Makes it. */
 export function createUnreadableItems({ database, report, clock, logger }: UnreadableItemsOptions): UnreadableItems {
-  /** When each case's window was last read again, by this process. */
+  /** Last reread per case, by this process. */
   const readAt = new Map<string, number>()
   const open = () => database.rows(selectOpen, [OPEN_MAX])
 
@@ -69,10 +65,7 @@ export function createUnreadableItems({ database, report, clock, logger }: Unrea
       const known = new Set(rows.map(({ reference }) => reference))
       const fresh = unreadable.filter((item) => !known.has(referenceOf(item)))
       for (const { list, member } of fresh) {
-        logger.warn(
-          { event: 'statement.item_unreadable', list, member },
-          'an item of the bank statement cannot be read',
-        )
+        logger.warn({ event: 'statement.item_unreadable', list, member }, 'Unreadable item in the bank statement.')
       }
       await report(
         fresh.map((item) => {

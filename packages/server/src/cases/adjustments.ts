@@ -9,13 +9,11 @@ import { type Answered, answered, answerOf, type CaseNeeds, holdOperator, keepPr
 import { weigh } from './effects.ts'
 import { prepareWithoutOperation, type ReadCase } from './without-operation.ts'
 
-/** Adjustments that take a second person: each is a case with a proposal to book it. */
+/** Adjustments that need a second person: each is a case with a proposal to book it. */
 
-/** An adjustment as it is asked for. */
 export interface RequestedAdjustment {
-  /** Of the case. */
   readonly id: string
-  /** Positive: came in; negative: went out. */
+  /** Positive: credit; negative: debit. */
   readonly valueCents: bigint
   readonly reason: string
   readonly idempotencyKey: string | null
@@ -23,8 +21,8 @@ export interface RequestedAdjustment {
   readonly live?: LiveRequest | undefined
 }
 
-/** Why an adjustment takes a second person; `null`: it takes none. @source rules#adjustment.create.4 */
-export function whyAdjustmentTakesTwo(
+/** Reason for a second person; `null`: none needed. @source rules#adjustment.create.4 */
+export function whyAdjustmentNeedsSecondPerson(
   { approvalFromCents }: Pick<CaseNeeds, 'approvalFromCents'>,
   valueCents: bigint,
 ): string | null {
@@ -33,7 +31,8 @@ export function whyAdjustmentTakesTwo(
 
 /**
  * Opens a case with a proposal to book the adjustment.
- * @throws insufficient_balance · idempotency_key_reused (422) · insufficient_role (403) nobody is named · unauthorized (401)
+ * @throws insufficient_balance · idempotency_key_reused (422) · insufficient_role (403) administrative token ·
+ * unauthorized (401)
  * @source rules#adjustment.create.4, rules#adjustment.create.5
  */
 export async function requestAdjustment(
@@ -58,14 +57,13 @@ export async function requestAdjustment(
     return { answer: await keepProposal(needs, queries, stored, proposal, answer), isReplayed: false }
   })
   return keep.catch(async (error) => {
-    // The same request came twice at once.
+    // A concurrent request with the same key came first.
     const now = error instanceof Refusal ? await answered(needs, request) : undefined
     if (now) return now
     throw error
   })
 }
 
-/** The answer, with what the adjustment would do. */
 async function answerFor(
   needs: CaseNeeds,
   { live, valueCents }: RequestedAdjustment,
@@ -73,7 +71,7 @@ async function answerFor(
   order: CaseOrder,
 ): Promise<Decided> {
   const { looks, decide, ...counted } = await prepareWithoutOperation(needs.withoutOperation, read, order)
-  const why = whyAdjustmentTakesTwo(needs, valueCents)
+  const why = whyAdjustmentNeedsSecondPerson(needs, valueCents)
   return needs.dryRun({
     ...looks,
     request: live,
@@ -90,7 +88,6 @@ function orderOf({ id: caseId, valueCents, reason }: RequestedAdjustment): CaseO
   return { decision, caseId, operator: '', approver: null, reason, evidence: {}, newId: caseId }
 }
 
-/** The case as it will be kept. */
 function caseOf({ id, valueCents }: RequestedAdjustment): ReadCase {
   const rule = 'adjustment.create.4'
   return {

@@ -20,20 +20,16 @@ import { type CaseFilter, listCases, readCase, readSteps, readStoredCase } from 
 import { eventView, optionsByTable, optionsWithoutOperation, stepViews, summaryOf, timelineOf } from './view.ts'
 import { readSubject } from './without-operation.ts'
 
-/** Cases over HTTP. */
-
-/** The endpoints of cases. */
 export type CaseHandlers = Handlers<
   Pick<typeof endpoints, 'listCases' | 'getCase' | 'decideCase' | 'decideCaseProposal' | 'noteCase'>
 >
 
-/** Makes the handlers. */
 export function createCaseHandlers(needs: CaseNeeds): CaseHandlers {
   const { database } = needs
   return {
     listCases: async ({ query }) => {
       const { limit = limits.pageLimitDefault } = query
-      // One more than asked for tells whether there are more.
+      // One extra row shows whether there are more.
       const rows = await listCases(database, { ...filterOf(query), limit: limit + 1 })
       if (rows.length === 0 && query.state === 'closed') await assertClosed(needs, query.cursor)
       const data = rows.slice(0, limit).map(summaryOf)
@@ -55,7 +51,10 @@ export function createCaseHandlers(needs: CaseNeeds): CaseHandlers {
   }
 }
 
-/** What operators decide was read before what it is about: where that changed meanwhile, the version refuses it. @throws not_found (404) */
+/**
+ * Options are computed after the case was read; a later change is refused by the version.
+ * @throws not_found (404)
+ */
 async function wholeOf({ database, ...needs }: CaseNeeds, id: string) {
   const whole = isUuid(id) ? await readCase(database, id) : undefined
   if (!whole) throw new Refusal('not_found')
@@ -78,7 +77,7 @@ async function wholeOf({ database, ...needs }: CaseNeeds, id: string) {
   }
 }
 
-/** What an operator orders. What is empty is left out. */
+/** Empty fields are omitted. */
 function decisionOf(
   caseId: string,
   body: EndpointInput<typeof endpoints.decideCase>['body'],
@@ -116,14 +115,14 @@ function answerOf({ answer, isReplayed }: Answered) {
 }
 
 /**
- * The closed cases are listed by when they were closed: one that was opened again has no place among them.
+ * Closed cases are listed by closing time, in which a reopened case has no position.
  * @throws validation_error (400)
  * @source rules#cases.31
  */
 async function assertClosed({ database }: CaseNeeds, cursor: string | undefined): Promise<void> {
   const last = cursor === undefined ? undefined : await readStoredCase(database, cursor)
   if (last?.closedAt !== null) return
-  const message = 'the case that cursor names is open again; begin the list anew'
+  const message = 'the case of this cursor is open again; restart the list'
   throw new Refusal('validation_error', { message, fields: [{ field: 'cursor', code: 'not_possible', message }] })
 }
 
@@ -142,7 +141,7 @@ function filterOf(query: EndpointInput<typeof endpoints.listCases>['query']): Om
   }
 }
 
-/** What an operator names of the bank's; what is empty is not named. */
+/** Empty fields are omitted. */
 function evidenceOf(named: { readonly [field in keyof Evidence]?: string | null | undefined }): Evidence {
   return Object.fromEntries(Object.entries(named).filter(([, text]) => text))
 }

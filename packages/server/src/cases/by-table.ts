@@ -22,14 +22,13 @@ import {
 } from '../engine/operation.ts'
 import type { CaseOption, CaseOrder, CaseOutcome, DecidableCase } from './case.ts'
 
-/** What deciding a case by a table is for every kind of operation. Pure. */
+/** Decisions by the tables of all kinds of operation. Pure. */
 
-/** What of a machine says which decisions there are. */
 type Table = Pick<Machine, 'rows' | 'guards'>
 
 /**
- * The decisions that a table has for a case where its operation stands, each with why it is not offered now.
- * @param holds whether a condition holds for this decision
+ * Decisions that the table has for a case in the operation's state, each with the reasons why it is not offered.
+ * @param holds evaluates a guard for the decision
  * @source rules#cases.2
  */
 export function optionsBy(
@@ -61,7 +60,6 @@ function isOf(
   return isHere && on === trigger && decides.some((one) => one === kind)
 }
 
-/** What stands in the way of a row. */
 function failingOf({ when, unless }: Row, holds: (guard: string) => boolean, guards: Table['guards']): string[] {
   return [
     ...when.filter((guard) => !holds(guard)).map((guard) => `not: ${guards[guard] ?? guard}`),
@@ -70,28 +68,27 @@ function failingOf({ when, unless }: Row, holds: (guard: string) => boolean, gua
 }
 
 /**
- * A case is decided once, whoever decides it first.
+ * Allows one decision per case.
  * @throws not_possible_in_state (409)
  * @source rules#cases.3
  */
 export function assertOpen({ openCases = [] }: Operation, { id }: Pick<DecidableCase, 'id'>): void {
   if (openCases.some((open) => open.id === id)) return
-  throw new Refusal('not_possible_in_state', { message: 'the case is closed: it was decided, or has ended by itself' })
+  throw new Refusal('not_possible_in_state', { message: 'the case is closed' })
 }
 
-/** The rows by which one kind of operation moves. */
 type RowsOf<Op extends Operation, Trigger extends string, Guard extends string> = Pick<
   Machine<Op['status'], string, Trigger, Guard>,
   'rows'
 >
 
-/** What a table is looked up with, besides what says which decision it is. */
+/** Context of the row, besides the decision itself. */
 type Looking<Op extends Operation, Guard extends string> = Pick<
   Step<Op, string, Guard, never>,
   'holds' | 'changes' | 'amounts' | 'notification' | 'isLeftOpen'
 >
 
-/** Journals of which an amount is what is there of the balance. */
+/** Journals with an amount that depends on the available balance. */
 const BY_BALANCE: ReadonlySet<JournalKind> = new Set([
   'payout_left_in_suspense',
   'refund_left_in_suspense',
@@ -99,9 +96,9 @@ const BY_BALANCE: ReadonlySet<JournalKind> = new Set([
 ])
 
 /**
- * What an operator orders of a case, by the row that the table has for it now.
- * @param step what the row is looked up with, and what journal and movement are known by
- * @throws not_possible_in_state (409) it has none
+ * Applies a decision by the row that the table has for it now.
+ * @param step context of the row, and reference of journal and movement
+ * @throws not_possible_in_state (409) no row
  * @source rules#cases.1
  */
 export function orderedBy<Op extends Operation, Trigger extends string, Guard extends string>(
@@ -132,9 +129,9 @@ export function orderedBy<Op extends Operation, Trigger extends string, Guard ex
 }
 
 /**
- * Where a decision closes its case, and no other one keeps the operation in doubt, the doubt ends, as the table says.
- * @param decided what was decided, with the operation after it
- * @param stepOf what the row is looked up with, of the operation without the case
+ * Ends the doubt by the table if the decision closed the last case that causes it.
+ * @param decided the decision, with the operation after it
+ * @param stepOf context of the row, for the operation without the case
  * @source rules#cases.5
  */
 export function endedBy<Op extends Operation, Trigger extends string, Guard extends string>(
@@ -159,21 +156,19 @@ export function endedBy<Op extends Operation, Trigger extends string, Guard exte
   return mergeDecisions(before, end)
 }
 
-/** What a decision that the table does not have now is refused with. */
 export function notDecidable(
   { decision }: { readonly decision: string },
   { kind }: Pick<DecidableCase, 'kind'>,
 ): Refusal {
-  const message = `${decision} is no decision for a case ${kind} as things are`
+  const message = `${decision} is not possible for a case ${kind} in its current state`
   return new Refusal('not_possible_in_state', {
     message,
     fields: [{ field: 'decision', code: 'not_possible', message }],
   })
 }
 
-/** What an amount is refused with that is more than is in suspense. */
 export function exceedsSuspense(cents: bigint): Refusal {
-  const message = `${formatReais(cents)} of it can be decided now`
+  const message = `at most ${formatReais(cents)} of it can be decided now`
   return new Refusal('not_possible_in_state', {
     message,
     fields: [{ field: 'amountCents', code: 'too_large', message }],
@@ -181,8 +176,8 @@ export function exceedsSuspense(cents: bigint): Refusal {
 }
 
 /**
- * What a decision needs must be named; an operation or an amount that it does not take must not: part of what it is about would be
- * decided for a smaller amount, or left behind.
+ * Requires the evidence of the decision, and refuses an operation or amount that the decision ignores: it would be
+ * decided for less, or not at all.
  * @throws validation_error (400)
  * @source rules#cases.35
  */
@@ -197,12 +192,16 @@ export function assertNamed(order: CaseOrder, needs: readonly EvidenceField[]): 
         code: 'required',
         message: `${field} is required for this decision`,
       })),
-      ...surplus.map((field) => ({ field, code: 'unknown_field', message: `this decision takes no ${field}` })),
+      ...surplus.map((field) => ({
+        field,
+        code: 'unknown_field',
+        message: `${field} is not allowed for this decision`,
+      })),
     ],
   })
 }
 
-/** What an order says of what is to be done; the rest that it names is proof. */
+/** Instructions; other fields are evidence. */
 const INSTRUCTIONS = ['operationId', 'amountCents'] as const
 
 function isInstruction(field: EvidenceField): field is (typeof INSTRUCTIONS)[number] {
@@ -213,10 +212,7 @@ function namedIn(order: CaseOrder, field: EvidenceField): string | bigint | unde
   return isInstruction(field) ? order[field] : order.evidence[field]
 }
 
-/**
- * The movements that an operator names, each with the way in which it went: one that is booked proves nothing.
- * @source rules#cases.13
- */
+/** Movements named by the operator. A booked one proves nothing. @source rules#cases.13 */
 export function movementsNamed(
   { evidence }: CaseOrder,
   ways: { readonly endToEndId: MovementDirection; readonly returnId: MovementDirection },
@@ -227,7 +223,7 @@ export function movementsNamed(
   })
 }
 
-/** What the move keeps of who decided what, and why. @source rules#cases.4 */
+/** @source rules#cases.4 */
 export function evidenceOfOrder({
   decision,
   caseId,
@@ -253,7 +249,6 @@ export function evidenceOfOrder({
   }
 }
 
-/** An operation whose case was decided: the others are open. */
 function withoutCase<Op extends Operation>(operation: Op, id: string): Op {
   return { ...operation, openCases: operation.openCases?.filter((open) => open.id !== id) ?? [] }
 }
@@ -261,8 +256,8 @@ function withoutCase<Op extends Operation>(operation: Op, id: string): Op {
 const CASTING = new WeakMap<readonly Row[], ReadonlySet<string>>()
 
 /**
- * Whether a case is open that keeps a doubt alive. One with money in suspense does where any line opens its kind with a doubt, any other
- * one where a line under its rule does.
+ * A case that causes doubt is open. A case with money in suspense causes doubt if any line opens its kind with a doubt;
+ * other cases, if a line of their rule does.
  * @source rules#cases.5
  */
 export function isKeptInDoubt({ rows }: Pick<Table, 'rows'>, { openCases = [] }: Operation, decided?: string): boolean {

@@ -25,12 +25,12 @@ import { countedOf, type Effects, weigh } from './effects.ts'
 import { closeCase, holdCase, insertStep, readAnswered, readSteps, readStoredCase, type StoredStep } from './store.ts'
 import { prepareWithoutOperation, readSubject, type WithoutOperation } from './without-operation.ts'
 
-/** Deciding a case, alone or by two people. Each step leaves a row of the case and one of the audit trail, with what it does or not at all. */
+/**
+ * Decides cases, by one or two people. Each step commits its effects with a row of the case and one of the audit trail.
+ */
 
-/** Who decides the cases of each kind of operation. */
 export type Deciders = Partial<Readonly<Record<OperationKind, CaseDecider>>>
 
-/** What deciding works with. */
 export interface CaseNeeds {
   readonly database: Database
   readonly engine: Pick<Engine, 'execute'>
@@ -40,16 +40,14 @@ export interface CaseNeeds {
   readonly deciders: Deciders
   readonly withoutOperation: WithoutOperation
   readonly holders: {
-    /** All operators there ever were, as they are now. */
+    /** All operators, active or not. */
     readonly people: () => Promise<readonly Person[]>
-    /** How often keys and operators were deactivated: to be read before who holds them. */
+    /** Counter of deactivations; read it before the holders. */
     readonly version: () => Promise<bigint>
   }
-  /** From which amount on it takes two people, centavos. */
   readonly approvalFromCents: number
 }
 
-/** Who says something of which case. */
 interface Said {
   readonly caseId: string
   readonly operator: Operator
@@ -57,39 +55,35 @@ interface Said {
   readonly live: LiveRequest
 }
 
-/** A decision as it is asked for. */
 export interface DecisionRequest extends Said {
   readonly ordered: Ordered
-  /** Of the case as it was read. */
+  /** Version of the case that the operator saw. */
   readonly version: string
   readonly isDryRun: boolean
   readonly idempotencyKey: string | null
 }
 
-/** What is said to a proposal. */
 export interface ProposalRequest extends Said {
   readonly proposalId: string
   readonly reason: string
 }
 
-/** What an operator notes of a case. */
 export interface NoteRequest extends Said {
   readonly text: string
 }
 
-/** What a request did, now or when it came before. */
 export interface Answered {
   readonly answer: Decided
   readonly isReplayed: boolean
 }
 
-/** For how long the same `Idempotency-Key` gets the same answer. */
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
 
 /**
- * Decides a case, proposes that, or says what it would do.
- * @throws not_found (404) · case_changed · not_possible_in_state (409) · validation_error (400) · idempotency_key_reused (422) ·
- *   insufficient_role (403) it is to be proposed, and nobody is named · unauthorized (401) the operator was deactivated meanwhile
+ * Decides a case, proposes the decision, or reports its effects.
+ * @throws not_found (404) · case_changed · not_possible_in_state (409) · validation_error (400) ·
+ * idempotency_key_reused (422) · insufficient_role (403) a proposal with the administrative token · unauthorized (401)
+ * the operator was deactivated meanwhile
  * @source rules#cases.35, rules#cases.36, rules#cases.37, rules#cases.39, rules#cases.40
  */
 export async function decide(needs: CaseNeeds, request: DecisionRequest): Promise<Answered> {
@@ -100,7 +94,7 @@ export async function decide(needs: CaseNeeds, request: DecisionRequest): Promis
     return await decideAnew(needs, asked)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    // The same request came twice at once and the other one was first, or what it was decided by is gone.
+    // A concurrent request with the same key came first, or the case changed.
     const now = await answered(needs, asked)
     if (now) return now
     const current = await caseOf(needs.database, request.caseId)
@@ -117,18 +111,18 @@ async function decideAnew(needs: CaseNeeds, request: DecisionRequest): Promise<A
   try {
     return { answer: await execute(needs, { ...request, stored, order }), isReplayed: false }
   } catch (error) {
-    if (!(error instanceof TakesTwo)) throw error
+    if (!(error instanceof SecondPersonRequired)) throw error
     return propose(needs, request, error.answer)
   }
 }
 
-/** A decision that one person may not make alone. Nothing of it was written. */
-class TakesTwo extends Error {
-  /** What is answered once it is proposed. */
+/** The decision needs a second person. Nothing was written. */
+class SecondPersonRequired extends Error {
+  /** Answer once it is proposed. */
   readonly answer: Decided
 
   constructor(answer: Decided) {
-    super('the decision takes a second person')
+    super('the decision needs a second person')
     this.answer = answer
   }
 }
@@ -144,7 +138,10 @@ async function existing(queries: Queries, caseId: string): Promise<StoredCase> {
   return stored
 }
 
-/** What the same `Idempotency-Key` was answered. @throws idempotency_key_reused (422) */
+/**
+ * The answer of an earlier request with the same key.
+ * @throws idempotency_key_reused (422)
+ */
 export async function answered(
   { database, clock }: Pick<CaseNeeds, 'clock'> & { readonly database: Queries },
   { idempotencyKey, bodyHash }: Pick<DecisionRequest, 'idempotencyKey' | 'bodyHash'>,
@@ -160,29 +157,26 @@ function answerIn({ answer }: Pick<StoredStep, 'answer'>): Decided {
   return answer as unknown as Decided
 }
 
-/** A decision that is carried out, tried out, or approved. */
 interface Executed extends Omit<Said, 'caseId'>, Pick<DecisionRequest, 'idempotencyKey' | 'isDryRun' | 'version'> {
   readonly stored: StoredCase
   readonly order: CaseOrder
-  /** The proposal that is approved, and how often operators had been deactivated before it was read who they are. */
+  /** The approved proposal, and the counter of deactivations read before the operators. */
   readonly approval?: { readonly proposal: StoredStep; readonly reason: string; readonly holdersVersion: bigint }
 }
 
-/** The case changed since it was read. */
-class CaseMoved extends Error {}
+class CaseChanged extends Error {}
 
 /**
- * Carries a decision out, or tries it out, where the case is as it was read.
- * @throws TakesTwo it is to be proposed
- * @throws case_changed · proposal_void (409) · HoldersChanged, and what the decider refuses
+ * Executes a decision or dry run, if the case is unchanged.
+ * @throws SecondPersonRequired · HoldersChanged · case_changed · proposal_void (409) · as the decider
  */
 async function execute(needs: CaseNeeds, executed: Executed): Promise<Decided> {
   try {
     return await executeOnce(needs, executed)
   } catch (error) {
-    // Who holds tokens changed: whoever approves is looked up again there.
+    // Only an approval has to read the operators again itself.
     if (error instanceof HoldersChanged && !executed.approval) return execute(needs, executed)
-    if (!(error instanceof CaseMoved)) throw error
+    if (!(error instanceof CaseChanged)) throw error
     throw executed.approval ? isVoid('the case changed after it was proposed') : new Refusal('case_changed')
   }
 }
@@ -203,10 +197,10 @@ async function executeOnce(needs: CaseNeeds, executed: Executed): Promise<Decide
       const { effects, amountCents } = weigh(decision, state, counted)
       const why = whySecondPerson(order.decision, amountCents, needs.approvalFromCents, isShort)
       const unmade = (outcome: 'dry_run' | 'proposed') => answerOf(outcome, order, effects, { whySecondPerson: why })
-      // Nobody is to be told of it.
+      // A dry run notifies nobody and writes no audit row.
       if (isDryRun) return { ...decision, notifications: [], audits: [], outcome: unmade('dry_run') }
-      if (approval) assertProposed(effects.amountCents, approval.proposal)
-      else if (why !== null) throw new TakesTwo(unmade('proposed'))
+      if (approval) assertProposed(effects, approval.proposal)
+      else if (why !== null) throw new SecondPersonRequired(unmade('proposed'))
       const refundId = decision.creates?.find(({ operation: { kind } }) => kind === 'refund_in')?.operation.id ?? null
       const standing = approval ? standingFor(approval.proposal) : { whySecondPerson: null }
       const answer = { ...answerOf(approval ? 'approved' : 'decided', order, effects, standing), refundId }
@@ -220,7 +214,10 @@ async function executeOnce(needs: CaseNeeds, executed: Executed): Promise<Decide
   })
 }
 
-/** What decides a case: the table of its operation, or what it is about. @throws not_possible_in_state (409) nobody decides it here */
+/**
+ * Prepares the decision by the operation's table, or by the case's subject.
+ * @throws not_possible_in_state (409) no decider
+ */
 async function prepare(
   needs: CaseNeeds,
   stored: StoredCase,
@@ -232,7 +229,7 @@ async function prepare(
   }
   const operation = await operationOf(needs.database, stored)
   const decider = operation && needs.deciders[operation.kind]
-  const message = 'a case of this operation has no decision'
+  const message = 'cases of this operation cannot be decided'
   if (!operation || !decider) throw new Refusal('not_possible_in_state', { message })
   const handed = await decider.handOver?.(operation, stored, order)
   return {
@@ -244,7 +241,7 @@ async function prepare(
   }
 }
 
-/** The operation of a case as it stands, with its open cases; `undefined` where it has none. */
+/** The operation with its open cases; `undefined` for a case without one. */
 export async function operationOf(
   database: Database,
   { operationId }: Pick<StoredCase, 'operationId'>,
@@ -252,17 +249,21 @@ export async function operationOf(
   return operationId === null ? undefined : (await createReader(database).operations([operationId]))[0]
 }
 
-/** What was closed when it was read is refused by its table. @throws CaseMoved */
+/**
+ * A case closed at the read is refused by its table.
+ * @throws CaseChanged
+ */
 function assertAsRead({ stored: { id, operationId, closedAt }, version }: Executed, state: State): void {
   const open =
     operationId === null
       ? state.openCase(id)
       : state.operation(operationId)?.openCases?.find((openCase) => openCase.id === id)
-  if (closedAt === null && String(open?.version) !== version) throw new CaseMoved()
+  const isAsRead = closedAt === null ? String(open?.version) === version : open === undefined
+  if (!isAsRead) throw new CaseChanged()
 }
 
 /**
- * How often operators were deactivated before it was read that this one was not.
+ * Counter of deactivations, read before the operator was seen active.
  * @throws unauthorized (401)
  * @source rules#cases.45
  */
@@ -272,12 +273,18 @@ async function versionOfHolders({ holders }: CaseNeeds, operator: Operator): Pro
   return version
 }
 
-/** As things are when it is written. @source rules#cases.39 */
-function assertProposed(amountCents: number, { amountCents: proposedCents }: StoredStep): void {
-  if (amountCents > Number(proposedCents)) throw isVoid('it would move more than was proposed')
+/** Nothing else is booked than was proposed, and no more of it. @source rules#cases.39, rules#cases.41 */
+function assertProposed(effects: Effects, proposal: StoredStep): void {
+  if (effects.amountCents > Number(proposal.amountCents)) throw isVoid('it would move more than was proposed')
+  if (journalsIn(effects) !== journalsIn(answerIn(proposal).effects)) throw isVoid('it would book something else')
 }
 
-/** What is answered to a decision. */
+/** Debts are repaid by whatever is credited: they belong to no decision. */
+function journalsIn(effects: Effects | null): string {
+  const kinds = effects?.journals.map(({ journal }) => journal).filter((journal) => journal !== 'debt_recovered')
+  return (kinds ?? []).toSorted().join(' ')
+}
+
 export function answerOf(
   outcome: Decided['outcome'],
   { caseId, decision }: Pick<CaseOrder, 'caseId' | 'decision'>,
@@ -289,7 +296,6 @@ export function answerOf(
   return { outcome, caseId, decision, proposalId, refundId: null, needsSecondPerson, whySecondPerson: why, effects }
 }
 
-/** Why a proposal was made, and its id. */
 function standingFor(proposal: StoredStep) {
   return { whySecondPerson: answerIn(proposal).whySecondPerson, proposalId: proposal.id }
 }
@@ -301,7 +307,7 @@ function auditOfExecuted({ operator, order, approval, stored }: Executed, amount
     : auditOf(operator, 'decided', stored, about)
 }
 
-/** What the audit trail is told of a step. @source rules#cases.37 */
+/** @source rules#cases.37 */
 function auditOf(
   operator: Operator,
   step: StoredStep['step'],
@@ -347,13 +353,11 @@ function byOperator({ actor, actorName }: Operator) {
   return { operatorId: actor, operatorName: actorName ?? null }
 }
 
-/** What was ordered, as JSON. */
 function contentOf({ decision, reason, evidence, operationId, amountCents }: Ordered): Document {
   const amount = amountCents === undefined ? {} : { amountCents: Number(amountCents) }
   return { decision, reason, evidence: { ...evidence }, ...(operationId !== undefined && { operationId }), ...amount }
 }
 
-/** What a proposal orders. */
 function orderedBy({ content }: Pick<StoredStep, 'content'>): Ordered {
   type Kept = Omit<Ordered, 'amountCents'> & { readonly amountCents?: number }
   const { decision, reason, evidence, operationId, amountCents } = content as unknown as Kept
@@ -362,8 +366,8 @@ function orderedBy({ content }: Pick<StoredStep, 'content'>): Ordered {
 }
 
 /**
- * Keeps a proposal, unless one that can be approved is there.
- * @throws case_changed · not_possible_in_state (409) · insufficient_role (403) nobody is named
+ * Stores a proposal, unless a valid one is pending.
+ * @throws case_changed · not_possible_in_state (409) · insufficient_role (403) administrative token
  * @source rules#cases.40
  */
 async function propose(needs: CaseNeeds, request: DecisionRequest, answer: Decided): Promise<Answered> {
@@ -384,20 +388,24 @@ async function propose(needs: CaseNeeds, request: DecisionRequest, answer: Decid
   })
 }
 
-/** Whoever deactivates the operator waits until the transaction ends. @throws unauthorized (401) @source rules#cases.45 */
+/**
+ * Locks the operator: a concurrent deactivation waits for the transaction.
+ * @throws unauthorized (401)
+ * @source rules#cases.45
+ */
 export async function holdOperator(queries: Queries, { actor, actorName }: Operator): Promise<void> {
   if (actorName !== undefined && !(await holdActive(queries, actor))) throw new Refusal('unauthorized')
 }
 
 function isProposed(): Refusal {
-  const message = 'a decision about this case is proposed already: approve it or refuse it'
+  const message = 'a decision about this case is already proposed: approve or refuse it'
   return new Refusal('not_possible_in_state', { message })
 }
 
 /**
- * Writes a proposal with its audit row.
- * @returns the answer with its id
- * @throws idempotency_key_reused (422) a decision about another case has the key since
+ * Inserts a proposal with its audit row.
+ * @returns the answer with the proposal's id
+ * @throws idempotency_key_reused (422) the key was used for another case meanwhile
  */
 export async function keepProposal(
   { ids, clock }: Pick<CaseNeeds, 'ids' | 'clock'>,
@@ -436,8 +444,9 @@ export async function keepProposal(
 }
 
 /**
- * Does what another person proposed.
- * @throws not_found (404) · proposal_void · not_possible_in_state (409) · insufficient_role · approver_not_independent (403)
+ * Approves another person's proposal, and executes it.
+ * @throws not_found (404) · proposal_void · not_possible_in_state (409) · insufficient_role · approver_not_independent
+ * (403)
  * @source rules#cases.41, rules#cases.42
  */
 export async function approve(needs: CaseNeeds, request: ProposalRequest): Promise<Decided> {
@@ -459,14 +468,14 @@ export async function approve(needs: CaseNeeds, request: ProposalRequest): Promi
       return await execute(needs, { ...executed, approval: { proposal, reason, holdersVersion } })
     } catch (error) {
       if (error instanceof HoldersChanged) continue
-      // Somebody else ended it meanwhile.
+      // Ended by somebody else meanwhile.
       if (error instanceof Refusal && endOf(await readSteps(database, stored.id), proposal.id)) continue
-      throw error
+      throw error instanceof Refusal && error.code === 'case_changed' ? isVoid('the case changed') : error
     }
   }
 }
 
-/** A proposal of a case, and how it ended. @throws not_found (404) */
+/** A proposal and its end. @throws not_found (404) */
 async function proposalOf({ database }: CaseNeeds, { caseId, proposalId }: ProposalRequest) {
   const steps = isUuid(caseId) && isUuid(proposalId) ? await readSteps(database, caseId) : []
   const proposal = steps.find(({ id, step }) => step === 'proposed' && id === proposalId.toLowerCase())
@@ -478,13 +487,17 @@ function endOf(steps: readonly StoredStep[], id: string): StoredStep | undefined
   return steps.find(({ proposalId }) => proposalId === id)
 }
 
-/** Whoever says the same again is answered as before. @throws proposal_void (409) */
+/** Repeats the answer to the operator who ended it the same way. @throws proposal_void (409) */
 function ended(end: StoredStep, step: StoredStep['step'], { actor }: Operator): Decided {
   if (end.step === step && end.operatorId === actor) return answerIn(end)
-  throw isVoid(`the proposal was ${end.step} before`)
+  throw isVoid(`the proposal was already ${end.step}`)
 }
 
-/** Refuses a proposal, its own proposer too. @throws not_found (404) · proposal_void (409) @source rules#cases.43 */
+/**
+ * Refuses a proposal; its proposer may do so, too.
+ * @throws not_found (404) · proposal_void (409)
+ * @source rules#cases.43
+ */
 export async function refuse(needs: CaseNeeds, request: ProposalRequest): Promise<Decided> {
   const { database, clock, ids } = needs
   const { operator, reason, bodyHash, live } = request
@@ -496,7 +509,7 @@ export async function refuse(needs: CaseNeeds, request: ProposalRequest): Promis
   const isKept = await refusableTransaction(database, async (queries) => {
     refuseLapsed(live)
     await holdOperator(queries, operator)
-    // The case first, then its step, as an approval does.
+    // Locks the case before inserting the step, in the order of an approval.
     await holdCase(queries, stored.id)
     const at = clock.now()
     const { caseVersion, amountCents } = proposal
@@ -514,9 +527,9 @@ export async function refuse(needs: CaseNeeds, request: ProposalRequest): Promis
       answer: answer as unknown as Document,
       at,
     })
-    // Whoever approves it at this moment is waited for.
+    // The insert waits for a concurrent approval.
     if (!isFirst) return false
-    // A request without a proposal waits for nothing.
+    // A requested adjustment without a proposal has no purpose.
     if (stored.kind === 'adjustment_requested') await closeCase(queries, stored.id, at)
     const facts = { ordered, reason, amountCents: Number(amountCents), proposalId: proposal.id }
     await insertAudit(queries, { ...auditOf(operator, 'refused', stored, facts), id: ids.uuid(), at })
@@ -526,7 +539,7 @@ export async function refuse(needs: CaseNeeds, request: ProposalRequest): Promis
 }
 
 /**
- * Keeps a note of a case. It changes nothing: what is proposed stays so.
+ * Adds a note to a case, which changes nothing else.
  * @throws not_found (404) · unauthorized (401)
  * @source rules#cases.62
  */

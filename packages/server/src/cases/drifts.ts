@@ -3,34 +3,29 @@ import type { Case } from '../engine/operation.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 
-/** Faults that the verification of the books found, as cases. */
 export interface DriftCases {
   /**
-   * Opens a case for each fault that none tells of, and closes those of faults that are gone. A fault that an operator decided of
-   * opens none again.
+   * Opens cases for new faults and closes those of vanished ones. A decided fault opens no new case.
    * @source rules#cases.60
    */
   report(verification: Verified): Promise<void>
 }
 
-/** What a verification found. */
 export interface Verified {
   readonly drifts: readonly {
     readonly name: string
     readonly meaning: string
-    /** How many faults there are, of which the examples are some. */
+    /** Number of faults; the examples are a subset. */
     readonly count: number
     readonly examples: readonly string[]
   }[]
 }
 
-/** What it needs. */
 export interface DriftOptions {
   readonly engine: Pick<Engine, 'execute'>
   readonly database: Database
 }
 
-/** Makes it. */
 export function createDriftCases({ engine, database }: DriftOptions): DriftCases {
   return {
     report: async (verification) => {
@@ -41,10 +36,11 @@ export function createDriftCases({ engine, database }: DriftOptions): DriftCases
         known.filter(({ isOpen, isDecided }) => isOpen || isDecided).map(({ reference }) => reference),
       )
       const cases = found.filter(({ reference }) => !standing.has(reference))
-      // Of a check with more faults than are told, those that are not told may be there still.
-      const untold = verification.drifts.filter(({ count, examples }) => count > examples.length)
+      // Faults of a check beyond its examples are unknown and may persist.
+      const truncated = verification.drifts.filter(({ count, examples }) => count > examples.length)
       const isThere = (reference: string) =>
-        found.some((one) => one.reference === reference) || untold.some(({ name }) => reference.startsWith(`${name} `))
+        found.some((one) => one.reference === reference) ||
+        truncated.some(({ name }) => reference.startsWith(`${name} `))
       const closes = known.filter(({ isOpen, reference }) => isOpen && !isThere(reference)).map(({ id }) => id)
       if (cases.length + closes.length === 0) return
       await engine.execute({ reads: [], decide: () => ({ cases, closes, outcome: undefined }) })
@@ -61,7 +57,7 @@ function casesOf({ name, meaning, examples }: Verified['drifts'][number]): Case[
   }))
 }
 
-/** Cases of drifts that are there: those that an operator closed are decided of. */
+/** A case that an operator closed is decided. */
 const selectDrifts = statement<[], { id: string; reference: string; isOpen: boolean; isDecided: boolean }>(
   'cases.drifts',
   `SELECT c.id, c.reference, c.closed_at IS NULL AS "isOpen",

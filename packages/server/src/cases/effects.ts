@@ -4,22 +4,20 @@ import type { Decision, State } from '../engine/operation.ts'
 import { type Entry, entriesOf } from '../engine/postings.ts'
 import type { Counted } from './case.ts'
 
-/** What a decision does, as its operator reads it. Pure. */
+/** Effects of a decision, for its operator. Pure. */
 
 type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
 
-/** What a decision does, to the centavo. */
 export type Effects = NonNullable<Decided['effects']>
 
-/** What a decision does, and with what it counts. */
 export interface Weighed {
   readonly effects: Effects
-  /** Centavos; `null`: nobody knows. `effects` tells as much of it as is known. */
+  /** Centavos; `null`: unknown. `effects` has the known part. */
   readonly amountCents: number | null
 }
 
 /**
- * What the statement writes of a decision, with the debts that the engine repays with it.
+ * Computes what the statement writes for a decision, including debts repaid with it.
  * @source rules#cases.34, rules#cases.46, rules#cases.47, rules#cases.52
  */
 export function weigh(decision: Decision<unknown>, state: State, { handedCents, leftCents }: Counted): Weighed {
@@ -35,7 +33,7 @@ export function weigh(decision: Decision<unknown>, state: State, { handedCents, 
     journals: journalsOf(entries),
     operations: statusesOf(decision, state),
     notifications: notifications.map(({ operationId, eventType, status }) => ({ operationId, eventType, status })),
-    // One that is decided may end its doubt as well.
+    // A decided case may also end its doubt.
     closes: [...new Set(closes)],
     opens: cases.map(({ kind, reference }) => ({ kind, reference })),
   }
@@ -43,19 +41,18 @@ export function weigh(decision: Decision<unknown>, state: State, { handedCents, 
 }
 
 /**
- * What a decision on a case of an operation counts with besides what it moves. Asking the bank again leaves the case to be decided, by its
- * answer or another decision.
- * @param atStakeCents the amount that is ordered, or else the most that the case was told to be about; `null`: nobody knows
+ * Amounts of a decision about an operation's case in addition to moved money. A query leaves the case undecided.
+ * @param atStakeCents the ordered amount, or the case's highest reported one; `null`: unknown
  * @source rules#cases.46, rules#cases.48
  */
 export function countedOf(decision: CaseDecision, atStakeCents: bigint | null): Counted {
   return { handedCents: 0n, leftCents: decision === 'ask_again' ? 0n : atStakeCents }
 }
 
-/** What counts as no money that moves: debts that are repaid, and what was held and is booked again as what it is. */
+/** Journals that move no money: repaid debts, and bookings of held money. */
 const BESIDE: ReadonlySet<string> = new Set(['debt_recovered', 'held_explained', 'arrived_unattributed'])
 
-/** What postings do to each account, all of them together. */
+/** Net change per account. */
 function accountsOf(entries: readonly Entry[]): Effects['accounts'] {
   const changes = new Map<AccountCode, bigint>()
   for (const { account, amountCents } of entries) changes.set(account, (changes.get(account) ?? 0n) + amountCents)
@@ -63,7 +60,7 @@ function accountsOf(entries: readonly Entry[]): Effects['accounts'] {
 }
 
 /**
- * The amount of a decision: the most that it adds to any account, or takes from it; what comes and goes at once counts too.
+ * The largest sum of debits or credits on any account. Money that passes through counts, too.
  * @source rules#cases.39
  */
 function amountOf(entries: readonly Entry[]): bigint {
@@ -75,7 +72,7 @@ function amountOf(entries: readonly Entry[]): bigint {
   return [...sums.values()].reduce((most, cents) => (cents > most ? cents : most), 0n)
 }
 
-/** Each operation once, as it was before and is after all of it. */
+/** One row per operation: status before the decision and after it. */
 function statusesOf({ creates = [], moves = [] }: Decision<unknown>, state: State): Effects['operations'] {
   const made = creates.map(({ operation: { id, status } }) => ({ id, to: status, from: null }))
   const moved = moves.map(({ operationId: id, to }) => ({ id, to, from: state.operation(id)?.status ?? null }))

@@ -2,25 +2,25 @@ import type { CaseStep, Document } from '../engine/operation.ts'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { StoredCase } from './case.ts'
 
-/** Cases and what operators said of them, in SQL. What a decision books is the engine's. */
+/** SQL of cases and their steps. Bookings are the engine's. */
 
-/** A case with the operation that it is about. Amounts are centavos, instants epoch milliseconds. */
+/** A case with its operation. Amounts are centavos, instants epoch milliseconds. */
 export interface CaseRow {
   readonly id: string
   readonly kind: string
   readonly reference: string
-  /** The most that it was ever told to be about; `null`: nobody told an amount. @source rules#cases.48 */
+  /** Highest amount ever reported; `null`: none. @source rules#cases.48 */
   readonly amountCents: bigint | null
   readonly openedAt: number
   readonly closedAt: number | null
   readonly operationId: string | null
-  /** Of the operation: all `null` where it is about none. */
+  /** `null`, like the following fields, for a case without an operation. */
   readonly operationKind: string | null
   readonly status: string | null
   readonly externalId: string | null
 }
 
-/** What a list of cases can be narrowed to; what is `null` narrows nothing. */
+/** `null` fields do not filter. */
 export interface CaseFilter {
   readonly isOpen: boolean
   readonly kind: string | null
@@ -29,7 +29,6 @@ export interface CaseFilter {
   readonly openedBefore: number | null
   readonly minCents: number | null
   readonly maxCents: number | null
-  /** The last one of the page before. */
   readonly after: string | null
   readonly limit: number
 }
@@ -53,7 +52,7 @@ const NARROWED = `($1::text IS NULL OR c.kind = $1) AND ($2::uuid IS NULL OR c.o
       AND ($3::timestamptz IS NULL OR c.opened_at >= $3) AND ($4::timestamptz IS NULL OR c.opened_at < $4)
       AND ($5::bigint IS NULL OR c.amount_cents >= $5) AND ($6::bigint IS NULL OR c.amount_cents <= $6)`
 
-/** Along `case_list_open`, or that of its kind. */
+/** Uses the index `case_list_open`, or that of the kind. */
 const listOpen = statement<ListParameters, CaseRow>(
   'cases.open_cases',
   `SELECT ${CASE}
@@ -62,7 +61,7 @@ const listOpen = statement<ListParameters, CaseRow>(
     ORDER BY c.opened_at, c.id LIMIT $8`,
 )
 
-/** Along `case_list_closed`, or that of its kind. After one that was opened again since the page is empty. */
+/** Uses the index `case_list_closed`, or that of the kind. Empty if the cursor's case is open again. */
 const listClosed = statement<ListParameters, CaseRow>(
   'cases.closed_cases',
   `SELECT ${CASE}
@@ -71,7 +70,7 @@ const listClosed = statement<ListParameters, CaseRow>(
     ORDER BY c.closed_at DESC, c.id DESC LIMIT $8`,
 )
 
-/** Open cases, the oldest first, or closed ones, last closed first. @source rules#cases.30, rules#cases.31 */
+/** Open cases oldest first, or closed cases latest first. @source rules#cases.30, rules#cases.31 */
 export function listCases(queries: Queries, filter: CaseFilter): Promise<CaseRow[]> {
   const { isOpen, kind, operationId, openedFrom, openedBefore, minCents, maxCents, after, limit } = filter
   return queries.rows(isOpen ? listOpen : listClosed, [
@@ -86,10 +85,10 @@ export function listCases(queries: Queries, filter: CaseFilter): Promise<CaseRow
   ])
 }
 
-/** How many of each list of a timeline are shown at most. @source rules#cases.33 */
+/** Limit per list of a timeline. @source rules#cases.33 */
 export const SHOWN_MAX = 500
 
-/** A case with all that is known of its operation, of one snapshot. */
+/** A case with everything known about its operation, in one snapshot. */
 export interface WholeCase extends CaseRow, Pick<StoredCase, 'facts' | 'rule' | 'version'> {
   readonly valueCents: bigint | null
   readonly feeCents: bigint | null
@@ -104,7 +103,7 @@ export interface WholeCase extends CaseRow, Pick<StoredCase, 'facts' | 'rule' | 
   readonly others: readonly OtherCase[]
 }
 
-/** A move as JSON has it: instants are text. */
+/** Instants are text, as in JSON. */
 export interface MoveRow {
   readonly version: number
   readonly trigger: string
@@ -115,7 +114,7 @@ export interface MoveRow {
   readonly at: string
 }
 
-/** What the bank told, `body` in Base64. */
+/** `body` is Base64. */
 export interface EventRow {
   readonly id: string
   readonly ordinal: number
@@ -127,7 +126,6 @@ export interface EventRow {
   readonly receivedAt: string
 }
 
-/** A posting that was made, with the journal it is of. */
 export interface EntryRow {
   readonly account: string
   readonly journal: string
@@ -137,7 +135,6 @@ export interface EntryRow {
   readonly at: string
 }
 
-/** A notification with its deliveries. */
 export interface NotificationRow {
   readonly id: string
   readonly eventType: string
@@ -152,14 +149,13 @@ export interface NotificationRow {
   }[]
 }
 
-/** Another case of the same operation. */
 export interface OtherCase extends Omit<CaseRow, 'amountCents' | 'openedAt' | 'closedAt'> {
   readonly amountCents: number | null
   readonly openedAt: string
   readonly closedAt: string | null
 }
 
-/** One more than is shown, as a list of JSON. */
+/** JSON list with one row more than is shown. */
 function some(rows: string): string {
   return `(SELECT coalesce(json_agg(to_json(r)), '[]') FROM (${rows} LIMIT ${SHOWN_MAX + 1}) r)`
 }
@@ -199,7 +195,7 @@ const selectWhole = statement<[id: string], WholeCase>(
     WHERE c.id = $1`,
 )
 
-/** A case with all that is known; `undefined` where there is none. @source rules#cases.32 */
+/** @source rules#cases.32 */
 export async function readCase(queries: Queries, id: string): Promise<WholeCase | undefined> {
   return (await queries.rows(selectWhole, [id]))[0]
 }
@@ -210,15 +206,13 @@ const STORED = `SELECT id, kind, reference, coalesce(facts ->> 'rule', '') AS ru
 
 const selectCase = statement<[id: string], StoredCase>('cases.stored', STORED)
 
-// The row is held, so that of two proposals one sees the other.
+// Locks the row, so that concurrent proposals see each other.
 const lockCase = statement<[id: string], StoredCase>('cases.held', `${STORED} FOR NO KEY UPDATE`)
 
-/** A case; `undefined` where there is none. */
 export async function readStoredCase(queries: Queries, id: string): Promise<StoredCase | undefined> {
   return (await queries.rows(selectCase, [id]))[0]
 }
 
-/** The same, held until the transaction ends. */
 export async function holdCase(queries: Queries, id: string): Promise<StoredCase | undefined> {
   return (await queries.rows(lockCase, [id]))[0]
 }
@@ -228,12 +222,10 @@ const closeCaseStatement = statement<[id: string, at: string]>(
   'UPDATE "case" SET closed_at = $2 WHERE id = $1 AND closed_at IS NULL',
 )
 
-/** Closes a case without an operation that is open. */
 export async function closeCase(queries: Queries, id: string, atMs: number): Promise<void> {
   await queries.rows(closeCaseStatement, [id, instantParameter(atMs)])
 }
 
-/** A step as it is kept. */
 export interface StoredStep extends Omit<CaseStep, 'step' | 'idempotencyKey'> {
   readonly step: 'decided' | 'proposed' | 'approved' | 'refused' | 'noted'
   /** Epoch milliseconds. */
@@ -247,11 +239,11 @@ const STEP = `SELECT id, case_id AS "caseId", step, proposal_id AS "proposalId",
 
 const selectSteps = statement<[caseId: string], StoredStep>(
   'cases.steps',
-  // Notes are many and anybody's: they hide no proposal.
+  // Notes last, as anybody may add many: they must not hide a proposal.
   `SELECT * FROM (${STEP} WHERE case_id = $1 ORDER BY step = 'noted', at DESC, id DESC LIMIT 500) s ORDER BY at, id`,
 )
 
-/** What operators have said of a case last, in its order. */
+/** The latest steps, in order. */
 export function readSteps(queries: Queries, caseId: string): Promise<StoredStep[]> {
   return queries.rows(selectSteps, [caseId])
 }
@@ -261,7 +253,6 @@ const selectAnswered = statement<[idempotencyKey: string, since: string], Stored
   `${STEP} WHERE idempotency_key = $1 AND at > $2 ORDER BY at DESC LIMIT 1`,
 )
 
-/** What the same `Idempotency-Key` made since a time. */
 export async function readAnswered(queries: Queries, key: string, sinceMs: number): Promise<StoredStep | undefined> {
   return (await queries.rows(selectAnswered, [key, instantParameter(sinceMs)]))[0]
 }
@@ -292,7 +283,7 @@ const insertStepStatement = statement<
    RETURNING id`,
 )
 
-/** Keeps a proposal, or the end of one. @returns whether it was kept: a proposal ends once, and a key makes one step */
+/** Inserts a step. @returns false if the proposal is already ended, or the key is used */
 export async function insertStep(
   queries: Queries,
   step: StoredStep & { readonly idempotencyKey: string | null },

@@ -23,32 +23,29 @@ import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase, HandedOver, St
 import { acceptedBy, notAccepted } from './without-operation.ts'
 
 /**
- * Incoming money that nothing explains: an adjustment holds it in suspense. While it is `HELD` it claims no movement, so that an
- * operation that turns out to be paid by it books it as its own; from the first decision on the movement is its own. Pure.
+ * An unexplained credit, held in suspense by an adjustment. While `HELD` it claims no movement, so an operation paid by
+ * it can book it; the first decision claims the movement. Pure.
  * @source rules#adjustment.held.1
  */
 export type Held = Operation<'adjustment', HeldDetail, HeldFacts>
 
-/** The line of the bank’s statement that it is of. */
 export interface HeldDetail extends Document {
   readonly reason: string
   readonly about: string
   readonly entry: string
   readonly movementId: string
   readonly endToEndId: string
-  /** Epoch milliseconds, the bank’s word. */
+  /** By the bank’s clock, epoch milliseconds. */
   readonly occurredAt: number
-  /** The operation that had the movement booked until an operator took that back; absent: none had. */
+  /** The operation that had it booked until an operator reversed that, if any. */
   readonly takenBackFrom?: string
 }
 
-/** What became of it. Of refunds and returns in the shape that charges have. */
+/** Refunds and returns have the shape of a charge's. */
 export interface HeldFacts extends MadeByFact {
-  /** Refunds under way to its payer, by their ids. */
   readonly openRefunds?: Readonly<
     Record<string, { readonly valueCents: number; readonly transactionId: string | null; readonly payment: string }>
   >
-  /** What went back, by return id. */
   readonly returns?: Readonly<
     Record<
       string,
@@ -56,16 +53,15 @@ export interface HeldFacts extends MadeByFact {
         readonly state: 'from_suspense'
         readonly cents: number
         readonly endToEndId: string
-        /** Absent: the bank gave it back by itself. */
+        /** Absent if the bank returned it by itself. */
         readonly refundId?: string
       }
     >
   >
-  /** How many refunds operators ordered of it, by its end-to-end id. */
+  /** Refunds ordered by operators, by end-to-end id. */
   readonly returnOrders?: Readonly<Record<string, number>>
 }
 
-/** A line of the bank’s statement. */
 export interface Line {
   readonly kind: string
   readonly movementId: string
@@ -75,20 +71,16 @@ export interface Line {
   readonly takenBackFrom?: string | undefined
 }
 
-/** Whether an operation is such an adjustment. */
 export function isHeld(operation: Operation | undefined): operation is Held {
   return operation?.kind === 'adjustment' && typeof operation.detail.movementId === 'string'
 }
 
-/** What all adjustments about a line have in common. */
+/** Common to all adjustments about a line. */
 export function aboutLine({ kind, movementId }: Pick<Line, 'kind' | 'movementId'>): string {
   return `movement ${kind} ${movementId}`
 }
 
-/**
- * Holds a line, and opens its case with these facts.
- * @source rules#statement.6
- */
+/** Holds a line in suspense and opens its case. @source rules#statement.6 */
 export function holding(line: Line, id: string, facts: Document): Decision<undefined> {
   const { kind: entry, movementId, endToEndId, valueCents, occurredAt, takenBackFrom } = line
   const about = aboutLine(line)
@@ -120,38 +112,37 @@ export function holding(line: Line, id: string, facts: Document): Decision<undef
   }
 }
 
-/** What the merchant reads beside an entry. */
+/** Description of the ledger entry. */
 const SHOWN = 'Incoming money without an explanation'
 
-/** What is in suspense of it, also while it is being returned, centavos. */
+/** Suspense, including what is being returned, centavos. */
 export function inSuspenseCents({ status, valueCents, facts }: Held): bigint {
   if (status !== 'HELD' && status !== 'SUSPENDED') return 0n
   return Object.values(facts.returns ?? {}).reduce((left, { cents }) => left - BigInt(cents), valueCents)
 }
 
-/** Whether an operation has booked its movement, and nobody took that back. */
+/** Booked by another operation, and not reversed. */
 function isBookedElsewhere({ id, detail }: Held, state: Pick<State, 'movement'>): boolean {
   const booked = state.movement(movementOf(detail))
   return booked !== undefined && booked.operationId !== id && booked.operationId !== detail.takenBackFrom
 }
 
-/** The movement that it is. */
 function movementOf({ movementId }: Pick<HeldDetail, 'movementId'>): MovementId {
   return { direction: 'in', id: movementId }
 }
 
-/** The part of it that refunds under way return, centavos. */
+/** Part that refunds in flight return, centavos. */
 export function underWayCents({ facts }: Held): bigint {
   return Object.values(facts.openRefunds ?? {}).reduce((sum, { valueCents }) => sum + BigInt(valueCents), 0n)
 }
 
-/** What may be decided of it now, centavos. */
+/** Part that can be decided now, centavos. */
 function decidableCents(held: Held): bigint {
   const left = inSuspenseCents(held) - underWayCents(held)
   return left > 0n ? left : 0n
 }
 
-/** It is explained, and held no more; nothing where it was decided of meanwhile. @source rules#adjustment.held.2 */
+/** Ends the hold after an explanation; ignored if it was decided meanwhile. @source rules#adjustment.held.2 */
 export function explained(held: Held, now: number): Decision<Held> {
   return moved(
     held,
@@ -162,8 +153,8 @@ export function explained(held: Held, now: number): Decision<Held> {
 }
 
 /**
- * The movement becomes its own, in suspense under its own id.
- * @throws case_changed (409) an operation has booked it since
+ * Claims the movement, and books it in suspense under its id.
+ * @throws case_changed (409) an operation booked it meanwhile
  * @source rules#adjustment.held.4
  */
 function claimed(held: Held, state: Pick<State, 'movement'>, now: number): Decision<Held> {
@@ -175,15 +166,14 @@ function claimed(held: Held, state: Pick<State, 'movement'>, now: number): Decis
   return mergeDecisions(first, moved(first.outcome, 'line.claimed', { amounts }, now))
 }
 
-/** A return that the bank made of it. */
 interface TakenBack {
   readonly returnId: string
   readonly valueCents: bigint
 }
 
 /**
- * The bank gave it back by itself, whole or in part. More than is in suspense is none of it.
- * @returns as the outcome, whether it is
+ * Books the bank's own return, whole or in part.
+ * @returns false as outcome if the suspense does not cover it
  * @source rules#adjustment.held.8
  */
 export function takenBack(
@@ -202,7 +192,6 @@ export function takenBack(
   return { ...mergeDecisions(own, moved(own.outcome, 'line.taken_back', step, now, returnId)), outcome: true }
 }
 
-/** What becomes of a refund of it. */
 export interface RefundOfHeld {
   readonly on: 'refund.confirmed' | 'refund.released' | 'refund.named'
   readonly refundId: string
@@ -211,7 +200,7 @@ export interface RefundOfHeld {
   readonly transactionId?: string
 }
 
-/** Counts what became of a refund of it. @source rules#adjustment.held.9 */
+/** @source rules#adjustment.held.9 */
 export function refunded(held: Held, event: RefundOfHeld, now: number): Decision<Held> {
   return moved(held, event.on, { changes: () => emptied(held, held, factsOfRefund(held, event)) }, now)
 }
@@ -236,7 +225,6 @@ function factsOfRefund(
   return { openRefunds: others, returns: withReturn(held, returnId, returned) }
 }
 
-/** An operator orders that an amount of it goes back. */
 function factsOfReturnOrder({ facts, detail }: Held, refundId: string, valueCents: bigint): HeldFacts {
   const { endToEndId: payment } = detail
   return {
@@ -253,7 +241,7 @@ function withReturn(
   return { ...facts.returns, [returnId]: returned }
 }
 
-/** The case closes when nothing is left in suspense. @param known with its open cases */
+/** Closes the case when the suspense is empty. @param known with its open cases */
 function emptied(known: Held, held: Held, facts: HeldFacts) {
   const isEmpty = inSuspenseCents({ ...held, facts: { ...held.facts, ...facts } }) === 0n
   return { facts, ...(isEmpty ? { closes: caseIds(known) } : {}) }
@@ -269,7 +257,7 @@ function holds({ detail }: Held, guard: string): boolean {
   return guard === 'its movement was taken back' && detail.takenBackFrom !== undefined
 }
 
-/** Where the table has no row for it nothing happens. */
+/** Ignored without a row. */
 function moved(
   held: Held,
   on: Trigger,
@@ -285,12 +273,12 @@ function moved(
   )
 }
 
-/** Makes what decides. @param lines hands lines of the bank’s statement over to operations */
+/** @param lines attributes lines of the bank’s statement to operations */
 export function createHeldDecider(lines: StatementLines): CaseDecider<Held> {
   return {
     options: (held, openCase) => {
       const maxCents = decidableCents(held)
-      // Whatever does not hand it over makes it the adjustment’s own first.
+      // Every decision but the attribution first claims the movement.
       const standings = held.status === 'HELD' ? [held, { ...held, status: 'SUSPENDED' as const }] : [held]
       return standings
         .flatMap((standing) =>
@@ -317,7 +305,6 @@ export function createHeldDecider(lines: StatementLines): CaseDecider<Held> {
   }
 }
 
-/** What of the bank's an operator must name. */
 function needsOf(decision: CaseDecision): readonly EvidenceField[] {
   if (decision === 'return_to_payer') return ['amountCents']
   return decision === 'book' ? ['operationId'] : []
@@ -328,7 +315,7 @@ function holdsForDecision(held: Held, guard: string): boolean {
   return guard === 'it is no payment' && held.detail.entry !== 'PAYMENT_RECEIVED'
 }
 
-/** The operation that takes it, as a command. @throws validation_error (400) it takes no such line */
+/** Command of the operation that receives the line. @throws validation_error (400) it does not accept it */
 async function handedTo(lines: StatementLines, { detail }: Held, order: CaseOrder): Promise<HandedOver> {
   assertNamed(order, needsOf(order.decision))
   const { operationId = '' } = order
@@ -338,7 +325,7 @@ async function handedTo(lines: StatementLines, { detail }: Held, order: CaseOrde
   throw notAccepted('the operation is of another kind, or does not exist')
 }
 
-/** What an operator decides of the money itself: its movement becomes its own with the first such decision. */
+/** The first decision about the money claims its movement. */
 function decideOwn(
   held: Held,
   openCase: DecidableCase,

@@ -23,15 +23,14 @@ import {
 } from './store.ts'
 import { atStakeCents, type EventSubject, optionsOf, type ReadCase } from './without-operation.ts'
 
-/** How a case is shown: in a list, and whole with what can be decided, what was said, and all that is known of its operation. Pure. */
+/** Views of cases: in lists, and complete with options, steps and the timeline of the operation. Pure. */
 
 type View = Static<(typeof getCase)['responses'][200]['schema']>
 type Timeline = NonNullable<View['timeline']>
 
-/** A case as a list shows it. */
 export type CaseSummary = Static<(typeof listCases)['responses'][200]['schema']>['data'][number]
 
-/** A case in short, with what it means. @source rules#cases.30 */
+/** @source rules#cases.30 */
 export function summaryOf(row: CaseRow): CaseSummary {
   const { id, kind, reference, amountCents, openedAt, closedAt, operationId, operationKind, status, externalId } = row
   return {
@@ -55,10 +54,9 @@ export function summaryOf(row: CaseRow): CaseSummary {
   }
 }
 
-/** A later version, whose process runs beside this one, may know more kinds. */
-const UNKNOWN = 'This version does not know this kind of case; what was reported stands in its facts.'
+/** A newer version running concurrently may know more kinds. */
+const UNKNOWN = 'This version does not know this kind of case; its facts have the report.'
 
-/** The same of another case of its operation. */
 function summaryOfOther(other: OtherCase): CaseSummary {
   const { amountCents, openedAt, closedAt } = other
   return summaryOf({
@@ -70,7 +68,7 @@ function summaryOfOther(other: OtherCase): CaseSummary {
 }
 
 /**
- * The decisions that the table has for a case, and why one cannot be made now. What each would do its dry run tells.
+ * Decisions that the table has for a case, and why some are impossible now. The dry run tells their effects.
  * @source rules#cases.34
  */
 export function optionsByTable(
@@ -83,13 +81,13 @@ export function optionsByTable(
   const decider = deciders[operation.kind]
   if (!decider || whole.closedAt !== null) return []
   return decider.options(operation, whole, nowMs).map((option) => {
-    // What is closed counts with what was told of it; what books something with no more than that, or its operation.
+    // A closing decision counts the case's amount; others at least that, or the operation's.
     const cents = option.decision === 'close' ? whole.amountCents : (whole.amountCents ?? operation.valueCents)
     return optionView(option, option.decision === 'ask_again' ? 0n : cents, approvalFromCents)
   })
 }
 
-/** The same for a case without an operation. @source rules#cases.50 */
+/** @source rules#cases.50 */
 export function optionsWithoutOperation(read: ReadCase, approvalFromCents: number): View['options'] {
   return optionsOf(read).map((option) => optionView(option, atStakeCents(read, option.decision), approvalFromCents))
 }
@@ -105,7 +103,7 @@ function optionView(
   return { decision, meaning, needs: [...needs], maxCents: most, isOffered, whyNot: [...because], needsSecondPerson }
 }
 
-/** What operators have said of a case. @source rules#cases.38, rules#cases.42 */
+/** @source rules#cases.38, rules#cases.42 */
 export function stepViews(steps: readonly StoredStep[], standing: Standing): View['steps'] {
   const pending = pendingProposals(steps, standing)
   return steps.map((step) => ({
@@ -121,14 +119,14 @@ export function stepViews(steps: readonly StoredStep[], standing: Standing): Vie
   }))
 }
 
-/** The event that a case is about, with its bytes. @source rules#cases.57 */
+/** The event of a case, with its bytes. @source rules#cases.57 */
 export function eventView(event: EventSubject): View['event'] {
   const { inboxId: id, ordinal, endpoint, state, outcome, body, receivedAt } = event
   const bytes = body === null ? null : body.toString('base64')
   return { id, ordinal, endpoint, state, outcome, body: bytes, receivedAt: new Date(receivedAt).toISOString() }
 }
 
-/** The timeline of a case's operation; `null` where it is about none. @source rules#cases.32, rules#cases.33 */
+/** `null` for a case without an operation. @source rules#cases.32, rules#cases.33 */
 export function timelineOf(whole: WholeCase): Timeline | null {
   if (whole.operationKind === null) return null
   const { moves, events, entries, notifications, others } = whole
@@ -165,13 +163,13 @@ function requestOf({ valueCents, feeCents, correlationId, detail, madeBy, create
   }
 }
 
-/** What begins so came from a call to the bank, or from what the bank reported. */
+/** Triggers from calls to the bank, or from its reports. */
 const OF_THE_BANK = /^(?:send|charge|partner|return|refund)\./
 
-/** What begins so states money that moved, or is said not to have. */
+/** Triggers about money that moved or did not move. */
 const OF_MONEY = /^(?:partner|return)\.|\.(?:confirmed|taken|rejected|contradicted)$/
 
-/** Those that state money or contradict, by their moves; the others are counted. */
+/** Lists calls that concern money or contradict; counts the others. */
 function callsOf(moves: readonly MoveRow[]): Timeline['calls'] {
   const ofTheBank = moves.filter(({ trigger }) => OF_THE_BANK.test(trigger))
   const isStated = ({ trigger, evidence }: MoveRow) => evidence !== null || OF_MONEY.test(trigger)
@@ -185,7 +183,6 @@ function callsOf(moves: readonly MoveRow[]): Timeline['calls'] {
   }
 }
 
-/** Postings, by the journals they are of. */
 function journalsOf(entries: readonly EntryRow[], operationId: string): Timeline['journals'] {
   const grouped = Map.groupBy(entries, ({ journal, reference, at }) => `${at} ${journal} ${reference}`)
   return [...grouped.values()].flatMap((postings) => {
@@ -208,7 +205,6 @@ function journalsOf(entries: readonly EntryRow[], operationId: string): Timeline
   })
 }
 
-/** The instant that JSON of the database has, as an answer shows it. */
 function instantOf(text: string): string {
   return new Date(text).toISOString()
 }

@@ -27,54 +27,58 @@ import { assertNamed, notDecidable } from './by-table.ts'
 import type { CaseOption, CaseOrder, HandedOver, LineKey, Prepared, StatementLines, StoredCase } from './case.ts'
 
 /**
- * Cases without an operation: differences to the bank's statement, events that were set aside, requested adjustments, and faults
- * that are only to be looked at. What one is about is read when it is decided; what a decision books is an adjustment.
+ * Cases without an operation: differences to the bank's statement, events set aside, requested adjustments, and faults.
+ * The subject is read at decision time; a decision books an adjustment.
  */
 
-/** A line of the bank's statement that left and that the books do not have. */
+/** A debit on the bank's statement that the books lack. */
 export interface LineSubject extends LineKey {
   readonly is: 'line'
   readonly valueCents: bigint
-  /** The operation on which it was booked meanwhile. */
+  /** Booked on this operation meanwhile. */
   readonly bookedOn: string | null
-  /** The operation that had it booked until an operator took that back. */
+  /** Had been booked on this operation until an operator reversed it. */
   readonly takenBackFrom: string | null
 }
 
-/** An event of the bank, by its callback and its place in it, from 0. */
+/** A callback, and the event's position in it from 0. */
 export interface EventKey {
   readonly inboxId: string
   readonly ordinal: number
 }
 
-/** An event of the bank that was set aside. Instants are epoch milliseconds. */
+/** Instants are epoch milliseconds. */
 export interface EventSubject extends EventKey {
   readonly is: 'event'
   readonly endpoint: string
-  /** As it came; `null`: erased. */
+  /** Raw bytes; `null`: erased. */
   readonly body: Buffer | null
   readonly receivedAt: number
   readonly state: string
   readonly outcome: string | null
-  /** `null`: it is being applied. */
+  /** `null`: being applied. */
   readonly setAsideAt: number | null
-  /** Whether the bank's connector can read it: only then it can be applied to anything. */
+  /** Readable by the bank's connector, and hence applicable. */
   readonly isReadable: boolean
-  /** The money that it tells of, centavos; `null`: nobody knows. */
+  /** Reported amount, centavos; `null`: unknown. */
   readonly valueCents: bigint | null
 }
 
-/** What the bank has more than the books, centavos; negative: less. */
+/** Bank minus books, centavos. */
 export interface DifferenceSubject {
   readonly is: 'difference'
   readonly cents: bigint
-  /** The charge that the merchant was credited by, with the payment that the bank does not have. */
+  /** Movement of the books as read; compared again in the commit. `null` value: not booked. */
+  readonly movement: MovementId & { readonly valueCents: bigint | null }
+  /** Booked after the case was reported; the next reading of the statement updates the case. */
+  readonly isOutdated?: boolean
+  /** The credited charge, and the payment that the bank lacks. */
   readonly credit?: { readonly chargeId: string; readonly endToEndId: string }
-  /** Of a movement that the bank does not have: the merchant has, or bore, none of it or not all, so that nothing is given back. */
+  /** The merchant neither has nor bore the whole amount: only a gain or a loss of the house is possible. */
   readonly isOthers?: boolean
 }
 
-/** What a case is about. `request`: the adjustment that is asked for, negative: out. */
+/** `request`: the requested adjustment, negative for a debit. */
 export type CaseSubject =
   | LineSubject
   | EventSubject
@@ -82,32 +86,25 @@ export type CaseSubject =
   | { readonly is: 'request'; readonly cents: bigint }
   | { readonly is: 'nothing' }
 
-/** An adjustment that was booked for a case. */
 export interface Booked {
   readonly status: AdjustmentStatus
   readonly valueCents: bigint
 }
 
-/** A case with what it is about. */
 export interface ReadCase extends Omit<StoredCase, 'operationId'> {
   readonly subject: CaseSubject
-  /** What all adjustments about the same money have in common. */
+  /** Common to all adjustments about the same money. */
   readonly about: string
-  /** The adjustments that were booked about it before. */
   readonly booked: readonly Booked[]
 }
 
-/** What decisions ask of the inbox. */
 export interface SetAsideEvents {
-  /** An event with its bytes as they came; `undefined` where there is none. */
+  /** With its raw bytes. */
   read(event: EventKey): Promise<EventSubject | undefined>
-  /** Whether an operation is one that an event can be applied to. */
   accepts(event: EventKey, operationId: string): Promise<boolean>
 }
 
-/** What decisions ask of charges. */
 export interface ChargeReversals {
-  /** What takes back the credit of a charge. */
   reversal(
     id: string,
     order: {
@@ -119,7 +116,6 @@ export interface ChargeReversals {
   ): Command<unknown>
 }
 
-/** What these cases are decided with. */
 export interface WithoutOperation {
   readonly ids: Ids
   readonly events: SetAsideEvents
@@ -127,7 +123,6 @@ export interface WithoutOperation {
   readonly charges: ChargeReversals
 }
 
-/** Reads what a case is about. */
 export async function readSubject(
   queries: Queries,
   events: SetAsideEvents,
@@ -141,28 +136,26 @@ export async function readSubject(
   return { ...stored, about, booked, subject: await subjectOf(queries, events, stored, booked) }
 }
 
-type Told = Pick<StoredCase, 'kind' | 'reference' | 'facts'>
+type CaseReport = Pick<StoredCase, 'kind' | 'reference' | 'facts'>
 
 /** @source rules#cases.53, rules#cases.54 */
 async function subjectOf(
   queries: Queries,
   events: SetAsideEvents,
-  told: Told,
+  about: CaseReport,
   booked: readonly Booked[],
 ): Promise<CaseSubject> {
-  const { kind, reference, facts } = told
+  const { kind, reference, facts } = about
   switch (kind) {
     case 'event_set_aside':
       return (await events.read({ inboxId: String(facts.inboxId), ordinal: Number(facts.ordinal) })) ?? NOTHING
     case 'unexplained_debit':
       return (await lineOf(queries, ...partsOf(reference))) ?? NOTHING
     case 'line_missing':
-      return lacking(await movementOf(queries, ...partsOf(reference)), booked)
+      return lacking(await movementOf(queries, ...partsOf(reference)), booked) ?? NOTHING
     case 'line_differs': {
-      // What it is about stands in its facts: the same line may have several.
-      const movement = await movementOf(queries, String(facts.direction), String(facts.movementId))
-      const cents = differenceCents(facts, movement)
-      return cents === undefined ? NOTHING : { is: 'difference', cents: cents - correctedCents(booked) }
+      const [direction, id] = [facts.direction === 'in' ? 'in' : 'out', String(facts.movementId)] as const
+      return differing(facts, { direction, id }, await movementOf(queries, direction, id), booked)
     }
     case 'adjustment_requested': {
       const cents = centsIn(facts) ?? 0n
@@ -175,21 +168,21 @@ async function subjectOf(
 
 const NOTHING: CaseSubject = { is: 'nothing' }
 
-/** What adjustments about a case have in common. Cases about the same money have the same. */
-function aboutOf({ kind, reference }: Told): string {
+/** Common to adjustments about the same money. */
+function aboutOf({ kind, reference }: CaseReport): string {
   switch (kind) {
     case 'unexplained_debit':
       return `movement ${reference}`
     case 'line_missing':
       return `missing ${reference}`
     case 'line_differs':
-      return `difference ${reference.replace(/ again \d+$/, '')}`
+      return `difference ${reference}`
     default:
       return reference
   }
 }
 
-/** A reference is a word and an id, which may have blanks. */
+/** A reference is a word and an id, which may contain blanks. */
 function partsOf(reference: string): [word: string, id: string] {
   const blank = reference.indexOf(' ')
   return blank < 0 ? [reference, ''] : [reference.slice(0, blank), reference.slice(blank + 1)]
@@ -202,7 +195,7 @@ const selectBooked = statement<[about: string], { status: AdjustmentStatus; valu
     ORDER BY created_at, id`,
 )
 
-/** An operator took back what was booked of a movement `m`: the bank did not have it. */
+/** An operator reversed the booking of movement `m`, as the bank lacked it. */
 const IS_TAKEN_BACK = `(EXISTS (SELECT FROM operation x WHERE x.id = m.operation_id AND x.facts -> 'reversed' ? m.id)
       OR EXISTS (SELECT FROM operation x
                   WHERE x.kind = 'adjustment' AND x.detail ? 'about'
@@ -227,16 +220,15 @@ async function lineOf(queries: Queries, kind: string, movementId: string): Promi
   return { is: 'line', kind, direction, movementId, valueCents, bookedOn, takenBackFrom }
 }
 
-/** A movement of the books. */
 interface KnownMovement {
   readonly id: string
   readonly direction: 'in' | 'out'
   readonly valueCents: bigint
-  /** The statement has it after all. */
+  /** The statement has it meanwhile. */
   readonly isInStatement: boolean
-  /** The charge that it is booked on; `null`: it is no charge's. */
+  /** The charge that has it; `null`: no charge. */
   readonly chargeId: string | null
-  /** The whole of it was credited to the merchant, or taken from them: nothing of it is in suspense or written off. */
+  /** Wholly credited to, or debited from, the merchant: no part is in suspense or written off. */
   readonly isMerchants: boolean
 }
 
@@ -258,33 +250,44 @@ async function movementOf(queries: Queries, direction: string, id: string): Prom
   return (await queries.rows(selectMovement, [direction, id]))[0]
 }
 
-/** What the bank has more than the books have of a movement that only these have. */
-function lacking(movement: KnownMovement | undefined, booked: readonly Booked[]): DifferenceSubject {
-  const { id, direction, valueCents, isInStatement = true, chargeId, isMerchants = true } = movement ?? {}
-  const value = isInStatement ? 0n : (valueCents ?? 0n)
+/** Bank minus books for a movement that only the books have. */
+function lacking(known: KnownMovement | undefined, booked: readonly Booked[]): DifferenceSubject | undefined {
+  if (known === undefined) return undefined
+  const { id, direction, valueCents, isInStatement, chargeId, isMerchants } = known
+  const value = isInStatement ? 0n : valueCents
   const cents = (direction === 'in' ? -value : value) - correctedCents(booked)
-  const credit = id && chargeId && cents < 0n && { credit: { chargeId, endToEndId: id } }
-  return { is: 'difference', cents, ...credit, ...(!isMerchants && { isOthers: true }) }
+  const credit = chargeId !== null && cents < 0n && { credit: { chargeId, endToEndId: id } }
+  const movement = { direction, id, valueCents }
+  return { is: 'difference', cents, movement, ...credit, ...(!isMerchants && { isOthers: true }) }
 }
 
-/**
- * The same of one that the statement has otherwise than the books, or, where these do not have it yet, told otherwise before. What was
- * told before is not what the books have: of a line that was otherwise from the first on it would count the difference twice.
- * @returns `undefined`: it is no difference of one movement
- */
-function differenceCents(facts: Document, movement: KnownMovement | undefined): bigint | undefined {
-  const [told, known] = [centsIn(facts), movement?.valueCents ?? centsIn(facts.booked ?? facts.before)]
-  if (told === undefined || known === undefined) return undefined
-  return facts.direction === 'in' ? told - known : known - told
+/** Bank minus books for a line whose values differ from the books, or, if not booked yet, from its first values. */
+function differing(
+  facts: Document,
+  movement: MovementId,
+  known: KnownMovement | undefined,
+  booked: readonly Booked[],
+): CaseSubject {
+  const [listed, shown] = [centsIn(facts), centsIn(facts.booked ?? facts.before)]
+  const has = known?.valueCents ?? shown
+  if (listed === undefined || has === undefined) return NOTHING
+  const cents = (movement.direction === 'in' ? listed - has : has - listed) - correctedCents(booked)
+  const isOutdated = known !== undefined && known.valueCents !== shown
+  return {
+    is: 'difference',
+    cents,
+    movement: { ...movement, valueCents: known?.valueCents ?? null },
+    ...(isOutdated && { isOutdated }),
+    ...(known?.isMerchants !== true && { isOthers: true }),
+  }
 }
 
-/** What decisions about a difference booked: the books have so much more of it, negative: less. */
+/** Sum of earlier decisions about the difference, as an increase of the books. */
 function correctedCents(booked: readonly Booked[]): bigint {
   const isMore = (status: AdjustmentStatus) => status === 'CREDITED' || status === 'GAINED'
   return booked.reduce((sum, { status, valueCents }) => (isMore(status) ? sum + valueCents : sum - valueCents), 0n)
 }
 
-/** The amount that facts tell, centavos; `undefined`: none. */
 function centsIn(facts: unknown): bigint | undefined {
   const { valueCents } = (facts ?? {}) as { readonly valueCents?: unknown }
   return typeof valueCents === 'number' && Number.isSafeInteger(valueCents) ? BigInt(valueCents) : undefined
@@ -294,7 +297,7 @@ function abs(cents: bigint): bigint {
   return cents < 0n ? -cents : cents
 }
 
-/** What may be decided here and now. @source rules#cases.50 */
+/** Decisions possible now. @source rules#cases.50 */
 export function optionsOf(read: ReadCase): readonly CaseOption[] {
   const { decisions = {} } = caseKind(read.kind) ?? {}
   if (read.closedAt !== null) return []
@@ -304,9 +307,13 @@ export function optionsOf(read: ReadCase): readonly CaseOption[] {
   })
 }
 
-/** A case that holds money is not closed. @source rules#cases.61 */
+/** A case with an open difference cannot be closed. @source rules#cases.61 */
 function isPossible({ subject }: ReadCase, decision: CaseDecision): boolean {
-  if (decision === 'close') return subject.is !== 'difference' || subject.cents === 0n
+  if (decision === 'close') {
+    // An event that is being applied may still be booked.
+    if (subject.is === 'event') return subject.setAsideAt !== null
+    return subject.is !== 'difference' || (subject.cents === 0n && !subject.isOutdated)
+  }
   switch (subject.is) {
     case 'event': {
       const isApplicable = decision === 'ask_again' || subject.isReadable
@@ -315,6 +322,7 @@ function isPossible({ subject }: ReadCase, decision: CaseDecision): boolean {
     case 'line':
       return subject.bookedOn === null
     case 'difference':
+      if (subject.isOutdated) return false
       if (subject.isOthers && decision !== 'write_off') return false
       return subject.cents !== 0n && isOfSign(decision, subject.cents)
     case 'request':
@@ -328,7 +336,7 @@ function isOfSign(decision: CaseDecision, cents: bigint): boolean {
   return decision === 'credit' ? cents > 0n : decision === 'debit' || decision === 'reverse' ? cents < 0n : true
 }
 
-/** The money that a decision is about as things are, centavos; `null`: nobody knows. */
+/** Amount of a decision now, centavos; `null`: unknown. */
 export function atStakeCents(read: ReadCase, decision: CaseDecision): bigint | null {
   const { subject } = read
   if (decision === 'close') return leftCents(read, decision)
@@ -346,7 +354,8 @@ export function atStakeCents(read: ReadCase, decision: CaseDecision): bigint | n
 }
 
 /**
- * What a decision hands over; `null`: nobody knows. An event without an amount may end an operation, and so free what that holds.
+ * Amount attributed by a decision; `null`: unknown. An event without an amount may end an operation, and so release its
+ * reservation.
  * @source rules#cases.47, rules#cases.52
  */
 function handedCents({ subject }: ReadCase, decision: CaseDecision): bigint | null {
@@ -355,7 +364,7 @@ function handedCents({ subject }: ReadCase, decision: CaseDecision): bigint | nu
   return subject.is === 'line' ? subject.valueCents : 0n
 }
 
-/** What a decision that moves nothing leaves as it is, though its case closes. @source rules#cases.46, rules#cases.47, rules#cases.48 */
+/** Amount that a closing decision leaves as it is. @source rules#cases.46, rules#cases.47, rules#cases.48 */
 function leftCents(read: ReadCase, decision: CaseDecision): bigint | null {
   const { subject } = read
   if (decision !== 'close') return 0n
@@ -368,14 +377,14 @@ function reportedCents({ facts, amountCents }: ReadCase): bigint | null {
   return reported.length === 0 ? null : reported.reduce((most, cents) => (cents > most ? cents : most))
 }
 
-/** Whether an operation books what is decided, by its own table. */
+/** Booked by an operation's table. */
 function isHandedOver(decision: CaseDecision): boolean {
   return decision === 'book' || decision === 'ask_again'
 }
 
 /**
- * A decision as it is ordered, with all that it must look up.
- * @throws validation_error (400) · not_possible_in_state (409) it is not offered
+ * Prepares a decision.
+ * @throws validation_error (400) · not_possible_in_state (409) not offered
  * @source rules#cases.51, rules#cases.52
  */
 export async function prepareWithoutOperation(
@@ -384,6 +393,7 @@ export async function prepareWithoutOperation(
   order: CaseOrder,
 ): Promise<Prepared> {
   const { decision } = order
+  if (read.subject.is === 'difference' && read.subject.isOutdated) throw new Refusal('case_changed')
   const option = optionsOf(read).find((one) => one.decision === decision)
   if (!option) throw notDecidable({ decision }, read)
   assertNamed(order, option.needs)
@@ -398,7 +408,10 @@ export async function prepareWithoutOperation(
   }
 }
 
-/** The operation that is named, which takes what the case is about. @throws validation_error (400) */
+/**
+ * The named operation, if it accepts the subject.
+ * @throws validation_error (400)
+ */
 async function namedOperation(
   { events, statement: lines }: WithoutOperation,
   { subject }: ReadCase,
@@ -413,12 +426,11 @@ async function namedOperation(
   return operationId
 }
 
-/** An operation that does not take what is to be booked on it. */
 export function notAccepted(message: string): Refusal {
   return new Refusal('validation_error', { message, fields: [{ field: 'operationId', code: 'out_of_range', message }] })
 }
 
-/** A line that is handed over, as a command of the operation that takes it. */
+/** Command of the operation that receives the line. */
 async function handedLine(
   { statement: lines }: WithoutOperation,
   { subject }: ReadCase,
@@ -427,12 +439,12 @@ async function handedLine(
   if (subject.is !== 'line' || to === null) return undefined
   const { kind, direction, movementId } = subject
   const handed = await lines.command({ kind, direction, movementId }, to)
-  const message = 'the statement has the movement no more'
+  const message = 'the statement no longer has the movement'
   if (!handed) throw new Refusal('not_possible_in_state', { message })
   return handed
 }
 
-/** A credit that its charge takes back, by its own table. */
+/** Command of the charge that reverses its credit. */
 function reversal(
   { charges }: WithoutOperation,
   { subject, id: caseId }: ReadCase,
@@ -446,9 +458,9 @@ function reversal(
 
 const NOTHING_HANDED: HandedOver = { reads: [], decide: () => ({ outcome: undefined }) }
 
-/** With its own movement, and all that whoever takes it looks at. */
+/** Adds the line's own movement to the reads of the receiving operation. */
 function looksOf({ id: caseId, subject }: ReadCase, handed: HandedOver | undefined): Prepared['looks'] {
-  const own: MovementId[] = subject.is === 'line' ? [movementIdOf(subject)] : []
+  const own = subject.is === 'line' ? [movementIdOf(subject)] : subject.is === 'difference' ? [subject.movement] : []
   const isOwn = ({ direction, id }: MovementId) => own.some((one) => one.direction === direction && one.id === id)
   const { decide: _, movements = [], ...others } = handed ?? NOTHING_HANDED
   return { ...others, cases: [caseId], movements: [...own, ...movements.filter((movement) => !isOwn(movement))] }
@@ -458,28 +470,31 @@ function movementIdOf({ direction, movementId }: Pick<LineKey, 'direction' | 'mo
   return { direction, id: movementId }
 }
 
-/** A decision, and by which ids what it books is known. */
 interface Deciding {
   readonly read: ReadCase
   readonly order: CaseOrder
-  /** The operation that is named; `null`: none is. */
+  /** The named operation, or `null`. */
   readonly attributedTo: string | null
-  /** What an operation decides with it: that the movement is its own, or that its credit is taken back. */
+  /** Command of the operation that books the line, or reverses its credit. */
   readonly handed: HandedOver | undefined
-  /** Of the adjustment. */
+  /** Id of the adjustment. */
   readonly id: string
 }
 
 /**
- * What is booked and that the case closes, both or neither. The case of an event that is ordered again closes when it was applied.
+ * Books and closes the case in one commit. The case of an event applied again closes after its application.
  * @throws case_changed (409) the movement was booked meanwhile
- * @throws not_possible_in_state (409) the operation does not accept what is handed over to it
+ * @throws not_possible_in_state (409) the operation does not accept it
  * @source rules#cases.51, rules#cases.52, rules#cases.53, rules#cases.54
  */
 function decide(deciding: Deciding, state: State, now: number): Decision<undefined> {
   const { subject } = deciding.read
   const { handed } = deciding
   const own = ownDecision(deciding, state)
+  if (subject.is === 'difference') {
+    const has = state.movement(subject.movement)?.valueCents ?? null
+    if (has !== subject.movement.valueCents) throw new Refusal('case_changed')
+  }
   if (subject.is !== 'line') return handed ? mergeDecisions(handed.decide(state, now), own) : own
   const bookedOn = state.movement(movementIdOf(subject))?.operationId ?? null
   if (bookedOn !== subject.takenBackFrom) throw new Refusal('case_changed')
@@ -487,7 +502,7 @@ function decide(deciding: Deciding, state: State, now: number): Decision<undefin
 }
 
 /**
- * What the operation books of a line. A decision that books none of it would leave the money without a home.
+ * Requires that the operation books the line; otherwise the money would have no owner.
  * @throws not_possible_in_state (409)
  */
 export function acceptedBy(
@@ -501,13 +516,12 @@ export function acceptedBy(
     reference === movementId && (journals[kind] as JournalTemplate).movement === direction
   if (taken.journals?.some(isBooked)) return taken
   const result = taken.outcome?.result ?? 'GONE'
-  const because = result === 'APPLIED' ? 'it books no money of it yet' : result
+  const because = result === 'APPLIED' ? 'it does not book the money yet' : result
   const message = `the operation does not accept it: ${because}`
   const fields = [{ field: 'operationId', code: 'not_possible', message }]
   throw new Refusal('not_possible_in_state', { message, fields })
 }
 
-/** What a decision does beside what an operation does. */
 function ownDecision(deciding: Deciding, state: Pick<State, 'balance'>): Decision<undefined> {
   const { read, handed, order } = deciding
   const booking = handed ? undefined : bookingOf(read, order.decision)
@@ -531,20 +545,19 @@ function eventOrders({ read: { subject }, order, attributedTo }: Deciding): Even
   return [{ inboxId, ordinal, setAsideAt, attributedTo }]
 }
 
-/** An adjustment that a decision books. */
 interface Booking extends Booked {
   readonly posts: JournalKind
-  /** The bank's id of the movement that it books; `''`: it books none. */
+  /** Id of the bank movement that it books; `''`: none. */
   readonly reference: string
 }
 
-/** The adjustment that a decision books; nothing where no money is moved. @source rules#cases.53, rules#cases.54 */
+/** `undefined` if no money is moved. @source rules#cases.53, rules#cases.54 */
 function bookingOf({ subject }: ReadCase, decision: CaseDecision): Booking | undefined {
   if (decision === 'close') return undefined
   switch (subject.is) {
     case 'line': {
       const { valueCents, movementId: reference, takenBackFrom } = subject
-      // What an operation has booked is booked once.
+      // A movement is booked only once.
       if (takenBackFrom !== null) return differenceBooking(-valueCents, decision)
       return decision === 'write_off'
         ? { status: 'LOST', posts: 'debit_written_off', valueCents, reference }
@@ -563,7 +576,6 @@ function bookingOf({ subject }: ReadCase, decision: CaseDecision): Booking | und
   }
 }
 
-/** What the bank has more or less than the books. */
 function differenceBooking(cents: bigint, decision: CaseDecision): Booking {
   const [valueCents, reference] = [abs(cents), '']
   if (decision === 'credit') return { status: 'CREDITED', posts: 'adjustment_credited', valueCents, reference }
@@ -573,7 +585,7 @@ function differenceBooking(cents: bigint, decision: CaseDecision): Booking {
     : { status: 'LOST', posts: 'difference_lost', valueCents, reference }
 }
 
-/** What the merchant reads beside an entry: the operator's own words are the trail's. */
+/** Description of the ledger entry; the operator's words are in the audit trail. */
 const SHOWN = 'A difference between the books and the bank was settled'
 
 function bookedBy(
@@ -584,16 +596,16 @@ function bookedBy(
   const isRequest = read.subject.is === 'request'
   const create = adjustmentOf({
     id,
-    // The database refuses what was booked already.
+    // Unique in the database, so it is booked only once.
     externalId: `${read.about} ${read.booked.length + 1}`,
     status,
     valueCents,
     correlationId: read.id,
     bodyHash: sha256(`${read.id} ${read.version}`),
     detail: {
-      // The ledger shows the reason of an adjustment that somebody asked for.
+      // The ledger shows the reason of a requested adjustment.
       reason: isRequest && reason.length <= limits.reasonMaxLength ? reason : SHOWN,
-      // The statement may list what was asked for: only what is about a line explains no other.
+      // A requested adjustment may explain a line; one about a line explains no other.
       ...(!isRequest && { about: read.about }),
       caseId: read.id,
     },

@@ -19,7 +19,7 @@ import { type CashInCommands, type CashInStore, statusConditionAt } from './comm
 import type { CashInJobs } from './jobs.ts'
 import { paidCents, paidFeeCents, refundableCents, refundedCents } from './returns.ts'
 
-/** The endpoints of cash-ins. @source rules#cash-in.create.6, rules#cash-in.detail.2 */
+/** @source rules#cash-in.create.6, rules#cash-in.detail.2 */
 export type CashInHandlers = Handlers<Pick<typeof endpoints, OwnEndpoint>>
 
 type OwnEndpoint =
@@ -29,7 +29,6 @@ type OwnEndpoint =
   | 'listIncomingTransactions'
   | 'listIncomingTransactionsShort'
 
-/** What the handlers need. */
 export interface CashInRoutesOptions {
   readonly commands: CashInCommands
   readonly jobs: CashInJobs
@@ -38,9 +37,8 @@ export interface CashInRoutesOptions {
   readonly ids: Ids
 }
 
-/** Makes the handlers. */
 export function createCashInHandlers({ commands, jobs, store, clock, ids }: CashInRoutesOptions): CashInHandlers {
-  /** A page of cash-ins as they stand at one instant. @source rules#cash-in.list.1, rules#cash-in.list.2 */
+  /** One page, read at one instant. @source rules#cash-in.list.1, rules#cash-in.list.2 */
   function list<Item>(input: ListInput, view: (cashIn: CashIn, nowMs: number) => Item) {
     const nowMs = clock.now()
     return listed(
@@ -71,7 +69,7 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
 type ListInput = Pick<HandlerInput<typeof endpoints.listCashIns>, 'query' | 'context'>
 
 /**
- * A body whose shape is right, as what it asks for, and the hash that tells whether two ask for the same.
+ * Normalises a body and hashes it; equal hashes mean equal requests.
  * @throws validation_error (400) more than two decimals
  * @source rules#cash-in.create.1, rules#external-id.3
  */
@@ -82,21 +80,16 @@ function contentOf({ transaction, payer }: EndpointInput<typeof endpoints.create
     description: descriptionOf(transaction.description),
     expirationSeconds: transaction.expirationTime ?? limits.expirationDefaultSeconds,
     generateQrCode: transaction.generateQrCode ?? true,
-    // An invalid document is refused later, after duplicates were looked up; until then it stays as it came.
+    // An invalid document is refused later, after the lookup of duplicates.
     payer: payer ? { fullName: payer.fullName, document: normaliseDocument(payer.document) ?? payer.document } : null,
   }
   return { ...content, bodyHash: hashOf(content) }
 }
 
-/** Rows of cash-ins as clients read them. */
-
 type Created = Static<(typeof createCashIn)['responses'][201]['schema']>
 type Detail = Static<(typeof getCashIn)['responses'][200]['schema']>
 
-/**
- * The answer to a create. Its status is always `PENDING`; what is not known is left out.
- * @source rules#cash-in.create.5
- */
+/** Body of the 201. The status is always `PENDING`; unknown fields are omitted. @source rules#cash-in.create.5 */
 export function createdView(cashIn: CashIn): Created {
   const pixCode = shownPixCode(cashIn)
   return {
@@ -107,10 +100,7 @@ export function createdView(cashIn: CashIn): Created {
   }
 }
 
-/**
- * The detail at an instant.
- * @source rules#cash-in.detail.1, rules#cash-in.detail.4
- */
+/** @source rules#cash-in.detail.1, rules#cash-in.detail.4 */
 export function detailView(cashIn: CashIn, nowMs: number): Detail {
   const { detail, facts } = cashIn
   const status = statusAt(cashIn, nowMs) as Detail['status']
@@ -139,7 +129,7 @@ export function detailView(cashIn: CashIn, nowMs: number): Detail {
   }
 }
 
-/** The same among transactions of other kinds. @source rules#cash-in.list.5 */
+/** @source rules#cash-in.list.5 */
 function incomingView(cashIn: CashIn, nowMs: number) {
   return { operation: 'cash_in' as const, ...detailView(cashIn, nowMs) }
 }
@@ -156,7 +146,7 @@ function common(cashIn: CashIn) {
 }
 
 /**
- * Nobody shall pay by a code that the client did not want, that the bank contradicts, or whose charge failed.
+ * Hides the code of a charge that must not be paid: no code was requested, the bank contradicts it, or it failed.
  * @source rules#cash-in.states.6, rules#cash-in.failed.1
  */
 function shownPixCode(cashIn: CashIn): string | null {

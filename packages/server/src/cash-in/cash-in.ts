@@ -9,9 +9,7 @@ import { own } from '../platform/own.ts'
 import type { ReportedFacts } from './facts.ts'
 import { countedReturn, type RefundEvent, type ReturnFacts } from './returns.ts'
 
-/** A cash-in as the engine keeps it, and everything that can happen to it. */
-
-/** What the client asked for, and what we asked the partner for: never changes, so that every attempt is the same. */
+/** The client's request plus the merchant's data. Immutable, so that every attempt sends the same bytes. */
 export interface CashInDetail extends Document {
   readonly description: string | null
   readonly generateQrCode: boolean
@@ -19,97 +17,88 @@ export interface CashInDetail extends Document {
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
 }
 
-/** What became known since. */
 export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts, ReturnFacts {
   readonly pixCode?: string
-  /** How far the bank's stamps were from true time when it made the charge, milliseconds; absent: not at all, or not measured. */
+  /** Offset of the bank's clock when it created the charge, milliseconds; absent if unmeasured. */
   readonly stampOffsetMs?: number
-  /** Every payment that was booked: end-to-end id → centavos. */
+  /** Booked payments: end-to-end id → centavos. */
   readonly payments?: Readonly<Record<string, number>>
-  /** Payments that the bank tells of this charge and another operation has: end-to-end id → centavos. */
+  /** Payments of this charge that are booked on another operation: end-to-end id → centavos. */
   readonly elsewhere?: Readonly<Record<string, number>>
-  /** Epoch milliseconds, the partner's word. */
+  /** By the bank's clock, epoch milliseconds. */
   readonly paidAt?: number
   readonly payerName?: string | null
   readonly payerDocument?: string | null
   readonly payerIspb?: string | null
   readonly failureCode?: string
   readonly failureReason?: string | null
-  /** Since when the partner's answer is missing, and how often it was asked. */
+  /** Start of the missing answer, and the number of queries since. */
   readonly unknownSince?: number | null
   readonly questions?: number
-  /** While the bank is being asked: when the lease of that status query ends. */
   readonly leaseUntil?: number | null
-  /** An event asks for a status query that is claimed from now on. */
+  /** An event requested another status query; cleared by the next claim. */
   readonly isQuestionWanted?: boolean
-  /** How many status queries about the last event's news told no outcome; `null`: it is settled, or given up. */
+  /** Queries since the last event that returned no outcome; `null`: settled or exhausted. */
   readonly eventQueries?: number | null
-  /** Status queries in a row that left something open. */
   readonly inconclusive?: number
-  /** No byte of any attempt to make the charge left: `proven`, or `claimed` while one may be made. */
+  /** No byte of any create attempt was sent: `proven`, or `claimed` while an attempt may be in progress. */
   readonly unsent?: 'proven' | 'claimed' | null
-  /** The last claim after which the bank may have been asked to make the charge. */
+  /** Last claim after which the bank may have received a create request. */
   readonly lastAttemptAt?: number
-  /** When the bank was first and last asked about the charge, and said that it does not know it. */
+  /** First and last time that the bank answered «not found». */
   readonly notFoundSince?: number | null
   readonly notFoundAt?: number | null
-  /** When it expired, where nobody sweeps the bank's statement for late money, and when the bank last answered since. */
+  /** Time of expiry, only for a bank without a statement to find late payments in; and its last answer since. */
   readonly expiredAt?: number
   readonly answeredAt?: number
-  /** Cases of these kinds are open until what they wait for comes. */
   readonly isEndCaseOpen?: boolean
   readonly isPaymentCaseOpen?: boolean
-  /** What the bank said when it was asked about a contradiction: for the operator who decides. */
+  /** The bank's answer after a contradiction, evidence for the operator. */
   readonly bankAnswer?: Document
-  /** Payments that operators took from suspense: end-to-end id → centavos. */
+  /** Payments that operators moved out of suspense: end-to-end id → centavos. */
   readonly decidedPayments?: Readonly<Record<string, number>>
-  /** What an operator accepted as the payment of the charge, centavos; absent: its value was paid. */
+  /** Amount that an operator accepted as the payment, centavos; absent: the charge's value. */
   readonly acceptedCents?: number
-  /** A credit that an operator took back, as the bank does not have it: end-to-end id → centavos. */
+  /** Credits that an operator reversed: end-to-end id → centavos. */
   readonly reversed?: Readonly<Record<string, number>>
-  /** The charge at the bank by which its payment came, where an operator attributed that: the bank tells of it there. */
+  /** Charge that originally received the payment, if an operator attributed it; the bank reports changes there. */
   readonly receivedFrom?: string
 }
 
-/** A cash-in as the engine keeps it. */
 export type CashIn = Operation<'cash_in', CashInDetail, CashInFacts> & Ordered
 
-/** Whether an operation is a cash-in. */
 export function isCashIn(operation: Operation | undefined): operation is CashIn {
   return operation?.kind === 'cash_in'
 }
 
-/** What can happen to a cash-in after its creation. */
 export type CashInInput =
   | { readonly on: 'work.requested' }
   | { readonly on: 'work.claimed'; readonly leaseMs: number }
   | {
       readonly on: 'work.done'
       readonly bankAnswer: Document
-      /** The bank answered at all. */
       readonly isAnswered: boolean
-      /** It told where the charge ended. */
       readonly hasOutcome: boolean
     }
   | {
       readonly on: 'clock.expired'
-      /** Late money is found in the bank's statement. */
+      /** The bank's statement is read, so late payments are found there. */
       readonly isSwept: boolean
     }
   | {
       readonly on: 'charge.not_found'
-      /** When the status query was claimed. */
+      /** Claim time of the status query. */
       readonly askedAt: number
       readonly isSwept: boolean
     }
   | {
       readonly on: 'charge.accepted'
       readonly transactionId: string
-      /** Absent where it has ended, and the bank tells no code that could be shown. */
+      /** Absent for an ended charge without a displayable code. */
       readonly pixCode?: string
-      /** As measured in the answer that made the charge. */
+      /** Measured in the answer that created the charge. */
       readonly stampOffsetMs?: number
-      /** Its end at the bank, where the bank had it before it was ordered here. */
+      /** The bank's expiry, if the bank had the charge before it was ordered here. */
       readonly expiresAt?: number
     }
   | { readonly on: 'charge.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
@@ -117,34 +106,27 @@ export type CashInInput =
   | {
       readonly on: 'charge.not_sent'
       readonly reason: string
-      /** No byte of any attempt left, ever. */
       readonly isUnsent?: boolean
     }
   | {
       readonly on: 'partner.confirmed'
       readonly payment: Payment
-      /** `null` where the statement tells it. */
+      /** `null` if reported by the statement. */
       readonly transactionId: string | null
-      /** The answer that tells it contradicts what was asked for. */
       readonly isContradicted?: true
-      /** It was booked on another operation. */
       readonly isBookedElsewhere?: boolean
-      /** Only an event tells it: the bank is queried before it is booked, or, in the sandbox, it is booked at once. */
+      /** Reported by an event only: query the bank before booking, or (sandbox) book at once. */
       readonly unverified?: 'query' | 'book'
     }
   | FailureInput
 
-/**
- * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time
- * lies in the future, so it is not believed.
- */
+/** `IGNORED`: no change, or too late. `IMPLAUSIBLE`: the bank's timestamp is in the future. */
 export interface CashInOutcome {
   readonly result: 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE'
-  /** The cash-in as it is now. */
   readonly cashIn: CashIn
 }
 
-/** All payments that were received for a charge, credited or in suspense, centavos. @source rules#cash-in.detail.1 */
+/** Sum of all payments received, credited or in suspense, centavos. @source rules#cash-in.detail.1 */
 export function receivedCents({ facts }: CashIn): bigint {
   return Object.values(facts.payments ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
 }
@@ -152,64 +134,53 @@ export function receivedCents({ facts }: CashIn): bigint {
 const REFUND_WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
 
 /**
- * The last instant, epoch milliseconds, at which a cash-in that was paid may be refunded; `null` where it was not.
+ * Last instant at which a paid cash-in can be refunded, epoch milliseconds; `null` if unpaid.
  * @source rules#cash-in.detail.5
  */
 export function refundDeadline({ facts }: CashIn): number | null {
   return facts.paidAt === undefined ? null : facts.paidAt + REFUND_WINDOW_MS
 }
 
-/** The movement that a payment is. */
 export function movementOf({ endToEndId }: Payment): MovementId {
   return { direction: 'in', id: endToEndId }
 }
 
-/** Whether the bank is known to have taken the charge: somebody may have its code and pay it. */
+/** The bank has the charge, so its code may be paid. */
 export function isKnownAtBank({ transactionId, facts }: CashIn): boolean {
   return facts.pixCode !== undefined || transactionId !== null
 }
 
-/** Whether the time of a charge is over. */
 export function isOver({ expiresAt }: Pick<CashIn, 'expiresAt'>, nowMs: number): boolean {
   return expiresAt !== null && nowMs > expiresAt
 }
 
-/** What was booked under a payment's end-to-end id, centavos. */
+/** Amount booked under a payment's end-to-end id, centavos. */
 export function bookedAmount({ facts }: CashIn, { endToEndId }: Pick<Payment, 'endToEndId'>): bigint | undefined {
   const cents = own(facts.payments, endToEndId)
   return cents === undefined ? undefined : BigInt(cents)
 }
 
-/** Anything that can happen to a cash-in after its creation. */
 export type CashInEvent = CashInInput | RefundEvent
 
 /**
- * The status a client sees: a charge expires the moment its time is over, whoever has noticed.
+ * Status shown to clients: `EXPIRED` from the expiry on, even before a worker writes it.
  * @source rules#cash-in.detail.3
  */
 export function statusAt(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, nowMs: number): string {
   return isOverdue(cashIn, nowMs) ? 'EXPIRED' : cashIn.status
 }
 
-/** Whether it reads as `EXPIRED` before that was written. */
+/** Overdue, but `EXPIRED` is not written yet. */
 function isOverdue(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, nowMs: number): boolean {
   return cashIn.status === 'PENDING' && isOver(cashIn, nowMs)
 }
 
-/** What the partner's answers about a charge mean. Pure. */
-
-/** Where an answer is read. */
 export interface Circumstances {
-  /** Epoch milliseconds. */
   readonly now: number
-  /** Late money is found in the bank's statement. */
   readonly isSwept: boolean
 }
 
-/**
- * What an answer of the partner means for a cash-in.
- * @source failure-modes#P5
- */
+/** Translates an answer of the bank into inputs. @source failure-modes#P5 */
 export function inputsOf(
   cashIn: CashIn,
   answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
@@ -240,12 +211,11 @@ export function inputsOf(
   }
 }
 
-/** A return, with the end-to-end id of the payment that it is of. */
 export type ReturnOfPayment = PaymentReturn & { readonly endToEndId: string }
 
 /**
- * What an answer tells of money that went back of the payment that was credited, and that was not booked. Another payment's
- * is no news of this one.
+ * Unbooked returns of the credited payment, or of one decided by an operator. Other payments' returns do not concern
+ * this charge.
  * @source rules#cash-in.returns.6
  */
 export function returnsIn(
@@ -254,15 +224,15 @@ export function returnsIn(
 ): readonly ReturnOfPayment[] {
   const { orderId, endToEndId, facts } = cashIn
   if (!('charge' in answer) || answer.charge.id !== orderId) return []
-  const told = answer.charge.payments.filter(
+  const relevant = answer.charge.payments.filter(
     (payment) => payment.endToEndId === endToEndId || own(facts.decidedPayments, payment.endToEndId) !== undefined,
   )
-  return told
+  return relevant
     .flatMap(({ endToEndId, returns = [] }) => returns.map((returned) => ({ ...returned, endToEndId })))
     .filter(({ returnId, valueCents }) => countedReturn(cashIn, returnId) !== valueCents)
 }
 
-/** What the partner answered, for the operator who decides: without names and documents. */
+/** Evidence for the operator, without names and documents. */
 export function answerEvidence(answer: ChargeQueryAnswer): Document {
   if (!('charge' in answer)) return { ...answer }
   const { transactionId, status, valueCents, expiresAt, payments } = answer.charge
@@ -282,23 +252,22 @@ export function answerEvidence(answer: ChargeQueryAnswer): Document {
   }
 }
 
-/** What the detail shows of a bank's code at most. */
 const FAILURE_CODE_MAX = 64
 
-/** A status query that failed says nothing about a charge that is known to exist. */
+/** A failed status query proves nothing about a charge that exists. */
 function isCharged({ facts }: CashIn): boolean {
   return facts.pixCode !== undefined
 }
 
-/** Banks count whole seconds from their own beginning of a charge: so far its end may be from the one that was asked for. */
+/** Banks count whole seconds from their own creation time, so their expiry differs by up to this. */
 const SAME_END_MS = 60_000
 
 const HOUR_MS = 3_600_000
 const ZONE_MAX_MS = 14 * HOUR_MS
 
 /**
- * The bank's end of a charge that it had before it was ordered here, as after a restore: that is when it can be paid. A difference of
- * whole hours is no other end: it is that of a bank that writes local time, until that is measured.
+ * Adopts the bank's expiry of a charge that predates our order, as after a restored backup. A difference of whole hours
+ * is the bank's time zone, not another expiry.
  * @source rules#restored.5, rules#api-pix.17
  */
 function adopted({ transactionId, expiresAt }: CashIn, charge: Charge): { readonly expiresAt?: number } {
@@ -311,7 +280,7 @@ function adopted({ transactionId, expiresAt }: CashIn, charge: Charge): { readon
 function chargeInputs(cashIn: CashIn, charge: Charge): CashInInput[] {
   const { transactionId, status, payments, stampOffsetMs } = charge
   const pixCode = charge.pixCode !== undefined && isBrCode(charge.pixCode) ? charge.pixCode : undefined
-  // Nobody pays by the code of what has ended.
+  // An ended charge needs no code.
   if (status === 'ACTIVE' && pixCode === undefined)
     return contradictionInputs(cashIn, charge, 'pixCode is not a valid BR Code')
   return [
@@ -327,7 +296,8 @@ function chargeInputs(cashIn: CashIn, charge: Charge): CashInInput[] {
 }
 
 /**
- * Money that arrived counts, whatever else the answer says; that of another charge is not this one's.
+ * Books money that arrived even if the rest of the answer contradicts the order. Payments of another charge's id are
+ * not ours.
  * @source rules#cash-in.states.12, failure-modes#P7
  */
 function contradictionInputs(cashIn: CashIn, { id, transactionId, payments }: Charge, reason: string): CashInInput[] {
@@ -347,17 +317,17 @@ function isBrCode(text: string): boolean {
   }
 }
 
-/** A charge that ended unpaid: by our expiry, or, before it, by the partner. */
+/** A charge that ended unpaid: by our expiry or, before it, by the bank. */
 function endInputs(cashIn: CashIn, charge: Charge, { now, isSwept }: Circumstances): CashInInput[] {
   const { status, payments } = charge
   if (payments.length > 0) return []
-  // It had been paid when the bank was asked: that it ended unpaid contradicts that, in whatever word it is told.
+  // A payment is booked, so «ended unpaid» contradicts it under any status.
   if (Object.keys(cashIn.facts.payments ?? {}).length > 0) return [endedInput(charge)]
   const isLate = isOver(cashIn, now)
   const expired: CashInInput[] = isLate ? [{ on: 'clock.expired', isSwept }] : []
-  // A failure contradicts what was paid, also after its time; what was not paid has expired all the same.
+  // A failure contradicts a payment even after the expiry; an unpaid charge expires as well.
   if (status === 'FAILED' || (status !== 'EXPIRED' && !isLate)) return [endedInput(charge), ...expired]
-  // A partner whose clock is ahead of ours ends nothing: ours decides.
+  // The bank's clock is ahead of ours; ours decides the expiry.
   return expired
 }
 

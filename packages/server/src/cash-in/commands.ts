@@ -20,30 +20,25 @@ import {
 import { decideReversal, type ReversalOrder } from './decide-case.ts'
 import { decideCashIn } from './rules.ts'
 
-/** One function per intention; each goes through the engine. */
 export interface CashInCommands {
   /**
-   * Commits the intent to create a charge, or finds the one that the same `Idempotency-Key` made.
+   * Commits the intent to create a charge, or returns the one created under the same `Idempotency-Key`.
    * @throws idempotency_key_reused (422) · request_in_progress · duplicate_external_id (409) · value_not_positive ·
-   *   value_too_large · invalid_document (422)
+   * value_too_large · invalid_document (422)
    * @source rules#cash-in.create.4
    */
   create(request: CashInRequest): Promise<Created>
-  /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
-  /** The same as a command, to be carried out with another one. */
+  /** {@link apply} as a command, to be combined with others. */
   command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
-  /** What takes back its credit, which the bank does not have. */
   reversal(id: string, order: ReversalOrder): Command<CashIn | undefined>
 }
 
-/** A charge that a request made, now or when it came before. */
 export interface Created {
   readonly cashIn: CashIn
   readonly isReplayed: boolean
 }
 
-/** Makes the commands of an engine. */
 export function createCashInCommands(engine: Engine, clock: Clock, terms: CashInTerms): CashInCommands {
   return {
     create: async (request) => {
@@ -51,7 +46,7 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
         const cashIn = await engine.execute({
           reads: [],
           creates: { kind: 'cash_in', externalId: request.externalId, idempotencyKey: request.idempotencyKey },
-          // Only until the intent is committed: what follows has none (failure-modes#CI-11).
+          // The deadline applies until the intent is committed only (failure-modes#CI-11).
           request: request.live,
           decide: (_state, now) => decideCreate(request, terms, now),
         })
@@ -88,14 +83,14 @@ function commandOf(id: string, input: CashInInput): Command<CashInOutcome | unde
   }
 }
 
-/** The state alone tells whether another operation has the payment. */
+/** Only the loaded state knows whether another operation booked the payment. */
 function asTheStateTells({ id }: CashIn, input: CashInInput, state: State): CashInInput {
   if (input.on !== 'partner.confirmed') return input
   const booked = state.movement(movementOf(input.payment))
   return { ...input, isBookedElsewhere: booked !== undefined && booked.operationId !== id }
 }
 
-/** A client whose 201 was lost finds its charge in `existing`. @source rules#external-id.2 */
+/** Returns the existing charge in `existing`, for a client whose 201 was lost. @source rules#external-id.2 */
 function duplicate(existing: CashIn, request: CashInRequest, nowMs: number): Refusal {
   return new Refusal('duplicate_external_id', {
     fields: [{ field: 'transaction.externalId', code: 'duplicate', message: 'externalId was already used' }],
@@ -107,10 +102,7 @@ function duplicate(existing: CashIn, request: CashInRequest, nowMs: number): Ref
   })
 }
 
-/**
- * What a second request with the same key gets: the first one's 201, and nothing else is ever replayed.
- * @source rules#idempotency.2, rules#idempotency.3
- */
+/** Replays the first request's 201, and no other answer. @source rules#idempotency.2, rules#idempotency.3 */
 function repeated(cashIn: CashIn, request: CashInRequest, nowMs: number): Created {
   if (!cashIn.bodyHash.equals(request.bodyHash)) throw new Refusal('idempotency_key_reused')
   if (wasAnswered(cashIn)) return { cashIn, isReplayed: true }
@@ -119,14 +111,12 @@ function repeated(cashIn: CashIn, request: CashInRequest, nowMs: number): Create
   return { cashIn, isReplayed: true }
 }
 
-/** Whether the partner's word, or its silence, has already made the first request's answer. */
+/** The bank's answer, or its silence, has determined the first response. */
 function wasAnswered({ facts }: CashIn): boolean {
   return facts.pixCode !== undefined || facts.payments !== undefined || (facts.questions ?? 0) > 0
 }
 
-/** Whether a cash-in is accepted. Pure. */
-
-/** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
+/** A create request after validation of its shape. */
 export interface CashInRequest extends AskedBy {
   readonly id: string
   readonly valueCents: bigint
@@ -138,19 +128,16 @@ export interface CashInRequest extends AskedBy {
   readonly bodyHash: Buffer
 }
 
-/** The merchant's part of a create: configuration. */
 export interface CashInTerms {
-  /** The id of this installation, from which order ids are derived. */
+  /** Order ids are derived from it. */
   readonly installation: string
   readonly merchant: CashInDetail['merchant']
   readonly fee: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly maxValueCents: bigint
-  /** The bank makes no charges. */
   readonly isUnsupported?: boolean
 }
 
 /**
- * Decides a create.
  * @throws not_supported_by_bank · value_not_positive · value_too_large · invalid_document (422)
  * @source rules#cash-in.create.2, rules#fees.2, rules#partner.10, failure-modes#PL-60
  */
@@ -197,9 +184,7 @@ function validDocument(text: string): string {
   return document
 }
 
-/** All SQL of cash-ins. */
 export interface CashInStore extends OperationStore<CashIn> {
-  /** Cash-ins on which work is due, oldest first. */
   due(nowMs: number, limit: number): Promise<CashIn[]>
 }
 
@@ -208,11 +193,7 @@ const selectDue = statement<[now: string, limit: number], OperationRow>(
   `SELECT ${OPERATION_COLUMNS} FROM cash_in WHERE due_at <= $1 ORDER BY due_at LIMIT $2`,
 )
 
-/**
- * The condition on a status as a client sees it at an instant: a charge whose time is over is `EXPIRED`, whoever has
- * noticed.
- * @source rules#cash-in.list.2
- */
+/** Filters by the status that clients see, in which an overdue charge is `EXPIRED`. @source rules#cash-in.list.2 */
 export function statusConditionAt(status: CashInStatus, nowMs: number): Condition {
   const now = instantParameter(nowMs)
   if (status === 'PENDING') {
@@ -225,7 +206,6 @@ export function statusConditionAt(status: CashInStatus, nowMs: number): Conditio
   return statusIs(status)
 }
 
-/** Makes the store of a database. */
 export function createCashInStore(database: Database): CashInStore {
   return {
     ...createOperationStore(database, 'cash_in', isCashIn),

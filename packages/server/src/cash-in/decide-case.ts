@@ -25,6 +25,7 @@ import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, isCashIn, isOver } from './cash-in.ts'
 import { reportedPaymentsFact, withWork } from './facts.ts'
 import {
+  creditedPayment,
   explanationsOf,
   factsOfReturnOrder,
   hasGoneBack,
@@ -41,36 +42,32 @@ import {
   withReturn,
 } from './returns.ts'
 
-/** What an operator's decision on a case of a cash-in does. Pure: the table in the spec says which there are. */
+/** Applies operator decisions to cases of cash-ins. Pure; the decisions are lines of the spec's table. */
 
 type Guard = GuardOf<typeof machine>
 
 interface Given {
   readonly cashIn: CashIn
   readonly openCase: DecidableCase
-  /** The movement that the operator names is booked somewhere. */
   readonly isKnown: boolean
-  /** A payment of the charge is being credited. */
   readonly isAccepting?: boolean | undefined
   readonly nowMs: number
 }
 
-/** Which payment went back is unclear. */
+/** Rule of returns whose payment is unclear. */
 const UNATTRIBUTED = 'cash-in.refunds.9'
 
-/** The bank gave no answer. */
 const MISSING = 'cash-in.unknown.7'
 
-/** What came after the end, what is booked as it was reported, and a return without an id. */
+/** Rules whose cases no further answer of the bank can settle. */
 const SETTLED: ReadonlySet<string> = new Set(['cash-in.failed.1', 'cash-in.paid.2', 'cash-in.refunds.5', UNNAMED])
 
-/** What the conditions of decisions mean. */
 const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'another case is open': ({ cashIn, openCase, isAccepting }) => isDoubtKept(cashIn, openCase.id, isAccepting),
   'money that arrived is in suspense': ({ cashIn, openCase }) => suspendedArrival(cashIn, openCase.reference) > 0n,
   'money that left is in suspense': ({ cashIn, openCase }) => suspendedDeparture(cashIn, openCase.reference) > 0n,
   'its movement is known': ({ isKnown }) => isKnown,
-  'the merchant has a payment of it': ({ cashIn }) => cashIn.endToEndId !== null,
+  'the merchant has a payment of it': ({ cashIn }) => creditedPayment(cashIn) !== null,
   'all of the payment is in suspense': ({ cashIn, openCase: { reference } }) =>
     suspendedArrival(cashIn, reference) > 0n &&
     suspendedArrival(cashIn, reference) === BigInt(cashIn.facts.payments?.[reference] ?? 0),
@@ -78,31 +75,32 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
   'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
   'its answer is missing': ({ openCase }) => openCase.rule === MISSING,
-  'a payment is credited': ({ cashIn }) => cashIn.endToEndId !== null,
+  'a payment is credited': ({ cashIn }) => creditedPayment(cashIn) !== null,
+  'a payment was credited': ({ cashIn }) => cashIn.endToEndId !== null,
   'part of it went back, or may': ({ cashIn }) => isPartGone(cashIn),
   'its failure is known': ({ cashIn: { facts } }) => facts.failureCode !== undefined,
   'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
 }
 
-/** Not all that arrived by its payment is the merchant's now, or is sure to be. */
+/** Part of a payment is in suspense, was returned, or is being returned. */
 function isPartGone(cashIn: CashIn): boolean {
-  const { endToEndId, facts } = cashIn
-  const credited = paidCents(cashIn)
+  const { facts } = cashIn
+  const [endToEndId, credited] = [creditedPayment(cashIn), paidCents(cashIn)]
   const isWhole = endToEndId !== null && facts.payments?.[endToEndId] === Number(credited)
-  return !isWhole || refundableCents(cashIn) !== credited
+  const isAnySuspended = Object.keys(facts.payments ?? {}).some((payment) => suspendedCents(cashIn, payment) > 0n)
+  return !isWhole || isAnySuspended || refundableCents(cashIn) !== credited
 }
 
 function holdsFor(given: Given, guard: Guard): boolean {
   return GUARDS[guard]?.(given) ?? false
 }
 
-/** Money in suspense beside a payment that is credited casts no doubt. */
-function isDoubtKept(cashIn: CashIn, decided: string, isAccepting = cashIn.endToEndId !== null): boolean {
+/** Money in suspense beside a credited payment does not keep the charge in doubt. */
+function isDoubtKept(cashIn: CashIn, decided: string, isAccepting = creditedPayment(cashIn) !== null): boolean {
   const casting = cashIn.openCases?.filter(({ reference }) => !(isAccepting && suspendedCents(cashIn, reference) > 0n))
   return isKeptInDoubt(machine, { ...cashIn, openCases: casting ?? [] }, decided)
 }
 
-/** Decides the cases of cash-ins. */
 export const cashInDecider: CaseDecider<CashIn> = {
   options: (cashIn, openCase, nowMs) => {
     const given = { cashIn, openCase, isKnown: false, nowMs }
@@ -129,7 +127,6 @@ export const cashInDecider: CaseDecider<CashIn> = {
   },
 }
 
-/** What of the bank's an operator must name. */
 function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
   if (decision === 'accept' || decision === 'return_to_payer') return ['amountCents']
   if (decision === 'book') return openCase.kind === 'return_unexplained' ? [] : ['operationId']
@@ -137,10 +134,7 @@ function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: CaseDecision
   return isProof && suspendedDeparture(cashIn, openCase.reference) > 0n ? ['returnId'] : []
 }
 
-/**
- * Whether the return that an operator names is known already; that it has the id of its own case proves nothing either way.
- * @source rules#cases.15
- */
+/** The named return is already booked. The case's own id proves nothing either way. @source rules#cases.15 */
 function isReturnKnown(
   cashIn: CashIn,
   { rule, reference }: DecidableCase,
@@ -185,14 +179,12 @@ function decideCase(
   return endedBy(machine, openCase, decision, (after) => ending(after, openCase, nowMs), nowMs)
 }
 
-/** With what is accepted as its payment. */
 function withAmount(cashIn: CashIn, { amountCents }: CaseOrder): CashIn {
   return amountCents === undefined
     ? cashIn
     : { ...cashIn, facts: { ...cashIn.facts, acceptedCents: Number(amountCents) } }
 }
 
-/** What the row of the end of a doubt is looked up with. */
 function ending(cashIn: CashIn, openCase: DecidableCase, nowMs: number) {
   return {
     holds: (guard: Guard) => holdsFor({ cashIn, openCase, isKnown: false, nowMs }, guard),
@@ -201,10 +193,7 @@ function ending(cashIn: CashIn, openCase: DecidableCase, nowMs: number) {
   }
 }
 
-/**
- * The end of a doubt where cases closed by themselves, as nothing is in suspense for them any more.
- * @source rules#cash-in.cases.15
- */
+/** Ends the doubt after cases closed because their suspense is empty. @source rules#cash-in.cases.15 */
 export function endOfDoubt(cashIn: CashIn, closed: readonly string[], nowMs: number): Decision<CashIn> {
   const openCases = cashIn.openCases?.filter(({ id }) => !closed.includes(id)) ?? []
   const after = { ...cashIn, openCases }
@@ -214,9 +203,7 @@ export function endOfDoubt(cashIn: CashIn, closed: readonly string[], nowMs: num
   return follow(machine, after, { ...ending(after, ended, nowMs), ...step }, nowMs)
 }
 
-/** What takes a credit back. */
 export interface ReversalOrder {
-  /** The payment that the bank does not have. */
   readonly endToEndId: string
   readonly caseId: string
   readonly operator: string
@@ -224,21 +211,21 @@ export interface ReversalOrder {
 }
 
 /**
- * An operator takes a credit back that the bank does not have.
- * @throws not_possible_in_state (409) it is none of a whole payment that is the merchant's
+ * Reverses a credit that the bank's statement lacks.
+ * @throws case_changed (409) another payment is credited by now · not_possible_in_state (409) the credit is not whole
  * @source rules#cash-in.cases.16
  */
 export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: State, nowMs: number): Decision<CashIn> {
   const { endToEndId } = cashIn
-  // Another payment of it is the merchant's by now.
-  if (endToEndId !== order.endToEndId) throw new Refusal('case_changed')
+  // Another payment was credited since.
+  if (endToEndId !== null && endToEndId !== order.endToEndId) throw new Refusal('case_changed')
   const cents = paidCents(cashIn)
   const f = min(cashIn.feeCents, cents)
   const isPart = isPartGone(cashIn)
   const ended = {
     failureCode: 'reversed_by_operator',
     failureReason: null,
-    reversed: { [endToEndId ?? '']: Number(cents) },
+    reversed: { ...cashIn.facts.reversed, [endToEndId ?? '']: Number(cents) },
   }
   const decision: Decision<CashIn | undefined> = follow(
     machine,
@@ -255,7 +242,7 @@ export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: Stat
     nowMs,
   )
   if (!decision.outcome) {
-    const message = isPart ? machine.guards['part of it went back, or may'] : 'no credit of it can be taken back now'
+    const message = isPart ? machine.guards['part of it went back, or may'] : 'No credit of it can be reversed now.'
     throw new Refusal('not_possible_in_state', {
       message,
       fields: [{ field: 'decision', code: 'not_possible', message }],
@@ -265,7 +252,7 @@ export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: Stat
   return { ...decision, outcome: decision.outcome, moves, exact: ['available', 'receivable'] }
 }
 
-/** The other charge is paid by what was in suspense here. @source rules#cases.6 */
+/** Pays the other charge from this charge's suspense. @source rules#cases.6 */
 function receivedBy(
   source: CashIn,
   openCase: DecidableCase,
@@ -303,9 +290,6 @@ function receivedBy(
   return { ...decision, moves: decision.moves?.map((move) => ({ ...move, evidence })) ?? [] }
 }
 
-/** What becomes known of a cash-in by an operator's decision. Pure. */
-
-/** What a decision on a case changes besides the status. */
 function changesByDecision(
   cashIn: CashIn,
   openCase: DecidableCase,
@@ -313,10 +297,9 @@ function changesByDecision(
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
-  return withWork(cashIn, learnedBy(cashIn, openCase, order, row, nowMs), row, nowMs)
+  return withWork(cashIn, factsAfterDecision(cashIn, openCase, order, row, nowMs), row, nowMs)
 }
 
-/** What the end of a doubt changes besides the status. */
 function changesByEnd(cashIn: CashIn, row: Target<CashIn>, nowMs: number): Changes {
   const isNewFailure = row.to === 'FAILED' && cashIn.facts.failureCode === undefined
   const failureCode = hasGoneBack(cashIn) ? 'returned_to_payer' : 'decided_by_operator'
@@ -324,7 +307,7 @@ function changesByEnd(cashIn: CashIn, row: Target<CashIn>, nowMs: number): Chang
   return withWork(cashIn, { facts: { ...failure, unknownSince: null } }, row, nowMs)
 }
 
-/** What a charge learns of the payment that an operator attributes to it. */
+/** Facts of the charge that receives an attributed payment. */
 function changesByReceipt(
   cashIn: CashIn,
   { endToEndId, cents, from, facts }: Received,
@@ -336,34 +319,35 @@ function changesByReceipt(
   return withWork(cashIn, { endToEndId, facts: paid }, row, nowMs)
 }
 
-function learnedBy(
+function factsAfterDecision(
   cashIn: CashIn,
-  { reference, kind, facts: told }: DecidableCase,
+  openCase: DecidableCase,
   { evidence, decision, amountCents, newId }: CaseOrder,
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
+  const { reference, kind, facts: caseFacts } = openCase
   if (decision === 'return_to_payer') {
     return { facts: factsOfReturnOrder(cashIn, reference, newId, amountCents ?? 0n) }
   }
   switch (row.posts) {
     case 'suspense_credited': {
       const accepted = amountCents === cashIn.valueCents ? {} : { acceptedCents: Number(amountCents) }
-      return { endToEndId: reference, facts: { ...paidFacts(told.occurredAt, nowMs), ...accepted } }
+      return { endToEndId: reference, facts: { ...paidFacts(caseFacts.occurredAt, nowMs), ...accepted } }
     }
     case 'arrival_handed_over':
     case 'arrival_written_off':
       return { facts: arrivalDecided(cashIn, reference) }
     case 'left_written_off':
     case 'return_debited':
-      return { facts: departureDecided(cashIn, reference, evidence.returnId, row.posts === 'return_debited') }
+      return { facts: departureDecided(cashIn, openCase, evidence.returnId, row.posts === 'return_debited') }
     default:
-      return { facts: learnedOf(cashIn, { kind, reference }, decision, row, nowMs) }
+      return { facts: factsWithoutJournal(cashIn, { kind, reference }, decision, row, nowMs) }
   }
 }
 
-/** What a decision teaches that books nothing. */
-function learnedOf(
+/** Facts after a decision that posts no journal. */
+function factsWithoutJournal(
   cashIn: CashIn,
   { kind, reference }: Pick<DecidableCase, 'kind' | 'reference'>,
   decision: CaseOrder['decision'],
@@ -375,7 +359,8 @@ function learnedOf(
     const answered = [...known.answered, ...explanationsOf(cashIn, known)]
     return withReturn(cashIn, reference, { ...known, answered })
   }
-  if (row.asks) return row.to === 'PENDING' ? { unknownSince: null } : {}
+  // The case closes when the charge ends.
+  if (row.asks) return row.to === 'PENDING' ? { unknownSince: null, isEndCaseOpen: true } : {}
   if (kind === 'payment_unconfirmed') return reportedPaymentsFact({})
   return row.to === 'EXPIRED' ? { expiredAt: nowMs, unknownSince: null } : {}
 }
@@ -390,15 +375,15 @@ function arrivalDecided(cashIn: CashIn, reference: string): CashInFacts {
   return { decidedPayments: { ...cashIn.facts.decidedPayments, [reference]: cents } }
 }
 
-/** A return that was reported without its id is known by the one that the operator names, too. */
+/** Stores the id named by the operator as an alias of a return reported without one. */
 function departureDecided(
   cashIn: CashIn,
-  reference: string,
+  { reference, rule }: DecidableCase,
   returnId: string | undefined,
   isDebited: boolean,
 ): CashInFacts {
   const cents = Number(suspendedDeparture(cashIn, reference))
-  const isNewName = returnId !== undefined && !isKnownReturn(cashIn, returnId)
+  const isNewName = rule === UNNAMED && returnId !== undefined && !isKnownReturn(cashIn, returnId)
   return {
     returns: {
       ...cashIn.facts.returns,
@@ -409,9 +394,8 @@ function departureDecided(
 }
 
 /**
- * What the merchant is told of a cash-in that an operator ended: the same as of the bank's word.
- * @param facts of the case that was decided
- * @param nowMs when it was decided
+ * Builds the notification of an operator's decision, equal to that of the bank's own report.
+ * @param facts of the decided case
  * @source rules#cases.8
  */
 function decisionNotification(

@@ -16,9 +16,7 @@ import {
   unnamedReturn,
 } from './returns.ts'
 
-/** What becomes known of a cash-in by each input. Pure. */
-
-/** What a move changes besides the status: what the input teaches, and when the next work is due. */
+/** Facts after an input, and the time of the next work. */
 export function changesOf(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
   const changes = knownAfter(cashIn, input, factsAfter(cashIn, input, row, nowMs), row, nowMs)
   if (input.on !== 'work.done') return withDueAt(cashIn, changes, row, nowMs)
@@ -26,7 +24,7 @@ export function changesOf(cashIn: CashIn, input: CashInEvent, row: Target<CashIn
   return { ...changes, dueAt, facts: { ...changes.facts, ...facts } }
 }
 
-/** What a decision of an operator changes: what is learned of it, and when the next work is due. */
+/** The same for a decision of an operator. */
 export function withWork(cashIn: CashIn, learned: Changes, row: Target<CashIn>, nowMs: number): Changes {
   return withDueAt(cashIn, knownAfter(cashIn, { on: 'work.requested' }, learned, row, nowMs), row, nowMs)
 }
@@ -47,10 +45,10 @@ function withDueAt(cashIn: CashIn, changes: Changes, row: Target<CashIn>, nowMs:
   return { ...changes, dueAt: nextDueAt(after.facts, planned, nowMs) }
 }
 
-/** Cases that wait for the bank's word close when it has come. @source rules#cash-in.expired.5, rules#cash-in.credits.4 */
+/** Closes the cases that the bank's answer resolves. @source rules#cash-in.expired.5, rules#cash-in.credits.4 */
 function withCases(cashIn: CashIn, row: Target<CashIn>, changes: Changes): Changes {
   const facts: CashInFacts = { ...cashIn.facts, ...changes.facts }
-  const isEnded = facts.isEndCaseOpen === true && row.to !== 'PENDING'
+  const isEnded = facts.isEndCaseOpen === true && row.to !== 'PENDING' && row.opens !== 'charge_unclear'
   const isConfirmed = facts.isPaymentCaseOpen === true && Object.keys(reportedPayments(facts)).length === 0
   if (!isEnded && !isConfirmed) return changes
   return {
@@ -71,7 +69,7 @@ function withCases(cashIn: CashIn, row: Target<CashIn>, changes: Changes): Chang
 }
 
 /**
- * A status query is requested: the first of an event's news; after the bank's own word one that is planned is enough.
+ * Requests a status query. After the bank's own answer an already planned query is enough.
  * @source rules#cash-in.work.5
  */
 function queryRequested({ dueAt }: CashIn, input: CashInEvent, nowMs: number): Changes {
@@ -79,7 +77,9 @@ function queryRequested({ dueAt }: CashIn, input: CashInEvent, nowMs: number): C
   return isAnswer ? { dueAt: dueAt ?? nowMs } : { dueAt, facts: { isQuestionWanted: true, eventQueries: 0 } }
 }
 
-/** What an input teaches. A `dueAt` here is a status query to make soon; otherwise the state says when work is due. */
+/**
+ * Facts after an input. A `dueAt` here requests an early status query; otherwise the state determines when work is due.
+ */
 function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
   switch (input.on) {
     case 'work.requested':
@@ -149,7 +149,9 @@ function factsAfterAcceptance(
   }
 }
 
-/** An event's word of a failure is kept for the day on which the bank agrees: it tells more than the bank's answer. */
+/**
+ * Keeps a failure reported by an event until the bank confirms it: the event has more details than the query's answer.
+ */
 function factsAfterFailure(
   cashIn: CashIn,
   input: Extract<CashInInput, { on: 'partner.failed' }>,
@@ -172,13 +174,13 @@ function factsAfterFailure(
   }
 }
 
-/** From the claim on an attempt may leave; should its process die, the next claim finds no proof any more. */
+/** An attempt may be sent after the claim. If its process dies, the next claim has no proof left. */
 function claimedUnsent({ unsent }: CashInFacts): CashInFacts {
   if (unsent == null) return {}
   return { unsent: unsent === 'proven' ? 'claimed' : null }
 }
 
-/** The status query that told it has ended with it. */
+/** Ends the status query that found the expiry, too. */
 function expired({ leaseUntil }: CashInFacts, isSwept: boolean, nowMs: number): Changes {
   return {
     facts: {
@@ -189,12 +191,11 @@ function expired({ leaseUntil }: CashInFacts, isSwept: boolean, nowMs: number): 
   }
 }
 
-/** The bank has the charge: what it said before proves nothing any more. */
+/** The bank has the charge, so earlier «not found» answers prove nothing. */
 function found({ notFoundSince }: CashInFacts): CashInFacts {
   return notFoundSince == null ? {} : { notFoundSince: null, notFoundAt: null }
 }
 
-/** Facts after the bank's answer came. */
 const ANSWERED = { unknownSince: null } as const
 
 function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
@@ -207,12 +208,12 @@ function factsAfterPayment(
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
-  const { [payment.endToEndId]: told, ...othersReported } = reportedPayments(cashIn.facts)
+  const { [payment.endToEndId]: known, ...othersReported } = reportedPayments(cashIn.facts)
   if (row.asks) {
-    const reported = reportedAgain(told, payment, nowMs)
+    const reported = reportedAgain(known, payment, nowMs)
     return { facts: reportedPaymentsFact({ ...othersReported, [payment.endToEndId]: reported }) }
   }
-  const settled = told === undefined ? {} : reportedPaymentsFact(othersReported)
+  const settled = known === undefined ? {} : reportedPaymentsFact(othersReported)
   const payments = { ...cashIn.facts.payments, [payment.endToEndId]: Number(payment.valueCents) }
   const ids = cashIn.transactionId === null && transactionId !== null ? { transactionId } : {}
   if (row.posts === 'cash_in_paid') {
@@ -239,7 +240,7 @@ function factsAfterPayment(
 }
 
 /**
- * A return that was in suspense for want of its id closes its own case, the last one of which money was held the one of all.
+ * A return reported without an id closes its own case; the last held return closes the common one.
  * @source rules#cash-in.returns.5, rules#cash-in.refunds.10
  */
 function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> {
@@ -251,7 +252,6 @@ function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> 
   return isLast ? { closes: openCaseIds(cashIn, ({ kind }) => kind === 'return_unexplained') } : {}
 }
 
-/** Facts after an event of a refund or a return. */
 function factsAfterRefund(cashIn: CashIn, event: RefundEvent, row: Target<CashIn>, nowMs: number): Changes {
   const changes = undisturbed(cashIn, factsOfRefunds(cashIn, event, row), nowMs)
   if (event.on === 'return.known') return { ...changes, ...casesClosed(cashIn, event.returnId) }
@@ -259,14 +259,14 @@ function factsAfterRefund(cashIn: CashIn, event: RefundEvent, row: Target<CashIn
   return payment === undefined ? changes : { ...changes, ...emptyCaseOf(cashIn, changes, payment) }
 }
 
-/** The payment that an event takes from suspense, by its end-to-end id. */
+/** End-to-end id of the payment whose suspense an event reduces. */
 function takenFromSuspense(cashIn: CashIn, event: RefundEvent, { posts }: Target<CashIn>): string | undefined {
   if (event.on === 'refund.confirmed' || event.on === 'refund.released') return event.payment
   if (event.on !== 'return.told' || posts !== 'arrival_returned') return undefined
   return returnedPayment(cashIn, event.endToEndId ?? null) ?? undefined
 }
 
-/** The case of a payment closes when nothing of it is in suspense any more. @source rules#cash-in.refunds.12 */
+/** Closes the case of a payment once none of it is in suspense. @source rules#cash-in.refunds.12 */
 function emptyCaseOf(cashIn: CashIn, { facts }: Changes, payment: string): Pick<Changes, 'closes'> {
   const after = { ...cashIn, facts: { ...cashIn.facts, ...facts } }
   if (suspendedCents(after, payment) !== 0n || returningCents(after, payment) > 0n) return {}
@@ -275,84 +275,71 @@ function emptyCaseOf(cashIn: CashIn, { facts }: Changes, payment: string): Pick<
   }
 }
 
-/** Events of refunds and returns delay no other work that is due; a return in doubt is looked at in time. */
+/** Events of refunds and returns never postpone work that is due. */
 function undisturbed(cashIn: CashIn, facts: CashInFacts, nowMs: number): Changes {
   const returnsAt = returnsDueAt({ ...cashIn, facts: { ...cashIn.facts, ...facts } }, nowMs)
   return { facts, dueAt: returnsAt === null ? cashIn.dueAt : Math.min(cashIn.dueAt ?? returnsAt, returnsAt) }
 }
 
-/** What only events reported of a cash-in so far: nothing of it is booked before the bank confirms it. */
+/** Payments and failures reported by events only. Nothing is booked before the bank confirms them. */
 
-/** A failure as an event reported it; the instant is epoch milliseconds. */
 export interface ReportedFailure extends Document {
   readonly errorCode: string
   readonly errorMessage: string | null
   readonly occurredAt: number | null
 }
 
-/** A payment as an event reported it; instants are epoch milliseconds. */
 export interface ReportedPayment extends Document {
   readonly valueCents: number
   readonly occurredAt: number
-  /** When the event came. */
   readonly since: number
-  /** The most that events told of it, where that is not what the first one told. */
+  /** Highest amount of later events, if above the first one's. */
   readonly mostCents?: number
 }
 
-/** The facts in which the database keeps them, under the names of the first version. @see docs/adr/0024 */
+/** Stored under the names of the first version. @see docs/adr/0024 */
 export type ReportedFacts = {
-  /** A failure that only an event reported so far. */
   readonly toldFailure?: ReportedFailure | null
-  /** Payments that only events reported so far, by end-to-end id. */
+  /** By end-to-end id. */
   readonly toldPayments?: Readonly<Record<string, ReportedPayment>>
 }
 
 const NONE: Readonly<Record<string, ReportedPayment>> = {}
 
-/** Payments that only events reported so far, by end-to-end id. */
 export function reportedPayments({ toldPayments }: ReportedFacts): Readonly<Record<string, ReportedPayment>> {
   return toldPayments ?? NONE
 }
 
-/** The fact to write, also as evidence of a case. */
 export function reportedPaymentsFact(toldPayments: Readonly<Record<string, ReportedPayment>>) {
   return { toldPayments }
 }
 
-/** The most that events reported of all of them together, centavos. @source rules#cases.48 */
+/** Sum of the highest reported amounts, centavos. @source rules#cases.48 */
 export function reportedCents(facts: ReportedFacts): number {
   const each = Object.values(reportedPayments(facts))
   return each.reduce((sum, { valueCents, mostCents = valueCents }) => sum + Math.max(valueCents, mostCents), 0)
 }
 
-/**
- * A payment after an event reported it, or reported it again: it stays as the first one told it.
- * @param before as it was known; `undefined`: it was not
- */
+/** A later report keeps the first one's values and raises the highest amount only. */
 function reportedAgain(
   before: ReportedPayment | undefined,
-  { valueCents: told, occurredAt }: { readonly valueCents: bigint; readonly occurredAt: number },
+  { valueCents: cents, occurredAt }: { readonly valueCents: bigint; readonly occurredAt: number },
   nowMs: number,
 ): ReportedPayment {
-  const valueCents = Number(told)
+  const valueCents = Number(cents)
   if (before === undefined) return { valueCents, occurredAt, since: nowMs }
   return valueCents > (before.mostCents ?? before.valueCents) ? { ...before, mostCents: valueCents } : before
 }
 
-/** A failure that only an event reported so far; `null`: none. */
 export function reportedFailure({ toldFailure }: ReportedFacts): ReportedFailure | null {
   return toldFailure ?? null
 }
 
-/** The fact to write. */
 export function reportedFailureFact(toldFailure: ReportedFailure | null) {
   return { toldFailure }
 }
 
-/** When the bank is asked about a cash-in. Pure. */
-
-/** How long until the next status query about an unknown result. @source rules#partner.4 */
+/** Delay before the next query about an unknown result. @source rules#partner.4 */
 function questionDelayMs({ facts }: CashIn): number {
   const delays = limits.unknownResultQueryDelaysMs
   return delays[Math.min(facts.questions ?? 0, delays.length - 1)] ?? LAST_DELAY_MS
@@ -360,29 +347,35 @@ function questionDelayMs({ facts }: CashIn): number {
 
 const LAST_DELAY_MS = 60_000
 
-/** The database's clock must be past the expiry by this much before it is believed. @source failure-modes#EX-4 */
+/** Margin of the database's clock past the expiry, before the charge counts as expired. @source failure-modes#EX-4 */
 const EXPIRY_SAFETY_MS = 2_000
 
-/** Waits after status queries in a row that left something open; the last one repeated. @source rules#cash-in.work.6 */
+/** Delays after consecutive inconclusive status queries; the last one repeats. @source rules#cash-in.work.6 */
 const INCONCLUSIVE_DELAYS_MS = [60_000, 120_000, 300_000, 900_000, 3_600_000] as const
 
-/** Waits before an event's news is asked about again, and before a reported payment is. @source rules#cash-in.work.5, rules#cash-in.credits.2 */
+/**
+ * Delays before an event's report, and a reported payment, is queried again.
+ * @source rules#cash-in.work.5, rules#cash-in.credits.2
+ */
 const EVENT_QUERY_DELAYS_MS: readonly number[] = [1_000, 5_000, 15_000]
 const PAYMENT_QUERY_DELAYS_MS: readonly number[] = [...EVENT_QUERY_DELAYS_MS, 30_000, 60_000]
 
-/** How long after the expiry a bank without a statement is asked for late money. @source rules#cash-in.expired.4 */
+/**
+ * Times after the expiry at which a bank without a statement is queried for late payments.
+ * @source rules#cash-in.expired.4
+ */
 const LATE_QUERIES_AFTER_MS = [300_000, 3_600_000, 86_400_000] as const
 
-/** A payment that the bank never confirmed is asked about for this long; then its case needs an operator's action. */
+/** Unconfirmed payments are queried for a day; afterwards their case needs an operator. */
 const REPORTED_PAYMENT_QUERIED_MS = 86_400_000
 
-/** When a worker must look at a cash-in that nobody is asking about: see the table in rules#cash-in.work. */
+/** Time of the next work while no status query is in flight; see the table in rules#cash-in.work. */
 export function restingDueAt(cashIn: CashIn, nowMs: number): number | null {
   const paymentAt = isAskedForPayment(cashIn, nowMs) ? paymentQueryAt(cashIn, nowMs) : null
   return earliest(earliest(dueByState(cashIn, nowMs), paymentAt), returnsAfterPause(cashIn, nowMs))
 }
 
-/** What could not be done at once about a return is not tried without a pause. */
+/** A return whose step failed is retried after a pause. */
 function returnsAfterPause(cashIn: CashIn, nowMs: number): number | null {
   const dueAt = returnsDueAt(cashIn, nowMs)
   return dueAt === null || dueAt > nowMs ? dueAt : nowMs + LAST_DELAY_MS
@@ -416,12 +409,12 @@ function lateQueryAt({ expiredAt, answeredAt }: CashInFacts): number | null {
   return next === undefined ? null : expiredAt + next
 }
 
-/** Whether an event told a payment that the bank is still to confirm. @source rules#cash-in.credits.4 */
+/** A reported payment is unconfirmed and still queried. @source rules#cash-in.credits.4 */
 function isAskedForPayment({ facts }: CashIn, nowMs: number): boolean {
   return Object.values(reportedPayments(facts)).some(({ since }) => nowMs - since < REPORTED_PAYMENT_QUERIED_MS)
 }
 
-/** As any status query that leaves something open, and when its case is due. @source rules#cash-in.credits.4 */
+/** Next query of a reported payment, no later than its case is due. @source rules#cash-in.credits.4 */
 function paymentQueryAt({ facts }: CashIn, nowMs: number): number {
   const againAt = nowMs + inconclusiveDelayMs(facts)
   const reportedAt = Object.values(reportedPayments(facts)).map(({ since }) => since)
@@ -439,15 +432,13 @@ function earliest(one: number | null, other: number | null): number | null {
   return Math.min(one, other)
 }
 
-/** Whether the bank is being asked now. */
 function isBeingAsked({ leaseUntil }: CashInFacts, nowMs: number): boolean {
   return leaseUntil != null && leaseUntil > nowMs
 }
 
 /**
- * When a worker looks at a cash-in next. What an event wants to know is asked at once, or as soon as the status query
- * under way has ended; should the process that asks die, its lease is the reminder.
- * @param planned when it would be looked at if nothing were asked or wanted
+ * Time of the next work. A requested query runs at once or after the one in flight; the lease covers a crash.
+ * @param planned time of the next work without a requested query
  * @source rules#cash-in.work.5
  */
 function nextDueAt(facts: CashInFacts, planned: number | null, nowMs: number): number | null {
@@ -455,22 +446,18 @@ function nextDueAt(facts: CashInFacts, planned: number | null, nowMs: number): n
   return facts.isQuestionWanted ? nowMs : planned
 }
 
-/** How a status query ended. */
 export interface QueryEnd {
-  /** The bank answered at all. */
   readonly isAnswered: boolean
-  /** It told where the charge ended. */
   readonly hasOutcome: boolean
 }
 
-/** What a status query that has ended leaves to be done, and when. */
 export interface Ended {
   readonly dueAt: number | null
   readonly facts: CashInFacts
 }
 
 /**
- * What follows from the end of a status query, given all that was learned from its answer.
+ * Plans the work after a status query whose answer was applied.
  * @source rules#cash-in.work.3, rules#cash-in.work.5, rules#cash-in.work.6
  */
 function afterQuery(cashIn: CashIn, { isAnswered, hasOutcome }: QueryEnd, nowMs: number): Ended {
@@ -483,7 +470,7 @@ function afterQuery(cashIn: CashIn, { isAnswered, hasOutcome }: QueryEnd, nowMs:
   const facts: CashInFacts = {
     leaseUntil: null,
     ...(inconclusiveNow === inconclusive ? {} : { inconclusive: inconclusiveNow }),
-    // What came meanwhile begins anew.
+    // A request that arrived meanwhile restarts the sequence.
     ...(isAskedAgain ? {} : { eventQueries: repeatMs === undefined ? null : eventQueries + 1 }),
     ...(isAnswered && expiredAt !== undefined ? { answeredAt: nowMs } : {}),
   }
@@ -496,31 +483,31 @@ function afterQuery(cashIn: CashIn, { isAnswered, hasOutcome }: QueryEnd, nowMs:
 function plannedAfter(after: CashIn, isAnswered: boolean, { dueAt, facts }: CashIn, nowMs: number): number | null {
   const resting = restingDueAt(after, nowMs)
   if (isAnswered) return resting
-  // What an unknown result has planned stands.
+  // Keeps the schedule of an unknown result.
   if (isPlannedByAnswer(after, nowMs) && dueAt !== null && dueAt > nowMs && dueAt !== facts.leaseUntil) return dueAt
   const again = nowMs + inconclusiveDelayMs(after.facts)
   return resting !== null && resting > nowMs ? Math.min(resting, again) : again
 }
 
-/** Whether the bank is asked until it tells an end. */
+/** The bank is queried until it reports an end. */
 function isUnsettled(cashIn: CashIn, nowMs: number): boolean {
   const { status, facts } = cashIn
   const isOpen = status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashIn) === 'no_answer'
   return (isOpen && (isOver(cashIn, nowMs) || facts.notFoundSince != null)) || isAskedForPayment(cashIn, nowMs)
 }
 
-/** Whether asking goes by the schedule of an unknown result. */
+/** Status queries follow the schedule of an unknown result. */
 function isPlannedByAnswer(cashIn: CashIn, nowMs: number): boolean {
   if (cashIn.status === 'PROVIDER_RESULT_UNKNOWN') return true
   return cashIn.status === 'PENDING' && !isKnownAtBank(cashIn) && !isOver(cashIn, nowMs)
 }
 
-/** Whether the bank is about to be asked anyway, about an event's news. @source rules#cash-in.work.5 */
+/** A status query is already requested. @source rules#cash-in.work.5 */
 export function isAboutToBeAsked({ facts }: CashIn): boolean {
   return facts.isQuestionWanted === true
 }
 
-/** Whether a status query that has ended is forgotten already, and nothing follows from it. @source rules#cash-in.work.3 */
+/** The end of the query is recorded already, and nothing follows from it. @source rules#cash-in.work.3 */
 export function isAtRest(cashIn: CashIn, nowMs: number): boolean {
   const { leaseUntil, isQuestionWanted } = cashIn.facts
   return leaseUntil == null && !isQuestionWanted && cashIn.dueAt === restingDueAt(cashIn, nowMs)

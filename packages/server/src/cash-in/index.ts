@@ -46,37 +46,29 @@ export {
 } from './returns.ts'
 export { decideCashIn } from './rules.ts'
 
-/** Cash-ins: their endpoints, their work, and what other modules may do with them. */
 export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'drainNewReferences'> {
   readonly handlers: CashInHandlers
-  /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
-  /** The same as a command, to be carried out with another one. */
+  /** {@link apply} as a command, to be combined with others. */
   command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
-  /**
-   * What takes back its credit, which the bank does not have.
-   * @source rules#cash-in.cases.16
-   */
+  /** Reverses a credit that the bank's statement lacks. @source rules#cash-in.cases.16 */
   reversal(id: string, order: ReversalOrder): Command<CashIn | undefined>
   /**
-   * The same with what only an event tells: it is verified with the bank where that is asked for, at once.
+   * Applies an input reported by an event only. Queries the bank at once where verification is required.
    * @source rules#cash-in.credits, rules#cash-in.work.5
    */
   applyEvent(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
-  /** Whether the bank can be asked about a charge. */
   readonly canAsk: boolean
-  /** Resolves when nothing that was begun and not awaited is under way in this process: status queries of events, charges. */
+  /** Resolves when no background query or charge request of this process is in flight. */
   drained(): Promise<void>
-  /** For each set of references, every one that a reference names. */
   match(references: readonly PartnerReferences[]): Promise<Match[][]>
-  /** Whether this very movement was booked on a cash-in: a payment of it, or a return. Amounts in centavos. */
+  /** This movement, payment or return, is booked on the cash-in. Amounts in centavos. */
   hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
-  /** The id at the bank of a cash-in; `undefined` where it does not exist. */
+  /** Id at the bank; `undefined` if the cash-in does not exist. */
   orderIdOf(id: string): Promise<string | undefined>
 }
 
-/** What the module needs. */
 export interface CashInOptions extends Omit<CashInJobsOptions, 'commands' | 'store'> {
   readonly engine: Engine
   readonly database: Database
@@ -85,7 +77,6 @@ export interface CashInOptions extends Omit<CashInJobsOptions, 'commands' | 'sto
   readonly credits: CreditTerms
 }
 
-/** Builds the module. */
 export function createCashInModule(options: CashInOptions): CashInModule {
   const { engine, database, clock, ids, partner } = options
   const terms = { ...options.terms, isUnsupported: !partner.capabilities.has('charge') }

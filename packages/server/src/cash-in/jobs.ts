@@ -35,68 +35,70 @@ import { reportedPayments } from './facts.ts'
 import { hasReturnStep, returnsInDoubt } from './returns.ts'
 
 /**
- * What talks to the partner about charges: within a create, and afterwards whenever work is due. Nothing here holds a
- * transaction; every answer is another input to the engine.
+ * Calls the bank about charges, in the create request and whenever work is due. Holds no transaction; every answer is
+ * an input to the engine.
  * @source rules#partner.2
  */
 export interface CashInJobs {
   /**
-   * Asks the partner for the charge of a new cash-in, within the request. The one that is to show whether the bank is back is
-   * begun, not awaited: its client is answered at once, like those of the others meanwhile.
-   * @returns the cash-in as it then is
+   * Requests the charge at the bank, within the create request. The probe of a half-open circuit breaker runs in the
+   * background, so its client does not wait longer than others.
+   * @returns the cash-in after the answer
    * @source rules#cash-in.create.5, rules#cash-in.create.7
    */
   requestCharge(cashIn: CashIn): Promise<CashIn>
   /**
-   * Claims what is due and does it.
-   * @returns whether more may be due right away
+   * Claims and performs due work.
+   * @returns whether more may be due now
    * @source rules#cash-in.work, failure-modes#EX-5
    */
   processNext(): Promise<boolean>
   /**
-   * Makes the status query that an event asks for, where the budget has one left; otherwise it stays due.
+   * Makes the status query requested by an event if the budget allows it; otherwise it stays due.
    * @source rules#cash-in.work.5
    */
   askNow(cashIn: CashIn): Promise<void>
-  /** What the partner has under an id that is no cash-in's, as evidence. @source failure-modes#EV-7 */
+  /** Evidence of what the bank has under an id that is no cash-in's. @source failure-modes#EV-7 */
   atPartner(id: string): Promise<Document>
-  /** The partner's references that its answers told since this was last called. @source failure-modes#EV-7 */
+  /** Returns, and clears, the bank references learned since the last call. @source failure-modes#EV-7 */
   drainNewReferences(): string[]
-  /** Resolves when no charge that was begun and not awaited is being asked for. */
+  /** Resolves when no background charge request is in flight. */
   drained(): Promise<void>
 }
 
-/** What the jobs need. */
 export interface CashInJobsOptions extends ChargeWorkOptions {
   readonly eventQueries: EventQueryBudget
   readonly logger: Logger
 }
 
-/** Cash-ins claimed together. @source rules#cash-in.work.2 */
+/** Claims per round. @source rules#cash-in.work.2 */
 const BATCH = 500
 
-/** Questions to the partner at the same time. */
 const CONCURRENT = 32
 
-/** Makes the jobs. */
 export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   const { commands, store, clock, eventQueries, partner, logger } = options
   const limit = pLimit(CONCURRENT)
   const charges = new ChargeWork(options)
-  const trials = new Set<Promise<unknown>>()
+  const inFlight = new Set<Promise<unknown>>()
 
   async function claim(id: string): Promise<CashIn | undefined> {
     const claimed = await commands.apply(id, { on: 'work.claimed', leaseMs: LEASE_MS })
     return claimed?.result === 'APPLIED' ? claimed.cashIn : undefined
   }
 
-  /** Where it fails, or this process dies, a worker finds the charge due. */
+  /** After a failure or crash a worker finds the charge due. */
   function begin(cashIn: CashIn): void {
-    const trial: Promise<unknown> = charges
+    const request: Promise<unknown> = charges
       .request(cashIn)
-      .catch((error) => logger.warn({ error: String(error) }, 'a charge waits for a worker'))
-      .finally(() => trials.delete(trial))
-    trials.add(trial)
+      .catch((error) =>
+        logger.warn(
+          { event: 'charge.request_failed', error: String(error) },
+          'Charge request failed; a worker retries it.',
+        ),
+      )
+      .finally(() => inFlight.delete(request))
+    inFlight.add(request)
   }
 
   return {
@@ -106,11 +108,11 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
       return cashIn
     },
     drained: async () => {
-      while (trials.size > 0) await Promise.all(trials)
+      while (inFlight.size > 0) await Promise.all(inFlight)
     },
     processNext: async () => {
       const due = await store.due(clock.now(), BATCH)
-      // Together, so that the engine writes them in as few batches as it can.
+      // Concurrent, so the engine commits them in few batches.
       const claims = await Promise.all(workable(due, options).map(({ id }) => claim(id)))
       const claimed = claims.filter((cashIn) => cashIn !== undefined)
       await Promise.all(claimed.map((cashIn) => limit(() => charges.work(cashIn))))
@@ -119,7 +121,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     askNow: async (cashIn) => {
       if (isCounted(cashIn) && eventQueries.take(1, clock.now()) === 0) return
       const { id } = cashIn
-      // Claimed in its turn, so that no lease runs while it waits.
+      // Claimed inside the limit, so the lease does not run while queued.
       await limit(async () => {
         const claimed = await claim(id)
         if (claimed) await charges.work(claimed)
@@ -130,10 +132,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   }
 }
 
-/**
- * What may be claimed now: of those that events asked about as many as their budget has, and of those that only wait to be
- * made as many as the bank takes.
- */
+/** Limits claims: event queries by their budget, uncreated charges by the circuit breaker. */
 function workable(due: readonly CashIn[], { partner, eventQueries, clock }: CashInJobsOptions): readonly CashIn[] {
   const nowMs = clock.now()
   const asked = due.filter(isCounted)
@@ -147,50 +146,45 @@ function workable(due: readonly CashIn[], { partner, eventQueries, clock }: Cash
 }
 
 /**
- * Whether a query counts against the budget of events. One for a payment that a signed event reported of a pending charge does
- * not: of each charge one is in flight and one wanted, whatever events name.
+ * Counts against the budget of event queries. A reported payment of a pending charge does not: each charge has at most
+ * one query in flight and one requested, whatever events say.
  */
 function isCounted({ status, facts }: CashIn): boolean {
   const isReported = status === 'PENDING' && Object.keys(reportedPayments(facts)).length > 0
   return facts.eventQueries != null && !isReported
 }
 
-/** Nothing of it is known to have reached the bank, and it can still be made. */
+/** The bank is not known to have it, and it can still be created. */
 function isUnmade(cashIn: CashIn, nowMs: number): boolean {
   return cashIn.status === 'PENDING' && !isKnownAtBank(cashIn) && !isOver(cashIn, nowMs)
 }
 
-/** What is done about money of a payment that went back, where refunds are known. */
 export interface ReturnsOfCashIns {
-  /** Takes a return that the bank told when it was asked. @source rules#cash-in.returns.6 */
+  /** Applies a return found in the bank's answer. @source rules#cash-in.returns.6 */
   take(cashIn: CashIn, returned: ReturnOfPayment): Promise<unknown>
-  /** Does what is due about the returns in doubt of a cash-in. @source rules#cash-in.returns.4 */
+  /** Performs the due steps of the returns in doubt. @source rules#cash-in.returns.4 */
   settle(cashIn: CashIn): Promise<unknown>
 }
 
-/** What work on a charge needs. */
 export interface ChargeWorkOptions {
   readonly commands: CashInCommands
   readonly store: CashInStore
   readonly partner: ChargePartner & ChargeAvailability
   readonly clock: Clock
   readonly pause: Pause
-  /** How long a create may take with the partner. */
   readonly createBudgetMs: number
   readonly returns: ReturnsOfCashIns
-  /** By default no charge is. */
   readonly isAskedFirst?: IsAskedFirst
 }
 
-/** A claimed cash-in is nobody else's for this long: longer than any one step takes. */
+/** Longer than any single step. */
 const LEASE_MS = 60_000
 
-/** Waits between tries within a create whose request never left; doubled each time. */
+/** Delay before a create request that was not sent is repeated; doubles each time. */
 const FIRST_RETRY_MS = 100
 
-/** What is known of a cash-in after an answer of the partner. */
 interface Settled {
-  /** The partner's word is known: nothing is to be asked again for want of it. */
+  /** The bank answered, so no query is repeated for lack of an answer. */
   readonly isAnswered: boolean
   readonly hasOutcome: boolean
 }
@@ -199,7 +193,6 @@ const SILENT: Settled = { isAnswered: false, hasOutcome: false }
 const OPEN: Settled = { isAnswered: true, hasOutcome: false }
 const OVER: Settled = { isAnswered: true, hasOutcome: true }
 
-/** What the partner is asked about one charge, and what follows from its answers; every one is an input to the engine. */
 class ChargeWork {
   readonly #options: ChargeWorkOptions
   readonly #commands: CashInCommands
@@ -214,7 +207,6 @@ class ChargeWork {
     this.#calls = createChargeCalls(options.partner, options.isAskedFirst)
   }
 
-  /** Asks for the charge of a new cash-in, within the request. @returns the cash-in as it then is */
   async request(cashIn: CashIn): Promise<CashIn> {
     const deadline = this.#clock.now() + this.#options.createBudgetMs
     let wait = FIRST_RETRY_MS
@@ -227,7 +219,6 @@ class ChargeWork {
     return answer.kind === 'NOT_SENT' ? this.#notSent(cashIn, answer.reason) : this.#applyAnswer(cashIn, answer)
   }
 
-  /** No attempt ever left. */
   async #notSent(cashIn: CashIn, reason: string): Promise<CashIn> {
     const taken = await this.#commands.apply(cashIn.id, { on: 'charge.not_sent', reason, isUnsent: true })
     return taken?.cashIn ?? cashIn
@@ -237,9 +228,9 @@ class ChargeWork {
     return AbortSignal.timeout(Math.max(0, deadline - this.#clock.now()))
   }
 
-  /** Asks first, whatever is to be done: a charge may have been made, paid or ended without our knowing. */
+  /** Queries the bank first: the charge may have been created, paid or ended without our knowledge. */
   async work(cashIn: CashIn): Promise<void> {
-    // Begun too late it would outlast its lease: it is due again when that is over.
+    // Too late to finish within the lease; due again after it.
     if (this.#clock.now() > (cashIn.dueAt ?? 0) - LEASE_MS / 2) return
     const answer = await this.#calls.ask(cashIn)
     const settled = await this.#settle(cashIn, answer)
@@ -247,7 +238,7 @@ class ChargeWork {
     await this.#commands.apply(cashIn.id, { on: 'work.done', bankAnswer: answerEvidence(answer), ...settled })
   }
 
-  /** What the bank's silence leaves open is looked at too. */
+  /** Runs after silence too: the 15 minutes of a return may be over. */
   async #settleReturns(id: string): Promise<void> {
     const now = await this.#options.store.get(id)
     if (now && hasReturnStep(now, this.#clock.now())) await this.#options.returns.settle(now)
@@ -260,28 +251,28 @@ class ChargeWork {
     const { status } = await this.#applyAnswer(cashIn, answer)
     if (answer.kind === 'ACCEPTED' && (isOver(cashIn, this.#clock.now()) || status === 'FAILED'))
       return this.#withdraw(cashIn)
-    // A contradiction that came too late to matter: it ends like any other.
+    // A contradiction after the expiry ends like an expired charge.
     if (answer.kind === 'CONTRADICTED' && status === 'PENDING') return this.#withdraw(cashIn)
     return settledBy(answer)
   }
 
   /**
-   * What a bank that cannot be asked has, ends with its time. Whether it has a charge only another order tells, where that
-   * makes no second one.
+   * A bank without charge queries: the charge ends with its time. Repeating the order is the only way to learn whether
+   * the bank has it, if that is idempotent.
    * @source rules#partner.10, failure-modes#PL-61
    */
   async #unasked(cashIn: CashIn): Promise<Settled> {
-    // One that failed may be there all the same; of any other end, or contradiction, nothing more can be learned.
+    // A failed charge may exist and is cancelled; every other end is final.
     if (!isWanted(cashIn)) return cashIn.status === 'FAILED' ? this.#withdraw(cashIn) : OVER
     const isPast = isOver(cashIn, this.#clock.now())
     if (isKnownAtBank(cashIn)) return isPast ? this.#withdraw(cashIn) : SILENT
     if (!isPast && isWanted(cashIn) && this.#calls.isRepeatable(cashIn)) return this.#order(cashIn)
-    if (cashIn.facts.unsent === 'claimed') return this.#stillUnsent(cashIn, CANNOT_ASK.reason)
-    await this.#applyAnswer(cashIn, CANNOT_ASK)
+    if (cashIn.facts.unsent === 'claimed') return this.#stillUnsent(cashIn, NO_QUERIES.reason)
+    await this.#applyAnswer(cashIn, NO_QUERIES)
     return SILENT
   }
 
-  /** Of what never left there is no doubt, whoever is silent. @source rules#cash-in.create.7 */
+  /** A charge that was never sent is not in doubt, even if the bank is silent. @source rules#cash-in.create.7 */
   async #stillUnsent(cashIn: CashIn, reason: string): Promise<Settled> {
     if (isOver(cashIn, this.#clock.now())) {
       await this.#commands.apply(cashIn.id, { on: 'clock.expired', isSwept: this.#calls.isSwept })
@@ -292,13 +283,13 @@ class ChargeWork {
   }
 
   /**
-   * The partner says it has no such charge. While there is time one that it never took is asked for, under the same id; one
-   * that it did take is withdrawn once its time is over, as it may be there all the same.
+   * The bank does not know the charge. Before the expiry a charge that it never accepted is ordered again under the
+   * same id; an accepted one is cancelled after the expiry, as it may exist.
    * @source rules#cash-in.states.15, failure-modes#EX-7
    */
   async #neverSeen(cashIn: CashIn): Promise<Settled> {
-    const told = { on: 'charge.not_found', askedAt: cashIn.updatedAt, isSwept: this.#calls.isSwept } as const
-    const after = (await this.#commands.apply(cashIn.id, told))?.cashIn ?? cashIn
+    const input = { on: 'charge.not_found', askedAt: cashIn.updatedAt, isSwept: this.#calls.isSwept } as const
+    const after = (await this.#commands.apply(cashIn.id, input))?.cashIn ?? cashIn
     if (!isWanted(after)) return OPEN
     if (!isKnownAtBank(after)) return this.#calls.isRepeatable(cashIn) ? this.#order(cashIn) : OPEN
     if (isOver(after, this.#clock.now())) await this.#calls.cancel(cashIn)
@@ -312,7 +303,7 @@ class ChargeWork {
     return settledBy(answer)
   }
 
-  /** Cancels at the partner what is over here, before that is final, so that nobody pays it. */
+  /** Cancels the overdue charge at the bank before it becomes `EXPIRED`, so nobody can pay it. */
   async #withdraw(cashIn: CashIn): Promise<Settled> {
     const answer = await this.#calls.cancel(cashIn)
     if (answer.kind === 'CANCELLED') {
@@ -328,14 +319,13 @@ class ChargeWork {
       return OPEN
     }
     if (answer.kind !== 'REJECTED') return SILENT
-    // Whoever cannot be asked why has said enough.
+    // A bank without queries cannot say why it refused.
     if (!this.#calls.canAsk) return isWanted(cashIn) ? SILENT : OVER
     const paid = await this.#calls.ask(cashIn)
     if (paid.kind !== 'NOT_FOUND') await this.#applyAnswer(cashIn, paid)
     return paid.kind === 'FINAL' ? OVER : SILENT
   }
 
-  /** Turns an answer of the partner into inputs, in the order in which they happened. */
   async #applyAnswer(
     cashIn: CashIn,
     answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
@@ -350,12 +340,10 @@ class ChargeWork {
     return after
   }
 
-  /** What the partner has under an id, as evidence. */
   async atPartner(id: string): Promise<Document> {
     return answerEvidence(await this.#calls.askAbout(id))
   }
 
-  /** The partner's references that its answers told since this was last called. */
   drainNewReferences(): string[] {
     const references = [...this.#newReferences]
     this.#newReferences.clear()
@@ -363,7 +351,7 @@ class ChargeWork {
   }
 }
 
-/** Whether a charge is still to be had: once something contradicts, an operator decides. */
+/** The charge can still be paid. After a contradiction an operator decides. */
 function isWanted(cashIn: CashIn): boolean {
   const { status } = cashIn
   return status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashIn) === 'no_answer'
@@ -373,43 +361,36 @@ function isSilence(answer: ChargeQueryAnswer): answer is NotSent | Unknown {
   return answer.kind === 'NOT_SENT' || answer.kind === 'UNKNOWN'
 }
 
-/** Whether the partner said where the charge stands, and that it ended. */
 function settledBy({ kind }: ChargeAnswer | ChargeQueryAnswer): Settled {
   if (kind === 'NOT_SENT' || kind === 'UNKNOWN') return SILENT
   return kind === 'ACCEPTED' || kind === 'NOT_FOUND' ? OPEN : OVER
 }
 
-/** The calls to the bank about charges, as far as it can do them. */
 export interface ChargeCalls {
   readonly canAsk: boolean
-  /** Late money is found in the bank's statement. */
   readonly isSwept: boolean
-  /** Asks for a charge: one try; none while the bank is away. @source rules#cash-in.create.7 */
+  /** Sends one create request; none while the circuit breaker is open. @source rules#cash-in.create.7 */
   order(cashIn: CashIn, nowMs: number, deadline?: AbortSignal): Promise<ChargeAnswer>
-  /** Asks what there is. */
   ask(cashIn: CashIn): Promise<ChargeQueryAnswer>
-  /** Asks what there is under an id of which no terms are known: whatever it is comes back as evidence. */
+  /** Queries an id of unknown terms, for evidence. */
   askAbout(id: string): Promise<ChargeQueryAnswer>
-  /** Cancels a charge. One that cannot be cancelled ends at the bank by itself. @source rules#partner.10 */
+  /** Cancels a charge. Where the bank cannot cancel, the charge ends by itself. @source rules#partner.10 */
   cancel(cashIn: CashIn): Promise<CancelAnswer>
-  /** Whether asking for a charge, once more, makes no second one. @source failure-modes#CI-6 */
+  /** Repeating the create request cannot create a second charge. @source failure-modes#CI-6 */
   isRepeatable(cashIn: CashIn): boolean
 }
 
-/** The bank is not called while it is away. */
-const BREAKER_OPEN = { kind: 'NOT_SENT', reason: 'the bank is away' } as const
+const BREAKER_OPEN = { kind: 'NOT_SENT', reason: 'the circuit breaker is open' } as const
 
-/** The bank is never called for this. */
-const CANNOT_ASK = { kind: 'NOT_SENT', reason: 'the bank cannot be asked about a charge' } as const
+const NO_QUERIES = { kind: 'NOT_SENT', reason: 'the bank has no charge queries' } as const
 
-/** Makes the calls to a bank. */
 export function createChargeCalls(
   partner: ChargePartner & ChargeAvailability,
   isAskedFirst: IsAskedFirst = () => false,
 ): ChargeCalls {
   const { capabilities } = partner
   const canAsk = capabilities.has('query-charge')
-  const ask = async (id: string, terms: ChargeTerms) => (canAsk ? partner.getCharge(id, terms) : CANNOT_ASK)
+  const ask = async (id: string, terms: ChargeTerms) => (canAsk ? partner.getCharge(id, terms) : NO_QUERIES)
   return {
     canAsk,
     isSwept: capabilities.has('statement'),
@@ -447,11 +428,9 @@ function requestOf(cashIn: CashIn, askedAt: number): ChargeRequest {
   }
 }
 
-/** What it means that the bank says it does not know a charge. Pure. */
-
 /**
- * Facts after the bank said so. What it was asked before an attempt proves nothing about that attempt.
- * @param askedAt when the status query was claimed
+ * Records «not found». A query claimed before the last attempt proves nothing about it.
+ * @param askedAt claim time of the status query
  */
 export function notFound(facts: CashInFacts, askedAt: number): CashInFacts {
   if (askedAt < (facts.lastAttemptAt ?? 0)) return {}
@@ -459,8 +438,7 @@ export function notFound(facts: CashInFacts, askedAt: number): CashInFacts {
 }
 
 /**
- * Whether, together with what the bank says now, it is proven that it has no such charge: said twice, a minute apart,
- * the last time five minutes after the last attempt began.
+ * Absence is proven by two «not found» answers a minute apart, the later one five minutes after the last attempt.
  * @source rules#cash-in.states.15, failure-modes#P6
  */
 export function isProvenNotFound({ facts, createdAt }: CashIn, askedAt: number): boolean {
@@ -472,37 +450,31 @@ export function isProvenNotFound({ facts, createdAt }: CashIn, askedAt: number):
   )
 }
 
-/** Applying what only an event tells of a cash-in. */
 export interface EventApplier {
   /**
-   * Applies it; `undefined` where there is no such cash-in. Where that requests a status query, it is begun, not awaited.
+   * Returns `undefined` if the cash-in does not exist. A requested status query runs in the background.
    * @source rules#cash-in.credits, rules#cash-in.work.5
    */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
-  /** Resolves when no status query that was begun here is under way. */
+  /** Resolves when no background status query is in flight. */
   drained(): Promise<void>
 }
 
-/** Which payments are queried at the bank before they are booked. */
 export interface CreditTerms {
-  /** Those of at least this, centavos; 0, as always in production: every one. */
+  /** Payments of at least this value are queried before booking, centavos; always 0 in production. */
   readonly verifyFromCents: bigint
 }
 
-/** What is needed for it. */
 export interface EventApplierOptions {
   readonly commands: Pick<CashInCommands, 'apply'>
   readonly jobs: Pick<CashInJobs, 'askNow'>
   readonly credits: CreditTerms
   readonly clock: Clock
   readonly logger: Logger
-  /** Whether the bank can be asked about a charge. */
   readonly canAsk: boolean
-  /** The bank's events are never believed. */
   readonly isAlwaysVerified: boolean
 }
 
-/** Makes the applier. */
 export function createEventApplier({
   commands,
   jobs,
@@ -519,11 +491,16 @@ export function createEventApplier({
     return commands.apply(id, { ...input, unverified: isQueried ? 'query' : 'book' })
   }
 
-  /** Where it fails, or this process dies, a worker finds it due. */
+  /** After a failure or crash a worker finds the query due. */
   function ask(cashIn: CashIn): void {
     const query = jobs
       .askNow(cashIn)
-      .catch((error) => logger.warn({ error: String(error) }, 'a status query waits for a worker'))
+      .catch((error) =>
+        logger.warn(
+          { event: 'charge.query_failed', error: String(error) },
+          'Status query failed; a worker retries it.',
+        ),
+      )
       .finally(() => asking.delete(query))
     asking.add(query)
   }
@@ -541,7 +518,7 @@ export function createEventApplier({
     if (outcome?.result === 'APPLIED' && facts?.isQuestionWanted && dueAt != null && dueAt <= clock.now()) {
       ask(outcome.cashIn)
     }
-    // What became of a payment that was attributed the bank tells of the charge that it was made for.
+    // The bank reports changes of an attributed payment on its original charge.
     if (input.on === 'work.requested' && facts?.receivedFrom !== undefined) await applyAndAsk(facts.receivedFrom, input)
     return outcome
   }

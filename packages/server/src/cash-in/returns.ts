@@ -4,134 +4,122 @@ import type { Document } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import type { CashIn, CashInEvent, CashInFacts } from './cash-in.ts'
 
-/** What of a cash-in is in suspense now, by the reference of its case. Pure. @source rules#cases.7 */
+/** Payments and returns in suspense, by the reference of their case. Pure. @source rules#cases.7 */
 
-/** A payment that a charge receives from another one. */
+/** A payment that an operator attributes to another charge. */
 export interface Received {
   readonly endToEndId: string
   readonly cents: bigint
-  /** The charge at the bank by which it was paid. */
+  /** The charge that the payer paid. */
   readonly from: string
-  /** What its case was opened with. */
   readonly facts: Document
 }
 
-/** What may be decided of a payment that arrived, centavos: nothing of it that is credited, or being returned. */
+/** Suspense of a payment that an operator may decide, centavos: not credited, not being returned. */
 export function suspendedArrival(cashIn: CashIn, reference: string): bigint {
   const left = suspendedCents(cashIn, reference) - returningCents(cashIn, reference)
   return left > 0n ? left : 0n
 }
 
-/** Of a return, centavos. */
 export function suspendedDeparture({ facts }: CashIn, reference: string): bigint {
   const known = own(facts.returns, reference)
   return known?.state === 'in_suspense' ? BigInt(known.cents) : 0n
 }
 
 /**
- * Money that went back of a charge's payments. Pure.
- *
- * Each return id has one row, in one state. A return that names none of our refunds is `in_doubt` while one of them may be
- * it. The bank's answers about those refunds end that, and the return is `booked`, as our refund or as the bank's own. After
- * 15 minutes a case is opened, and what is available of it is held. A doubt that rests on an event alone is dropped once no
- * refund can be it; a row stays, `released`, where money of it was held.
- *
- * A return that cannot be debited from the merchant is `in_suspense` until an operator has `decided` it; one of a payment
- * that is itself in suspense is taken `from_suspense`. A return without an id waits in suspense under an id made for it,
- * which becomes an `alias` when the bank tells the real one.
- *
+ * Returns of a charge's payments. Pure.
+ * Each return id has one row, in one state. A return that names none of our refunds is `in_doubt` while one of them may
+ * explain it. The bank's answers about those refunds end the doubt, and the return is `booked`, as our refund or as the
+ * bank's own. After 15 minutes a case opens, and the available part is held. A doubt reported by an event only is
+ * dropped once no refund explains it; if money was held, the row stays as `released`.
+ * A return that cannot be debited from the merchant is `in_suspense` until an operator has `decided` it; a return of a
+ * payment in suspense is taken `from_suspense`. A return without an id is in suspense under a generated id, which
+ * becomes an `alias` when the real one is reported.
  * Booking a return in doubt takes two moves of one decision: the first keeps the doubt as `wasInDoubt`, the second,
  * `return.known`, ends it and its hold.
  * @source rules#cash-in.returns, rules#cash-in.refunds, failure-modes#RF-12
  */
 export type KnownReturn =
   | ReturnInDoubt
-  /** Counts as gone back. */
   | { readonly state: 'booked'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
-  /** Left, and a case decides who bears it. */
+  /** In suspense; a case decides who bears it. */
   | SuspendedReturn
-  /** It reduced the suspense of this payment. */
+  /** Reduced the suspense of this payment. */
   | {
       readonly state: 'from_suspense'
       readonly cents: number
       readonly endToEndId: string
-      /** The refund that an operator ordered; absent where the bank gave it back by itself. */
+      /** The operator's refund; absent if the bank returned it by itself. */
       readonly refundId?: string
       readonly wasInDoubt?: ReturnInDoubt
     }
-  /** It left for a refund of money in suspense, in a way that its case decides: the refund has it in suspense. */
+  /** Confirmed for a refund of money in suspense, in a way that needs a decision; the refund holds the suspense. */
   | { readonly state: 'at_refund'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
-  /** An operator ended its suspense. Where that debited the merchant it counts as gone back. */
+  /** An operator ended the suspense; a debited one counts as returned. */
   | { readonly state: 'decided'; readonly cents: number; readonly isDebited: boolean }
-  /** Another operation has it. */
   | { readonly state: 'elsewhere'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
-  /** Another id of a return that has its own row. */
+  /** Another id of a return with its own row. */
   | { readonly state: 'alias'; readonly cents: number }
-  /** Only an event reported it; it was held, and none of our refunds was it. */
+  /** Reported by an event only: was held, then no refund explained it. */
   | { readonly state: 'released' }
 
-/** The rule that opens a case of a return without an id. */
+/** Rule that opens the case of a return without an id. */
 export const UNNAMED = 'cash-in.refunds.10'
 
-/** A return that may be one of our refunds: nothing of it is debited yet. Instants are epoch milliseconds. */
+/** A return that may be one of our refunds; nothing is debited yet. Instants are epoch milliseconds. */
 export type ReturnInDoubt = {
   readonly state: 'in_doubt'
   readonly cents: number
-  /** By the bank's clock. */
   readonly occurredAt: number
   /** The bank's reference of the return, or of the payment. */
   readonly transactionId: string | null
-  /** The end-to-end id of the payment that went back; absent where it is not known. */
+  /** End-to-end id of the returned payment, if known. */
   readonly payment?: string
-  /** When it was first reported to us. */
+  /** First report. */
   readonly since: number
-  /** Refunds that are not it, by the bank's answers since. */
+  /** Refunds excluded by later answers of the bank. */
   readonly answered: readonly string[]
-  /** Only an event reports it, and the bank can be asked about the charge. */
+  /** Reported by an event only, and the bank supports charge queries. */
   readonly isUnverified?: boolean
   /** Centavos; absent before the 15 minutes are over. */
   readonly heldCents?: number
-  /** It was held and released before. Each return is held once, as each journal is posted once. */
+  /** Held and released before. Each return is held once, as each journal is posted once. */
   readonly wasHeld?: boolean
-  /** A case is open for it without a hold. */
+  /** A case is open without a hold. */
   readonly isInCase?: boolean
 }
 
 type SuspendedReturn = {
   readonly state: 'in_suspense'
   readonly cents: number
-  /** Only of a return without an id: the payment that it is of, `null` where that is unclear. */
+  /** Only of a return without an id: its payment, `null` if unclear. */
   readonly unnamedOf?: string | null
   readonly wasInDoubt?: ReturnInDoubt
 }
 
-/** A refund that a return may be: it is under way, or failed and may have arrived. */
+/** A refund that may explain a return: in flight, or failed and possibly executed. */
 export interface OpenRefund extends Document {
   readonly valueCents: number
   /** The bank's reference; `null` while unknown. */
   readonly transactionId: string | null
-  /** The payment in suspense that goes back, by its end-to-end id; absent: the credited one. */
+  /** End-to-end id of the payment in suspense that it returns; absent: the credited one. */
   readonly payment?: string
-  /** It failed, and may have arrived: it returns nothing any more. */
+  /** Failed, possibly executed; it returns nothing any more. */
   readonly hasFailed?: boolean
 }
 
-/** Facts of a charge about its refunds and returns. */
 export type ReturnFacts = {
-  /** Set aside by refunds under way, centavos. */
+  /** Reserved by refunds in flight, centavos. */
   readonly refundsOpenCents?: number
-  /** By the refund's id. */
   readonly openRefunds?: Readonly<Record<string, OpenRefund>>
-  /** By return id. */
   readonly returns?: Readonly<Record<string, KnownReturn>>
-  /** How many refunds operators ordered of a payment in suspense, by its end-to-end id. */
+  /** Refunds ordered by operators, per end-to-end id of a payment in suspense. */
   readonly returnOrders?: Readonly<Record<string, number>>
 }
 
 /**
- * An event of a refund, or of a return that names none. `refund.taken`: money went back that no refund under way had set
- * aside. `refund.answered`: the bank was asked about a refund, and none of these returns is it. `return.known`: it is
- * known whose the return is.
+ * Events of refunds and returns. `refund.taken`: a return beyond the reserved amounts. `refund.answered`: the bank's
+ * answer about a refund excludes these returns. `return.known`: the return is attributed.
  */
 export type RefundEvent =
   | { readonly on: 'refund.reserved'; readonly refundId: string; readonly valueCents: bigint }
@@ -160,38 +148,32 @@ export type RefundEvent =
       readonly on: 'refund.answered'
       readonly refundId: string
       readonly returnIds: readonly string[]
-      /** No later report can make it one of them. */
       readonly hasEnded: boolean
     }
   | ReportedReturn
   | {
       readonly on: 'return.unexplained'
       readonly returnId: string
-      /** The part of it that is available. */
       readonly heldCents: bigint
-      /** The refunds that it may be. */
       readonly refundIds: readonly string[]
     }
   | { readonly on: 'return.known'; readonly returnId: string }
 
-/** A return as it is reported. */
 export interface ReportedReturn {
   readonly on: 'return.told'
   readonly returnId: string
   readonly valueCents: bigint
   readonly occurredAt: number
   readonly transactionId: string | null
-  /** When it was reported, epoch milliseconds. */
   readonly at: number
-  /** The bank gave no return id: this one was made from its report. */
+  /** The bank gave no return id; this one is derived from its report. */
   readonly isUnnamed?: boolean
-  /** The payment that went back, `null` where the bank names none; absent: the credited one. */
+  /** The returned payment, `null` if the bank names none; absent: the credited one. */
   readonly endToEndId?: string | null
-  /** It was booked on another operation. */
   readonly isBookedElsewhere?: boolean
-  /** Only an event reports it, and the bank can be asked about the charge. */
+  /** Reported by an event only, and the bank supports charge queries. */
   readonly isUnverified?: boolean
-  /** Open refunds that the cash-in does not list. */
+  /** Open refunds missing from the cash-in's facts. */
   readonly alsoOpen: Readonly<Record<string, OpenRefund>>
 }
 
@@ -199,30 +181,27 @@ export interface ReportedReturn {
 
 type Charge = Pick<CashIn, 'facts'>
 
-/** The amount booked under a return id, centavos: debited, in suspense, or under another id of it. */
+/** Amount booked under a return id, centavos: debited, in suspense, or as an alias. */
 export function bookedReturn({ facts }: Charge, returnId: string): bigint | undefined {
   const known = own(facts.returns, returnId)
   return known && known.state !== 'in_doubt' && known.state !== 'released' ? BigInt(known.cents) : undefined
 }
 
-/** The amount that counts as gone back under a return id, centavos. */
+/** Amount that counts as returned under a return id, centavos. */
 export function countedReturn({ facts }: Charge, returnId: string): bigint | undefined {
   const known = own(facts.returns, returnId)
   return known && isCounted(known) ? BigInt(known.cents) : undefined
 }
 
-/** Whether a return id is booked or in doubt. */
 export function isKnownReturn({ facts }: Charge, returnId: string): boolean {
   const known = own(facts.returns, returnId)
   return known !== undefined && known.state !== 'released'
 }
 
-/** The doubt about a return, where there is one. */
 export function returnInDoubt({ facts }: Charge, returnId: string): ReturnInDoubt | undefined {
   return doubtOf(own(facts.returns, returnId))
 }
 
-/** All returns in doubt, each with its id. */
 export function returnsInDoubt({ facts }: Charge): [returnId: string, ReturnInDoubt][] {
   return Object.entries(facts.returns ?? {}).flatMap(([returnId, known]): [string, ReturnInDoubt][] => {
     const inDoubt = doubtOf(known)
@@ -230,7 +209,6 @@ export function returnsInDoubt({ facts }: Charge): [returnId: string, ReturnInDo
   })
 }
 
-/** A return in suspense that was reported without its id. */
 export function unnamedReturn({ facts }: Charge, returnId: string): SuspendedReturn | undefined {
   const known = own(facts.returns, returnId)
   return known?.state === 'in_suspense' && known.unnamedOf !== undefined ? known : undefined
@@ -245,18 +223,17 @@ function isCounted(known: KnownReturn): known is Extract<KnownReturn, { state: '
   return known.state === 'booked' || (known.state === 'decided' && known.isDebited)
 }
 
-/** Gone back so far, centavos. @source rules#cash-in.refunds.7 */
+/** Returned so far, centavos. @source rules#cash-in.refunds.7 */
 export function refundedCents({ facts }: Charge): bigint {
   return centsOf(Object.values(facts.returns ?? {}).filter(isCounted))
 }
 
-/** In doubt, centavos. */
 export function inDoubtCents(cashIn: Charge): bigint {
   return centsOf(returnsInDoubt(cashIn).map(([, inDoubt]) => inDoubt))
 }
 
 /**
- * The most that a refund may be of now, centavos. Refunds under way count as gone, and so do returns in doubt.
+ * Highest possible refund, centavos. Refunds in flight and returns in doubt reduce it.
  * @source rules#refund-in.create.4
  */
 export function refundableCents(cashIn: CashIn): bigint {
@@ -265,40 +242,42 @@ export function refundableCents(cashIn: CashIn): bigint {
   return cashIn.status === 'PAID' && left > 0n ? left : 0n
 }
 
-/** The amount of the payment that was credited: the charge's value, or what an operator accepted, centavos. */
+/** Amount of the credited payment, centavos: the charge's value, or the amount that an operator accepted. */
 export function paidCents({ facts, valueCents }: Pick<CashIn, 'facts' | 'valueCents'>): bigint {
   return facts.acceptedCents === undefined ? valueCents : BigInt(facts.acceptedCents)
 }
 
-/** The fee that was booked with it, centavos. */
 export function paidFeeCents(cashIn: Pick<CashIn, 'facts' | 'valueCents' | 'feeCents'>): bigint {
   return min(cashIn.feeCents, paidCents(cashIn))
 }
 
-/** The part of a payment that is in suspense, also while it is being returned to its payer, centavos. */
+/** Payment credited to the merchant; `null`: none, or the credit was reversed. */
+export function creditedPayment({ facts, endToEndId }: Pick<CashIn, 'facts' | 'endToEndId'>): string | null {
+  return endToEndId === null || own(facts.reversed, endToEndId) !== undefined ? null : endToEndId
+}
+
+/** Part of a payment in suspense, including what is being returned, centavos. */
 export function suspendedCents(
   cashIn: Pick<CashIn, 'facts' | 'valueCents' | 'endToEndId'>,
   endToEndId: string,
 ): bigint {
-  const { payments, decidedPayments } = cashIn.facts
-  const credited = endToEndId === cashIn.endToEndId ? paidCents(cashIn) : 0n
-  const left = BigInt((own(payments, endToEndId) ?? 0) - (own(decidedPayments, endToEndId) ?? 0)) - credited
-  return left - goneBackCents(cashIn, endToEndId)
+  const { payments, decidedPayments, reversed } = cashIn.facts
+  const credited = endToEndId === creditedPayment(cashIn) ? paidCents(cashIn) : 0n
+  const [arrived, ...ended] = [payments, decidedPayments, reversed].map((cents) => BigInt(own(cents, endToEndId) ?? 0))
+  return ended.reduce((left, cents) => left - cents, arrived ?? 0n) - credited - goneBackCents(cashIn, endToEndId)
 }
 
-/** What went back of a payment out of suspense, centavos. */
 function goneBackCents({ facts }: Charge, endToEndId: string): bigint {
   const returned = Object.values(facts.returns ?? {}).filter((known) => known.state === 'from_suspense')
   return centsOf(returned.filter((known) => known.endToEndId === endToEndId))
 }
 
-/** Returns in doubt that may be of a payment, centavos. */
 export function inDoubtOf(cashIn: Charge, endToEndId: string): bigint {
   const likely = returnsInDoubt(cashIn).filter(([, { payment = endToEndId }]) => payment === endToEndId)
   return centsOf(likely.map(([, inDoubt]) => inDoubt))
 }
 
-/** The part of it that refunds under way return to its payer, centavos. */
+/** Part of a payment that refunds in flight return to the payer, centavos. */
 export function returningCents({ facts }: Charge, endToEndId: string): bigint {
   const refunds = Object.values(facts.openRefunds ?? {}).filter(
     ({ payment, hasFailed }) => payment === endToEndId && !hasFailed,
@@ -306,23 +285,21 @@ export function returningCents({ facts }: Charge, endToEndId: string): bigint {
   return refunds.reduce((sum, { valueCents }) => sum + BigInt(valueCents), 0n)
 }
 
-/** Whether all that was paid went back to its payers, and nothing was credited. @source rules#cash-in.cases.15 */
+/** All payments went back to their payers, and none was credited. @source rules#cash-in.cases.15 */
 export function hasGoneBack(cashIn: CashIn): boolean {
   const payments = Object.entries(cashIn.facts.payments ?? {})
   const isBack = ([endToEndId, cents]: [string, number]) => goneBackCents(cashIn, endToEndId) === BigInt(cents)
-  return cashIn.endToEndId === null && payments.length > 0 && payments.every(isBack)
+  return creditedPayment(cashIn) === null && payments.length > 0 && payments.every(isBack)
 }
 
 function centsOf(returns: readonly { readonly cents: number }[]): bigint {
   return returns.reduce((sum, { cents }) => sum + BigInt(cents), 0n)
 }
 
-/* The payment of a return. */
-
 /**
- * The payment that a return is of: its end-to-end id, `null` where it could be one of several, `undefined` where it is none
- * that is known here.
- * @param named the end-to-end id that the bank gives with the return
+ * End-to-end id of the returned payment; `null` if it could be one of several, `undefined` if it is not a payment of
+ * this charge.
+ * @param named the end-to-end id reported with the return
  * @source rules#cash-in.refunds.12, rules#cash-in.refunds.9
  */
 export function returnedPayment({ facts }: Charge, named: string | null): string | null | undefined {
@@ -332,8 +309,8 @@ export function returnedPayment({ facts }: Charge, named: string | null): string
 }
 
 /**
- * The payment that a return is of, by its end-to-end id, where an operator took that from suspense and the return is not booked
- * here: it may be another charge's by now. `undefined` where it is none such.
+ * The returned payment, if an operator moved it out of suspense and the return is not booked here: the payment may
+ * belong to another charge by now.
  * @source rules#cash-in.refunds.9
  */
 export function decidedPaymentOf(
@@ -346,8 +323,8 @@ export function decidedPaymentOf(
 }
 
 /**
- * The payment that the bank gave back where that is not the credited one, `null` where it could be one of several;
- * `undefined` where it is the credited one.
+ * The returned payment where it is not the credited one; `null` if it could be one of several, `undefined` if it is the
+ * credited one.
  */
 export function uncreditedPayment(cashIn: CashIn, { endToEndId }: ReportedReturn): string | null | undefined {
   if (endToEndId === undefined) return undefined
@@ -357,8 +334,7 @@ export function uncreditedPayment(cashIn: CashIn, { endToEndId }: ReportedReturn
 }
 
 /**
- * The return in suspense that was reported without its id and may be the one reported with its id now: of the same amount,
- * and not known to be of another payment.
+ * An unnamed return in suspense that may be the reported one: same amount, and no other payment is known for it.
  * @source rules#cash-in.refunds.10
  */
 function unnamedLike(cashIn: CashIn, named: string | null, valueCents: bigint): string | undefined {
@@ -369,15 +345,10 @@ function unnamedLike(cashIn: CashIn, named: string | null, valueCents: bigint): 
   })
 }
 
-/* A report. */
-
-/** The fate of a reported return. `counted`: it is the bank's own. */
+/** `counted`: the bank's own return. */
 export type Fate = 'restated' | 'in_doubt' | 'counted'
 
-/**
- * Decides the fate of a return that names no refund of ours.
- * @source rules#cash-in.returns.1
- */
+/** Classifies a return that names none of our refunds. @source rules#cash-in.returns.1 */
 export function fateOf(cashIn: CashIn, reported: ReportedReturn): Fate {
   const inDoubt = returnInDoubt(cashIn, reported.returnId)
   const known = bookedReturn(cashIn, reported.returnId) ?? (inDoubt && BigInt(inDoubt.cents))
@@ -385,20 +356,20 @@ export function fateOf(cashIn: CashIn, reported: ReportedReturn): Fate {
   return explanationsOf(cashIn, doubtAbout(cashIn, reported), reported.alsoOpen).length > 0 ? 'in_doubt' : 'counted'
 }
 
-/** Whether a return is booked, or in doubt as before: then the report is nothing new. */
+/** The report adds nothing: the return is booked, or in doubt as before. */
 export function isReportedBefore(cashIn: CashIn, reported: ReportedReturn): boolean {
   if (bookedReturn(cashIn, reported.returnId) === reported.valueCents) return true
-  // That it is of a payment in suspense is news, unless an operator has that returned.
+  // News: it concerns a payment in suspense, unless an operator ordered that refund.
   if (typeof uncreditedPayment(cashIn, reported) === 'string' && !mayBeOurs(cashIn, reported)) return false
   const inDoubt = returnInDoubt(cashIn, reported.returnId)
-  // That the bank confirms what only an event told is news.
+  // News: the bank confirms a return that only an event reported.
   if (inDoubt?.isUnverified && !reported.isUnverified) return false
   return inDoubt !== undefined && fateOf(cashIn, reported) === 'in_doubt'
 }
 
 /**
- * Whether a return may be a refund of ours: by the merchant of the credited payment, or by an operator of one in suspense. One of which it
- * is not told which payment went back may be the latter alone.
+ * The return may be one of our refunds. If the returned payment is unknown, only an operator's refund of money in
+ * suspense qualifies.
  * @source rules#cash-in.returns.1
  */
 export function mayBeOurs(cashIn: CashIn, reported: ReportedReturn): boolean {
@@ -410,8 +381,8 @@ export function mayBeOurs(cashIn: CashIn, reported: ReportedReturn): boolean {
 }
 
 /**
- * Whether what the bank took back of the credited payment is of the part that the merchant has: all of it was accepted, or what is left of
- * it is still in suspense and less than that.
+ * The merchant's credited part covers this return. True if the whole payment was accepted, or if the rest is still in
+ * suspense and the return fits into the accepted part.
  * @source rules#cash-in.refunds.9
  */
 export function isOfCreditedPart(cashIn: CashIn, valueCents: bigint): boolean {
@@ -422,15 +393,13 @@ export function isOfCreditedPart(cashIn: CashIn, valueCents: bigint): boolean {
   return !isDecided && valueCents <= paidCents(cashIn) - refundedCents(cashIn)
 }
 
-/** Whether a return of the same amount is known. */
 export function isOfKnownAmount({ facts }: Charge, { valueCents }: ReportedReturn): boolean {
   return Object.values(facts.returns ?? {}).some((known) => 'cents' in known && known.cents === Number(valueCents))
 }
 
 /**
- * Whether a return that only an event reports waits for the bank's own answer. Nothing is taken from the merchant on the
- * word of an event; a return that may be a refund of ours is in doubt meanwhile, and one that is in suspense costs the
- * merchant nothing. Of each charge only so many are kept.
+ * A return reported by an event only needs the bank's confirmation before the merchant is debited. Returns in doubt or
+ * in suspense debit nothing and are recorded at once, up to a limit per charge.
  * @source rules#cash-in.returns.9
  */
 export function isToBeVerified(cashIn: CashIn, reported: ReportedReturn): boolean {
@@ -447,8 +416,8 @@ function returnCount({ facts }: Charge): number {
 }
 
 /**
- * The returns of which it is known whose they are, now that one is booked: that one, if it was in doubt, and one in suspense
- * that was reported without an id and is the same.
+ * Returns attributed by this booking: the booked one if it was in doubt, and an unnamed return in suspense that matches
+ * it.
  * @source rules#cash-in.returns.5, rules#cash-in.refunds.10
  */
 export function returnsKnownBy(before: CashIn, after: CashIn, input: CashInEvent): string[] {
@@ -462,25 +431,23 @@ export function returnsKnownBy(before: CashIn, after: CashIn, input: CashInEvent
   return unnamed === undefined ? itself : [...itself, unnamed]
 }
 
-/* The doubt. */
-
 /**
- * A reference that tells a return from others. The payment's own does not: each of its returns would have it.
+ * A reference that identifies the return. The payment's own reference does not, as all its returns carry it.
  * @source rules#refund-in.returns.4
  */
 export function ownReference(reported: string | null, { transactionId }: Pick<CashIn, 'transactionId'>): string | null {
   return reported === transactionId ? null : reported
 }
 
-/** The doubt about a reported return: as it was, or a new one. */
+/** The existing doubt about a return, or a new one. */
 function doubtAbout(cashIn: CashIn, reported: ReportedReturn): ReturnInDoubt {
   const { returnId, valueCents, occurredAt, transactionId, at, isUnverified, endToEndId } = reported
   const payment = endToEndId === undefined ? undefined : returnedPayment(cashIn, endToEndId)
   const known = returnInDoubt(cashIn, returnId)
   if (known) {
-    const { isUnverified: wasUnverified, ...told } = known
+    const { isUnverified: wasUnverified, ...kept } = known
     return {
-      ...told,
+      ...kept,
       ...(payment == null ? {} : { payment }),
       ...(wasUnverified && isUnverified ? { isUnverified } : {}),
     }
@@ -499,8 +466,8 @@ function doubtAbout(cashIn: CashIn, reported: ReportedReturn): ReturnInDoubt {
 }
 
 /**
- * The refunds of ours that a return may be: open, of its very amount and payment, and neither a reference nor an answer of
- * the bank tells otherwise.
+ * Our refunds that may explain a return: open, same amount and payment, and not excluded by a reference or an answer of
+ * the bank.
  * @source rules#cash-in.returns.1
  */
 export function explanationsOf(
@@ -518,7 +485,7 @@ export function explanationsOf(
   })
 }
 
-/** The open refund that a return names, now that the bank told the reference of it. @source rules#cash-in.returns.2 */
+/** The open refund whose reference the return carries. @source rules#cash-in.returns.2 */
 export function namedRefund(cashIn: CashIn, { transactionId, cents }: ReturnInDoubt): string | undefined {
   const reference = ownReference(transactionId, cashIn)
   const open = Object.entries(cashIn.facts.openRefunds ?? {})
@@ -527,7 +494,7 @@ export function namedRefund(cashIn: CashIn, { transactionId, cents }: ReturnInDo
     : open.find(([, refund]) => refund.transactionId === reference && refund.valueCents === cents)?.[0]
 }
 
-/** The next step about a return in doubt. `book`: nothing of ours can be it any more. */
+/** `book`: none of our refunds can explain it. */
 export type ReturnStep = 'wait' | 'confirm' | 'book' | 'hold'
 
 /** @source rules#cash-in.returns.2, rules#cash-in.returns.4 */
@@ -537,12 +504,11 @@ export function returnStep(cashIn: CashIn, inDoubt: ReturnInDoubt, nowMs: number
   return mayBeHeld(inDoubt) && nowMs >= overdueAt(inDoubt) ? 'hold' : 'wait'
 }
 
-/** Whether something is to be done about some return in doubt now. */
 export function hasReturnStep(cashIn: CashIn, nowMs: number): boolean {
   return returnsInDoubt(cashIn).some(([, inDoubt]) => returnStep(cashIn, inDoubt, nowMs) !== 'wait')
 }
 
-/** When a worker must look at the returns in doubt; `null` where there are none, or all are held. */
+/** Time of the next step; `null` if there are no returns in doubt, or all are held. */
 export function returnsDueAt(cashIn: CashIn, nowMs: number): number | null {
   const dues = returnsInDoubt(cashIn).flatMap(([, inDoubt]) => {
     if (returnStep(cashIn, inDoubt, nowMs) !== 'wait') return [nowMs]
@@ -551,7 +517,10 @@ export function returnsDueAt(cashIn: CashIn, nowMs: number): number | null {
   return dues.length > 0 ? Math.min(...dues) : null
 }
 
-/** Returns that the bank's answer about a refund settles: it was asked after they were reported. @source rules#cash-in.returns.3 */
+/**
+ * Returns that the bank's answer about a refund excludes, as the query was made after they were reported.
+ * @source rules#cash-in.returns.3
+ */
 export function returnsAnswered(cashIn: CashIn, refundId: string, hasEnded: boolean, nowMs: number): string[] {
   return returnsInDoubt(cashIn)
     .filter(([, inDoubt]) => explanationsOf(cashIn, inDoubt).includes(refundId))
@@ -567,7 +536,6 @@ function overdueAt({ since }: ReturnInDoubt): number {
   return since + limits.unknownResultEscalationMs
 }
 
-/** A refund of money in suspense that an operator orders. */
 export function factsOfReturnOrder(
   { facts }: Charge,
   payment: string,
@@ -581,14 +549,11 @@ export function factsOfReturnOrder(
   }
 }
 
-/** How many refunds operators ordered of a payment in suspense. */
 export function returnOrdersOf({ facts }: Charge, payment: string): number {
   return own(facts.returnOrders, payment) ?? 0
 }
 
-/* Facts after each event. */
-
-/** The facts after an event of a refund or a return. @source rules#cash-in.refunds, rules#cash-in.returns */
+/** @source rules#cash-in.refunds, rules#cash-in.returns */
 export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<CashIn>): CashInFacts {
   const { refundsOpenCents = 0, openRefunds } = cashIn.facts
   switch (input.on) {
@@ -634,7 +599,6 @@ export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<C
   }
 }
 
-/** Follows the row of the table. */
 function factsOfReported(
   cashIn: CashIn,
   reported: ReportedReturn,
@@ -668,13 +632,13 @@ function booked(cashIn: CashIn, { returnId, valueCents, payment, refundId }: Gon
     : { state: 'from_suspense', endToEndId: payment, refundId, ...known }
 }
 
-/** Money in suspense is not the merchant's: it does not count as gone back, and the refund has it in suspense. */
+/** Money in suspense is not the merchant's: it does not count as returned, and the refund holds the suspense. */
 function taken(cashIn: CashIn, gone: Gone): KnownReturn {
   if (gone.payment === undefined) return booked(cashIn, gone)
   return { state: 'at_refund', cents: Number(gone.valueCents), ...keptDoubt(cashIn, gone.returnId) }
 }
 
-/** A refund of money in suspense sets nothing of the merchant's aside. */
+/** A refund of money in suspense reserves nothing of the merchant's. */
 function freed(
   { valueCents, payment }: { readonly valueCents: bigint; readonly payment?: string },
   refundsOpenCents: number,
@@ -682,7 +646,7 @@ function freed(
   return payment === undefined ? { refundsOpenCents: refundsOpenCents - Number(valueCents) } : {}
 }
 
-/** It is not debited from the merchant: of a payment in suspense it is taken from that. */
+/** A return of a payment in suspense reduces that suspense; the merchant is not debited. */
 function suspended(
   cashIn: CashIn,
   { returnId, valueCents, endToEndId = null, isUnnamed }: ReportedReturn,
@@ -710,7 +674,7 @@ function afterAnswer(
   return { returns: { ...facts.returns, ...Object.fromEntries(after) } }
 }
 
-/** The row once it is known whose the return is: one that was reported without its id has another row by now. */
+/** The row after attribution. A return reported without its id has another row by now. */
 function afterDoubt(cashIn: CashIn, returnId: string): KnownReturn | undefined {
   const known = own(cashIn.facts.returns, returnId)
   if (known?.state === 'in_doubt') {
@@ -723,7 +687,7 @@ function afterDoubt(cashIn: CashIn, returnId: string): KnownReturn | undefined {
   return settled
 }
 
-/** The facts with a row as it is now; `undefined`: without it. */
+/** Replaces a row; `undefined` removes it. */
 export function withReturn({ facts }: Charge, returnId: string, known: KnownReturn | undefined): ReturnFacts {
   return { returns: known ? { ...facts.returns, [returnId]: known } : without(facts.returns, returnId) }
 }

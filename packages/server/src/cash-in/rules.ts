@@ -40,15 +40,9 @@ import {
   unnamedReturn,
 } from './returns.ts'
 
-/**
- * What a cash-in does with each input. Pure: the table in the spec says where to go and why, this file what is known before
- * the table is asked.
- */
+/** Decides inputs by the machine's table in the spec. This file computes the guards, amounts and facts. Pure. */
 
-/**
- * Decides any later input by the machine's table.
- * @source rules#cash-in.states
- */
+/** @source rules#cash-in.states */
 export function decideCashIn(before: CashIn, input: CashInEvent, nowMs: number): Decision<CashInOutcome> {
   const decision = endsDoubt(decideOne(before, input, nowMs), input, nowMs)
   const { cashIn: after } = decision.outcome
@@ -62,7 +56,7 @@ export function decideCashIn(before: CashIn, input: CashInEvent, nowMs: number):
 
 const EMPTYING: ReadonlySet<string> = new Set(['refund.confirmed', 'refund.released', 'return.told'])
 
-/** Where the last money in suspense went back, nothing keeps the charge in doubt any more. @source rules#cash-in.cases.15 */
+/** Ends the doubt when the last money in suspense went back. @source rules#cash-in.cases.15 */
 function endsDoubt(decision: Decision<CashInOutcome>, input: CashInEvent, nowMs: number): Decision<CashInOutcome> {
   const { closes = [], outcome } = decision
   if (closes.length === 0 || !EMPTYING.has(input.on)) return decision
@@ -72,25 +66,30 @@ function endsDoubt(decision: Decision<CashInOutcome>, input: CashInEvent, nowMs:
 
 function decideKnown(cashIn: CashIn, returnId: string, nowMs: number): Decision<CashInOutcome> {
   const decision = decideOne(cashIn, { on: 'return.known', returnId }, nowMs)
-  assert.equal(decision.outcome.result, 'APPLIED', `cash-in ${cashIn.id} does not take return.known`)
+  assert.equal(decision.outcome.result, 'APPLIED', `return.known was not applied to cash-in ${cashIn.id}`)
   return decision
 }
 
-const NOBODY = { name: undefined, document: undefined, ispb: undefined }
+const UNKNOWN_PAYER = { name: undefined, document: undefined, ispb: undefined }
 
-/** What an event told of the payment that is booked now, where it told another amount. @source rules#cash-in.paid.3 */
+/** The amount an event reported for the payment booked now, if it differs. @source rules#cash-in.paid.3 */
 function restatedPayment(before: CashIn, after: CashIn, input: CashInEvent): CashInInput | undefined {
   if (input.on !== 'partner.confirmed') return undefined
   const { endToEndId } = input.payment
-  const told = own(reportedPayments(before.facts), endToEndId)
+  const reported = own(reportedPayments(before.facts), endToEndId)
   const bookedCents = bookedAmount(after, input.payment)
-  if (!told || bookedCents === undefined || bookedCents === BigInt(told.valueCents)) return undefined
-  const payment = { endToEndId, valueCents: BigInt(told.valueCents), occurredAt: told.occurredAt, payer: NOBODY }
+  if (!reported || bookedCents === undefined || bookedCents === BigInt(reported.valueCents)) return undefined
+  const payment = {
+    endToEndId,
+    valueCents: BigInt(reported.valueCents),
+    occurredAt: reported.occurredAt,
+    payer: UNKNOWN_PAYER,
+  }
   return { on: 'partner.confirmed', payment, transactionId: null }
 }
 
-function decideOne(cashIn: CashIn, told: CashInEvent, nowMs: number): Decision<CashInOutcome> {
-  const input = recognise(cashIn, told, nowMs)
+function decideOne(cashIn: CashIn, event: CashInEvent, nowMs: number): Decision<CashInOutcome> {
+  const input = recognise(cashIn, event, nowMs)
   if (typeof input === 'string') return { outcome: { result: input, cashIn } }
   const given = { cashIn, input, nowMs }
   const decision: Decision<CashInOutcome> = follow(
@@ -111,7 +110,7 @@ function decideOne(cashIn: CashIn, told: CashInEvent, nowMs: number): Decision<C
   return withReported(cashIn, decision)
 }
 
-/** While a case about payments that only events reported is open, it counts with those that they report besides. @source rules#cases.48 */
+/** Updates the open case about unconfirmed payments with newly reported ones. @source rules#cases.48 */
 function withReported(
   { facts: before, openCases = [] }: CashIn,
   decision: Decision<CashInOutcome>,
@@ -120,7 +119,7 @@ function withReported(
   const valueCents = reportedCents(factsAfter)
   if (valueCents <= reportedCents(before)) return decision
   const facts = { ...reportedPaymentsFact(reportedPayments(factsAfter)), valueCents }
-  const told = openCases
+  const updated = openCases
     .filter(({ kind }) => kind === 'payment_unconfirmed')
     .map(({ reference, rule }) => ({
       operationId,
@@ -128,7 +127,7 @@ function withReported(
       reference,
       facts: { ...facts, rule },
     }))
-  return told.length === 0 ? decision : { ...decision, cases: [...(decision.cases ?? []), ...told] }
+  return updated.length === 0 ? decision : { ...decision, cases: [...(decision.cases ?? []), ...updated] }
 }
 
 function referenceOf(input: CashInEvent): string {
@@ -136,7 +135,6 @@ function referenceOf(input: CashInEvent): string {
   return 'returnId' in input ? input.returnId : ''
 }
 
-/** What an input states or holds. */
 function amountsOf(cashIn: CashIn, input: CashInEvent) {
   if (input.on === 'partner.confirmed') return { p: input.payment.valueCents }
   if (input.on === 'return.told') return { p: input.valueCents }
@@ -147,12 +145,12 @@ function amountsOf(cashIn: CashIn, input: CashInEvent) {
   return { p: BigInt(cents), h: input.on === 'return.unexplained' ? input.heldCents : BigInt(heldCents) }
 }
 
-/** What the table may see: what was booked, or is known, is nothing new; a time in the future is not believed. */
-function recognise(cashIn: CashIn, told: CashInEvent, nowMs: number): CashInEvent | 'IGNORED' | 'IMPLAUSIBLE' {
-  if (told.on === 'partner.confirmed' && told.payment.occurredAt > nowMs + limits.occurredAtFutureMs) {
+/** Filters inputs before the table: known facts are ignored, timestamps in the future are implausible. */
+function recognise(cashIn: CashIn, event: CashInEvent, nowMs: number): CashInEvent | 'IGNORED' | 'IMPLAUSIBLE' {
+  if (event.on === 'partner.confirmed' && event.payment.occurredAt > nowMs + limits.occurredAtFutureMs) {
     return 'IMPLAUSIBLE'
   }
-  const input = isBeyondReported({ cashIn, input: told, nowMs }) ? ({ on: 'work.requested' } as const) : told
+  const input = isBeyondReported({ cashIn, input: event, nowMs }) ? ({ on: 'work.requested' } as const) : event
   const isKnown = (): boolean => {
     switch (input.on) {
       case 'work.requested':
@@ -183,7 +181,6 @@ function recognise(cashIn: CashIn, told: CashInEvent, nowMs: number): CashInEven
   return isKnown() ? 'IGNORED' : input
 }
 
-/** Whether that the bank has the charge was known. */
 function isNothingNew(
   { status, transactionId, facts }: CashIn,
   { pixCode }: Extract<CashInInput, { on: 'charge.accepted' }>,
@@ -192,16 +189,13 @@ function isNothingNew(
   return isKnown && facts.notFoundSince == null && status !== 'PROVIDER_RESULT_UNKNOWN'
 }
 
-/** What the conditions of the table mean. Pure. */
-
-/** What a condition looks at. */
 export interface Given {
   readonly cashIn: CashIn
   readonly input: CashInEvent
   readonly nowMs: number
 }
 
-/** Those that only decisions of operators have are elsewhere. */
+/** Without the guards that only operator decisions use. */
 type Guard = Exclude<
   GuardOf<typeof machine>,
   | DecisionGuard
@@ -210,12 +204,13 @@ type Guard = Exclude<
   | 'a return of it is under way'
   | 'its payment went back'
   | 'a payment is credited'
+  | 'a payment was credited'
   | 'part of it went back, or may'
   | 'its failure is known'
   | 'its answer is missing'
 >
 
-/** Whether each condition holds. @source rules#cash-in.states */
+/** @source rules#cash-in.states */
 const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'work is due': ({ cashIn: { dueAt }, nowMs }) => dueAt !== null && dueAt <= nowMs,
   'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
@@ -293,7 +288,7 @@ function reportedCount({ facts }: CashIn): number {
 }
 
 /**
- * Whether an event reports a payment that is to be verified beside as many as are kept: it is a reason to ask, and no more.
+ * An event reports one more unverified payment than are kept; it only triggers a query.
  * @source rules#cash-in.credits.5
  */
 function isBeyondReported(given: Given): boolean {
@@ -307,23 +302,21 @@ function isBeyondReported(given: Given): boolean {
   )
 }
 
-/** Whether the bank has been asked about this payment, and has not confirmed it. @source rules#cash-in.credits.1 */
+/** The payment was reported, queried, and is not confirmed yet. @source rules#cash-in.credits.1 */
 function isUnconfirmed({ cashIn: { facts }, input }: Given): boolean {
   return input.on === 'partner.confirmed' && own(reportedPayments(facts), input.payment.endToEndId) !== undefined
 }
 
-/** Two stamps of the bank are compared with each other, whatever its clock is like. @source rules#cash-in.states.14 */
+/** Compares two timestamps of the bank, so its clock offset cancels out. @source rules#cash-in.states.14 */
 function isOlder({ cashIn: { createdAt }, input }: Given): boolean {
   if (input.on !== 'partner.confirmed') return false
   const { occurredAt, chargedAt = createdAt } = input.payment
   return occurredAt < chargedAt - limits.paidBeforeChargeMs
 }
 
-/** What the merchant and the operator are told of a cash-in. */
-
 /**
- * What the merchant is told when a charge is paid or fails.
- * @param nowMs when we learned of it
+ * Notification for the merchant when a charge is paid or fails.
+ * @param nowMs when the input was applied
  * @source rules#events.3, rules#events.5
  */
 function cashInNotification(
@@ -352,8 +345,8 @@ function cashInNotification(
 }
 
 /**
- * What the operator of a case is told.
- * @param opens the kind of the case; absent: none is opened
+ * Evidence for the operator.
+ * @param opens the kind of the case, if one is opened
  */
 function evidenceOf(cashIn: CashIn, input: CashInEvent, opens?: string): Document {
   switch (input.on) {
@@ -379,7 +372,7 @@ function evidenceOf(cashIn: CashIn, input: CashInEvent, opens?: string): Documen
         ...(opens === 'payment_unconfirmed' ? { valueCents: reportedCents(cashIn.facts) } : {}),
       }
     case 'charge.accepted':
-      // Another reference for the same charge is a contradiction; else it is an answer that came late.
+      // Another reference for the same charge is a contradiction; otherwise the answer is late.
       return cashIn.transactionId !== null && cashIn.transactionId !== input.transactionId
         ? { reason: 'another transactionId for the same charge' }
         : { transactionId: input.transactionId }
@@ -404,7 +397,7 @@ function evidenceOf(cashIn: CashIn, input: CashInEvent, opens?: string): Documen
   }
 }
 
-/** Of all payments that wait for the bank's word, with the one that makes them too many. */
+/** Includes the payment that exceeds the limit. */
 function evidenceOfReported(
   { facts }: CashIn,
   { endToEndId, valueCents, occurredAt }: Extract<CashInInput, { on: 'partner.confirmed' }>['payment'],

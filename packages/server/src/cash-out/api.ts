@@ -19,23 +19,20 @@ import type { CashOutCommands, CashOutRequest, CashOutStore } from './commands.t
 import type { CashOutJobs } from './jobs.ts'
 import { payableOf, readPixCode } from './pix-code.ts'
 
-/** The endpoints of cash-outs. */
 export type CashOutHandlers = Handlers<
   Pick<typeof endpoints, 'createCashOut' | 'createCashOutFromQrCode' | 'getCashOut' | 'listCashOuts'>
 >
 
-/** What the handlers need. */
 export interface CashOutRoutesOptions {
   readonly commands: CashOutCommands
   readonly jobs: CashOutJobs
   readonly store: CashOutStore
   readonly clock: Clock
   readonly ids: Ids
-  /** Called when there is something to send. */
+  /** Called when there is an order to send. */
   readonly onReserved: () => void
 }
 
-/** Makes the handlers. */
 export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHandlers {
   const { commands, jobs, store, clock, ids, onReserved } = options
 
@@ -82,7 +79,7 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
       }
       const before = await commands.findRepeated({ ...known, ...undecoded })
       if (before) return created(before, createdFromQrCodeView, true)
-      // Nothing is open or stored while the bank is asked.
+      // No transaction is open during the bank call.
       const payable = payableOf(code, await jobs.decode(code.text, context.caller.id), asked, clock.now())
       const detail = { description: content.description, paymentType: 'qrcode' as const, ...payable.detail }
       return reserve(createdFromQrCodeView, { ...known, id: ids.uuid(), valueCents: payable.valueCents, detail })
@@ -96,19 +93,17 @@ function created<Body>(cashOut: CashOut, view: (cashOut: CashOut) => Body, isRep
   return createdAnswer(`/api/pix/cash-out/${cashOut.id}`, view(cashOut), isReplayed)
 }
 
-/** An invalid document is refused later, after duplicates were looked up; until then it stays as it came. */
+/** An invalid document is refused later, after the lookup of duplicates. */
 function tidyDocument(text: string | undefined): string | null {
   return text === undefined ? null : (normaliseDocument(text) ?? text)
 }
-
-/** Rows of cash-outs as clients read them. */
 
 type Created = Static<(typeof createCashOut)['responses'][201]['schema']>
 type CreatedFromQrCode = Static<(typeof createCashOutFromQrCode)['responses'][201]['schema']>
 type Detail = Static<(typeof getCashOut)['responses'][200]['schema']>
 
 /**
- * The answer to a create, of what never changes. Its status is always `RESERVED`; what was not given is left out.
+ * Body of the 201. The status is always `RESERVED`; absent fields are omitted.
  * @source rules#cash-out.create.4, rules#cash-out.create.5
  */
 export function createdView(cashOut: CashOut): Created {
@@ -121,15 +116,11 @@ export function createdView(cashOut: CashOut): Created {
   }
 }
 
-/** The same of a payout for a code. */
 export function createdFromQrCodeView(cashOut: CashOut): CreatedFromQrCode {
   return { ...createdView(cashOut), paymentType: 'qrcode' }
 }
 
-/**
- * The detail as it stands.
- * @source rules#cash-out.detail.1
- */
+/** @source rules#cash-out.detail.1 */
 export function detailView(cashOut: CashOut): Detail {
   const { detail, facts } = cashOut
   return {

@@ -16,19 +16,21 @@ import type { CashOutJobs } from './jobs.ts'
 import { payableOf, readPixCode } from './pix-code.ts'
 
 /**
- * Payouts from an amount on wait until somebody who did not make the API key approves them: two people stand behind them,
- * or none of them leaves. Pure.
+ * Payouts from an amount on need the approval of operators who did not create the API key. Pure.
  * @source rules#cash-out.approval
  */
 
 type Approved = Extract<ApprovalInput, { on: 'operator.approved' }>
 
-/** Those who have approved it and are approvers still. @source rules#cash-out.approval.10 */
+/** Approvals of people who are still approvers. @source rules#cash-out.approval.10 */
 function countedApprovers({ by }: Approval, people: readonly Person[]): string[] {
   return by.filter((id) => people.some((person) => person.id === id && isApprover(person)))
 }
 
-/** The approval that a payout of this amount needs, if any. @source rules#cash-out.approval.1, rules#cash-out.approval.2 */
+/**
+ * The approval that a payout of this amount needs, if any.
+ * @source rules#cash-out.approval.1, rules#cash-out.approval.2
+ */
 export function approvalFor(
   { valueCents, keyMadeBy = null }: { readonly valueCents: bigint; readonly keyMadeBy?: string | null | undefined },
   approvalFromCents: bigint | null,
@@ -37,17 +39,16 @@ export function approvalFor(
   return { wanted: keyMadeBy === null ? 2 : 1, keyMadeBy, by: [] }
 }
 
-/** Whether it may not be sent before somebody approves it. */
 export function isAwaitingApproval({ facts: { approval, approvedAt } }: Pick<CashOut, 'facts'>): boolean {
   return approval !== undefined && approvedAt === undefined
 }
 
-/** Until when a payout may be approved, and then sent, epoch milliseconds. */
+/** Deadline of the approval, and of the sending after it, epoch milliseconds. */
 export function approvalDeadline(cashOut: Pick<CashOut, 'createdAt' | 'facts'>): number {
   return sendableSince(cashOut) + limits.unclaimedReleaseMs
 }
 
-/** What an approval teaches. The last one begins the 24 hours in which it is to be sent. @source rules#cash-out.approval.4 */
+/** Facts after an approval. The last one starts the 24 hours for sending. @source rules#cash-out.approval.4 */
 export function approved(
   { facts: { approval } }: CashOut,
   { approver, people, code }: Approved,
@@ -59,38 +60,38 @@ export function approved(
   return { approval: { ...approval, by }, approvedAt: nowMs, ...(code ? { decodeId: code.decodeId } : {}) }
 }
 
-/** Whether a QR code asks for something else than when the payout was made. @source rules#cash-out.approval.9 */
+/** The QR code has another amount or recipient than at the creation of the payout. @source rules#cash-out.approval.9 */
 export function asksForSomethingElse({ valueCents, detail }: CashOut, input: CashOutInput): boolean {
   if (input.on !== 'operator.approved' || input.code === undefined) return false
   return input.code?.valueCents !== valueCents || input.code.pixKey !== detail.recipient.pixKey
 }
 
 /**
- * Whether an operator may say it.
- * @throws not_possible_in_state (409) it was claimed for sending, or has ended; or it waits for no approval · as
- *   {@link assertMayApprove}
+ * Checks that an operator may approve or refuse.
+ * @throws not_possible_in_state (409) claimed for sending, or ended; or not waiting for an approval · as {@link
+ * assertMayApprove}
  * @source rules#cash-out.approval.3, rules#cash-out.approval.11
  */
 export function assertMaySay(cashOut: CashOut, input: ApprovalInput, nowMs: number): void {
   if (cashOut.status !== 'RESERVED' || cashOut.facts.isAccepted) {
-    throw new Refusal('not_possible_in_state', { message: 'the payout was sent, or has ended' })
+    throw new Refusal('not_possible_in_state', { message: 'the payout was sent or has ended' })
   }
   if (input.on === 'operator.approved') assertMayApprove(cashOut, input, nowMs)
 }
 
 /**
- * @throws not_possible_in_state (409) it waits for no approval, or for none any more · api_key_deactivated (409) ·
- *   insufficient_role (403) they are no approver any more · approver_not_independent (403) they made the API key, or approved
- *   it before
+ * @throws not_possible_in_state (409) not waiting for an approval, or too late · api_key_deactivated (409) ·
+ * insufficient_role (403) no longer an approver · approver_not_independent (403) created the API key, or approved
+ * before
  */
 function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated }: Approved, nowMs: number): void {
   const { approval } = cashOut.facts
   if (!isAwaitingApproval(cashOut) || !approval) {
-    throw new Refusal('not_possible_in_state', { message: 'the payout waits for no approval' })
+    throw new Refusal('not_possible_in_state', { message: 'the payout is not waiting for an approval' })
   }
   if (nowMs >= approvalDeadline(cashOut)) {
     throw new Refusal('not_possible_in_state', {
-      message: 'the payout is to be given back: nobody approved it in time',
+      message: 'the deadline of the approval has passed',
     })
   }
   if (isKeyDeactivated) throw new Refusal('api_key_deactivated')
@@ -100,61 +101,59 @@ function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated
   if (others.some((id) => isSamePerson(person, id, people))) throw new Refusal('approver_not_independent')
 }
 
-/** What the audit trail is told of it. @source rules#cash-out.approval.6 */
+/** @source rules#cash-out.approval.6 */
 export function auditOf({ id, valueCents }: CashOut, { on, approver, reason }: ApprovalInput): Audit {
   const action = on === 'operator.approved' ? 'cash_out.approved' : 'cash_out.refused'
   return { ...approver, action, subject: id, facts: { valueCents: Number(valueCents), reason } }
 }
 
-/** What operators say to a payout that was not sent, and what is kept of it. @source rules#cash-out.approval */
+/** @source rules#cash-out.approval */
 
-/** Who has yet to approve a payout, and who has. */
 export interface Approval extends Document {
-  /** How many operators it takes. */
   readonly wanted: number
-  /** The operator who made the API key; `null`: the administrative token did, or nobody knows. */
+  /** The operator who created the API key; `null`: the administrative token, or unknown. */
   readonly keyMadeBy: string | null
-  /** The operators who have, in their order. */
   readonly by: readonly string[]
 }
 
-/** What an operator says to a payout that was not sent. */
 export type ApprovalInput =
   | {
       readonly on: 'operator.approved'
       readonly approver: Operator
       readonly reason: string
-      /** All operators there ever were, as they are now: whoever is not among them counts for nothing. */
       readonly people: readonly Person[]
-      /** How often keys and operators had been deactivated before these were read. */
+      /** Counter of deactivations, read before these. */
       readonly holdersVersion: bigint
-      /** The API key that asked for the payout was deactivated since. */
       readonly isKeyDeactivated: boolean
-      /** Of a QR code, which is decoded again: `null` where it cannot be paid any more. */
+      /** The QR code as decoded now; `null` if it cannot be paid any more. */
       readonly code?: { readonly valueCents: bigint; readonly pixKey: string; readonly decodeId: string } | null
     }
   | OperatorRefusal
 
-/** The endpoints of whoever approves payouts. */
 export type ApprovalHandlers = Handlers<Pick<typeof endpoints, 'listApprovals' | 'decideApproval'>>
 
-/** Who holds keys and tokens, as things are now. @throws DatabaseUnavailable */
+/**
+ * Current holders of keys and tokens.
+ * @throws DatabaseUnavailable
+ */
 export interface Holders {
-  /** All operators there ever were. */
+  /** All operators, active or not. */
   readonly people: () => Promise<readonly Person[]>
-  /** How often keys and operators were deactivated: to be read before who holds them. */
+  /** Counter of deactivations; read it before the holders. */
   readonly version: () => Promise<bigint>
   readonly keysDeactivatedAt: DeactivatedAt
 }
 
-/** Refunds: they need no approval, and are refused as payouts are. */
+/** Refunds need no approval, but can be refused like payouts. */
 export interface RefusableRefunds {
   exists(id: string): Promise<boolean>
-  /** `undefined` where it does not exist. @throws not_possible_in_state (409) */
+  /**
+   * `undefined` if it does not exist.
+   * @throws not_possible_in_state (409)
+   */
   refuse(id: string, refusal: OperatorRefusal, live: LiveRequest): Promise<Decided | undefined>
 }
 
-/** What the handlers need. */
 export interface ApprovalRoutesOptions {
   readonly commands: CashOutCommands
   readonly jobs: CashOutJobs
@@ -162,16 +161,15 @@ export interface ApprovalRoutesOptions {
   readonly clock: Clock
   readonly holders: Holders
   readonly refunds: RefusableRefunds
-  /** Called when there is something to send. */
+  /** Called when there is an order to send. */
   readonly onReserved: () => void
 }
 
-/** Makes the handlers. */
 export function createApprovalHandlers(options: ApprovalRoutesOptions): ApprovalHandlers {
   const { store, holders, refunds, onReserved } = options
   return {
     listApprovals: async ({ query: { cursor, limit = limits.pageLimitDefault } }) => {
-      // One more than asked for tells whether there are more.
+      // One extra row shows whether there are more.
       const waiting = await store.awaitingApproval(cursor, limit + 1)
       const shown = waiting.slice(0, limit)
       const now = await holdersNow(shown, holders)
@@ -198,8 +196,8 @@ export function createApprovalHandlers(options: ApprovalRoutesOptions): Approval
 }
 
 /**
- * Says it, by who holds keys and tokens when it is written: whoever is deactivated while it waits has approved nothing.
- * @throws as `CashOutCommands.approve` does
+ * Repeats the decision until no key or operator is deactivated between the read and the commit.
+ * @throws as `CashOutCommands.approve`
  * @source rules#cash-out.approval.12
  */
 async function saidAmong(
@@ -220,8 +218,9 @@ async function saidAmong(
 }
 
 /**
- * A refund that is refused.
- * @throws not_found (404) · not_possible_in_state (409) it is approved, which no refund needs; or was sent, or has ended
+ * Refuses a refund.
+ * @throws not_found (404) · not_possible_in_state (409) an approval, which refunds do not have; or it was sent, or has
+ * ended
  * @source rules#refund-in.refusal.1, rules#refund-in.refusal.2
  */
 async function refundRefused(
@@ -239,7 +238,7 @@ async function refundRefused(
 }
 
 /**
- * A QR code as its bank decodes it now; nothing is stored while the bank is asked.
+ * Decodes the QR code again, with no transaction open.
  * @throws partner_unavailable (503)
  * @source rules#cash-out.approval.9
  */
@@ -262,7 +261,6 @@ type Body<Response extends EndpointResponse> = Response extends { readonly schem
 type View = Static<Body<(typeof endpoints.listApprovals)['responses'][200]>>['data'][number]
 type Decided = Static<Body<(typeof endpoints.decideApproval)['responses'][200]>>
 
-/** What is now of those who asked for payouts and approved them. */
 interface HoldersNow {
   readonly people: readonly Person[]
   readonly deactivatedAt: ReadonlyMap<string, number | null>
@@ -277,7 +275,7 @@ function keyDeactivatedAt({ facts }: CashOut, { deactivatedAt }: Pick<HoldersNow
   return deactivatedAt.get(facts.madeBy?.caller ?? '') ?? null
 }
 
-/** What an approver reads of a payout. @source rules#cash-out.approval.5 */
+/** @source rules#cash-out.approval.5 */
 function approvalView(cashOut: CashOut, now: HoldersNow): View {
   const { id, status, externalId, valueCents, detail, facts, createdAt } = cashOut
   const { name, document, pixKey } = detail.recipient

@@ -6,127 +6,111 @@ import type { OrderInput, Result } from '../operations/orders.ts'
 import { own } from '../platform/own.ts'
 import type { Approval, ApprovalInput } from './approval.ts'
 
-/** A cash-out as the engine keeps it, and everything that can happen to it. */
-
-/** What the client asked for and the bank is told: never changes, so that every attempt is the same. */
+/** The client's request. Immutable, so that every attempt sends the same bytes. */
 export interface CashOutDetail extends Document {
   readonly description: string | null
   readonly paymentType: 'key' | 'qrcode'
   readonly recipient: CashOutRecipient
-  /** The code, and the bank's decoding of it that every attempt names. */
+  /** The code, and the id of the bank's decoding that every attempt names. */
   readonly qrCode: { readonly pixCode: string; readonly decodeId: string } | null
 }
 
-/** Who is to be paid. */
 export type CashOutRecipient = {
   readonly name: string | null
   readonly document: string | null
-  /** Normalised; {@link ERASED_PIX_KEY} once it was erased. */
+  /** Normalised; {@link ERASED_PIX_KEY} after erasure. */
   readonly pixKey: string
-  /** `null` for a QR code: its bank knows the type. */
+  /** `null` for a QR code, as only its bank knows the type. */
   readonly pixKeyType: PixKeyType | null
 }
 
-/** What stands for the key of a payout that ended without money, once its time is over. No key is this. */
+/** Replaces the key of a failed payout after retention. Not a valid key. */
 export const ERASED_PIX_KEY = '***'
 
-/** What became known since. Instants are epoch milliseconds. */
+/** Instants are epoch milliseconds. */
 export interface CashOutFacts extends SendFacts, RepeatedReturns {
-  /** Who has yet to approve it, and who has; absent: nobody need. */
+  /** Absent: no approval is needed. */
   readonly approval?: Approval
-  /** Of the code as it was decoded when the payout was approved; every attempt names it in place of the one before. */
+  /** Decoding at the approval; replaces the first one in every attempt. */
   readonly decodeId?: string
   readonly dispatchedAt?: number
-  /** Money that left, and was booked: end-to-end id → centavos. */
+  /** Booked debits: end-to-end id → centavos. */
   readonly movements?: Readonly<Record<string, number>>
-  /** Money that came back, and was credited: return id → centavos. */
+  /** Credited returns: return id → centavos. */
   readonly returns?: Readonly<Record<string, number>>
-  /** Returns that are in suspense: return id → centavos. */
+  /** Returns in suspense: return id → centavos. */
   readonly suspendedReturns?: Readonly<Record<string, number>>
-  /** Payments and returns that the bank tells of it and another operation has, by their ids, centavos. */
+  /** Payments and returns of this payout that are booked on another operation, by their ids, centavos. */
   readonly elsewhere?: Readonly<Record<string, number>>
   readonly confirmedAt?: number
-  /** What the bank says it took: evidence. */
   readonly partnerFeeCents?: number | null
-  /** What the bank took for it by its statement, and was booked. */
+  /** First tariff on the statement, booked. */
   readonly tariffCents?: number
-  /** Whatever else it took for it: tariff id → centavos. */
+  /** Further tariffs: tariff id → centavos. */
   readonly moreTariffs?: Readonly<Record<string, number>>
   readonly recipientName?: string | null
   readonly recipientDocument?: string | null
   readonly recipientIspb?: string | null
   readonly failureCode?: string
   readonly failureReason?: string | null
-  /** The reservation was given back. */
   readonly isReleased?: boolean
-  /** What operators took from suspense, centavos: of what left by end-to-end id, of what came back by return id. */
+  /** Amounts that operators moved out of suspense, centavos: debits by end-to-end id, returns by return id. */
   readonly decidedMovements?: Readonly<Record<string, number>>
   readonly decidedReturns?: Readonly<Record<string, number>>
-  /** What operators wrote off of it, centavos: of what left, less what came back since; negative: more came back. */
+  /** Written off by operators, centavos: debits minus later returns; negative: more was returned. */
   readonly lossCents?: number
-  /** What was reserved again after money had left nevertheless, centavos. */
+  /** Reserved again after a debit that followed the release, centavos. */
   readonly heldAgainCents?: number
 }
 
-/** A cash-out as the engine keeps it. */
 export type CashOut = Operation<'cash_out', CashOutDetail, CashOutFacts> & Ordered
 
-/** Whether an operation is a cash-out. */
 export function isCashOut(operation: Operation | undefined): operation is CashOut {
   return operation?.kind === 'cash_out'
 }
 
-/** Money that left. */
 export interface Movement {
   readonly endToEndId: string
   readonly valueCents: bigint
-  /** The partner's word. */
   readonly occurredAt: number
   readonly feeCents: bigint | undefined
   readonly recipient: Party | null | undefined
-  /** It went to somebody else than asked for. */
   readonly recipientDiffers?: boolean
 }
 
-/** What can happen to a cash-out after its creation. `isVerified`: the bank said it when asked, not only in an event. */
+/** `isVerified`: the bank reported it in an answer, not only in an event. */
 export type CashOutInput = OrderInput | ConfirmedInput | ReturnedInput | TariffInput | ApprovalInput
 
-/** Money of a payout left. */
 export interface ConfirmedInput {
   readonly on: 'partner.confirmed'
   readonly movement: Movement
-  /** `null` where the statement tells it. */
+  /** `null` if reported by the statement. */
   readonly transactionId: string | null
   readonly isVerified: boolean
 }
 
-/** Money of a payout came back. */
 export interface ReturnedInput {
   readonly on: 'partner.returned'
   readonly returned: PayoutReturn
-  /** The bank told no return id, and cannot be asked: the one here was made of what it told. */
+  /** The bank gave no return id and has no queries: this one is derived from its report. */
   readonly isUnnamed?: boolean
   readonly isVerified: boolean
-  /** Of the payment that an event says came back; absent or `null` where none is named. */
+  /** The returned payment according to the event; absent or `null` if none is named. */
   readonly endToEndId?: string | null
 }
 
-/** The statement shows what the bank took for a payout. */
 export interface TariffInput {
   readonly on: 'partner.tariff'
-  /** Tells the tariffs of one payout apart; empty: the first that its statement showed. */
+  /** Distinguishes tariffs of one payout; empty: the first one. */
   readonly tariffId: string
   readonly tariffCents: bigint
 }
 
-/** What became of a cash-out by an input. */
 export interface CashOutOutcome {
   readonly result: Result
-  /** The cash-out as it is now. */
   readonly cashOut: CashOut
 }
 
-/** The movements that inputs tell of. */
 export function movementsOf(inputs: readonly CashOutInput[]): MovementId[] {
   return inputs.flatMap((input): MovementId[] => {
     if (input.on === 'partner.confirmed') return [{ direction: 'out', id: input.movement.endToEndId }]
@@ -134,20 +118,18 @@ export function movementsOf(inputs: readonly CashOutInput[]): MovementId[] {
   })
 }
 
-/** Whether an event tells a return, of this payout by its other references, by the end-to-end id of another payment. */
+/** An event reports a return of this payout under another payment's end-to-end id. */
 export function isOfAnotherPayment(cashOut: CashOut, input: CashOutInput): boolean {
   if (input.on !== 'partner.returned' || input.endToEndId == null || cashOut.endToEndId === null) return false
   return input.endToEndId !== cashOut.endToEndId && bookedReturn(cashOut, input.returned.returnId) === undefined
 }
 
-/** Whether a return is told to be of the payment by which the payout was confirmed. */
 export function namesPayout(cashOut: CashOut, { endToEndId = null }: ReturnedInput): boolean {
   return endToEndId !== null && endToEndId === cashOut.endToEndId
 }
 
 /**
- * Whether a payment went to somebody else than the document of its recipient says: the one that a code was decoded to, or
- * that the client gave. Many banks tell a masked one, which proves nothing.
+ * The paid document differs from the recipient's, as decoded or given. Many banks mask it, which proves nothing.
  * @source rules#cash-out.states.12
  */
 export function paidElsewhere({ detail }: CashOut, { recipient }: Movement): boolean {
@@ -156,7 +138,7 @@ export function paidElsewhere({ detail }: CashOut, { recipient }: Movement): boo
 }
 
 /**
- * Whether the bank paid another recipient than a code was decoded to: by the document, or by the key where a document is missing or
+ * The bank paid another recipient than the decoded one: by the document, or by the key if a document is missing or
  * masked. A masked key proves nothing.
  * @source rules#cash-out.qrcode.9
  */
@@ -168,7 +150,7 @@ export function isOtherRecipient(wanted: CashOutRecipient, paid: PaidRecipient |
   return paidKey !== null && paidKey !== wanted.pixKey
 }
 
-/** Whether the bank tells the document of the recipient, whole. */
+/** The bank reports the recipient's complete document. */
 export function isSameDocument(
   wanted: Pick<CashOutRecipient, 'document'>,
   paid: Pick<Party, 'document'> | undefined,
@@ -181,15 +163,14 @@ function documentsOf(wanted: Pick<CashOutRecipient, 'document'>, paid: Pick<Part
   return [wanted.document, paid?.document].map((text) => normaliseDocument(text ?? ''))
 }
 
-/** What was booked before under a return's id, centavos: credited, or in suspense. */
+/** Amount booked under a return id, credited or in suspense, centavos. */
 export function bookedReturn({ facts }: CashOut, returnId: string): bigint | undefined {
   const cents = own(facts.returns, returnId) ?? own(facts.suspendedReturns, returnId)
   return cents === undefined ? undefined : BigInt(cents)
 }
 
 /**
- * Whether a return that is told without its id may be one that was booked, or one told with its id may be one that was
- * booked without.
+ * A return without an id may equal a booked one, and one with an id may equal one booked without.
  * @source rules#cash-out.reversal.5
  */
 export function mayBeBooked({ facts }: CashOut, { returned, isUnnamed }: ReturnedInput): boolean {
@@ -198,38 +179,35 @@ export function mayBeBooked({ facts }: CashOut, { returned, isUnnamed }: Returne
   return Object.values(likely ?? {}).includes(Number(returned.valueCents))
 }
 
-/** What was booked before under an end-to-end id, centavos. */
+/** Amount booked under an end-to-end id, centavos. */
 export function bookedMovement({ facts }: CashOut, endToEndId: string): bigint | undefined {
   const cents = own(facts.movements, endToEndId)
   return cents === undefined ? undefined : BigInt(cents)
 }
 
-/** All that was booked as having left, centavos. */
 export function leftCents({ movements }: CashOutFacts): bigint {
   return Object.values(movements ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
 }
 
-/** What came back so far and was credited, centavos. */
 export function reversedCents({ returns }: CashOutFacts): bigint {
   return Object.values(returns ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
 }
 
-/** Returns that the bank may have reported twice, first without an id and then with one: in a case, not in the books. */
+/** Returns that the bank may have reported twice, without an id and then with one: in a case, not booked. */
 
-/** The facts in which the database keeps them, under their names of the first version. @see docs/adr/0024 */
+/** Stored under the names of the first version. @see docs/adr/0024 */
 export type RepeatedReturns = {
-  /** Returns in suspense that were reported without an id, and not with one since: the name that stands for it → centavos. */
+  /** Returns in suspense reported without an id only: derived id → centavos. */
   readonly unnamedReturns?: Readonly<Record<string, number>>
-  /** What may be one of the returns without an id, reported with its id, and is in a case only: return id → centavos. */
+  /** Possible repetitions of those with an id, in a case only: return id → centavos. */
   readonly returnsToldAgain?: Readonly<Record<string, number>>
 }
 
-/** What was reported before under a return's id and is in a case only, centavos. */
 export function repeatedReturn({ returnsToldAgain }: RepeatedReturns, returnId: string): number | undefined {
   return own(returnsToldAgain, returnId)
 }
 
-/** Facts after a return that may be one that was reported without its id; the next one of this amount is another. */
+/** Records the repetition of a return reported without an id; another return of this amount is a new one. */
 export function afterRepeatedReturn(
   { unnamedReturns = {}, returnsToldAgain }: RepeatedReturns,
   returned: { readonly returnId: string; readonly valueCents: bigint },
@@ -242,39 +220,37 @@ export function afterRepeatedReturn(
   }
 }
 
-/** What of a payout is in suspense and set aside now. Pure. @source rules#cases.7 */
+/** Suspense and reservation of a payout. Pure. @source rules#cases.7 */
 
-/** Of money that left by this end-to-end id, centavos: nothing where it confirmed the payout. */
+/** Suspense of a debit, centavos; zero for the one that confirmed the payout. */
 export function suspendedDeparture({ endToEndId, facts }: CashOut, reference: string): bigint {
   if (reference === endToEndId) return 0n
   return leftOver(facts.movements, facts.decidedMovements, reference)
 }
 
-/** Of money that came back by this return id, centavos. */
 export function suspendedArrival({ facts }: CashOut, reference: string): bigint {
   return leftOver(facts.suspendedReturns, facts.decidedReturns, reference)
 }
 
-/** Whether any money that left for it is in suspense. */
 export function hasSuspended(cashOut: CashOut): boolean {
   return Object.keys(cashOut.facts.movements ?? {}).some((id) => suspendedDeparture(cashOut, id) > 0n)
 }
 
-/** What is set aside of it now, centavos. */
+/** Reserved now, centavos. */
 export function heldCents({ endToEndId, valueCents, feeCents, facts }: CashOut): bigint {
   if (endToEndId !== null || facts.isReleased) return 0n
   return facts.heldAgainCents === undefined ? valueCents + feeCents : BigInt(facts.heldAgainCents)
 }
 
-/** The rule that opens a case of money that left after its release. */
+/** Rule that opens the case of a debit after the release. */
 export const LEFT_AFTER_RELEASE = 'cash-out.ended.2'
 
-/** What was held again for the money of a case, centavos: it is free where that came back or is a loss. */
+/** Reserved again for the case's debit, centavos; released when the debit is returned or written off. */
 export function heldAgainCents(cashOut: CashOut, rule: string): bigint {
   return rule === LEFT_AFTER_RELEASE ? heldCents(cashOut) : 0n
 }
 
-/** What confirming by money in suspense takes of it and of the fee now: what is free and held pays. */
+/** Debits now when a payout is confirmed from suspense: available and held money pays. */
 export function takenNow(cashOut: CashOut, leftCents: bigint, availableCents: bigint) {
   const there = availableCents + heldCents(cashOut)
   const d = min(there, leftCents)
@@ -282,8 +258,8 @@ export function takenNow(cashOut: CashOut, leftCents: bigint, availableCents: bi
 }
 
 /**
- * Whether crediting this would make more come back than left as the payout, which is another amount than its value where an
- * operator confirmed it so.
+ * Crediting this would exceed the amount that left as the payout, which may differ from its value if an operator
+ * confirmed it.
  * @source rules#cash-out.reversal.2
  */
 export function exceedsPayout({ endToEndId, valueCents, facts }: CashOut, cents: bigint): boolean {
@@ -291,7 +267,7 @@ export function exceedsPayout({ endToEndId, valueCents, facts }: CashOut, cents:
   return reversedCents(facts) + cents > (leftCents === undefined ? valueCents : BigInt(leftCents))
 }
 
-/** Whether what comes back of it may pay back another payment of it, which was written off. @source rules#cash-out.reversal.2 */
+/** A return may recover another payment that was written off. @source rules#cash-out.reversal.2 */
 export function hasLoss({ facts: { lossCents = 0 } }: CashOut): boolean {
   return lossCents > 0
 }

@@ -39,49 +39,44 @@ import {
 } from './cash-out.ts'
 import { decideApproval, decideCashOut } from './rules.ts'
 
-/** One function per intention; each goes through the engine. */
 export interface CashOutCommands {
   /**
-   * Sets value and fee aside, or finds the payout that the same `Idempotency-Key` made.
-   * @param claim claims it with the same change, where it may be sent
-   * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409), and what `decideCreate` refuses
+   * Reserves value and fee, or returns the payout created under the same `Idempotency-Key`.
+   * @param claim claims it in the same commit, if it may be sent
+   * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409) · as `decideCreate`
    * @source rules#cash-out.create.2
    */
   create(request: CashOutRequest, claim?: SendClaim): Promise<Created>
   /**
-   * Looks up what a create would be known by, and judges what is known of it, before the bank is asked about its code.
-   * @returns the payout that the same `Idempotency-Key` made
-   * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409), and what `assertWorthDecoding` refuses
+   * Looks for an earlier payout and checks the request before the bank decodes its code.
+   * @returns the payout created under the same `Idempotency-Key`
+   * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409) · as `assertWorthDecoding`
    */
   findRepeated(request: CreateIdentity & UndecodedRequest): Promise<CashOut | undefined>
   /**
-   * Takes what an operator says to a payout that was not sent; `undefined` where it does not exist.
-   * @throws as `decideApproval` refuses · HoldersChanged
+   * Applies an operator's approval or refusal; `undefined` if the payout does not exist.
+   * @throws as `decideApproval` · HoldersChanged
    * @source rules#cash-out.approval.3, rules#cash-out.approval.11
    */
   approve(cashOut: CashOut, input: ApprovalInput, live: LiveRequest): Promise<CashOut | undefined>
-  /** Lets a cash-out take inputs, as one change; `undefined` where it does not exist. */
   apply(id: string, inputs: readonly CashOutInput[]): Promise<CashOutOutcome | undefined>
-  /** The same as a command, to be carried out with another one. */
+  /** {@link apply} as a command, to be combined with others. */
   command(id: string, inputs: readonly CashOutInput[]): Command<CashOutOutcome | undefined>
 }
 
-/** A payout that a request made, now or when it came before. */
 export interface Created extends NewOrder<CashOut> {
   readonly cashOut: CashOut
   readonly isReplayed: boolean
 }
 
-/** What a create is known by. */
 export type CreateIdentity = Pick<CashOutRequest, 'externalId' | 'idempotencyKey' | 'exclusiveKey' | 'bodyHash'>
 
-/** Makes the commands of an engine. */
 export function createCashOutCommands(
   engine: Engine,
   terms: CashOutTerms,
   onLimitExceeded?: OnLimitExceeded,
 ): CashOutCommands {
-  /** The payout that was made before, by this request or another one; else the refusal. */
+  /** The earlier payout, or the refusal. */
   function before(error: unknown, request: CreateIdentity & Pick<CashOutRequest, 'madeBy'>): CashOut {
     if (error instanceof Refusal && error.limit) onLimitExceeded?.(error.limit, request.madeBy)
     return repeated(error, request)
@@ -128,7 +123,7 @@ export function createCashOutCommands(
   }
 }
 
-/** @returns what became of the claim: it is ignored where there is none */
+/** @returns the outcome of the claim; `IGNORED` without one */
 function decideCreated(
   request: CashOutRequest,
   claim: SendClaim | undefined,
@@ -152,7 +147,6 @@ function commandOf(id: string, inputs: readonly CashOutInput[]): Command<CashOut
   }
 }
 
-/** Writes nothing. */
 function lookBeforeDecoding(request: CreateIdentity & UndecodedRequest, terms: CashOutTerms): Command<undefined> {
   const { madeBy, caps, live } = request
   return {
@@ -173,7 +167,7 @@ function identityOf({ externalId, idempotencyKey, exclusiveKey }: CreateIdentity
 }
 
 /**
- * The payout that the same request made before; everything else is refused.
+ * The earlier payout of the same request; refuses everything else.
  * @source rules#external-id.2, rules#idempotency.2, rules#cash-out.qrcode.6
  */
 function repeated(error: unknown, request: CreateIdentity): CashOut {
@@ -184,39 +178,35 @@ function repeated(error: unknown, request: CreateIdentity): CashOut {
   return replayedOf(error, request, isCashOut, 'transaction.externalId')
 }
 
-/** Whether a cash-out is accepted. Pure. */
-
-/** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
+/** A create request after validation of its shape. */
 export interface CashOutRequest extends AskedBy {
   readonly id: string
   readonly valueCents: bigint
   readonly externalId: string
   readonly detail: Pick<CashOutDetail, 'description' | 'paymentType' | 'qrCode'> & {
-    /** `pixKey` is `null` where it does not match its type. */
+    /** `null` if it does not match its type. */
     readonly recipient: Omit<CashOutRecipient, 'pixKey'> & { readonly pixKey: string | null }
   }
-  /** What no other payout may pay at the same time: a dynamic code. */
+  /** A dynamic code, which only one payout at a time may pay. */
   readonly exclusiveKey: string | null
   readonly bodyHash: Buffer
 }
 
-/** The merchant's part of a create: configuration. */
 export interface CashOutTerms {
-  /** The id of this installation, from which order ids are derived. */
+  /** Order ids are derived from it. */
   readonly installation: string
   readonly fee: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly maxValueCents: bigint
   readonly limits: Limits
-  /** From which amount on others must approve a payout; `null`: none. */
+  /** Payouts from this amount on need an approval; `null`: none. */
   readonly approvalFromCents: bigint | null
-  /** The bank sends no money. */
   readonly isUnsupported?: boolean
 }
 
 /**
- * Decides a create. The whole of value and fee is set aside, or nothing is stored.
- * @throws not_supported_by_bank (422) · cash_out_suspended (503) · value_not_positive · value_too_large · pix_key_type_mismatch · invalid_document ·
- *   limit_exceeded · receivable_outstanding · insufficient_balance (422)
+ * Reserves the whole of value and fee, or stores nothing.
+ * @throws not_supported_by_bank (422) · cash_out_suspended (503) · value_not_positive · value_too_large ·
+ * pix_key_type_mismatch · invalid_document · limit_exceeded · receivable_outstanding · insufficient_balance (422)
  * @source rules#cash-out.create.3, rules#limits.1, rules#fees.3, rules#partner.10, failure-modes#PL-60
  */
 export function decideCreate(
@@ -265,18 +255,18 @@ export function decideCreate(
   }
 }
 
-/** What is known of a payout of a QR code before the bank has decoded it. */
+/** A QR-code payout before the bank has decoded the code. */
 export interface UndecodedRequest extends Pick<AskedBy, 'madeBy' | 'caps' | 'live'> {
-  /** What the client or the code says; `null`: only the bank knows. */
+  /** By the client or the code; `null`: only the bank knows. */
   readonly valueCents: bigint | null
   readonly document: string | null
-  /** @throws what can be told from the code alone */
+  /** @throws if the code alone rules the payment out */
   readonly assertPayable: () => void
 }
 
 /**
- * Judges what needs no decoding, in the order of {@link decideCreate}: a payout that would be refused whatever its code asks
- * for costs no question. It holds nothing: what is decided once the code is decoded is decided anew.
+ * Refuses, in the order of {@link decideCreate}, a payout that no decoding could make acceptable, so it costs no bank
+ * call. Reserves nothing; everything is decided again after the decoding.
  * @throws as {@link decideCreate} · pix_code_not_payable · pix_code_value_mismatch (422)
  * @source rules#cash-out.qrcode.8
  */
@@ -290,12 +280,11 @@ function assertWorthDecoding(
   assertPayable()
   if (valueCents !== null) assertValue(valueCents, terms)
   validDocument(document)
-  // No code asks for less than a centavo. Whose key it pays is not known yet.
+  // One centavo is the least that a code can request. The key is unknown yet.
   const leaving = { valueCents: valueCents ?? 1n, pixKey: null, caller: madeBy.caller, caps }
   affordable(leaving, terms, state, now)
 }
 
-/** What a create is to the limits. */
 function leavingOf({ valueCents, detail, madeBy, caps }: CashOutRequest): Leaving {
   return { valueCents, pixKey: detail.recipient.pixKey, caller: madeBy.caller, caps }
 }
@@ -305,7 +294,10 @@ function assertOpen({ isUnsupported }: CashOutTerms, state: State): void {
   if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
 }
 
-/** The fee, and what it takes of the allowances, where caps, debts and the balance let it leave. */
+/**
+ * Checks caps, debts and the balance.
+ * @returns the fee and the used allowances
+ */
 function affordable(leaving: Leaving, terms: CashOutTerms, state: State, now: number) {
   const fee = feeCents(leaving.valueCents, terms.fee)
   const allowed = taken(leaving, terms.limits, state, now)
@@ -332,13 +324,12 @@ function validDocument(document: string | null): string | null {
   return normalised
 }
 
-/** Reading cash-outs. */
 export interface CashOutStore extends OrderStore<CashOut> {
-  /** Those that wait for an approval, made after the one with an id, or all, oldest first. */
+  /** Payouts awaiting approval after the given id, oldest first. */
   awaitingApproval(after: string | undefined, limit: number): Promise<CashOut[]>
 }
 
-// The ids are UUIDv7, which sort by the time they were made.
+// UUIDv7 ids sort by creation time.
 const selectAwaiting = statement<[after: string | null, limit: number], OperationRow>(
   'cash_out.awaiting_approval',
   `SELECT ${OPERATION_COLUMNS} FROM operation
@@ -347,7 +338,6 @@ const selectAwaiting = statement<[after: string | null, limit: number], Operatio
     ORDER BY id LIMIT $2`,
 )
 
-/** Makes the store of a database. */
 export function createCashOutStore(database: Database): CashOutStore {
   return {
     ...createOrderStore(database, 'cash_out', isCashOut),

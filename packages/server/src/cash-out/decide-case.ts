@@ -38,19 +38,17 @@ import {
 } from './cash-out.ts'
 import { planOf, RETURN_MAY_BE_KNOWN, restingDueAt } from './facts.ts'
 
-/** What an operator's decision on a case of a cash-out does. Pure: the table in the spec says which there are. */
+/** Applies operator decisions to cases of cash-outs. Pure; the decisions are lines of the spec's table. */
 
 type Guard = GuardOf<typeof machine>
 
 interface Given {
   readonly cashOut: CashOut
   readonly openCase: DecidableCase
-  /** A movement that the operator names is booked somewhere. */
   readonly isKnown: boolean
   readonly nowMs: number
 }
 
-/** What the conditions of decisions mean. */
 const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'another case is open': ({ cashOut, openCase }) => isKeptInDoubt(machine, cashOut, openCase.id),
   'money that arrived is in suspense': ({ cashOut, openCase }) => suspendedArrival(cashOut, openCase.reference) > 0n,
@@ -73,7 +71,6 @@ function holdsFor(given: Given, guard: Guard): boolean {
   return GUARDS[guard]?.(given) ?? false
 }
 
-/** Decides the cases of cash-outs. */
 export const cashOutDecider: CaseDecider<CashOut> = {
   options: (cashOut, openCase, nowMs) => {
     const given = { cashOut, openCase, isKnown: false, nowMs }
@@ -97,26 +94,26 @@ export const cashOutDecider: CaseDecider<CashOut> = {
   },
 }
 
-/** What of the bank's an operator must name: money in suspense has its id already. */
+/** Evidence that the decision requires. Money in suspense has its id already. */
 function needsOf(cashOut: CashOut, { reference }: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
   if (decision === 'book') return mayBeOfAnother(cashOut) ? ['endToEndId'] : []
   return decision === 'executed' && suspendedDeparture(cashOut, reference) === 0n ? ['endToEndId'] : []
 }
 
-/** Whether what came back of a payout that is confirmed may be of another payment that left for it. */
+/** A return of the confirmed payout may belong to another payment of it. */
 function mayBeOfAnother(cashOut: CashOut): boolean {
   return cashOut.endToEndId !== null && (hasLoss(cashOut) || hasSuspended(cashOut))
 }
 
 /**
- * What may be of another payment is credited only as what the payout was confirmed by.
+ * Credits a return that may belong to another payment only if the operator names the payout's.
  * @throws validation_error (400)
  * @source rules#cases.18
  */
 function assertOfPayout(cashOut: CashOut, { decision, evidence: { endToEndId } }: CaseOrder): void {
   if (decision !== 'book' || !mayBeOfAnother(cashOut) || endToEndId === cashOut.endToEndId) return
   const field = 'evidence.endToEndId'
-  const message = `${field} must be the payout’s: a return of another payment is written off`
+  const message = `${field} must be the payout’s end-to-end id: a return of another payment is written off`
   throw new Refusal('validation_error', { fields: [{ field, code: 'out_of_range', message }] })
 }
 
@@ -163,14 +160,11 @@ function decideCase(
   return endedBy(machine, openCase, { ...decision, allowances }, ending, nowMs)
 }
 
-/** What journal and movement are known by: the case's, or what the operator names. */
+/** Reference of journal and movement: the case's, or the id named by the operator. */
 function referenceOf({ reference }: DecidableCase, { decision, evidence }: CaseOrder, isSuspended: boolean): string {
   return decision === 'executed' && !isSuspended ? (evidence.endToEndId ?? reference) : reference
 }
 
-/** What becomes known of a payout by an operator's decision. Pure. */
-
-/** What a decision on a case changes besides the status. */
 function changesByDecision(
   cashOut: CashOut,
   openCase: DecidableCase,
@@ -178,11 +172,10 @@ function changesByDecision(
   row: Target<CashOut>,
   nowMs: number,
 ): Changes {
-  const changes = withWork(cashOut, learnedBy(cashOut, openCase, order, row, nowMs), row, nowMs)
+  const changes = withWork(cashOut, factsAfterDecision(cashOut, openCase, order, row, nowMs), row, nowMs)
   return row.posts === 'cash_out_released' ? { ...changes, givesUpExclusiveKey: true } : changes
 }
 
-/** The same of the end of a doubt. */
 function changesByEnd(cashOut: CashOut, row: Target<CashOut>, nowMs: number): Changes {
   return withWork(cashOut, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
 }
@@ -191,9 +184,9 @@ function withWork(cashOut: CashOut, known: Changes, row: Target<CashOut>, nowMs:
   return changesByMove(cashOut, { on: 'operator' }, row, known, { restingDueAt, planOf }, nowMs)
 }
 
-function learnedBy(
+function factsAfterDecision(
   cashOut: CashOut,
-  { reference, rule, facts: told }: DecidableCase,
+  { reference, rule, facts: caseFacts }: DecidableCase,
   { evidence }: CaseOrder,
   { posts }: Target<CashOut>,
   nowMs: number,
@@ -208,8 +201,8 @@ function learnedBy(
     case 'cash_out_released':
       return { facts: { failureCode: 'decided_by_operator', failureReason: null, isReleased: true, ...ANSWERED } }
     case 'payout_left_in_suspense': {
-      const confirmedAt = typeof told.occurredAt === 'number' ? told.occurredAt : nowMs
-      // Told again, of another amount or to somebody else as it is, it is what was decided.
+      const confirmedAt = typeof caseFacts.occurredAt === 'number' ? caseFacts.occurredAt : nowMs
+      // A later report with another amount or recipient is then a duplicate.
       const decidedMovements = {
         ...facts.decidedMovements,
         [reference]: Number(suspendedDeparture(cashOut, reference)),
@@ -238,26 +231,23 @@ function learnedBy(
 }
 
 function confirmedFacts(confirmedAt: number): CashOutFacts {
-  const nobody = { recipientName: null, recipientDocument: null, recipientIspb: null }
-  return { confirmedAt, partnerFeeCents: null, isReleased: false, ...nobody, ...ANSWERED }
+  const unknownRecipient = { recipientName: null, recipientDocument: null, recipientIspb: null }
+  return { confirmedAt, partnerFeeCents: null, isReleased: false, ...unknownRecipient, ...ANSWERED }
 }
 
-/** What was held again for it is given back with it. */
+/** Releases the amount held again for it. */
 function departureDecided(cashOut: CashOut, reference: string, rule: string): CashOutFacts {
   const cents = Number(suspendedDeparture(cashOut, reference))
   const decidedMovements = { ...cashOut.facts.decidedMovements, [reference]: cents }
   return { decidedMovements, ...(rule === LEFT_AFTER_RELEASE ? { isReleased: true } : {}) }
 }
 
-/** @param cents written off now: negative, what came back @source rules#cases.9 */
+/** @param cents written off; negative: returned @source rules#cases.9 */
 function lossAfter({ facts: { lossCents = 0 } }: CashOut, cents: bigint): CashOutFacts {
   return { lossCents: lossCents + Number(cents) }
 }
 
-/**
- * What left for it, and for nothing else, shows that the bank has it: it is not sent again. What its statement showed is that.
- * @source rules#cases.14
- */
+/** A debit for this payout proves that the bank has it: it is not sent again. @source rules#cases.14 */
 function leftForIt({ endToEndId, facts }: CashOut): CashOutFacts {
   return endToEndId === null && !facts.isReleased ? { isAccepted: true, isShown: false } : {}
 }
@@ -268,9 +258,8 @@ function arrivalDecided(cashOut: CashOut, reference: string): CashOutFacts {
 }
 
 /**
- * What the merchant is told of a payout that an operator ended, or of a return that one credited: the same as of the
- * bank's word.
- * @param returnedCents what is credited of it
+ * Builds the notification of an operator's decision, equal to that of the bank's own report.
+ * @param returnedCents credited part
  * @source rules#cases.8
  */
 function decisionNotification(

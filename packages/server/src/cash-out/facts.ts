@@ -24,11 +24,9 @@ import {
 } from './cash-out.ts'
 import { rowsForWork } from './rules.ts'
 
-/** What becomes known of a cash-out by each input. Pure. */
-
 /**
- * What a move changes besides status and reason: what the input teaches, and when the next work is due.
- * @param heldCents what is there of value and fee
+ * Facts after an input, and the time of the next work.
+ * @param heldCents available part of value and fee
  */
 export function changesOf(
   cashOut: CashOut,
@@ -42,7 +40,7 @@ export function changesOf(
   return row.posts === 'cash_out_released' ? { ...changes, givesUpExclusiveKey: true } : changes
 }
 
-/** What an input teaches. A `dueAt` here is when a worker looks next; otherwise the state says when work is due. */
+/** Facts after an input. A `dueAt` here overrides the time derived from the state. */
 function factsAfter(
   cashOut: CashOut,
   input: CashOutInput,
@@ -59,19 +57,19 @@ function factsAfter(
       }
     case 'send.accepted':
       return {
-        ...referenceLearned(cashOut, input),
+        ...newReference(cashOut, input),
         facts: { isAccepted: true, ...(row.to === 'DISPATCHED' ? ANSWERED : {}) },
       }
     case 'send.rejected':
       return { facts: row.to === 'FAILED' ? failure(input) : refusal(cashOut, input) }
     case 'send.not_sent':
       return {
-        // A late word about an attempt that another one followed does not disturb that one's lease.
+        // A late answer about a superseded attempt keeps the lease of the current one.
         dueAt: input.attempt === facts.attempts ? nowMs + retryDelayMs(facts) : cashOut.dueAt,
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
     case 'send.contradicted':
-      return referenceLearned(cashOut, input)
+      return newReference(cashOut, input)
     case 'partner.not_found':
       return {
         facts: {
@@ -81,11 +79,11 @@ function factsAfter(
         },
       }
     case 'partner.confirmed':
-      return { ...referenceLearned(cashOut, input), ...factsAfterMovement(cashOut, input, row, heldCents) }
+      return { ...newReference(cashOut, input), ...factsAfterMovement(cashOut, input, row, heldCents) }
     case 'partner.returned':
       return { facts: factsAfterReturn(cashOut, input, row) }
     case 'partner.failed':
-      return { ...referenceLearned(cashOut, input), facts: row.to === 'FAILED' ? failure(input) : {} }
+      return { ...newReference(cashOut, input), facts: row.to === 'FAILED' ? failure(input) : {} }
     case 'partner.tariff':
       return { dueAt: cashOut.dueAt, facts: tariffFacts(facts, input) }
     case 'operator.approved':
@@ -109,15 +107,15 @@ function refusedCode(cashOut: CashOut): string {
   return isAwaitingApproval(cashOut) ? 'not_approved' : 'refused_by_operator'
 }
 
-/** The bank's reference, where the input is the first to tell it. */
-function referenceLearned(
+/** The bank's reference, if not known before. */
+function newReference(
   { transactionId }: CashOut,
-  told: { readonly transactionId: string | null },
+  input: { readonly transactionId: string | null },
 ): Pick<Changes, 'transactionId'> {
-  return transactionId === null && told.transactionId !== null ? { transactionId: told.transactionId } : {}
+  return transactionId === null && input.transactionId !== null ? { transactionId: input.transactionId } : {}
 }
 
-/** Refused, whichever attempt it was, while another one may have arrived: nothing more is sent. */
+/** A refusal while another attempt may have arrived: the payout is not sent again. */
 function refusal(
   { facts }: CashOut,
   { errorCode, errorMessage }: Extract<CashOutInput, { on: 'send.rejected' }>,
@@ -156,7 +154,7 @@ function factsAfterMovement(
   }
 }
 
-/** A return that is reported with its id and without it, or two returns. */
+/** The rule of returns reported with and without an id. */
 export const RETURN_MAY_BE_KNOWN = 'cash-out.reversal.5'
 
 function afterElsewhere({ elsewhere }: CashOutFacts, id: string, cents: bigint): CashOutFacts {
@@ -179,22 +177,18 @@ function factsAfterReturn(
   return { suspendedReturns: { ...facts.suspendedReturns, ...returned }, ...unnamed }
 }
 
-/** What the bank took for a payout by its statement. Pure. */
-
-/** Whether this one was booked. @source rules#statement.4 */
+/** @source rules#statement.4 */
 export function isTariffBooked(facts: CashOutFacts, tariffId: string): boolean {
   return (tariffId === '' ? facts.tariffCents : facts.moreTariffs?.[tariffId]) !== undefined
 }
 
-/** Facts of a booked tariff. The first, which has no id of its own, stands apart. */
+/** The first tariff has no id and is stored apart. */
 function tariffFacts(facts: CashOutFacts, { tariffId, tariffCents }: TariffInput): CashOutFacts {
   const cents = Number(tariffCents)
   return tariffId === '' ? { tariffCents: cents } : { moreTariffs: { ...facts.moreTariffs, [tariffId]: cents } }
 }
 
-/** When a cash-out needs work, and what. Pure. */
-
-/** When a worker must look at a cash-out that nobody is working on. @source rules#cash-out.work */
+/** Time of the next work while nothing is in flight. @source rules#cash-out.work */
 export function restingDueAt(cashOut: CashOut, nowMs: number): number | null {
   const { status, facts } = cashOut
   switch (status) {
@@ -203,7 +197,7 @@ export function restingDueAt(cashOut: CashOut, nowMs: number): number | null {
     case 'DISPATCHED':
       return nowMs + pollDelayMs(facts, nowMs)
     case 'PROVIDER_RESULT_UNKNOWN':
-      // The last question is counted already.
+      // The last query is counted already.
       return nowMs + questionDelayMs({ questions: (facts.questions ?? 1) - 1 })
     case 'RECONCILIATION_REQUIRED':
       return reasonOf(cashOut) === 'no_answer' ? nowMs + limits.notFoundApartMs : null
@@ -215,12 +209,12 @@ export function restingDueAt(cashOut: CashOut, nowMs: number): number | null {
   }
 }
 
-/** What is to be done about a cash-out that is due: its table says it. @source rules#cash-out.work */
+/** The next step of a due cash-out, by its table. @source rules#cash-out.work */
 export function nextStep(cashOut: CashOut, nowMs: number): Step {
   return stepBy(rowsForWork(cashOut, nowMs))
 }
 
-/** Whether the bank's answer alone decides: it may be under way, and nothing contradicts that. */
+/** In flight without a contradiction: the bank's answer alone decides. */
 export function isOpen(cashOut: CashOut): boolean {
   switch (cashOut.status) {
     case 'DISPATCHED':
@@ -237,7 +231,7 @@ export function isOpen(cashOut: CashOut): boolean {
   }
 }
 
-/** What is to be done about it when it is due, for the database to filter by. */
+/** The next step, stored for the database to filter by. */
 export function planOf(cashOut: CashOut, nowMs: number): Plan {
   return planOfOrder(cashOut, nextStep, nowMs)
 }

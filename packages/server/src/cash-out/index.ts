@@ -11,24 +11,21 @@ import { createCashOutJobs } from './jobs.ts'
 export type { CashOutInput } from './cash-out.ts'
 export { cashOutDecider } from './decide-case.ts'
 
-/** Cash-outs: their endpoints, their work, and what other modules may do with them. */
 export interface CashOutModule
   extends OrderModule<CashOutInput, CashOutOutcome>,
     Pick<NewOrderDispatcher<CashOut>, 'drained'> {
   readonly handlers: CashOutHandlers & ApprovalHandlers
 }
 
-/** What the module needs. */
 export interface CashOutOptions extends OrderModuleOptions {
   readonly partner: PayoutPartner & Availability & QrCodeAvailability
   readonly terms: CashOutTerms
   readonly holders: Holders
   readonly refunds: RefusableRefunds
-  /** Whether this process sends payouts, and who is told where one that it has just made could not be sent; by default it sends none. */
+  /** Sending by this process, and the callback for failures of new payouts; by default it sends none. */
   readonly sending?: Pick<SendingNew, 'onFailure'> & { readonly isHere: () => boolean }
 }
 
-/** Builds the module. */
 export function createCashOutModule(options: CashOutOptions): CashOutModule {
   const store = createCashOutStore(options.database)
   const { capabilities } = options.partner

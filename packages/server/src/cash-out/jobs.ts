@@ -33,34 +33,29 @@ import {
 import type { CashOutCommands, CashOutStore } from './commands.ts'
 import { nextStep } from './facts.ts'
 
-/** What talks to the partner about payouts. */
 export interface CashOutJobs extends NewOrderDispatcher<CashOut> {
   /**
-   * Asks the partner what a QR code asks for; nothing is stored.
-   * @param asker the API key or operator that has it: whose codes are not answered waits, and nobody else
-   * @throws not_supported_by_bank (422) it decodes none · partner_unavailable (503) no answer · pix_code_not_payable (422) the partner says so
+   * Decodes a QR code at the bank; stores nothing.
+   * @param asker API key or operator; the limit of unanswered codes is per asker
+   * @throws not_supported_by_bank (422) · partner_unavailable (503) no answer · pix_code_not_payable (422)
    * @source rules#cash-out.qrcode.3, rules#partner.9, rules#partner.10
    */
   decode(pixCode: string, asker: string): Promise<QrCode>
 }
 
-/** What the jobs need. */
 export interface CashOutJobsOptions {
   readonly commands: CashOutCommands
   readonly store: CashOutStore
   readonly partner: PayoutPartner & Availability & QrCodeAvailability
   readonly clock: Clock
   readonly bounds: DispatchBounds
-  /** By default no payout is claimed as it is made. */
   readonly sendingNew?: SendingNew | undefined
-  /** By default no payout is. */
   readonly isAskedFirst?: IsAskedFirst | undefined
 }
 
-/** How soon a client may try again when the partner did not decode a code. */
+/** `Retry-After` when the bank did not decode a code. */
 const DECODE_RETRY_SECONDS = 5
 
-/** Makes the jobs. */
 export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
   const { commands, store, partner, clock, bounds, sendingNew, isAskedFirst = () => false } = options
   const canAsk = partner.capabilities.has('query-payout')
@@ -120,14 +115,14 @@ function unavailable(): Refusal {
   return new Refusal('partner_unavailable', { retryAfterSeconds: DECODE_RETRY_SECONDS })
 }
 
-/** What the answer to a try means. @source failure-modes#P5 */
+/** Inputs of the answer to an attempt. @source failure-modes#P5 */
 export function inputsOfSending(tried: Tried, answer: PayoutAnswer): CashOutInput[] {
   if (isReported(answer)) return inputsOfPayout(tried.orderId, answer)
   const input = inputWithoutOrder(tried, answer)
   return [answer.isOfOrderAlone && input.on === 'send.not_sent' ? { ...input, isOfOrderAlone: true } : input]
 }
 
-/** What the answer to a question means. A question that failed is none: it is asked again. */
+/** Inputs of the answer to a query. A failed query settles nothing and is repeated. */
 export function inputsOfAsking(
   asked: Asked,
   answer: PayoutQueryAnswer,
@@ -139,7 +134,7 @@ export function inputsOfAsking(
     : inputsWithoutOrder(asked, answer, windowMs, clock)
 }
 
-/** A payout for a QR code that pays somebody else than the code was decoded to is on other terms. @source rules#cash-out.qrcode.9 */
+/** A QR-code payout to another recipient than the decoded one contradicts the order. @source rules#cash-out.qrcode.9 */
 function withRecipientCompared<Answer extends PayoutAnswer | PayoutQueryAnswer>(
   { detail }: CashOut,
   answer: Answer,
@@ -152,8 +147,8 @@ function withRecipientCompared<Answer extends PayoutAnswer | PayoutQueryAnswer>(
 }
 
 /**
- * A payout that the bank had before our first try may be one that a restored database forgot: it is adopted only if the bank tells the
- * same recipient, by the key (compared already) or by the document.
+ * A payout that the bank had before our first attempt may be one that a restored database forgot. It is adopted only if
+ * the bank reports the same recipient, by key (compared already) or document.
  * @source rules#restored.5
  */
 function withRecipientProven(
@@ -164,7 +159,7 @@ function withRecipientProven(
   const { kind, payout } = answer
   const isProven = payout.recipient?.pixKey !== undefined || isSameDocument(recipient, payout.recipient)
   if (kind === 'CONTRADICTED' || payout.status === 'FAILED' || isProven) return answer
-  return { kind: 'CONTRADICTED', reason: 'recipient not told', payout }
+  return { kind: 'CONTRADICTED', reason: 'recipient not reported', payout }
 }
 
 function earlier(answer: PayoutQueryAnswer): PayoutQueryAnswer & FoundEarlier {
@@ -181,7 +176,7 @@ function inputsOfPayout(id: string, answer: ReportedPayout): CashOutInput[] {
   const { payout } = answer
   const { transactionId } = payout
   if (answer.kind === 'CONTRADICTED') {
-    // Money that left counts, whatever else the answer says; that of another order is not this one's.
+    // Debits count even if the rest of the answer contradicts; those of another id are not ours.
     if (payout.id === id && isSettled(payout)) return movementInputs(payout, true)
     return [{ on: 'send.contradicted', reason: answer.reason, transactionId: payout.id === id ? transactionId : null }]
   }
@@ -195,7 +190,7 @@ function isSettled(payout: Payout): payout is SettledPayout {
   return (status === 'CONFIRMED' || status === 'RETURNED') && endToEndId !== undefined && occurredAt !== undefined
 }
 
-/** The movement, then what came back of it, in the order in which it happened. */
+/** The debit, then its returns, in order. */
 function movementInputs(payout: SettledPayout, recipientDiffers: boolean): CashOutInput[] {
   const { transactionId, endToEndId, valueCents, occurredAt, feeCents, recipient, returns } = payout
   const movement: Movement = { endToEndId, valueCents, occurredAt, feeCents, recipient, recipientDiffers }
@@ -205,7 +200,7 @@ function movementInputs(payout: SettledPayout, recipientDiffers: boolean): CashO
   ]
 }
 
-/** What was erased is not compared with what the bank has. @source rules#privacy.6 */
+/** Erased keys are not compared. @source rules#privacy.6 */
 function payoutTerms({ valueCents, detail: { paymentType, recipient } }: CashOut) {
   const isKnown = paymentType === 'key' && recipient.pixKey !== ERASED_PIX_KEY
   return { valueCents, pixKey: isKnown ? recipient.pixKey : undefined }
@@ -216,7 +211,7 @@ function payoutRequest({ valueCents, detail, facts }: CashOut): PayoutRequest {
   const common = { valueCents, ...(detail.description === null ? {} : { description: detail.description }) }
   if (qrCode) return { ...common, ...qrCode, decodeId: facts.decodeId ?? qrCode.decodeId }
   const { pixKey, pixKeyType, name, document } = recipient
-  if (pixKeyType === null) throw new Error('a payout to a key has a key type')
+  if (pixKeyType === null) throw new Error('payout to a key has no key type')
   return {
     ...common,
     recipient: {

@@ -4,17 +4,15 @@ import type { QrCode } from '../banks/port.ts'
 import type { CashOutDetail } from './cash-out.ts'
 
 /**
- * Pix codes that are to be paid: what can be told from the code alone, and what the bank's decoding adds. Pure; an
- * address inside a code is never called.
+ * Checks Pix codes to be paid: by the code alone, and by the bank's decoding. Pure; URLs inside codes are never called.
  */
 
-/** A code that was read. */
 export interface PixCode {
-  /** Without outer white space. */
+  /** Trimmed. */
   readonly text: string
-  /** A dynamic code is paid once; a static one as often as one likes. */
+  /** A dynamic code is paid once; static codes have none. */
   readonly exclusiveKey: string | null
-  /** What a static code asks for; `null` where that is for its bank or the payer to say. */
+  /** Amount of a static code; `null` if its bank or the payer decides. */
   readonly valueCents: bigint | null
   /**
    * @throws pix_code_not_payable · pix_code_value_mismatch (422)
@@ -23,14 +21,13 @@ export interface PixCode {
   assertPayable(asked: Asked): void
 }
 
-/** What the client says about the payment; `null` where it says nothing. */
+/** The client's data; `null` if absent. */
 export interface Asked {
   readonly valueCents: bigint | null
   readonly document: string | null
 }
 
 /**
- * Reads a code.
  * @throws invalid_pix_code (400)
  * @source rules#cash-out.qrcode.1
  */
@@ -57,7 +54,7 @@ function parsed(text: string): BrCode {
   }
 }
 
-/** The amount in a dynamic code counts for nothing: its bank's answer does. */
+/** The amount in a dynamic code is ignored; only its bank's answer counts. */
 function assertPayable(code: BrCode, { valueCents }: Asked): void {
   if (code.kind === 'recurrence') throw notPayable('recurrence_only', 'the code offers a recurrence and no payment')
   if (code.kind === 'withdrawal') throw notPayable('withdrawal', 'the code is a Pix Saque')
@@ -65,19 +62,19 @@ function assertPayable(code: BrCode, { valueCents }: Asked): void {
 }
 
 /**
- * What is paid for a code.
+ * Value and recipient of the payment.
  * @throws pix_code_not_payable · pix_code_value_mismatch · invalid_document (422)
  * @source rules#cash-out.qrcode.4, rules#cash-out.qrcode.7
  */
 export function payableOf(code: PixCode, decoded: QrCode, asked: Asked, now: number) {
   if (decoded.status !== 'ACTIVE') throw notPayable(decoded.status.toLowerCase(), `the code is ${decoded.status}`)
   if (decoded.expiresAt !== undefined && decoded.expiresAt <= now) throw notPayable('expired', 'the code has expired')
-  const { name, document: told, pixKey: spelled } = decoded.recipient
-  assertSameDocument(told, asked.document)
-  // A bank that masks it tells less than the client, whose document fits what is shown.
-  const document = normaliseDocument(told) ?? normaliseDocument(asked.document ?? '')
-  const pixKey = normaliseUntypedPixKey(spelled, document ?? strangerTo(spelled, told))
-  if (pixKey === null) throw notPayable('pix_key', 'the code pays a text that is no Pix key')
+  const { name, document: reported, pixKey: reportedKey } = decoded.recipient
+  assertSameDocument(reported, asked.document)
+  // A masked document is completed by the client's, if that matches.
+  const document = normaliseDocument(reported) ?? normaliseDocument(asked.document ?? '')
+  const pixKey = normaliseUntypedPixKey(reportedKey, document ?? mismatchedDocument(reportedKey, reported))
+  if (pixKey === null) throw notPayable('pix_key', 'the code contains no valid Pix key')
   const detail: Pick<CashOutDetail, 'recipient' | 'qrCode'> = {
     recipient: { name, document, pixKey, pixKeyType: null },
     qrCode: { pixCode: code.text, decodeId: decoded.decodeId },
@@ -85,24 +82,24 @@ export function payableOf(code: PixCode, decoded: QrCode, asked: Asked, now: num
   return { valueCents: agreedValue(decoded.valueCents, code.valueCents ?? asked.valueCents), detail }
 }
 
-/** A given document must be the recipient's. @source rules#cash-out.qrcode.5 */
-function assertSameDocument(told: string, asked: string | null): void {
+/** @source rules#cash-out.qrcode.5 */
+function assertSameDocument(reported: string, asked: string | null): void {
   if (asked === null) return
-  const message = 'recipient.document is not that of the recipient of the code'
+  const message = 'recipient.document does not match the recipient of the code'
   if (normaliseDocument(asked) === null) throw new Refusal('invalid_document', fault('invalid_document', message))
   const document = normaliseDocument(asked) ?? ''
-  if (normaliseDocument(told) !== document && !isMaskOf(told, document)) {
+  if (normaliseDocument(reported) !== document && !isMaskOf(reported, document)) {
     throw new Refusal('pix_code_not_payable', { message, ...fault('other_recipient', message) })
   }
 }
 
-/** Fewer characters than a bank shows of a CPF (`***.123.456-**`) tell too little. */
+/** Visible digits of a masked CPF (`***.123.456-**`); fewer prove too little. */
 const SHOWN_MIN = 6
 
-/** Whether a document that a bank masks may be this one: all that it shows is the same, place by place. */
-function isMaskOf(told: string, document: string): boolean {
-  const shown = placesOf(told).filter((place) => place !== '*')
-  return fits(told, document) && shown.length >= SHOWN_MIN
+/** The masked document matches at every visible position. */
+function isMaskOf(reported: string, document: string): boolean {
+  const shown = placesOf(reported).filter((place) => place !== '*')
+  return fits(reported, document) && shown.length >= SHOWN_MIN
 }
 
 function fits(masked: string, document: string): boolean {
@@ -114,10 +111,10 @@ function placesOf(masked: string): string[] {
   return [...masked.replaceAll(/[.\-/\s]/g, '')]
 }
 
-/** A masked document that cannot be the one that a key may be; `null`: it can, or nobody tells one. */
-function strangerTo(spelledKey: string, told: string): string | null {
-  const document = normaliseDocument(spelledKey)
-  return told.includes('*') && document !== null && !fits(told, document) ? told : null
+/** The masked document, if it cannot belong to the key's document; otherwise `null`. */
+function mismatchedDocument(key: string, reported: string): string | null {
+  const document = normaliseDocument(key)
+  return reported.includes('*') && document !== null && !fits(reported, document) ? reported : null
 }
 
 function fault(code: string, message: string) {

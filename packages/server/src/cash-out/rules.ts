@@ -46,11 +46,11 @@ import {
 import { changesOf, isOpen, isTariffBooked, restingDueAt } from './facts.ts'
 
 /**
- * What a cash-out does with each input. Pure: the table in the spec says where to go and why, this file what is known
- * before the table is asked, and what depends on more than the operation.
+ * Decides inputs by the machine's table in the spec. This file computes guards, amounts and facts, and everything that
+ * depends on more than the operation. Pure.
  */
 
-/** Decides inputs one after the other, as one change. */
+/** Applies inputs in order, in one commit. */
 export function decideCashOut(
   before: CashOut,
   inputs: readonly CashOutInput[],
@@ -62,10 +62,9 @@ export function decideCashOut(
 }
 
 /**
- * Decides what an operator says to a payout that was not sent.
+ * Decides an operator's approval or refusal.
  * @throws not_possible_in_state · api_key_deactivated (409) · insufficient_role · approver_not_independent (403) ·
- *   cash_out_suspended (503) · limit_exceeded (422) the caps on a night or on a new recipient, as things are when the last
- *   approval comes
+ * cash_out_suspended (503) · limit_exceeded (422) the caps of the night or of new recipients, at the last approval
  * @throws HoldersChanged
  * @source rules#cash-out.approval.3, rules#cash-out.approval.11, rules#cash-out.approval.12
  */
@@ -87,12 +86,9 @@ export function decideApproval(
   return { ...decision, ...takenAgain({ ...cashOut, pixKey }, limitsInForce, state, nowMs) }
 }
 
-/**
- * Decides one input by the machine's table.
- * @source rules#cash-out.states
- */
-function decideOne(cashOut: CashOut, told: CashOutInput, state: State, nowMs: number): Decision<CashOutOutcome> {
-  const input = recognise(cashOut, told, nowMs)
+/** @source rules#cash-out.states */
+function decideOne(cashOut: CashOut, event: CashOutInput, state: State, nowMs: number): Decision<CashOutOutcome> {
+  const input = recognise(cashOut, event, nowMs)
   if (typeof input === 'string') return { outcome: { result: input, cashOut } }
   const given = {
     cashOut,
@@ -125,20 +121,20 @@ function decideOne(cashOut: CashOut, told: CashOutInput, state: State, nowMs: nu
   return { ...closed, ...exactnessOf(closed), allowances: countedBy(cashOut, closed, leftCents(cashOut.facts), nowMs) }
 }
 
-/** The outcome has come about which a case was opened. @source rules#cash-out.states.15 */
+/** Closes the case of an overdue outcome. @source rules#cash-out.states.15 */
 function closesOverdue(before: CashOut, decision: Decision<CashOutOutcome>): Decision<CashOutOutcome> {
   const { status } = decision.outcome.cashOut
   return endsOverdue(before, isOpen(before) && (status === 'CONFIRMED' || status === 'FAILED'), decision)
 }
 
-/** What a row did: a return that an event tells of another payment only makes us ask. */
+/** A return reported for another payment only triggers a query. */
 function applied(cashOut: CashOut, input: CashOutInput): CashOutOutcome['result'] {
   return isOfAnotherPayment(cashOut, input) ? 'DISPUTED' : 'APPLIED'
 }
 
 /**
- * What no row does: a failure of what was never sent, a return of what has not been confirmed yet, or a confirmation that the
- * bank is to tell itself.
+ * Result without a row: a failure before sending, a return before the confirmation, or a confirmation that needs a
+ * query.
  */
 function unmatched({ status }: CashOut, input: CashOutInput): CashOutOutcome['result'] {
   const { on } = input
@@ -146,12 +142,12 @@ function unmatched({ status }: CashOut, input: CashOutInput): CashOutOutcome['re
   return on === 'partner.failed' && status === 'RESERVED' ? 'UNEXPECTED' : 'IGNORED'
 }
 
-/** What was given back is judged by the balance as it is. */
+/** The amount held again depends on the exact balance. */
 function exactnessOf({ journals = [] }: Decision<unknown>): Pick<Decision<unknown>, 'exact'> {
   return journals.some(({ kind }) => kind === 'left_after_release') ? { exact: ['available'] } : {}
 }
 
-/** What the table may see: what was booked, or is known, is nothing new; a time in the future is not believed. */
+/** Filters inputs before the table: known facts are ignored, timestamps in the future are implausible. */
 function recognise(cashOut: CashOut, input: CashOutInput, nowMs: number): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' {
   switch (input.on) {
     case 'partner.confirmed':
@@ -163,7 +159,7 @@ function recognise(cashOut: CashOut, input: CashOutInput, nowMs: number): CashOu
     case 'send.accepted':
       return isAcceptanceKnown(cashOut, input.transactionId) ? 'IGNORED' : input
     case 'work.requested':
-      // What the statement shows of an order that has ended is in the books already, or the bank's own affair.
+      // After the end, a debit on the statement is already booked, or of the bank's own making.
       return input.isShown && !isOpen(cashOut) && cashOut.status !== 'RESERVED' ? { on: 'work.requested' } : input
     case 'work.done':
       return isAtRest(cashOut, restingDueAt(cashOut, nowMs), nowMs) ? 'IGNORED' : input
@@ -172,21 +168,21 @@ function recognise(cashOut: CashOut, input: CashOutInput, nowMs: number): CashOu
   }
 }
 
-function isAcceptanceKnown({ status, facts, transactionId }: CashOut, told: string): boolean {
-  return facts.isAccepted === true && transactionId === told && status !== 'PROVIDER_RESULT_UNKNOWN'
+function isAcceptanceKnown({ status, facts, transactionId }: CashOut, reported: string): boolean {
+  return facts.isAccepted === true && transactionId === reported && status !== 'PROVIDER_RESULT_UNKNOWN'
 }
 
 /** @source rules#cases.16, rules#cases.44 */
 function recogniseConfirmation(
   cashOut: CashOut,
-  told: ConfirmedInput,
+  reported: ConfirmedInput,
   nowMs: number,
 ): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' {
-  const input = paidElsewhere(cashOut, told.movement) ? toSomebodyElse(told) : told
+  const input = paidElsewhere(cashOut, reported.movement) ? withOtherRecipient(reported) : reported
   const { endToEndId, valueCents, occurredAt, recipientDiffers = false } = input.movement
   if (occurredAt > nowMs + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
   const booked = bookedMovement(cashOut, endToEndId)
-  // In doubt that may be what was booked: nobody kept to whom it went. What an operator decided is decided.
+  // In doubt, the recipient of the booked debit is unknown, so it may be this one. Decided debits stay decided.
   const isDecided = own(cashOut.facts.decidedMovements, endToEndId) !== undefined
   const isToAnother = recipientDiffers && cashOut.status !== 'RECONCILIATION_REQUIRED' && !isDecided
   const hasOther = own(cashOut.facts.elsewhere, endToEndId) === Number(valueCents)
@@ -195,7 +191,7 @@ function recogniseConfirmation(
   return (isDecided || hasOther) && isAwaited ? acceptanceIn(input, cashOut.facts) : 'IGNORED'
 }
 
-function toSomebodyElse(input: ConfirmedInput): ConfirmedInput {
+function withOtherRecipient(input: ConfirmedInput): ConfirmedInput {
   return { ...input, movement: { ...input.movement, recipientDiffers: true } }
 }
 
@@ -223,20 +219,15 @@ function referenceOf(input: CashOutInput): string {
   return input.on === 'partner.returned' ? input.returned.returnId : ''
 }
 
-/** What the conditions of the table mean. Pure. */
-
-/** What a condition looks at. */
 export interface Given {
   readonly cashOut: CashOut
   readonly input: CashOutInput
   readonly nowMs: number
-  /** Payouts and refunds are enabled. */
   readonly isEnabled: boolean
-  /** The movement that is told was booked on another operation. */
   readonly isAnothers: boolean
 }
 
-/** Those that only decisions of operators have are elsewhere. */
+/** Without the guards that only operator decisions use. */
 type Guard = Exclude<
   GuardOf<typeof machine>,
   | DecisionGuard
@@ -247,7 +238,7 @@ type Guard = Exclude<
   | 'it was never claimed'
 >
 
-/** Whether each condition holds. @source rules#cash-out.states */
+/** @source rules#cash-out.states */
 const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   ...orderGuardsBy(({ cashOut, input, nowMs }: Given) => ({ order: cashOut, input, nowMs })),
   'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
@@ -276,14 +267,12 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     (exceedsPayout(cashOut, input.returned.valueCents) || (hasLoss(cashOut) && !namesPayout(cashOut, input))),
 }
 
-/** Whether a condition of what is no decision of an operator holds. */
 function holdsFor(given: Given, guard: GuardOf<typeof machine>): boolean {
   return guard in GUARDS && GUARDS[guard as Guard](given)
 }
 
 /**
- * Whether a confirmation that only an event tells says less than the bank's answer would: the bank's reference of an order
- * is known to it and to us, and what needed an approval is large enough to ask.
+ * An event's confirmation needs a query if it lacks the bank's own reference, or if the payout needed an approval.
  * @source rules#cash-out.states.17
  */
 function isToBeVerified({ transactionId, facts }: CashOut, input: CashOutInput): boolean {
@@ -291,7 +280,7 @@ function isToBeVerified({ transactionId, facts }: CashOut, input: CashOutInput):
   return transactionId === null || input.transactionId !== transactionId || facts.approval !== undefined
 }
 
-/** Tells whether the table has a row for what a worker may do, where payouts are enabled and work is due. */
+/** Evaluates the table for a worker, as if payouts were enabled and work were due. */
 export function rowsForWork(cashOut: CashOut, nowMs: number): (input: WorkInput) => boolean {
   const due = { ...cashOut, dueAt: nowMs }
   const standing = { status: cashOut.status, reason: reasonOf(cashOut) }
@@ -301,12 +290,9 @@ export function rowsForWork(cashOut: CashOut, nowMs: number): (input: WorkInput)
   }
 }
 
-/** What the merchant and the operator are told of a cash-out. */
-
 /**
- * What the merchant is told when a payout comes to its end, or comes back. A release is told as a failure, as every payout
- * has one end.
- * @param nowMs when we learned of it
+ * Notification for the merchant at the end or return of a payout. A release is notified as `FAILED`.
+ * @param nowMs when the input was applied
  * @source rules#events.3, rules#events.5
  */
 function cashOutNotification(
@@ -337,7 +323,6 @@ function cashOutNotification(
     : notificationOf('pix_cash_out', event)
 }
 
-/** What the operator of a case is told. */
 function evidenceOf(input: CashOutInput): Document {
   switch (input.on) {
     case 'partner.confirmed': {

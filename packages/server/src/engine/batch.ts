@@ -306,7 +306,7 @@ export class Batch {
   ): Promise<readonly AnyCommand[]> {
     if (attempt > 1) await this.#options.pause.jittered(attempt * 5)
     const open = await this.#options.duplicates.answerRepeated(commands, settled)
-    const plan = await this.#plan(open, attempt === 1)
+    const plan = this.#options.planner.plan(open, await this.#options.loader.load(open))
     if (!plan.draft.isEmpty) {
       const result = await this.#options.writer.write(plan.draft)
       if (result === 'stale') return open
@@ -314,12 +314,6 @@ export class Batch {
     }
     this.#answer(plan, settled)
     return plan.noops.length === 0 ? [] : this.#answerNoops(plan.noops, settled)
-  }
-
-  /** @param presumesNew see {@link Loader.load}: once, and not where anything would rest on it alone */
-  async #plan(commands: readonly AnyCommand[], presumesNew: boolean): Promise<Plan> {
-    const plan = this.#options.planner.plan(commands, await this.#options.loader.load(commands, presumesNew))
-    return plan.draft.restsOnPresumption ? this.#plan(commands, false) : plan
   }
 
   #answer(plan: Plan, settled: Map<AnyCommand, Settled<unknown>>): void {

@@ -262,7 +262,15 @@ function movesSuspense({ postings }: JournalTemplate): boolean {
   return postings.some(({ account }) => account === 'suspense_in' || account === 'suspense_out')
 }
 
-/** The open cases that the end of a doubt closes: all but those of money in suspense. @source rules#ledger.suspense */
+/**
+ * The open cases that the end of a doubt closes: all but those of money in suspense, and of payments that events reported, which end
+ * when the bank confirms them.
+ * @source rules#ledger.suspense
+ */
 export function doubtCaseIds(operation: Operation): readonly string[] {
-  return openCaseIds(operation, ({ kind, rule }) => caseKind(kind)?.holds !== 'suspense' && !suspenseRules.has(rule))
+  return openCaseIds(
+    operation,
+    ({ kind, rule }) =>
+      caseKind(kind)?.holds !== 'suspense' && kind !== 'payment_unconfirmed' && !suspenseRules.has(rule),
+  )
 }

@@ -13,7 +13,7 @@ import {
 } from './allowance.ts'
 import { BatchCases } from './cases.ts'
 import { reasonOf } from './follow.ts'
-import { type Account, type Control, type LoadedState, movementKey, PRESUMED_NEW } from './loader.ts'
+import { type Account, type Control, type LoadedState, movementKey } from './loader.ts'
 import {
   type Audit,
   type BookedMovement,
@@ -132,7 +132,6 @@ export class Draft implements State {
   readonly #loaded: LoadedState
   readonly #identities = new Set<string>()
   /** Movements that decisions named and that were not looked up. */
-  readonly #presumed = new Set<string>()
   readonly #debts: Debts
 
   constructor(loaded: LoadedState, now: number, ids: Ids) {
@@ -182,7 +181,7 @@ export class Draft implements State {
     const key = movementKey(movement)
     const known = this.#loaded.movements.get(key)
     assert.ok(known !== undefined, `movement ${key} was not read`)
-    return this.movements.get(key) ?? (known === PRESUMED_NEW ? undefined : (known ?? undefined))
+    return this.movements.get(key) ?? known ?? undefined
   }
 
   repaidBy(journals: readonly Journal[]): readonly Journal[] {
@@ -204,15 +203,6 @@ export class Draft implements State {
   /** Whether an operation of this batch has the same external id or idempotency key. */
   isTaken(identity: Identity): boolean {
     return identityKeys(identity).some((key) => this.#identities.has(key))
-  }
-
-  /**
-   * Whether a decision rests on a movement's being booked nowhere although that was only presumed: it is not booked here, so
-   * that the statement would not find it taken.
-   * @source rules#engine.14
-   */
-  get restsOnPresumption(): boolean {
-    return [...this.#presumed].some((key) => !this.movements.has(key))
   }
 
   /** Whether there is anything to write. */
@@ -254,9 +244,6 @@ export class Draft implements State {
     for (const id of command.cases ?? []) this.cases.touchCase(id)
     for (const entry of entries) this.#applyEntry(entry)
     for (const movement of movements) this.movements.set(movementKey(movement), movement)
-    for (const key of (command.movements ?? []).map(movementKey)) {
-      if (this.#loaded.movements.get(key) === PRESUMED_NEW) this.#presumed.add(key)
-    }
     for (const code of decision.exact ?? []) this.#change(code).exact = true
     for (const name of command.controls ?? []) this.readControls.add(name)
     for (const [name, value] of Object.entries(decision.controls ?? {}) as [ControlName, Document][]) {

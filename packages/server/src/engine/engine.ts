@@ -4,8 +4,8 @@ import { DatabaseUnavailable } from '../platform/db/errors.ts'
 import { createBatcher, QueueFull } from '../platform/jobs/batcher.ts'
 import { Batch, Contended, Duplicates, Planner } from './batch.ts'
 import { Cache, Loader } from './loader.ts'
-import type { Command, Operation } from './operation.ts'
-import { createReader, type Reader } from './reader.ts'
+import type { Command } from './operation.ts'
+import { createReader } from './reader.ts'
 import { Writer, type WriterOptions } from './writer.ts'
 
 /** How often what is over is removed. */
@@ -23,23 +23,6 @@ export async function forgetPast(database: Database): Promise<void> {
 }
 
 /**
- * Prefetches operations into the engine's cache by the order ids that events name. It replaces nothing that is cached. A prefetched
- * operation may be older than its row: a write by it fails then and is decided again, and what writes nothing is never answered by the
- * cache.
- * @source rules#engine.4, rules#engine.12
- */
-export function createForesight(reader: Pick<Reader, 'ordered'>, cache: Cache): Engine['foresee'] {
-  const isMissing = ({ id }: Operation) => cache.operation(id) === undefined
-  return async (orderIds) => {
-    const missing = orderIds.filter((orderId) => !cache.hasOrdered(orderId))
-    if (missing.length === 0) return
-    // Whoever needs what could not be read reads it, and is told why it cannot be.
-    const read = await reader.ordered(missing).catch(() => [])
-    for (const operation of read) if (isMissing(operation)) cache.put(operation)
-  }
-}
-
-/**
  * The one door through which money and status change and notifications come to be. Commands queue up; one writer takes
  * what is there, decides each in order of arrival, and writes all of it in one statement. While one batch commits, the
  * next one fills. What is urgent has a queue and a writer of its own, as another process would: it waits for nobody's batch.
@@ -53,8 +36,6 @@ export interface Engine {
    * @throws Refusal overloaded: the queue is full, the database does not answer, or the command's request has lapsed
    */
   execute<Outcome>(command: Command<Outcome>): Promise<Outcome>
-  /** Reads operations that commands are about to look at, so that these need not wait for it. Nothing depends on it. */
-  foresee(orderIds: readonly string[]): Promise<void>
   /** How many commands wait. */
   readonly waiting: number
   /** Resolves when nothing waits and nothing runs. */
@@ -64,8 +45,6 @@ export interface Engine {
 /** What an engine needs. */
 export interface EngineOptions extends Omit<WriterOptions, 'onOutcomeUnknown'> {
   readonly bounds?: EngineBounds
-  /** Where what is foreseen is read: with few connections to `database`, batches would wait for these. `database` unless given. */
-  readonly foreseenFrom?: Database
 }
 
 /** How much an engine holds. @source rules#engine.11 */
@@ -91,7 +70,6 @@ export function createEngine(options: EngineOptions): Engine {
   const urgent = createLane(options, { ...bounds, cachedOperations: 1 })
   return {
     execute: (command) => (command.isUrgent ? urgent : ordinary).execute(command),
-    foresee: (orderIds) => ordinary.foresee(orderIds),
     get waiting() {
       return ordinary.waiting + urgent.waiting
     },
@@ -129,7 +107,6 @@ function createLane(options: EngineOptions, bounds: EngineBounds): Engine {
         unheard.add(command)
         throw asOverload(error)
       }) as Promise<Outcome>,
-    foresee: createForesight(createReader(options.foreseenFrom ?? options.database), cache),
     get waiting() {
       return batcher.waiting
     },

@@ -94,6 +94,10 @@ export interface Step<Op extends Operation, Trigger extends string, Guard extend
   readonly outcome: (after: Op, isApplied: boolean) => Outcome
 }
 
+function isByPeople({ on, decides }: { readonly on: string; readonly decides?: unknown }): boolean {
+  return decides !== undefined || on === 'doubt.decided'
+}
+
 /**
  * Looks the input up in the resource's table and decides what its row says. No row: nothing changes.
  * @source rules#engine.1
@@ -108,7 +112,8 @@ export function follow<Op extends Operation, Trigger extends string, Guard exten
   const row = rowFor(machine, standing, step.on, step.holds, step.decides?.kind)
   if (!row || row.isIgnored) return { outcome: step.outcome(operation, false) }
   const evidence = typeof step.evidence === 'function' ? step.evidence(row) : (step.evidence ?? {})
-  const isDoubtOver = reasonOf(operation) !== null && row.reason === null
+  // People decide one case at a time: whatever ends by that leaves the others open. @source rules#cases.5
+  const isDoubtOver = reasonOf(operation) !== null && row.reason === null && !isByPeople(step)
   const { closes = [], ...changes } = step.changes?.(row) ?? {}
   const move: Move = {
     operationId: operation.id,

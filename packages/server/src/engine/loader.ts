@@ -29,7 +29,7 @@ export interface LoadedState {
   readonly accounts: ReadonlyMap<AccountCode, Account>
   readonly controls: ReadonlyMap<ControlName, Control>
   /** By {@link movementKey}. */
-  readonly movements: ReadonlyMap<string, BookedMovement | null | typeof PRESUMED_NEW>
+  readonly movements: ReadonlyMap<string, BookedMovement | null>
   /** By {@link allowanceKey}. */
   readonly allowances: ReadonlyMap<string, Used>
   /** By their Pix keys. */
@@ -37,13 +37,6 @@ export interface LoadedState {
   /** What the merchant owes, by the operation that made the debt, oldest first. */
   readonly debts: ReadonlyMap<string, bigint>
 }
-
-/**
- * What was not looked up, as nearly all movements are booked nowhere when they are first told of: whoever books it finds out in
- * the statement, and what does not book it may not rest on this.
- * @source rules#engine.14
- */
-export const PRESUMED_NEW = 'presumed new'
 
 /** Names a movement among all of a batch. */
 export function movementKey({ direction, id }: MovementId): string {
@@ -63,25 +56,16 @@ const BUCKETS_MAX = 100
  */
 export class Cache {
   readonly #operations: LRUCache<string, Operation>
-  /** Their ids by order id. */
-  readonly #ordered: LRUCache<string, string>
   readonly #accounts = new Map<AccountCode, Account>()
   readonly #controls = new Map<ControlName, Control>()
   readonly #allowances = new LRUCache<string, Map<number, bigint>>({ max: ALLOWANCES_MAX })
 
   constructor(operationsMax: number) {
     this.#operations = new LRUCache({ max: operationsMax })
-    this.#ordered = new LRUCache({ max: operationsMax })
   }
 
   operation(id: string): Operation | undefined {
     return this.#operations.get(id)
-  }
-
-  /** Whether it has the operation that the bank knows by this id. */
-  hasOrdered(orderId: string): boolean {
-    const id = this.#ordered.get(orderId)
-    return id !== undefined && this.#operations.has(id)
   }
 
   get accounts(): ReadonlyMap<AccountCode, Account> {
@@ -99,7 +83,6 @@ export class Cache {
   /** Keeps an operation; where there are too many, the one used longest ago goes. */
   put(operation: Operation): void {
     this.#operations.set(operation.id, operation)
-    if (operation.orderId !== null) this.#ordered.set(operation.orderId, operation.id)
   }
 
   drop(id: string): void {
@@ -145,12 +128,6 @@ export class Cache {
   }
 }
 
-interface Belief {
-  readonly presumesNew: boolean
-  /** Operations are taken from the cache, where it has them. */
-  readonly believesCache: boolean
-}
-
 /** Loads what commands look at: from the cache, and read where that does not have it. */
 export class Loader {
   readonly #clock: DatabaseClock
@@ -163,25 +140,21 @@ export class Loader {
     this.#cache = cache
   }
 
-  /**
-   * @param presumesNew whether movements are not looked up, but presumed to be booked nowhere
-   */
-  load(commands: readonly Command<unknown>[], presumesNew = false): Promise<LoadedState> {
-    return this.#load(commands, { presumesNew, believesCache: true })
+  load(commands: readonly Command<unknown>[]): Promise<LoadedState> {
+    return this.#load(commands, true)
   }
 
-  /** The same, believing nothing. */
+  /** The same without the cache. */
   async loadAnew(commands: readonly Command<unknown>[]): Promise<LoadedState> {
     this.#cache.dropAllowances()
     await this.#loadAccounts()
-    return this.#load(commands, { presumesNew: false, believesCache: false })
+    return this.#load(commands, false)
   }
 
-  async #load(commands: readonly Command<unknown>[], { presumesNew, believesCache }: Belief): Promise<LoadedState> {
-    const named = commands.flatMap((command) => command.movements ?? [])
-    // First: a movement that was booked since would not be in the operation that has it.
-    const movements = await (presumesNew ? presumedNew(named) : this.#reader.movements(named))
-    const operations = await this.#operations(new Set(commands.flatMap(({ reads }) => reads)), believesCache)
+  async #load(commands: readonly Command<unknown>[], usesCache: boolean): Promise<LoadedState> {
+    // Movements first: one that is booked after this read shows in the operation, which is read next.
+    const movements = await this.#reader.movements(commands.flatMap((command) => command.movements ?? []))
+    const operations = await this.#operations(new Set(commands.flatMap(({ reads }) => reads)), usesCache)
     const openCases = await this.#reader.openCases(commands.flatMap((command) => command.cases ?? []))
     if (!this.#cache.hasAccounts) await this.#loadAccounts()
     const { accounts, controls } = this.#cache
@@ -195,11 +168,11 @@ export class Loader {
     return { operations, openCases, accounts, controls, movements, allowances, recipients, debts }
   }
 
-  async #operations(ids: ReadonlySet<string>, believesCache: boolean): Promise<Map<string, Operation>> {
+  async #operations(ids: ReadonlySet<string>, usesCache: boolean): Promise<Map<string, Operation>> {
     const operations = new Map<string, Operation>()
     const missing: string[] = []
     for (const id of ids) {
-      const cached = believesCache ? this.#cache.operation(id) : undefined
+      const cached = usesCache ? this.#cache.operation(id) : undefined
       if (cached) operations.set(id, cached)
       else missing.push(id)
     }
@@ -217,15 +190,10 @@ export class Loader {
     return new Map(names.map((name) => [allowanceKey(name), this.#cache.used(name) ?? new Map()]))
   }
 
-  /** Where there was no room the last time, whoever presumes it decides everything twice. */
   async #loadAccounts(): Promise<void> {
     const { now, accounts } = await this.#reader.accounts()
     this.#clock.observe(now)
     this.#cache.putAccounts(accounts)
     this.#cache.putControls(await this.#reader.controls())
   }
-}
-
-function presumedNew(movements: readonly MovementId[]): LoadedState['movements'] {
-  return new Map(movements.map((movement) => [movementKey(movement), PRESUMED_NEW]))
 }

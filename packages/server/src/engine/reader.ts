@@ -25,8 +25,6 @@ import { ACCOUNT_COUNT, accountCode, accountId, OPERATION_COLUMNS, type Operatio
 export interface Reader {
   /** With their open cases. */
   operations(ids: readonly string[]): Promise<Operation[]>
-  /** The same by order id. */
-  ordered(orderIds: readonly string[]): Promise<Operation[]>
   /** Operations that used one of these keys after an instant. */
   byIdempotencyKeys(keys: readonly string[], after: number): Promise<Operation[]>
   /** Of operations of these kinds those that have one of these external ids: more than those that have a pair of them. */
@@ -65,11 +63,6 @@ const WITH_CASES = `SELECT ${OPERATION_COLUMNS},
 const selectOperations = statement<[ids: readonly string[]], WithCases>(
   'engine.operations',
   `${WITH_CASES} WHERE id = ANY ($1::uuid[])`,
-)
-
-const selectOrdered = statement<[orderIds: readonly string[]], WithCases>(
-  'engine.ordered',
-  `${WITH_CASES} WHERE order_id = ANY ($1::text[])`,
 )
 
 const selectOpenCases = statement<[ids: readonly string[]], { found: OpenCase }>(
@@ -167,7 +160,6 @@ const selectRecipients = statement<
 export function createReader(queries: Queries): Reader {
   return {
     operations: async (ids) => (await queries.rows(selectOperations, [ids])).map(withCases),
-    ordered: async (orderIds) => (await queries.rows(selectOrdered, [orderIds])).map(withCases),
     byIdempotencyKeys: async (keys, after) =>
       (await queries.rows(selectByIdempotencyKeys, [keys, instantParameter(after)])).map(operationOf),
     byExternalIds: async (wanted) => {
@@ -209,7 +201,7 @@ export function createReader(queries: Queries): Reader {
 /** Reads that lock what they read until the transaction ends: accounts, then operations, controls and cases. */
 export function createLockingReader(
   queries: Queries,
-): Omit<Reader, 'ordered' | 'byIdempotencyKeys' | 'byExternalIds' | 'byExclusiveKeys'> {
+): Omit<Reader, 'byIdempotencyKeys' | 'byExternalIds' | 'byExclusiveKeys'> {
   const reader = createReader(queries)
   return {
     ...reader,

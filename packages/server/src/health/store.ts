@@ -181,7 +181,7 @@ const selectStatement = statement<[], Count>(
 const selectCloses = statement<[limit: number], Count>(
   'health.closes',
   `SELECT '' AS kind, '' AS state,
-          (SELECT count(*)::integer FROM (SELECT FROM daily_close WHERE version = 1 LIMIT $1) AS closed) AS count,
+          (SELECT count(*)::integer FROM (SELECT FROM daily_close LIMIT $1) AS closed) AS count,
           extract(epoch FROM clock_timestamp() - since)::float8 AS "oldestSeconds"
      FROM (SELECT coalesce((SELECT (max(day) + 1)::timestamp AT TIME ZONE 'America/Sao_Paulo' FROM daily_close),
                            (SELECT min(e.at) FROM account a JOIN entry e ON e.account_id = a.id AND e.version = 1)) AS since) AS latest

@@ -54,7 +54,7 @@ const MARKS = { batchMax: 1_024, queueMax: Number.POSITIVE_INFINITY }
 const MARKS_EVERY_MS = 50
 
 export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
-  const { store, inbound, receivers, cashIns, engine, clock, reports } = options
+  const { store, inbound, receivers, cashIns, clock, reports } = options
   const outcomes = createOutcomes(options)
   const applier = new Applier(store, receivers, outcomes)
   const marks = createBatcher<readonly InboxResult[], void>(
@@ -68,7 +68,7 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
   async function apply(rows: readonly InboxEvent[]): Promise<void> {
     if (rows.length === 0) return
     const events = rows.map(({ event }) => event)
-    const [meanings] = await Promise.all([meaningsOf(events, receivers), engine.foresee(events.flatMap(namedOrders))])
+    const meanings = await meaningsOf(events, receivers)
     const results = await Promise.all(
       rows.map((row) =>
         applier.result(row, meanings.get(row.event) ?? NOTHING).catch((error) => outcomes.failed(row, error)),
@@ -98,12 +98,6 @@ function onceEach(results: readonly InboxResult[]): readonly InboxResult[] {
     if (!once.has(key) || result.dueAt === null) once.set(key, result)
   }
   return [...once.values()]
-}
-
-/** The order id in an event, if any: most often the id of its operation. */
-function namedOrders(event: BankEvent): string[] {
-  const externalId = namingOf(event)?.references.externalId ?? ''
-  return isOrderId(externalId) ? [externalId] : []
 }
 
 async function meaningsOf(

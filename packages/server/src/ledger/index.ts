@@ -4,7 +4,6 @@ import { createLedgerHandlers, createLedgerStore, type LedgerHandlers } from './
 export { entryId } from './ledger.ts'
 export { createLedgerVerifier } from './verify/verifier.ts'
 
-/** The ledger as the merchant reads it. */
 export async function createLedgerModule(database: Database): Promise<{ readonly handlers: LedgerHandlers }> {
   const store = createLedgerStore(database)
   return { handlers: createLedgerHandlers(store, await store.accountId()) }

@@ -15,8 +15,8 @@ import { invalidField } from '../platform/http/request.ts'
 import { isUuid, uuidText } from '../platform/ids.ts'
 
 /**
- * An entry's public id is derived from its place in the account's history and stored nowhere: a UUIDv8 whose last 62
- * bits are the version and whose other bits are a fingerprint of account and version, so that ids cannot be made up.
+ * Derives an entry's public id: a UUIDv8 with the version in its last 62 bits, and a hash of account and version in the
+ * others, so ids cannot be guessed.
  * @source rules#ledger.get
  */
 export function entryId(accountId: string, version: bigint): string {
@@ -25,7 +25,7 @@ export function entryId(accountId: string, version: bigint): string {
   return uuidText(bytes, 8)
 }
 
-/** The version that an entry's id stands for, or `undefined` where no entry of this account has such an id. */
+/** The version of an entry's id; `undefined` if the id is not this account's. */
 export function entryVersion(accountId: string, id: string): bigint | undefined {
   if (!isUuid(id)) return undefined
   const version = BigInt(`0x${id.slice(19).replace('-', '')}`) & VERSION_BITS
@@ -34,18 +34,15 @@ export function entryVersion(accountId: string, id: string): bigint | undefined 
 
 const VERSION_BITS = (1n << 62n) - 1n
 
-/** All SQL of the ledger as the merchant reads it; only the engine writes entries. */
 export interface LedgerStore {
-  /** The public id of the available account. */
   accountId(): Promise<string>
   get(version: bigint): Promise<LedgerRow | undefined>
-  /** Entries older than `before`, newest first. */
+  /** Entries before the given version, newest first. */
   list(filter: LedgerFilter): Promise<LedgerRow[]>
 }
 
-/** Which entries to list. `null`: any. */
+/** `null`: any. */
 export interface LedgerFilter {
-  /** Exclusive. */
   readonly before: bigint | null
   readonly type: 'CREDIT' | 'DEBIT' | null
   readonly operation: EntryOperation | null
@@ -57,7 +54,6 @@ export interface LedgerFilter {
   readonly limit: number
 }
 
-/** An entry of the available account. */
 export interface LedgerRow {
   readonly version: bigint
   readonly amount_cents: bigint
@@ -105,7 +101,6 @@ const selectEntries = statement<
     ORDER BY version DESC LIMIT $7`,
 )
 
-/** Makes the store of a database. */
 export function createLedgerStore(database: Database): LedgerStore {
   return {
     accountId: async () => {
@@ -129,7 +124,7 @@ export function createLedgerStore(database: Database): LedgerStore {
 
 type LedgerEntry = Static<(typeof getLedgerEntry)['responses'][200]['schema']>
 
-/** An entry as the merchant reads it. @source rules#ledger.entries */
+/** @source rules#ledger.entries */
 function entryView(row: LedgerRow, accountId: string): LedgerEntry {
   const isCredit = row.amount_cents > 0n
   return {
@@ -148,12 +143,12 @@ function entryView(row: LedgerRow, accountId: string): LedgerEntry {
   }
 }
 
-/** The place after an entry, as a client sends it back. @source rules#ledger.list */
+/** @source rules#ledger.list */
 function cursorAfter(row: LedgerRow): string {
   return Buffer.from(`${CURSOR_PREFIX}${row.version}`).toString('base64url')
 }
 
-/** The version in a cursor, or `undefined` where it is none of ours. */
+/** `undefined` for a foreign cursor. */
 function cursorVersion(cursor: string): bigint | undefined {
   const digits = CURSOR.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1]
   return digits === undefined ? undefined : BigInt(digits)
@@ -162,10 +157,8 @@ function cursorVersion(cursor: string): bigint | undefined {
 const CURSOR_PREFIX = 'v1:'
 const CURSOR = /^v1:(\d{1,18})$/
 
-/** The endpoints of the ledger. */
 export type LedgerHandlers = Handlers<Pick<typeof endpoints, 'getLedgerEntry' | 'listLedgerEntries'>>
 
-/** Makes the handlers. */
 export function createLedgerHandlers(store: LedgerStore, accountId: string): LedgerHandlers {
   return {
     getLedgerEntry: async ({ params }) => {
@@ -176,7 +169,7 @@ export function createLedgerHandlers(store: LedgerStore, accountId: string): Led
     },
     listLedgerEntries: async ({ query }) => {
       const limit = query.limit ?? limits.pageLimitDefault
-      // One more than asked for tells whether there are more.
+      // One extra row shows whether there are more.
       const rows = await store.list({ ...filterOf(query), limit: limit + 1 })
       const page = rows.slice(0, limit)
       const last = page.at(-1)
@@ -191,12 +184,12 @@ export function createLedgerHandlers(store: LedgerStore, accountId: string): Led
 }
 
 /**
- * @throws validation_error (400) a cursor that is none of ours, or days in the wrong order
+ * @throws validation_error (400) foreign cursor, or days in the wrong order
  * @source rules#ledger.list
  */
 function filterOf(query: EndpointInput<typeof endpoints.listLedgerEntries>['query']): Omit<LedgerFilter, 'limit'> {
   const before = query.cursor === undefined ? null : cursorVersion(query.cursor)
-  if (before === undefined) throw invalidField('cursor', 'invalid', 'cursor must be nextCursor of a page before')
+  if (before === undefined) throw invalidField('cursor', 'invalid', 'cursor must be nextCursor of the previous page')
   const { from = null, to = null } = daysOf(query.start_date, query.end_date)
   return {
     before,

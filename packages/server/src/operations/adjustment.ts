@@ -2,13 +2,11 @@ import type { AdjustmentStatus } from '@pixgate/spec'
 import type { Create, Document, Operation } from '../engine/operation.ts'
 import type { MadeBy, MadeByFact } from './requests.ts'
 
-/** Parts of an adjustment that differ from one to the next. */
 export interface AdjustmentTerms<Detail extends Document> {
   readonly id: string
-  /** Unique among adjustments. */
   readonly externalId: string
   readonly status: AdjustmentStatus
-  /** Positive; the status tells the direction. */
+  /** Positive; the status determines the direction. */
   readonly valueCents: bigint
   readonly correlationId: string
   readonly bodyHash: Buffer
@@ -17,7 +15,7 @@ export interface AdjustmentTerms<Detail extends Document> {
   readonly madeBy: MadeBy
 }
 
-/** A booking of an operator, or of the reconciliation. It is over when it is made, and the bank is asked for nothing. */
+/** A booking by an operator or by the reconciliation. Final at creation; no call to the bank. */
 export function adjustmentOf<Detail extends Document>({
   idempotencyKey = null,
   madeBy,

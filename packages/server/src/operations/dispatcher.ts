@@ -15,125 +15,116 @@ import {
 import { isWithoutOutcome, notSentInput, type OrderInput, type SendClaim } from './orders.ts'
 
 /**
- * The worker that sends orders to the bank and asks about them. Nothing here holds a transaction: every step is claimed
- * through the engine, then the bank is called, then its answer is another input to the engine.
+ * Worker that sends and queries orders. Holds no transaction: each step is claimed through the engine, then the bank is
+ * called, and the answer is an input to the engine.
  * @source rules#partner.2, failure-modes#P1
  */
 export interface Dispatcher {
   /**
-   * Claims what is due and does it.
-   * @returns whether more may be due right away
+   * Claims and performs due work.
+   * @returns whether more may be due now
    */
   processNext(): Promise<boolean>
 }
 
-/** A dispatcher that may send an order as soon as it is made. */
 export interface NewOrderDispatcher<Order> extends Dispatcher {
   /**
-   * Makes an order, and sends it where it was claimed as it was made: that saves a look for it and a change of it.
-   * @param make makes it, claimed where a claim is given and the order lets it
-   * @returns what `make` does, as soon as it has
+   * Creates an order, and sends it in the background if it was claimed at creation: this saves a read and a write.
+   * @param make creates the order, with the claim if possible
+   * @returns the result of `make`, without waiting for the send
    * @source rules#cash-out.work.7
    */
   sendNew<Made extends NewOrder<Order>>(make: (claim: SendClaim | undefined) => Promise<Made>): Promise<Made>
-  /** Resolves when no order is being made that is claimed with it, or sent that was. */
+  /** Resolves when no such creation or send is in flight. */
   drained(): Promise<void>
 }
 
-/** An order that may have been made. */
 export interface NewOrder<Order> {
-  /** The order, where it was made now, and claimed. */
+  /** The order, if created and claimed now. */
   readonly claimed: Order | undefined
 }
 
-/** How orders are sent as soon as they are made. */
 export interface SendingNew {
-  /** How many may be sent, 0 where this process sends nothing. Whether sending is stopped is a condition of the claim itself. */
+  /** Free sends, 0 if this process does not send. The switch is checked by the claim itself. */
   readonly wanted: () => number
-  /** Called when the worker has something to look at before its time. */
+  /** Called when the worker has early work. */
   readonly onDue: () => void
-  /** Is told why an order could not be sent: it is taken up again when its lease is over. */
+  /** Receives failures; the order is resumed after its lease. */
   readonly onFailure: (reason: unknown) => void
 }
 
 const NOTHING_NEW: SendingNew = { wanted: () => 0, onDue: () => undefined, onFailure: () => undefined }
 
-/** An operation that the bank is told to carry out. */
 export type AnyOrder = Operation<OperationKind, Document, SendFacts>
 
-/** What an answer means to a kind of order. */
 export interface AnyInput {
   readonly on: string
 }
 
-/** What the worker needs to know of a kind of order. */
 export interface Orders<Order extends AnyOrder, Input extends AnyInput> {
-  /** What is to be done about an order that is due. */
   nextStep(order: Order, nowMs: number): Step
   /**
-   * Orders on which work is due, oldest first.
-   * @param isSending whether those that only wait to be sent are wanted too
+   * Due orders, oldest first.
+   * @param isSending also returns orders that only wait to be sent
    */
   due(nowMs: number, limit: number, isSending: boolean): Promise<Order[]>
   /**
-   * Commits what happened to an order, as one change.
-   * @returns the order as it is then; `undefined` where it was not to be: another process was faster
+   * Commits inputs of an order in one change.
+   * @returns the order afterwards; `undefined` if another process was faster
    */
   take(order: Order, inputs: readonly (Input | OrderInput)[]): Promise<Order | undefined>
-  /** One try, as long as the window is open. @returns what the answer means */
+  /**
+   * Makes one attempt while the window is open.
+   * @returns the answer's inputs
+   */
   send(order: Order, window: SendWindow): Promise<readonly (Input | OrderInput)[]>
-  /** Asks. @returns what the answer means */
+  /** @returns the answer's inputs */
   ask(order: Order): Promise<readonly (Input | OrderInput)[]>
   /**
-   * Asks about an order that was never sent, before its money is free again. By default nothing is asked.
-   * @returns what the answer means; empty: the order waits; `undefined`: it may be released
+   * Queries a never-sent order before its release; by default no query.
+   * @returns the answer's inputs; empty: wait; `undefined`: release
    * @source rules#restored.4
    */
   askBeforeRelease?(order: Order): Promise<readonly (Input | OrderInput)[] | undefined>
-  /** As {@link Again.windowMs}: 0 where the bank would do twice what it is told twice. */
+  /** As {@link Again.windowMs}: 0 without deduplication at the bank. */
   readonly windowMs: number
 }
 
-/** What bounds the work besides the orders themselves. */
 export interface DispatchBounds {
-  /** How long one call to the bank may take. */
   readonly callTimeoutMs: number
-  /** What events may cause, in the whole process. */
   readonly eventQueries: EventQueryBudget
-  /** A clock that goes on while the process, or its machine, sleeps, milliseconds. */
+  /** A clock that also runs during sleep, milliseconds. */
   readonly monotonic?: () => number
 }
 
-/** Due orders worked on at the same time, whose claims and results are one batch of the engine each; and as many new ones beside them. */
+/** Concurrent due orders, whose claims and results form one engine batch each; and as many new ones. */
 const CONCURRENT = 128
 
-/** An order and what is done about it now. */
 interface Work<Order> {
   readonly order: Order
   readonly step: Step
 }
 
-/** What is done of what was found due. */
 interface Chosen<Order> {
   readonly works: readonly Work<Order>[]
-  /** How many may be sent again after a question. */
+  /** Free repeated sends after queries. */
   readonly sendsLeft: number
-  /** Queries that events want wait for their turn. */
+  /** Queries caused by events wait for the budget. */
   readonly isPutOff: boolean
 }
 
-/** Of more orders that were hindered, the one that was hindered longest ago is forgotten. */
+/** Beyond this the longest-blocked order is forgotten. */
 const HINDERED_MAX = 1_000
 
-/** While the bank says nothing about an order that waits for its release, it is asked this often. */
+/** Interval of queries for an order that waits for its release, while the bank is silent. */
 const RELEASE_ASKED_EVERY_MS = 60_000
 
-/** After its claim an order is sent without another look at whether sending is wanted for this long. */
+/** Within this time after a claim the switch is not read again. */
 const FRESH_MS = 500
 
 /**
- * Makes the worker. `sendsWanted` tells how many orders may be sent now; questions are asked in any case.
- * @param sendingNew by default no order is claimed as it is made
+ * `sendsWanted` limits sends only; queries always run.
+ * @param sendingNew by default no order is claimed at creation
  * @source rules#cash-out.work
  */
 export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>(
@@ -158,14 +149,14 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   readonly #eventQueries: EventQueryBudget
   readonly #monotonic: () => number
   readonly #leaseMs: number
-  /** Orders whose latest try did not leave for a reason of their own. */
+  /** Orders whose latest attempt failed before sending for a reason of their own. */
   readonly #hindered = new LRUCache<string, true>({ max: HINDERED_MAX })
   readonly #sendingNew: SendingNew
-  /** When the bank last said nothing about an order that waits for its release. */
+  /** Last silence of the bank about an order that waits for its release. */
   readonly #silentAt = new LRUCache<string, number>({ max: HINDERED_MAX })
-  /** Orders being made that are claimed with it, and those being sent that were. */
+  /** Creations with a claim, and their sends, in flight. */
   readonly #new = new Set<Promise<void>>()
-  /** More were due than could be worked on: what is made now waits for its turn. */
+  /** More is due than fits: new orders wait their turn. */
   #isBehind = false
 
   constructor(
@@ -207,12 +198,12 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     this.#new.add(kept)
   }
 
-  /** While the bank is only tried, as after an outage, nothing new overtakes what has waited. */
+  /** Behind a half-open circuit breaker, as after an outage, new orders must not overtake waiting ones. */
   #isFreeForNew(): boolean {
     return this.#new.size < CONCURRENT && !this.#isBehind && this.#sendingNew.wanted() >= CONCURRENT
   }
 
-  /** Sends in the background: nobody waits for it but a shutdown. */
+  /** Background send, awaited by the shutdown only. */
   async #sendMade(claimed: Order, elapsedMs: () => number): Promise<void> {
     try {
       const order = await this.#sendClaimed(claimed, elapsedMs)
@@ -227,7 +218,7 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     return () => this.#monotonic() - startedAt
   }
 
-  /** @returns the order as it is then, where anything became of it */
+  /** @returns the order afterwards, if anything changed */
   async #work({ order, step }: Work<Order>, mayResend: () => boolean): Promise<Order | undefined> {
     switch (step) {
       case 'send':
@@ -241,7 +232,7 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     }
   }
 
-  /** After a restore the bank may have an order that looks as if it was never sent. */
+  /** After a restore the bank may have an order that was never sent according to the database. */
   async #release(order: Order): Promise<Order | undefined> {
     const now = this.#clock.now()
     if (now - (this.#silentAt.get(order.id) ?? Number.NEGATIVE_INFINITY) < RELEASE_ASKED_EVERY_MS) return undefined
@@ -252,7 +243,7 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   }
 
   /**
-   * Asks; where the bank tells no outcome and does once what it is told twice, the same order goes out again at once.
+   * Queries; without an outcome the same order is sent again at once, if the bank deduplicates.
    * @source rules#cash-out.unknown.7, failure-modes#CO-9
    */
   async #askNow(order: Order, mayResend: () => boolean): Promise<Order | undefined> {
@@ -267,9 +258,8 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   }
 
   /**
-   * A process that slept after its claim must not send late: sending may have been stopped since, and another process may
-   * have proven by then that nothing arrived. The time counts from before the claim, and is looked at once more right
-   * before the first byte.
+   * A process that slept after its claim must not send late: sending may be stopped, or absence proven, by then. Time
+   * counts from before the claim and is checked again right before the first byte.
    * @source failure-modes#CO-20, failure-modes#CO-40
    */
   async #sendNow(order: Order, again?: Again): Promise<Order | undefined> {
@@ -282,12 +272,12 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
 
   /** @param elapsedMs since before the claim */
   async #sendClaimed(claimed: Order, elapsedMs: () => number): Promise<Order | undefined> {
-    // A process that does not know yet that its machine slept has written the claim as an old one.
+    // A process unaware of its machine's sleep has written an old claim time.
     const isOld = this.#clock.now() - (claimed.facts.lastAttemptAt ?? this.#clock.now()) > SEND_WITHIN_MS
     const isStopped = elapsedMs() > FRESH_MS && (await this.#sendsWanted()) === 0
     const window: SendWindow = { isOver: () => elapsedMs() > SEND_WITHIN_MS }
     const obstacle = isStopped
-      ? 'sending was stopped'
+      ? 'sending is stopped'
       : isOld || window.isOver()
         ? 'too late after the claim'
         : undefined
@@ -298,7 +288,7 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   }
 
   /**
-   * While sends are few, what only waits to be sent is fetched apart: a crowd of it holds up no question.
+   * With few free sends, orders waiting to be sent are fetched separately, so that they cannot crowd out queries.
    * @source failure-modes#CO-10, failure-modes#P8
    */
   async #due(sends: number): Promise<readonly Order[]> {
@@ -312,14 +302,13 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   }
 
   /**
-   * Of sends, those that were tried before come first: what was never claimed is free to wait. One that did not leave for a reason of
-   * its own comes last: where the bank is tried with one order, this one would show nothing of it.
+   * Attempted orders first, as never-claimed ones can wait. Blocked orders last: as a probe of the circuit breaker they
+   * would prove nothing.
    */
   #sendRank({ id, facts }: Order): number {
     return this.#hindered.has(id) ? -1 : (facts.attempts ?? 0)
   }
 
-  /** What is done now. */
   #chosen(found: readonly Order[], sends: number): Chosen<Order> {
     const wanted = found.map((order) => ({ order, step: this.#orders.nextStep(order, this.#clock.now()) }))
     const byRank = wanted
@@ -347,11 +336,11 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     let resends = sendsLeft
     const mayResend = () => resends-- > 0
     const settled = await Promise.allSettled(works.map((one) => this.#work(one, mayResend)))
-    // One that fails disturbs no other; what is claimed is taken up again when its lease is over.
+    // One failure does not affect others; claimed orders resume after their lease.
     const failed = settled.find((result) => result.status === 'rejected')
     if (failed) throw failed.reason
     const results = settled.filter((result) => result.status === 'fulfilled')
-    // What is wanted at once, of an order whose call has just ended, does not wait for the next look.
+    // Work that became due when its call ended does not wait for the next round.
     const isMoreDue = results.some(({ value }) => value !== undefined && isDueNow(value, this.#clock))
     return isMoreDue || (found.length >= CONCURRENT && sends > 1 && !isPutOff)
   }
@@ -361,7 +350,7 @@ function wasTried({ facts }: AnyOrder): boolean {
   return (facts.attempts ?? 0) > 0
 }
 
-/** A status query that nobody requested goes by the schedule, which is bound enough. @source rules#partner.7 */
+/** Scheduled queries need no budget, as the schedule limits them. @source rules#partner.7 */
 function isCausedByEvent<Order extends AnyOrder>({ order, step }: Work<Order>): boolean {
   return step === 'ask' && statusQueryOf(order.facts) !== null
 }

@@ -9,36 +9,32 @@ import { sendableSince } from './attempts.ts'
 import type { AnyOrder } from './dispatcher.ts'
 import type { MadeBy } from './requests.ts'
 
-/** Whether what is to leave stays within the caps: of the service, and of the API key that asks for it. Pure. */
+/** Caps of the service and of API keys on outgoing money. Pure. */
 
-/** The caps of the service: configuration. */
 export interface Limits {
   readonly caps: Caps
-  /** For how long after its first payout that was confirmed a Pix key counts as new, milliseconds. */
+  /** Time after its first confirmed payout in which a Pix key counts as new, milliseconds. */
   readonly newRecipientMs: number
 }
 
-/** What is to leave, and who asks for it. */
 export interface Leaving {
   readonly valueCents: bigint
-  /** To whom; `null`: back to who paid, who is not new. */
+  /** `null`: returned to the payer, who is not a new recipient. */
   readonly pixKey: string | null
   readonly caller: string
-  /** Of the API key; absent: it has none of its own. */
+  /** Caps of the API key; absent: none of its own. */
   readonly caps?: Caps | undefined
 }
 
-/** Caps that count, and whose. */
 interface InForce {
   readonly owner: ExceededLimit['owner']
   readonly scope: string
   readonly caps: Caps
 }
 
-/** The allowances of everybody together. */
 const EVERYBODY = 'all'
 
-/** What has to be looked at to decide about it. */
+/** Allowances and recipients that the decision reads. */
 export function looksOf(
   leaving: Omit<Leaving, 'valueCents'>,
   limits: Limits,
@@ -55,8 +51,9 @@ export function looksOf(
 }
 
 /**
- * What it takes of the allowances.
- * @throws limit_exceeded (422) with which limit, and when it frees
+ * Checks the caps.
+ * @returns the used allowances
+ * @throws limit_exceeded (422) with the limit, and when it frees
  * @source rules#limits.1, rules#limits.2, rules#limits.3, rules#limits.4, rules#limits.9
  */
 export function taken(
@@ -74,8 +71,8 @@ export function taken(
 }
 
 /**
- * What an order that waited takes when it is let go: it was counted when it was made, but others may have paid its recipient,
- * and the night in which it leaves may be another one: it counts to that one from then on, and no longer to the one before.
+ * Checks the caps again at the approval: others may have paid the recipient meanwhile, and the order now counts to the
+ * night in which it leaves.
  * @throws limit_exceeded (422)
  * @source rules#cash-out.approval.3, rules#limits.9
  */
@@ -87,7 +84,7 @@ export function takenAgain(
 ): Pick<Decision<unknown>, 'allowances' | 'recipients'> {
   const { pixKey, valueCents, facts, createdAt } = order
   const inForce = inForceFor(askedBy(facts), limits)
-  // Its own amount is among what was paid to the recipient.
+  // The recipient's sum includes its own amount.
   const again = { valueCents: 0n, pixKey }
   const recipients = tightest(inForce.flatMap((one) => boundOfRecipient(again, one, state)))
   const isOfNight = bucketOf('night', createdAt) === bucketOf('night', nowMs)
@@ -97,9 +94,9 @@ export function takenAgain(
 }
 
 /**
- * What a decision about an order gives back of the allowances, from where it was counted; or takes, whatever the caps say, of
- * what left and is not counted: after it was given back, a second time, or more than was asked for.
- * @param leftCents all that was booked as having left before, centavos
+ * Releases the allowances of a released order. Debits that are not counted yet (after a release, a second one, a higher
+ * amount) are counted even beyond the caps.
+ * @param leftCents sum of earlier booked debits, centavos
  * @source rules#limits.6
  */
 export function countedBy(
@@ -119,14 +116,14 @@ export function countedBy(
 const GIVING_BACK: ReadonlySet<JournalKind> = new Set(['cash_out_released', 'refund_in_released'])
 const LEAVING: ReadonlySet<JournalKind> = new Set(['left_after_release', 'left_unattributed'])
 
-/** Where it was counted: the night is that of its approval, where it needed one. */
+/** The night is that of the approval, if one was needed. */
 function givenBack(order: AnyOrder): AllowanceChange[] {
   return SPANS.flatMap((span) =>
     changesFor(order, span, -order.valueCents, span === 'night' ? sendableSince(order) : order.createdAt),
   )
 }
 
-/** What was counted when the order was made, stands, and has not left yet, centavos. */
+/** Counted at creation and neither released nor debited yet, centavos. */
 function countedAhead(
   {
     valueCents,
@@ -140,18 +137,17 @@ function countedAhead(
 
 function changesFor({ facts }: AnyOrder, span: Span, cents: bigint, atMs: number): AllowanceChange[] {
   const bucket = bucketOf(span, atMs)
-  // What was made by a version that counted nothing has taken nothing.
+  // Orders of versions without allowances have used none.
   if (facts.madeBy === undefined || bucket === null) return []
   const scopes = facts.keyCaps === undefined ? [EVERYBODY] : [EVERYBODY, facts.madeBy.caller]
   return scopes.map((scope) => ({ scope, span, bucket, cents }))
 }
 
-/** Who asked for an order that was made, and by which caps of its own. */
 export function askedBy(facts: AnyOrder['facts']): Pick<Leaving, 'caller' | 'caps'> {
   return { caller: facts.madeBy?.caller ?? EVERYBODY, caps: keyCapsOf(facts) }
 }
 
-/** Those of the key first: they are the narrower ones. */
+/** The key's caps first, as they are narrower. */
 function inForceFor({ caller, caps }: Pick<Leaving, 'caller' | 'caps'>, limits: Limits): InForce[] {
   const everybody: InForce = { owner: 'service', scope: EVERYBODY, caps: limits.caps }
   return caps === undefined ? [everybody] : [{ owner: 'api_key', scope: caller, caps }, everybody]
@@ -176,13 +172,13 @@ function boundOfRecipient(
   const { isKnown, paidCents } = state.recipient(pixKey)
   if (isKnown) return []
   if (paidCents + valueCents > maxCents) {
-    // More payouts than are counted are more than any cap allows: all of it is used.
+    // More payouts than are counted exceed any cap: all of it is used.
     throw exceeded({ name: 'new_recipient', owner, maxCents, usedCents: min(paidCents, maxCents), freesAt: null })
   }
   return [{ pixKey, valueCents, maxCents }]
 }
 
-/** A payment to a recipient counts once, whoever bounds it. */
+/** A recipient counts once under several caps. */
 function tightest(bounds: readonly RecipientBound[]): RecipientBound[] {
   return bounds.toSorted((one, other) => Number(one.maxCents - other.maxCents)).slice(0, 1)
 }
@@ -231,12 +227,12 @@ function exceeded(limit: ExceededLimit): Refusal {
   })
 }
 
-/** The windows within which what leaves is bounded, and the buckets in which they are counted. Pure. */
+/** Windows of the caps, counted in buckets. Pure. */
 
-/** Every window, the shortest first. */
+/** Shortest first. */
 export const SPANS = ['hour', 'day', 'night'] as const satisfies readonly Span[]
 
-/** How long a bucket of a rolling window is, and how many of them the window reaches back. @source rules#limits.2 */
+/** Length of a bucket, and the number of buckets that a rolling window reaches back. @source rules#limits.2 */
 const ROLLING = {
   hour: { bucketMs: 60_000, reach: 60 },
   day: { bucketMs: 15 * 60_000, reach: 96 },
@@ -248,7 +244,7 @@ const DAY_MS = 24 * 60 * 60_000
 const NIGHT = { fromHour: 20, toHour: 6 } as const
 
 /**
- * The bucket to which an instant counts; `null`: it is by day, and the window is the night.
+ * Bucket of an instant; `null`: by day, for the night window.
  * @param instantMs epoch milliseconds
  */
 export function bucketOf(span: Span, instantMs: number): number | null {
@@ -259,14 +255,14 @@ export function bucketOf(span: Span, instantMs: number): number | null {
   return Math.floor(local / DAY_MS) - (hour < NIGHT.toHour ? 1 : 0)
 }
 
-/** The first bucket that counts together with one. A rolling window is never shorter than it says, so one more counts. */
+/** First bucket of the window. One bucket is added, so a rolling window is never too short. */
 export function firstBucket(span: Span, bucket: number): number {
   return span === 'night' ? bucket : bucket - ROLLING[span].reach
 }
 
 /**
- * When a value will fit again, were nothing else used meanwhile, epoch milliseconds.
- * @param used by bucket; `bound.since` is where the window begins now
+ * Instant from which the value fits without further use, epoch milliseconds.
+ * @param used by bucket; `bound.since` is the window's start now
  */
 export function freesAt(
   span: Span,
@@ -289,21 +285,20 @@ function nightEnd(bucket: number): number {
   return local - (localMs(local) - local)
 }
 
-/** The caps of the API key that asked for an order: they stand on it, as it is judged by them again when it is approved. */
+/** Caps of the API key are stored on the order, as the approval checks them again. */
 
-/** The part of an order's facts that tells them; absent: the key has none. */
+/** Absent: the key has none. */
 export interface KeyCapsFact extends Document {
-  /** Centavos; `null`: no such cap. They are what they were when it was made, as those of a key never change. */
+  /** Centavos; `null`: no such cap. Immutable, like the key's caps. */
   readonly keyCaps?: { readonly [Cap in keyof Caps]: number | null }
 }
 
-/** What is kept of them. @source rules#limits.9 */
+/** @source rules#limits.9 */
 export function keyCapsFact(caps: Caps | undefined): KeyCapsFact {
   if (caps === undefined) return {}
   return { keyCaps: mapped(caps, (cents) => (cents === null ? null : Number(cents))) }
 }
 
-/** The caps as they were kept; absent: the key has none. */
 function keyCapsOf({ keyCaps }: KeyCapsFact): Caps | undefined {
   return keyCaps && mapped(keyCaps, (cents) => (cents === null ? null : BigInt(cents)))
 }
@@ -318,12 +313,12 @@ function mapped<From, To>(caps: { readonly [Cap in keyof Caps]: From }, change: 
   }
 }
 
-/** Is told of each refusal because of a limit. Throws nothing. */
+/** Receives each refusal by a limit. Must not throw. */
 export type OnLimitExceeded = (limit: ExceededLimit, madeBy: MadeBy) => void
 
 /**
- * Logs and counts what limits refuse: a key that meets them again and again may be stolen.
- * @param onRefused counts it by the limit
+ * Logs and counts refusals: a key that exceeds limits repeatedly may be stolen.
+ * @param onRefused counts by limit
  * @source rules#limits.8
  */
 export function createLimitReports(
@@ -334,7 +329,15 @@ export function createLimitReports(
   return (limit, { caller, address }) => {
     onRefused(limit)
     const { name, owner, maxCents, usedCents } = limit
-    const line = { limit: name, owner, maxCents: Number(maxCents), usedCents: Number(usedCents), key: caller, address }
+    const line = {
+      event: 'limit.refused',
+      limit: name,
+      owner,
+      maxCents: Number(maxCents),
+      usedCents: Number(usedCents),
+      key: caller,
+      address,
+    }
     heartbeat.report(`${name} ${owner} ${caller}`, (more) =>
       logger.warn(line, `a limit refused a payout or refund${andMore(more)}`),
     )

@@ -30,14 +30,12 @@ import {
   unanswered,
 } from './attempts.ts'
 
-/** What sending an order and asking about it teaches, whatever kind of order it is. Pure. */
+/** Inputs, guards and facts common to payouts and refunds. Pure. */
 
-/**
- * What can happen to any order after its creation. `isVerified`: the bank said it when asked, not only in an event.
- */
+/** `isVerified`: the bank reported it in an answer, not only in an event. */
 export type OrderInput =
   | WorkInput
-  /** `isShown`: because the bank's statement shows money that left for it. */
+  /** `isShown`: caused by a debit on the bank's statement. */
   | { readonly on: 'work.requested'; readonly isShown?: boolean }
   | { readonly on: 'send.accepted'; readonly transactionId: string }
   | {
@@ -50,14 +48,14 @@ export type OrderInput =
       readonly on: 'send.not_sent'
       readonly attempt: number
       readonly reason: string
-      /** For a reason of this order alone: another may well leave. */
+      /** Specific to this order: others may be sent. */
       readonly isOfOrderAlone?: boolean
     }
   | { readonly on: 'send.unknown'; readonly reason: string }
   | {
       readonly on: 'send.contradicted'
       readonly reason: string
-      /** The bank's reference, where what it told is about our id. */
+      /** The bank's reference, if its answer is about our id. */
       readonly transactionId: string | null
     }
   | FailureInput
@@ -65,29 +63,26 @@ export type OrderInput =
       readonly on: 'partner.not_found'
       readonly windowMs: number
       readonly askedAt: number
-      /** As {@link Clock.steadySince} of the process that asked. */
+      /** {@link Clock.steadySince} of the querying process. */
       readonly steadySince?: number
     }
 
-/** The bank says that an operation came to nothing. */
 export interface FailureInput {
   readonly on: 'partner.failed'
   readonly errorCode: string
   readonly errorMessage: string | null
   readonly transactionId: string | null
   readonly occurredAt: number | null
-  /** The bank said it when asked, or cannot be asked. */
   readonly isVerified: boolean
 }
 
-/** Who claims an order sends it, within {@link SEND_WITHIN_MS}. */
+/** The claimer sends within {@link SEND_WITHIN_MS}. */
 export interface SendClaim {
   readonly on: 'send.claimed'
   readonly leaseMs: number
   readonly again?: Again
 }
 
-/** What a worker does with an order, as it saw it. */
 export type WorkInput =
   | SendClaim
   | { readonly on: 'work.claimed'; readonly leaseMs: number }
@@ -96,22 +91,20 @@ export type WorkInput =
   | { readonly on: 'clock.released' }
 
 /**
- * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time
- * lies in the future, so it is not believed. `EARLY`: it cannot be true yet, but may be soon; the bank is asked.
- * `UNEXPECTED`: it cannot be true. `DISPUTED`: what it names and what is known here do not agree; the bank is asked.
+ * `IGNORED`: no change, or too late. `IMPLAUSIBLE`: the bank's timestamp is in the future. `EARLY`: not possible yet;
+ * the bank is queried. `UNEXPECTED`: cannot be true. `DISPUTED`: its references contradict the records; the bank is
+ * queried.
  */
 export type Result = 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' | 'UNEXPECTED' | 'DISPUTED'
 
-/** What the detail shows of a bank's code at most. */
 const FAILURE_CODE_MAX = 64
 
-/** An order as the answer to one of its tries finds it. */
 export interface Tried {
   readonly orderId: string
   readonly facts: SendFacts
 }
 
-/** What an answer to a try means that tells nothing of the order itself. @source failure-modes#P5 */
+/** Input of an attempt's answer without details of the order. @source failure-modes#P5 */
 export function inputWithoutOrder(tried: Tried, answer: Rejected | NotSent | Unknown): OrderInput {
   switch (answer.kind) {
     case 'REJECTED':
@@ -128,22 +121,19 @@ export function inputWithoutOrder(tried: Tried, answer: Rejected | NotSent | Unk
   }
 }
 
-/** Not one byte of the latest try left. */
 export function notSentInput({ facts }: Pick<Tried, 'facts'>, reason: string): OrderInput {
   return { on: 'send.not_sent', attempt: facts.attempts ?? 0, reason }
 }
 
-/** An order as a question about it finds it. */
 export interface Asked {
   readonly orderId: string
-  /** When the question was claimed, epoch milliseconds. */
   readonly updatedAt: number
 }
 
 /**
- * The same of a question. One that failed tells nothing: it is asked again.
+ * Inputs of a query's answer without details of the order. A failed query settles nothing and is repeated.
  * @param windowMs as {@link Again.windowMs}
- * @param clock that of this process, read once the answer is there
+ * @param clock this process's, read after the answer
  */
 export function inputsWithoutOrder(
   { updatedAt }: Asked,
@@ -160,13 +150,12 @@ export function inputsWithoutOrder(
       ]
 }
 
-/** Whether the answer to a question told no outcome, and not that the bank has the order either. */
+/** The query returned neither an outcome nor an acceptance. */
 export function isWithoutOutcome(inputs: readonly { readonly on: string }[]): boolean {
   return inputs.some(({ on }) => on === 'partner.not_found' || on === 'send.unknown')
 }
 
-/** An order that came to nothing, as the bank tells it when it answers us. */
-export function failureInput(told: {
+export function failureInput(reported: {
   readonly transactionId: string
   readonly errorCode: string | undefined
   readonly errorMessage: string | undefined
@@ -174,17 +163,14 @@ export function failureInput(told: {
 }): OrderInput {
   return {
     on: 'partner.failed',
-    errorCode: (told.errorCode ?? 'failed').slice(0, FAILURE_CODE_MAX),
-    errorMessage: told.errorMessage ?? null,
-    transactionId: told.transactionId,
-    occurredAt: told.occurredAt ?? null,
+    errorCode: (reported.errorCode ?? 'failed').slice(0, FAILURE_CODE_MAX),
+    errorMessage: reported.errorMessage ?? null,
+    transactionId: reported.transactionId,
+    occurredAt: reported.occurredAt ?? null,
     isVerified: true,
   }
 }
 
-/** What the conditions mean that every kind of order has. Pure. */
-
-/** What such a condition looks at. */
 export interface OrderGiven {
   readonly order: { readonly dueAt: number | null; readonly facts: SendFacts }
   readonly input: { readonly on: string; readonly isVerified?: boolean } | OrderInput
@@ -220,8 +206,8 @@ const ORDER_GUARDS: Readonly<Record<OrderGuard, (given: OrderGiven) => boolean>>
 }
 
 /**
- * Whether each of these conditions holds.
- * @param orderGiven what of all that a resource's conditions look at these look at
+ * Guards of orders, for a resource's own context.
+ * @param orderGiven maps the context
  * @source rules#cash-out.states, rules#refund-in.states
  */
 export function orderGuardsBy<Given>(
@@ -231,19 +217,15 @@ export function orderGuardsBy<Given>(
   return Object.fromEntries(guards)
 }
 
-/** What becomes known of any order by each input. Pure. */
-
-/** When a kind of order needs work, and what. */
 export interface Schedule<Order> {
-  /** When a worker must look at an order that nobody is working on. */
+  /** Time of the next work while nothing is in flight. */
   restingDueAt(order: Order, nowMs: number): number | null
-  /** What is to be done about it when it is due. */
   planOf(order: Order, nowMs: number): Plan
 }
 
 /**
- * What a move of an order changes besides status and reason: what the input teaches, and when the next work is due.
- * @param known what the input teaches of this kind of order
+ * Facts after an input, and the time of the next work.
+ * @param known facts specific to this kind of order
  */
 export function changesByMove<Order extends Operation & { readonly facts: SendFacts }>(
   order: Order,
@@ -261,7 +243,6 @@ export function changesByMove<Order extends Operation & { readonly facts: SendFa
   return { ...known, facts, dueAt, plan: planOf({ ...after, dueAt }, nowMs) }
 }
 
-/** Inputs that teach the same of every kind of order. */
 type PlainInput = Extract<
   OrderInput,
   {
@@ -270,14 +251,14 @@ type PlainInput = Extract<
 >
 
 /**
- * What an input teaches. A `dueAt` here is when a worker looks next; otherwise the state says when work is due.
- * @param resting when the state alone would have it looked at
+ * Facts after an input common to all orders. A `dueAt` here overrides the time derived from the state.
+ * @param resting next work by state alone
  */
 export function factsAfterWork(input: PlainInput, now: Asking, resting: number | null, nowMs: number): Changes {
   const { facts } = now
   switch (input.on) {
     case 'work.requested':
-      // What the statement shows did arrive, whatever the bank says when it is asked.
+      // A debit on the statement proves arrival, whatever queries say.
       return input.isShown ? { facts: { isAccepted: true, isShown: true } } : {}
     case 'work.claimed':
       return {
@@ -302,25 +283,24 @@ const CALL_ENDS = new Set<OrderInput['on']>([
   'work.done',
 ])
 
-/** Whether an input is the answer to the call that is under way: not one to an attempt that another followed. */
+/** The input answers the call in flight, not a superseded attempt. */
 function endsCall(input: { readonly on: string; readonly attempt?: number }, { attempts }: SendFacts): boolean {
   const isLate = input.attempt !== undefined && input.attempt !== attempts
   return (CALL_ENDS as ReadonlySet<string>).has(input.on) && !isLate
 }
 
-/** What an input that ends a call teaches besides: nobody works on the order any more. */
 function callEnded(input: { readonly on: string; readonly attempt?: number }, facts: SendFacts): SendFacts {
   return facts.leaseEndsAt != null && endsCall(input, facts) ? { leaseEndsAt: null } : {}
 }
 
-/** Whether another operation has a movement that is told of this one. @source rules#ledger.movements */
+/** @source rules#ledger.movements */
 export function isBookedElsewhere({ id }: { readonly id: string }, booked: BookedMovement | undefined): boolean {
   return booked !== undefined && booked.operationId !== id
 }
 
 /**
- * What a confirmation of an order under way, which no case tells of, is where it tells a movement that an operator decided to be
- * another's: all that the bank says is that it has the order, whose outcome is missing still.
+ * A confirmation of a movement that an operator decided otherwise only proves that the bank has the order; its outcome
+ * is still missing.
  * @source rules#cases.14
  */
 export function acceptanceIn(
@@ -331,9 +311,9 @@ export function acceptanceIn(
 }
 
 /**
- * The case of an overdue outcome closes with the outcome: nobody waits for it any more.
- * @param order as it was before the decision
- * @param isOutcome whether the order was open before, and has ended with this decision
+ * Closes the case of an overdue outcome.
+ * @param order before the decision
+ * @param isOutcome the decision ended an open order
  * @source failure-modes#CO-41
  */
 export function endsOverdue<Outcome>(
@@ -344,7 +324,6 @@ export function endsOverdue<Outcome>(
   return order.facts.isOverdue && isOutcome ? mergeDecisions({ closes: doubtCaseIds(order) }, decision) : decision
 }
 
-/** What the operator of a case is told of an input that any order knows. */
 export function evidenceOfOrder(input: OrderInput): Document {
   switch (input.on) {
     case 'partner.failed':
@@ -360,13 +339,11 @@ export function evidenceOfOrder(input: OrderInput): Document {
   }
 }
 
-/** Deciding on any order. Pure. */
-
 /**
- * Decides inputs one after the other, as one change: a confirmation and the returns that came with it. What one of them
- * came to is what all did, unless it was ignored.
- * @param before where the order stands
- * @param decideOne decides the next input, where the one before left the order
+ * Applies inputs in order, in one commit: a confirmation and its returns. The result is the last one that is not
+ * `IGNORED`.
+ * @param before the order's standing
+ * @param decideOne decides an input on the previous standing
  * @source failure-modes#EV-22
  */
 export function decideInTurn<Input, Outcome extends { readonly result: Result }>(

@@ -10,26 +10,23 @@ import { type PageQuery, pageOf, pageView } from '../platform/http/page.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 
-/** What the endpoints of every resource do alike: creating once, reading one, listing. */
+/** Common to the endpoints of all resources: creating once, reading, listing. */
 
-/** By whom, from where and under which key something is asked for. */
 export interface AskedBy {
   readonly correlationId: string
-  /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
+  /** `Idempotency-Key` with its scope; `null` without one. */
   readonly idempotencyKey: string | null
   readonly madeBy: MadeBy
-  /** The operator who made the API key; `null`, or absent: the administrative token did, or nobody knows. */
+  /** The operator who created the API key; `null` or absent: the administrative token, or unknown. */
   readonly keyMadeBy?: string | null | undefined
-  /** Of the API key that asks, where it has caps of its own. */
   readonly caps?: Caps | undefined
-  /** Nothing is decided for it once it has lapsed. */
+  /** Nothing is decided after this request has timed out. */
   readonly live?: LiveRequest
 }
 
 /**
- * By whom and under which key something is asked for.
- * @param endpoint the scope of the key, beside the caller
- * @throws validation_error (400) the key is none
+ * @param endpoint scope of the key, with the caller
+ * @throws validation_error (400) invalid key
  * @source rules#idempotency.1
  */
 export function identityOf(endpoint: string, context: RequestContext): AskedBy {
@@ -40,14 +37,14 @@ export function identityOf(endpoint: string, context: RequestContext): AskedBy {
   return { correlationId, live, idempotencyKey, madeBy, caps: caller.caps, keyMadeBy: caller.keyMadeBy }
 }
 
-/** What tells whether two requests ask for the same. @source rules#external-id.3 */
+/** Equal hashes mean equal requests. @source rules#external-id.3 */
 export function hashOf(content: object): Buffer {
   return sha256(JSON.stringify(content, (_, value) => (typeof value === 'bigint' ? String(value) : value)))
 }
 
 /**
- * An amount in centavos.
- * @param field where it stands, for the client
+ * Converts an amount to centavos.
+ * @param field its name for the client
  * @throws validation_error (400) more than two decimals
  * @source rules#money.1
  */
@@ -58,39 +55,35 @@ export function centsOf(reais: number, field: string): bigint {
   throw new Refusal('validation_error', { message, fields: [{ field, code: 'decimals', message }] })
 }
 
-/** A description in one line, or none. @source rules#text.2 */
+/** Joins lines of a description. @source rules#text.2 */
 export function descriptionOf(text: string | undefined): string | null {
   return text?.replaceAll(/\r\n|[\r\n]/g, ' ') ?? null
 }
 
-/** The 201 of something that was created, now or when the same request came before. @source rules#idempotency.2 */
+/** The 201 of a creation or its replay. @source rules#idempotency.2 */
 export function createdAnswer<Body>(location: string, body: Body, isReplayed: boolean) {
   const headers = { location, ...(isReplayed ? { 'idempotent-replayed': 'true' } : {}) }
   return { status: 201, body, headers } as const
 }
 
-/**
- * The operation that a path names.
- * @throws not_found (404) no operation of this kind has this id
- */
+/** @throws not_found (404) no operation of this kind has this id */
 export async function found<Op extends Operation>(store: Pick<OperationStore<Op>, 'get'>, id: string): Promise<Op> {
   const operation = isUuid(id) ? await store.get(id) : undefined
   if (!operation) throw new Refusal('not_found')
   return operation
 }
 
-/** What every list can be narrowed to, besides days. */
+/** Filters common to all lists, besides days. */
 interface ListQuery<Status extends string> extends PageQuery {
   readonly status?: Status | undefined
   readonly external_id?: string | undefined
   readonly end_to_end_id?: string | undefined
-  /** Of refunds. */
   readonly cash_in_id?: string | undefined
 }
 
 /**
  * A page of operations, newest first.
- * @param conditionOf what a status means where it is not shown as it is stored
+ * @param conditionOf maps a status whose shown and stored values differ
  * @source rules#lists.1, rules#cash-in.list.3, rules#cash-in.list.4
  */
 export async function listed<Op extends Operation, Status extends string, Item>(
@@ -117,11 +110,11 @@ export async function listed<Op extends Operation, Status extends string, Item>(
 }
 
 /**
- * The order that the same request made before; everything else is refused.
- * @param error what creating it threw
- * @param is tells its kind
- * @param field where the external id stands, for the client
- * @throws idempotency_key_reused (422) · duplicate_external_id (409) · the error, where it is another
+ * The earlier order of the same request; refuses everything else.
+ * @param error thrown by the creation
+ * @param is tests the kind
+ * @param field name of the external id for the client
+ * @throws idempotency_key_reused (422) · duplicate_external_id (409) · any other error
  * @source rules#external-id.2, rules#idempotency.2, rules#refund-in.create.6
  */
 export function replayedOf<Order extends Operation>(
@@ -145,19 +138,19 @@ export function replayedOf<Order extends Operation>(
   throw error
 }
 
-/** Who asked for an operation, and from where: it stands on the operation, and on the move that made it. @source rules#limits.7 */
+/** Caller and address of a request, stored on the operation and its first move. @source rules#limits.7 */
 export type MadeBy = {
-  /** The id of the API key, or of the operator. */
+  /** Id of the API key or operator. */
   readonly caller: string
   readonly address: string
 }
 
-/** The part of an operation's facts that tells it; absent where the bank made the operation, or a version that kept none. */
+/** Absent if the bank created the operation, or a version without this fact. */
 export interface MadeByFact extends Document {
   readonly madeBy?: MadeBy
 }
 
-/** An operator refuses an order, payout or refund, that nobody tried to send. @source rules#cash-out.approval.11 */
+/** An operator refuses an order that was never claimed. @source rules#cash-out.approval.11 */
 export interface OperatorRefusal {
   readonly on: 'operator.refused'
   readonly approver: Operator

@@ -3,15 +3,14 @@ import { createOperationStore, type OperationStore } from '../engine/operation-s
 import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/rows.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 
-/** Reading orders: operations that the bank is told to carry out. */
 export interface OrderStore<Order extends Operation> extends OperationStore<Order> {
   /**
-   * Orders on which work is due, oldest first.
-   * @param isSending whether those that only wait to be sent are wanted too; those that are to be given back are in any case
+   * Due orders, oldest first.
+   * @param isSending also returns orders that only wait to be sent; releasable ones are always returned
    * @source failure-modes#CO-24, failure-modes#P8
    */
   due(nowMs: number, limit: number, isSending: boolean): Promise<Order[]>
-  /** Whether payouts and refunds are enabled, as committed now. */
+  /** Payouts and refunds are enabled, as committed now. */
   isEnabled(): Promise<boolean>
 }
 
@@ -21,9 +20,8 @@ const selectSwitch = statement<[], { enabled: boolean }>(
 )
 
 /**
- * Makes the store of a kind of order.
  * @param kind also the name of the view of its operations
- * @param is tells that kind
+ * @param is tests the kind
  */
 export function createOrderStore<Order extends Operation>(
   database: Database,
@@ -48,7 +46,7 @@ export function createOrderStore<Order extends Operation>(
 }
 
 /**
- * Whether payouts and refunds are accepted and sent: the command must look at the control.
+ * Payouts and refunds are accepted and sent. The command must read the control.
  * @source rules#operator.switch.2, failure-modes#CO-24
  */
 export function isEnabled(state: State): boolean {

@@ -1,6 +1,6 @@
 import { Refusal } from '@pixgate/spec'
 import { insertAudit, type Operator } from '../audit/trail.ts'
-import { requestAdjustment, whyAdjustmentTakesTwo } from '../cases/adjustments.ts'
+import { requestAdjustment, whyAdjustmentNeedsSecondPerson } from '../cases/adjustments.ts'
 import { assertOperates } from '../cases/approval.ts'
 import { type Answered, answered, type CaseNeeds } from '../cases/decide.ts'
 import { IdempotencyKeyTaken } from '../engine/batch.ts'
@@ -209,7 +209,7 @@ export function createOperatorCommands(needs: OperatorDependencies): OperatorCom
       await store.auditAdjustment(request, ids.uuid(), clock.now(), operator)
       const before = await madeBefore(needs, request)
       if (before) return before
-      if (whyAdjustmentTakesTwo(needs.cases, request.valueCents) !== null) {
+      if (whyAdjustmentNeedsSecondPerson(needs.cases, request.valueCents) !== null) {
         return proposedOf(await requestAdjustment(needs.cases, request, operator))
       }
       try {

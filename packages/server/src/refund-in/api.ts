@@ -6,19 +6,17 @@ import { type Ids, isUuid } from '../platform/ids.ts'
 import type { RefundInCommands, RefundInStore } from './commands.ts'
 import type { RefundIn } from './refund-in.ts'
 
-/** The endpoints of refunds. @source rules#refund-in.detail.2 */
+/** @source rules#refund-in.detail.2 */
 export type RefundInHandlers = Handlers<Pick<typeof endpoints, 'createRefundIn' | 'getRefundIn' | 'listRefundIns'>>
 
-/** What the handlers need. */
 export interface RefundInRoutesOptions {
   readonly commands: RefundInCommands
   readonly store: RefundInStore
   readonly ids: Ids
-  /** Called when there is something to send. */
+  /** Called when there is an order to send. */
   readonly onReserved: () => void
 }
 
-/** Makes the handlers. */
 export function createRefundInHandlers({ commands, store, ids, onReserved }: RefundInRoutesOptions): RefundInHandlers {
   return {
     createRefundIn: async ({ params, body, context }) => {
@@ -40,7 +38,7 @@ export function createRefundInHandlers({ commands, store, ids, onReserved }: Ref
 }
 
 /**
- * A body whose shape is right, as what it asks for, and the hash that tells whether two ask for the same.
+ * Normalises a body and hashes it; equal hashes mean equal requests.
  * @throws validation_error (400) more than two decimals
  * @source rules#refund-in.create.1, rules#external-id.3
  */
@@ -57,26 +55,17 @@ function contentOf(
   return { ...content, bodyHash: hashOf(content) }
 }
 
-/** Rows of refunds as clients read them. */
-
 type Created = Static<(typeof createRefundIn)['responses'][201]['schema']>
 
-/** All that a client is shown of one. */
 export type RefundInView = Static<(typeof getRefundIn)['responses'][200]['schema']>
 
-/**
- * The answer to a create, of what never changes. Its status is always `PENDING`.
- * @source rules#refund-in.create.5
- */
+/** Body of the 201. The status is always `PENDING`. @source rules#refund-in.create.5 */
 export function createdView(refund: RefundIn): Created {
   const { reason } = refund.detail
   return { ...common(refund), status: 'PENDING', ...(reason === null ? {} : { reason }) }
 }
 
-/**
- * The detail as it stands.
- * @source rules#refund-in.detail.1, rules#refund-in.detail.3
- */
+/** @source rules#refund-in.detail.1, rules#refund-in.detail.3 */
 export function detailView(refund: RefundIn): RefundInView {
   const { detail, facts } = refund
   return {

@@ -44,69 +44,62 @@ import {
 import { decideInDoubt, decideReturn, type ReturnOutcome, subjectOf } from './returns.ts'
 import { cashInDecision, decideRefundIn, decideRefusal } from './rules.ts'
 
-/** One function per intention; each goes through the engine. */
 export interface RefundInCommands {
   /**
-   * Sets the amount aside, or finds the refund that the same `Idempotency-Key` made.
-   * @throws not_supported_by_bank · idempotency_key_reused (422) · duplicate_external_id (409), and what `decideCreate` refuses
+   * Reserves the amount, or returns the refund created under the same `Idempotency-Key`.
+   * @throws not_supported_by_bank · idempotency_key_reused (422) · duplicate_external_id (409) · as `decideCreate`
    * @source rules#refund-in.create.2, rules#partner.10, failure-modes#PL-60
    */
   create(request: RefundInRequest): Promise<Created>
-  /** Lets a refund take inputs, as one change; `undefined` where it does not exist. */
   apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined>
   /**
-   * The same as a command, to be carried out with another one; `undefined` where it does not exist.
-   * What is due of returns afterwards is taken up from the database.
+   * {@link apply} as a command; `undefined` if the refund does not exist. Due steps of returns are then found in the
+   * database.
    */
   command(id: string, inputs: readonly RefundInInput[]): Promise<Command<OrderResult> | undefined>
   /**
-   * Lets an operator refuse a refund that nobody tried to send; `undefined` where it does not exist.
+   * An operator refuses a refund that was never claimed; `undefined` if it does not exist.
    * @throws not_possible_in_state (409)
    * @source rules#refund-in.refusal.2
    */
   refuse(id: string, input: OperatorRefusal, live: LiveRequest): Promise<RefundIn | undefined>
   /**
-   * Takes a return that names no refund of ours: it is in doubt while one of ours may be it, else it is the bank's own.
+   * Applies a return that names no refund of ours: in doubt while one of ours may explain it, otherwise the bank's own.
    * @source rules#cash-in.returns.1
    */
   applyReturn(cashInId: string, returned: BankReturn): Promise<Result>
-  /** The same as a command. */
   returnCommand(cashInId: string, returned: BankReturn): Promise<Command<ReturnOutcome>>
-  /** Does what is due about the returns in doubt of a cash-in. @source rules#cash-in.returns.4 */
+  /** Performs the due steps of a cash-in's returns in doubt. @source rules#cash-in.returns.4 */
   settleReturns(cashIn: CashIn): Promise<void>
-  /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
+  /** Requests a status query for every open refund of a cash-in. @source rules#cash-in.returns.7 */
   askAboutOpen(cashInId: string): Promise<Result>
 }
 
-/** A refund that a request made, now or when it came before. */
 export interface Created {
   readonly refund: RefundIn
   readonly isReplayed: boolean
 }
 
-/** What the commands need. */
 export interface RefundInCommandsOptions {
   readonly engine: Engine
   readonly store: Pick<RefundInStore, 'get' | 'open' | 'explaining' | 'holders'>
   readonly ids: Ids
   readonly terms: RefundInTerms
   readonly onLimitExceeded?: OnLimitExceeded
-  /** The bank can be asked about a charge: what only an event tells of its returns is verified. */
+  /** The bank supports charge queries, so returns reported by events are verified. */
   readonly canVerify?: boolean
-  /** The bank gives no payment back. */
   readonly isUnsupported?: boolean
 }
 
-/** Makes the commands of an engine. */
 export function createRefundInCommands(options: RefundInCommandsOptions): RefundInCommands {
   const { engine, store } = options
-  async function applyReturn(cashInId: string, told: BankReturn): Promise<Result> {
-    const { result, cashIn } = await engine.execute(await returnCommand(options, cashInId, told))
+  async function applyReturn(cashInId: string, returned: BankReturn): Promise<Result> {
+    const { result, cashIn } = await engine.execute(await returnCommand(options, cashInId, returned))
     if (cashIn) await settleDue(cashIn)
     return result
   }
 
-  /** What is lost of this is taken up again from the database: the cash-in is due. */
+  /** If lost in a crash, the steps are found in the database: the cash-in is due. */
   async function settleDue(cashIn: Holder): Promise<void> {
     if (isCashIn(cashIn) && hasReturnStep(cashIn, cashIn.updatedAt)) await settleReturns(options, cashIn)
   }
@@ -114,8 +107,8 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
   async function apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined> {
     const known = await store.get(id)
     if (!known) return undefined
-    const told = returnByBank(known, inputs)
-    if (told) return { result: await applyReturn(holderIdOf(known), told), refund: known }
+    const returned = returnByBank(known, inputs)
+    if (returned) return { result: await applyReturn(holderIdOf(known), returned), refund: known }
     const outcome = await engine.execute(refundCommand(known, inputs))
     if (outcome) await settleDue(outcome.holder)
     return outcome
@@ -126,8 +119,8 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
     apply,
     command: async (id, inputs) => {
       const known = await store.get(id)
-      const told = known && returnByBank(known, inputs)
-      if (known && told) return returnCommand(options, holderIdOf(known), told)
+      const returned = known && returnByBank(known, inputs)
+      if (known && returned) return returnCommand(options, holderIdOf(known), returned)
       return known && refundCommand(known, inputs)
     },
     refuse: async (...refusal) => {
@@ -136,7 +129,7 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
       return standing?.refund
     },
     applyReturn,
-    returnCommand: (...told) => returnCommand(options, ...told),
+    returnCommand: (...args) => returnCommand(options, ...args),
     settleReturns: (cashIn) => settleReturns(options, cashIn),
     askAboutOpen: async (cashInId) => {
       const open = await store.open(cashInId)
@@ -146,10 +139,10 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
   }
 }
 
-/** What the bank took by itself is its cash-in's to tell. */
+/** A return made by the bank itself is applied to its cash-in. */
 function returnByBank({ detail }: RefundIn, inputs: readonly RefundInInput[]): BankReturn | undefined {
-  const told = detail.origin === 'PARTNER' ? inputs.find(isConfirmation) : undefined
-  return told && { ...told, ...told.returned }
+  const reported = detail.origin === 'PARTNER' ? inputs.find(isConfirmation) : undefined
+  return reported && { ...reported, ...reported.returned }
 }
 
 function refundCommand(known: RefundIn, inputs: readonly RefundInInput[]): Command<Standing | undefined> {
@@ -168,9 +161,9 @@ function refundCommand(known: RefundIn, inputs: readonly RefundInInput[]): Comma
 async function returnCommand(
   { store, ids, canVerify = false }: RefundInCommandsOptions,
   cashInId: string,
-  told: BankReturn,
+  reported: BankReturn,
 ): Promise<Command<ReturnOutcome>> {
-  const returned = { ...told, isVerified: told.isVerified !== false || !canVerify }
+  const returned = { ...reported, isVerified: reported.isVerified !== false || !canVerify }
   const identity = identityOf(ids, cashInId, returned.returnId)
   const holders = await store.holders(cashInId, returned)
   const charges = [cashInId, ...holders]
@@ -189,12 +182,12 @@ async function returnCommand(
   }
 }
 
-/** The payment that went back: an adjustment that holds it makes that its own. */
+/** The returned payment may be held by an adjustment under its end-to-end id. */
 function lineOf({ endToEndId }: BankReturn): MovementId[] {
   return endToEndId == null ? [] : [{ direction: 'in', id: endToEndId }]
 }
 
-/** What the bank gave back by itself of a payment to the bare Pix key. @source rules#adjustment.held.8 */
+/** Applies the bank's own return of a payment to the bare Pix key. @source rules#adjustment.held.8 */
 function takenFrom(held: Held, returned: BankReturn, state: State, now: number): Decision<ReturnOutcome> {
   if (isImplausible(returned, now)) return { outcome: { result: 'IMPLAUSIBLE', cashIn: undefined } }
   const { outcome: isOfIt, ...taken } = takenBack(held, returned, state, now)
@@ -252,7 +245,7 @@ async function refuse(
   })
 }
 
-/** What inputs make a command look at besides operations: whether refunds are enabled matters to who sends one. */
+/** Movements and controls that a command reads. Only a claim depends on whether refunds are enabled. */
 function besides(inputs: readonly RefundInInput[]): Pick<Command<unknown>, 'movements' | 'controls'> {
   return {
     movements: inputs.filter(isConfirmation).map(({ returned }) => movementOf(returned)),
@@ -260,41 +253,38 @@ function besides(inputs: readonly RefundInInput[]): Pick<Command<unknown>, 'move
   }
 }
 
-/** A refund for a return that names none, should it be the bank's own. */
+/** Identity of the refund that is created if the return is the bank's own. */
 function identityOf(ids: Ids, cashInId: string, returnId: string) {
   return { id: ids.uuid(), bodyHash: sha256(`${cashInId} ${returnId}`) }
 }
 
-/** Another word about what the bank took by itself may be about another part of it: its cash-in knows. */
+/** Another confirmation of a return by the bank may concern another part of it, which only its cash-in knows. */
 function isConfirmation(input: RefundInInput): input is Extract<RefundInInput, { on: 'partner.confirmed' }> {
   return input.on === 'partner.confirmed'
 }
 
-/** Whether a refund is accepted. Pure. */
-
-/** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
+/** A create request after validation of its shape. */
 export interface RefundInRequest extends AskedBy {
   readonly id: string
-  /** `null` where the path names nothing that could be a cash-in. */
+  /** `null` if the path contains no UUID. */
   readonly cashInId: string | null
   readonly valueCents: bigint
-  /** The refund's own id where the client gave none. */
+  /** The refund's own id if the client gave none. */
   readonly externalId: string
   readonly reason: string | null
   readonly bodyHash: Buffer
 }
 
-/** The merchant's part of a create: configuration. */
 export interface RefundInTerms {
-  /** The id of this installation, from which order ids are derived. */
+  /** Order ids are derived from it. */
   readonly installation: string
   readonly limits: Limits
 }
 
 /**
- * Decides a create. The whole amount is set aside, or nothing is stored.
+ * Reserves the whole amount, or stores nothing.
  * @throws cash_in_not_found · cash_in_not_paid · refund_value_not_positive · refund_deadline_exceeded ·
- *   refund_exceeds_available · limit_exceeded · insufficient_balance (422) · cash_out_suspended (503)
+ * refund_exceeds_available · limit_exceeded · insufficient_balance (422) · cash_out_suspended (503)
  * @source rules#refund-in.create.2, rules#refund-in.create.3, rules#limits.4, failure-modes#RF-2, failure-modes#RF-4
  */
 export function decideCreate(
@@ -340,45 +330,42 @@ export function decideCreate(
   })
 }
 
-/** What a create is to the limits. A refund goes back to who paid. */
+/** A refund has no new recipient: it returns to the payer. */
 function leavingOf({ valueCents, madeBy, caps }: RefundInRequest): Leaving {
   return { valueCents, pixKey: null, caller: madeBy.caller, caps }
 }
 
-/** Decides a create at a bank that gives no payment back. @throws not_supported_by_bank (422) */
+/** @throws not_supported_by_bank (422) */
 function refuseUnsupported(): never {
   throw new Refusal('not_supported_by_bank')
 }
 
-/** The cash-in that an id names: an operation of any other kind is none. @source failure-modes#RF-11 */
+/** Operations of other kinds are not found. @source failure-modes#RF-11 */
 export function cashInIn(state: State, id: string | null): CashIn | undefined {
   const operation = id === null ? undefined : state.operation(id)
   return isCashIn(operation) ? operation : undefined
 }
 
-/** What has the payment that a refund gives back. */
 export function holderIn(state: State, refund: Pick<RefundIn, 'detail'>): Holder | undefined {
   const operation = state.operation(holderIdOf(refund))
   return isCashIn(operation) || isHeld(operation) ? operation : undefined
 }
 
-/** What every refund of a cash-in has. A refund bears no fee. */
+/** Common to all refunds. They bear no fee. */
 export function operationOf({ endToEndId }: Pick<CashIn, 'endToEndId'>) {
   return { kind: 'refund_in', feeCents: 0n, exclusiveKey: null, expiresAt: null, endToEndId } as const
 }
 
-/** All SQL of refunds. */
 export interface RefundInStore extends OrderStore<RefundIn> {
-  /** The ids of the refunds of a cash-in that are under way. */
   open(cashInId: string): Promise<string[]>
   /**
-   * The ids of the refunds of a cash-in that a return of this amount may be: those that are under way, and the hundred
-   * latest of those that failed although they may have arrived, and whose reference at the bank nobody knows.
+   * Ids of the refunds that may explain a return of this amount: those in flight, and the latest hundred that failed,
+   * may have been executed, and have no known reference.
    * @source rules#cash-in.returns.1, rules#cash-in.returns.8
    */
   explaining(cashInId: string, valueCents: bigint): Promise<string[]>
   /**
-   * The ids of the other charges that may have the payment which a return is of, as an operator decided so.
+   * Ids of other charges that may have the returned payment by an operator's decision.
    * @source rules#cash-in.refunds.9
    */
   holders(cashInId: string, returned: Pick<BankReturn, 'returnId' | 'endToEndId'>): Promise<string[]>
@@ -399,7 +386,6 @@ const selectExplaining = statement<[cashInId: string, valueCents: bigint], { id:
      ORDER BY created_at DESC LIMIT 100)`,
 )
 
-/** Makes the store of a database. */
 export function createRefundInStore(database: Database): RefundInStore {
   const charges = createOperationStore(database, 'cash_in', isCashIn)
   return {

@@ -36,24 +36,22 @@ import {
 } from './refund-in.ts'
 import { holderDecision, refundNotification } from './rules.ts'
 
-/** What an operator's decision on a case of a refund does. Pure: the table in the spec says which there are. */
+/** Applies operator decisions to cases of refunds. Pure; the decisions are lines of the spec's table. */
 
 type Guard = GuardOf<typeof machine>
 
 interface Given {
   readonly refund: RefundIn
-  /** `undefined` where only the options are looked at. */
+  /** `undefined` when only the options are computed. */
   readonly holder?: Holder | undefined
   readonly openCase: DecidableCase
-  /** A movement that the operator names is booked somewhere. */
   readonly isKnown: boolean
   readonly nowMs: number
 }
 
-/** The return that confirms it is booked as another one. */
+/** Rule of confirmations by a return that is booked otherwise. */
 const BOOKED_BEFORE = 'refund-in.doubt.3'
 
-/** What the conditions of decisions mean. */
 const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'another case is open': ({ refund, openCase }) => isKeptInDoubt(machine, refund, openCase.id),
   'money that left is in suspense': ({ refund, openCase }) => suspendedDeparture(refund, openCase.reference) > 0n,
@@ -71,7 +69,7 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   },
 }
 
-/** What is in suspense of the payment that it returns, less what other refunds return, centavos. */
+/** Suspense of its payment minus other refunds in flight, centavos. */
 function inSuspenseFor(refund: RefundIn, holder: Holder): bigint {
   const { payment } = paymentOf(refund)
   if (payment === undefined) return 0n
@@ -85,10 +83,9 @@ function holdsFor(given: Given, guard: Guard): boolean {
   return GUARDS[guard]?.(given) ?? false
 }
 
-/** Whatever an operator names of a refund left. */
+/** Ids named for a refund are debits. */
 const OUT = { endToEndId: 'out', returnId: 'out' } as const
 
-/** Decides the cases of refunds. */
 export const refundInDecider: CaseDecider<RefundIn> = {
   options: (refund, openCase, nowMs) => {
     const given = { refund, openCase, isKnown: false, nowMs }
@@ -111,7 +108,7 @@ export const refundInDecider: CaseDecider<RefundIn> = {
   },
 }
 
-/** What of the bank's an operator must name: money in suspense has its id already. */
+/** Evidence that the decision requires. Money in suspense has its id already. */
 function needsOf(refund: RefundIn, { reference }: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
   return decision === 'executed' && suspendedDeparture(refund, reference) === 0n ? ['returnId'] : []
 }
@@ -152,7 +149,7 @@ function decideCase(
   return endedBy(machine, openCase, withHolder(refund, { ...decision, allowances }, state, nowMs), ending, nowMs)
 }
 
-/** Of money in suspense nothing is the merchant's: what left is taken from there. */
+/** Money in suspense is not the merchant's, so the merchant is not debited. */
 function amountsOf(refund: RefundIn, left: bigint, h: bigint, state: State) {
   const funds = fundsOf(refund)
   if (isToPayer(refund)) return { r: 0n, s: left > 0n ? left : funds.s, p: left, h: 0n, d: 0n }
@@ -163,13 +160,13 @@ function occurredAt({ facts }: DecidableCase, nowMs: number): number {
   return typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs
 }
 
-/** What journal and movement are known by: the case's, or what the operator names. */
+/** Reference of journal and movement: the case's, or the id named by the operator. */
 function referenceOf({ reference }: DecidableCase, { decision, evidence }: CaseOrder, isSuspended: boolean): string {
   if (decision === 'executed' && !isSuspended) return evidence.returnId ?? reference
   return decision === 'not_executed' ? '' : reference
 }
 
-/** What has the payment counts what operators decide. @source rules#cases.12 */
+/** Applies the decision to the operation that has the payment. @source rules#cases.12 */
 function withHolder(refund: RefundIn, decision: Decision<RefundIn>, state: State, nowMs: number): Decision<RefundIn> {
   const [journal] = decision.journals ?? []
   const event = journal && eventOf(journal, refund)
@@ -178,7 +175,7 @@ function withHolder(refund: RefundIn, decision: Decision<RefundIn>, state: State
   return mergeDecisions(holderDecision(holder, event, nowMs), decision)
 }
 
-/** What was in suspense counted as gone when it left: only what was set aside is free, and what another operation has. */
+/** Money in suspense already counts as returned; only the reservation and the suspense elsewhere end. */
 function eventOf({ kind, reference, amounts }: Journal, refund: RefundIn): RefundEvent | undefined {
   const { id, status, valueCents } = refund
   const of = { refundId: id, ...paymentOf(refund) }
@@ -190,9 +187,6 @@ function eventOf({ kind, reference, amounts }: Journal, refund: RefundIn): Refun
   return isFreed ? { on: 'refund.released', ...of, valueCents } : undefined
 }
 
-/** What becomes known of a refund by an operator's decision. Pure. */
-
-/** What a decision on a case changes besides the status. */
 function changesByDecision(
   refund: RefundIn,
   openCase: DecidableCase,
@@ -200,10 +194,9 @@ function changesByDecision(
   row: Target<RefundIn>,
   nowMs: number,
 ): Changes {
-  return withWork(refund, { facts: learnedBy(refund, openCase, order, row, nowMs) }, row, nowMs)
+  return withWork(refund, { facts: factsAfterDecision(refund, openCase, order, row, nowMs) }, row, nowMs)
 }
 
-/** The same of the end of a doubt. */
 function changesByEnd(refund: RefundIn, row: Target<RefundIn>, nowMs: number): Changes {
   return withWork(refund, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
 }
@@ -212,9 +205,9 @@ function withWork(refund: RefundIn, known: Changes, row: Target<RefundIn>, nowMs
   return changesByMove(refund, { on: 'operator' }, row, known, { restingDueAt, planOf }, nowMs)
 }
 
-function learnedBy(
+function factsAfterDecision(
   refund: RefundIn,
-  { reference, rule, facts: told }: DecidableCase,
+  { reference, rule, facts: caseFacts }: DecidableCase,
   { evidence: { returnId = '' } }: CaseOrder,
   { posts }: Target<RefundIn>,
   nowMs: number,
@@ -228,7 +221,7 @@ function learnedBy(
     case 'refund_in_released':
       return { failureCode: 'decided_by_operator', failureReason: null, ...ANSWERED }
     case 'refund_left_in_suspense': {
-      const confirmedAt = typeof told.occurredAt === 'number' ? told.occurredAt : nowMs
+      const confirmedAt = typeof caseFacts.occurredAt === 'number' ? caseFacts.occurredAt : nowMs
       return { returnId: reference, confirmedAt, ...givenBack(refund), ...ANSWERED }
     }
     case 'left_written_off': {
@@ -237,7 +230,7 @@ function learnedBy(
       return {
         decidedReturns,
         ...(rule === LEFT_AFTER_RELEASE ? givenBack(refund) : {}),
-        // It shows that the bank has it: it is not sent again. What the statement showed is that.
+        // A debit proves that the bank has it: it is not sent again.
         ...(refund.status === 'PENDING' ? { isAccepted: true, isShown: false } : {}),
       }
     }
@@ -246,7 +239,6 @@ function learnedBy(
   }
 }
 
-/** Nothing is held again any more. */
 function givenBack({ facts }: RefundIn): RefundInFacts {
   return facts.heldAgainCents === undefined ? {} : { heldAgainCents: 0 }
 }

@@ -24,11 +24,9 @@ import {
 } from './refund-in.ts'
 import { rowsForWork } from './rules.ts'
 
-/** What becomes known of a refund by each input. Pure. */
-
 /**
- * What a move changes besides status and reason: what the input teaches, and when the next work is due.
- * @param heldCents what is there of what left
+ * Facts after an input, and the time of the next work.
+ * @param heldCents available part of the debit
  */
 export function changesOf(
   refund: RefundIn,
@@ -40,22 +38,21 @@ export function changesOf(
 ): Changes {
   const known = factsAfter(refund, input, row, nowMs, heldCents)
   const changes = changesByMove(refund, input, row, known, { restingDueAt, planOf }, nowMs)
-  return { ...referenceLearned(refund, holder, input), ...changes }
+  return { ...newReference(refund, holder, input), ...changes }
 }
 
-/** The bank's reference of the refund, where the input is the first to tell it. */
-export function referenceLearned(refund: RefundIn, holder: Holder, input: RefundInInput): Changes {
-  // What goes by another payment's name teaches nothing of this refund.
+/** The bank's reference, if not known before. */
+export function newReference(refund: RefundIn, holder: Holder, input: RefundInInput): Changes {
+  // A report under another payment's id proves nothing about this refund.
   if (isOfAnotherPayment(refund, input)) return {}
-  const told = 'transactionId' in input && input.transactionId !== null ? input.transactionId : undefined
-  const reference = told === undefined ? null : ownReference(told, holder)
+  const reported = 'transactionId' in input && input.transactionId !== null ? input.transactionId : undefined
+  const reference = reported === undefined ? null : ownReference(reported, holder)
   return refund.transactionId === null && reference !== null ? { transactionId: reference } : {}
 }
 
-/** What is postponed is looked at again after so long. */
 const POSTPONED_MS = 300_000
 
-/** What an input teaches. A `dueAt` here is when a worker looks next; otherwise the state says when work is due. */
+/** Facts after an input. A `dueAt` here overrides the time derived from the state. */
 function factsAfter(
   refund: RefundIn,
   input: RefundInInput,
@@ -75,7 +72,7 @@ function factsAfter(
       return { facts: row.to === 'FAILED' ? failure(input) : refusal(refund, input) }
     case 'send.not_sent':
       return {
-        // A late word about an attempt that another one followed does not disturb that one's lease.
+        // A late answer about a superseded attempt keeps the lease of the current one.
         dueAt: input.attempt === facts.attempts && !needsOperator(refund) ? nowMs + retryDelayMs(facts) : refund.dueAt,
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
@@ -102,7 +99,7 @@ function factsAfter(
   }
 }
 
-/** Refused, whichever attempt it was, while another one may have arrived: nothing more is sent. */
+/** A refusal while another attempt may have arrived: the refund is not sent again. */
 function refusal(
   { status, facts }: RefundIn,
   { errorCode, errorMessage }: Extract<RefundInInput, { on: 'send.rejected' }>,
@@ -132,33 +129,28 @@ function factsAfterReturn(
   return { returns, ...unnamed, ...again }
 }
 
-/** When a refund needs work, and what. Pure. */
-
-/** When a worker must look at a refund that nobody is working on. @source rules#refund-in.work.3 */
+/** Time of the next work while nothing is in flight. @source rules#refund-in.work.3 */
 export function restingDueAt(refund: RefundIn, nowMs: number): number | null {
   const { status, facts } = refund
   if (status !== 'PENDING' || needsOperator(refund)) return null
   if (reasonOf(refund) === 'no_answer') return nowMs + limits.notFoundApartMs
   if (facts.isAccepted) return nowMs + pollDelayMs(facts, nowMs)
-  // The last question is counted already.
+  // The last query is counted already.
   return facts.attempts ? nowMs + questionDelayMs({ questions: (facts.questions ?? 1) - 1 }) : nowMs
 }
 
-/**
- * Whether operator action is required: such a refund accepts only money that left, and status queries.
- * @source rules#refund-in.doubt.6
- */
+/** In such a doubt the refund accepts debits and status queries only. @source rules#refund-in.doubt.6 */
 function needsOperator(refund: RefundIn): boolean {
   const reason = reasonOf(refund)
   return refund.status === 'PENDING' && (reason === 'conflict' || reason === 'not_dispatched')
 }
 
-/** What is to be done about a refund that is due: its table says it. @source rules#refund-in.work */
+/** The next step of a due refund, by its table. @source rules#refund-in.work */
 export function nextStep(refund: RefundIn, nowMs: number): Step {
   return stepBy(rowsForWork(refund, nowMs))
 }
 
-/** What is to be done about it when it is due, for the database to filter by. */
+/** The next step, stored for the database to filter by. */
 export function planOf(refund: RefundIn, nowMs: number): Plan {
   return planOfOrder(refund, nextStep, nowMs)
 }

@@ -19,42 +19,38 @@ export { refundInDecider } from './decide-case.ts'
 export type { BankReturn, RefundInInput } from './refund-in.ts'
 export { createCashInDecider } from './to-payer.ts'
 
-/** Refunds: their endpoints, their work, and what other modules may do with them. */
 export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutcome> {
   readonly handlers: RefundInHandlers
-  /** Decides the cases of charges: money in suspense goes back by a refund. */
+  /** Decides cases of charges, including refunds of money in suspense. */
   readonly cashInDecider: CaseDecider<CashIn>
-  /** Decides the cases of incoming money that nothing explains, which goes back to its payer in the same way. */
+  /** Decides cases of unexplained credits, including refunds to their payers. */
   heldDecider(statement: StatementLines): CaseDecider<Held>
   /**
-   * Takes a return that names no refund of ours: it is in doubt while one of ours may be it, else the bank took the money
-   * back by itself (MED). Each return id is booked once.
+   * Applies a return that names no refund of ours: in doubt while one of ours may explain it, otherwise the bank's own
+   * (MED). Each return id is booked once.
    * @source rules#cash-in.returns.1
    */
   applyReturn(cashInId: string, returned: BankReturn): Promise<{ readonly result: Result }>
-  /** The same as a command, to be carried out with another one. */
   returnCommand(cashInId: string, returned: BankReturn): Promise<Command<{ readonly result: Result }>>
-  /** Takes a return that the bank told when it was asked about the charge. @source rules#cash-in.returns.6 */
+  /** Applies a return found in the bank's answer about a charge. @source rules#cash-in.returns.6 */
   applyEvent(cashInId: string, returned: BankReturn): Promise<void>
-  /** Does what is due about the returns in doubt of a cash-in. @source rules#cash-in.returns.4 */
+  /** Performs the due steps of a cash-in's returns in doubt. @source rules#cash-in.returns.4 */
   settleReturns(cashIn: CashIn): Promise<void>
   /**
-   * Lets an operator refuse a refund that nobody tried to send; `undefined` where it does not exist.
+   * An operator refuses a refund that was never claimed; `undefined` if it does not exist.
    * @throws not_possible_in_state (409)
    * @source rules#refund-in.refusal.2
    */
   refuse(id: string, refusal: OperatorRefusal, live: LiveRequest): Promise<RefundInView | undefined>
-  /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
+  /** Requests a status query for every open refund of a cash-in. @source rules#cash-in.returns.7 */
   askAboutOpen(cashInId: string): Promise<Result>
 }
 
-/** What the module needs. */
 export interface RefundInOptions extends OrderModuleOptions {
   readonly partner: RefundPartner & Availability
   readonly terms: RefundInTerms
 }
 
-/** Builds the module. */
 export function createRefundInModule(options: RefundInOptions): RefundInModule {
   const store = createRefundInStore(options.database)
   const isUnsupported = !options.partner.capabilities.has('refund')
@@ -100,7 +96,7 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
   }
 }
 
-/** The bank said it when it was asked. */
+/** Reported in an answer, hence verified. */
 function confirmation({ transactionId, returnId, valueCents, occurredAt }: BankReturn): RefundInInput {
   return { on: 'partner.confirmed', returned: { returnId, valueCents, occurredAt }, transactionId, isVerified: true }
 }

@@ -17,18 +17,16 @@ import type { RefundInCommands, RefundInStore } from './commands.ts'
 import { nextStep } from './facts.ts'
 import type { RefundIn, RefundInInput } from './refund-in.ts'
 
-/** What the jobs need. */
 export interface RefundInJobsOptions {
   readonly commands: RefundInCommands
   readonly store: RefundInStore
   readonly partner: RefundPartner & Availability
   readonly clock: Clock
   readonly bounds: DispatchBounds
-  /** By default no refund is. */
   readonly isAskedFirst?: IsAskedFirst
 }
 
-/** Makes what talks to the partner about refunds. @source rules#refund-in.work.4 */
+/** @source rules#refund-in.work.4 */
 export function createRefundInJobs(options: RefundInJobsOptions): Dispatcher {
   const { commands, store, partner, clock, bounds, isAskedFirst = () => false } = options
   const canAsk = partner.capabilities.has('query-refund')
@@ -40,7 +38,7 @@ export function createRefundInJobs(options: RefundInJobsOptions): Dispatcher {
     take: async ({ id }, inputs) => {
       const taken = await commands.apply(id, inputs)
       if (taken?.result === 'APPLIED') return taken.refund
-      // What may not be sent now would be due again at once.
+      // Postponed, as it would be due again at once.
       if (inputs.some(({ on }) => on === 'send.claimed')) await commands.apply(id, [{ on: 'send.postponed' }])
       return undefined
     },
@@ -68,12 +66,12 @@ export function createRefundInJobs(options: RefundInJobsOptions): Dispatcher {
   return createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds)
 }
 
-/** What the answer to a try means. @source failure-modes#P5 */
+/** Inputs of the answer to an attempt. @source failure-modes#P5 */
 export function inputsOfSending(tried: Tried, answer: RefundAnswer): RefundInInput[] {
   return isReported(answer) ? inputsOfRefund(tried.orderId, answer) : [inputWithoutOrder(tried, answer)]
 }
 
-/** What the answer to a question means. A question that failed is none: it is asked again. */
+/** Inputs of the answer to a query. A failed query settles nothing and is repeated. */
 export function inputsOfAsking(
   asked: Asked,
   answer: RefundQueryAnswer,
@@ -93,7 +91,7 @@ function inputsOfRefund(id: string, answer: ReportedRefund): RefundInInput[] {
   const { refund } = answer
   const { transactionId } = refund
   if (answer.kind === 'CONTRADICTED') {
-    // Money of ours that left counts, whatever else the answer says; another refund's is not ours.
+    // Debits count even if the rest of the answer contradicts; those of another id are not ours.
     if (isSettled(refund) && refund.id === id) return [confirmation(refund)]
     return [{ on: 'send.contradicted', reason: answer.reason, transactionId: refund.id === id ? transactionId : null }]
   }
@@ -111,7 +109,7 @@ function confirmation({ transactionId, returnId, valueCents, occurredAt }: Settl
 }
 
 function termsOf({ valueCents, endToEndId }: RefundIn): RefundTerms {
-  if (endToEndId === null) throw new Error('a refund is of a payment')
+  if (endToEndId === null) throw new Error('refund has no payment')
   return { valueCents, endToEndId }
 }
 

@@ -29,27 +29,25 @@ import { type BankReturn, isImplausible, isRefundIn, movementOf, paymentOf, type
 import { cashInDecision, decideRefundIn, refundNotification } from './rules.ts'
 
 /**
- * Money of a payment that went back without naming a refund of ours: it is one of ours all the same, or the bank's own.
- * Pure.
+ * Returns of a payment that name no refund of ours: one of ours all the same, or the bank's own. Pure.
  * @source rules#cash-in.returns
  */
 
-/** What a return of the bank's own gets that is not the bank's word. */
+/** Identity of the refund created for a return of the bank's own. */
 export interface ReturnIdentity {
   readonly id: string
   readonly bodyHash: Buffer
 }
 
-/** What became of a return, with the cash-in as it is then. */
 export interface ReturnOutcome {
   readonly result: Result
   readonly cashIn: CashIn | undefined
 }
 
 /**
- * Decides a return that names no refund of ours. While one of ours may be it, nothing is booked and those are asked about
- * at once; else the bank made it by itself.
- * @param found refunds that it may be, as a store found them; the cash-in does not know those that failed
+ * Applies a return that names no refund of ours. While a refund may explain it, nothing is booked and the refund is
+ * queried at once; otherwise it is the bank's own.
+ * @param found candidates from the store, as the cash-in does not list failed refunds
  * @source rules#cash-in.returns.1, rules#refund-in.returns.3, failure-modes#RF-12
  */
 export function decideReturn(
@@ -66,7 +64,7 @@ export function decideReturn(
     return { outcome: { result: cashIn.facts.payments === undefined ? 'EARLY' : 'DISPUTED', cashIn } }
   }
   if (mayBeOfReportedPayment(cashIn, returned)) return { outcome: { result: 'EARLY', cashIn } }
-  const told = {
+  const event = {
     on: 'return.told',
     returnId,
     valueCents,
@@ -79,8 +77,8 @@ export function decideReturn(
     alsoOpen: unlistedIn(state, cashIn, found),
     isUnverified: returned.isVerified === false,
   } as const
-  if (isToBeVerified(cashIn, told)) return { outcome: { result: 'EARLY', cashIn } }
-  const { outcome, ...counted } = decideCashIn(cashIn, told, now)
+  if (isToBeVerified(cashIn, event)) return { outcome: { result: 'EARLY', cashIn } }
+  const { outcome, ...counted } = decideCashIn(cashIn, event, now)
   const { cashIn: after, result } = outcome
   if (countedReturn(cashIn, returnId) === undefined && countedReturn(after, returnId) !== undefined) {
     return mergeDecisions(counted, applied(decideBooking(after, returned, identity, stateAfter(state, counted), now)))
@@ -88,15 +86,15 @@ export function decideReturn(
   const inDoubt = returnInDoubt(after, returnId)
   const isNew = returnInDoubt(cashIn, returnId) === undefined
   const asked = inDoubt && isNew ? asking(after, inDoubt, state, now) : {}
-  // Reported by an event it waits for the bank's answer, whosever it is.
-  const isWaiting = told.isUnverified && inDoubt !== undefined
+  // A return reported by an event waits for the bank's answer.
+  const isWaiting = event.isUnverified && inDoubt !== undefined
   return mergeDecisions(counted, { ...asked, outcome: { result: isWaiting ? 'EARLY' : result, cashIn: after } })
 }
 
 /**
- * Whose return it is that the bank tells of a charge: of a payment that an operator attributed it is the other charge's, which has
- * the money and may be refunded.
- * @param holders charges that may have the payment, as a store found them
+ * The charge that the return belongs to. An attributed payment belongs to the charge that received it, which can be
+ * refunded.
+ * @param holders charges that may have the payment, from the store
  * @source rules#cash-in.refunds.9, rules#cases.6
  */
 export function subjectOf(
@@ -116,7 +114,7 @@ export function subjectOf(
 }
 
 /**
- * Whether a return that names no payment may be of one that only an event told: whose it is shows when that is verified.
+ * A return that names no payment may belong to an unconfirmed one, and waits for its verification.
  * @source rules#cash-in.refunds.9
  */
 function mayBeOfReportedPayment(cashIn: CashIn, { returnId, endToEndId = null }: BankReturn): boolean {
@@ -124,7 +122,6 @@ function mayBeOfReportedPayment(cashIn: CashIn, { returnId, endToEndId = null }:
   return endToEndId === null && isNew && Object.keys(reportedPayments(cashIn.facts)).length > 0
 }
 
-/** Whether a return that was not booked here was booked on another operation. */
 function isBookedElsewhere(cashIn: CashIn, returned: Pick<BankReturn, 'returnId'>, state: State): boolean {
   return bookedReturn(cashIn, returned.returnId) === undefined && state.movement(movementOf(returned)) !== undefined
 }
@@ -133,10 +130,7 @@ function applied(decision: Decision<CashIn>): Decision<ReturnOutcome> {
   return { ...decision, outcome: { result: 'APPLIED', cashIn: decision.outcome } }
 }
 
-/**
- * Refunds that a return may be although the cash-in does not list them.
- * @source rules#cash-in.returns.8
- */
+/** Candidate refunds missing from the cash-in's facts. @source rules#cash-in.returns.8 */
 function unlistedIn(state: State, { id, facts }: CashIn, refundIds: readonly string[]): Record<string, OpenRefund> {
   const refunds = refundIds.map((refundId) => state.operation(refundId)).filter(isRefundIn)
   const unlisted = refunds.filter(
@@ -156,7 +150,7 @@ function unlistedIn(state: State, { id, facts }: CashIn, refundIds: readonly str
   )
 }
 
-/** Wants the bank asked at once about every refund that a return may be. @source rules#cash-in.returns.1 */
+/** Requests a status query for every refund that may explain the return. @source rules#cash-in.returns.1 */
 function asking(cashIn: CashIn, inDoubt: ReturnInDoubt, state: State, now: number): Omit<Decision<unknown>, 'outcome'> {
   let decision: Omit<Decision<unknown>, 'outcome'> = {}
   for (const id of explanationsOf(cashIn, inDoubt)) {
@@ -169,8 +163,8 @@ function asking(cashIn: CashIn, inDoubt: ReturnInDoubt, state: State, now: numbe
 }
 
 /**
- * Does what is due about the returns in doubt of a cash-in.
- * @param identities by return id, what a return becomes known by that turns out to be the bank's own; one without waits
+ * Performs the due steps of a cash-in's returns in doubt.
+ * @param identities by return id, for returns of the bank's own; a return without one waits
  * @source rules#cash-in.returns.2, rules#cash-in.returns.4
  */
 export function decideInDoubt(
@@ -210,7 +204,7 @@ function decideOne(
   }
 }
 
-/** The refund that the bank named since is what the return told of. */
+/** The return confirms the refund whose reference it carries. */
 function decideOurs(cashIn: CashIn, inDoubt: InDoubt, state: State, now: number): Decision<CashIn> {
   const refund = state.operation(namedRefund(cashIn, inDoubt) ?? '')
   if (!isRefundIn(refund)) return { outcome: cashIn }
@@ -220,7 +214,7 @@ function decideOurs(cashIn: CashIn, inDoubt: InDoubt, state: State, now: number)
   return { ...decision, outcome: outcome.holder }
 }
 
-/** Nothing of ours can be it: what was held is let go, and the bank's own return is booked. */
+/** No refund explains it: releases the hold, and books the bank's own return. */
 function decideBanks(
   cashIn: CashIn,
   inDoubt: InDoubt,
@@ -229,11 +223,11 @@ function decideBanks(
   now: number,
 ): Decision<CashIn> {
   const { transactionId, occurredAt, returnId } = inDoubt
-  // Only an event reported it: it is forgotten, and reported anew by the bank's answer or statement if it is true.
+  // Reported by an event only: dropped. If it is true, the bank's answer or statement reports it again.
   if (inDoubt.isUnverified) return cashInDecision(cashIn, { on: 'return.known', returnId }, now)
   const returned: BankReturn = { ...returnOf(inDoubt), transactionId }
   const isAnothers = isBookedElsewhere(cashIn, returned, state)
-  const told = {
+  const event = {
     on: 'return.told',
     ...returned,
     occurredAt,
@@ -242,13 +236,13 @@ function decideBanks(
     alsoOpen: {},
     ...(inDoubt.payment === undefined ? {} : { endToEndId: inDoubt.payment }),
   } as const
-  const counted = cashInDecision(cashIn, told, now)
-  // Elsewhere, or of money in suspense: nothing is the merchant's to bear.
+  const counted = cashInDecision(cashIn, event, now)
+  // Booked elsewhere, or taken from suspense: the merchant bears nothing.
   if (countedReturn(counted.outcome, returnId) === undefined) return counted
   return mergeDecisions(counted, decideBooking(counted.outcome, returned, identity, stateAfter(state, counted), now))
 }
 
-/** For too long nobody has said whose it is: what left is in suspense, and what is there of it is held. */
+/** Timed out: books the return in suspense, and holds the available part. */
 function decideHold(cashIn: CashIn, inDoubt: InDoubt, state: State, now: number): Decision<CashIn> {
   const refundIds = explanationsOf(cashIn, inDoubt)
   const isToPayer = refundIds.every((id) => own(cashIn.facts.openRefunds, id)?.payment !== undefined)
@@ -262,8 +256,8 @@ function returnOf({ returnId, cents, occurredAt }: InDoubt) {
 }
 
 /**
- * Books a return that the bank made by itself: a refund that is there and confirmed at once. It is debited as far as the
- * balance goes, the rest is owed; it is never refused for want of money or of anything left to refund.
+ * Books a return made by the bank itself as a confirmed refund. Debits the balance; the shortfall becomes a debt. Never
+ * refused, even beyond the refundable amount.
  * @source rules#refund-in.returns.1, rules#refund-in.returns.2, failure-modes#EV-27
  */
 function decideBooking(
@@ -292,18 +286,18 @@ function decideBooking(
     },
   }
   const refund = created(create, now)
-  const told = refundNotification(refund, refund.transactionId, occurredAt, 'CONFIRMED')
+  const notification = refundNotification(refund, refund.transactionId, occurredAt, 'CONFIRMED')
   const amounts = { r: valueCents, d: min(state.balance('available'), valueCents) }
   return {
     creates: [create],
     journals: [{ operationId: id, kind: 'taken_by_bank', reference: returnId, amounts }],
-    notifications: [{ operationId: id, ...told }],
+    notifications: [{ operationId: id, ...notification }],
     exact: ['available', 'receivable'],
     outcome: cashIn,
   }
 }
 
-/** What decisions look at once what was decided already is done: balances, as operations are passed on. */
+/** The state with the journals of an earlier decision applied to its balances. */
 function stateAfter(state: State, { journals = [] }: Pick<Decision<unknown>, 'journals'>): State {
   const entries = journals.flatMap(entriesOf)
   return {

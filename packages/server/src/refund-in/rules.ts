@@ -37,7 +37,7 @@ import {
 import type { OperatorRefusal } from '../operations/requests.ts'
 import { isEnabled } from '../operations/store.ts'
 import { own } from '../platform/own.ts'
-import { changesOf, referenceLearned, restingDueAt } from './facts.ts'
+import { changesOf, newReference, restingDueAt } from './facts.ts'
 import {
   fundsOf,
   type Holder,
@@ -55,11 +55,11 @@ import {
 } from './refund-in.ts'
 
 /**
- * What a refund does with each input. Pure: the table in the spec says where to go and why, this file what is known before
- * the table is asked, and what it means for what has the payment.
+ * Decides inputs by the machine's table in the spec. This file computes guards, amounts and facts, and the effects on
+ * the operation that has the payment. Pure.
  */
 
-/** Decides inputs one after the other, as one change. */
+/** Applies inputs in order, in one commit. */
 export function decideRefundIn<Kind extends Holder>(
   refund: RefundIn,
   holder: Kind,
@@ -74,8 +74,8 @@ export function decideRefundIn<Kind extends Holder>(
 }
 
 /**
- * Decides that an operator refuses a refund; the audit trail is told.
- * @throws not_possible_in_state (409) it was claimed for sending, or has ended; or the bank has it
+ * Decides and audits an operator's refusal.
+ * @throws not_possible_in_state (409) claimed for sending, ended, or at the bank
  * @source rules#refund-in.refusal.2, rules#refund-in.refusal.3
  */
 export function decideRefusal<Kind extends Holder>(
@@ -87,26 +87,23 @@ export function decideRefusal<Kind extends Holder>(
 ): Decision<Standing<Kind>> {
   const decision = decideOne(refund, holder, input, state, nowMs)
   if (decision.outcome.result !== 'APPLIED') {
-    throw new Refusal('not_possible_in_state', { message: 'the refund was sent, or has ended' })
+    throw new Refusal('not_possible_in_state', { message: 'the refund was sent or has ended' })
   }
   const { approver, reason } = input
   const facts = { valueCents: Number(refund.valueCents), reason }
   return { ...decision, audits: [{ ...approver, action: 'refund_in.refused', subject: refund.id, facts }] }
 }
 
-/**
- * Decides one input by the machine's table.
- * @source rules#refund-in.states
- */
+/** @source rules#refund-in.states */
 function decideOne<Kind extends Holder>(
   refund: RefundIn,
   holder: Kind,
-  told: RefundInInput,
+  event: RefundInInput,
   state: State,
   nowMs: number,
 ): Decision<Standing<Kind>> {
-  const input = recognise(refund, holder, told, nowMs)
-  if (typeof input === 'string') return withAnswer({ outcome: { result: input, refund, holder } }, told, nowMs)
+  const input = recognise(refund, holder, event, nowMs)
+  if (typeof input === 'string') return withAnswer({ outcome: { result: input, refund, holder } }, event, nowMs)
   const isEnabledNow = input.on === 'send.claimed' && isEnabled(state)
   const isAnothers =
     input.on === 'partner.confirmed' && isBookedElsewhere(refund, state.movement(movementOf(input.returned)))
@@ -135,21 +132,21 @@ function decideOne<Kind extends Holder>(
   )
   const counted = { ...decision, allowances: countedBy(refund, decision, leftCents(refund.facts), nowMs) }
   const isOutcome = refund.status === 'PENDING' && decision.outcome.refund.status !== 'PENDING'
-  return withAnswer(withHolder(refund, endsOverdue(refund, isOutcome, counted), input, nowMs), told, nowMs)
+  return withAnswer(withHolder(refund, endsOverdue(refund, isOutcome, counted), input, nowMs), event, nowMs)
 }
 
-/** What a row did: a confirmation that an event tells of another payment only makes us ask. */
+/** A confirmation reported for another payment only triggers a query. */
 function applied(refund: RefundIn, input: RefundInInput): Result {
   return isOfAnotherPayment(refund, input) ? 'DISPUTED' : 'APPLIED'
 }
 
-/** What no row does: a failure of what was never sent cannot be true. @source rules#refund-in.doubt.2 */
+/** A failure before sending cannot be true. @source rules#refund-in.doubt.2 */
 function unmatched(refund: RefundIn, { on }: RefundInInput): Result {
   const isUnsent = refund.status === 'PENDING' && !refund.facts.attempts && reasonOf(refund) === null
   return on === 'partner.failed' && isUnsent ? 'UNEXPECTED' : 'IGNORED'
 }
 
-/** What the table may see: what was booked, or is known, is nothing new; a time in the future is not believed. */
+/** Filters inputs before the table: known facts are ignored, timestamps in the future are implausible. */
 function recognise(
   refund: RefundIn,
   holder: Holder,
@@ -164,7 +161,7 @@ function recognise(
     case 'send.accepted':
       return isAcceptanceKnown(refund, holder, input.transactionId) ? 'IGNORED' : input
     case 'work.requested':
-      // What the statement shows of an order that has ended is in the books already, or the bank's own affair.
+      // After the end, a debit on the statement is already booked, or of the bank's own making.
       return input.isShown && refund.status !== 'PENDING' ? { on: 'work.requested' } : input
     case 'work.done':
       return isAtRest(refund, restingDueAt(refund, nowMs), nowMs) ? 'IGNORED' : input
@@ -173,22 +170,21 @@ function recognise(
   }
 }
 
-function isAcceptanceKnown({ transactionId, facts }: RefundIn, holder: Holder, told: string): boolean {
-  return facts.isAccepted === true && facts.unknownSince == null && transactionId === ownReference(told, holder)
+function isAcceptanceKnown({ transactionId, facts }: RefundIn, holder: Holder, reported: string): boolean {
+  return facts.isAccepted === true && facts.unknownSince == null && transactionId === ownReference(reported, holder)
 }
 
-/** Whether its outcome is awaited, without a doubt that a case tells of. */
+/** Awaits its outcome without a case. */
 function isAwaited(refund: RefundIn): boolean {
   return refund.status === 'PENDING' && reasonOf(refund) === null
 }
 
-/** Whether an operator decided what was told by this return id, or another operation has it. */
+/** The return was decided by an operator, or is booked elsewhere. */
 function isDecided({ facts }: RefundIn, { returned }: ReturnConfirmed): boolean {
   const { decidedReturns, elsewhere } = facts
   return (own(decidedReturns, returned.returnId) ?? own(elsewhere, returned.returnId)) !== undefined
 }
 
-/** Booked here, or in a case already. */
 function isReturnKnown(refund: RefundIn, holder: Holder, { returned }: ReturnConfirmed): boolean {
   const { returnId, valueCents } = returned
   if (own(refund.facts.elsewhere, returnId) === Number(valueCents)) return true
@@ -198,28 +194,23 @@ function isReturnKnown(refund: RefundIn, holder: Holder, { returned }: ReturnCon
   return isInCase && (refund.status !== 'CONFIRMED' || booked === undefined)
 }
 
-/** What the conditions of the table mean. Pure. */
-
-/** What a condition looks at. */
 export interface Given {
   readonly refund: RefundIn
-  /** What has its payment; where only work is looked at nobody asks for it. */
+  /** The operation that has its payment; a placeholder in {@link rowsForWork}. */
   readonly holder: Holder
   readonly input: RefundInInput
   readonly nowMs: number
-  /** Payouts and refunds are enabled. */
   readonly isEnabled: boolean
-  /** The movement that is told was booked on another operation. */
   readonly isAnothers: boolean
 }
 
-/** Those that only decisions of operators have are elsewhere. */
+/** Without the guards that only operator decisions use. */
 type Guard = Exclude<
   GuardOf<typeof machine>,
   DecisionGuard | 'money of it is in suspense' | 'an attempt may still arrive'
 >
 
-/** Whether each condition holds. @source rules#refund-in.states */
+/** @source rules#refund-in.states */
 const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   ...orderGuardsBy(({ refund, input, nowMs }: Given) => ({ order: refund, input, nowMs })),
   'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
@@ -240,7 +231,7 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'the time to send it is over': ({ refund, nowMs }) =>
     isUnclaimedTooLong(refund, nowMs) || isTriedLongEnough(refund.facts, nowMs),
   'nothing of it left': ({ refund }) => isNeverClaimed(refund) || isUnsent(refund.facts),
-  // What another return of the same payment took is counted there already, or in suspense there.
+  // Another return of the same payment is booked, or in suspense, on that payment's operation.
   'movement belongs to another operation': ({ holder, input, isAnothers }) =>
     input.on === 'partner.confirmed' && isAnothers && bookedReturn(holder, input.returned.returnId) === undefined,
   'another payment went back': ({ refund, input }) => isOfAnotherPayment(refund, input),
@@ -253,27 +244,28 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'return restated': ({ refund: { facts }, input }) =>
     input.on === 'partner.confirmed' && own(facts.returns, input.returned.returnId) !== undefined,
   'reference differs': ({ refund: { transactionId }, holder, input }) => {
-    const told = input.on === 'send.accepted' ? ownReference(input.transactionId, holder) : null
-    return transactionId !== null && told !== null && told !== transactionId
+    const reported = input.on === 'send.accepted' ? ownReference(input.transactionId, holder) : null
+    return transactionId !== null && reported !== null && reported !== transactionId
   },
   'money is held again': ({ refund: { facts } }) => facts.heldAgainCents !== undefined,
 }
 
-/** Whether a condition of what is no decision of an operator holds. */
 function holdsFor(given: Given, guard: GuardOf<typeof machine>): boolean {
   return guard in GUARDS && GUARDS[guard as Guard](given)
 }
 
-/** Whether nobody has tried to send it yet. */
 function isNeverClaimed({ facts }: RefundIn): boolean {
   return (facts.attempts ?? 0) === 0
 }
 
-/** Whether it may be what was booked here already, as one of both was told without an id. @source rules#refund-in.doubt.8 */
+/**
+ * A return without an id may equal a booked one, and one with an id may equal one booked without.
+ * @source rules#refund-in.doubt.8
+ */
 function isReportedWithoutId({ facts }: RefundIn, { returned, isUnnamed }: ReturnConfirmed): boolean {
   const { returns = {}, unnamedReturnId } = facts
-  const told = isUnnamed ? Object.values(returns) : [own(returns, unnamedReturnId ?? '')]
-  return told.includes(Number(returned.valueCents))
+  const booked = isUnnamed ? Object.values(returns) : [own(returns, unnamedReturnId ?? '')]
+  return booked.includes(Number(returned.valueCents))
 }
 
 const NO_HOLDER = {
@@ -284,7 +276,7 @@ const NO_HOLDER = {
   valueCents: 0n,
 } as unknown as Holder
 
-/** Tells whether the table has a row for what a worker may do, where it is due. */
+/** Evaluates the table for a worker, as if refunds were enabled and work were due. */
 export function rowsForWork(refund: RefundIn, nowMs: number): (input: WorkInput) => boolean {
   const due = { ...refund, dueAt: nowMs }
   const standing = { status: refund.status, reason: reasonOf(refund) }
@@ -295,13 +287,13 @@ export function rowsForWork(refund: RefundIn, nowMs: number): (input: WorkInput)
 }
 
 /**
- * Whatever changes what may still be refunded, or what a return may be, moves what has the payment too, so that two decisions
- * about it cannot both hold. Pure.
+ * Every change of the refundable amount, or of a return's explanations, also moves the operation that has the payment,
+ * so that concurrent decisions about it conflict. Pure.
  */
 
 /**
- * What a change of a refund means for what has its payment.
- * @param before the refund before it
+ * Applies a refund's change to the operation that has its payment.
+ * @param before the refund before the change
  */
 function withHolder<Kind extends Holder>(
   before: RefundIn,
@@ -313,12 +305,12 @@ function withHolder<Kind extends Holder>(
   const event = journal && eventOf(journal.kind, outcome.refund, input)
   const exact = journal?.kind === 'left_after_release' ? { exact: ['available'] as const } : {}
   const counted = event ? counting({ ...decision, ...exact }, event, now) : decision
-  const name = nameLearned(before, counted.outcome)
+  const name = newReferenceEvent(before, counted.outcome)
   return name === undefined ? counted : counting(counted, name, now)
 }
 
 /**
- * The bank was asked about a refund: what it told of no return says that those it was asked after are not this refund.
+ * The bank's answer about a refund excludes it as explanation of returns that the answer does not mention.
  * @source rules#cash-in.returns.3
  */
 function withAnswer<Kind extends Holder>(
@@ -331,14 +323,14 @@ function withAnswer<Kind extends Holder>(
   if (input.on !== 'work.done' || input.isUnanswered || !isCashIn(holder) || !(hasEnded || refund.facts.isAccepted))
     return decision
   const returnIds = returnsAnswered(holder, refund.id, hasEnded, now)
-  // One that had failed is listed only while it may be a return: listed any longer, money in suspense would stay on its way for ever.
+  // A failed refund stays listed only while it may explain a return; otherwise money in suspense would count as in
+  // flight for ever.
   const isListed = hasEnded && own(holder.facts.openRefunds, refund.id) !== undefined
   return returnIds.length === 0 && !isListed
     ? decision
     : counting(decision, { on: 'refund.answered', refundId: refund.id, returnIds, hasEnded }, now)
 }
 
-/** A decision that what has the payment counts too. */
 function counting<Kind extends Holder>(
   decision: Decision<Standing<Kind>>,
   event: RefundEvent,
@@ -348,7 +340,6 @@ function counting<Kind extends Holder>(
   return mergeDecisions(counted, { ...decision, outcome: { ...decision.outcome, holder } })
 }
 
-/** What a journal of a refund means for what may still be refunded. */
 function eventOf(posted: JournalKind, refund: RefundIn, input: RefundInInput): RefundEvent | undefined {
   const { id, valueCents } = refund
   const of = { refundId: id, ...paymentOf(refund) }
@@ -359,8 +350,8 @@ function eventOf(posted: JournalKind, refund: RefundIn, input: RefundInInput): R
   return { on, ...of, returnId, valueCents: leftCents }
 }
 
-/** The bank's reference of a refund that a return may be, where it just became known. @source rules#cash-in.refunds.8 */
-function nameLearned(before: RefundIn, { refund, holder }: Standing): RefundEvent | undefined {
+/** The refund's reference just became known, and returns may carry it. @source rules#cash-in.refunds.8 */
+function newReferenceEvent(before: RefundIn, { refund, holder }: Standing): RefundEvent | undefined {
   const { transactionId } = refund
   const isListed = refund.status === 'PENDING' || own(holder.facts.openRefunds, refund.id) !== undefined
   const isNew = before.transactionId === null && transactionId !== null && isListed
@@ -368,10 +359,9 @@ function nameLearned(before: RefundIn, { refund, holder }: Standing): RefundEven
   return { on: 'refund.named', refundId: refund.id, transactionId, valueCents: refund.valueCents, ...paymentOf(refund) }
 }
 
-/** What has the payment counts what becomes of its refunds. */
 export function holderDecision<Kind extends Holder>(holder: Kind, event: RefundEvent, now: number): Decision<Kind> {
   const of: Holder = holder
-  // Each gives back what it was given.
+  // Each branch returns its argument's kind.
   if (isCashIn(of)) return cashInDecision(of, event, now) as Decision<Kind>
   return isOfHeld(event) ? (refunded(of, event, now) as Decision<Kind>) : { outcome: holder }
 }
@@ -380,18 +370,16 @@ function isOfHeld(event: RefundEvent): event is RefundEvent & RefundOfHeld {
   return event.on === 'refund.confirmed' || event.on === 'refund.released' || event.on === 'refund.named'
 }
 
-/** A refund is never without a cash-in that counts it. */
+/** @throws if the cash-in ignores the event: every refund must be counted */
 export function cashInDecision(cashIn: CashIn, event: RefundEvent, now: number): Decision<CashIn> {
   const { outcome, ...decision } = decideCashIn(cashIn, event, now)
-  assert.equal(outcome.result, 'APPLIED', `cash-in ${cashIn.id} does not take ${event.on}`)
+  assert.equal(outcome.result, 'APPLIED', `${event.on} was not applied to cash-in ${cashIn.id}`)
   return { ...decision, outcome: outcome.cashIn }
 }
 
-/** What the merchant and the operator are told of a refund. */
-
 /**
- * What the merchant is told when a refund comes to its end: `id` is the cash-in's, `transaction_id` this return's, as
- * receivers tell refunds of one payment apart by it.
+ * Notification for the merchant at the end of a refund. `id` is the cash-in's; `transaction_id` identifies the return,
+ * so receivers can distinguish refunds of one payment.
  * @source rules#refund-in.told.1
  */
 export function refundNotification(
@@ -414,7 +402,7 @@ export function refundNotification(
   })
 }
 
-/** The same, as far as the input tells it, and else as of when we learned of it. @source rules#events.5 */
+/** Falls back to the time of the input if the bank gave none. @source rules#events.5 */
 function refundEndNotification(
   refund: RefundIn,
   cashIn: CashIn,
@@ -422,13 +410,12 @@ function refundEndNotification(
   to: RefundIn['status'],
   nowMs: number,
 ): Omit<Notification, 'operationId'> {
-  const { transactionId = refund.transactionId } = referenceLearned(refund, cashIn, input)
+  const { transactionId = refund.transactionId } = newReference(refund, cashIn, input)
   const confirmedAt = input.on === 'partner.confirmed' ? input.returned.occurredAt : null
   const occurredAt = input.on === 'partner.failed' ? input.occurredAt : confirmedAt
   return refundNotification(refund, transactionId, occurredAt ?? nowMs, to)
 }
 
-/** What the operator of a case is told. */
 function evidenceOf(input: RefundInInput): Document {
   if (input.on === 'operator.refused' || input.on === 'send.postponed') return {}
   if (input.on !== 'partner.confirmed') return evidenceOfOrder(input)

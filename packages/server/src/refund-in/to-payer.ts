@@ -12,30 +12,24 @@ import { operationOf, type RefundInTerms } from './commands.ts'
 import type { Holder, RefundIn } from './refund-in.ts'
 
 /**
- * Money in suspense goes back to its payer: a refund like any other, which the bank is ordered and asked about in the same way.
- * It takes nothing from the merchant: the money stays in suspense until the bank confirms, and where the bank refuses
- * nothing has changed.
+ * Refunds of money in suspense. The money stays in suspense until the bank confirms; a refusal changes nothing, and the
+ * merchant is never debited.
  */
 
-/** What it needs. */
 export interface ToPayerOptions {
   readonly terms: RefundInTerms
-  /** The bank gives no payment back. */
   readonly isUnsupported: boolean
-  /** The database may have forgotten what was ordered before. */
+  /** The database was restored and may have lost earlier orders. */
   readonly isNearRestore: IsAskedFirst
 }
 
 const RESTORED =
-  'the database was restored: what was returned before may be forgotten here; wait until the bank’s statement has been read'
+  'the database was restored and may have lost earlier returns; wait until the bank’s statement has been read'
 
-const DEADLINE_EXCEEDED = `the payment is more than ${limits.returnToPayerDays} days old: it cannot be returned through Pix`
+const DEADLINE_EXCEEDED = `the payment is more than ${limits.returnToPayerDays} days old and cannot be returned through Pix`
 const WINDOW_MS = limits.returnToPayerDays * 24 * 60 * 60 * 1_000
 
-/**
- * Decides the cases of charges, also that a payment in suspense goes back.
- * @source rules#cash-in.cases.3
- */
+/** Adds the refund order to the decider of cash-ins. @source rules#cash-in.cases.3 */
 export function createCashInDecider(options: ToPayerOptions): CaseDecider<CashIn> {
   return {
     ...cashInDecider,
@@ -54,7 +48,7 @@ export function createCashInDecider(options: ToPayerOptions): CaseDecider<CashIn
 }
 
 /**
- * The same for incoming money that nothing explains: a payment to the bare Pix key.
+ * Adds the refund order to the decider of unexplained credits (payments to the bare Pix key).
  * @source rules#adjustment.held.6
  */
 export function createPayableHeldDecider(options: ToPayerOptions, statement: StatementLines): CaseDecider<Held> {
@@ -74,7 +68,6 @@ export function createPayableHeldDecider(options: ToPayerOptions, statement: Sta
   }
 }
 
-/** The payment that goes back. */
 interface Payment {
   readonly cashInId: string | null
   readonly endToEndId: string
@@ -89,10 +82,7 @@ function looksOfReturn({ terms }: ToPayerOptions, { operator, newId }: CaseOrder
   }
 }
 
-/**
- * The refund.
- * @throws cash_out_suspended (503) · not_supported_by_bank · refund_deadline_exceeded · limit_exceeded (422)
- */
+/** @throws cash_out_suspended (503) · not_supported_by_bank · refund_deadline_exceeded · limit_exceeded (422) */
 function orderedReturn(
   { terms, isUnsupported, isNearRestore }: ToPayerOptions,
   holder: Holder,
@@ -103,7 +93,7 @@ function orderedReturn(
 ): Omit<Decision<never>, 'outcome'> {
   if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
   if (isUnsupported) throw new Refusal('not_supported_by_bank')
-  // Which of several returns of a payment were made is known by their number alone.
+  // Order ids of returns are derived from their number, which a restore may have lost.
   if (isNearRestore(now)) throw new Refusal('not_possible_in_state', { message: RESTORED })
   if (now > paidAt + WINDOW_MS) throw new Refusal('refund_deadline_exceeded', { message: DEADLINE_EXCEEDED })
   const allowed = taken({ valueCents, pixKey: null, caller: operator }, terms.limits, state, now)

@@ -76,7 +76,7 @@ test('[statement.6] what its operation does not take is a case as well', async (
   await fixture.minutes(6)
   assert.deepEqual(await cases(fixture.database), ['unexplained_credit'])
   const [facts] = await caseFacts(fixture.database, 'unexplained_credit')
-  assert.partialDeepStrictEqual(facts, { operationId: charge.id, reason: 'its operation did not take it: IMPLAUSIBLE' })
+  assert.partialDeepStrictEqual(facts, { operationId: charge.id, reason: 'not accepted by its operation: IMPLAUSIBLE' })
 })
 
 test('[statement.7] [PL-11] a movement that our books have with another amount is a case, and booked as it was', async (t) => {

@@ -177,7 +177,7 @@ test('[logs.3] a statement that cannot be read says which window it was of, as t
   await fixture.sweep()
   fixture.bank.answer = () => ({ kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined })
   await fixture.minutes(1)
-  const { level, reason, ...line } = await log.line('statement could not be read')
+  const { level, reason, ...line } = await log.line('', { event: 'statement.read_failed' })
   assert.deepEqual([level, reason], ['warn', 'timeout'])
   for (const at of [line.from, line.to, line.lastReadAt]) assert.match(String(at), /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/)
 })

@@ -160,7 +160,7 @@ test('[statement.7] a difference to what is booked is reported after five minute
 })
 
 for (const [name, given, reason] of [
-  ['names nothing of ours', { named: undefined }, 'it names no operation of ours'],
+  ['names nothing of ours', { named: undefined }, 'it names none of our operations'],
   [
     'names a payout',
     { named: { id: ID, kind: 'cash_out', endToEndId: null } },
@@ -175,7 +175,7 @@ for (const [name, given, reason] of [
         { id: OTHER, kind: 'cash_in', endToEndId: 'E1' },
       ],
     },
-    'its end-to-end id is that of several operations',
+    'several operations have its end-to-end id',
   ],
   [
     'gives back a second payment of its charge',
@@ -185,12 +185,12 @@ for (const [name, given, reason] of [
       movementId: 'D1',
       named: { id: ID, kind: 'cash_in', endToEndId: 'E2' },
     },
-    'it gives back another movement than its operation had',
+    'it returns another movement than its operation’s',
   ],
   [
     'returns another payout’s money',
     { kind: 'PAYOUT_RETURNED', movementId: 'D1', named: { id: ID, kind: 'cash_out', endToEndId: 'E2' } },
-    'it gives back another movement than its operation had',
+    'it returns another movement than its operation’s',
   ],
   [
     'is a refund that we never asked for',
@@ -201,7 +201,7 @@ for (const [name, given, reason] of [
       named: undefined,
       paidBy: [{ id: ID, kind: 'cash_in', endToEndId: 'E1' }],
     },
-    'it names no operation of ours',
+    'it names none of our operations',
   ],
 ] as const satisfies readonly [string, Partial<OpenEntry>, string][]) {
   test(`[statement.6] [PL-11] an entry that ${name} matches no operation`, () => {

@@ -326,7 +326,7 @@ test('[cases.42] where the case changed, or its operator was deactivated, a prop
   const { data } = (await pix.call('GET', '/operator/operators', undefined, admin)).body
   const { id: evaId } = data.find(({ name }: { name: string }) => name === 'Eva')
   assert.equal((await pix.call('DELETE', `/operator/operators/${evaId}`, undefined, admin)).status, 204)
-  assert.equal(await voidOf(gone.id, third), 'whoever proposed it was deactivated')
+  assert.equal(await voidOf(gone.id, third), 'the proposer was deactivated')
   assert.equal((await balances(pix.database)).losses, before.losses)
 })
 

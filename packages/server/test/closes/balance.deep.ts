@@ -30,10 +30,10 @@ test('[close.4] [close.11] a day that was missed is as the first balance after i
   await pix.balance(7_00)
   await pix.closing()
   const close = await pix.close(first)
-  assert.deepEqual([close.version, ...said(close)], [1, 'BALANCED', 100_00, 0, 0])
+  assert.deepEqual(said(close), ['BALANCED', 100_00, 0, 0])
 })
 
-test('[close.4] [close.7] [close.11] a balance that cannot be read is awaited for an hour, and one that comes later makes another version', async (t) => {
+test('[close.4] [close.7] [close.11] a balance that cannot be read is awaited for an hour, and one that comes later is in the next close', async (t) => {
   const pix = await offWorld(t)
   await pix.balance(100_00)
   await minutes(pix, 2)
@@ -44,10 +44,9 @@ test('[close.4] [close.7] [close.11] a balance that cannot be read is awaited fo
   assert.equal((await pix.operator('GET', `/operator/closes/${day}`)).status, 404, 'it waits for an hour')
   await minutes(pix, 5)
   await pix.service.closeDays()
-  assert.deepEqual(said(await pix.close(day)), ['UNCONFIRMED', null, null, null])
+  const unconfirmed = await pix.close(day)
+  assert.deepEqual(said(unconfirmed), ['UNCONFIRMED', null, null, null])
   pix.off.isSilent = false
-  await pix.endDay()
-  const again = await pix.close(day)
-  assert.deepEqual([again.version, ...said(again)], [2, 'BALANCED', 100_00, 0, 0])
-  assert.deepEqual(again.changed, ['bank', 'differenceCents'])
+  assert.deepEqual(said(await pix.close(await pix.endDay())), ['BALANCED', 100_00, 0, 0])
+  assert.deepEqual(await pix.close(day), unconfirmed)
 })

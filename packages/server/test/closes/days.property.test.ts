@@ -3,8 +3,14 @@ import { randomInt, randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { type JournalKind, type JournalTemplate, journals } from '@pixgate/spec'
 import fc from 'fast-check'
-import { type CloseContent, contentOf } from '../../src/closes/content.ts'
-import { BEFORE_KNOWN, BESIDE_MOVEMENTS, directionOf, readFigures } from '../../src/closes/figures.ts'
+import {
+  BEFORE_KNOWN,
+  BESIDE_MOVEMENTS,
+  type CloseContent,
+  contentOf,
+  directionOf,
+  readFigures,
+} from '../../src/closes/figures.ts'
 import { withSnapshot } from '../../src/platform/db/snapshot.ts'
 import { boundsOf, dayAfter } from '../../src/platform/sao-paulo.ts'
 import { administer, testDatabase } from '../support/database.ts'
@@ -232,12 +238,7 @@ test('[close.2] [close.3] no movement is in two closes and none in none, however
   }
   const happenings = story.happenings.toSorted((a, b) => a.at - b.at)
   const figures = (day: string) =>
-    withSnapshot({ url, name: 'test' }, async (queries) =>
-      contentOf(day, boundsOf(day), await readFigures(queries, boundsOf(day)), {
-        same: undefined,
-        carried: { cents: 0, moved: { count: 0, cents: 0n } },
-      }),
-    )
+    withSnapshot({ url, name: 'test' }, async (queries) => contentOf(day, await readFigures(queries, day)))
 
   const days = Array.from({ length: DAYS }, (_, index) => dayAfter(FIRST_DAY, index))
   const closes: CloseContent[] = []
@@ -255,9 +256,9 @@ test('[close.2] [close.3] no movement is in two closes and none in none, however
     closes.push(await figures(day))
   }
   for (const [index, close] of closes.entries()) {
-    assert.equal(close.unexplainedCents, 0, `${close.day}: ${JSON.stringify(close.explained)}`)
+    assert.equal(close.unexplainedCents, 0, `${close.id}: ${JSON.stringify(close.explained)}`)
     const before = closes[index - 1]
-    if (before) assert.deepEqual(openings(close), closings(before), close.day)
+    if (before) assert.deepEqual(openings(close), closings(before), close.id)
   }
   const known = story.booked.filter(({ at }) => at < END)
   assert.deepEqual(tallied(closes), tallyOf(known), 'every entry is in exactly one close')
@@ -267,7 +268,7 @@ test('[close.2] [close.3] no movement is in two closes and none in none, however
   await administer(url, `SET session_replication_role = replica; ${rest.map(({ sql }) => sql).join('\n')}`)
   const again = await Promise.all(days.map(figures))
   for (const [index, close] of again.entries()) {
-    assert.equal(close.unexplainedCents, 0, `${close.day} told again: ${JSON.stringify(close)}`)
+    assert.equal(close.unexplainedCents, 0, `${close.id} told again: ${JSON.stringify(close)}`)
     assert.deepEqual([close.accounts, close.journals], [closes[index]?.accounts, closes[index]?.journals])
   }
 })

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import type { BalanceAnswer } from '../../src/banks/port.ts'
-import { type Closer, type CloserOptions, createCloser } from '../../src/closes/closer.ts'
+import { type Closer, createCloser } from '../../src/closes/closes.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { boundsOf, dayOf } from '../../src/platform/sao-paulo.ts'
-import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, type World, type WorldOptions, world } from '../support/world.ts'
+import { ADMIN_TOKEN, type Answer, type World, type WorldOptions, world } from '../support/world.ts'
 
 const MINUTE = 60_000
 
@@ -20,9 +20,9 @@ export interface CloseWorld extends World {
   /** Calls as the operator. */
   operator(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   /** The close of a day, as it is read. */
-  close(day: string, query?: string): Promise<Answer['body']>
+  close(day: string): Promise<Answer['body']>
   /** Another worker that closes days. */
-  closer(more?: Partial<CloserOptions>): Closer
+  closer(): Closer
 }
 
 /** Builds one. It begins in the first hour of a day, so that no test runs over its end by chance. */
@@ -54,12 +54,12 @@ export async function closeWorld(
       return day
     },
     closing,
-    close: async (day, query = '') => {
-      const { status, body } = await operator('GET', `/operator/closes/${day}${query}`)
+    close: async (day) => {
+      const { status, body } = await operator('GET', `/operator/closes/${day}`)
       assert.equal(status, 200, JSON.stringify(body))
       return body
     },
-    closer: (more = {}) =>
+    closer: () =>
       createCloser({
         databaseUrl: pix.databaseUrl,
         database: pix.database,
@@ -68,9 +68,7 @@ export async function closeWorld(
         clock: pix.clock,
         ids: createIds(pix.clock),
         logger: pino({ level: 'silent' }),
-        encryptionKeys: { current: ENCRYPTION_KEY, previous: undefined },
         partner: { capabilities: new Set(['statement']), readBalance: async () => assert.fail() },
-        ...more,
       }),
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { verifyCloses } from '../../src/closes/chain.ts'
+import { verify } from '../../src/ledger/verify/verifier.ts'
 import { withSnapshot } from '../../src/platform/db/snapshot.ts'
 import { boundsOf, dayOf } from '../../src/platform/sao-paulo.ts'
 import { administer } from '../support/database.ts'
@@ -134,7 +134,7 @@ export const peoplesScenarios: readonly Scenario[] = [
     check: async (world, _, day) => {
       await assertClosed(world, day, 'DIFFERS')
       const references = (await world.database.rows(openCases, ['close_differs'])).map(({ reference }) => reference)
-      assert.ok(references.includes(`${day} 1`), 'a case tells of it')
+      assert.ok(references.includes(day), 'a case tells of it')
       assert.equal(references.length, new Set(references).size)
     },
     ends: [],
@@ -205,12 +205,13 @@ async function closing(node: Node): Promise<void> {
   await node.closeDays()
 }
 
-/** Each day was closed once, in its order, and the chain is whole. */
+/** Each day was closed once, and the audit trail has every close. */
 async function assertClosed({ database, databaseUrl }: CrashWorld, day: string, status: string): Promise<void> {
   const made = await database.rows(closesMade, [])
-  assert.deepEqual(made.at(-1), { day, version: 1, status, audited: 1 })
-  const days = made.map((close) => close.day)
-  assert.deepEqual(days, [...new Set(days)].toSorted())
-  const { faults } = await withSnapshot({ url: databaseUrl, name: 'test' }, (queries) => verifyCloses(queries, []))
-  assert.deepEqual(faults, [])
+  assert.deepEqual(made.at(-1), { day, status, audited: 1 })
+  const { drifts } = await withSnapshot({ url: databaseUrl, name: 'test' }, verify)
+  assert.deepEqual(
+    drifts.filter(({ name }) => name === 'closes'),
+    [],
+  )
 }

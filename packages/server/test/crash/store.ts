@@ -21,10 +21,10 @@ export const stepsOf = statement<[operationId: string], { step: string; audited:
      FROM "case" c JOIN case_step s ON s.case_id = c.id WHERE c.operation_id = $1 ORDER BY s.at, s.id`,
 )
 
-/** The closes in the order of their making, each with how many rows of the audit trail tell of its day. */
-export const closesMade = statement<[], { day: string; version: number; status: string; audited: number }>(
+/** The closes in the order of their days, each with how many rows of the audit trail tell of its day. */
+export const closesMade = statement<[], { day: string; status: string; audited: number }>(
   'test.crash_closes',
-  `SELECT d.day::text AS day, d.version, d.content::jsonb ->> 'status' AS status,
+  `SELECT d.day::text AS day, d.content::jsonb ->> 'status' AS status,
           (SELECT count(*)::integer FROM audit a WHERE a.action = 'day.closed' AND a.subject = d.day::text) AS audited
-     FROM daily_close d ORDER BY d.seq`,
+     FROM daily_close d ORDER BY d.day`,
 )

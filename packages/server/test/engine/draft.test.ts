@@ -4,7 +4,7 @@ import { type AccountCode, accounts, type CaseOfOperation } from '@pixgate/spec'
 import fc from 'fast-check'
 import { Draft } from '../../src/engine/draft.ts'
 import { reasonFact } from '../../src/engine/follow.ts'
-import { type LoadedState, PRESUMED_NEW } from '../../src/engine/loader.ts'
+import type { LoadedState } from '../../src/engine/loader.ts'
 import type { Command, Create, Decision, Journal, Operation } from '../../src/engine/operation.ts'
 import { NO_ALLOWANCES } from '../support/limits.ts'
 import { operationAs } from '../support/operation.ts'
@@ -545,22 +545,6 @@ test('[engine.14] a movement is booked with its journal, and seen by what follow
   add(batch, booking('b', 'cash_in_paid', 'E2'), ['b'])
   assert.deepEqual([...batch.movements.values()], [{ direction: 'in', id: 'E2', operationId: 'b', valueCents: 100n }])
   assert.equal(batch.movement({ direction: 'in', id: 'E2' })?.operationId, 'b')
-})
-
-test('[engine.14] what was presumed of a movement is to be looked up where nothing books it', () => {
-  const movement = { direction: 'in', id: 'E2' } as const
-  const presuming = () => {
-    const movements = new Map([['in E2', PRESUMED_NEW]] as const)
-    return draftKnowing({ operations: [operation('b')], movements }, {})
-  }
-  const naming: Command<unknown> = { reads: ['b'], movements: [movement], decide: () => ({ outcome: undefined }) }
-  const booked = presuming()
-  assert.equal(booked.movement(movement), undefined)
-  booked.add(naming, { outcome: undefined, ...booking('b', 'cash_in_paid', 'E2') })
-  assert.equal(booked.restsOnPresumption, false)
-  const unbooked = presuming()
-  unbooked.add(naming, { outcome: undefined, ...moving('b', 'RECONCILIATION_REQUIRED') })
-  assert.equal(unbooked.restsOnPresumption, true)
 })
 
 test('[ledger.movements] no movement is booked twice, in suspense neither, nor without having been looked up', () => {

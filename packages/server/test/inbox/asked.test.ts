@@ -42,7 +42,6 @@ const TWO: Meaning = { id: undefined, among: ['a', 'b'] }
 async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED', isProven = true, ...given }: Given) {
   const { booked, isBroken = false } = given
   const asked: string[] = []
-  const foreseen: string[] = []
   const cases: Case[] = []
   const results: InboxResult[] = []
   const receiver: Receiver = {
@@ -64,14 +63,13 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
     cases.push(...(decision.cases ?? []))
     return decision.outcome
   }
-  const foresee: Engine['foresee'] = async (ids) => void foreseen.push(...ids)
   const jobs = createInboxJobs({
     store: store as InboxStore,
     inbound,
     reports: UNREAD,
     receivers: { charge: receiver, payout: receiver, refund: receiver },
     cashIns: { atPartner: async () => ({}), drainNewReferences: () => [] },
-    engine: { execute, foresee } as Engine,
+    engine: { execute } as Engine,
     clock: { now: () => NOW },
     logger: pino({ level: 'silent' }),
   })
@@ -85,7 +83,7 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
   const [result] = results
   assert.ok(result)
   const { state, outcome, failures, parkings } = result
-  return { asked, foreseen, cases, state, outcome, failures, parkings, kinds: cases.map(({ kind }) => kind) }
+  return { asked, cases, state, outcome, failures, parkings, kinds: cases.map(({ kind }) => kind) }
 }
 
 for (const [taken, state, kinds] of [
@@ -97,15 +95,6 @@ for (const [taken, state, kinds] of [
     const told = await applied({ taken })
     assert.deepEqual([told.asked, told.state, told.kinds], [['a'], state, kinds])
   })
-
-test('[engine.12] the operation that an event names by its order id is prefetched; another reference is none', async () => {
-  const id = '0198c0de7a11700080000000000000a1'
-  const foreseenFor = async (event: object) => (await applied({ event })).foreseen
-  assert.deepEqual(await foreseenFor({ externalId: id }), [id])
-  for (const other of ['order-1', id.toUpperCase(), '0198c0de-7a11-7000-8000-00000000000a'])
-    assert.deepEqual(await foreseenFor({ externalId: other }), [])
-  assert.deepEqual(await foreseenFor({}), [])
-})
 
 test('[partner-inbox.13] [EV-36] what cannot be read is a case, and what it names is asked about', async () => {
   const told = await applied({ event: { valueCents: 'a lot' }, meaning: TWO })

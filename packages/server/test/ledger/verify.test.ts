@@ -141,6 +141,13 @@ function returnNaming(payer: string): string {
       FROM stored, booked`
 }
 
+/** A close with its row in the audit trail. */
+const CLOSE = `INSERT INTO daily_close VALUES ('2026-11-20', '2026-11-21 03:10Z', '{"status": "BALANCED"}');
+  INSERT INTO audit (id, at, actor, action, subject, address, facts)
+  SELECT gen_random_uuid(), made_at, 'daily-close', 'day.closed', day::text, '',
+         jsonb_build_object('hash', encode(sha256(content::bytea), 'hex'))
+    FROM daily_close`
+
 /**
  * What can go wrong in the tables and which checks tell. The rows are changed as only a superuser can who switches the
  * database's own guards off.
@@ -348,6 +355,15 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
      VALUES (gen_random_uuid(), now(), 'x', 'cash_out_switch.set', 'cash_out_switch', '', '{"enabled": false}')`,
     ['payout-switch'],
   ],
+  ...[
+    `UPDATE daily_close SET content = '{"status": "EXPLAINED"}'`,
+    'UPDATE daily_close SET day = day - 30',
+    `UPDATE daily_close SET made_at = made_at + interval '1 hour'`,
+    'DELETE FROM daily_close',
+    `DELETE FROM audit WHERE action = 'day.closed'`,
+    `UPDATE audit SET facts = '{}' WHERE action = 'day.closed'`,
+    `INSERT INTO audit SELECT gen_random_uuid(), at, actor, actor_name, action, subject, address, '{"hash": ""}' FROM audit WHERE action = 'day.closed'`,
+  ].map((tampering) => [`${CLOSE}; ${tampering}`, ['closes']] as const),
 ]
 
 /** A session whose changes no guard of the database sees. */
@@ -362,7 +378,7 @@ async function asSuperuser<Result>(url: string, work: (client: pg.Client) => Pro
   }
 }
 
-test('[ledger.verify.1] [ledger.verify.5] [DB-45] every check finds what it is for, and only that', async (t) => {
+test('[ledger.verify.1] [ledger.verify.5] [close.5] [DB-45] every check finds what it is for, and only that', async (t) => {
   const { url } = await fullBooks(t)
   const proven = new Set<string>()
   await asSuperuser(url, async (client) => {

@@ -127,7 +127,6 @@ const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
   createOperator: ['admin'],
   listCloses: ['viewer', 'operator', 'approver', 'admin'],
   getClose: ['viewer', 'operator', 'approver', 'admin'],
-  verifyClose: ['viewer', 'operator', 'approver', 'admin'],
   exportCloseCsv: ['viewer', 'operator', 'approver', 'admin'],
   exportCloseOfx: ['viewer', 'operator', 'approver', 'admin'],
   exportLedger: ['viewer', 'operator', 'approver', 'admin'],

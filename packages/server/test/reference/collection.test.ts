@@ -13,7 +13,7 @@ const NEVER_BY_THE_WAY: readonly string[] = [
   'deactivateAllApiKeys',
   'decideApproval',
   // They need a day that is closed.
-  ...['getClose', 'verifyClose', 'exportCloseCsv', 'exportCloseOfx'],
+  ...['getClose', 'exportCloseCsv', 'exportCloseOfx'],
   'getCase',
   'decideCase',
   'decideCaseProposal',

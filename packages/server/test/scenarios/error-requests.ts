@@ -209,7 +209,7 @@ const PARTICULAR: readonly Row[] = [
   { operation: 'getCashOut', code: 'not_found', request: (pix) => send(pix, 'getCashOut') },
   { operation: 'getRefundIn', code: 'not_found', request: (pix) => send(pix, 'getRefundIn') },
   { operation: 'getLedgerEntry', code: 'not_found', request: (pix) => send(pix, 'getLedgerEntry') },
-  ...(['getClose', 'verifyClose', 'exportCloseCsv', 'exportCloseOfx'] as const).map((operation): Row => {
+  ...(['getClose', 'exportCloseCsv', 'exportCloseOfx'] as const).map((operation): Row => {
     return { operation, code: 'not_found', request: (pix) => send(pix, operation) }
   }),
 

@@ -1,34 +1,21 @@
-import { type HashedClose, hashOfClose, NO_CLOSE } from '../../src/closes/chain.ts'
-import {
-  type AccountFigures,
-  type CloseContent,
-  contentOf,
-  type DifferenceFigures,
-  type Figures,
-  type JournalFigures,
-} from '../../src/closes/content.ts'
+import { type CloseContent, contentOf, type Figures } from '../../src/closes/figures.ts'
 import { boundsOf, dayAfter, dayOf } from '../../src/platform/sao-paulo.ts'
 import type { StoredEntry } from './tables.ts'
 import { assertHolds } from './violation.ts'
 import type { World } from './world.ts'
 
 /**
- * The daily closes: their content and their chain are the service's own, the figures are read of tables in memory. Each day is
- * closed when it is over, and once more when all has come to rest.
+ * The daily closes: their content is the service's own, the figures are read of tables in memory. Each day is closed when it is over,
+ * and once more when all has come to rest.
  */
 
 /** Until the statement of a day is known after its end, milliseconds. */
 const KNOWN_AFTER_MS = 5 * 60_000
 
-interface Made extends HashedClose {
-  readonly hash: Buffer
-  readonly parsed: CloseContent
-}
-
 /** The closes of a world. */
 export class Closes {
   readonly #world: World
-  readonly #made: Made[] = []
+  readonly #days: string[] = []
   #nextDay: string
   #dueAt: number
 
@@ -42,6 +29,7 @@ export class Closes {
   look(): void {
     while (this.#world.now >= this.#dueAt) {
       this.#make(this.#nextDay)
+      this.#days.push(this.#nextDay)
       this.#nextDay = dayAfter(this.#nextDay)
       this.#dueAt = boundsOf(this.#nextDay).to + KNOWN_AFTER_MS
     }
@@ -52,21 +40,13 @@ export class Closes {
    * @throws Violation where the closes together are not what the bank's book and the entries are
    */
   atRest(): void {
-    const days = [...new Set([...this.#made.map(({ day }) => day), this.#nextDay])]
-    const last = days.map((day) => this.#make(day))
-    this.#assertWhole(last)
-    this.#assertChain()
+    this.#assertWhole([...this.#days, this.#nextDay].map((day) => this.#make(day)))
   }
 
   #make(day: string): CloseContent {
-    const { tables, bank, now } = this.#world
+    const { bank } = this.#world
     const bounds = boundsOf(day)
-    const same = this.#made.findLast((one) => one.day === day)
-    const before = same && { version: same.version, content: same.parsed }
-    const content = contentOf(day, bounds, figuresOf(this.#world, bounds), {
-      same: before,
-      carried: { cents: 0, moved: { count: 0, cents: 0n } },
-    })
+    const content = contentOf(day, figuresOf(this.#world, bounds))
     for (const { account, openingCents, closingCents } of content.accounts) {
       const booked = content.journals.flatMap(({ accounts }) => accounts.filter((one) => one.account === account))
       const cents = booked.reduce((sum, one) => sum + one.cents, 0)
@@ -83,29 +63,13 @@ export class Closes {
       'I4',
       () => `the close of ${day} has another balance of the bank`,
     )
-    this.#add(day, same, content, tables.entries.length, now)
     return content
-  }
-
-  #add(day: string, same: Made | undefined, content: CloseContent, entries: number, madeAt: number): void {
-    const previousHash = this.#made.at(-1)?.hash ?? NO_CLOSE
-    const close: HashedClose = {
-      seq: BigInt(this.#made.length + 1),
-      day,
-      version: (same?.version ?? 0) + 1,
-      supersedes: same?.seq ?? null,
-      previousHash,
-      audit: { seq: BigInt(entries), hash: NO_CLOSE },
-      madeAt,
-      content: JSON.stringify(content),
-    }
-    this.#made.push({ ...close, hash: hashOfClose(close), parsed: content })
   }
 
   /** Each day begins with what the one before ended with, the last one ends with what there is, and nothing is unexplained. */
   #assertWhole(last: readonly CloseContent[]): void {
     const { tables } = this.#world
-    for (const [index, { day, accounts, unexplainedCents, status }] of last.entries()) {
+    for (const [index, { id: day, accounts, unexplainedCents, status }] of last.entries()) {
       for (const { account, openingCents, closingCents } of accounts) {
         const before = last[index - 1]?.accounts.find((one) => one.account === account)?.closingCents ?? 0
         assertHolds(
@@ -128,14 +92,6 @@ export class Closes {
       )
     }
   }
-
-  #assertChain(): void {
-    for (const [index, close] of this.#made.entries()) {
-      const previous = this.#made[index - 1]?.hash ?? NO_CLOSE
-      const isLinked = close.previousHash.equals(previous) && hashOfClose(close).equals(close.hash)
-      assertHolds(isLinked, 'I14', () => `close ${close.seq} does not follow the one before`)
-    }
-  }
 }
 
 /** What the database would read of a day: sums of entries, and each name of a movement as the bank and the books have it. */
@@ -149,7 +105,7 @@ function figuresOf(world: World, { from, to }: { readonly from: number; readonly
   return {
     accounts: accountsOf(world, from, to),
     journals: journalsOf(tables.entries.filter(({ at }) => at >= from && at < to)),
-    bank: { closingCents: closing, setAsideCents: 0n },
+    bank: { closingCents: Number(closing), setAsideCents: 0 },
     timing,
     kept,
     differences,
@@ -157,11 +113,12 @@ function figuresOf(world: World, { from, to }: { readonly from: number; readonly
       count: open.length,
       cases: open.map(({ id, kind, operationId }) => ({ id, kind, operationId, amountCents: null })),
     },
+    carried: { cents: 0, count: 0, movedCents: 0 },
   }
 }
 
 /** What an account has now, less what was booked since. */
-function accountsOf({ tables }: World, from: number, to: number): AccountFigures[] {
+function accountsOf({ tables }: World, from: number, to: number): Figures['accounts'] {
   const since = new Map<string, bigint>()
   const during = new Map<string, bigint>()
   for (const { account, amountCents, at } of tables.entries) {
@@ -170,17 +127,18 @@ function accountsOf({ tables }: World, from: number, to: number): AccountFigures
   }
   return [...tables.accounts].map(([account, { balanceCents }]) => {
     const closingCents = balanceCents - (since.get(account) ?? 0n)
-    return { account, closingCents, openingCents: closingCents - (during.get(account) ?? 0n) }
+    const openingCents = closingCents - (during.get(account) ?? 0n)
+    return { account, openingCents: Number(openingCents), closingCents: Number(closingCents) }
   })
 }
 
-function journalsOf(entries: readonly StoredEntry[]): JournalFigures[] {
+function journalsOf(entries: readonly StoredEntry[]): Figures['journals'] {
   return [...Map.groupBy(entries, ({ journal }) => journal)].map(([journal, ofIt]) => ({
     journal,
     count: new Set(ofIt.map(({ operationId, reference }) => `${operationId} ${reference}`)).size,
     accounts: [...Map.groupBy(ofIt, ({ account }) => account)].map(([account, ofAccount]) => ({
       account,
-      cents: ofAccount.reduce((sum, { amountCents }) => sum + amountCents, 0n),
+      cents: Number(ofAccount.reduce((sum, { amountCents }) => sum + amountCents, 0n)),
     })),
   }))
 }
@@ -219,12 +177,12 @@ function differencesOf(
   const keptIds = new Set(
     [...statement.entries.values()].filter(({ outcome }) => outcome === 'KEPT').map(({ movementId }) => movementId),
   )
-  const timing = { count: 0, cents: 0n }
-  const kept = { count: 0, cents: 0n }
-  const differences: DifferenceFigures[] = []
+  const timing = { count: 0, cents: 0 }
+  const kept = { count: 0, cents: 0 }
+  const differences: Figures['differences'] = []
   for (const [name, { bankBy, bankNow, booksBy, booksNow }] of names) {
-    const cents = bankBy - booksBy
-    if (cents === 0n) continue
+    const cents = Number(bankBy - booksBy)
+    if (cents === 0) continue
     const tally = bankNow === booksNow ? timing : keptIds.has(name) ? kept : undefined
     if (tally) {
       tally.count += 1
@@ -232,13 +190,8 @@ function differencesOf(
       continue
     }
     const standing = open.find(({ reference }) => reference === name || reference.endsWith(` ${name}`))
-    differences.push({
-      kind: standing?.kind ?? '',
-      reference: name,
-      cents,
-      caseId: standing?.id ?? null,
-      isOpen: standing !== undefined || isDifferent(statement, name),
-    })
+    if (standing === undefined && !isDifferent(statement, name)) continue
+    differences.push({ caseId: standing?.id ?? null, kind: standing?.kind ?? '', reference: name, cents })
   }
   return { timing, kept, differences }
 }

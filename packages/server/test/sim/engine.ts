@@ -1,7 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import { Batch, Contended, Duplicates, Planner } from '../../src/engine/batch.ts'
 import type { Draft } from '../../src/engine/draft.ts'
-import { createForesight, type Engine } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/engine.ts'
 import { Cache, type LoadedState, Loader, movementKey } from '../../src/engine/loader.ts'
 import { type Command, identityKeys, type Operation } from '../../src/engine/operation.ts'
 import type { Reader } from '../../src/engine/reader.ts'
@@ -59,7 +59,6 @@ export function createMemoryEngine(options: MemoryEngineOptions): Engine {
           error instanceof QueueFull || error instanceof DatabaseUnavailable || error instanceof Contended
         throw isPassing ? new Refusal('overloaded', { retryAfterSeconds: 1, cause: error }) : error
       }) as Promise<Outcome>,
-    foresee: createForesight(reader, cache),
     get waiting() {
       return batcher.waiting
     },
@@ -156,7 +155,6 @@ function createMemoryReader(tables: Tables): Reader {
   const byKey = (keys: readonly string[]) => keys.flatMap((key) => tables.byIdentity(key) ?? [])
   return {
     operations: async (ids) => ids.flatMap((id): Operation[] => [tables.operation(id) ?? []].flat()),
-    ordered: async () => [],
     byIdempotencyKeys: async (keys) => byKey(keys.map((key) => `key ${key}`)),
     byExternalIds: async (wanted) =>
       byKey(wanted.flatMap((one) => identityKeys({ ...one, idempotencyKey: null }).slice(0, 1))),

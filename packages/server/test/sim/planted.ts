@@ -90,7 +90,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'a close that forgets a movement',
     finds: ['I4'],
     change: {
-      file: 'server/src/closes/content.ts',
+      file: 'server/src/closes/figures.ts',
       from: 'booksCents + timing.cents + kept.cents',
       to: 'booksCents + kept.cents',
     },
@@ -99,9 +99,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'a close in which a journal is missing',
     finds: ['I13'],
     change: {
-      file: 'server/src/closes/content.ts',
-      from: 'journals: journals.map((',
-      to: 'journals: journals.slice(1).map((',
+      file: 'server/src/closes/figures.ts',
+      from: '    accounts,\n    journals,\n',
+      to: '    accounts,\n    journals: journals.slice(1),\n',
     },
   },
   {

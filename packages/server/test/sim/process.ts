@@ -153,7 +153,7 @@ function createStatement({
   return createDifferences({
     store: statement.store as StatementStore,
     // Nobody decides here about cases of no operation.
-    entries: { decided: async () => new Map(), retold: async () => new Map() },
+    entries: { cases: async () => new Map() },
     receivers: createStatementReceivers(modules),
     tripWire: { report },
     partner: { listedWithinMs: lacking.listedWithinMs },

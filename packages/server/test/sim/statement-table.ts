@@ -115,7 +115,8 @@ export class StatementTable {
         known.valueCents === entry.valueCents &&
         known.endToEndId === entry.endToEndId &&
         known.reference === entry.reference
-      return isSame ? [] : [{ entry, before: known }]
+      const booked = bookedAt(this.#tables, entry.direction, entry.movementId)
+      return isSame ? [] : [{ entry, before: known, booked }]
     })
   }
 

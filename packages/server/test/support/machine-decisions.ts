@@ -130,6 +130,7 @@ function holds(operation: Operation, openCase: OpenCase, guard: string): boolean
     'money of it is in suspense': Object.values(suspended).some((it) => it < 0),
     'it is confirmed': isConfirmed === true,
     'a payment is credited': isConfirmed === true,
+    'a payment was credited': isConfirmed === true,
     'it came back': isBack === true,
     'the reservation was given back': isFree === true && heldAgain === 0,
     'its failure is known': isFailureNotified === true,
@@ -156,7 +157,7 @@ function decided(operation: Operation, { openCase, decision }: Offer, reference:
   const stepFor = (of: Operation, isEnd: boolean) => ({
     holds: (guard: string) => holds(of, openCase, guard),
     changes: ({ posts, to }: { readonly posts?: JournalKind; readonly to: string }) => ({
-      facts: isEnd ? endOf(to) : learnedBy(posts, decision, of, openCase),
+      facts: isEnd ? endOf(to) : factsAfterDecision(posts, decision, of, openCase),
     }),
     notification: (to: string) => ({
       eventType: kind === 'cash_out' && decision === 'book' ? ('pix_cash_out_reversal' as const) : EVENTS[kind],
@@ -183,7 +184,7 @@ function endOf(to: string): Document {
   return to === 'FAILED' ? { isFailureNotified: true } : {}
 }
 
-function learnedBy(
+function factsAfterDecision(
   posts: JournalKind | undefined,
   decision: CaseDecision,
   { facts }: Operation,

@@ -1,55 +1,49 @@
 import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
 
-/** How the books compare with what the database has of the bank. Wide numbers come as text, as a snapshot reads them. */
+/** Compares the books with the bank's data in the database. Large numbers are text, as a snapshot reads them. */
 
-/** A difference between the bank and the books that is a case, and that no operator has decided yet. */
+/** A difference with an undecided case. */
 export interface BankDifference {
   readonly caseId: string
   readonly kind: string
-  /** Of a line of the statement its kind and id, of a movement of the books its direction and id. */
+  /** Kind and id of a line, or direction and id of a movement. */
   readonly reference: string
-  /** The operation that it is of, where one is known. */
   readonly operationId: string | null
-  /** Centavos that differ, without sign; `null`: what the bank has cannot be read. */
+  /** Absolute value; `null`: unreadable at the bank. */
   readonly cents: bigint | null
   /** Epoch milliseconds. */
   readonly openedAt: number
 }
 
-/** The part of the bank's statement that was compared with the books, by the bank's time, epoch milliseconds. */
+/** Reconciled part of the bank's statement, by the bank's clock, epoch milliseconds. */
 export interface ReadStatement {
   readonly from: number
   readonly until: number
-  /** How many movements it has. */
   readonly movements: number
 }
 
-/** The books and the bank's balance at the end of a day, centavos, as the newest close has them that knew the balance. */
+/** Balances of the newest close with a bank balance, centavos. */
 export interface ComparedBalance {
   readonly day: string
-  /** The end of that day, epoch milliseconds. */
   readonly at: number
   readonly bankCents: bigint
   readonly booksCents: bigint
-  /** The bank's less the books'. */
+  /** Bank minus books. */
   readonly differenceCents: bigint
-  /** What of it neither the statement nor an open case explains. */
+  /** Part explained by neither the statement nor an open case. */
   readonly unexplainedCents: bigint
-  /** The case about that; `null` where there is none. */
   readonly caseId: string | null
-  /** Whether an operator has decided that case. */
   readonly isDecided: boolean
 }
 
-/** The books compared with the bank. */
 export interface BankComparison {
-  /** `null`: the statement was never read. */
+  /** `null`: never read. */
   readonly statement: ReadStatement | null
-  /** All of them, the largest first. */
+  /** Largest first. */
   readonly differences: readonly BankDifference[]
   /** `null`: never compared. */
   readonly balance: ComparedBalance | null
-  /** Adjustments that operators booked after that instant, and that no line of the statement explains; `cents` is their sum. */
+  /** Adjustments booked after that instant that no line of the statement explains; `cents` is their sum. */
   readonly adjustmentsSince: { readonly count: number; readonly cents: bigint }
 }
 
@@ -61,15 +55,14 @@ const selectStatement = statement<[], { from: number; until: number; movements: 
      FROM statement_mark WHERE read_from IS NOT NULL AND matched_until IS NOT NULL`,
 )
 
-/** A case may say anything: what is no number is no amount. */
+/** Case facts are free-form: a non-number is no amount. */
 function centsIn(facts: string): string {
   return `CASE jsonb_typeof(${facts} -> 'valueCents') WHEN 'number' THEN (${facts} ->> 'valueCents')::numeric END`
 }
 
-/** The kinds of case of a difference between the bank and the books. */
 const DIFFERENCES = "'unexplained_debit', 'line_missing', 'line_differs', 'statement_unreadable'"
 
-/** A case is opened once a connector can be late no longer, and closes by itself where the difference ends. */
+/** A case opens after the connector's delay, and closes when the difference vanishes. */
 const selectDifferences = statement<
   [],
   { id: string; kind: string; reference: string; operation: string | null; cents: string | null; opened: number }
@@ -99,14 +92,14 @@ interface BalanceRow {
   readonly is_decided: boolean | null
 }
 
-/** What a close leaves unexplained, later ones leave too until it ends: the case about it may be of an earlier day. */
+/** An unexplained rest persists in later closes, so its case may be of an earlier day. */
 const selectBalance = statement<[], BalanceRow>(
   'ledger.verify.bank_balance',
   `SELECT d.day, d.content ->> 'to' AS at, d.content #>> '{bank,closingCents}' AS bank, d.content ->> 'booksCents' AS books,
           d.content ->> 'differenceCents' AS difference, d.content ->> 'unexplainedCents' AS unexplained,
           c.id::text AS case_id, c.is_decided
      FROM (SELECT k.day::text AS day, k.content::jsonb AS content FROM daily_close k
-            WHERE k.content::jsonb ->> 'unexplainedCents' IS NOT NULL ORDER BY k.day DESC, k.version DESC LIMIT 1) d
+            WHERE k.content::jsonb ->> 'unexplainedCents' IS NOT NULL ORDER BY k.day DESC LIMIT 1) d
      LEFT JOIN LATERAL (
        SELECT k.id, k.closed_at IS NOT NULL
                     AND EXISTS (SELECT FROM case_step s WHERE s.case_id = k.id AND s.step IN ('decided', 'approved')) AS is_decided
@@ -126,8 +119,8 @@ const selectAdjustments = statement<[since: string | null], { count: string; cen
 )
 
 /**
- * Compares the books with the bank's statement and with the newest balance of the bank that a close has.
- * @param queries the snapshot in which the books are verified
+ * Compares the books with the bank's statement, and with the bank's balance of the newest close.
+ * @param queries the snapshot of the verification
  * @source rules#ledger.verify.6
  */
 export async function compareWithBank(queries: Queries): Promise<BankComparison> {
@@ -150,7 +143,7 @@ export async function compareWithBank(queries: Queries): Promise<BankComparison>
   }
 }
 
-/** Whether something differs that no operator has decided. @source rules#ledger.verify.6 */
+/** An undecided difference exists. @source rules#ledger.verify.6 */
 export function isUndecided({ differences, balance }: BankComparison): boolean {
   return differences.length > 0 || (balance !== null && balance.unexplainedCents !== 0n && !balance.isDecided)
 }

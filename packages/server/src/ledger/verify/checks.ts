@@ -13,16 +13,15 @@ import {
   truthChecks,
 } from './truth.ts'
 
-/** Something that must hold of the books, and the query that finds where it does not. */
+/** An invariant of the books, with the query of its violations. */
 export interface Check {
   readonly name: string
-  /** What must hold, in a sentence. */
+  /** The invariant, in one sentence. */
   readonly meaning: string
-  /** One row per fault, with one column, `what`. Reads only. */
+  /** Read only. One row per fault, with the column `what`. */
   readonly sql: string
 }
 
-/** Tables whose rows name an operation. */
 const partsOfOperations = [
   'move',
   'entry',
@@ -34,10 +33,7 @@ const partsOfOperations = [
   'statement_gap',
 ]
 
-/**
- * Everything that must hold of the books whatever happened. What the tables of the rules say is derived from them.
- * @source rules#ledger.verify.1
- */
+/** All invariants of the books. Those of the spec's tables are derived from them. @source rules#ledger.verify.1, rules#close.5 */
 export const checks: readonly Check[] = [
   {
     name: 'journal-sums',
@@ -78,7 +74,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'account-chain',
-    meaning: 'Every entry follows the one before it: the next version, and the balance it leads to.',
+    meaning: 'Every entry follows the previous one: the next version, and the resulting balance.',
     sql: `
       SELECT concat_ws(' ', 'account', account_id, 'version', version) AS what
         FROM (SELECT *, lag(balance_after_cents, 1, 0) OVER w AS before, lag(version, 1, 0) OVER w AS last
@@ -87,7 +83,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'account-bounds',
-    meaning: 'No account was ever beyond its bound, and no money is free while there is a debt.',
+    meaning: 'No account ever exceeded its bound, and no money is available while a debt exists.',
     sql: `
       SELECT concat_ws(' ', a.code, 'version', e.version, 'at', e.balance_after_cents) AS what
         FROM entry e JOIN account a ON a.id = e.account_id
@@ -101,7 +97,7 @@ export const checks: readonly Check[] = [
   {
     name: 'holds',
     meaning:
-      'Set aside is, by operation, what its state says: all of it while it is under way, nothing once it ended. A charge holds what it says of returns that are not explained.',
+      'The reservation of every operation matches its state: the whole amount in flight, nothing after the end. A charge holds the amount stated by its unexplained returns.',
     sql: `
       SELECT concat_ws(' ', o.kind, o.id, o.status, 'holds', o.held) AS what
         FROM (SELECT o.kind, o.id, o.status, o.facts, coalesce(h.held, 0) AS held, coalesce(h.again, false) AS again,
@@ -120,7 +116,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'debts',
-    meaning: 'Of no debt more was repaid than was owed.',
+    meaning: 'No debt was repaid by more than its amount.',
     sql: `
       SELECT concat_ws(' ', operation_id, 'is owed', sum(amount_cents)) AS what
         FROM entry WHERE account_id = (SELECT id FROM account WHERE code = 'receivable')
@@ -128,7 +124,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'move-chain',
-    meaning: 'Every move follows the one before it: the next version, from the state that was reached.',
+    meaning: 'Every move follows the previous one: the next version, from the state it reached.',
     sql: `
       SELECT concat_ws(' ', kind, operation_id, 'version', version) AS what
         FROM (SELECT *, lag(to_status) OVER w AS before, lag(version, 1, 0) OVER w AS last
@@ -147,7 +143,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'operation-state',
-    meaning: 'Every operation is where its moves led it.',
+    meaning: 'Every operation has the state of its last move.',
     sql: `
       SELECT concat_ws(' ', o.kind, o.id, o.status, o.version, 'but', m.to_status, m.version) AS what
         FROM operation o
@@ -157,8 +153,8 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'journals-explained',
-    meaning: 'An operation’s journals are those of its moves, neither less nor more.',
-    // What is repaid of a debt is posted with the move of another operation.
+    meaning: 'An operation’s journals are exactly those of its moves.',
+    // Repaid debts are posted by the move of another operation.
     sql: `
       WITH expected AS (
         SELECT m.operation_id, t.journal, sum(t.least) AS least, sum(t.most) AS most
@@ -166,7 +162,7 @@ export const checks: readonly Check[] = [
           LEFT JOIN operation o ON o.id = m.operation_id
           JOIN ${posted} AS t (kind, from_status, trigger, to_status, journal, least, most)
             ON ${isMoveOf}
-         -- Money in suspense that is returned to its payer is not set aside.
+         -- Refunds of money in suspense reserve nothing.
          WHERE NOT (${IS_TO_PAYER} AND t.journal IN ('refund_in_reserved', 'refund_in_released'))
          GROUP BY m.operation_id, t.journal
       ), found AS (
@@ -177,14 +173,14 @@ export const checks: readonly Check[] = [
         FROM expected FULL JOIN found USING (operation_id, journal)
        WHERE coalesce(number, 0) NOT BETWEEN coalesce(least, 0) AND coalesce(most, 0)
       UNION ALL
-      -- Which journal it is the state of an adjustment does not always tell; one there is.
+      -- The state of an adjustment does not determine its journal, but there is one.
       SELECT concat_ws(' ', 'adjustment', o.id, 'books nothing')
         FROM operation o
        WHERE o.kind = 'adjustment' AND NOT EXISTS (SELECT FROM entry e WHERE e.operation_id = o.id)`,
   },
   {
     name: 'notifications',
-    meaning: 'Every end that the merchant is told of has its notification exactly once, and nothing else has one.',
+    meaning: 'Every notified end has exactly one notification, and nothing else has one.',
     sql: `
       WITH expected AS (
         SELECT m.operation_id, t.event_type, t.status, sum(t.least) AS least, sum(t.most) AS most
@@ -192,7 +188,7 @@ export const checks: readonly Check[] = [
           LEFT JOIN operation o ON o.id = m.operation_id
           JOIN ${notified} AS t (kind, from_status, trigger, to_status, event_type, least, most, status)
             ON ${isMoveOf}
-         -- Of a payment to the bare Pix key nobody is told.
+         -- Payments to the bare Pix key are not notified.
          WHERE NOT (${IS_TO_PAYER} AND o.detail ->> 'cashInId' IS NULL)
          GROUP BY m.operation_id, t.event_type, t.status
       ), found AS (
@@ -204,7 +200,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'doubts',
-    meaning: 'Every operation to be reconciled, and every charge with a return that is held, has an open case.',
+    meaning: 'Every operation in reconciliation, and every charge with a held return, has an open case.',
     sql: `
       SELECT concat_ws(' ', kind, id) AS what
         FROM operation o
@@ -219,7 +215,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'orphans',
-    meaning: 'Nothing refers to what is not there.',
+    meaning: 'No row refers to a missing row.',
     sql: [
       ...partsOfOperations.map((table) => orphans(table, 'operation_id', 'operation')),
       orphans('entry', 'account_id', 'account'),
@@ -229,10 +225,20 @@ export const checks: readonly Check[] = [
       orphans('delivery_attempt', 'delivery_id', 'delivery'),
     ].join('\n      UNION ALL'),
   },
+  {
+    name: 'closes',
+    meaning: 'Every daily close is the one that the audit trail has: none was changed, removed or added.',
+    sql: `
+      SELECT concat_ws(' ', 'the close of', coalesce(d.day::text, a.subject)) AS what
+        FROM daily_close d
+        FULL JOIN (SELECT subject, at, facts ->> 'hash' AS hash FROM audit WHERE action = 'day.closed') a
+          ON a.subject = d.day::text
+       WHERE a.hash IS DISTINCT FROM encode(sha256(convert_to(d.content, 'UTF8')), 'hex')
+          OR a.at IS DISTINCT FROM d.made_at`,
+  },
   ...truthChecks,
 ]
 
-/** The amount of each posting, 0 where it was not written. */
 function postingColumns(): string {
   const columns = Array.from(
     { length: mostPostings },

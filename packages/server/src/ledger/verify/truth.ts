@@ -20,48 +20,47 @@ import {
 import type { Check } from './checks.ts'
 
 /**
- * Whether the books are true, not only consistent: what the bank told of money, in events, in its statement and in answers
- * that are kept, must be found in them or in a case.
+ * Compares the books with the bank's reports: money in events, the statement and stored answers must be booked or in a
+ * case.
  */
 
 function quoted(words: Iterable<string>): string {
   return [...words].map((word) => `'${word}'`).join(', ')
 }
 
-/** An event of our own protocol that was read here. */
+/** An event of our own protocol. */
 const IS_OURS = `e.dedupe_key NOT LIKE '%"unreadable%' AND i.endpoint IN (${quoted(Object.keys(partnerEvents))})`
 
-/** What it tells. CASE, as nobody says in which order conditions are looked at, and all else must not be parsed. */
-const TOLD_BY_EVENT = `CASE WHEN ${IS_OURS} THEN json_or_null(i.body) END`
+/** Parsed body. CASE, as SQL does not order conditions, and other bodies must not be parsed. */
+const REPORTED_BY_EVENT = `CASE WHEN ${IS_OURS} THEN json_or_null(i.body) END`
 
-/** Events that are dealt with. */
 const EVENTS = `inbox_event e JOIN inbox i ON i.id = e.inbox_id WHERE e.processed_at IS NOT NULL AND i.is_proven`
 
 /**
- * Each of these tells `(source, source_id, operation_id, direction, id, value_cents, returned_payment,
- * is_counted_elsewhere, case_reference)`. What is no whole fact has no id or no
- * amount; an event without a time is only a reason to ask the bank.
+ * Each query returns `(source, source_id, operation_id, direction, id, value_cents, returned_payment,
+ * is_counted_elsewhere, case_reference)`. Incomplete facts have no id or amount; an event without a time only triggers
+ * a query.
  */
 const BY_EVENTS = `
   SELECT 'event' AS source, i.id::text AS source_id, i.operation_id,
-         CASE WHEN i.told ->> 'event' IN ('CashIn', 'CashOutReversal') THEN 'in' ELSE 'out' END AS direction,
-         i.told ->> CASE WHEN i.told ->> 'event' LIKE '%Reversal' THEN 'returnId' ELSE 'endToEndId' END AS id,
-         CASE WHEN jsonb_typeof(i.told -> 'valueCents') = 'number' THEN (i.told ->> 'valueCents')::numeric END AS value_cents,
-         -- A return names the payment that it is of; some banks name the return itself.
-         CASE WHEN i.told ->> 'event' LIKE '%Reversal' AND i.told ->> 'endToEndId' LIKE 'E%' THEN i.told ->> 'endToEndId' END
+         CASE WHEN i.reported ->> 'event' IN ('CashIn', 'CashOutReversal') THEN 'in' ELSE 'out' END AS direction,
+         i.reported ->> CASE WHEN i.reported ->> 'event' LIKE '%Reversal' THEN 'returnId' ELSE 'endToEndId' END AS id,
+         CASE WHEN jsonb_typeof(i.reported -> 'valueCents') = 'number' THEN (i.reported ->> 'valueCents')::numeric END AS value_cents,
+         -- A return names its payment; some banks name the return itself.
+         CASE WHEN i.reported ->> 'event' LIKE '%Reversal' AND i.reported ->> 'endToEndId' LIKE 'E%' THEN i.reported ->> 'endToEndId' END
            AS returned_payment,
-         i.told ->> 'event' = 'CashInReversal' AS is_counted_elsewhere,
+         i.reported ->> 'event' = 'CashInReversal' AS is_counted_elsewhere,
          i.case_reference
     FROM (SELECT e.inbox_id AS id, e.operation_id, encode(e.content_hash, 'hex') AS case_reference,
-                 ${TOLD_BY_EVENT} AS told
+                 ${REPORTED_BY_EVENT} AS reported
             FROM ${EVENTS}) i
-   WHERE i.told ->> 'occurredAt' IS NOT NULL
-     AND (i.told ->> 'status' IN (${quoted(confirmedWords)})
-          OR i.told ->> 'status' IN (${quoted(confirmedReturnWords)}) AND i.told ->> 'event' LIKE '%Reversal')`
+   WHERE i.reported ->> 'occurredAt' IS NOT NULL
+     AND (i.reported ->> 'status' IN (${quoted(confirmedWords)})
+          OR i.reported ->> 'status' IN (${quoted(confirmedReturnWords)}) AND i.reported ->> 'event' LIKE '%Reversal')`
 
 /**
- * Matching is given half an hour. What the bank takes back is counted by a refund of its own, and what an adjustment explains
- * was booked by that.
+ * Allows half an hour for matching. Returns by the bank are counted on their own refund; adjustments book what they
+ * explain.
  */
 const BY_STATEMENT = `
   SELECT 'statement', kind || ' ' || id, operation_id, direction, id, value_cents::numeric, NULL,
@@ -69,30 +68,30 @@ const BY_STATEMENT = `
     FROM statement_entry
    WHERE kind <> 'TARIFF' AND outcome IS DISTINCT FROM 'KEPT' AND (settled_at IS NOT NULL OR seen_at < transaction_timestamp() - interval '30 minutes')`
 
-/** What operations learned, whoever told it. A return of a charge that is `booked` is a refund's. */
+/** Facts of operations from any source. A `booked` return of a charge is counted on a refund. */
 const BY_OPERATIONS = `
-  SELECT 'operation', o.kind || ' ' || o.id, o.id, f.direction, told.key,
-         CASE jsonb_typeof(told.value) WHEN 'number' THEN told.value #>> '{}' ELSE told.value ->> 'cents' END::numeric, NULL,
-         coalesce(told.value ->> 'state' = 'booked' OR told.value ? 'refundId', false), told.key
+  SELECT 'operation', o.kind || ' ' || o.id, o.id, f.direction, reported.key,
+         CASE jsonb_typeof(reported.value) WHEN 'number' THEN reported.value #>> '{}' ELSE reported.value ->> 'cents' END::numeric, NULL,
+         coalesce(reported.value ->> 'state' = 'booked' OR reported.value ? 'refundId', false), reported.key
     FROM (VALUES ('cash_in', 'payments', 'in'), ('cash_in', 'returns', 'out'), ('cash_out', 'movements', 'out'),
                  ('cash_out', 'returns', 'in'), ('cash_out', 'suspendedReturns', 'in'), ('refund_in', 'returns', 'out'),
                  ('adjustment', 'returns', 'out'))
          AS f (kind, name, direction)
     JOIN operation o ON o.kind = f.kind AND jsonb_typeof(o.facts -> f.name) = 'object'
-   CROSS JOIN LATERAL jsonb_each(o.facts -> f.name) AS told
-   WHERE jsonb_typeof(told.value) = 'number'
-      OR told.value ->> 'state' IN ('booked', 'in_suspense', 'from_suspense', 'decided')`
+   CROSS JOIN LATERAL jsonb_each(o.facts -> f.name) AS reported
+   WHERE jsonb_typeof(reported.value) = 'number'
+      OR reported.value ->> 'state' IN ('booked', 'in_suspense', 'from_suspense', 'decided')`
 
-const TOLD = `
-      WITH told AS (
+const REPORTED = `
+      WITH reported AS (
         SELECT * FROM (${BY_EVENTS} UNION ALL ${BY_STATEMENT} UNION ALL ${BY_OPERATIONS}) facts
          WHERE id IS NOT NULL AND value_cents IS NOT NULL
       )`
 
 /**
- * A case is about this very fact, or is open about its operation; or the fact is about to be known. Asked of the few that
- * need it: of all that was told it would take hours.
- * @param narrowed what else must hold of a case about the operation
+ * A case about the fact, or an open case of its operation, exists, or the fact is being verified. Evaluated for the few
+ * unbooked facts only: for all it would take hours.
+ * @param narrowed additional condition on the operation's case
  */
 function explained(narrowed = ''): string {
   return `(
@@ -108,60 +107,56 @@ const MOVEMENT_JOURNALS = Object.entries<JournalTemplate>(journals)
   .map(([journal, { movement }]) => `('${journal}', '${movement}')`)
   .join(', ')
 
-/**
- * What must hold between the books and what the bank told.
- * @source rules#ledger.verify.5
- */
+/** Invariants between the books and the bank's reports. @source rules#ledger.verify.5 */
 export const truthChecks: readonly Check[] = [
   {
     name: 'events-readable',
-    meaning: 'Every event that was applied can be read in the database, so that what it tells of money is looked at.',
-    sql: `SELECT concat_ws(' ', 'event', i.id, 'of', e.operation_id) AS what FROM ${EVENTS} AND ${IS_OURS} AND ${TOLD_BY_EVENT} IS NULL`,
+    meaning: 'Every applied event is readable in the database, so that its money is checked.',
+    sql: `SELECT concat_ws(' ', 'event', i.id, 'of', e.operation_id) AS what FROM ${EVENTS} AND ${IS_OURS} AND ${REPORTED_BY_EVENT} IS NULL`,
   },
   {
     name: 'money-reported',
-    meaning: 'What the bank reported of money is in the books with its amount, or in a case.',
-    sql: `${TOLD}, unbooked AS MATERIALIZED (
+    meaning: 'Money reported by the bank is booked with its amount, or in a case.',
+    sql: `${REPORTED}, unbooked AS MATERIALIZED (
         SELECT t.*, coalesce(m.value_cents, 0) AS booked_cents
-          FROM told t LEFT JOIN movement m ON m.direction = t.direction AND m.id = t.id
+          FROM reported t LEFT JOIN movement m ON m.direction = t.direction AND m.id = t.id
          WHERE m.value_cents::numeric IS DISTINCT FROM t.value_cents
       )
-      SELECT concat_ws(' ', source, source_id, 'tells', value_cents, direction, id, 'and the books have', booked_cents)
+      SELECT concat_ws(' ', source, source_id, 'reports', value_cents, direction, id, 'and the books have', booked_cents)
                AS what
         FROM unbooked t
        WHERE NOT ${explained()}
-         -- What events told beyond what is kept: the bank was asked, and whatever it has is booked by its own word.
+         -- Events beyond the stored ones only trigger a query, whose answer is booked.
          AND NOT (t.source = 'event' AND t.booked_cents = 0
                   AND EXISTS (SELECT FROM "case" c
                                WHERE c.operation_id = t.operation_id AND c.kind = 'payment_unconfirmed'))`,
   },
   {
     name: 'money-owners',
-    meaning: 'Money is booked on the operation of which the bank told it, or a case tells why not.',
-    sql: `${TOLD}, elsewhere AS MATERIALIZED (
+    meaning: 'Money is booked on the operation that the bank names, or a case explains why not.',
+    sql: `${REPORTED}, elsewhere AS MATERIALIZED (
         SELECT t.*, m.operation_id AS booked_on
-          FROM told t
+          FROM reported t
           JOIN movement m ON m.direction = t.direction AND m.id = t.id
           JOIN operation o ON o.id = m.operation_id
          WHERE NOT t.is_counted_elsewhere AND m.operation_id <> t.operation_id
-            -- What names no payment of ours may be anything; the bank was asked.
-            -- Only of what names one, and by the key: each of all that was told was held against every movement, 57 s of 30,000.
+            -- A return that names none of our payments proves nothing; the bank was queried.
+            -- Looked up by key, for returns that name a payment only: comparing all with every movement took 57 s for 30,000.
             OR t.returned_payment IS NOT NULL AND t.returned_payment <> o.end_to_end_id
                AND EXISTS (SELECT FROM movement p
                             WHERE p.direction IN ('in', 'out') AND p.id = t.returned_payment AND p.operation_id <> m.operation_id)
       )
-      SELECT concat_ws(' ', source, source_id, 'tells', direction, id, 'of', operation_id, returned_payment,
+      SELECT concat_ws(' ', source, source_id, 'reports', direction, id, 'of', operation_id, returned_payment,
                        'and it is booked on', booked_on) AS what
-        -- That a payment is in suspense does not explain where its return was booked.
+        -- A case about the payment does not explain where its return was booked.
         FROM elsewhere t WHERE NOT ${explained(' AND c.reference IS DISTINCT FROM t.returned_payment')}`,
   },
   {
     name: 'movements',
-    meaning:
-      'Every booking of money that moved at the bank is a movement of its operation, and every movement is booked once.',
+    meaning: 'Every booking of a bank movement is a movement of its operation, and every movement is booked once.',
     sql: `
       WITH booked AS (
-        -- Booked twice on one operation it is twice the amount.
+        -- A second booking on the same operation doubles the amount.
         SELECT j.direction, e.reference AS id, e.operation_id, sum(abs(e.amount_cents)) AS value_cents
           FROM entry e
           JOIN (VALUES ${MOVEMENT_JOURNALS}) AS j (journal, direction) ON j.journal = e.journal
@@ -176,7 +171,7 @@ export const truthChecks: readonly Check[] = [
   },
   {
     name: 'tariffs',
-    meaning: 'Every tariff of the bank’s statement that was booked for a payout is in the books, with its amount.',
+    meaning: 'Every tariff on the bank’s statement that was matched to a payout is booked with its amount.',
     sql: `
       SELECT concat_ws(' ', 'tariff', s.id, 'of', s.value_cents, 'and the books have', coalesce(e.cents, 0)) AS what
         FROM statement_entry s
@@ -188,8 +183,7 @@ export const truthChecks: readonly Check[] = [
   },
   {
     name: 'suspense',
-    meaning:
-      'Every centavo in suspense has an open case of its operation; what refunds return of it to payers is taken from there.',
+    meaning: 'Every centavo in suspense has an open case of its operation; refunds to payers reduce that suspense.',
     sql: `
       SELECT concat_ws(' ', s.code, s.total, 'of', s.operation_id) AS what
         FROM (SELECT a.code, CASE a.code WHEN 'suspense_in' THEN coalesce((o.detail ->> 'from')::uuid, o.id) ELSE o.id END
@@ -204,7 +198,7 @@ export const truthChecks: readonly Check[] = [
   {
     name: 'suspense-amounts',
     meaning:
-      'Of a charge, or of an adjustment that holds a payment, as much is in suspense as its payments left there: what was not credited, decided or returned.',
+      'The suspense of a charge, or of an adjustment that holds a payment, is the part of its payments that was not credited, decided or returned.',
     sql: `
       WITH booked AS (
         SELECT coalesce((o.detail ->> 'from')::uuid, o.id) AS id, sum(e.amount_cents) AS cents
@@ -212,7 +206,8 @@ export const truthChecks: readonly Check[] = [
          WHERE e.account_id = (SELECT id FROM account WHERE code = 'suspense_in') GROUP BY 1
       ), known AS (
         SELECT o.id, (SELECT sum(p.value::bigint - coalesce((o.facts -> 'decidedPayments' ->> p.key)::bigint, 0)
-                                 - CASE WHEN p.key = o.end_to_end_id
+                                 - coalesce((o.facts -> 'reversed' ->> p.key)::bigint, 0)
+                                 - CASE WHEN p.key = o.end_to_end_id AND NOT coalesce(o.facts -> 'reversed' ? p.key, false)
                                         THEN coalesce((o.facts ->> 'acceptedCents')::bigint, o.value_cents) ELSE 0 END)
                         FROM jsonb_each_text(o.facts -> 'payments') p)
                      - coalesce((SELECT sum((r.value ->> 'cents')::bigint) FROM jsonb_each(coalesce(o.facts -> 'returns', '{}')) r
@@ -231,7 +226,7 @@ export const truthChecks: readonly Check[] = [
   },
   {
     name: 'idempotency-keys',
-    meaning: 'No Idempotency-Key made two operations within 24 hours.',
+    meaning: 'No Idempotency-Key created two operations within 24 hours.',
     sql: `
       SELECT concat_ws(' ', kind, id, 'within 24 hours of', before) AS what
         FROM (SELECT kind, id, created_at, lag(id) OVER w AS before, lag(created_at) OVER w AS before_at
@@ -241,7 +236,7 @@ export const truthChecks: readonly Check[] = [
   },
   {
     name: 'payout-switch',
-    meaning: 'The switch of payouts stands as the last order in the audit trail says.',
+    meaning: 'The kill switch has the value of its last entry in the audit trail.',
     sql: `
       SELECT concat_ws(' ', 'payouts are', c.value ->> 'enabled', 'and the last order says', a.facts ->> 'enabled') AS what
         FROM control c
@@ -250,15 +245,13 @@ export const truthChecks: readonly Check[] = [
   },
 ]
 
-/**
- * What must be in the books, derived from the rules as tables that SQL can join: every one is a `VALUES` list.
- */
+/** Invariants derived from the spec's tables, as `VALUES` lists for SQL. */
 
 type MachineRow = Row<string, string, string, string>
 
 const machines: readonly Machine[] = [cashIn, cashOut, refundIn, adjustment]
 
-/** Rows that a move cannot tell apart: they differ only in their condition. `''` stands for «not there yet». */
+/** Rows that differ in guards only, which moves do not record. `''`: not existing yet. */
 interface MoveKey {
   readonly kind: string
   readonly from: string
@@ -270,7 +263,7 @@ interface MoveKey {
 const moveKeys: readonly MoveKey[] = machines.flatMap(({ resource, rows }) => {
   const keys = new Map<string, { from: string; trigger: string; to: string; rows: MachineRow[] }>()
   for (const row of rows) {
-    // The first move of an operation is called `create`, whatever made it.
+    // The first move of every operation is `create`.
     const [from, trigger] = row.from === null ? ['', 'create'] : [row.from, row.on]
     const name = `${from} ${trigger} ${row.to}`
     const key = keys.get(name) ?? { from, trigger, to: row.to, rows: [] }
@@ -280,21 +273,21 @@ const moveKeys: readonly MoveKey[] = machines.flatMap(({ resource, rows }) => {
   return [...keys.values()].map((key) => ({ kind: resource, ...key }))
 })
 
-/** Every move that a table has: `(kind, from_status, trigger, to_status)`. */
+/** `(kind, from_status, trigger, to_status)` of every row. */
 export const moves = values(moveKeys.map(({ kind, from, trigger, to }) => [kind, from, trigger, to]))
 
-/** That the row `t` of such a list is about the move `m`. */
+/** Joins row `t` of such a list with move `m`. */
 export const isMoveOf =
   "t.kind = m.kind AND t.from_status = coalesce(m.from_status, '') AND t.trigger = m.trigger AND t.to_status = m.to_status"
 
-/** How many journals of a kind a move posts: `(kind, from_status, trigger, to_status, journal, least, most)`. */
+/** Journals per move: `(kind, from_status, trigger, to_status, journal, least, most)`. */
 export const posted = values(
   moveKeys.flatMap(({ kind, from, trigger, to, rows }) =>
     bounds(rows, ({ posts }) => posts).map((bound) => [kind, from, trigger, to, ...bound]),
   ),
 )
 
-/** What a decision notifies of that may leave the operation in doubt. */
+/** Statuses notified by decisions that may leave the operation in doubt. */
 const NOTIFIED: Readonly<Record<string, string>> = {
   'cash_in operator.accepted': 'PAID',
   'cash_out operator.executed': 'CONFIRMED',
@@ -303,8 +296,8 @@ const NOTIFIED: Readonly<Record<string, string>> = {
 }
 
 /**
- * How many notifications a move makes: `(kind, from_status, trigger, to_status, event_type, least, most, status)`. A
- * release is told as a failure.
+ * Notifications per move: `(kind, from_status, trigger, to_status, event_type, least, most, status)`. A release is
+ * notified as `FAILED`.
  */
 export const notified = values(
   moveKeys.flatMap(({ kind, from, trigger, to, rows }) =>
@@ -324,8 +317,8 @@ function bounds(
 }
 
 /**
- * What a state sets aside. `all`: the whole amount. `doubt`: all or nothing, as it was when the doubt arose. Of money that
- * left `late`, after its hold had been given back, what there was of it is held again: `doubt` and `late` may hold that.
+ * Reservation per state. `all`: the whole amount. `doubt`: all or nothing, as before the doubt. `late`: money left
+ * after the release. `doubt` and `late` may hold the available part again.
  */
 type Hold = 'nothing' | 'all' | 'doubt' | 'late'
 
@@ -342,7 +335,7 @@ const PAYOUT_HOLDS: Readonly<Record<CashOutStatus, Hold>> = {
 
 const REFUND_HOLDS: Readonly<Record<RefundInStatus, Hold>> = { PENDING: 'all', CONFIRMED: 'nothing', FAILED: 'late' }
 
-/** What is set aside where it is not nothing: `(kind, status, hold)`. */
+/** Non-empty reservations: `(kind, status, hold)`. */
 export const holds = values(
   Object.entries({ cash_out: PAYOUT_HOLDS, refund_in: REFUND_HOLDS }).flatMap(([kind, byStatus]) =>
     Object.entries<Hold>(byStatus)
@@ -351,7 +344,7 @@ export const holds = values(
   ),
 )
 
-/** Held of the returns in doubt of a charge, a row `o` of `operation`, centavos. */
+/** Held for returns in doubt of a charge, row `o` of `operation`, centavos. */
 export const heldOfReturns = `CASE WHEN o.facts ? 'returns'
              THEN (SELECT coalesce(sum((r.value ->> 'heldCents')::bigint), 0) FROM jsonb_each(o.facts -> 'returns') r)
              ELSE 0 END`
@@ -368,13 +361,12 @@ export const postings = values(
   ),
 )
 
-/** The most postings that a template has. */
 export const mostPostings = Math.max(...Object.values(journals).map((template) => template.postings.length))
 
-/** That an operation, by its columns, is a refund of money in suspense. */
+/** Refund of money in suspense, by the columns of its operation. */
 export const IS_TO_PAYER = `detail ->> 'origin' IS NOT DISTINCT FROM 'OPERATOR'`
 
-/** Amounts that the operation itself fixes, as columns of `operation`. The others are read off the journal. */
+/** Amounts fixed by the operation, as columns of `operation`. Others are derived from the journal. */
 const OWN: Partial<Record<Variable, string>> = {
   v: 'value_cents',
   f: 'fee_cents',
@@ -382,7 +374,7 @@ const OWN: Partial<Record<Variable, string>> = {
   s: `CASE WHEN ${IS_TO_PAYER} THEN value_cents ELSE 0 END`,
 }
 
-/** Where the amount is the partner's word or the operator's all the same. */
+/** Exceptions, in which the bank or the operator states the amount. */
 const STATED: Partial<Record<JournalKind, readonly Variable[]>> = {
   left_after_release: ['v'],
   suspense_credited: ['f'],
@@ -392,8 +384,7 @@ const STATED: Partial<Record<JournalKind, readonly Variable[]>> = {
 }
 
 /**
- * Whether the amounts `a0`, `a1`, … of a journal's postings (0: not written) are those of its template, as an SQL
- * condition on them and on the columns of `operation`.
+ * SQL condition: the amounts `a0`, `a1`, … of a journal's postings (0: absent) match its template.
  * @source rules#ledger.verify.1
  */
 export const amountsAreRight = `CASE journal ${Object.entries(journals)
@@ -411,11 +402,11 @@ function conditionOf(journal: JournalKind, { postings }: JournalTemplate): strin
   return [...sums, ...[...read.values()].map((amount) => `${amount} >= 0`)].join(' AND ')
 }
 
-/** Every amount that is not the operation's own stands alone in some posting of each template. */
+/** Every other amount stands alone in some posting of its template. */
 function readOff(postings: JournalTemplate['postings'], variable: Variable): string {
   const index = postings.findIndex(({ amount }) => variablesOf(amount).join() === variable)
   const sign = postings[index]?.amount[variable]
-  if (sign === undefined) throw new Error(`the amount ${variable} cannot be read off its journal`)
+  if (sign === undefined) throw new Error(`amount ${variable} cannot be derived from its journal`)
   return sign === 1 ? `a${index}` : `-a${index}`
 }
 
@@ -429,7 +420,7 @@ function values(rows: readonly (readonly Value[])[]): string {
   return `(VALUES ${rows.map((row) => `(${row.map(literal).join(', ')})`).join(',\n')})`
 }
 
-/** The rules' own words are identifiers: there is nothing to escape. */
+/** Identifiers only: nothing to escape. */
 function literal(value: Value): string {
   return typeof value === 'string' ? `'${value}'` : String(value)
 }

@@ -8,12 +8,11 @@ import type { Logger } from '../../platform/log.ts'
 import type { BankComparison, BankDifference, ComparedBalance } from './bank.ts'
 import { type Check, checks } from './checks.ts'
 
-/** What was found out. */
 export interface Findings extends Verification {
   readonly bank: BankComparison
 }
 
-/** A verification and a trial balance as people read them. @source rules#ledger.verify.2, rules#ledger.verify.6 */
+/** @source rules#ledger.verify.2, rules#ledger.verify.6 */
 export function reportText(findings: Findings, totals: readonly AccountTotal[], balanceAt: number): string {
   const rows = [...totals.map((total) => [total.code, ...amountsOf(total)]), ['total', ...amountsOf(sumOf(totals))]]
   const table = [['account', 'debit', 'credit', 'balance'], ...rows]
@@ -27,7 +26,7 @@ export function reportText(findings: Findings, totals: readonly AccountTotal[], 
   ].join('\n')
 }
 
-/** The same as one JSON object. Amounts are centavos. @source rules#ledger.verify.3, rules#ledger.verify.6 */
+/** Amounts are centavos. @source rules#ledger.verify.3, rules#ledger.verify.6 */
 export function reportJson(findings: Findings, totals: readonly AccountTotal[], balanceAt: number): string {
   const { faults, drifts, bank } = findings
   const { statement, differences, balance, adjustmentsSince } = bank
@@ -100,7 +99,6 @@ function statementText({ statement, differences }: BankComparison): string[] {
   ]
 }
 
-/** The one kind that is a case of an operation. */
 const BOOKED_TWICE = 'A movement of the bank is booked on two operations. One of the bookings is in suspense.'
 
 function differenceText({ caseId, reference, operationId, cents, openedAt }: BankDifference): string {
@@ -155,7 +153,6 @@ function amountsOf({ debitCents, creditCents, balanceCents }: Omit<AccountTotal,
   return [debitCents, creditCents, balanceCents].map(formatReais)
 }
 
-/** The first column to the left, amounts to the right. */
 function aligned(table: readonly (readonly string[])[]): string[] {
   const widthOf = (column: number) => Math.max(...table.map((row) => row[column]?.length ?? 0))
   return table.map((row) =>
@@ -163,24 +160,20 @@ function aligned(table: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** A check that found something. */
 export interface Drift extends Pick<Check, 'name' | 'meaning'> {
-  /** How many faults there are. */
   readonly count: number
-  /** Some of them: at most {@link EXAMPLES}. */
+  /** At most {@link EXAMPLES}. */
   readonly examples: readonly string[]
 }
 
-/** What came out of all checks. */
 export interface Verification {
-  /** The database's time of the snapshot that was looked at, epoch milliseconds. */
   readonly at: number
-  /** How many faults there are: 0 when the books are right. */
+  /** Number of faults: 0 if the books are right. */
   readonly faults: number
   readonly drifts: readonly Drift[]
 }
 
-/** An account's turnover and balance. Credits are what the signed ledger writes as positive amounts. */
+/** Turnover and balance of an account. Credits are the positive amounts of the signed ledger. */
 export interface AccountTotal {
   readonly code: AccountCode
   readonly debitCents: bigint
@@ -188,7 +181,7 @@ export interface AccountTotal {
   readonly balanceCents: bigint
 }
 
-/** However much is wrong, only so much of it is kept and told. */
+/** Limit of faults kept per check. */
 export const EXAMPLES = 20
 
 const selectNow = statement<[], { now: number }>(
@@ -205,8 +198,8 @@ const statements = checks.map((check) => ({
 }))
 
 /**
- * Runs every check, one after the other.
- * @param queries a snapshot: while others write, two looks at different moments would find what is not there
+ * Runs all checks.
+ * @param queries a snapshot: concurrent writes between queries would look like faults
  * @source rules#ledger.verify.1
  */
 export async function verify(queries: Queries): Promise<Verification> {
@@ -236,7 +229,7 @@ const selectTotals = statement<
 )
 
 /**
- * Every account, recomputed from its entries.
+ * Recomputes every account from its entries.
  * @param untilMs epoch milliseconds, inclusive; `null`: all entries
  * @source rules#ledger.verify.2
  */
@@ -250,54 +243,48 @@ export async function trialBalance(queries: Queries, untilMs: number | null): Pr
   }))
 }
 
-/** Verifies the books while the service runs. */
+/** Verifies the books periodically. */
 export interface LedgerVerifier {
   /**
-   * Verifies once and logs every fault as an error.
-   * @throws Error where the database does not answer
+   * Verifies once, and logs every fault as an error.
+   * @throws if the database does not answer
    */
   verifyOnce(): Promise<Verification>
-  /** What was found last; `undefined` before the first time. */
+  /** `undefined` before the first verification. */
   lastVerification(): Verification | undefined
-  /** How far the books are known to be right; `undefined` where nobody has started it. */
+  /** `undefined` if not started. */
   standing(): LedgerStanding | undefined
-  /** Verifies now and then. */
   start(): void
-  /** Gives up a verification under way: it reads only. */
+  /** Cancels a running verification, which only reads. */
   stop(): Promise<void>
 }
 
-/** What a process knows of the books. */
 export interface LedgerStanding {
-  /** When they were verified last; before the first time, since when this process tries to. Epoch milliseconds. */
+  /** Last verification, or the start of the verifier before the first one. Epoch milliseconds. */
   readonly at: number
-  /** `undefined` before the first time. */
+  /** `undefined` before the first verification. */
   readonly faults: number | undefined
 }
 
-/** What a verifier needs. */
 export interface VerifierOptions {
   readonly databaseUrl: string
   readonly logger: Logger
   readonly pause: Pause
   readonly clock: Clock
-  /** Told of each verification, before the next one. */
+  /** Called after each verification, and awaited before the next. */
   readonly onVerified?: (verification: Verification) => Promise<void>
 }
 
-/** Not while a process starts; its first verification does not wait for an hour either. */
+/** Delay of the first verification, to spare the start of a process. */
 const FIRST_AFTER_MS = 60_000
 
 /** @source rules#ledger.verify.4 */
 const EVERY_MS = 60 * 60 * 1_000
 
-/** Where the database did not answer. @source rules#ledger.verify.4 */
+/** Delay after a database failure. @source rules#ledger.verify.4 */
 const AGAIN_AFTER_MS = 60_000
 
-/**
- * Makes a verifier. It holds no connection between verifications and one, which is never the server's own, during one.
- * @source rules#ledger.verify.4
- */
+/** Holds no connection between verifications, and its own one during a verification. @source rules#ledger.verify.4 */
 export function createLedgerVerifier({
   databaseUrl,
   logger,
@@ -318,7 +305,8 @@ export function createLedgerVerifier({
     })
     for (const { name, meaning, count, examples } of last.drifts) {
       for (const what of examples) logger.error({ check: name, what }, `the ledger has drifted: ${meaning}`)
-      if (count > examples.length) logger.error({ check: name, count }, 'there are more faults of this kind')
+      if (count > examples.length)
+        logger.error({ check: name, count }, 'More faults of this kind exist than were logged.')
     }
     await onVerified?.(last)
     return last
@@ -346,7 +334,7 @@ export function createLedgerVerifier({
     standing: () => last ?? (startedAt === undefined ? undefined : { at: startedAt, faults: undefined }),
     start: () => {
       startedAt = clock.now()
-      // What ends the loop is the wait that `stop` cuts short.
+      // The loop ends when `stop` aborts its wait.
       finished = run().catch(() => undefined)
     },
     stop: () => {

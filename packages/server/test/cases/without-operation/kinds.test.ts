@@ -27,17 +27,18 @@ const LINE: CaseSubject = {
   bookedOn: null,
   takenBackFrom: null,
 }
+const MOVEMENT = { direction: 'in', id: 'E1', valueCents: 1n } as const
 const NOTHING: CaseSubject = { is: 'nothing' }
 const booked = [{ status: 'CREDITED', valueCents: 1n }] as const
 
 /** What each kind is about, where there is something to decide. What is booked or told meanwhile closes its case by itself. */
 const SUBJECTS: Readonly<Record<CaseWithoutOperation, readonly CaseSubject[]>> = {
   unexplained_debit: [LINE],
-  line_missing: [-1n, 1n].map((cents) => ({ is: 'difference', cents })),
-  line_differs: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
+  line_missing: [-1n, 1n].map((cents) => ({ is: 'difference', cents, movement: MOVEMENT })),
+  line_differs: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents, movement: MOVEMENT })),
   adjustment_requested: [-1n, 1n].map((cents) => ({ is: 'request', cents })),
   statement_unreadable: [NOTHING],
-  event_set_aside: [EVENT, { ...EVENT, body: null }, { ...EVENT, setAsideAt: null }, { ...EVENT, isReadable: false }],
+  event_set_aside: [EVENT, { ...EVENT, body: null }, { ...EVENT, isReadable: false }],
   ledger_drift: [NOTHING],
   close_differs: [NOTHING],
 }
@@ -51,9 +52,13 @@ function decisionsOf(kind: CaseWithoutOperation, subject: CaseSubject): CaseDeci
   return optionsOf(read).map(({ decision }) => decision)
 }
 
+test('[cases.57] an event that is being applied is not dismissed', () => {
+  assert.deepEqual(decisionsOf('event_set_aside', { ...EVENT, setAsideAt: null }), [])
+})
+
 test('[cases.54] what the merchant has not, or not whole, is neither taken back from them nor given back', () => {
   for (const cents of [-1n, 1n]) {
-    const subject = { is: 'difference', cents, isOthers: true } as const
+    const subject = { is: 'difference', cents, movement: MOVEMENT, isOthers: true } as const
     assert.deepEqual(decisionsOf('line_missing', subject), ['write_off'])
   }
 })
@@ -84,7 +89,7 @@ test('[cases.61] no case of no operation that holds money can be closed', () => 
     for (const subject of SUBJECTS[kind]) assert.ok(!decisionsOf(kind, subject).includes('close'), kind)
   }
   const closable = [-1n, 0n, 1n].map((cents) =>
-    decisionsOf('line_differs', { is: 'difference', cents }).includes('close'),
+    decisionsOf('line_differs', { is: 'difference', cents, movement: MOVEMENT }).includes('close'),
   )
   assert.deepEqual(closable, [false, true, false])
 })

@@ -1,0 +1,353 @@
+import { type endpoints, limits, Refusal } from '@pixgate/spec'
+import { insertAudit } from '../audit/trail.ts'
+import type { BalancePartner } from '../banks/port.ts'
+import type { Document } from '../engine/operation.ts'
+import type { Clock } from '../platform/clock.ts'
+import { sha256Hex } from '../platform/crypto.ts'
+import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
+import { workAsApplication } from '../platform/db/login.ts'
+import { withSnapshot } from '../platform/db/snapshot.ts'
+import type { Handlers } from '../platform/http/handler.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { Logger } from '../platform/log.ts'
+import { boundsOf, type DayBounds, dayAfter, dayOf, isDay } from '../platform/sao-paulo.ts'
+import { closeCsv, createExporter, ledgerCsv, statementOfx } from './export.ts'
+import { type CloseContent, contentOf, lacksMore, readFigures, readReadiness } from './figures.ts'
+
+/** The daily closes: the worker that makes them, how they are stored, and their endpoints. */
+
+/** A stored close. */
+export interface Close {
+  /** A day of America/Sao_Paulo. */
+  readonly day: string
+  /** Epoch milliseconds. */
+  readonly madeAt: number
+  readonly content: CloseContent
+  /** SHA-256 of the stored content, as the audit trail has it. */
+  readonly hash: string
+}
+
+const COLUMNS = `day::text AS day, floor(extract(epoch FROM made_at) * 1000)::float8 AS "madeAt", content,
+  encode(sha256(convert_to(content, 'UTF8')), 'hex') AS hash`
+
+interface CloseRow extends Omit<Close, 'content'> {
+  readonly content: string
+}
+
+const selectDay = statement<[day: string], CloseRow>(
+  'closes.of_day',
+  `SELECT ${COLUMNS} FROM daily_close WHERE day = $1::date`,
+)
+
+const selectBefore = statement<[before: string | null, limit: number], CloseRow>(
+  'closes.before',
+  `SELECT ${COLUMNS} FROM daily_close d WHERE $1::date IS NULL OR d.day < $1::date ORDER BY d.day DESC LIMIT $2`,
+)
+
+/** The first day is that of the first entry. */
+const selectNext = statement<[], { day: string | null }>(
+  'closes.next_day',
+  `SELECT coalesce((SELECT max(day) + 1 FROM daily_close),
+                   (SELECT (min(e.at) AT TIME ZONE 'America/Sao_Paulo')::date
+                      FROM account a JOIN entry e ON e.account_id = a.id AND e.version = 1))::text AS day`,
+)
+
+const insertCloseStatement = statement<[day: string, madeAt: string, content: string], { day: string }>(
+  'closes.insert',
+  `INSERT INTO daily_close (day, made_at, content) VALUES ($1::date, $2, $3) ON CONFLICT DO NOTHING RETURNING day::text`,
+)
+
+const selectIsAudited = statement<[day: string, madeAt: string, hash: string], { isAudited: boolean }>(
+  'closes.is_audited',
+  `SELECT coalesce(bool_and(facts ->> 'hash' = $3 AND at = $2), false) AS "isAudited"
+     FROM audit WHERE action = 'day.closed' AND subject = $1`,
+)
+
+/** Kind of the case about an unexplained difference. Its reference is the day. */
+const CLOSE_DIFFERS = 'close_differs'
+
+/** Closes the cases of earlier days where the difference has ended or has a new case, and that of the day where it has none. */
+const closeCases = statement<[day: string, hasCase: boolean, isOver: boolean, now: string]>(
+  'closes.close_cases',
+  `UPDATE "case" SET closed_at = $4
+    WHERE operation_id IS NULL AND kind = '${CLOSE_DIFFERS}' AND closed_at IS NULL
+      AND (reference = $1 AND NOT $2 OR reference < $1 AND $3)`,
+)
+
+/** The close of a day. */
+export async function closeOfDay(queries: Queries, day: string): Promise<Close | undefined> {
+  return (await queries.rows(selectDay, [day])).map(closeOf)[0]
+}
+
+function closeOf({ content, ...row }: CloseRow): Close {
+  return { ...row, content: JSON.parse(content) as CloseContent }
+}
+
+/** Whether the audit trail has this close, and no other one of its day. @source rules#close.5 */
+export async function isAudited(queries: Queries, { day, madeAt, hash }: Close): Promise<boolean> {
+  return (await queries.rows(selectIsAudited, [day, instantParameter(madeAt), hash]))[0]?.isAudited ?? false
+}
+
+/**
+ * Stores a close with its row in the audit trail, and closes the cases that it ends. One transaction.
+ * @returns false: the day is closed, and stays as it is
+ * @source rules#close.5, rules#close.7
+ */
+function insertClose(
+  database: Database,
+  content: CloseContent,
+  { madeAt, auditId }: { readonly madeAt: number; readonly auditId: string },
+): Promise<boolean> {
+  const { id: day, status, unexplainedCents, caseReference } = content
+  const [now, text] = [instantParameter(madeAt), JSON.stringify(content)]
+  return database.transaction(async (queries) => {
+    if ((await queries.rows(insertCloseStatement, [day, now, text])).length === 0) return false
+    const hasCase = caseReference !== null
+    if (unexplainedCents !== null) {
+      await queries.rows(closeCases, [day, hasCase, hasCase || unexplainedCents === 0, now])
+    }
+    const facts = { status, hash: sha256Hex(text) }
+    const row = {
+      id: auditId,
+      at: madeAt,
+      actor: 'daily-close',
+      action: 'day.closed',
+      subject: day,
+      address: '',
+      facts,
+    }
+    await insertAudit(queries, row)
+    return true
+  })
+}
+
+/** An unexplained difference of a close. */
+export interface CloseDifference {
+  readonly kind: typeof CLOSE_DIFFERS
+  readonly reference: string
+  readonly facts: Document & { readonly rule: string }
+  /** The bank has less than is explained: payouts and refunds are suspended. */
+  readonly isDanger: boolean
+}
+
+/** Dependencies of the worker that closes days. */
+export interface CloserOptions {
+  readonly databaseUrl: string
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly logger: Logger
+  /** A day waits for the bank's statement and balance, where it has them. */
+  readonly partner: BalancePartner
+  /** Opens a case about a difference, and suspends payouts and refunds where it is a danger. */
+  readonly report: (differences: readonly CloseDifference[]) => Promise<void>
+  /** Others pay from the account too: money that is missing may be theirs. */
+  readonly isBankAccountShared: boolean
+}
+
+/** Closes days that are over. */
+export interface Closer {
+  /**
+   * Closes the first day that is over, not closed, and completely known.
+   * @returns whether more may be due right away
+   * @source rules#close.1, rules#close.4
+   */
+  processNext(): Promise<boolean>
+  /** Aborts a close under way: it is made again. */
+  stop(): void
+}
+
+/** Interval of the worker. */
+export const CLOSE_EVERY_MS = 60_000
+
+/** Longest wait for a comparable balance: after the end of the day or, for a missed day, after the first balance since. */
+const BALANCE_WAIT_MS = 3_600_000
+
+/** Makes the worker. */
+export function createCloser(options: CloserOptions): Closer {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const readBalance = createBalanceReader(options)
+  return {
+    processNext: async () => {
+      try {
+        return await closeNext(options, readBalance, signal)
+      } catch (error) {
+        if (signal.aborted) return false
+        throw error
+      }
+    },
+    stop: () => stopping.abort(),
+  }
+}
+
+const insertBalance = statement<
+  [now: string, asOf: string | null, availableCents: bigint, blockedCents: bigint, reservedCents: bigint]
+>(
+  'closes.keep_balance',
+  `INSERT INTO bank_balance (read_at, as_of, available_cents, set_aside_cents)
+   SELECT $1, $2, $3, $4 + greatest($5, balance_cents) FROM account WHERE code = 'reserved'
+   ON CONFLICT DO NOTHING`,
+)
+
+const selectReserved = statement<[], { cents: bigint }>(
+  'closes.reserved',
+  `SELECT balance_cents AS cents FROM account WHERE code = 'reserved'`,
+)
+
+/** Whether the bank's balance can be compared: without a statement it cannot. */
+function hasBalance({ capabilities }: BalancePartner): boolean {
+  return capabilities.has('statement') && capabilities.has('balance')
+}
+
+/** Reads and stores the bank's balance, at most once a minute. The larger reservation, before or after the reading, counts. */
+function createBalanceReader({ database, clock, partner }: CloserOptions): () => Promise<void> {
+  let readAt = Number.NEGATIVE_INFINITY
+  return async () => {
+    if (!hasBalance(partner) || clock.now() - readAt < CLOSE_EVERY_MS) return
+    readAt = clock.now()
+    const reservedCents = (await database.rows(selectReserved, []))[0]?.cents ?? 0n
+    const answer = await partner.readBalance()
+    if (answer.kind !== 'READ') return
+    const { availableCents, asOf, blockedCents = 0n } = answer.balance
+    const instants = [instantParameter(clock.now()), asOf === null ? null : instantParameter(asOf)] as const
+    await database.rows(insertBalance, [...instants, availableCents, blockedCents, reservedCents])
+  }
+}
+
+/** @source rules#close.1, rules#close.4 */
+async function closeNext(
+  options: CloserOptions,
+  readBalance: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { database, clock, partner } = options
+  const day = (await database.rows(selectNext, []))[0]?.day
+  if (!day || clock.now() < boundsOf(day).to) return false
+  await readBalance()
+  const { to } = boundsOf(day)
+  const knownFrom = to + limits.statementClockSkewMs
+  if (clock.now() < knownFrom) return false
+  const { readUntil, isBalanceKnown, firstBalanceAt } = await readReadiness(database, to)
+  if (partner.capabilities.has('statement') && (readUntil === null || readUntil < knownFrom)) return false
+  const mayWait = hasBalance(partner) && clock.now() < (firstBalanceAt ?? to) + BALANCE_WAIT_MS
+  return isBalanceKnown || !mayWait ? makeClose(options, day, mayWait, signal) : false
+}
+
+/** @param mayWait whether a day of which no balance proves anything still waits for one @returns whether the close was made */
+async function makeClose(options: CloserOptions, day: string, mayWait: boolean, signal: AbortSignal): Promise<boolean> {
+  const { databaseUrl: url, database, report, ids, logger, partner, isBankAccountShared } = options
+  const madeAt = options.clock.now()
+  const figures = await withSnapshot({ url, name: 'pixgate close', signal }, async (queries) => {
+    await workAsApplication(queries)
+    return readFigures(queries, day)
+  })
+  const content = contentOf(day, figures)
+  const { status, bank, unexplainedCents, caseReference } = content
+  if (bank === null && mayWait) return false
+  // Before the close is stored: after a crash in between, the next attempt opens the case again, under the same reference.
+  if (caseReference !== null) {
+    const isDanger = !isBankAccountShared && lacksMore(unexplainedCents, figures.carried, partner.unlistedFees)
+    await report([{ kind: CLOSE_DIFFERS, reference: caseReference, facts: factsOf(content), isDanger }])
+  }
+  if (!(await insertClose(database, content, { madeAt, auditId: ids.uuid() }))) return false
+  logger[status === 'DIFFERS' ? 'warn' : 'info']({ day, status, unexplainedCents }, 'the day was closed')
+  return true
+}
+
+function factsOf({ id: day, unexplainedCents, bank, booksCents, differenceCents }: CloseContent) {
+  return {
+    rule: 'close.3',
+    reason: 'at the end of the day the bank had another balance than our books, and no open case explains it',
+    day,
+    valueCents: unexplainedCents,
+    differenceCents,
+    bankCents: bank?.closingCents ?? null,
+    booksCents,
+  }
+}
+
+/** The endpoints of the closes and of what is exported. */
+export type CloseHandlers = Handlers<
+  Pick<typeof endpoints, 'listCloses' | 'getClose' | 'exportCloseCsv' | 'exportCloseOfx' | 'exportLedger'>
+>
+
+/** The daily close, and the exports for a finance department. */
+export interface ClosesModule extends Closer {
+  readonly handlers: CloseHandlers
+}
+
+/** Makes the module. @source rules#close.8, rules#export.1 */
+export function createClosesModule(options: CloserOptions): ClosesModule {
+  const { database, clock } = options
+  const closer = createCloser(options)
+  const exporter = createExporter(options.databaseUrl)
+  const find = async (day: string): Promise<Close> => {
+    const close = isDay(day) ? await closeOfDay(database, day) : undefined
+    if (!close) throw new Refusal('not_found')
+    return close
+  }
+  return {
+    processNext: closer.processNext,
+    stop: () => {
+      closer.stop()
+      exporter.stop()
+    },
+    handlers: {
+      listCloses: async ({ query: { limit = limits.pageLimitDefault, cursor } }) => {
+        const before = cursor === undefined ? null : dayIn(cursor)
+        const rows = (await database.rows(selectBefore, [before, limit + 1])).map(closeOf)
+        const page = rows.slice(0, limit)
+        const hasMore = rows.length > limit
+        const last = page.at(-1)
+        const nextCursor = hasMore && last ? Buffer.from(`v1:${last.day}`).toString('base64url') : null
+        return { status: 200, body: { data: page.map(summaryView), pagination: { limit, hasMore, nextCursor } } }
+      },
+      getClose: async ({ params }) => ({ status: 200, body: closeView(await find(params.id)) }),
+      exportCloseCsv: async ({ params }) => ({ status: 200, body: closeCsv(await find(params.id)) }),
+      exportCloseOfx: async ({ params }) => {
+        const close = await find(params.id)
+        return { status: 200, body: await exporter.stream((queries) => statementOfx(queries, close)) }
+      },
+      exportLedger: async ({ query }) => {
+        const { to = query.from ?? dayOf(clock.now()) } = query
+        const { from = `${to.slice(0, 8)}01` } = query
+        const period = periodOf(from, to)
+        return { status: 200, body: await exporter.stream((queries) => ledgerCsv(queries, period)) }
+      },
+    },
+  }
+}
+
+/** A close as it is read, and as the program prints it. @source rules#close.8 */
+export function closeView({ madeAt, content, hash }: Close) {
+  return { ...content, madeAt: new Date(madeAt).toISOString(), hash }
+}
+
+function summaryView(close: Close) {
+  const { id, status, differenceCents, unexplainedCents, madeAt, hash } = closeView(close)
+  return { id, status, differenceCents, unexplainedCents, madeAt, hash }
+}
+
+/** @throws validation_error (400) not a cursor of this list */
+function dayIn(cursor: string): string {
+  const [, day = ''] = /^v1:(.*)$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
+  if (!isDay(day)) throw invalid('cursor', 'cursor must be nextCursor of a page before')
+  return day
+}
+
+const PERIOD_MAX_DAYS = 366
+
+/** @throws validation_error (400) not days, in the wrong order, or too many @source rules#export.3 */
+function periodOf(from: string, to: string): DayBounds {
+  for (const [field, text] of Object.entries({ from, to })) {
+    if (!isDay(text)) throw invalid(field, `${field} must be a day as 2026-11-22`)
+  }
+  if (to < from) throw invalid('to', 'to must not be before from')
+  if (to > dayAfter(from, PERIOD_MAX_DAYS - 1)) throw invalid('to', `at most ${PERIOD_MAX_DAYS} days at once`)
+  return { from: boundsOf(from).from, to: boundsOf(to).to }
+}
+
+function invalid(field: string, message: string): Refusal {
+  return new Refusal('validation_error', { message, fields: [{ field, code: 'invalid', message }] })
+}
