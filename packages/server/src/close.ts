@@ -6,11 +6,11 @@ import { withSnapshot } from './platform/db/snapshot.ts'
 import { isDay } from './platform/sao-paulo.ts'
 
 /**
- * The program `close`: prints the close of a day, which a worker of the service has made. `--day 2026-11-22`; `--format csv`,
- * `ofx` (the day's statement of the merchant's account) or `json` instead of text for people.
- * @param open finds the database
- * @returns the exit status: 0 where the day balances, 1 where it differs or the audit trail has another close, 2 where it could not
- *   look, the day is not closed, or the bank's balance is unknown
+ * The program `close`: prints the stored close of a day. `--day 2026-11-22`; `--format csv`, `ofx` (the day's statement
+ * of the merchant's account) or `json` instead of text.
+ * @param open opens the database
+ * @returns the exit status: 0 if the day balances; 1 if it differs, or the audit trail has another close;
+ * 2 if it could not run, the day is not closed, or the bank's balance is unknown
  * @source rules#close.9
  */
 export async function runClose(
@@ -33,7 +33,7 @@ interface Parameters {
   readonly format: (typeof FORMATS)[number]
 }
 
-/** @throws Error that says how it is used */
+/** @throws Error with the usage */
 function readParameters(args: readonly string[], usage: string): Parameters {
   const options = { day: { type: 'string' }, format: { type: 'string', default: 'text' } } as const
   const { day = '', format: wanted } = parseArgs({ args: [...args], options }).values

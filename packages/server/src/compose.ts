@@ -63,54 +63,45 @@ import { createIdentityStore, createIdentityWatch, type IdentityWatch } from './
 import { createErasing, ERASE_EVERY_MS } from './retention/index.ts'
 import { createFeedModule, createWebhooksModule, openSigning } from './webhooks/index.ts'
 
-/**
- * Builds the service by hand. The only file that sees every module.
- */
+/** Composes the service. The only file that depends on every module. */
 
-/** A service, not yet listening. */
 export interface Service {
   readonly http: HttpServer
-  /** Where the operator's endpoints are answered, if not there. */
+  /** Server of the operator's endpoints, if they have their own port. */
   readonly operatorHttp: HttpServer | undefined
   readonly engine: Engine
-  /** Starts the workers. */
   startWorkers(): void
-  /** Starts looking, each minute, at what no request shows: work that no worker takes up, and this machine's clock. */
+  /** Starts the periodic checks for overdue work and this machine's clock. */
   startWatch(): void
-  /** Does once what is due, for whoever steps the work instead of starting workers. Deliveries are not part of it. */
+  /** Processes due work once, except deliveries, for callers that step the work instead of starting workers. */
   processNext(): Promise<void>
-  /** Closes the days that are over, for whoever steps the work instead of starting workers. */
+  /** Closes ended days, for callers that step the work instead of starting workers. */
   closeDays(): Promise<void>
-  /** Finishes what is under way, takes nothing new, and lets go of everything. */
   stop(): Promise<void>
 }
 
-/** Everything the environment provides. */
 export interface Dependencies extends ProcessDependencies {
   readonly config: Config
-  /** Another bank than the configured one. */
   readonly bank?: Bank
 }
 
-/** The id at the bank of an operation, by its kind; `undefined` where it does not exist. */
+/** Ids of operations at the bank; `undefined` if the operation does not exist. */
 export interface KnownOperations {
   readonly cashIns: { orderIdOf(id: string): Promise<string | undefined> }
   readonly cashOuts: { orderIdOf(id: string): Promise<string | undefined> }
   readonly refunds: { orderIdOf(id: string): Promise<string | undefined> }
 }
 
-/** Makes endpoints that the service answers besides its own. */
 export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoint[]
 
-/** What the bank calls is the bank's to say. */
+/** The connector defines the endpoints that the bank calls. */
 const { receiveCashInEvent, receiveCashOutEvent, ...ownEndpoints } = serviceEndpoints
 
 const healthEndpoints = { getHealth, getReadiness, getMetrics } as const
 
-/** How often a worker that nobody woke looks for work. */
+/** Polling interval of idle workers. */
 const POLL_MS = 1_000
 
-/** What every module is built on. */
 interface Base extends Dependencies {
   readonly ids: Ids
   readonly metrics: Metrics
@@ -119,16 +110,12 @@ interface Base extends Dependencies {
   readonly writes: WriteWatch
 }
 
-/** The workers of this process, by name; none before they are started. */
 type Workers = Map<string, Worker>
 
-/** What a service answers: everything, or how it fares and nothing else. @source rules#health.6 */
+/** Endpoints of the process: all, or health only. @source rules#health.6 */
 export type Answers = 'all' | 'health'
 
-/**
- * Builds everything, by the database's time from the first moment on. The schema must be up to date.
- * @source failure-modes#P10
- */
+/** Builds everything on the database's time. The schema must be up to date. @source failure-modes#P10 */
 export async function compose(
   dependencies: Dependencies,
   addEndpoints?: AddEndpoints,
@@ -139,7 +126,7 @@ export async function compose(
   try {
     return await composeOn(await openBase(dependencies, metrics, databases), addEndpoints, answers)
   } catch (error) {
-    // Nobody else knows them yet, and an open connection keeps a process alive.
+    // No caller has the pools yet, and an open connection keeps the process alive.
     await closeDatabases(databases)
     throw error
   }
@@ -147,15 +134,18 @@ export async function compose(
 
 async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, answers: Answers): Promise<Service> {
   await assertSession(base.databases.work, APPLICATION_ROLE)
-  // What the first statements wait for may be held, and where this is the only process nobody else looks.
+  // The first statements may need locks that a stolen login holds, and this may be the only process.
   await endLockHolders(base.databases.work, base.logger)
   await auditLimits({ ...base, database: base.databases.work }, limitsOf(base.config))
   const workers: Workers = new Map()
   const modules = await buildModules(base, workers)
-  // Before anything is sent.
+  // Runs before anything is sent.
   await modules.identityWatch.look()
   const eventLoop = watchEventLoop((ms) =>
-    base.logger.warn({ ms: Math.round(ms) }, 'the event loop stood still; requests from then are 503'),
+    base.logger.warn(
+      { ms: Math.round(ms) },
+      'the event loop stood still; answering the requests of that time with 503',
+    ),
   )
   measure(base, modules, eventLoop)
   let isDraining = false
@@ -175,36 +165,35 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
       isDraining = true
       for (const server of all) server.beginDrain()
       modules.feed.close()
-      logger.info('stopping: not ready from now on, and every answer closes its connection')
+      logger.info('stopping: no longer ready; every answer closes its connection')
       modules.auditKeeper.stop()
       modules.closes.stop()
       const working = [...workers.values()]
-      // Payouts that are made from here on are left to the workers of others, or of the next start.
+      // Later payouts are left to other processes' workers, or to the next start.
       workers.clear()
       await Promise.all(working.map((worker) => worker.stop()))
       await modules.verifier.stop()
-      logger.info('stopping: the workers have ended what was under way')
+      logger.info('stopping: the workers have finished')
       await Promise.all(all.map((server) => server.close()))
-      // That it cannot be written keeps no process from stopping.
+      // A failed write must not block the shutdown.
       await writeLastUsed(modules).catch((error: unknown) => {
-        logger.warn({ reason: String(error) }, 'when keys and tokens were last used could not be written')
+        logger.warn({ reason: String(error) }, 'the last-used times of keys and tokens could not be written')
       })
       eventLoop.stop()
-      logger.info('stopping: no request is under way, and none is taken')
+      logger.info('stopping: all requests are finished, and no more are accepted')
       await close(base, modules)
-      logger.info('stopped: all that was accepted is in the database')
+      logger.info('stopped: all accepted work is in the database')
     },
   }
 }
 
-/** What the listeners of a process answer. */
 interface Listening extends Pick<Adding, 'addEndpoints'> {
   readonly eventLoop: WatchedEventLoop
   readonly answers: Answers
   readonly isDraining: () => boolean
 }
 
-/** The listeners of a process; they do not listen yet. @source rules#health.6, rules#operators.8 */
+/** Creates the servers without listening. @source rules#health.6, rules#operators.8 */
 function openServers(
   base: Base,
   modules: Modules,
@@ -215,7 +204,7 @@ function openServers(
   const open = (added: readonly BoundEndpoint[]) =>
     createHttpServer({ ...shared, endpoints: healthEndpoints, handlers, added })
   if (answers === 'health') return { http: open([]), operatorHttp: undefined }
-  // Every listener answers how the process fares.
+  // Every listener serves health.
   const bound = bindEndpoints(ownEndpoints, { ...handlersOf(base, modules), ...handlers }).filter(
     ({ endpoint }) => endpoint.tag !== 'Health',
   )
@@ -234,14 +223,14 @@ async function openBase(dependencies: Dependencies, metrics: Metrics, databases:
   const { clock, logger } = dependencies
   const writes = createWriteWatch({ clock, logger })
   const databaseNow = async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN
-  // Ahead of all that looks at the clock: a wall clock that is fast would let charges expire that can still be paid.
+  // Must precede every decision: a fast wall clock would expire charges that can still be paid.
   clock.observe(await databaseNow())
   return { ...dependencies, ids: createIds(clock), metrics, databases, databaseNow, writes }
 }
 
 type Modules = Awaited<ReturnType<typeof buildModules>>
 
-/** @param workers those that are there are woken, and what they do is done here */
+/** @param workers are woken if running; filled later */
 async function buildModules(base: Base, workers: Workers) {
   const { config, databases, metrics } = base
   const signing = await openSigning({ ...base, database: databases.api, keys: config.encryptionKeys })
@@ -290,7 +279,6 @@ async function buildModules(base: Base, workers: Workers) {
   }
 }
 
-/** Which database this is, and which installation. */
 async function buildIdentity(base: Base, engine: Engine) {
   const store = createIdentityStore(base.databases.work)
   return { identityWatch: createIdentityWatch({ ...base, engine, store }), installation: await store.installation() }
@@ -301,7 +289,6 @@ function buildCloses(base: Base, partner: BalancePartner, { report }: Pick<State
   return createClosesModule({ ...base, ...config, partner, report, database: databases.work })
 }
 
-/** What reads the bank's own word is built on. */
 interface EvidenceNeeds extends ReturnType<typeof buildOperations> {
   readonly engine: Engine
   readonly bank: Bank
@@ -309,7 +296,6 @@ interface EvidenceNeeds extends ReturnType<typeof buildOperations> {
   readonly onPreviousSecret: OnPreviousSecret
 }
 
-/** The bank's events and its statement. */
 function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: EvidenceNeeds) {
   const { config, databases, metrics } = base
   const inbox = createPartnerInboxModule({
@@ -329,7 +315,6 @@ function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: Evidenc
   return { inbox, statements }
 }
 
-/** Who is let in: programs by their keys, people by their tokens, and what the audit trail is told of the latter. */
 function buildAccess(base: Base, onPreviousSecret: OnPreviousSecret) {
   const { config, metrics } = base
   const database = base.databases.api
@@ -342,12 +327,11 @@ function buildAccess(base: Base, onPreviousSecret: OnPreviousSecret) {
   }
 }
 
-/** Who holds tokens, and how often that was taken away from somebody. */
+/** Current holders of credentials, with the version of that set. */
 function holdersOf({ operators }: Pick<ReturnType<typeof buildAccess>, 'operators'>) {
   return { people: operators.everybody, version: operators.holdersVersion }
 }
 
-/** What operations are built on, besides. */
 interface OperationsNeeds {
   readonly engine: Engine
   readonly partner: GuardedBank
@@ -414,7 +398,7 @@ function buildOperations(
   return { cashIns, cashOuts, refunds }
 }
 
-/** Lets the metrics see what they measure when they are asked. */
+/** Connects the gauges to their sources. */
 function measure(
   { metrics, databases, clock, logger, writes }: Base,
   modules: Modules,
@@ -443,12 +427,10 @@ function measure(
   )
 }
 
-/** Those that count when the bank is called, as they are known now. */
 function certificatesOf({ bank }: Modules) {
   return () => bank.certificates?.() ?? []
 }
 
-/** What any server of this process is made with. */
 function httpOptions({ config, metrics, logger, ids, pause }: Base, modules: Modules, eventLoop: WatchedEventLoop) {
   const { apiKeys, operators, logins, inbox } = modules
   return {
@@ -476,13 +458,13 @@ function httpOptions({ config, metrics, logger, ids, pause }: Base, modules: Mod
 
 interface Adding {
   readonly addEndpoints: AddEndpoints | undefined
-  /** Where the service listens; to be asked once it does. */
+  /** URL of the service; to be called once it listens. */
   readonly url: () => string | undefined
-  /** The same of the operator's endpoints; `undefined`: they are there, too. */
+  /** URL of the operator's endpoints; `undefined` if they have no port of their own. */
   readonly operatorUrl: (() => string | undefined) | undefined
 }
 
-/** What is answered besides: what the bank calls, what the sandbox adds, and the documents of all of it. */
+/** Additional endpoints: those of the bank, of the sandbox, and the reference about all of them. */
 function addedTo(
   { config }: Base,
   modules: Modules,
@@ -517,7 +499,6 @@ function handlersOf(base: Base, modules: Modules) {
   }
 }
 
-/** Cases, adjustments and the kill switch. */
 function operatorHandlersOf(base: Base, modules: Modules) {
   const { engine, inbox, statements, cashIns } = modules
   const shared = { ...base, engine, database: base.databases.api, holders: holdersOf(modules) }
@@ -570,7 +551,6 @@ function erasingOf({ config, databases, logger, metrics }: Base): () => Promise<
   return createErasing({ database: databases.work, logger, keptDays, observer: metrics.retention })
 }
 
-/** Starts workers whose failures are reported and counted. */
 function starting({ logger, metrics }: Base): StartWorker {
   return (worker) => startWorker({ ...worker, logger, onFailure: metrics.failuresOf(worker.name) })
 }
@@ -604,10 +584,9 @@ function startWatch(base: Base, modules: Modules, workers: Workers): void {
   workers.set('last-used', start({ name: 'last-used', idleMs: LAST_USED_EVERY_MS, processNext: processUses }))
 }
 
-/** What is not written yet when a process is killed is not known afterwards. */
+/** Uses that are not written yet are lost in a crash. */
 const LAST_USED_EVERY_MS = 10_000
 
-/** Writes when keys and operators' tokens were used since the last time. */
 async function writeLastUsed({ apiKeys, operators }: Modules): Promise<void> {
   await apiKeys.writeLastUsed()
   await operators.writeLastUsed()
@@ -626,24 +605,26 @@ async function processNext(modules: Modules): Promise<void> {
   while (await statements.processNext());
 }
 
-/** Once nothing new comes in: finishes what is under way, and closes what is open. */
+/** Called when nothing new comes in: finishes running work and closes resources. */
 async function close({ databases, logger }: Base, modules: Modules): Promise<void> {
   const { inbox, cashIns, cashOuts, engine, webhooks, bank, logins } = modules
   await logins.flush().catch((error: unknown) => {
-    logger.error({ reason: String(error) }, 'refused log-ins of the last minute could not be told to the audit trail')
+    logger.error(
+      { reason: String(error) },
+      'refused log-ins of the last minute could not be written to the audit trail',
+    )
   })
   await inbox.drained()
   await cashIns.drained()
   await cashOuts.drained()
   await engine.drained()
-  // Last, so that it sends what the others have notified of.
+  // Stopped last, to send the notifications of the other modules.
   await webhooks.stop()
-  logger.info('stopping: the events, commands and deliveries under way have ended')
+  logger.info('stopping: events, commands and deliveries are finished')
   await bank.close()
   await closeDatabases(databases)
 }
 
-/** What bounds the money that leaves. */
 function limitsOf(config: Config) {
   const { limits, approvalFromCents, caseApprovalFromCents, maxValueCents, credits } = config
   const { caps, newRecipientMs } = limits
@@ -657,10 +638,10 @@ async function closeDatabases(databases: Databases): Promise<void> {
 
 type Databases = ReturnType<typeof openDatabases>
 
-/** The deepest page there is, of a hundred million rows, is read by an index alone. @source rules#lists.4 */
+/** The deepest page of a hundred million rows is read from an index alone. @source rules#lists.4 */
 const DEEP_PAGE_TIMEOUT_MS = 60_000
 
-/** Pools of their own: a flood at one door must not starve the others. */
+/** Separate pools: a flood of one kind of work must not starve the others. */
 function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics) {
   const shared = { url, logger, role: APPLICATION_ROLE, onSlowStatement }
   const open = (
@@ -672,13 +653,13 @@ function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics
   const planned = { planCacheMode: 'force_generic_plan' } as const
   const inbox = open('inbox', 4, planned)
   return {
-    // One for the queue, one for what does not wait in it.
+    // One connection for the queue, one for urgent statements.
     engine: open('engine', 2, planned),
     api: withKeyedStatements(withLongStatements(open('api', 10), pages), inbox),
     pages,
-    // What the bank's events are stored by, and looked up by.
+    // Stores and looks up the bank's events.
     inbox,
-    // Plans depend on the parameters: an endpoint may have a backlog, or nothing.
+    // Plans depend on the parameters: an endpoint may have a backlog or nothing.
     deliveries: open('deliveries', 4),
     work: open('work', 6),
   }

@@ -27,34 +27,30 @@ import {
   variables,
 } from './platform/variables.ts'
 
-/** Who composes the server with a simulated bank reads what that needs. */
+/** Exports for packages that compose the server with a simulated bank. */
 export type { ConfiguredBank } from './banks/bank.ts'
 export { pixgate } from './banks/banks.ts'
 export { pixgateBankConfig } from './banks/pixgate/config.ts'
 export type { SettingPlaces } from './platform/environment-file.ts'
 
-/**
- * Configuration: tables of variables, read once into one frozen object. Nothing else reads the environment.
- */
+/** Configuration: tables of variables, read once into a frozen object. Nothing else reads the environment. */
 
-/** How the service runs: `sandbox` with a simulated bank, or `production`. */
+/** `sandbox` with a simulated bank, or `production`. */
 export type Mode = 'sandbox' | 'production'
 
 const VALUE_MAX_CENTS = Number(limits.valueMaxCents)
 const FEE_MAX_CENTS = 10_000_000
 const BASIS_POINTS_MAX = 10_000
 const SECRET_MIN_LENGTH = 32
-/** A hundred years: who wants to keep something for good. */
+/** A hundred years, to keep something permanently. */
 const KEEP_MAX_DAYS = 36_500
 
-/** An amount that may leave at most, or the word that says that nothing bounds it. @source rules#limits.10 */
+/** A cap in centavos, or `none`. @source rules#limits.10 */
 const cap = integerOrNone(1, VALUE_MAX_CENTS, 'centavos')
 const CAPS_GUIDE = 'docs/guides/operator.md#limits'
 
-/** The name of {@link pixgate}. */
 const DEFAULT_BANK = 'pixgate'
 
-/** The variables of the service itself. */
 export const serviceVariables = variables({
   HOST: { shape: text(4_096), default: '127.0.0.1', description: 'Address the API listens on.' },
   PORT: {
@@ -283,25 +279,23 @@ export const serviceVariables = variables({
   },
 })
 
-/** What {@link serviceVariables} were read as. */
 export type ServiceValues = Values<typeof serviceVariables>
 
-/** The configuration. */
 export interface Config {
   readonly host: string
   readonly port: number
-  /** `undefined`: a worker opens none. */
+  /** `undefined`: a worker does not listen. */
   readonly workerPort: number | undefined
-  /** `undefined`: the operator's endpoints are answered where all others are. */
+  /** `undefined`: the operator's endpoints share the API's port. */
   readonly operatorPort: number | undefined
   readonly databaseUrl: string
-  /** As whom the schema is brought up to date; `undefined`: as {@link databaseUrl}, and in production by nobody here. */
+  /** Login for migrations; `undefined`: {@link databaseUrl}, and in production no migration here. */
   readonly migrationUrl: string | undefined
   readonly mode: Mode
   readonly adminToken: string
   /** `undefined`: only {@link adminToken} reads the metrics. */
   readonly metricsToken: string | undefined
-  /** Accepted too; `undefined`: none. */
+  /** Also accepted, if set. */
   readonly adminTokenPrevious: string | undefined
   readonly metricsTokenPrevious: string | undefined
   readonly encryptionKeys: EncryptionKeys
@@ -309,34 +303,32 @@ export interface Config {
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly feeCashOut: { readonly cents: bigint; readonly basisPoints: bigint }
-  /** What bounds the money that leaves. */
   readonly limits: { readonly caps: Caps; readonly newRecipientMs: number }
-  /** From which amount on operators must approve a payout; `null`: none. */
+  /** Payouts from this amount on need an operator's approval; `null`: none do. */
   readonly approvalFromCents: bigint | null
-  /** From which amount on it takes two people to decide a case. */
+  /** Decisions from this amount on need a second person. */
   readonly caseApprovalFromCents: number
   readonly maxValueCents: bigint
-  /** From when on the bank is queried before a payment that an event tells is booked. */
+  /** Payments from this amount on are booked only after a query of the bank. */
   readonly credits: { readonly verifyFromCents: bigint }
-  /** Others pay from the account at the bank too. @source rules#trip-wire.2 */
+  /** Others also pay from the account at the bank. @source rules#trip-wire.2 */
   readonly isBankAccountShared: boolean
-  /** 0: none. */
+  /** 0: unlimited. */
   readonly rateLimitPerMinute: number
   readonly webhookAllowPrivate: boolean
   readonly trustProxy: readonly string[]
-  /** How long each is kept, in days. */
+  /** Retention in days. */
   readonly keptDays: Readonly<Record<'callbacks' | 'notifications' | 'deliveries' | 'ended_operations', number>>
   readonly logLevel: string
 }
 
-/** What no file sets. */
 const NO_PLACES: SettingPlaces = new Map()
 
 /**
- * Reads the configuration of a server that stands alone: its own variables and those of the bank that is chosen.
- * @param places of what a file sets
- * @param connectors that may be chosen
- * @throws ConfigError every fault at once, each naming its variable, none repeating a secret
+ * Reads the configuration of a standalone server: its own variables and those of the chosen bank.
+ * @param places of settings in files
+ * @param connectors to choose from
+ * @throws ConfigError with all faults at once: each names its variable, and none repeats a secret
  * @source rules#config.1, rules#config.2, rules#config.5, rules#production.1
  */
 export function readConfig(
@@ -357,21 +349,19 @@ export function readConfig(
 }
 
 /**
- * The connector that `PIXGATE_BANK` names. Where it names none, which the reading of the variable refuses, it is the default.
+ * The connector chosen by `PIXGATE_BANK`. An unknown name, which reading the variable refuses, yields the default.
  * @source rules#config.5
  */
 export function chosenConnector({ PIXGATE_BANK }: Environment, connectors: Connectors = banks): Connector {
   return connectors[PIXGATE_BANK || DEFAULT_BANK] ?? pixgate
 }
 
-/** Whether production is asked for. */
 export function isProduction({ PIXGATE_MODE }: Environment): boolean {
   return PIXGATE_MODE === 'production'
 }
 
 /**
- * The owner's login is no setting of a server that serves in production: it would lie in the memory of what talks to
- * strangers.
+ * Refuses the owner's login in a production server, where it would be in the memory of a process exposed to strangers.
  * @source rules#database.11
  */
 export function migrationUrlFaults(environment: Environment): readonly string[] {
@@ -383,9 +373,9 @@ export function migrationUrlFaults(environment: Environment): readonly string[] 
 }
 
 /**
- * What is wrong with an environment as a whole, beside the values of its variables.
- * @param table what is read of it
- * @param connectors whose variables are known, whichever is chosen
+ * Faults of an environment as a whole, apart from the values of its variables.
+ * @param table of variables that are read
+ * @param connectors whose variables are known, chosen or not
  */
 export function environmentFaults(
   { environment, places }: Pick<EnvironmentWithFile, 'environment' | 'places'>,
@@ -402,7 +392,6 @@ export function environmentFaults(
   ]
 }
 
-/** Variables of the sandbox, of the simulated bank and of clients: one file may hold the settings of all. */
 const READ_ELSEWHERE = [
   'PIXGATE_DATA_DIR',
   'PIXGATE_SIMULATOR_PORT',
@@ -413,7 +402,7 @@ const READ_ELSEWHERE = [
   'PIXGATE_OPERATOR_URL',
 ]
 
-/** What begins with `PIXGATE_TEST_` belongs to the tests. */
+/** `PIXGATE_TEST_` belongs to the tests. */
 const REFUSED = /^PIXGATE_(?!TEST_)/i
 const OURS = /^PIXGATE_/i
 
@@ -422,21 +411,21 @@ function knownNames(tables: readonly Variables[]): string[] {
   return [...rows.flatMap(([name, { secret }]) => (secret ? [name, fileVariable(name)] : [name])), ...READ_ELSEWHERE]
 }
 
-/** A mistyped cap would be no cap. @source rules#config.7 */
+/** A mistyped cap would otherwise be ignored. @source rules#config.7 */
 function unknownNames(environment: Environment, places: SettingPlaces, known: readonly string[]): string[] {
   return Object.keys(environment)
     .filter((name) => REFUSED.test(name) && (environment[name] || places.has(name)) && !known.includes(name))
     .map((name) => `${name} is unknown${suggestion(name, known)}`)
 }
 
-/** What is no name of ours may be the second half of a secret: it is not repeated. @source rules#config.7 */
+/** An unknown name may be the second half of a secret and is not repeated. @source rules#config.7 */
 function unreadLines(places: SettingPlaces, known: readonly string[]): string[] {
   return [...places]
     .filter(([name]) => !OURS.test(name) && !known.includes(name))
-    .map(([name, place]) => `${place}: sets what nothing reads${suggestion(name, known)}`)
+    .map(([name, place]) => `${place}: unknown setting${suggestion(name, known)}`)
 }
 
-/** The caps by the names that they had or were announced under; what is spelled most like them is something else. */
+/** Former or announced names of the caps. The most similar current names mean something else. */
 const NAMES_BEFORE: Readonly<Record<string, string>> = {
   PIXGATE_CASH_OUT_MAX_CENTS: 'PIXGATE_PAYMENT_MAX_CENTS',
   PIXGATE_CASH_OUT_HOURLY_MAX_CENTS: 'PIXGATE_HOUR_MAX_CENTS',
@@ -449,7 +438,7 @@ function suggestion(name: string, known: readonly string[]): string {
   return meant === undefined ? '' : `; did you mean ${meant}?`
 }
 
-/** Nobody talks to a real bank because they forgot to say so. @source rules#config.9 */
+/** A real bank requires an explicit mode. @source rules#config.9 */
 function unchosenMode(environment: Environment, table: Variables): string[] {
   if (environment.PIXGATE_MODE) return []
   return Object.entries(table).flatMap(([name, { isBankAddress }]) => {
@@ -459,7 +448,7 @@ function unchosenMode(environment: Environment, table: Variables): string[] {
   })
 }
 
-/** What is sent in clear is read by whoever is between. @source rules#production.4 */
+/** Refuses to serve others in clear text. @source rules#production.4 */
 function plainHttp({ HOST, PIXGATE_TRUST_PROXY, PIXGATE_ALLOW_PLAIN_HTTP }: Environment): string[] {
   const host = HOST || serviceVariables.HOST.default
   const isReached = !isThisMachine(host) && !isPrivateAddress(host)
@@ -470,7 +459,7 @@ function plainHttp({ HOST, PIXGATE_TRUST_PROXY, PIXGATE_ALLOW_PLAIN_HTTP }: Envi
 const PLAIN_HTTP =
   'HOST may be reached by others, in plain HTTP: name the proxy that ends TLS in PIXGATE_TRUST_PROXY, or set PIXGATE_ALLOW_PLAIN_HTTP to true where only a network of your own leads there'
 
-/** Makes the configuration of what was read, and of the bank. @source rules#cash-in.credits.2 */
+/** @source rules#cash-in.credits.2 */
 export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
   return Object.freeze({
     host: values.HOST,
@@ -531,24 +520,23 @@ function capOf(value: number | 'none'): bigint | null {
   return value === 'none' ? null : BigInt(value)
 }
 
-/** The shape of a database's address in production. */
 function safeDatabase() {
   const description = 'an address with sslmode=verify-full, or one on this machine'
   return Type.Refine(Type.String({ description }), isSafeDatabase)
 }
 
 /**
- * Whether nobody between us and the database can read along or pretend to be it. Of the modes of TLS only `verify-full`
- * says so for good: node-postgres takes `require` for the same today, and announces that it will not.
+ * Whether the connection to the database is safe against eavesdropping and impersonation. Only `verify-full` guarantees
+ * that: node-postgres currently treats `require` the same, but has announced to change it.
  */
 function isSafeDatabase(url: string): boolean {
   const { hostname = '', searchParams } = URL.parse(url) ?? {}
-  // As node-postgres reads it: the last of several counts, and `host` counts more than the address.
+  // Follows node-postgres: the last of several parameters counts, and `host` takes precedence over the address.
   const { host, sslmode } = Object.fromEntries(searchParams ?? [])
   return sslmode === 'verify-full' || isThisMachine(host || hostname.replace(/^%2f/i, '/'))
 }
 
-/** The loopback interface, or the directory of a socket. No host is none of both: `PGHOST` would decide. */
+/** The loopback interface, or the directory of a socket. Without a host, `PGHOST` would decide: not safe. */
 function isThisMachine(host: string): boolean {
   const name = host.replace(/^\[(.+)\]$/, '$1').toLowerCase()
   return name.startsWith('/') || ['localhost', '::1'].includes(name) || (isIP(name) === 4 && name.startsWith('127.'))

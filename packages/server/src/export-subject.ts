@@ -10,10 +10,11 @@ import { createLogger } from './platform/log.ts'
 import { exportOf, type Identifier, readIdentifier, type SubjectExport } from './subject/index.ts'
 
 /**
- * The program `export-subject`: prints all that is kept about a person as JSON. Whom it is about is one line of standard input,
- * so that it stands in no list of processes and in no shell's history; who asks and why is written to the audit trail first.
- * @param open finds the database
- * @returns the exit status: 0 where it was printed, 2 where it was not
+ * The program `export-subject`: prints all stored data about a person as JSON. The person is read from one line of
+ * standard input, to keep the identifier out of process lists and shell histories. Requester and reason are audited
+ * first.
+ * @param open opens the database
+ * @returns the exit status: 0 if printed, otherwise 2
  * @source rules#privacy.7, rules#privacy.9
  */
 export async function exportSubject(
@@ -44,17 +45,17 @@ interface Order {
   readonly reason: string
 }
 
-/** @throws Error that says how it is used */
+/** @throws Error with the usage */
 function readParameters(args: readonly string[], usage: string): Order {
   const options = { by: { type: 'string' }, reason: { type: 'string' } } as const
   const { by = '', reason = '' } = parseArgs({ args: [...args], options }).values
   if (by.trim() !== '' && reason.trim() !== '') return { by, reason }
   throw new Error(
-    `who asks and why is for the audit trail. Usage: ${usage} --by NAME --reason TEXT, and the CPF, CNPJ or Pix key as one line of standard input`,
+    `the audit trail needs the requester and the reason. Usage: ${usage} --by NAME --reason TEXT, and the CPF, CNPJ or Pix key as one line of standard input`,
   )
 }
 
-/** @throws Error that repeats nothing of what was given */
+/** @throws Error that repeats no input */
 async function readSubject(): Promise<Identifier> {
   if (process.stdin.isTTY) console.error('CPF, CNPJ or Pix key:')
   const lines = createInterface({ input: process.stdin })
@@ -66,7 +67,7 @@ async function readSubject(): Promise<Identifier> {
   throw new Error('standard input is neither CPF, CNPJ nor Pix key (a phone begins with +55)')
 }
 
-/** @throws Error where it cannot be written: then nothing is printed either */
+/** @throws Error when it cannot be written; then nothing is printed either */
 async function audit(url: string, { by, reason }: Order, { masked }: Identifier, found: SubjectExport): Promise<void> {
   const logger = createLogger('silent')
   const database = openDatabase({ url, name: 'export-subject', connections: 1, logger, role: APPLICATION_ROLE })

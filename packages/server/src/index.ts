@@ -1,6 +1,6 @@
 /**
- * What a package that composes the server, as the sandbox does, needs of it. Configuration has entries of its own
- * (`@pixgate/server/config`, `@pixgate/server/variables`): whoever only reads it loads no server.
+ * Exports for packages that compose the server, such as the sandbox. Configuration has its own entries
+ * (`@pixgate/server/config`, `@pixgate/server/variables`), so that reading it does not load the server.
  */
 export { type Outcome, openPartnerLink, type PartnerCall, type PartnerLink } from './banks/link.ts'
 export type { AddEndpoints, KnownOperations } from './compose.ts'

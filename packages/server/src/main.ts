@@ -4,7 +4,7 @@ import { createLogger } from './platform/log.ts'
 import { readRole, runProcess } from './process.ts'
 import { start } from './start.ts'
 
-/** The server alone: whoever starts it brings a PostgreSQL and a bank. */
+/** The standalone server, with an external PostgreSQL and bank. */
 const role = readRole()
 if (role === 'migrate') await runProcess(role, migration)
 else await runProcess(role, { configure: readConfig, openLog: ({ logLevel }) => createLogger(logLevel), start })

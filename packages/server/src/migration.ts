@@ -5,15 +5,14 @@ import { type Environment, readVariables } from './platform/variables.ts'
 import { type DatabaseLogin, migrateDatabase } from './prepare-database.ts'
 import type { Program } from './process.ts'
 
-/** What a migration needs to know. */
 export interface MigrationConfig {
   readonly login: DatabaseLogin
   readonly logLevel: string
 }
 
 /**
- * Reads it: in production from `PIXGATE_MIGRATION_URL`, in the sandbox from `DATABASE_URL` where that is not set. No other
- * secret need be there.
+ * Reads the settings of a migration: in production `PIXGATE_MIGRATION_URL`, in the sandbox `DATABASE_URL` if that is
+ * unset. No other secret is needed.
  * @throws ConfigError
  * @source rules#database.11
  */
@@ -27,13 +26,11 @@ export function readMigrationConfig(environment: Environment, places: SettingPla
   return { login: { url: String(values[variable]), variable }, logLevel: values.PIXGATE_LOG_LEVEL }
 }
 
-/** Whether the owner's login is set, here or in a file. */
 export function isMigrationUrlGiven(environment: Environment): boolean {
   const name = 'PIXGATE_MIGRATION_URL'
   return Boolean(environment[name] || environment[fileVariable(name)])
 }
 
-/** The program `pixgate migrate`. */
 export const migration: Program<'migrate', MigrationConfig> = {
   configure: readMigrationConfig,
   openLog: ({ logLevel }) => createLogger(logLevel),

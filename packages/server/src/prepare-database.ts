@@ -8,19 +8,19 @@ import { withSnapshot } from './platform/db/snapshot.ts'
 import type { Logger } from './platform/log.ts'
 import { StartupError } from './platform/startup-error.ts'
 
-/** The machines whose moves the database's guard has to know. */
+/** The machines whose moves the database's guard must know. */
 export const MACHINES = [cashIn, cashOut, refundIn, adjustment] as const
 
-/** An address of the database, with the variable that it stands in. */
+/** An address of the database with the name of its variable. */
 export interface DatabaseLogin {
   readonly url: string
   readonly variable: 'DATABASE_URL' | 'PIXGATE_MIGRATION_URL'
 }
 
 /**
- * Checks that a commit is a promise there. In production also that the login can neither rewrite nor define anything, and
- * that the schema is up to date; in the sandbox it is brought up to date.
- * @throws StartupError that says why the database cannot be reached, or what is wrong with it
+ * Checks that commits are durable. In production also checks that the login cannot rewrite or define anything, and that
+ * the schema is up to date. In the sandbox migrates the schema.
+ * @throws StartupError when the database cannot be reached or has a fault
  * @source rules#config.10, rules#database.10, rules#database.11
  */
 export async function prepareDatabase(
@@ -33,8 +33,8 @@ export async function prepareDatabase(
 }
 
 /**
- * Checks that a commit is a promise there, and brings the schema up to date.
- * @throws StartupError that says why the database cannot be reached, or what is wrong with it
+ * Checks that commits are durable, and migrates the schema.
+ * @throws StartupError when the database cannot be reached or has a fault
  */
 export function migrateDatabase(login: DatabaseLogin, logger: Logger): Promise<void> {
   return explained(login, async () => {
@@ -62,7 +62,7 @@ async function refuseUnprepared(url: string): Promise<void> {
   })
 }
 
-/** What to do where the schema is not up to date. @param missing the names of what is to be applied */
+/** Advice for an outdated schema. @param missing names of the files to apply */
 export function schemaFault(missing: readonly string[]): string {
   return `the schema is not up to date (${missing.join(', ')}): run pixgate migrate with PIXGATE_MIGRATION_URL, then start again`
 }

@@ -12,22 +12,18 @@ import { runtimeFaults } from './platform/runtime.ts'
 import { StartupError } from './platform/startup-error.ts'
 import { ConfigError, type Environment } from './platform/variables.ts'
 
-/** What a process serves as, the default first. */
+/** Roles of a serving process, the default first. */
 export const SERVING_ROLES = ['all', 'api', 'worker'] as const
 
-/** What a process that serves does. */
 export type ServingRole = (typeof SERVING_ROLES)[number]
 
-/** What a process does: it serves, or it brings the schema up to date and ends. */
+/** Role of a process: it serves, or migrates and exits. */
 export type Role = ServingRole | 'migrate'
 
-/** Every role, the default first. */
 export const ROLES: readonly Role[] = [...SERVING_ROLES, 'migrate']
 
-/** Ends something that was started. */
 export type Stop = () => Promise<void>
 
-/** Time, waiting, chance and the log of a process. */
 export interface ProcessDependencies {
   readonly clock: DatabaseClock
   readonly pause: Pause
@@ -36,25 +32,24 @@ export interface ProcessDependencies {
   readonly logger: Logger
 }
 
-/** What runs in a process: the server alone, or with what another package brings, or the migration. */
+/** A program: the standalone server, one composed by another package, or the migration. */
 export interface Program<R extends Role, Config> {
-  /** Reads the environment. @param places of what a file adds to it. @throws ConfigError */
+  /** Reads the environment. @param places of settings in files. @throws ConfigError */
   readonly configure: (environment: Environment, places: SettingPlaces) => Config
   readonly openLog: (config: Config) => Logger
   /**
-   * Starts what a role needs; a migration is done when it returns.
-   * @param stops gets what was started, in that order, also where the start fails halfway
+   * Starts a role; a migration is finished when it returns.
+   * @param stops collects stop functions in the order of starting, also when the start fails
    * @throws StartupError
    */
   readonly start: (role: R, config: Config, dependencies: ProcessDependencies, stops: Stop[]) => Promise<void>
 }
 
-/** How long a shutdown may take. @source rules#health.3, failure-modes#PL-2 */
+/** Time limit of a shutdown. @source rules#health.3, failure-modes#PL-2 */
 export const DRAIN_MS = 20_000
 
 /**
- * The role that the first argument of this process names: `all` (the default), `api`, `worker` or `migrate`. Ends the
- * process with 2 where it is another word.
+ * The role in the first argument: `all` (the default), `api`, `worker` or `migrate`. Exits with 2 for anything else.
  */
 export function readRole(): Role {
   const text = process.argv[2] ?? 'all'
@@ -63,8 +58,8 @@ export function readRole(): Role {
 }
 
 /**
- * Runs a program as this process, in a role. Ends with 2 before anything was started where the configuration is wrong, with 1 where the start fails or
- * nobody foresaw what happened, and with 0 on SIGINT and SIGTERM, or when a migration has ended.
+ * Runs a program in a role. Exit status: 2 for a wrong configuration, before anything was started; 1 when the start
+ * fails or an error is unhandled; 0 on SIGINT and SIGTERM, or after a migration.
  */
 export async function runProcess<R extends Role, Config>(
   role: R,
@@ -84,13 +79,13 @@ export async function runProcess<R extends Role, Config>(
   const shutDown = shutDownOnce(starting, stops, logger)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      logger.info({ signal }, 'stopping, as was asked')
+      logger.info({ signal }, 'stopping on signal')
       void shutDown(0)
     })
   }
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error) => {
-      // Nobody knows what state this is: the database does, and the next start reads it.
+      // The state of the process is unknown; the next start reads it from the database.
       logger.fatal({ event, error: String((error as Error | undefined)?.stack ?? error) }, UNFORESEEN)
       process.exit(1)
     })
@@ -107,30 +102,28 @@ export async function runProcess<R extends Role, Config>(
   }
 }
 
-/** Where nobody listens Node.js opens a debugger to everybody on this machine. @source rules#production.5 */
+/** Without a listener, Node.js opens a debugger to every user of this machine. @source rules#production.5 */
 function refuseDebugger(logger: Logger): void {
-  process.on('SIGUSR1', () =>
-    logger.error({ signal: 'SIGUSR1' }, 'a debugger was asked for, and production opens none'),
-  )
+  process.on('SIGUSR1', () => logger.error({ signal: 'SIGUSR1' }, 'a debugger was requested; production opens none'))
 }
 
-const UNFORESEEN = 'nobody foresaw this error: the process ends, and the next start goes on with what was under way'
+const UNFORESEEN = 'unhandled error, exiting; in-flight work resumes on restart'
 
-/** A process with a part of the work says so in every line. @source rules#logs.6 */
+/** A process with only part of the work names its role in every line. @source rules#logs.6 */
 function withRole(logger: Logger, role: Role): Logger {
   return role === 'api' || role === 'worker' ? logger.child({ role }) : logger
 }
 
-/** Read in the working directory. */
+/** In the working directory. */
 const ENVIRONMENT_FILE = '.env'
 
-/** The environment of this process, with what `.env` adds. @throws ConfigError @source rules#config.6 */
+/** The environment with the settings of `.env`. @throws ConfigError @source rules#config.6 */
 export function readEnvironment(): EnvironmentWithFile {
   return withEnvironmentFile(ENVIRONMENT_FILE, process.env)
 }
 
 /**
- * Reads a configuration, and in production how this Node.js was started: all that is wrong with either is told at once.
+ * Reads a configuration, and in production the start options of Node.js. Reports the faults of both at once.
  * @throws ConfigError
  * @source rules#config.1, rules#production.5
  */
@@ -163,7 +156,7 @@ async function configOf<Config>(
 const START_REFUSED = 'the start was refused'
 
 /**
- * Ends the process before anything was started. What collects lines of JSON gets one: the log was not open yet.
+ * Exits before anything was started. Also logs a line of JSON for collectors, since the log is not open yet.
  * @source rules#logs.3
  */
 export function refuse(message: string): never {
@@ -176,17 +169,16 @@ function startupMessage(error: unknown): string {
   return error instanceof StartupError ? error.message : String((error as Error).stack ?? error)
 }
 
-/** Stops what was started last first; what cannot be stopped keeps nothing else from it. */
+/** Stops in reverse order of starting. A failed stop does not prevent the others. */
 async function stopAll(stops: Stop[], logger: Logger): Promise<void> {
   for (const stop of stops.splice(0).reverse()) {
-    await stop().catch((error) => logger.error({ error: String(error) }, 'the shutdown was not clean'))
+    await stop().catch((error) => logger.error({ error: String(error) }, 'a part of the shutdown failed'))
   }
 }
 
 /**
- * Stops everything once, whoever asks how often, and ends the process: what is still open then, as a connection to a
- * database that does not answer, would only hold it up. A second signal does not make it less orderly. A start under way is
- * let finish first: what it has half started could not be stopped.
+ * Stops everything once and exits, which closes hanging connections such as those to an unresponsive database. Further
+ * signals have no effect. A running start is awaited first, since a half-started part could not be stopped.
  */
 function shutDownOnce(starting: Promise<void>, stops: Stop[], logger: Logger): (code: number) => Promise<void> {
   let isShuttingDown = false
@@ -194,7 +186,7 @@ function shutDownOnce(starting: Promise<void>, stops: Stop[], logger: Logger): (
     if (isShuttingDown) return
     isShuttingDown = true
     setTimeout(() => {
-      logger.fatal('what was under way did not end within 20 seconds; the next start goes on with it')
+      logger.fatal('running work did not end within 20 seconds; exiting, it resumes on restart')
       process.exit(1)
     }, DRAIN_MS).unref()
     await starting.catch(() => undefined)

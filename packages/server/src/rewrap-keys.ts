@@ -12,17 +12,17 @@ import { type Environment, readVariables } from './platform/variables.ts'
 import { MACHINES, schemaFault } from './prepare-database.ts'
 import { type Rewrapped, readSealed, rewrap } from './webhooks/index.ts'
 
-/** A database, and what opens and seals the secrets in it. */
+/** A database with the keys of its sealed values. */
 export interface SealedDatabase extends OpenDatabase {
   readonly keys: EncryptionKeys
 }
 
 /**
- * The program `rewrap-keys`: seals every secret of the database anew with `PIXGATE_ENCRYPTION_KEY`, and prints a line for each.
- * It may be ended and run again at any time.
- * @param open finds the database
- * @returns the exit status: 0 where the previous key is needed no more, 1 where something cannot be opened, 2 where it could
- *   not look
+ * The program `rewrap-keys`: seals every secret in the database with `PIXGATE_ENCRYPTION_KEY` and prints a line for
+ * each. Can be interrupted and repeated at any time.
+ * @param open opens the database
+ * @returns the exit status: 0 if the previous key is no longer needed, 1 if a secret cannot be opened, 2 if it could
+ * not run
  * @source rules#encryption.3
  */
 export async function runRewrapKeys(open: () => Promise<SealedDatabase>): Promise<number> {
@@ -36,7 +36,7 @@ export async function runRewrapKeys(open: () => Promise<SealedDatabase>): Promis
   }
 }
 
-/** The database in `DATABASE_URL`, and the configured keys; nothing else need be configured. @throws ConfigError */
+/** The database in `DATABASE_URL` with the configured keys; needs no other settings. @throws ConfigError */
 export async function configuredSealedDatabase(environment: Environment): Promise<SealedDatabase> {
   const { DATABASE_URL, PIXGATE_ENCRYPTION_KEY, PIXGATE_ENCRYPTION_KEY_PREVIOUS } = serviceVariables
   const table = { DATABASE_URL, PIXGATE_ENCRYPTION_KEY, PIXGATE_ENCRYPTION_KEY_PREVIOUS }
@@ -62,10 +62,9 @@ async function rewrapDatabase({ url, keys, stop }: SealedDatabase): Promise<read
   }
 }
 
-/** A line for each value, and what it means for the previous key. */
 function reportOf(results: readonly Rewrapped[]): string {
   const unreadable = results.filter(({ outcome }) => outcome === 'unreadable').length
-  const end = unreadable === 0 ? NEEDED_NO_MORE : `${unreadable} cannot be opened, and stay as they were`
+  const end = unreadable === 0 ? NEEDED_NO_MORE : `${unreadable} cannot be opened and are unchanged`
   return [...results.map(lineOf), end].join('\n')
 }
 
@@ -76,9 +75,9 @@ function lineOf({ what, outcome, reason }: Rewrapped): string {
 const SAYS = {
   rewrapped: 'is sealed anew, with PIXGATE_ENCRYPTION_KEY',
   current_already: 'was sealed with PIXGATE_ENCRYPTION_KEY already',
-  gone: 'was erased or sealed anew by somebody else meanwhile',
+  gone: 'was erased or sealed anew by another process meanwhile',
   unreadable: 'cannot be opened',
 } as const
 
 const NEEDED_NO_MORE =
-  'All that is sealed opens with PIXGATE_ENCRYPTION_KEY: PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed no more'
+  'All sealed values open with PIXGATE_ENCRYPTION_KEY: PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it'

@@ -9,15 +9,14 @@ import { endedRuntime } from './platform/runtime.ts'
 import { prepareDatabase } from './prepare-database.ts'
 import type { ProcessDependencies, ServingRole, Stop } from './process.ts'
 
-/** Where the API listens. */
 export interface Address {
   readonly host: string
   readonly port: number
 }
 
 /**
- * Starts the server alone, as a role.
- * @param stops gets what was started, in that order, also where the start fails halfway
+ * Starts the standalone server in a role.
+ * @param stops collects stop functions in the order of starting, also when the start fails
  * @throws StartupError
  */
 export async function start(
@@ -32,14 +31,14 @@ export async function start(
 }
 
 /**
- * Finds out the port before anything listens: the simulated bank must be told where to send its events.
- * @throws StartupError where it cannot be listened on
+ * Chooses the port before anything listens: the simulated bank needs the address for its events.
+ * @throws StartupError when the address is not available
  */
 export async function reserveAddress(role: ServingRole, { host, port }: Address): Promise<Address> {
   return role === 'worker' ? { host, port } : freeAddress({ host, port }, 'PORT')
 }
 
-/** @throws StartupError where it cannot be listened on */
+/** @throws StartupError when the address is not available */
 async function freeAddress({ host, port }: Address, setting: string): Promise<Address> {
   const free = await probePort(port, host).catch((error: unknown) => {
     throw listeningError(error, { host, port }, setting)
@@ -51,7 +50,7 @@ async function freeAddress({ host, port }: Address, setting: string): Promise<Ad
 const WORKER_PORT = 'PIXGATE_WORKER_PORT'
 const OPERATOR_PORT = 'PIXGATE_OPERATOR_PORT'
 
-/** Where a process listens, the API's address being this; `undefined`: nowhere. @source rules#health.6 */
+/** Address of the process's listener, if it has one. @source rules#health.6 */
 async function listeningAddress(
   role: ServingRole,
   api: Address,
@@ -61,29 +60,31 @@ async function listeningAddress(
   return workerPort === undefined ? undefined : freeAddress({ host, port: workerPort }, WORKER_PORT)
 }
 
-/** Where a process answers the operator's endpoints, if not where the API is. @source rules#operators.8 */
+/** Address of the operator's endpoints, if they have their own. @source rules#operators.8 */
 async function operatorAddress(role: ServingRole, { host, operatorPort }: Config): Promise<Address | undefined> {
   if (role === 'worker' || operatorPort === undefined) return undefined
   return freeAddress({ host, port: operatorPort }, OPERATOR_PORT)
 }
 
-/** @throws StartupError where it cannot be listened on */
+/** @throws StartupError when the address is not available */
 async function listen(http: HttpServer, address: Address, setting: string): Promise<void> {
   await http.listen(address).catch((error: unknown) => {
     throw listeningError(error, address, setting)
   })
 }
 
-/** How a process serves. */
 export interface Serving {
   readonly role: ServingRole
   readonly address: Address
   readonly addEndpoints?: AddEndpoints
-  /** Called when everything runs, before the log says so. @param operators where operators are answered, if apart */
+  /**
+   * Called when everything runs, before the log says so.
+   * @param operators address of the operator's endpoints, if separate
+   */
   readonly announce?: (operators: Address | undefined) => void
 }
 
-/** Composes the service on a database that is prepared, and starts its workers, its API or both. */
+/** Composes the service on a prepared database and starts its workers, its API or both. */
 export async function serve(
   { role, address, addEndpoints, announce }: Serving,
   dependencies: Dependencies,
@@ -106,7 +107,7 @@ export async function serve(
   if (operators && service.operatorHttp) await listen(service.operatorHttp, operators, OPERATOR_PORT)
   if (listening) await listen(service.http, listening, role === 'worker' ? WORKER_PORT : 'PORT')
   announce?.(operators)
-  // Every line of a process with a part of the work has its role already.
+  // A process with part of the work has its role in every line already.
   const whole = logger.bindings().role === undefined ? { role } : {}
   const ports = { ...(listening && { port: listening.port }), ...(operators && { operatorPort: operators.port }) }
   logger.info({ ...whole, mode: config.mode, ...ports }, 'ready')

@@ -13,17 +13,16 @@ import { withSnapshot } from './platform/db/snapshot.ts'
 import type { EncryptionKeys } from './platform/sealing.ts'
 import { type Environment, readVariables } from './platform/variables.ts'
 
-/** A database to look at, and the keys that its anchors may be signed with. */
 export interface OpenAuditDatabase extends OpenDatabase {
-  /** `undefined`: anchors are not proven. */
+  /** `undefined`: anchors are not verified. */
   readonly encryptionKeys: EncryptionKeys | undefined
 }
 
 /**
- * The program `verify-audit`: verifies the audit trail. `--head 17:9f86…` compares with a head that was noted elsewhere, as
- * often as it is given; `--json` prints for machines.
- * @param open finds the database
- * @returns the exit status: 0 where the trail is as it was written, 1 where it is not, 2 where it could not look
+ * The program `verify-audit`: verifies the audit trail. `--head 17:9f86…` compares a head recorded elsewhere and can be
+ * repeated; `--json` prints JSON.
+ * @param open opens the database
+ * @returns the exit status: 0 for an unchanged trail, 1 for an altered one, 2 if it could not run
  * @source rules#audit.4
  */
 export async function verifyAuditTrail(
@@ -39,7 +38,7 @@ export async function verifyAuditTrail(
   }
 }
 
-/** The database in `DATABASE_URL`, with `PIXGATE_ENCRYPTION_KEY` and the one before it where they are set. @throws ConfigError */
+/** The database in `DATABASE_URL`, with `PIXGATE_ENCRYPTION_KEY` and its previous value if set. @throws ConfigError */
 export async function configuredAuditDatabase(environment: Environment): Promise<OpenAuditDatabase> {
   const { DATABASE_URL, PIXGATE_ENCRYPTION_KEY, PIXGATE_ENCRYPTION_KEY_PREVIOUS } = serviceVariables
   const { required: _, ...optional } = PIXGATE_ENCRYPTION_KEY
@@ -55,7 +54,7 @@ interface Parameters {
   readonly json: boolean
 }
 
-/** @throws Error that says how it is used */
+/** @throws Error with the usage */
 function readParameters(args: readonly string[], usage: string): Parameters {
   const options = {
     head: { type: 'string', multiple: true },

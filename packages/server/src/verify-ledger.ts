@@ -7,11 +7,11 @@ import { withSnapshot } from './platform/db/snapshot.ts'
 import { type Environment, readVariables } from './platform/variables.ts'
 
 /**
- * The program `verify-ledger`: recomputes the books, compares them with the bank's statement and balance, and prints a trial
- * balance. `--at 2026-11-21T00:00:00Z` takes the trial balance at an instant; `--json` prints for machines.
- * @param open finds the database
- * @returns the exit status: 0 where nothing differs, 1 where the books have drifted, or differ from the bank by what no operator has
- * decided, 2 where it could not look
+ * The program `verify-ledger`: recomputes the books, compares them with the bank's statement and balance, and prints a
+ * trial balance. `--at 2026-11-21T00:00:00Z` sets its time; `--json` prints JSON.
+ * @param open opens the database
+ * @returns the exit status: 0 without differences; 1 if the books have drifted, or differ from the bank without an
+ * operator's decision; 2 if it could not run
  * @source rules#ledger.verify.3, rules#ledger.verify.6
  */
 export async function verifyLedger(
@@ -27,7 +27,7 @@ export async function verifyLedger(
   }
 }
 
-/** The database in `DATABASE_URL`, of which nothing else need be configured. @throws ConfigError */
+/** The database in `DATABASE_URL`; needs no other settings. @throws ConfigError */
 export async function configuredDatabase(environment: Environment): Promise<OpenDatabase> {
   const { DATABASE_URL } = serviceVariables
   const { DATABASE_URL: url } = readVariables({ DATABASE_URL }, environment, {
@@ -44,7 +44,7 @@ interface Parameters {
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** @throws Error that says how it is used */
+/** @throws Error with the usage */
 function readParameters(args: readonly string[], usage: string): Parameters {
   const options = { at: { type: 'string' }, json: { type: 'boolean', default: false } } as const
   const { at: text, json } = parseArgs({ args: [...args], options }).values

@@ -472,10 +472,10 @@ test('[config.7] a name in the file that nothing reads is refused, and only what
   assert.deepEqual(faults, [
     'PIXGATE_PAYMENT_MAX_CENT is unknown; did you mean PIXGATE_PAYMENT_MAX_CENTS?',
     'PIXGATE_PARTNER_TOKNE is unknown; did you mean PIXGATE_PARTNER_TOKEN?',
-    '.env, line 2: sets what nothing reads; did you mean DATABASE_URL?',
-    '.env, line 3: sets what nothing reads; did you mean PORT?',
-    '.env, line 4: sets what nothing reads',
-    '.env, line 5: sets what nothing reads',
+    '.env, line 2: unknown setting; did you mean DATABASE_URL?',
+    '.env, line 3: unknown setting; did you mean PORT?',
+    '.env, line 4: unknown setting',
+    '.env, line 5: unknown setting',
   ])
   const { DATABSE_URL, NODE_OPTIONS } = lines
   assert.deepEqual(faulty({ ...ALONE, DATABSE_URL, NODE_OPTIONS }), [], 'the environment is not ours alone')

@@ -1,16 +1,16 @@
-/** What an API key may be for. @source rules#api-keys.8 */
+/** Scopes of API keys. @source rules#api-keys.8 */
 export const apiKeyScopes = ['read', 'charge', 'payout', 'refund', 'webhook'] as const
 
-/** One of {@link apiKeyScopes}. */
+/** A scope of an API key. */
 export type ApiKeyScope = (typeof apiKeyScopes)[number]
 
-/** What an operator may be. @source rules#operators.3 */
+/** Roles of operators. @source rules#operators.3 */
 export const operatorRoles = ['viewer', 'operator', 'approver', 'admin'] as const
 
-/** One of {@link operatorRoles}. */
+/** A role of an operator. */
 export type OperatorRole = (typeof operatorRoles)[number]
 
-/** Who approves stands beside who orders and who makes keys: neither includes the other. */
+/** Approving is separate from ordering and from creating keys: neither role includes the other. */
 const INCLUDED: Readonly<Record<OperatorRole, readonly OperatorRole[]>> = {
   viewer: ['viewer'],
   operator: ['viewer', 'operator'],
@@ -18,15 +18,15 @@ const INCLUDED: Readonly<Record<OperatorRole, readonly OperatorRole[]>> = {
   admin: ['viewer', 'operator', 'admin'],
 }
 
-/** The role that an endpoint needs at least, or several of which each is enough. */
+/** Minimum role of an endpoint, or alternatives. */
 export type NeededRole = OperatorRole | readonly OperatorRole[]
 
-/** The roles of which each is enough. */
+/** The alternative roles. */
 export function neededRoles(needed: NeededRole): readonly OperatorRole[] {
   return typeof needed === 'string' ? [needed] : needed
 }
 
-/** Whether an operator of a role may do what needs this one at least. @source rules#operators.3 */
+/** Returns whether a role covers the needed one. @source rules#operators.3 */
 export function roleIncludes(role: OperatorRole, needed: NeededRole): boolean {
   return neededRoles(needed).some((one) => INCLUDED[role].includes(one))
 }

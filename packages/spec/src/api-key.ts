@@ -17,11 +17,11 @@ import {
 } from './shapes.ts'
 
 /**
- * API keys: `pix_test_` or `pix_live_`, 43 base62 characters (256 random bits), 6 base62 characters of CRC-32 over what
- * stands before them.
+ * API keys: `pix_test_` or `pix_live_`, 43 base62 characters (256 random bits), and 6 base62 characters of CRC-32 over
+ * all of that.
  */
 
-/** What secret scanners look for. @source rules#api-keys.2 */
+/** Pattern for secret scanners. @source rules#api-keys.2 */
 export const API_KEY_PATTERN = '^pix_(?:test|live)_[0-9A-Za-z]{49}$'
 
 const scope = Type.Enum([...apiKeyScopes])
@@ -34,7 +34,6 @@ const CAPS = {
   newRecipientCents: 'One Pix key that was never paid before',
 } as const
 
-/** One field for each cap. */
 function caps<Field extends TSchema>(field: (description: string) => Field) {
   const { paymentCents, hourCents, dayCents, nightCents, newRecipientCents } = CAPS
   return {

@@ -5,7 +5,7 @@ import { limits } from './limits.ts'
 import { refundInDetail } from './refund-in/shapes.ts'
 import { cents, cursorList, idOf, instant, knownExternalId, nullable, pageLimit, text, uuid } from './shapes.ts'
 
-/** Payouts that wait until somebody approves them, and orders that were not sent: what an approver reads, and says. */
+/** Payouts that wait for approval, and unsent orders, for approvers. */
 
 const EXAMPLE = {
   id: '0198c0e1-22b4-7000-8000-6a7b8c9d0e1f',

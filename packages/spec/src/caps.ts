@@ -1,4 +1,4 @@
-/** What may leave at most, in centavos; `null`: not bounded by this. @source rules#limits */
+/** Caps on outgoing money in centavos; `null`: unlimited. @source rules#limits */
 export interface Caps {
   /** One payout or refund. */
   readonly paymentCents: bigint | null
@@ -8,6 +8,6 @@ export interface Caps {
   readonly dayCents: bigint | null
   /** A night: 20:00 to 06:00 in São Paulo. */
   readonly nightCents: bigint | null
-  /** One key that was never paid before. */
+  /** A Pix key that was never paid before. */
   readonly newRecipientCents: bigint | null
 }

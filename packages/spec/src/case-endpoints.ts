@@ -23,7 +23,7 @@ import {
   VISIBLE_ASCII,
 } from './shapes.ts'
 
-/** Cases over HTTP: listed, read with all that is known, decided, approved, noted. */
+/** Cases over HTTP: list, details, decisions, approvals, notes. */
 
 const CASE_ID = '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f'
 
@@ -48,7 +48,6 @@ const operation = Type.Object({
   externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
 })
 
-/** What a list and the case itself show alike. */
 const caseFields = {
   id: uuid,
   kind: Type.String({ maxLength: 64 }),

@@ -1,39 +1,36 @@
 /**
- * CPF and CNPJ, the taxpayer numbers of people and of companies. Since July 2026 a CNPJ may carry letters, so a
- * document is text, never a number.
+ * CPF and CNPJ, the taxpayer numbers of people and companies. Since July 2026 a CNPJ may contain letters, so a document
+ * is text, never a number.
  */
 
 const CPF_WEIGHTS = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]
 const CNPJ_WEIGHTS = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]
 
 /**
- * Removes the mask of a CPF or CNPJ and proves its check digits.
+ * Removes the mask of a CPF or CNPJ and verifies its check digits.
  * @param text with or without punctuation; letters of an alphanumeric CNPJ in either case
- * @returns 11 digits (CPF), 14 characters (CNPJ), or `null` where it is neither
+ * @returns 11 digits (CPF), 14 characters (CNPJ), or `null` for any other text
  * @source rules#documents.1
  */
 export function normaliseDocument(text: string): string | null {
   return normaliseCpf(text) ?? normaliseCnpj(text)
 }
 
-/** As {@link normaliseDocument}, a CPF only: `529.982.247-25` or `52998224725`. */
+/** Like {@link normaliseDocument}, for a CPF only: `529.982.247-25` or `52998224725`. */
 export function normaliseCpf(text: string): string | null {
   if (!/^(?:\d{11}|\d{3}\.\d{3}\.\d{3}-\d{2})$/.test(text)) return null
   const cpf = text.replace(/[.-]/g, '')
   return isOneDigitRepeated(cpf) || !hasCheckDigits(cpf, CPF_WEIGHTS) ? null : cpf
 }
 
-/** As {@link normaliseDocument}, a CNPJ only: `12.ABC.345/01DE-35` or `12ABC34501DE35`. */
+/** Like {@link normaliseDocument}, for a CNPJ only: `12.ABC.345/01DE-35` or `12ABC34501DE35`. */
 export function normaliseCnpj(text: string): string | null {
   if (!/^(?:[0-9A-Z]{12}\d{2}|[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2})$/i.test(text)) return null
   const cnpj = text.replace(/[./-]/g, '').toUpperCase()
   return isOneDigitRepeated(cnpj) || !hasCheckDigits(cnpj, CNPJ_WEIGHTS) ? null : cnpj
 }
 
-/**
- * A document as it may be shown on a receipt: the middle of a CPF, the root of a CNPJ hidden.
- * @source rules#documents.2
- */
+/** Masks a document for a receipt: hides the middle of a CPF, the root of a CNPJ. @source rules#documents.2 */
 export function maskDocument(document: string): string {
   return document.length === 11
     ? `***.${document.slice(3, 6)}.${document.slice(6, 9)}-**`
@@ -41,8 +38,8 @@ export function maskDocument(document: string): string {
 }
 
 /**
- * Masks a document as a bank tells it, for a receipt.
- * @returns `null` where it is no CPF or CNPJ: that is not shown at all
+ * Masks a document reported by a bank, for a receipt.
+ * @returns `null` for anything but a CPF or CNPJ, which is not shown at all
  * @source rules#documents.2
  */
 export function maskReported(text: string | null | undefined): string | null {
@@ -50,7 +47,7 @@ export function maskReported(text: string | null | undefined): string | null {
   return document === null ? null : maskDocument(document)
 }
 
-/** The last two characters are modulo-11 check digits over what stands before each of them. */
+/** The last two characters are modulo-11 check digits over all characters before each. */
 function hasCheckDigits(document: string, weights: readonly number[]): boolean {
   const base = document.slice(0, -2)
   const first = checkDigit(base, weights.slice(1))

@@ -1,10 +1,7 @@
 import type { ErrorHelp } from './error-help.ts'
 import type { ErrorCode } from './errors.ts'
 
-/**
- * {@link ErrorHelp} of every error in Portuguese, code in backquotes the same.
- * @source rules#reference.3
- */
+/** {@link ErrorHelp} of every error in Portuguese, code in backquotes the same. @source rules#reference.3 */
 export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   malformed_json: {
     cause:

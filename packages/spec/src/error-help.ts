@@ -1,14 +1,14 @@
 import type { ErrorCode } from './errors.ts'
 
-/** Why an error is answered, and what to do about it: whole sentences, with code in backquotes. */
+/** Cause and cure of an error: whole sentences, with code in backquotes. */
 export interface ErrorHelp {
   readonly cause: string
   readonly cure: string
 }
 
 /**
- * The cause and the cure of every error; a code without them is a type error. The page of errors that the service serves
- * and the one of the documents are made from it.
+ * Cause and cure of every error; a missing code is a type error. The service's errors page and the document are
+ * generated from it.
  * @source rules#reference.3
  */
 export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {

@@ -1,5 +1,5 @@
 /**
- * Every error the service answers: stable code → HTTP status → title → exact message. There is no other list.
+ * Every error of the service: stable code → HTTP status → title → exact message. There is no other list.
  * @source rules#http.2
  */
 export const errors = {
@@ -217,43 +217,41 @@ export const errors = {
 /** A stable error code. */
 export type ErrorCode = keyof typeof errors
 
-/** One field's fault: `field` is a path such as `transaction.value`, `code` a stable snake_case word. */
+/** The fault of a field: `field` is a path such as `transaction.value`, `code` a stable snake_case word. */
 export interface FieldError {
   readonly field: string
   readonly code: string
   readonly message: string
 }
 
-/** What a duplicate or refused create tells of the operation that exists. */
+/** The existing operation, in the refusal of a create. */
 export interface ExistingOperation {
   readonly id: string
   readonly status: string
-  /** Whether the request's normalised body is the one that made it; present on duplicates. */
+  /** Whether the request's normalised body created it; present on duplicates. */
   readonly samePayload?: boolean
 }
 
-/** A limit that what was asked for would exceed. */
+/** A limit that the request would exceed. */
 export interface ExceededLimit {
   readonly name: 'payment' | 'hour' | 'day' | 'night' | 'new_recipient'
-  /** Whose: of the API key alone, or of all that leaves. */
+  /** Owner: the API key, or the whole service. */
   readonly owner: 'api_key' | 'service'
   readonly maxCents: bigint
   readonly usedCents: bigint
-  /** When it would fit, were nothing else used meanwhile; `null`: waiting is no help. */
+  /** Time at which the amount would fit without further use; `null`: waiting does not help. */
   readonly freesAt: string | null
 }
 
-/** From where a feed can be read. */
+/** Position from which the feed can be read. */
 export interface ReadFrom {
   /** To be sent as `cursor`. */
   readonly cursor: string
-  /** Of the first event that follows it, once it is there. */
+  /** Position of the next event, once it exists. */
   readonly position: number
 }
 
-/**
- * An answer that refuses a request. Thrown anywhere at or below an edge; the edge turns it into problem+json.
- */
+/** Refusal of a request. Thrown at or below an edge; the edge turns it into problem+json. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: ErrorCode
@@ -276,7 +274,7 @@ export class Refusal extends Error {
     } = {},
   ) {
     const { stackTraceLimit } = Error
-    // Of an answer nobody reads the stack, and making it is a fifth of what a refused stranger costs.
+    // Refusals need no stack, and creating it is a fifth of the cost of refusing a stranger.
     if (code !== 'internal_error') Error.stackTraceLimit = 0
     super(details.message ?? errors[code].message, 'cause' in details ? { cause: details.cause } : undefined)
     Error.stackTraceLimit = stackTraceLimit
@@ -290,8 +288,8 @@ export class Refusal extends Error {
 }
 
 /**
- * Refuses the value of a field. `errors[]` tells the error's own sentence, with the whole path of the field in place of
- * its first word: «transaction.value must be greater than zero».
+ * Refuses the value of a field. `errors[]` contains the error's sentence with the field's full path as its first word:
+ * «transaction.value must be greater than zero».
  * @param code an error whose message begins with the field's name
  * @param fault the code in `errors[]`
  * @source rules#http.1

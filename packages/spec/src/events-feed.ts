@@ -4,9 +4,7 @@ import { eventExamples, eventTypeName } from './events.ts'
 import { limits } from './limits.ts'
 import { CURSOR, instant, int64, pageLimit, uuid } from './shapes.ts'
 
-/**
- * The feed of all notifications, whether or not an endpoint was registered for them.
- */
+/** The feed of all notifications, independent of registered endpoints. */
 
 const place = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 
@@ -36,7 +34,7 @@ const eventExample = {
   signatureKeyId: 'brBF9ATMQOcuvXdP',
 } as const
 
-/** The `cursor` of an example, which is made of a place and an id. */
+/** Example of a cursor: an encoded position and id. */
 export const CURSOR_EXAMPLE = 'djE6MTA0MjoyYjNjNGQ1ZTZmNzA'
 
 /** @source rules#feed.3 */

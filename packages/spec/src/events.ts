@@ -1,17 +1,13 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import { cents, instant, nullable, uuid } from './shapes.ts'
 
-/**
- * Notifications to the merchant: `{ event_type, event }`, signed, delivered at least once.
- */
+/** Notifications to the merchant: `{ event_type, event }`, signed, delivered at least once. */
 
 /** @source rules#events.1 */
 export const eventTypes = ['pix_cash_in', 'pix_cash_out', 'pix_cash_in_reversal', 'pix_cash_out_reversal'] as const
 
-/** See {@link eventTypes}. */
 export type EventType = (typeof eventTypes)[number]
 
-/** The name of one, in requests and answers. */
 export const eventTypeName = Type.Enum([...eventTypes], {
   title: 'EventType',
   description: 'What a notification tells of',
@@ -50,13 +46,13 @@ function notification<const Name extends EventType, Statuses extends string[], M
   )
 }
 
-/** The body of a test event, which means nothing. @source rules#webhooks.20 */
+/** Body of a test event without meaning. @source rules#webhooks.20 */
 export const testEventSchema = Type.Object(
   { event_type: Type.Literal('webhook_test'), event: Type.Object({ id: uuid, created_at: instant }) },
   { title: 'WebhookTest', description: 'A test of an endpoint.' },
 )
 
-/** The body of each event. Keys are always present, `null` where nothing exists. @source rules#events.2, rules#events.5 */
+/** Body of each event. All keys are present, `null` without a value. @source rules#events.2, rules#events.5 */
 export const eventSchemas = {
   pix_cash_in: notification(
     'pix_cash_in',
@@ -137,11 +133,11 @@ export const eventExamples: { readonly [Name in EventType]: Static<(typeof event
   },
 }
 
-/** What a notification of a type tells. */
+/** The event of a notification, by type. */
 export type EventOf<Type extends EventType> = Static<(typeof eventSchemas)[Type]>['event']
 
 /**
- * Writes an instant with nine fractional digits, as events carry it.
+ * Formats an instant with nine fractional digits for events.
  * @param instantMs epoch milliseconds
  * @source rules#events.3
  */

@@ -36,7 +36,7 @@ const readiness = Type.Object(
   { title: 'Readiness' },
 )
 
-/** What `/readyz` answers. */
+/** The answer of `/readyz`. */
 export type Readiness = Static<typeof readiness>
 
 /** @source rules#health.2, rules#health.5 */

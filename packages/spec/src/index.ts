@@ -1,6 +1,4 @@
-/**
- * The rules of the service as data: no input, no output, safe in a browser.
- */
+/** The rules of the service as data: no input, no output, safe in a browser. */
 import { deactivateAllApiKeys, deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
 import { decideApproval, listApprovals } from './approvals.ts'
 import { getBalance } from './balance.ts'
@@ -147,8 +145,8 @@ const businessEndpoints = {
 
 const healthEndpoints = { getHealth, getReadiness, getMetrics } as const
 
-/** Every endpoint the service answers, by the name of its handler. */
+/** Every endpoint of the service by its handler's name. */
 export const serviceEndpoints = { ...businessEndpoints, ...healthEndpoints } as const
 
-/** The same with the controls that the sandbox adds, in the order of the documents. */
+/** All endpoints including the sandbox's, in the order of the documents. */
 export const endpoints = { ...businessEndpoints, ...sandboxEndpoints, ...healthEndpoints } as const

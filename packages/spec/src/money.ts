@@ -1,20 +1,20 @@
 /**
  * Money. The only file that knows that a real has 100 centavos.
  *
- * Everything inside the service is integer centavos as `bigint`; reais as decimal numbers exist only in request
- * bodies and in the balance's `amount`.
+ * The service computes in integer centavos as `bigint`. Reais as decimal numbers exist only in request bodies and in
+ * the balance's `amount`.
  */
 
 const CENTAVOS_PER_REAL = 100n
 
-/** What `1.5`, `19.99` or `-0.3` look like as text: sign, whole reais, one or two decimals. */
+/** Text of `1.5`, `19.99` or `-0.3`: sign, whole reais, one or two decimals. */
 const REAIS = /^(-?)(\d+)\.(\d{1,2})$/
 
 /**
  * Converts a JSON number of reais to centavos, exactly.
  *
- * Checked on the shortest text of the parsed number, so `1e2` and `19.990` pass and `1.005` does not.
- * @returns centavos, or `null` where the number has more than two decimals or is not finite
+ * Uses the shortest text of the parsed number, so `1e2` and `19.990` are valid and `1.005` is not.
+ * @returns centavos, or `null` for more than two decimals or a number that is not finite
  * @source rules#money.1
  */
 export function reaisToCents(reais: number): bigint | null {
@@ -27,16 +27,14 @@ export function reaisToCents(reais: number): bigint | null {
 }
 
 /**
- * Converts centavos to a JSON number of reais; exact for every amount the service accepts (below 2^53 centavos).
+ * Converts centavos to a JSON number of reais; exact for every accepted amount (below 2^53 centavos).
  * @source rules#money.2
  */
 export function centsToReais(cents: bigint): number {
   return Number(cents) / Number(CENTAVOS_PER_REAL)
 }
 
-/**
- * Writes centavos as a person in Brazil reads them: `R$ 1.234,56`.
- */
+/** Formats centavos for Brazilian readers: `R$ 1.234,56`. */
 export function formatReais(cents: bigint): string {
   const sign = cents < 0n ? '-' : ''
   const absolute = cents < 0n ? -cents : cents
@@ -45,7 +43,7 @@ export function formatReais(cents: bigint): string {
 }
 
 /**
- * The configured fee of one operation: a fixed part plus basis points of the value, rounded half up once.
+ * The configured fee of an operation: a fixed part plus basis points of the value, rounded half up once.
  * @param valueCents the operation's value, positive
  * @source rules#fees.1
  */
@@ -54,7 +52,6 @@ export function feeCents(valueCents: bigint, fee: { readonly cents: bigint; read
   return fee.cents + (valueCents * fee.basisPoints + BASIS_POINTS / 2n) / BASIS_POINTS
 }
 
-/** The smaller of two amounts. */
 export function min(one: bigint, other: bigint): bigint {
   return one < other ? one : other
 }

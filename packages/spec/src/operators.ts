@@ -5,11 +5,10 @@ import { limits } from './limits.ts'
 import { cursorList, idOf, instant, nullable, PERSON_NAME, pageLimit, uuid } from './shapes.ts'
 
 /**
- * Who operates the service: people with a name, a role and a token of their own. `pix_op_test_` or `pix_op_live_`, then as
- * an API key.
+ * Operators: people with a name, a role and their own token: `pix_op_test_` or `pix_op_live_`, then like an API key.
  */
 
-/** What secret scanners look for. @source rules#operators.2 */
+/** Pattern for secret scanners. @source rules#operators.2 */
 export const OPERATOR_TOKEN_PATTERN = '^pix_op_(?:test|live)_[0-9A-Za-z]{49}$'
 
 const role = Type.Enum([...operatorRoles], {
@@ -17,7 +16,7 @@ const role = Type.Enum([...operatorRoles], {
     '`viewer` reads; `operator` also sets the switch and adjusts the balance; `approver` reads and approves; `admin` does what `operator` does, and makes keys and operators',
 })
 
-/** Two people have two names that look different. @source rules#operators.1 */
+/** Different people must have visibly different names. @source rules#operators.1 */
 const name = Type.String({
   minLength: 1,
   maxLength: limits.nameMaxLength,

@@ -4,10 +4,7 @@ import { limits } from './limits.ts'
 import { pixKeyTypes } from './pix-key.ts'
 import { cents, centsMoved, int64, nullable, PLAIN_TEXT } from './shapes.ts'
 
-/**
- * What the service and the bank say to each other: the calls we make and the events the bank sends.
- * @source rules#partner
- */
+/** Protocol between service and bank: our calls, and the bank's events. @source rules#partner */
 
 const reference = Type.String({ minLength: 1, maxLength: 128, pattern: PLAIN_TEXT })
 const endToEndId = Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })
@@ -27,7 +24,7 @@ const description = Type.Optional(Type.String({ maxLength: limits.descriptionMax
 const errorCode = Type.String({ maxLength: 64, pattern: PLAIN_TEXT })
 const errorMessage = Type.String({ maxLength: 200, pattern: PLAIN_TEXT })
 
-/** Body of `PUT /charges/{id}`. Repeating it with the same id and body gives the same answer. */
+/** Body of `PUT /charges/{id}`. Idempotent for the same id and body. */
 export const partnerChargeRequest = Type.Object(
   {
     valueCents: centsMoved,
@@ -41,13 +38,11 @@ export const partnerChargeRequest = Type.Object(
   },
   { additionalProperties: false },
 )
-/** See {@link partnerChargeRequest}. */
 export type PartnerChargeRequest = Static<typeof partnerChargeRequest>
 
-/** Statuses of a charge at the bank. */
 const partnerChargeStatuses = ['ACTIVE', 'PAID', 'CANCELLED', 'EXPIRED', 'FAILED'] as const
 
-/** Who had money of a payment given back: the service by a refund, or the bank by itself (MED). */
+/** Origin of a return: a refund by the service, or the bank itself (MED). */
 const partnerReturnOrigins = ['MERCHANT', 'BANK'] as const
 
 const paymentReturn = Type.Object({
@@ -57,7 +52,7 @@ const paymentReturn = Type.Object({
   occurredAt: time,
   origin: Type.Enum([...partnerReturnOrigins]),
 })
-/** One return of a payment; `transactionId` is the bank's reference of the return. */
+/** A return of a payment; `transactionId` is the bank's reference of the return. */
 export type PartnerPaymentReturn = Static<typeof paymentReturn>
 
 const payment = Type.Object({
@@ -67,12 +62,12 @@ const payment = Type.Object({
   payer: Type.Optional(party),
   returns: Type.Optional(Type.Array(paymentReturn, { maxItems: 100 })),
 })
-/** One payment of a charge, as the bank tells it. */
+/** A payment of a charge, as reported by the bank. */
 export type PartnerPayment = Static<typeof payment>
 
 /**
- * Answer of `PUT` and `GET /charges/{id}`; `payments` only on GET. `createdAt`: when the bank made the charge, to tell a payment that is
- * older than its charge.
+ * Answer of `PUT` and `GET /charges/{id}`; `payments` only on GET. `createdAt` is the creation at the bank, to detect
+ * payments older than the charge.
  */
 export const partnerCharge = Type.Object({
   id: reference,
@@ -84,12 +79,11 @@ export const partnerCharge = Type.Object({
   expiresAt: time,
   payments: Type.Optional(Type.Array(payment, { maxItems: 100 })),
 })
-/** See {@link partnerCharge}. */
 export type PartnerCharge = Static<typeof partnerCharge>
 
 /**
- * Body of `PUT /payouts/{id}`: to a key, or what a code asks for, under the id of the decoding that was shown to the
- * payer. Repeating it with the same id and body gives the same payout.
+ * Body of `PUT /payouts/{id}`: to a key, or for a QR code with the id of the decoding shown to the payer. Idempotent
+ * for the same id and body.
  * @source partner-protocol#calls
  */
 export const partnerPayoutRequest = Type.Union([
@@ -111,19 +105,18 @@ export const partnerPayoutRequest = Type.Union([
   ),
   Type.Object({ valueCents: centsMoved, description, pixCode, decodeId: reference }, { additionalProperties: false }),
 ])
-/** See {@link partnerPayoutRequest}. */
 export type PartnerPayoutRequest = Static<typeof partnerPayoutRequest>
 
-/** Statuses of a payout at the bank. `RETURNED`: all of it came back. */
+/** Statuses of a payout at the bank. `RETURNED`: returned completely. */
 const partnerPayoutStatuses = ['PROCESSING', 'CONFIRMED', 'FAILED', 'RETURNED'] as const
 
 const moneyReturn = Type.Object({ returnId: reference, valueCents: centsMoved, occurredAt: time })
-/** One return of a payout, all of it or a part. */
+/** Full or partial return of a payout. */
 export type PartnerReturn = Static<typeof moneyReturn>
 
 /**
- * Answer of `PUT` and `GET /payouts/{id}`. `valueCents` is what moved once it moved; `endToEndId` and `occurredAt` come
- * with that, `errorCode` with the failure. `pixKey` is the key that was paid, as it was ordered.
+ * Answer of `PUT` and `GET /payouts/{id}`. After the movement, `valueCents` is the moved amount, with `endToEndId` and
+ * `occurredAt`; after a failure, `errorCode` is set. `pixKey` is the paid key as ordered.
  * @source partner-protocol#calls
  */
 export const partnerPayout = Type.Object({
@@ -139,17 +132,15 @@ export const partnerPayout = Type.Object({
   returns: Type.Optional(Type.Array(moneyReturn, { maxItems: 100 })),
   occurredAt: Type.Optional(time),
 })
-/** See {@link partnerPayout}. */
 export type PartnerPayout = Static<typeof partnerPayout>
 
 /** Body of `POST /qr-codes/decode`. @source partner-protocol#qr-codes */
 export const partnerQrCodeDecodeRequest = Type.Object({ pixCode }, { additionalProperties: false })
-/** See {@link partnerQrCodeDecodeRequest}. */
 export type PartnerQrCodeDecodeRequest = Static<typeof partnerQrCodeDecodeRequest>
 
 /**
- * Answer of `POST /qr-codes/decode`: what a code asks for now. `valueCents` is absent where the payer chooses; `txid` is
- * `***` where the code has none.
+ * Answer of `POST /qr-codes/decode`: the current content of a code. `valueCents` is absent if the payer chooses; `txid`
+ * is `***` if the code has none.
  * @source partner-protocol#qr-codes
  */
 export const partnerQrCode = Type.Object({
@@ -160,12 +151,10 @@ export const partnerQrCode = Type.Object({
   expiresAt: Type.Optional(time),
   recipient: Type.Object({ name, document, pixKey }),
 })
-/** See {@link partnerQrCode}. */
 export type PartnerQrCode = Static<typeof partnerQrCode>
 
 /**
- * Body of `PUT /refunds/{id}`: all or part of a received payment goes back. Repeating it with the same id and body gives
- * the same refund.
+ * Body of `PUT /refunds/{id}`: returns a received payment fully or partially. Idempotent for the same id and body.
  * @source partner-protocol#calls
  */
 export const partnerRefundRequest = Type.Object(
@@ -176,15 +165,13 @@ export const partnerRefundRequest = Type.Object(
   },
   { additionalProperties: false },
 )
-/** See {@link partnerRefundRequest}. */
 export type PartnerRefundRequest = Static<typeof partnerRefundRequest>
 
-/** Statuses of a refund at the bank. */
 const partnerRefundStatuses = ['PROCESSING', 'CONFIRMED', 'FAILED'] as const
 
 /**
- * Answer of `PUT` and `GET /refunds/{id}`. `valueCents` is what moved once it moved; `returnId` and `occurredAt` come with
- * that, `errorCode` with the failure.
+ * Answer of `PUT` and `GET /refunds/{id}`. After the movement, `valueCents` is the moved amount, with `returnId` and
+ * `occurredAt`; after a failure, `errorCode` is set.
  * @source partner-protocol#calls
  */
 export const partnerRefund = Type.Object({
@@ -197,10 +184,9 @@ export const partnerRefund = Type.Object({
   errorMessage: Type.Optional(errorMessage),
   occurredAt: Type.Optional(time),
 })
-/** See {@link partnerRefund}. */
 export type PartnerRefund = Static<typeof partnerRefund>
 
-/** What each kind of entry of the statement does to the account. @source partner-protocol#statement */
+/** Direction of each kind of statement entry. @source partner-protocol#statement */
 export const partnerEntrySigns = {
   PAYMENT_RECEIVED: '+',
   PAYMENT_TAKEN_BACK: '-',
@@ -210,13 +196,13 @@ export const partnerEntrySigns = {
   TARIFF: '-',
 } as const
 
-/** A kind of entry. */
 export type PartnerEntryKind = keyof typeof partnerEntrySigns
 
 const balance = cents()
 
 /**
- * Answer of `GET /statement`: a page of a window. Both balances are the window's; `nextCursor` is `null` on the last page.
+ * Answer of `GET /statement`: a page of a window. Both balances are the window's; `nextCursor` is `null` on the last
+ * page.
  * @source partner-protocol#statement
  */
 export const partnerStatement = Type.Object({
@@ -236,15 +222,13 @@ export const partnerStatement = Type.Object({
   closingCents: balance,
   nextCursor: nullable(Type.String({ minLength: 1, maxLength: 1_024, pattern: PLAIN_TEXT })),
 })
-/** See {@link partnerStatement}. */
 export type PartnerStatement = Static<typeof partnerStatement>
 
 /**
- * Answer of `GET /balance`: what could be paid out, and when that was, by the statement's time of booking.
+ * Answer of `GET /balance`: the amount available for payouts, and its time by the statement's booking.
  * @source partner-protocol#balance
  */
 export const partnerBalance = Type.Object({ availableCents: balance, asOf: Type.Optional(time) })
-/** See {@link partnerBalance}. */
 export type PartnerBalance = Static<typeof partnerBalance>
 
 /** An error of the bank: `errorCode` makes a refusal definite. */
@@ -253,15 +237,15 @@ export const partnerError = Type.Object({
   errorMessage: Type.Optional(Type.String({ maxLength: 1_000 })),
 })
 
-/** The events a bank sends, by the endpoint that takes them. @source rules#partner-inbox.5 */
+/** The bank's events by receiving endpoint. @source rules#partner-inbox.5 */
 export const partnerEvents = {
   'cash-in': ['CashIn', 'CashInReversal'],
   'cash-out': ['CashOut', 'CashOutReversal'],
 } as const
 
 /**
- * Body of an event. Unknown fields are kept as evidence and ignored. What may be lacking is lacking in what banks send: an
- * event without it still says which operation to ask about.
+ * Body of an event. Unknown fields are kept as evidence and ignored. Fields that banks omit are optional: an incomplete
+ * event still names the operation to query.
  * @source rules#partner-inbox.4, rules#partner-inbox.9
  */
 export const partnerEvent = Type.Object(
@@ -284,13 +268,12 @@ export const partnerEvent = Type.Object(
   },
   { title: 'BankEvent' },
 )
-/** See {@link partnerEvent}. */
 export type PartnerEvent = Static<typeof partnerEvent>
 
-/** What a status word of an event says. `unclear` words are kept and the partner is asked. */
+/** Meaning of an event's status word. `unclear` words are kept, and the partner is queried. */
 export type PartnerVerdict = 'confirmed' | 'failed' | 'in progress' | 'unclear'
 
-/** The words by which an event says that money moved. @source rules#partner-inbox.6 */
+/** Status words that mean moved money. @source rules#partner-inbox.6 */
 export const confirmedWords: ReadonlySet<string> = new Set([
   'CONFIRMED',
   'PAID',
@@ -300,17 +283,15 @@ export const confirmedWords: ReadonlySet<string> = new Set([
   'DEVOLVIDO',
 ])
 /**
- * Those that say so of a return only. Of a payment they would say that it went back, of which the return's own events tell.
+ * Status words that mean moved money for returns only. For a payment they would mean that it was returned, which has
+ * events of its own.
  * @source rules#partner-inbox.11
  */
 export const confirmedReturnWords: ReadonlySet<string> = new Set(['REVERSED', 'RETURNED', 'REFUNDED'])
 const FAILED = new Set(['FAILED', 'REJECTED', 'ERROR', 'CANCELED', 'CANCELLED', 'NAO_REALIZADO'])
 const IN_PROGRESS = new Set(['PENDING', 'PROCESSING', 'ATIVA', 'EM_PROCESSAMENTO'])
 
-/**
- * Reads the status word of an event.
- * @source rules#partner-inbox.6, rules#partner-inbox.11
- */
+/** @source rules#partner-inbox.6, rules#partner-inbox.11 */
 export function verdictOf({ event, status }: Pick<PartnerEvent, 'event' | 'status'>): PartnerVerdict {
   if (confirmedWords.has(status)) return 'confirmed'
   if (confirmedReturnWords.has(status) && event.endsWith('Reversal')) return 'confirmed'

@@ -17,7 +17,7 @@ const VISIBLE = 'must not have control characters, bidi overrides, line separato
 const PRINTABLE =
   'must consist of printable characters: no control, format or unassigned character, none without a shape, no space at either end'
 
-/** What an error says, after the field's name, of text that does not match a pattern of ours: never the pattern. */
+/** Faults of text that does not match a pattern, to follow the field's name. Never the pattern itself. */
 export const patternFaults: Readonly<Record<string, string>> = {
   [PLAIN_TEXT]: 'must not have control characters or half surrogates',
   [FREE_TEXT]: VISIBLE,
@@ -34,7 +34,7 @@ export const patternFaults: Readonly<Record<string, string>> = {
 }
 
 /**
- * What documents say in place of a pattern that only ECMAScript reads. Clients generated for Python or Go would fail at it
+ * Published replacements of patterns that only ECMAScript supports. Clients generated for Python or Go would fail
  * before they send anything.
  * @source rules#reference.4
  */

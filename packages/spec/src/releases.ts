@@ -1,10 +1,10 @@
 import { type JournalKind, type JournalTemplate, journals, type Variable } from './ledger.ts'
 
-/** How a journal makes what a merchant may spend grow: it frees a hold, or credits money. */
+/** Effect of a journal that increases the merchant's available money: it releases a hold, or credits money. */
 export type Release = 'hold' | 'credit'
 
 /**
- * The journals that make what a merchant may spend grow, by what their postings say.
+ * The journals that increase the merchant's available money, derived from their postings.
  * @source rules#ledger.releases
  */
 export const releases: Readonly<Partial<Record<JournalKind, Release>>> = Object.fromEntries(
@@ -14,7 +14,7 @@ export const releases: Readonly<Partial<Record<JournalKind, Release>>> = Object.
   }),
 )
 
-/** Whether some amount is added to an account more often than it is taken from it. */
+/** Whether an account gains more terms than it loses. */
 function grows({ postings }: JournalTemplate, code: string): boolean {
   const net = new Map<string, number>()
   for (const { account, amount } of postings) {

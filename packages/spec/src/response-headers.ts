@@ -2,16 +2,15 @@ import { type TSchema, Type } from 'typebox'
 import { limits } from './limits.ts'
 import { CORRELATION_ID } from './shapes.ts'
 
-/** What is known of a header of an answer. */
 export interface ResponseHeaderDefinition {
   readonly description: string
   readonly schema: TSchema
   readonly example: string | number
-  /** Whether it is there wherever it is declared. */
+  /** Whether every response that declares it has it. */
   readonly isAlwaysThere: boolean
 }
 
-/** Every header that the service puts into an answer, besides those of HTTP itself, by its name. @source rules#reference.8 */
+/** Every response header of the service by name, except HTTP's own. @source rules#reference.8 */
 export const responseHeaders = {
   'X-Correlation-ID': {
     description: 'The `X-Correlation-ID` of the request, or the one made for it.',
@@ -75,5 +74,4 @@ export const responseHeaders = {
   },
 } as const satisfies Readonly<Record<string, ResponseHeaderDefinition>>
 
-/** The name of a header of an answer. */
 export type ResponseHeader = keyof typeof responseHeaders

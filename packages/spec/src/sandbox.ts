@@ -4,8 +4,8 @@ import { limits } from './limits.ts'
 import { centsMoved, idOf, optional, optionalText } from './shapes.ts'
 
 /**
- * Controls of the simulated bank. The sandbox adds them to the service's endpoints; they act on the simulator, which
- * then tells the service over its real signed webhook.
+ * Controls of the simulated bank. The sandbox adds them to the service's endpoints. They act on the simulator, which
+ * notifies the service by its real signed webhook.
  * @source rules#sandbox.1
  */
 
@@ -20,7 +20,7 @@ const accepted = {
   },
 } as const
 
-/** What every action on the simulated bank has alike. */
+/** Common part of all actions on the simulated bank. */
 const action = {
   method: 'POST',
   auth: 'api-key',
@@ -134,7 +134,7 @@ const failRefundIn = endpoint({
 
 const moneyOut = ['auto', 'manual', 'fail', 'reject', 'timeout', 'lost-response'] as const
 
-/** How the simulated bank behaves. @source rules#sandbox.5 */
+/** Behaviour of the simulated bank. @source rules#sandbox.5 */
 export const bankBehavior = Type.Object(
   {
     cashIn: Type.Enum(['answer', 'reject', 'timeout', 'lost-response'], {
@@ -162,13 +162,11 @@ export const bankBehavior = Type.Object(
   { title: 'BankBehavior' },
 )
 
-/** See {@link bankBehavior}. */
 export type BankBehavior = Readonly<Static<typeof bankBehavior>>
 
-/** A change of it: fields left out keep their value. @source rules#sandbox.6 */
+/** A change of the behaviour: omitted fields keep their value. @source rules#sandbox.6 */
 export const bankBehaviorChange = Type.Partial(bankBehavior, { additionalProperties: false })
 
-/** See {@link bankBehaviorChange}. */
 export type BankBehaviorChange = Readonly<Static<typeof bankBehaviorChange>>
 
 const wholeBehavior = {
@@ -230,7 +228,7 @@ const changeBankBehavior = endpoint({
   errors: ['partner_unavailable'],
 })
 
-/** Every control, by the name of its handler. */
+/** Every control by its handler's name. */
 export const sandboxEndpoints = {
   payCashIn,
   failCashIn,

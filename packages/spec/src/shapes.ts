@@ -3,62 +3,66 @@ import { limits } from './limits.ts'
 import type { ResponseHeader } from './response-headers.ts'
 
 /**
- * Shapes that several resources share. Strings are bounded and refuse control characters wherever a client writes them. A
- * shape with a `title` has a name of its own in the OpenAPI document, and in what is generated from it.
+ * Shapes shared by several resources. Strings are bounded and refuse control characters wherever a client writes them.
+ * A shape with a `title` has its own name in the OpenAPI document and in generated clients.
  */
 
 /**
- * Text without C0 controls, DEL or half surrogates: what a database, a log and a bank can all hold.
+ * Text without C0 controls, DEL or half surrogates: databases, logs and banks can all store it.
  * @source rules#text.1
  */
 export const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$'
 
-/** Control characters C0 and C1, line separators, bidi overrides, half surrogates: what nobody sees, or what hides other text. */
+/**
+ * Control characters C0 and C1, line separators, bidi overrides and half surrogates: invisible characters, and those
+ * that hide other text.
+ */
 const HIDDEN = '\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff'
 
-/** One of them, wherever somebody else than a client wrote it. @source rules#text.3 */
+/** A hidden character, in text that a client did not write. @source rules#text.3 */
 export const HIDDEN_CHARACTER = new RegExp(`[\\u0000-\\u001f${HIDDEN}]`, 'gu')
 
-/** Text that a client writes, in one line. @source rules#text.1 */
+/** A line of text from a client. @source rules#text.1 */
 export const FREE_TEXT = `^[^\\u0000-\\u001f${HIDDEN}]*$`
 
-/** The same in one line or several: each break becomes a space. @source rules#text.2 */
+/** One or more lines of text; each break becomes a space. @source rules#text.2 */
 export const TEXT_OF_LINES = `^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f${HIDDEN}]*$`
 
-/** Letters that have no shape, though Unicode calls them letters. */
+/** Unicode letters without a glyph. */
 const FILLERS = '\\u115f\\u1160\\u3164\\uffa0'
 
-/** What Unicode calls control, format, unassigned, half a surrogate, and separator of lines. */
+/** Unicode classes of control, format, unassigned, surrogate and line separator characters. */
 const INVISIBLE = '\\p{Cc}\\p{Cf}\\p{Cn}\\p{Cs}\\p{Zl}\\p{Zp}'
 
-/** They have no shape either, but scripts and emoji are joined, or kept apart, by them. */
+/** Invisible too, but scripts and emoji need them. */
 const JOINERS = '\\u200c\\u200d'
 
 /**
- * An `externalId`: printable, no space at either end. How long it is, and whether it may be empty, is said beside it.
+ * An `externalId`: printable, without a space at either end. Length and emptiness are defined where it is used.
  * @source rules#external-id.1
  */
 export const EXTERNAL_ID = `^(?!\\p{Zs})(?:[${JOINERS}]|[^${INVISIBLE}${FILLERS}])*(?<!\\p{Zs})$`
 
-/** Of what is no part of an `externalId`, what has an escape of four digits. */
+/** Characters excluded from an `externalId` that have a four-digit escape. */
 const UNPRINTABLE = `\\u0000-\\u001f${HIDDEN}${FILLERS}\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2060-\\u2065\\u206a-\\u206f\\ufdd0-\\ufdef\\ufeff\\ufff9-\\ufffb\\ufffe\\uffff`
 
 const SPACES = ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000'
 
-/** Nearly the same in the words of every language: not each has the classes of Unicode, or looks behind. It refuses less. */
+/** Approximation for every language: some lack Unicode classes or look-behind. Refuses less. */
 export const EXTERNAL_ID_PUBLISHED = `^(?:[^${UNPRINTABLE}${SPACES}](?:[^${UNPRINTABLE}]*[^${UNPRINTABLE}${SPACES}])?)?$`
 
-/** Letters of the languages that write in Latin script, Vietnamese included. */
+/** Letters of languages in Latin script, including Vietnamese. */
 const LATIN_LETTERS =
   'A-Za-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u0137\\u0139-\\u0148\\u014a-\\u017e\\u01a0\\u01a1\\u01af\\u01b0\\u1ea0-\\u1ef9'
 
 /**
- * Name of a person in Latin letters. Letters of other scripts can look the same, so that one person could have two names.
+ * Name of a person in Latin letters. Letters of other scripts can look the same, so that one person could have two
+ * names.
  * @source rules#operators.1
  */
 export const PERSON_NAME = `^[${LATIN_LETTERS}](?:[${LATIN_LETTERS} .'\\u2019-]*[${LATIN_LETTERS}.])?$`
 
-/** An `X-Correlation-ID` that is kept and echoed as it came: printable ASCII. @source rules#http.3 */
+/** A valid `X-Correlation-ID`, echoed unchanged: printable ASCII. @source rules#http.3 */
 export const CORRELATION_ID = `^[ -~]{1,${limits.correlationIdMaxLength}}$`
 
 /** Characters of a page's `nextCursor`. */
@@ -67,12 +71,11 @@ export const CURSOR = '^[A-Za-z0-9_-]{1,64}$'
 /** A UUID in its canonical form, either case. */
 export const uuid = Type.String({ format: 'uuid', minLength: 36, maxLength: 36 })
 
-/** An id in a path, as clients write it; what is no UUID is found nowhere. */
+/** An id in a path; one that is no UUID is not found. */
 export function idText(resource: string, example: string) {
   return Type.String({ maxLength: 128, description: `UUID of the ${resource}`, examples: [example] })
 }
 
-/** An example of an id, by what it is the id of. */
 const EXAMPLE_IDS = {
   'cash-in': '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
   'cash-out': '0198c0e1-22b4-7000-8000-6a7b8c9d0e1f',
@@ -82,7 +85,6 @@ const EXAMPLE_IDS = {
   operator: '0198c0d1-3f00-7000-8000-5e6f1a2b3c4d',
 } as const
 
-/** The path parameter of what is found by its id. */
 export function idOf(resource: keyof typeof EXAMPLE_IDS) {
   return Type.Object({ id: idText(resource, EXAMPLE_IDS[resource]) })
 }
@@ -94,15 +96,15 @@ export const instant = Type.String({ format: 'date-time', maxLength: 40 })
 export const currency = Type.Literal('BRL')
 
 /**
- * A whole number that 32 bits may not hold. Where the format does not say so, clients generated for Java or C# have an `int`,
- * and fail at an answer whose request was carried out.
+ * A whole number that may exceed 32 bits. Without the format, clients generated for Java or C# use an `int` and fail at
+ * an answer whose request was executed.
  * @source rules#reference.6
  */
 export function int64(bounds: { readonly minimum: number; readonly maximum: number; readonly description?: string }) {
   return Type.Integer({ format: 'int64', ...bounds })
 }
 
-/** The status in a 201: the one in which an operation begins, whatever became of it meanwhile. */
+/** The status in a 201: the initial one, whatever happened since. */
 export function firstStatus<const Status extends string>(status: Status) {
   return Type.Enum([status])
 }
@@ -116,7 +118,7 @@ export function cents(description?: string) {
   })
 }
 
-/** Integer centavos that move. */
+/** Integer centavos of a movement. */
 export const centsMoved = int64({ minimum: 1, maximum: Number(limits.valueMaxCents) })
 
 /** A value or an explicit `null`: keys are always present. */
@@ -124,15 +126,12 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
-/**
- * A field of a request body that may be left out, or be `null`, which is the same.
- * @source rules#http.16
- */
+/** An optional field of a request body; `null` counts as absent. @source rules#http.16 */
 export function optional<T extends TSchema>(schema: T) {
   return Type.Optional(nullable(schema))
 }
 
-/** Free text a client writes. @source rules#text.1 */
+/** Free text of a client. @source rules#text.1 */
 export function text(maxLength: number, description?: string) {
   return Type.String({
     minLength: 1,
@@ -143,8 +142,8 @@ export function text(maxLength: number, description?: string) {
 }
 
 /**
- * The same where it may be left out: then empty text is none either.
- * @param pattern which characters it may have
+ * Optional free text; empty text counts as absent.
+ * @param pattern of allowed characters
  * @source rules#http.16
  */
 export function optionalText(maxLength: number, description?: string, pattern: string = FREE_TEXT) {
@@ -160,10 +159,10 @@ export const externalId = Type.String({
     'Your reference: unique per operation type, for ever. Never change it when you retry. Printable characters, none that is invisible, no space at either end.',
 })
 
-/** The same as it is told. It may be older than the rule of what is accepted. */
+/** The reference in an answer, possibly older than the current rule. */
 export const knownExternalId = Type.String({ maxLength: limits.externalIdMaxLength, description: 'Your reference' })
 
-/** The same as lists find it. @source rules#cash-in.list.3 */
+/** The reference as a filter. @source rules#cash-in.list.3 */
 const externalIdFilter = Type.String({
   minLength: 1,
   maxLength: limits.externalIdMaxLength,
@@ -172,7 +171,10 @@ const externalIdFilter = Type.String({
   examples: ['order-1001'],
 })
 
-/** An `Idempotency-Key`: quoted, as the header's draft says, or bare; up to 255 printable characters. @source rules#idempotency.1 */
+/**
+ * An `Idempotency-Key`: quoted, as in the header's draft, or bare; up to 255 printable characters.
+ * @source rules#idempotency.1
+ */
 export const IDEMPOTENCY_KEY = '^(?:"([ !#-\\[\\]-~]{1,255})"|([!#-+\\--\\[\\]-~]{1,255}))$'
 
 /** The request header `Idempotency-Key`. @source rules#idempotency.1 */
@@ -186,7 +188,7 @@ export const idempotencyKey = Type.String({
 })
 
 /**
- * Reais in a request. Decimals, sign and ceiling are judged after the shape, each with its own error.
+ * Reais in a request. Decimals, sign and maximum are checked after the shape, each with its own error.
  * @source rules#money.1
  */
 export const reais = Type.Number({ description: 'BRL in reais, at most two decimals: 150.00. Never centavos.' })
@@ -196,10 +198,10 @@ export function utcDay(description: string) {
   return Type.String({ format: 'date', minLength: 10, maxLength: 10, description, examples: ['2026-11-21'] })
 }
 
-/** Of the 201 of what may be created with an `Idempotency-Key`, and is read at a path of its own. */
+/** Headers of the 201 for resources with an `Idempotency-Key` and their own path. */
 export const CREATED_HEADERS = ['Location', 'Idempotent-Replayed'] as const satisfies readonly ResponseHeader[]
 
-/** The envelope of a list read by cursor, under the title of its shape. */
+/** The envelope of a list read by cursor, titled by its shape. */
 export function cursorList<T extends TSchema>(item: T, title: string) {
   return Type.Object(
     {
@@ -217,7 +219,7 @@ export function cursorList<T extends TSchema>(item: T, title: string) {
   )
 }
 
-/** How long a page of a list is. @source rules#lists.1 */
+/** Length of a page. @source rules#lists.1 */
 export const pageLimit = Type.Optional(
   Type.Integer({
     minimum: 1,
@@ -228,7 +230,7 @@ export const pageLimit = Type.Optional(
 )
 
 /**
- * What every list of operations may be asked.
+ * Filters of every list of operations.
  * @param status a state of these operations
  * @source rules#lists.1
  */
@@ -262,12 +264,12 @@ export function operationQuery<Status extends TSchema>(status: Status) {
   }
 }
 
-/** An example of a list read by page: the only page of one item. */
+/** Example of a paged list with one item. */
 export function onlyPage<Item>(item: Item) {
   return { data: [item], pagination: { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false, nextCursor: null } }
 }
 
-/** The envelope of a list read by page, under the title of its shape. @source rules#lists.1 */
+/** The envelope of a list read by page, titled by its shape. @source rules#lists.1 */
 export function pageList<T extends TSchema>(item: T, title: string) {
   const total = (description: string) => nullable(int64({ minimum: 0, maximum: 1e12, description }))
   return Type.Object(
@@ -292,11 +294,12 @@ export function pageList<T extends TSchema>(item: T, title: string) {
 /** The name of a kind of case. */
 export const CASE_KIND = '^[a-z_]{1,64}$'
 
-/** The bank's name of a movement: visible ASCII characters. */
+/** The bank's id of a movement: visible ASCII characters. */
 export const VISIBLE_ASCII = '^[!-~]+$'
 
 /**
- * An end-to-end id as the Central Bank writes it, or nothing: since API Pix 2.9.0 an ISPB may have capitals, as a CNPJ may.
+ * An end-to-end id as the Central Bank defines it, or empty. Since API Pix 2.9.0 an ISPB may contain capitals, like a
+ * CNPJ.
  * @source rules#cases.17
  */
 export const END_TO_END_ID = '^(?:E[0-9A-Z]{8}[0-9]{12}[0-9A-Za-z]{11})?$'

@@ -3,9 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { instant, nullable, text } from './shapes.ts'
 
-/**
- * The keys that sign notifications: what receivers verify with, and how the operator exchanges them.
- */
+/** Keys that sign notifications: their publication for receivers, and their rotation by the operator. */
 
 const KEY_ID_LENGTH = 16
 
@@ -146,7 +144,7 @@ export const getJwks = endpoint({
   errors: [],
 })
 
-/** A signing key as the operator sees it. */
+/** A signing key in the operator's view. */
 export const signingKeyView = Type.Object(
   {
     id: keyId,

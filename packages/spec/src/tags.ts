@@ -1,4 +1,4 @@
-/** What the endpoints are grouped by, in the order of the documents. */
+/** Groups of endpoints, in the order of the documents. */
 export const tags = {
   'API keys': 'Made and deactivated with the administrative token. A key opens the business endpoints.',
   'Cash-in': 'Charges: money comes in. A charge has a Pix code, which the payer scans or copies.',

@@ -7,7 +7,7 @@ import { CURSOR, cursorList, idText, instant, nullable, PLAIN_TEXT, pageLimit, u
 /** Deliveries to the endpoints, and their attempts. */
 
 /**
- * Outcome of an attempt. `refused`: your server answered another status than 2xx. `broken`: the connection was lost before an answer,
+ * Outcome of an attempt. `refused`: your server did not answer 2xx. `broken`: the connection was lost before an answer,
  * or the answer was not HTTP. The words are stable.
  * @source rules#webhooks.17
  */
@@ -22,17 +22,15 @@ export const attemptOutcomes = [
   'address_not_allowed',
 ] as const
 
-/** See {@link attemptOutcomes}. */
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
 /**
- * State of a delivery. `CANCELLED`: its endpoint was removed before. A resend of a delivery that was delivered or failed leaves the
- * state until it is taken.
+ * State of a delivery. `CANCELLED`: its endpoint was removed first. A resend of a delivered or failed delivery keeps
+ * the state until it succeeds.
  * @source rules#webhooks.18
  */
 export const deliveryStates = ['PENDING', 'DELIVERED', 'FAILED', 'CANCELLED'] as const
 
-/** See {@link deliveryStates}. */
 export type DeliveryState = (typeof deliveryStates)[number]
 
 const milliseconds = (description: string) =>
@@ -59,7 +57,7 @@ const excerpt = nullable(
   }),
 )
 
-/** The result of one request to an endpoint, as every attempt shows it. */
+/** Result of a request to an endpoint, in every attempt. */
 const attemptFields = {
   startedAt: instant,
   outcome: Type.Enum([...attemptOutcomes], { title: 'WebhookAttemptOutcome' }),
@@ -106,13 +104,12 @@ const deliveryDetail = Type.Object(
   { title: 'WebhookDeliveryDetail', description: 'The same with its attempts, the last ones first.' },
 )
 
-/** Of the examples. */
+/** Id in the examples. */
 export const DELIVERY_ID = '0198c0df-1a00-7000-8000-2b3c4d5e6f70'
-/** Of the examples. */
+/** Id in the examples. */
 export const WEBHOOK_ID = '0198c0de-5b00-7000-8000-0a1b2c3d4e5f'
 const OPERATION_ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 
-/** Of the examples. */
 export const deliveryExample = {
   id: DELIVERY_ID,
   webhookId: WEBHOOK_ID,

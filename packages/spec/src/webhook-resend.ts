@@ -4,7 +4,10 @@ import { limits } from './limits.ts'
 import { idText, instant, uuid } from './shapes.ts'
 import { DELIVERY_ID, deliveryExample, deliverySummary, WEBHOOK_ID } from './webhook-delivery.ts'
 
-/** Sending again: one delivery, failed and pending ones since a time, and notifications of before an endpoint was registered. */
+/**
+ * Resending: one delivery, failed and pending ones since a time, and notifications from before an endpoint's
+ * registration.
+ */
 
 /** @source rules#webhooks.21 */
 export const resendWebhookDelivery = endpoint({

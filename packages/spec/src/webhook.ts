@@ -4,9 +4,7 @@ import { eventTypeName, eventTypes } from './events.ts'
 import { limits } from './limits.ts'
 import { idText, instant, nullable, optional, PLAIN_TEXT, uuid } from './shapes.ts'
 
-/**
- * The merchant's webhook endpoints.
- */
+/** The merchant's webhook endpoints. */
 
 const events = Type.Array(eventTypeName, {
   minItems: 1,
@@ -34,16 +32,18 @@ const subscriptionExample = {
 }
 
 /**
- * `active`: deliveries are sent when they are due. `degraded`: the circuit breaker is open, and one delivery at a time is sent as a
- * probe. `paused`: nothing is sent until it is resumed. A delivery that is held keeps its attempts.
+ * - `active`: due deliveries are sent.
+ * - `degraded`: the circuit breaker is open, and one delivery at a time is sent as a probe.
+ * - `paused`: nothing is sent until it is resumed.
+ *
+ * A held delivery keeps its attempts.
  * @source rules#webhooks.12
  */
 export const endpointStates = ['active', 'degraded', 'paused'] as const
 
-/** See {@link endpointStates}. */
 export type EndpointState = (typeof endpointStates)[number]
 
-/** Why deliveries of an endpoint are held, each with its explanation. @source rules#webhooks.12 */
+/** Reasons why an endpoint's deliveries are held, each with its explanation. @source rules#webhooks.12 */
 export const endpointReasons = {
   unanswered: 'Your server did not answer several notifications in a row.',
   failing: 'Your server answered several notifications in a row with another status than 2xx, or not at all.',
@@ -54,13 +54,12 @@ export const endpointReasons = {
   resumed: 'It was resumed: one notification is sent alone before the others.',
 } as const
 
-/** See {@link endpointReasons}. */
 export type EndpointReason = keyof typeof endpointReasons
 
-/** Deliveries are counted up to this. */
+/** Maximum of counted deliveries. */
 const DELIVERIES_COUNTED_MAX = 10_000
 
-/** Attempts are counted up to this. @source rules#webhooks.19 */
+/** Maximum of counted attempts. @source rules#webhooks.19 */
 const ATTEMPTS_COUNTED_MAX = 1_000
 
 const ms = (description: string) => nullable(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description }))
@@ -98,7 +97,10 @@ const delivery = Type.Object(
   { title: 'WebhookDelivery', description: 'How notifications reach the endpoint.' },
 )
 
-/** The form of Standard Webhooks: `whsec_` and the Base64 of 32 bytes. Scanners look for it. @source rules#webhook-secrets.1 */
+/**
+ * The form of Standard Webhooks: `whsec_` and the Base64 of 32 bytes. Secret scanners search for it.
+ * @source rules#webhook-secrets.1
+ */
 const secret = Type.String({
   pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
   maxLength: 64,

@@ -25,7 +25,6 @@ import {
   termsOf,
 } from './keys.ts'
 
-/** What the commands work with. */
 export interface ApiKeyDependencies {
   readonly database: Database
   readonly clock: Clock
@@ -34,7 +33,7 @@ export interface ApiKeyDependencies {
   readonly verified: VerifiedKeys
 }
 
-/** A key in the one moment in which it exists as text. */
+/** A new key; its text exists only here. */
 export interface GeneratedKey {
   readonly apiKey: string
   /** Epoch milliseconds. */
@@ -42,8 +41,8 @@ export interface GeneratedKey {
 }
 
 /**
- * Makes a key and tells the audit trail who asked for it, from where. Where the answer is lost, the key stays behind
- * unknown to anybody; the caller makes another.
+ * Creates a key, with an audit row. If the answer is lost, the key remains but nobody can use it; the caller creates
+ * another.
  * @throws Refusal validation_error (400) · DatabaseUnavailable · Refusal overloaded (503) the request has lapsed
  * @source rules#api-keys.1, failure-modes#PL-4
  */
@@ -74,10 +73,9 @@ export async function generateKey(
 }
 
 /**
- * Deactivates a key for ever and tells the audit trail who asked for it, from where. It stops working here at once, in
- * other processes when they next ask the database.
- * @throws Refusal not_found (404) where it is unknown or already deactivated · overloaded (503) the request has lapsed ·
- *   DatabaseUnavailable
+ * Deactivates a key for ever, with an audit row. Takes effect here at once, in other processes at their next look-up.
+ * @throws Refusal not_found (404) when it is unknown or already deactivated · overloaded (503) the request has lapsed ·
+ * DatabaseUnavailable
  * @source rules#api-keys.4, rules#api-keys.6
  */
 export async function deactivateKey(
@@ -105,9 +103,9 @@ export async function deactivateKey(
 }
 
 /**
- * Deactivates every active key for ever and tells the audit trail who asked for it, from where, why, and which they were. They
- * stop working here at once, in other processes when they next ask the database.
- * @returns how many there were
+ * Deactivates every active key for ever, with an audit row that names the reason and the keys. Takes effect here at
+ * once, in other processes at their next look-up.
+ * @returns the number of keys
  * @throws Refusal overloaded (503) the request has lapsed · DatabaseUnavailable
  * @source rules#api-keys.14
  */
@@ -135,12 +133,10 @@ async function deactivateAllKeys(
   return count
 }
 
-/** The endpoints of this module, each with its handler. */
 export type ApiKeyHandlers = Handlers<
   Pick<typeof endpoints, 'generateApiKey' | 'listApiKeys' | 'deactivateApiKey' | 'deactivateAllApiKeys'>
 >
 
-/** Binds the endpoints to commands and queries. */
 export function createApiKeyHandlers(dependencies: ApiKeyDependencies): ApiKeyHandlers {
   return {
     generateApiKey: async ({ body, context }) => {
@@ -149,7 +145,7 @@ export function createApiKeyHandlers(dependencies: ApiKeyDependencies): ApiKeyHa
       return { status: 201, body: { apiKey, createdAt: new Date(createdAt).toISOString() } }
     },
     listApiKeys: async ({ query: { cursor, limit = limits.pageLimitDefault } }) => {
-      // One more than asked for tells whether there are more.
+      // One extra row reveals whether more exist.
       const keys = await listKeys(dependencies.database, cursor, limit + 1)
       return { status: 200, body: keyPage(keys, limit) }
     },

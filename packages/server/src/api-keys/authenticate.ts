@@ -10,13 +10,10 @@ import { networkOf } from '../platform/networks.ts'
 import { createTokenBuckets, type TokenBuckets } from '../platform/token-bucket.ts'
 import { type ApiKeyMode, faultOf, findKeys, KEY_LENGTH, type KnownKey, knownKey, modeOf } from './keys.ts'
 
-/** The part of a request that a key is judged by. */
 export type KeyedRequest = Pick<IncomingRequest, 'headers' | 'remoteAddress'>
 
-/** What API keys are told by. */
 export interface ApiKeyAuthenticatorOptions {
   readonly clock: Clock
-  /** Of the keys that are let in. */
   readonly mode: ApiKeyMode
   readonly verified: VerifiedKeys
   readonly lookup: KeyLookup
@@ -25,14 +22,14 @@ export interface ApiKeyAuthenticatorOptions {
 }
 
 /**
- * Finds out whose API key a bearer token is: at once where the database has vouched for it a moment ago.
- * @throws Refusal `unauthorized`, one and the same whatever is wrong · `rate_limited` (429) the address has shown too many
- * unknown ones · DatabaseUnavailable, which says nothing of the key
+ * Identifies an API key; synchronous if it was verified recently.
+ * @throws Refusal `unauthorized`, the same for every fault · `rate_limited` (429) after too many unknown keys from the
+ * address · DatabaseUnavailable, which says nothing about the key
  */
 export type AuthenticateApiKey = (request: KeyedRequest) => Caller | Promise<Caller>
 
 /**
- * Takes API keys of one mode. What is no such key never reaches the database.
+ * Accepts API keys of one mode. Malformed keys never reach the database.
  * @source rules#api-keys.2, rules#api-keys.4, rules#api-keys.9, rules#api-keys.12, rules#http.6
  */
 export function createApiKeyAuthenticator(options: ApiKeyAuthenticatorOptions): AuthenticateApiKey {
@@ -47,7 +44,7 @@ export function createApiKeyAuthenticator(options: ApiKeyAuthenticatorOptions): 
   }
 
   function find(hash: string, known: VerifiedKey | undefined, address: string): Promise<KnownKey | undefined> {
-    // What would be refused is treated as what nobody has ever seen: that must not be told by its limits either.
+    // A key that would be refused is treated like an unknown one, so that rate limits reveal nothing either.
     return known && isGood(known.key, address)
       ? lookup.again(hash)
       : lookup.first(hash, address, (key) => isGood(key, address))
@@ -68,7 +65,7 @@ export function createApiKeyAuthenticator(options: ApiKeyAuthenticatorOptions): 
     const token = bearerToken(headers.authorization)
     const hash = token?.length === KEY_LENGTH ? sha256Hex(token) : undefined
     const known = hash === undefined ? undefined : verified.get(hash)
-    // Nearly every request: nothing is waited for, and what the database has vouched for is well-formed.
+    // Fast path of nearly every request: a verified key is well-formed and needs no wait.
     if (known?.isFresh && isGood(known.key, remoteAddress)) return admitted(known.key)
     if (token !== undefined && hash !== undefined && modeOf(token) === mode) return lookUp(hash, known, remoteAddress)
     reports.apiKey('malformed', remoteAddress)
@@ -76,23 +73,22 @@ export function createApiKeyAuthenticator(options: ApiKeyAuthenticatorOptions): 
   }
 }
 
-/** How API keys that are known are bounded. */
 export interface ApiKeyAdmissionOptions {
   readonly clock: Clock
   readonly reports: RefusalReports
-  /** Requests of one key; 0: as many as it likes. */
+  /** Requests per key; 0: unlimited. */
   readonly rateLimitPerMinute: number
-  /** How many keys' requests are counted at a time. */
+  /** Maximum of keys with a count. */
   readonly keysMax: number
 }
 
 /**
- * Judges whether a caller that is known may call this, and now.
+ * Checks whether an authenticated caller may make this call now.
  * @throws Refusal `rate_limited` (429) · `insufficient_scope` (403)
  */
 export type AdmitApiKey = (request: Pick<IncomingRequest, 'endpoint' | 'remoteAddress'>, caller: Caller) => void
 
-/** Judges by what a key is for and by how often it asks. @source rules#api-keys.8, rules#http.12 */
+/** Checks rate limit and scope of a key. @source rules#api-keys.8, rules#http.12 */
 export function createApiKeyAdmission(options: ApiKeyAdmissionOptions): AdmitApiKey {
   const requests = options.rateLimitPerMinute === 0 ? undefined : requestBuckets(options)
   return ({ endpoint: { scope }, remoteAddress }, { id, scopes }) => {
@@ -113,27 +109,25 @@ function requestBuckets({ clock, rateLimitPerMinute, keysMax }: ApiKeyAdmissionO
   })
 }
 
-/** Asks the database for keys, by the hex of their hashes, and remembers those that it vouches for. */
 export interface KeyLookup {
-  /** The key with this hash, for whoever has shown it before. */
+  /** Looks up a key that was valid before. */
   again(hash: string): Promise<KnownKey | undefined>
   /**
-   * The same for a stranger. What turns out not to let its bearer in is taken off the budget of the address.
-   * @param isGood whether the key that was found lets its bearer in
-   * @throws Refusal rate_limited (429) its budget is used up; the database was not asked
+   * Looks up an unknown key. One that is refused counts against the budget of the address.
+   * @param isGood whether a found key is accepted
+   * @throws Refusal rate_limited (429) when the budget is used up; the database was not queried
    * @source rules#api-keys.12
    */
   first(hash: string, address: string, isGood: (key: KnownKey) => boolean): Promise<KnownKey | undefined>
 }
 
-/** Look-ups that arrive while one is under way make the next one. */
+/** Look-ups that arrive during one form the next batch. */
 const BATCH_MAX = 200
 const QUEUE_MAX = 5_000
 
 /** Bounds the memory that strangers can occupy. */
 const ADDRESSES_MAX = 10_000
 
-/** Makes the look-ups of a process. */
 export function createKeyLookup(database: Database, clock: Clock, verified: VerifiedKeys): KeyLookup {
   const batcher = createBatcher<string, KnownKey | undefined>(
     async (hashes) => {
@@ -149,7 +143,7 @@ export function createKeyLookup(database: Database, clock: Clock, verified: Veri
   const perMinute = limits.unknownKeysPerMinuteAndAddress
   const strangers = createTokenBuckets(clock, { perMinute, capacity: perMinute, bucketsMax: ADDRESSES_MAX })
 
-  /** Many requests begin with the same key when a process does: they share one look-up, and one token. */
+  /** After a start many requests have the same key: they share one look-up and one token. */
   const underWay = new Map<string, Promise<KnownKey | undefined>>()
 
   async function ask(hash: string): Promise<KnownKey | undefined> {
@@ -171,7 +165,7 @@ export function createKeyLookup(database: Database, clock: Clock, verified: Veri
       isWrong = key === undefined || !isGood(key)
       return key
     } finally {
-      // A database that is away says nothing of the key.
+      // A database outage says nothing about the key.
       if (!isWrong) strangers.giveBack(owner)
     }
   }
@@ -191,31 +185,26 @@ export function createKeyLookup(database: Database, clock: Clock, verified: Veri
   }
 }
 
-/** A key as the database told it. */
 export interface VerifiedKey {
   readonly key: KnownKey
-  /** Whether that was a moment ago; otherwise the database has to be asked again. */
+  /** Whether it was verified recently; otherwise it must be looked up again. */
   readonly isFresh: boolean
 }
 
 /**
- * Keys that the database vouched for, by the hex of their hashes, so that not every request asks again: for `limits.apiKeyCacheMs` they are taken as
- * they are, and later they are still known not to be guesses. Only the good ones, and no more than a bounded number: the
- * one unused longest goes first.
+ * Valid keys by the hex of their hashes. They are accepted without a look-up for `limits.apiKeyCacheMs`; afterwards
+ * they still do not count as guesses. Capped; the least recently used is dropped.
  * @source rules#api-keys.4
  */
 export interface VerifiedKeys {
-  /** The key with this hash, or `undefined` where nobody has vouched for it. */
   get(hash: string): VerifiedKey | undefined
-  /** @param askedAt when the question was put, not when it was answered: the key may have been deactivated in between */
+  /** @param askedAt start of the look-up, not its end: the key may have been deactivated in between */
   put(hash: string, key: KnownKey, askedAt: number): void
-  /** Forgets the key with this hash. */
   drop(hash: string): void
-  /** Forgets all of them, and what was asked until now and is answered later. */
+  /** Drops all keys, and the results of look-ups under way. */
   clear(): void
 }
 
-/** Begins with none. */
 export function createVerifiedKeys(clock: Clock, keysMax: number): VerifiedKeys {
   const keys = new LRUCache<string, { readonly key: KnownKey; readonly askedAt: number }>({ max: keysMax })
   let clearedAt = Number.NEGATIVE_INFINITY

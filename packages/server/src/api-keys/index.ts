@@ -15,37 +15,32 @@ import { type ApiKeyMode, findDeactivatedAt, markUsed } from './keys.ts'
 
 export type { ApiKeyMode } from './keys.ts'
 
-/** When keys were deactivated, by their ids; `null`: it is active. */
+/** Deactivation times by key id; `null` for active keys. */
 export type DeactivatedAt = (ids: readonly string[]) => Promise<ReadonlyMap<string, number | null>>
 
-/** API keys: how they are made and deactivated, who they let in, for what, and how often. */
 export interface ApiKeysModule {
   readonly handlers: ApiKeyHandlers
-  /** For endpoints whose credential is `api-key`. */
   readonly authenticate: AuthenticateApiKey
-  /** Of those who are known, who may call this now. */
   readonly admit: AdmitApiKey
-  /** Of keys by their ids, when each was deactivated, epoch milliseconds: of the database. @throws DatabaseUnavailable */
+  /** Deactivation times by key id, epoch milliseconds, read from the database. @throws DatabaseUnavailable */
   readonly deactivatedAt: DeactivatedAt
-  /** Writes when keys were used. @source rules#api-keys.11 */
+  /** @source rules#api-keys.11 */
   readonly writeLastUsed: () => Promise<void>
 }
 
-/** What the module needs. */
 export interface ApiKeysOptions {
   readonly database: Database
   readonly clock: Clock
   readonly ids: Ids
   readonly mode: ApiKeyMode
-  /** Requests of one key; 0: as many as it likes. */
+  /** Requests per key; 0: unlimited. */
   readonly rateLimitPerMinute: number
   readonly reports: RefusalReports
 }
 
-/** More keys than anybody uses at a time. */
+/** More keys than any installation uses concurrently. */
 const KEYS_MAX = 1_000
 
-/** Builds the module. */
 export function createApiKeysModule(options: ApiKeysOptions): ApiKeysModule {
   const { database, clock } = options
   const verified = createVerifiedKeys(clock, KEYS_MAX)

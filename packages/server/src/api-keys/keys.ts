@@ -15,7 +15,7 @@ import { isNetwork, type Networks, networksOf } from '../platform/networks.ts'
 
 export { type Mode as ApiKeyMode, SECRET_BYTES } from '../credentials/credentials.ts'
 
-/** The text of API keys. @source rules#api-keys.2 */
+/** Format of API keys. @source rules#api-keys.2 */
 export const {
   format: formatKey,
   modeOf,
@@ -23,22 +23,19 @@ export const {
   length: KEY_LENGTH,
 } = tokenKind(API_KEY_PATTERN, { sandbox: 'pix_test_', production: 'pix_live_' })
 
-/** What an API key is good for. */
 export interface KnownKey {
   readonly id: string
   readonly scopes: ReadonlySet<ApiKeyScope>
-  /** From where alone; absent: from anywhere. */
+  /** Allowed networks; absent: any. */
   readonly networks?: Networks
   /** Epoch milliseconds; `null`: never. */
   readonly expiresAt: number | null
-  /** Absent: it has none of its own. */
   readonly caps?: Caps
-  /** The operator who made it; absent: the administrative token did. */
+  /** The operator who created it; absent: the administrative token did. */
   readonly madeBy?: string
   readonly isDeactivated: boolean
 }
 
-/** Makes it of a row. */
 export function knownKey({ id, scopes, cidrs, expiresAt, createdBy, deactivatedAt, ...caps }: FoundKey): KnownKey {
   const { paymentCents, hourCents, dayCents, nightCents, newRecipientCents } = caps
   const given: Caps = { paymentCents, hourCents, dayCents, nightCents, newRecipientCents }
@@ -53,10 +50,7 @@ export function knownKey({ id, scopes, cidrs, expiresAt, createdBy, deactivatedA
   }
 }
 
-/**
- * Why a key that is known does not let its bearer in, or `undefined`. Whoever asks is told none of it.
- * @source rules#api-keys.9, rules#api-keys.10
- */
+/** The reason to refuse a known key, if any. Never shown to the caller. @source rules#api-keys.9, rules#api-keys.10 */
 export function faultOf(key: KnownKey, address: string, nowMs: number) {
   if (key.isDeactivated) return 'deactivated'
   if (key.expiresAt !== null && nowMs >= key.expiresAt) return 'expired'
@@ -64,15 +58,14 @@ export function faultOf(key: KnownKey, address: string, nowMs: number) {
   return undefined
 }
 
-/** What a key is to be for, as a request says it. */
 export type KeyRequest = EndpointInput<typeof generateApiKey>['body']
 
-/** The last instant that is written with a year of four digits. */
+/** The last instant with a four-digit year. */
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * What a key is to be for; what is left out bounds nothing.
- * @throws Refusal validation_error (400) a network that is none, or an expiry that is over, or beyond the year 9999
+ * Validates the requested terms; omitted ones limit nothing.
+ * @throws Refusal validation_error (400) for an invalid network, or an expiry in the past or beyond the year 9999
  * @source rules#api-keys.8, rules#api-keys.9, rules#api-keys.10, rules#api-keys.13
  */
 export function termsOf({ name, scopes, cidrs, expiresAt, caps = {} }: KeyRequest, nowMs: number): KeyTerms {
@@ -96,7 +89,7 @@ export function termsOf({ name, scopes, cidrs, expiresAt, caps = {} }: KeyReques
   }
 }
 
-/** The same as the audit trail has it. */
+/** The terms for the audit trail. */
 export function shownTerms({ name, scopes, cidrs, expiresAt, ...caps }: KeyTerms): Readonly<Record<string, unknown>> {
   const { paymentCents, hourCents, dayCents, nightCents, newRecipientCents } = caps
   const given = Object.entries({ paymentCents, hourCents, dayCents, nightCents, newRecipientCents })
@@ -120,10 +113,7 @@ function centsOrNull(cents: number | undefined): bigint | null {
 
 type ApiKeyPage = Static<(typeof listApiKeys)['responses'][200]['schema']>
 
-/**
- * The envelope of a page.
- * @param keys one more than the limit where there are more
- */
+/** The envelope of a page. @param keys one more than the limit if there are more */
 export function keyPage(keys: readonly ListedKey[], limit: number): ApiKeyPage {
   const data = keys.slice(0, limit).map(keyView)
   const hasMore = keys.length > limit
@@ -161,27 +151,23 @@ function instantOf(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
 
-/** All SQL of the API keys module. */
-
-/** What a key is for, as whoever makes it says. */
 export interface KeyTerms extends Caps {
   readonly name: string | null
   readonly scopes: readonly ApiKeyScope[]
-  /** `null`: from anywhere. */
+  /** `null`: any network. */
   readonly cidrs: readonly string[] | null
   /** Epoch milliseconds; `null`: never. */
   readonly expiresAt: number | null
 }
 
-/** A key as it is kept: never the key itself. */
+/** A stored key, without the key itself. */
 export interface StoredKey extends KeyTerms {
   readonly id: string
-  /** SHA-256 of the key. */
   readonly hash: Buffer
   readonly display: string
   /** Epoch milliseconds. */
   readonly createdAt: number
-  /** The operator who made it; `null`: the administrative token. */
+  /** The operator who created it; `null`: the administrative token. */
   readonly createdBy: string | null
 }
 
@@ -200,7 +186,6 @@ const insertKeyStatement = statement<
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 )
 
-/** Adds a key. */
 export async function insertKey(queries: Queries, key: StoredKey): Promise<void> {
   const { id, hash, display, createdAt, createdBy, name, scopes, cidrs, expiresAt } = key
   const { paymentCents, hourCents, dayCents, nightCents, newRecipientCents } = key
@@ -211,16 +196,14 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
   ])
 }
 
-/** The columns of {@link KeyTerms}. */
 const TERMS = `name, scopes, cidrs, expires_at AS "expiresAt", cap_payment_cents AS "paymentCents",
   cap_hour_cents AS "hourCents", cap_day_cents AS "dayCents", cap_night_cents AS "nightCents",
   cap_new_recipient_cents AS "newRecipientCents"`
 
-/** A key as it is looked for by its hash. */
 export interface FoundKey extends KeyTerms {
   readonly id: string
   readonly hash: Buffer
-  /** The operator who made it; `null`: the administrative token did. */
+  /** The operator who created it; `null`: the administrative token did. */
   readonly createdBy: string | null
   /** Epoch milliseconds. */
   readonly deactivatedAt: number | null
@@ -231,7 +214,7 @@ const findKeysStatement = statement<[hashes: readonly Buffer[]], FoundKey>(
   `SELECT id, hash, created_by AS "createdBy", deactivated_at AS "deactivatedAt", ${TERMS} FROM api_key WHERE hash = ANY($1::bytea[])`,
 )
 
-/** The keys that have one of these hashes, deactivated ones too. */
+/** The keys with these hashes, including deactivated ones. */
 export function findKeys(queries: Queries, hashes: readonly Buffer[]): Promise<FoundKey[]> {
   return queries.rows(findKeysStatement, [hashes])
 }
@@ -241,7 +224,7 @@ const deactivatedAtStatement = statement<[ids: readonly string[]], { id: string;
   'SELECT id, deactivated_at AS "deactivatedAt" FROM api_key WHERE id = ANY($1::uuid[])',
 )
 
-/** Of keys by their ids, when each was deactivated, epoch milliseconds; `null`: it is active. */
+/** Deactivation times by key id, epoch milliseconds; `null` for active keys. */
 export async function findDeactivatedAt(
   queries: Queries,
   ids: readonly string[],
@@ -250,7 +233,6 @@ export async function findDeactivatedAt(
   return new Map(rows.map(({ id, deactivatedAt }) => [id, deactivatedAt]))
 }
 
-/** A key as it is shown. */
 export interface ListedKey extends KeyTerms {
   readonly id: string
   readonly display: string
@@ -261,7 +243,7 @@ export interface ListedKey extends KeyTerms {
   readonly deactivatedAt: number | null
 }
 
-// The ids are UUIDv7, which sort by the time they were made.
+// Ids are UUIDv7, which sort by creation.
 const listKeysStatement = statement<[before: string | null, limit: number], ListedKey>(
   'apiKeys.listKeys',
   `SELECT id, display, created_at AS "createdAt", created_by AS "createdBy", last_used_at AS "lastUsedAt",
@@ -272,7 +254,7 @@ const listKeysStatement = statement<[before: string | null, limit: number], List
     LIMIT $2`,
 )
 
-/** Keys older than `before`, or the newest, newest first. */
+/** The next keys before `before`, newest first. */
 export function listKeys(queries: Queries, before: string | undefined, limit: number): Promise<ListedKey[]> {
   return queries.rows(listKeysStatement, [before ?? null, limit])
 }
@@ -282,16 +264,13 @@ const deactivateKeyStatement = statement<[id: string, at: string], { display: st
   'UPDATE api_key SET deactivated_at = $2 WHERE id = $1 AND deactivated_at IS NULL RETURNING display',
 )
 
-/**
- * Marks a key as deactivated.
- * @returns its display, or `undefined` where there was no active one
- */
+/** Marks a key as deactivated. @returns its display, or `undefined` if there was no active one */
 export async function markDeactivated(queries: Queries, id: string, nowMs: number): Promise<string | undefined> {
   const [key] = await queries.rows(deactivateKeyStatement, [id, instantParameter(nowMs)])
   return key?.display
 }
 
-// In the order of the ids, so that two who ask for it at the same time cannot wait for each other.
+// Locks in the order of the ids, so that concurrent calls cannot deadlock.
 const deactivateAllStatement = statement<[at: string], { id: string; display: string }>(
   'apiKeys.deactivateAll',
   `WITH active AS (SELECT id FROM api_key WHERE deactivated_at IS NULL ORDER BY id FOR NO KEY UPDATE)
@@ -299,12 +278,12 @@ const deactivateAllStatement = statement<[at: string], { id: string; display: st
    RETURNING k.id, k.display`,
 )
 
-/** Marks every active key as deactivated. @returns which those were */
+/** Marks every active key as deactivated. @returns those keys */
 export function markAllDeactivated(queries: Queries, nowMs: number) {
   return queries.rows(deactivateAllStatement, [instantParameter(nowMs)])
 }
 
-// What somebody else holds is left for the next time: waiting for it might be waiting for each other.
+// Rows locked by others are left for the next time, since waiting could deadlock.
 const markUsedStatement = statement<[ids: readonly string[], at: readonly number[]]>(
   'apiKeys.markUsed',
   `WITH used AS (SELECT * FROM unnest($1::uuid[], $2::timestamptz[]) AS u(id, at)),
@@ -314,7 +293,7 @@ const markUsedStatement = statement<[ids: readonly string[], at: readonly number
     WHERE k.id = u.id`,
 )
 
-/** Notes when keys were used, where nothing later is noted. */
+/** Stores the times of use, unless a later one is stored. */
 export async function markUsed(queries: Queries, uses: readonly Use[]): Promise<void> {
   await queries.rows(markUsedStatement, [uses.map(({ id }) => id), uses.map(({ usedAt }) => usedAt)])
 }

@@ -15,23 +15,20 @@ import {
   readChain,
   readHash,
   readHead,
-  untoldCredentials,
+  unauditedCredentials,
 } from './trail.ts'
 
-/** How the rows of the audit trail hang together; the database computes the same (migration 0012). Pure. */
+/** Hash chain of the audit trail; the database computes the same (migration 0012). Pure. */
 
-/** A place of the trail, with the hash over all up to there. */
 export interface Position {
   /** From 1; 0 is before the first row. */
   readonly seq: bigint
-  /** SHA-256. */
   readonly hash: Buffer
 }
 
-/** Before the first row. */
 export const BEGINNING: Position = { seq: 0n, hash: Buffer.alloc(32) }
 
-/** A row as it is hashed: its columns as the database writes them. */
+/** The hashed columns of a row, as the database writes them. */
 export interface HashedRow {
   readonly id: string
   /** Epoch microseconds. */
@@ -41,7 +38,7 @@ export interface HashedRow {
   readonly action: string
   readonly subject: string
   readonly address: string
-  /** JSON, as PostgreSQL writes it. */
+  /** JSON as PostgreSQL writes it. */
   readonly facts: string
 }
 
@@ -57,7 +54,7 @@ function hashAfter({ seq, hash }: Position, row: HashedRow): Buffer {
   return sum.digest()
 }
 
-/** The length of a text in bytes, in four, and its bytes; -1 for none: no two rows are the same bytes. */
+/** A text prefixed by its length in four bytes; -1 for null. Unambiguous, so different rows have different bytes. */
 function field(value: string | null): Buffer {
   if (value === null) return NONE
   const length = Buffer.alloc(4)
@@ -67,39 +64,35 @@ function field(value: string | null): Buffer {
 
 const POSITION = /^(\d{1,18}):([0-9a-f]{64})$/i
 
-/** A position as a log and `--head` have it: `17:9f86…`. */
+/** Text of a position in logs and `--head`: `17:9f86…`. */
 export function positionText({ seq, hash }: Position): string {
   return `${seq}:${hash.toString('hex')}`
 }
 
-/** Reads what {@link positionText} writes; `undefined` where it is something else. */
+/** Parses {@link positionText}; `undefined` for anything else. */
 export function positionOf(text: string): Position | undefined {
   const [, seq, hash] = POSITION.exec(text) ?? []
   return seq === undefined || hash === undefined ? undefined : { seq: BigInt(seq), hash: Buffer.from(hash, 'hex') }
 }
 
-/** Signed heads of the trail: with a key that the database never sees, so that its owner cannot make one. Pure. */
+/** Signed heads of the trail. The database never sees the key, so its owner cannot forge one. Pure. */
 
-/** Signs heads. */
 export interface AnchorKey {
-  /** Tells keys apart, and nothing more. */
   readonly id: string
   sign(anchored: Anchored): Buffer
 }
 
-/** What is signed. */
 export interface Anchored extends Position {
-  /** When, epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly at: number
 }
 
-/** An anchor as it is kept. */
 export interface Anchor extends Anchored {
   readonly keyId: string
   readonly mac: Buffer
 }
 
-/** Derives the key from `PIXGATE_ENCRYPTION_KEY`, of which it says nothing. @source rules#audit.3 */
+/** Derives the key from `PIXGATE_ENCRYPTION_KEY` without revealing it. @source rules#audit.3 */
 export function anchorKey(encryptionKey: string): AnchorKey {
   const key = Buffer.from(hkdfSync('sha256', encryptionKey, '', 'pixgate audit anchor', 32))
   return {
@@ -113,54 +106,48 @@ export function anchorKey(encryptionKey: string): AnchorKey {
   }
 }
 
-/** The key that signs, first, and the one whose anchors count besides while it is being replaced. @source rules#audit.3 */
+/** The signing key first, then the previous key, which still verifies. @source rules#audit.3 */
 export function anchorKeys({ current, previous }: EncryptionKeys): readonly [AnchorKey, ...AnchorKey[]] {
   return [anchorKey(current), ...(previous === undefined ? [] : [anchorKey(previous)])]
 }
 
-/** Whether one of the keys made it; `undefined` where none of them has its id, so that nobody can say. */
+/** Whether a configured key made the anchor; `undefined` if none has its id. */
 function isGenuine(anchor: Anchor, keys: readonly AnchorKey[]): boolean | undefined {
   const key = keys.find(({ id }) => id === anchor.keyId)
   return key && secretsEqual(key.sign(anchor), anchor.mac)
 }
 
-/** Whether the audit trail is as it was written. */
-
-/** What is wrong, and where. */
 export interface AuditFault {
-  /** A place of the trail; `null` where a row has none. */
+  /** Position in the trail; `null` for a row without one. */
   readonly seq: bigint | null
-  /** What is wrong with the row there, or with the anchor. */
   readonly what: string
 }
 
-/** What was found. */
 export interface AuditVerification {
-  /** How far every row is as it was written. */
+  /** Last position up to which every row is unchanged. */
   readonly verified: Position
   readonly anchors: number
-  /** Anchors of keys that are not at hand: they prove nothing. */
+  /** Anchors of keys that are not configured: they prove nothing. */
   readonly unproven: number
-  /** Those of them that are none of the trail's heads: it was rewritten, or somebody made them up. */
+  /** Unproven anchors that match no head of the trail: it was rewritten, or they were forged. */
   readonly contradicting: number
-  /** Anchors that name a key at hand, which did not make them: somebody made them up. */
+  /** Anchors that name a configured key but were not made by it: forged. */
   readonly forged: number
-  /** In the order of their places, the first first. The rows behind one that is wrong are not looked at. */
+  /** Sorted by position. Rows after a wrong one are not verified. */
   readonly faults: readonly AuditFault[]
 }
 
-/** What is compared. */
 export interface AuditExpectations {
-  /** Keys that anchors may be signed with. */
   readonly keys: readonly AnchorKey[]
-  /** Heads that were noted elsewhere. */
   readonly heads?: readonly Position[]
 }
 
-/** So much is held in memory at a time. */
 const PAGE = 1_000
 
-/** Verifies all of it. In one snapshot, or rows that are added meanwhile are faults. @source rules#audit.2, rules#audit.3 */
+/**
+ * Verifies the whole trail. Needs a snapshot; otherwise concurrent rows look like faults.
+ * @source rules#audit.2, rules#audit.3
+ */
 export async function verifyAudit(
   queries: Queries,
   { keys, heads = [] }: AuditExpectations,
@@ -178,7 +165,7 @@ export async function verifyAudit(
   return { verified: chain.verified, ...counts, faults: faults.sort(byPlace) }
 }
 
-/** Verifies what was added after a place that was verified before, and that this one is still there. @source rules#audit.5 */
+/** Verifies the rows after a verified position, and that position itself. @source rules#audit.5 */
 async function verifyFrom(queries: Queries, before: Position): Promise<Pick<AuditVerification, 'verified' | 'faults'>> {
   const moved = await verifyHeads(queries, [before])
   if (moved.length > 0) return { verified: before, faults: moved }
@@ -186,7 +173,7 @@ async function verifyFrom(queries: Queries, before: Position): Promise<Pick<Audi
   return { verified, faults: fault === undefined ? await verifyEnd(queries, verified) : [fault] }
 }
 
-/** Up to the first row that is wrong. */
+/** Stops at the first wrong row. */
 async function verifyRows(queries: Queries, from: Position): Promise<{ verified: Position; fault?: AuditFault }> {
   let verified = from
   for (;;) {
@@ -222,13 +209,13 @@ async function verifyUnchained(queries: Queries): Promise<AuditFault[]> {
   return id === undefined ? [] : [{ seq: null, what: `${id} has no place in the trail: it was added past it` }]
 }
 
-/** More of them tell nothing more. */
-const UNTOLD_MAX = 20
+/** Further faults add no information. */
+const UNAUDITED_MAX = 20
 
 /** @source rules#audit.9 */
 async function verifyCredentials(queries: Queries): Promise<AuditFault[]> {
-  const untold = await untoldCredentials(queries, UNTOLD_MAX)
-  return untold.map((name) => ({ seq: null, what: `${name} is not as the trail tells, or it tells nothing of it` }))
+  const unaudited = await unauditedCredentials(queries, UNAUDITED_MAX)
+  return unaudited.map((name) => ({ seq: null, what: `${name} does not match the audit trail, or has no row there` }))
 }
 
 async function verifyHeads(queries: Queries, heads: readonly Position[]): Promise<AuditFault[]> {
@@ -246,7 +233,10 @@ type Anchors = Pick<AuditVerification, 'anchors' | 'unproven' | 'contradicting' 
   readonly faults: readonly AuditFault[]
 }
 
-/** Of what nobody with a key has made nothing follows: whoever has the login of a server could add it. @source rules#audit.3 */
+/**
+ * Anchors that no configured key made prove nothing: anyone with a server's login could add them.
+ * @source rules#audit.3
+ */
 async function verifyAnchors(queries: Queries, keys: readonly AnchorKey[]): Promise<Anchors> {
   const faults: AuditFault[] = []
   const counts = { anchors: 0, unproven: 0, contradicting: 0, forged: 0 }
@@ -269,7 +259,7 @@ async function verifyAnchors(queries: Queries, keys: readonly AnchorKey[]): Prom
   }
 }
 
-/** Whoever rewrote the trail contradicts all that follow: more of them tell nothing more. */
+/** A rewritten trail contradicts all later anchors; listing more adds no information. */
 const CONTRADICTED_MAX = 20
 
 function anchorFault({ hash, at, chained }: AnchorAtPlace): string | undefined {
@@ -278,7 +268,7 @@ function anchorFault({ hash, at, chained }: AnchorAtPlace): string | undefined {
   return chained.equals(hash) ? undefined : `has another hash than was signed at ${when}: the trail was rewritten`
 }
 
-/** What has no place stands last. */
+/** Faults without a position come last. */
 function byPlace({ seq: one }: AuditFault, { seq: other }: AuditFault): number {
   if (one === null || other === null) return Number(one === null) - Number(other === null)
   return one < other ? -1 : Number(one > other)
@@ -287,47 +277,43 @@ function byPlace({ seq: one }: AuditFault, { seq: other }: AuditFault): number {
 /** Verifies the audit trail while the service runs, and signs its head. */
 export interface AuditKeeper {
   /**
-   * Verifies what was added since the last time, each hour all of it, and signs the head where it is another one and
-   * everything is as it was written.
-   * @returns false: there is nothing more to do for now
-   * @throws Error where the database does not answer
+   * Verifies new rows, and once an hour the whole trail. Signs a changed head if there are no faults.
+   * @returns false: nothing more to do for now
+   * @throws Error when the database does not answer
    */
   processNext(): Promise<boolean>
-  /** How far the trail is known to be right; `undefined` where nobody has started it. */
+  /** Result of the verification so far; `undefined` before `begin`. */
   standing(): AuditStanding | undefined
-  /** Says that it is to be kept from now on. */
   begin(): void
-  /** Gives up a verification under way: it reads only. */
+  /** Aborts a running verification, which only reads. */
   stop(): void
 }
 
-/** What a process knows of the trail. */
 export interface AuditStanding {
-  /** When it was verified last; before the first time, since when this process tries to. Epoch milliseconds. */
+  /** Time of the last verification, or the start of the first attempt. Epoch milliseconds. */
   readonly at: number
-  /** `undefined` before the first time. */
+  /** `undefined` before the first verification. */
   readonly faults: number | undefined
 }
 
-/** What a keeper needs. */
 export interface AuditKeeperOptions {
   readonly databaseUrl: string
   readonly database: Database
   readonly logger: Logger
   readonly clock: Clock
-  /** The current one signs; what the previous one signed counts too. */
+  /** The current key signs; the previous one still verifies. */
   readonly encryptionKeys: EncryptionKeys
 }
 
-/** How often a head that has changed is signed. @source rules#audit.3 */
+/** Interval of signing a changed head. @source rules#audit.3 */
 export const KEPT_EVERY_MS = 60_000
 
 /** @source rules#audit.5 */
 const ALL_EVERY_MS = 60 * 60 * 1_000
 
 /**
- * Makes a keeper. What it has verified it remembers: a trail that is rewritten while it runs is found also where every
- * anchor was rewritten with it, and is never signed.
+ * Remembers the verified position: a trail rewritten while the process runs is detected even if all anchors were
+ * rewritten too, and is never signed.
  * @source rules#audit.3, rules#audit.5
  */
 export function createAuditKeeper({
@@ -364,7 +350,7 @@ export function createAuditKeeper({
     if (contradicting + forged > 0) logger.error({ contradicting, forged }, STRANGE)
     standing = { at: clock.now(), faults: faults.length }
     if (faults.length > 0) {
-      // All of it is looked at until it is right again.
+      // Verifies the whole trail until it is correct again.
       wholeAt = Number.NEGATIVE_INFINITY
       for (const { seq, what } of faults) logger.error({ row: seq === null ? null : String(seq), what }, WRONG)
       return
@@ -388,11 +374,11 @@ export function createAuditKeeper({
   }
 }
 
-/** What was found: of the anchors where all of them were looked at. */
+/** Anchor counts only exist after a full verification. */
 type Verified = Pick<AuditVerification, 'verified' | 'faults'> &
   Partial<Pick<AuditVerification, 'contradicting' | 'forged'>>
 
 const STRANGE =
-  'the audit trail has signed heads that none of our keys made and that are false, or none of its own: somebody who can write to the database may have added them'
+  'the audit trail has heads that our keys did not sign and that do not match it: someone with write access to the database may have added them'
 const SIGNED = 'the audit trail was verified, and its head signed'
 const WRONG = 'the audit trail is not as it was written; its head is not signed'

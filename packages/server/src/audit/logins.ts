@@ -8,28 +8,29 @@ import { networkOf } from '../platform/networks.ts'
 import { createTokenBuckets } from '../platform/token-bucket.ts'
 import { insertAudit, insertLogin, type Operator, operatorOf } from './trail.ts'
 
-/** Who asks for the operator's endpoints. @throws Refusal that keeps the caller out */
+/** Authenticates an operator's request. @throws Refusal that keeps the caller out */
 type Authenticate = (request: IncomingRequest) => Promise<Caller>
 
-/** The log-ins of operators, as the trail has them. */
 export interface AuditedLogins {
-  /** Lets in as before, and tells the trail. */
   readonly authenticate: Authenticate
-  /** Adds what was refused, and what was let in as one of too many, since the last time. @throws DatabaseUnavailable; then it is told with the next */
+  /**
+   * Writes the counts of refusals and of log-ins from too many addresses.
+   * @throws DatabaseUnavailable; the counts are kept for the next call
+   */
   flush(): Promise<void>
 }
 
-/** What came from more addresses than are told by themselves is one row, of an operator one. */
+/** Address of the row that sums up further addresses. */
 const OTHERS = 'other addresses'
 
-/** How often an operator was let in from more addresses than are told by themselves. */
+/** Log-ins of an operator from too many addresses. */
 interface Crowd {
   readonly operator: Operator
   readonly times: number
 }
 
-/** Adds a row for each: of refusals by address, of log-ins by operator. */
-async function tellCounted(
+/** Adds one row per address of refusals and per operator of log-ins. */
+async function insertCounted(
   queries: Queries,
   [refused, crowded]: readonly [ReadonlyMap<string, number>, ReadonlyMap<string, Crowd>],
   { clock, ids }: Pick<LoginDependencies, 'clock' | 'ids'>,
@@ -45,8 +46,8 @@ async function tellCounted(
 }
 
 /**
- * Tells the trail of log-ins. Nobody is let in whose log-in could not be written, but to read the metrics, which tell
- * that the database is away.
+ * Audits log-ins. A log-in that could not be written is refused, except for reading the metrics, which report the
+ * database outage.
  * @source rules#audit.7
  */
 export function auditLogins(authenticate: Authenticate, { database, clock, ids }: LoginDependencies): AuditedLogins {
@@ -54,9 +55,9 @@ export function auditLogins(authenticate: Authenticate, { database, clock, ids }
   let refused = new Map<string, number>()
   let crowded = new Map<string, Crowd>()
 
-  async function tellLogin(request: IncomingRequest, caller: Caller): Promise<void> {
+  async function recordLogin(request: IncomingRequest, caller: Caller): Promise<void> {
     const operator = operatorOf({ caller, remoteAddress: request.remoteAddress })
-    if (!(await logins.tell(operator))) crowd(operator, 1)
+    if (!(await logins.record(operator))) crowd(operator, 1)
   }
 
   function count(address: string, times: number): void {
@@ -72,60 +73,57 @@ export function auditLogins(authenticate: Authenticate, { database, clock, ids }
   return {
     authenticate: async (request) => {
       const caller = await authenticate(request).catch((error: unknown) => {
-        // Who shows nothing guesses nothing.
+        // A request without a credential is no guess.
         if (error instanceof Refusal && request.headers.authorization !== undefined) count(request.remoteAddress, 1)
         throw error
       })
-      if (request.endpoint !== getMetrics) await tellLogin(request, caller)
+      if (request.endpoint !== getMetrics) await recordLogin(request, caller)
       return caller
     },
     flush: async () => {
       if (refused.size + crowded.size === 0) return
-      const telling = [refused, crowded] as const
+      const counted = [refused, crowded] as const
       refused = new Map()
       crowded = new Map()
       try {
-        await database.transaction((queries) => tellCounted(queries, telling, { clock, ids }))
+        await database.transaction((queries) => insertCounted(queries, counted, { clock, ids }))
       } catch (error) {
-        for (const [address, times] of telling[0]) count(address, times)
-        for (const { operator, times } of telling[1].values()) crowd(operator, times)
+        for (const [address, times] of counted[0]) count(address, times)
+        for (const { operator, times } of counted[1].values()) crowd(operator, times)
         throw error
       }
     },
   }
 }
 
-/** What log-ins are told with. */
 export interface LoginDependencies {
   readonly database: Database
   readonly clock: Clock
   readonly ids: Ids
 }
 
-/** Log-ins that are rows of their own. */
 export interface LoginRows {
   /**
-   * Sees to it that the trail has a log-in.
-   * @returns false where the operator came from too many new addresses: then it is told with how often
+   * Ensures that the trail has a log-in.
+   * @returns false if the operator came from too many new addresses; then only the count is written
    * @throws DatabaseUnavailable
    */
-  tell(operator: Operator): Promise<boolean>
+  record(operator: Operator): Promise<boolean>
 }
 
-/** Of so many addresses what came is told by itself, in one minute. @source rules#audit.7 */
+/** Addresses per minute that get a row of their own. @source rules#audit.7 */
 const ADDRESSES_MAX = 20
 
-/** An operator who comes back within this from the same network has not logged in anew. @source rules#audit.7 */
+/** A return from the same network within this time is no new log-in. @source rules#audit.7 */
 const LOGIN_LASTS_MS = 24 * 60 * 60 * 1_000
 
-/** Of so many a process knows without asking that they are in the trail. */
+/** Cached log-ins known to be in the trail. */
 const KNOWN_MAX = 1_000
 
-/** Begins with none. */
 function createLoginRows({ database, clock, ids }: LoginDependencies): LoginRows {
   const known = new LRUCache<string, number>({ max: KNOWN_MAX })
   const rows = createTokenBuckets(clock, { perMinute: ADDRESSES_MAX, capacity: ADDRESSES_MAX, bucketsMax: KNOWN_MAX })
-  /** Those that are being written: who sends many requests at once has logged in once. */
+  /** Rows being written: parallel requests are one log-in. */
   const underWay = new Map<string, Promise<true>>()
 
   async function write(operator: Operator, name: string): Promise<true> {
@@ -135,7 +133,7 @@ function createLoginRows({ database, clock, ids }: LoginDependencies): LoginRows
       known.set(name, loginAt + LOGIN_LASTS_MS)
       return true
     } catch (error) {
-      // Else whoever asks often enough while the database is away would be let in as one of too many.
+      // Otherwise repeated requests during a database outage would be let in as one of too many.
       rows.giveBack(operator.actor)
       throw error
     } finally {
@@ -144,7 +142,7 @@ function createLoginRows({ database, clock, ids }: LoginDependencies): LoginRows
   }
 
   return {
-    tell: async (operator) => {
+    record: async (operator) => {
       const name = `${operator.actor} ${networkOf(operator.address)}`
       if (clock.now() < (known.get(name) ?? 0)) return true
       const writing = underWay.get(name)

@@ -5,24 +5,21 @@ import type { RequestContext } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import { type Anchor, BEGINNING, type HashedRow, type Position } from './chain.ts'
 
-/** Who asks, and from where: for the audit trail. */
 export interface Operator {
   readonly actor: string
-  /** What the actor is called, where that is known. */
   readonly actorName?: string
   readonly address: string
 }
 
-/** Whose request it is; of a named operator id and name. @source rules#operators.7 */
+/** The caller of a request; a named operator with id and name. @source rules#operators.7 */
 export function operatorOf({ caller, remoteAddress }: Pick<RequestContext, 'caller' | 'remoteAddress'>): Operator {
   const { id, name } = caller
   return { actor: id, ...(name !== undefined && { actorName: name }), address: remoteAddress }
 }
 
-/** The limits of a configuration by their names, in centavos as text; `null`: not bounded. */
+/** Configured limits by name, in centavos as text; `null`: unlimited. */
 export type Limits = Readonly<Record<string, string | null>>
 
-/** What {@link auditLimits} works with. */
 export interface AuditLimitsDependencies {
   readonly database: Database
   readonly clock: Clock
@@ -30,8 +27,8 @@ export interface AuditLimitsDependencies {
 }
 
 /**
- * Tells the trail with which limits a process starts, where they are others than those of the last start: whoever changes a
- * file of settings leaves no other trace.
+ * Audits the limits of a starting process if they differ from the last start's: editing a settings file leaves no other
+ * trace.
  * @source rules#audit.8
  */
 export function auditLimits({ database, clock, ids }: AuditLimitsDependencies, limits: Limits): Promise<void> {
@@ -56,9 +53,6 @@ function isSame(one: Limits, other: Limits): boolean {
   return [...names].every((name) => one[name] === other[name])
 }
 
-/** All SQL of the audit trail outside the engine's statement. */
-
-/** Who did what to what, when and from where. */
 export interface AuditRow extends Operator {
   readonly id: string
   /** Epoch milliseconds. */
@@ -86,14 +80,14 @@ const insertAuditStatement = statement<
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)`,
 )
 
-/** Adds a row to the audit trail; in a transaction, with what it tells of or not at all. */
+/** Adds an audit row, in the transaction of the audited change. */
 export async function insertAudit(queries: Queries, row: AuditRow): Promise<void> {
   const { id, at, actor, actorName = null, action, subject, address, facts } = row
   const text = JSON.stringify(facts)
   await queries.rows(insertAuditStatement, [id, instantParameter(at), actor, actorName, action, subject, address, text])
 }
 
-/** A place of the chain, with the row that stands there; its columns are `null` where there is none. */
+/** A position of the chain with its row; columns are `null` if the row is missing. */
 export interface ChainedRow extends Record<keyof HashedRow, string | null> {
   readonly seq: string
   readonly hash: Buffer
@@ -110,7 +104,7 @@ const selectChain = statement<[after: string, limit: number], ChainedRow>(
     ORDER BY c.seq`,
 )
 
-/** The rows after a place, in their order, at most so many. */
+/** The next rows after a position, in order. */
 export function readChain(queries: Queries, after: bigint, limit: number): Promise<ChainedRow[]> {
   return queries.rows(selectChain, [String(after), limit])
 }
@@ -120,7 +114,6 @@ const selectHash = statement<[seq: string], { hash: Buffer }>(
   'SELECT hash FROM audit_chain WHERE seq = $1',
 )
 
-/** The hash at a place; `undefined` where the trail has none. */
 export async function readHash(queries: Queries, seq: bigint): Promise<Buffer | undefined> {
   if (seq === BEGINNING.seq) return BEGINNING.hash
   return (await queries.rows(selectHash, [String(seq)]))[0]?.hash
@@ -131,7 +124,6 @@ const selectHead = statement<[], { seq: string; hash: Buffer }>(
   'SELECT seq::text AS seq, hash FROM audit_head',
 )
 
-/** The end of the trail, as the database notes it; `undefined` where somebody removed the note. */
 export async function readHead(queries: Queries): Promise<Position | undefined> {
   const [head] = await queries.rows(selectHead, [])
   return head && { seq: BigInt(head.seq), hash: head.hash }
@@ -143,22 +135,21 @@ const selectUnchained = statement<[], { id: string }>(
     WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.audit_id = a.id) ORDER BY at, id LIMIT 1`,
 )
 
-/** The first row that has no place in the chain. */
 export async function firstUnchained(queries: Queries): Promise<string | undefined> {
   return (await queries.rows(selectUnchained, []))[0]?.id
 }
 
-const selectUntold = statement<[limit: number], { name: string }>(
-  'audit.untold',
+const selectUnaudited = statement<[limit: number], { name: string }>(
+  'audit.unaudited',
   `SELECT name FROM (
      SELECT 1 AS place, 'operator ' || id AS name, id FROM operator o WHERE NOT is_told(o)
-     UNION ALL SELECT 2, 'api_key ' || id, id FROM api_key k WHERE NOT is_told(k)) AS untold
+     UNION ALL SELECT 2, 'api_key ' || id, id FROM api_key k WHERE NOT is_told(k)) AS unaudited
     ORDER BY place, id LIMIT $1`,
 )
 
-/** Operators and API keys, at most so many, that are not as the trail tells. */
-export async function untoldCredentials(queries: Queries, limit: number): Promise<string[]> {
-  return (await queries.rows(selectUntold, [limit])).map(({ name }) => name)
+/** Operators and API keys that do not match the trail. */
+export async function unauditedCredentials(queries: Queries, limit: number): Promise<string[]> {
+  return (await queries.rows(selectUnaudited, [limit])).map(({ name }) => name)
 }
 
 interface StoredAnchor {
@@ -179,12 +170,12 @@ const selectAnchors = statement<[afterSeq: string, afterMac: Buffer, limit: numb
     ORDER BY n.seq, n.mac LIMIT $3`,
 )
 
-/** An anchor, and the hash that the trail has at its place; `null`: the trail has no such place. */
+/** An anchor, and the trail's hash at its position, if any. */
 export interface AnchorAtPlace extends Anchor {
   readonly chained: Buffer | null
 }
 
-/** The anchors after one, in the order of their places, at most so many. */
+/** The next anchors after one, by position. */
 export async function readAnchors(
   queries: Queries,
   { seq, mac }: Pick<Anchor, 'seq' | 'mac'>,
@@ -205,7 +196,7 @@ const insertAnchorStatement = statement<
    RETURNING seq`,
 )
 
-/** Adds an anchor, unless one of this key is there. @returns whether it was added */
+/** Adds an anchor unless this key has one at the position. @returns whether it was added */
 export async function insertAnchor(queries: Queries, { seq, hash, at, keyId, mac }: Anchor): Promise<boolean> {
   const row = [String(seq), hash, instantParameter(at), keyId, mac] as const
   return (await queries.rows(insertAnchorStatement, [...row])).length > 0
@@ -216,19 +207,19 @@ const insertLoginStatement = statement<
   { at: number }
 >(
   'audit.insert_login',
-  `WITH told AS (
+  `WITH login AS (
      SELECT max(at) AS at FROM audit
       WHERE action = 'operator.logged_in' AND actor = $3::text AND address = $5::text AND at > $6::timestamptz
    ),
    added AS (
      INSERT INTO audit (id, at, actor, actor_name, action, subject, address, facts)
-     SELECT $1::uuid, $2::timestamptz, $3, $4, 'operator.logged_in', $3, $5, '{}' FROM told WHERE told.at IS NULL
+     SELECT $1::uuid, $2::timestamptz, $3, $4, 'operator.logged_in', $3, $5, '{}' FROM login WHERE login.at IS NULL
      RETURNING at
    )
-   SELECT coalesce(told.at, (SELECT at FROM added)) AS at FROM told`,
+   SELECT coalesce(login.at, (SELECT at FROM added)) AS at FROM login`,
 )
 
-/** Adds a log-in, unless there is one since then. @returns when it was, epoch milliseconds */
+/** Adds a log-in unless there is one since `sinceMs`. @returns its time, epoch milliseconds */
 export async function insertLogin(
   queries: Queries,
   login: Operator & Pick<AuditRow, 'id' | 'at'>,
@@ -236,13 +227,12 @@ export async function insertLogin(
 ): Promise<number> {
   const { id, at, actor, actorName = null, address } = login
   const since = instantParameter(sinceMs)
-  const [told] = await queries.rows(insertLoginStatement, [id, instantParameter(at), actor, actorName, address, since])
-  return told?.at ?? at
+  const [found] = await queries.rows(insertLoginStatement, [id, instantParameter(at), actor, actorName, address, since])
+  return found?.at ?? at
 }
 
 const lockLimitsStatement = statement<[]>('audit.lock_limits', 'SELECT pg_advisory_xact_lock(7046741012)')
 
-/** Holds off every other process that starts until the transaction ends. */
 async function lockLimits(queries: Queries): Promise<void> {
   await queries.rows(lockLimitsStatement, [])
 }
@@ -252,7 +242,6 @@ const selectLimits = statement<[], { limits: Record<string, string | null> }>(
   `SELECT facts -> 'limits' AS limits FROM audit WHERE action = 'limits.configured' ORDER BY at DESC, id DESC LIMIT 1`,
 )
 
-/** The limits of the last start; `null` where none was told. */
 async function lastLimits(queries: Queries): Promise<Record<string, string | null> | null> {
   return (await queries.rows(selectLimits, []))[0]?.limits ?? null
 }

@@ -10,24 +10,21 @@ import type { BankCall, ChargeRequest, ListedWithin, NotSent, Partner } from './
 
 export interface Bank extends Partner {
   readonly inbound: Inbound
-  /** The `Date` of its last answer, epoch milliseconds; absent or `undefined` where it has none. */
+  /** The `Date` of the bank's last answer in epoch milliseconds, if known. */
   latestDate?(): number | undefined
-  /** Certificates that are used when it is called. */
   certificates?(): readonly BankCertificate[]
-  /** Tries the way to the bank step by step; absent where one question shows all of it. */
+  /** Checks the connection step by step; absent if one call covers it. */
   examine?(options: ExaminationOptions): Promise<readonly Finding[]>
-  /** Waits for the calls under way, then closes the connections. */
   close(): Promise<void>
 }
 
 export interface ExaminationOptions {
-  /** Registers our callback address at the bank. */
   readonly registers: boolean
-  /** Makes the id of a charge that is made and cancelled in the bank's sandbox; absent: none is made. */
+  /** Creates the id of a charge to be created and cancelled in the bank's sandbox; absent: no charge is created. */
   readonly newId?: () => string
 }
 
-/** Names of variables, for advice where the bank cannot be reached or refuses our calls. */
+/** Names of variables, for advice when the bank is unreachable or refuses our calls. */
 export interface BankSettings {
   readonly address: string
   readonly credentials: string
@@ -35,26 +32,22 @@ export interface BankSettings {
   readonly authorities?: string
 }
 
-/** A bank whose variables were read. */
 export interface ConfiguredBank {
-  /** Time for one call. */
   readonly timeoutMs: number
-  /** Time for the bank within the creation of a charge, all tries together. */
+  /** Time for the bank within the creation of a charge, including retries. */
   readonly createBudgetMs: number
-  /** Shown to the operator at start. */
   readonly warning?: string | undefined
   readonly settings: BankSettings
-  /** Of its address, where that is a URL. */
   readonly host: string | undefined
-  /** @param clock ours, which the bank's is compared with; absent: the machine's */
+  /** @param clock our clock, compared with the bank's; by default the machine's */
   open(clock?: Clock): Bank
 }
 
 export interface Connector<Table extends Variables = Variables> {
-  /** Heads its variables in the documentation. */
+  /** Heading of its variables in the documentation. */
   readonly title: string
   readonly variables: Table
-  /** Faults of the files that its variables name, each beginning with its variable. */
+  /** Faults of files named by its variables, each starting with the variable. */
   faults(environment: Environment): readonly string[]
   configure(values: Values<Table>): ConfiguredBank
 }
@@ -63,7 +56,7 @@ type BankConfig = Pick<ConfiguredBank, 'timeoutMs' | 'createBudgetMs' | 'warning
 
 /**
  * Declares a connector.
- * @param declared `settings` are among its `variables`; `configOf` makes of their values the configuration that `open` takes
+ * @param declared `settings` are names of `variables`; `configOf` turns their values into the configuration for `open`
  */
 export function connector<Table extends Variables, Config extends BankConfig>(declared: {
   readonly title: string
@@ -88,19 +81,17 @@ export function connector<Table extends Variables, Config extends BankConfig>(de
   }
 }
 
-/** The answer to a call that the bank does not support. */
 export const NOT_SUPPORTED: NotSent = { kind: 'NOT_SENT', reason: 'the bank does not do this' }
 
 async function notSupported(): Promise<NotSent> {
   return NOT_SUPPORTED
 }
 
-/** The same time for every kind of movement. */
 export function listedWithin(ms: number): ListedWithin {
   return { PAYMENT_RECEIVED: ms, PAYMENT_TAKEN_BACK: ms, REFUND_SENT: ms, PAYOUT_SENT: ms, PAYOUT_RETURNED: ms }
 }
 
-/** A bank that supports nothing: no call leaves. Connectors spread it and override their calls. */
+/** A bank without any capability. Connectors spread it and override their calls. */
 export const lacking: Pick<Partner, BankCall | 'listedWithinMs'> = {
   listedWithinMs: listedWithin(300_000),
   createCharge: notSupported,
@@ -117,7 +108,7 @@ export const lacking: Pick<Partner, BankCall | 'listedWithinMs'> = {
 
 /**
  * Production queries every payment before it is booked.
- * @returns why it does not start with a bank; `undefined`: it does
+ * @returns the reason why production does not start with this bank, if any
  * @source rules#cash-in.credits.2
  */
 export function faultInProduction({ capabilities }: Pick<Partner, 'capabilities'>): string | undefined {
@@ -125,7 +116,7 @@ export function faultInProduction({ capabilities }: Pick<Partner, 'capabilities'
   return 'PIXGATE_BANK: charges cannot be queried at this bank, which production needs; choose another connector'
 }
 
-/** The account that payments come in for: in our BR Codes, and in the charges of some banks. */
+/** The account that receives payments, for our BR Codes and the charges of some banks. */
 export const merchantVariables = variables({
   PIXGATE_MERCHANT_PIX_KEY: {
     shape: text(limits.pixKeyMaxLength),

@@ -9,7 +9,7 @@ import { pixgateBankConfig, pixgateBankVariables } from './pixgate/config.ts'
 /** Connectors by the value of `PIXGATE_BANK`. */
 export type Connectors = Readonly<Record<string, Connector>>
 
-/** The default: banks that speak our own protocol, as the simulated one does. */
+/** The default: banks of our own protocol, such as the simulator. */
 export const pixgate = connector({
   title: 'A bank that speaks the partner protocol',
   variables: pixgateBankVariables,
@@ -31,7 +31,6 @@ const standardSettings = {
   authorities: 'PIXGATE_BANK_CA',
 } as const
 
-/** Any bank that follows the Central Bank's API Pix: charges and refunds, no payouts. */
 const apiPix = connector({
   title: 'A bank that follows the Central Bank’s API Pix',
   variables: apiPixVariables,
@@ -41,7 +40,6 @@ const apiPix = connector({
   open: openApiPixBank,
 })
 
-/** Efí: the same, with payouts. */
 const efi = connector({
   title: 'Efí',
   variables: efiVariables,

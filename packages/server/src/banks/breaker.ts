@@ -3,19 +3,18 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { AnyAnswer, BankCall } from './port.ts'
 
-/** Work that is held back during an outage: payouts and refunds, charges, or questions about QR codes. */
+/** Work that is held back during an outage: payouts and refunds, charges, or QR code decodings. */
 export type BreakerName = 'orders' | 'charges' | 'qr_codes'
 
-/** `half_open`: one call is to show whether the bank is back. */
+/** `half_open`: one call tests whether the bank is back. */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-/** Reads a state off the number of calls that are wanted. */
 export function breakerStateOf(wanted: number): BreakerState {
   if (wanted === 0) return 'open'
   return wanted === Number.POSITIVE_INFINITY ? 'closed' : 'half_open'
 }
 
-/** The breaker that counts a call. A bank may well make charges and answer questions while it pays nothing out. */
+/** Breaker of each call. A bank may create charges and answer queries while it executes no payouts. */
 const COUNTED_BY: Readonly<Partial<Record<BankCall, BreakerName>>> = {
   createCharge: 'charges',
   decodeQrCode: 'qr_codes',
@@ -23,7 +22,7 @@ const COUNTED_BY: Readonly<Partial<Record<BankCall, BreakerName>>> = {
   sendRefund: 'orders',
 }
 
-/** A statement or balance that we may not read says nothing about payouts. */
+/** A refused statement or balance says nothing about payouts. */
 const NOT_NOTED: ReadonlySet<BankCall> = new Set(['readStatement', 'readBalance'])
 
 const FAILURES_MAX = 5
@@ -31,27 +30,27 @@ const FAILURES_MAX = 5
 /** Time from the last failure until the breaker of orders is half open. */
 const OUTAGE_WAIT_MS = 30_000
 
-/** The same for charges and QR codes: shorter, as a client waits. */
+/** Like {@link OUTAGE_WAIT_MS} for charges and QR codes: shorter, since a client waits. */
 const SHORT_WAIT_MS = 5_000
 
-/** Time for which a 401 or 403, or a 429 to an order, stops orders: about as long as the window of a bank's limits. */
+/** Pause of orders after a 401 or 403, or a 429 to an order: about the window of a bank's rate limits. */
 const REFUSAL_WAIT_MS = 60_000
 
-/** QR codes per asker at once: all calls share the connections to the bank. */
+/** Concurrent QR codes per caller: all calls share the connections to the bank. */
 const QR_CODES_AT_ONCE = 16
 
-/** Askers with a count; beyond it the least recent one is forgotten. */
+/** Maximum of callers with a count; the least recent is dropped. */
 const ASKERS_MAX = 1_000
 
 const NO_ASKER = ''
 
 /**
- * Remembers whether a bank takes calls, in the memory of this process, and logs when that changes.
+ * Circuit breakers of a bank, in memory, with a log line at each change.
  *
- * A breaker opens after several calls in a row without a definite answer. The one of orders opens also when the bank refuses
- * our credentials (401, 403) in any call, or an order with 429. After a while it is half open: an answer to the next call
- * closes it, a failure opens it again. Askers choose their QR codes, and so whether the bank can decode them: each has a count
- * of its own.
+ * A breaker opens after several consecutive calls without a definite answer. The breaker of orders also opens when the
+ * bank refuses our credentials (401, 403) in any call, or an order with 429. After a while it is half open: an answer
+ * to the next call closes it, a failure opens it again. QR codes are counted per caller, since callers choose codes
+ * that the bank may be unable to decode.
  * @source rules#partner.6, rules#partner.9
  */
 export function createBreaker(clock: Pick<Clock, 'now'>, logger: Logger) {
@@ -76,14 +75,14 @@ export function createBreaker(clock: Pick<Clock, 'now'>, logger: Logger) {
   }
   return {
     /**
-     * Number of calls to make at once: none, one to see whether the bank is back, or any number.
-     * @param asker of QR codes; absent: the least of all askers
+     * Number of calls to make at once: none, one to test the bank, or any number.
+     * @param asker caller for QR codes; absent: the minimum over all callers
      */
     wanted(name: BreakerName, asker?: string): number {
       const wanted = look(name)
       return asker === undefined ? wanted : counts[name].wanted(clock.now(), asker)
     },
-    /** A call begins. While one shows whether the bank is back, no other charge or QR code is wanted. */
+    /** Records the start of a call. While one call tests the bank, no other charge or QR code is wanted. */
     begin(call: BankCall, asker?: string): void {
       const name = COUNTED_BY[call]
       if (name) counts[name].begin(clock.now(), asker)
@@ -135,10 +134,10 @@ function createOrderCount(): Count & { refuse(now: number): void } {
   return {
     refuse,
     wanted: (now) => (now < refusedUntil ? 0 : count.wanted(now)),
-    // While it is half open each claim takes one order; only the answers to orders change the count.
+    // While half open, each claim takes one order; only answers to orders change the count.
     begin: () => undefined,
     note: (answer, now) => {
-      // It came of the order's QR code, or was held back by ourselves: neither is an answer of the bank to orders.
+      // The cause was the order's QR code or our own hold: neither is the bank's answer to an order.
       if (answer.isOfOrderAlone) return
       if (answer.retryAfterMs !== undefined) refuse(now, answer.retryAfterMs)
       else {
@@ -192,7 +191,7 @@ const CLOSED: Readonly<Record<BreakerName, string>> = {
   qr_codes: 'the breaker closed: the bank is asked to decode QR codes again, for every API key and operator',
 }
 
-/** A bank's error code is its own text: one that does not look like a code may be anything, and is not logged. */
+/** A bank's error code is free text: one that does not look like a code is not logged. */
 const CODE = /^[\w.:-]{1,64}$/
 
 export function reasonOf({ reason, errorCode = '' }: AnyAnswer): string {

@@ -14,7 +14,6 @@ import type {
 } from './port.ts'
 import { type BankStanding, createStandingLog, standingOf } from './standing.ts'
 
-/** Called for every call that has ended. */
 export type OnBankCall = (call: BankCall, outcome: string, durationMs: number) => void
 
 export interface CallsOptions {
@@ -24,15 +23,14 @@ export interface CallsOptions {
   readonly onCall: OnBankCall
 }
 
-/** The bank as the rest of the service calls it. */
 export interface GuardedBank extends Partner, Availability, ChargeAvailability, QrCodeAvailability {
   standing(): BankStanding
 }
 
 /**
- * Puts around each call of a bank, in this order: the capability it needs, the breaker, the bank's standing, a metric and a
- * log line. No answer is changed, and the breaker holds no call back: the modules ask it how many calls are wanted before
- * they claim work or accept a request.
+ * Wraps each call of a bank with capability check, breaker, standing, metric and log line, in this order. Answers are
+ * unchanged. The breaker holds no call back: modules ask it for the number of wanted calls before they claim work or
+ * accept a request.
  * @source rules#partner.10, rules#health.5, rules#logs.3
  */
 export function guardCalls(bank: Partner, { configured, logger, clock, onCall }: CallsOptions): GuardedBank {
@@ -50,7 +48,8 @@ export function guardCalls(bank: Partner, { configured, logger, clock, onCall }:
       answer = isCapable ? await asked(call, parameters) : NOT_SUPPORTED
       return answer
     } finally {
-      // A thrown error is a fault of ours and says nothing of the bank. Decodings under way are counted, so theirs end as a failure.
+      // A thrown error is our own fault and says nothing about the bank. Running decodings are counted, so theirs end
+      // as a failure.
       const ended = answer ?? (call === 'decodeQrCode' ? FAULT : undefined)
       if (ended) breaker.note(call, ended, asker)
     }
@@ -82,53 +81,51 @@ export function guardCalls(bank: Partner, { configured, logger, clock, onCall }:
 
 const FAULT: AnyAnswer = { kind: 'UNKNOWN', reason: 'fault' }
 
-const TRIED_AGAIN = 'it is tried again'
-const ASKED_AGAIN = 'it is asked again'
-const ASKED_ABOUT = 'it is asked what became of it'
-const KEPT = 'the difference is kept as evidence'
-const ORDER = { NOT_SENT: 'it is sent again', UNKNOWN: ASKED_ABOUT, REJECTED: 'nothing was paid', CONTRADICTED: KEPT }
+const TRIED_AGAIN = 'retrying'
+const ASKED_AGAIN = 'querying again'
+const ASKED_ABOUT = 'querying its status'
+const KEPT = 'keeping the difference as evidence'
+const ORDER = { NOT_SENT: 'sending it again', UNKNOWN: ASKED_ABOUT, REJECTED: 'nothing was paid', CONTRADICTED: KEPT }
 const QUERY = { NOT_SENT: ASKED_AGAIN, UNKNOWN: ASKED_AGAIN, CONTRADICTED: KEPT }
 const DECODING = 'the client gets an error'
 const CREATION = {
   NOT_SENT: TRIED_AGAIN,
   UNKNOWN: ASKED_ABOUT,
-  REJECTED: 'there will be no charge',
+  REJECTED: 'no charge is created',
   CONTRADICTED: KEPT,
 }
 const CANCELLATION = { NOT_SENT: TRIED_AGAIN, UNKNOWN: TRIED_AGAIN, REJECTED: ASKED_ABOUT }
 
 interface CallTraits {
   readonly needs: PartnerCapability
-  /** Begins the log line of a failed call. Absent: the caller logs it. */
+  /** Start of the log line of a failed call. Absent: the caller logs it. */
   readonly says?: string
-  /** Next step, by the kind of the answer. Other kinds are not logged. */
+  /** Next step by kind of answer. Other kinds are not logged. */
   readonly next?: Readonly<Record<string, string>>
 }
 
 const CALLS: Readonly<Record<BankCall, CallTraits>> = {
-  createCharge: { needs: 'charge', says: 'the bank was asked for a charge', next: CREATION },
-  getCharge: { needs: 'query-charge', says: 'the bank was asked about a charge', next: QUERY },
-  cancelCharge: { needs: 'cancel-charge', says: 'the bank was asked to cancel a charge', next: CANCELLATION },
-  sendPayout: { needs: 'payout', says: 'a payout was sent to the bank', next: ORDER },
-  getPayout: { needs: 'query-payout', says: 'the bank was asked about a payout', next: QUERY },
+  createCharge: { needs: 'charge', says: 'creation of a charge', next: CREATION },
+  getCharge: { needs: 'query-charge', says: 'query of a charge', next: QUERY },
+  cancelCharge: { needs: 'cancel-charge', says: 'cancellation of a charge', next: CANCELLATION },
+  sendPayout: { needs: 'payout', says: 'payout', next: ORDER },
+  getPayout: { needs: 'query-payout', says: 'query of a payout', next: QUERY },
   decodeQrCode: {
     needs: 'decode-qr-code',
-    says: 'the bank was asked to decode a QR code',
+    says: 'decoding of a QR code',
     next: { NOT_SENT: DECODING, UNKNOWN: DECODING, REJECTED: DECODING },
   },
-  sendRefund: { needs: 'refund', says: 'a refund was sent to the bank', next: ORDER },
-  getRefund: { needs: 'query-refund', says: 'the bank was asked about a refund', next: QUERY },
+  sendRefund: { needs: 'refund', says: 'refund', next: ORDER },
+  getRefund: { needs: 'query-refund', says: 'query of a refund', next: QUERY },
   readStatement: { needs: 'statement' },
   readBalance: { needs: 'balance' },
 }
 
-/** Every call of a bank. */
 export const BANK_CALLS = Object.keys(CALLS) as readonly BankCall[]
 
-/** Outcome of a call that the bank refuses because of who calls, or how often. */
+/** Outcome of a call refused because of its credentials or rate. */
 export type RefusedCall = 'unauthorized' | 'rate_limited'
 
-/** The label of a metric: the kind of the answer, or a refusal of all calls. */
 function outcomeOf({ kind, httpStatus }: AnyAnswer): string {
   const isUnknown = kind === 'UNKNOWN'
   if (isUnknown && isUnauthorized(httpStatus)) return 'unauthorized' satisfies RefusedCall
@@ -141,13 +138,13 @@ function isUnauthorized(httpStatus: number | undefined): boolean {
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
-  NOT_SENT: 'the call did not reach it',
-  UNKNOWN: 'it gave no definite answer',
-  REJECTED: 'it refused',
-  CONTRADICTED: 'it has something else under our id',
+  NOT_SENT: 'the call did not reach the bank',
+  UNKNOWN: 'the bank gave no definite answer',
+  REJECTED: 'the bank refused',
+  CONTRADICTED: 'the bank has different data under our id',
 }
 
-/** @param first our id; of `decodeQrCode` a payable code, which belongs in no log */
+/** @param first our id; for `decodeQrCode` a payable code, which must not be logged */
 function lineOf(call: BankCall, answer: AnyAnswer, first: unknown) {
   const { kind, httpStatus } = answer
   const { says, next } = CALLS[call]
@@ -155,12 +152,12 @@ function lineOf(call: BankCall, answer: AnyAnswer, first: unknown) {
   if (fault === undefined || then === undefined) return undefined
   const reason = reasonOf(answer)
   const isRefused = kind === 'UNKNOWN' && isUnauthorized(httpStatus)
-  const advice = isRefused ? '; check the credentials that the bank is called with' : ''
+  const advice = isRefused ? '; check the credentials for the bank' : ''
   const fields = { event: 'bank.call_failed', call, answer: kind, reason }
   return {
     kind: `${call} ${kind} ${reason}`,
     level: isRefused ? 'error' : kind === 'REJECTED' ? 'info' : 'warn',
-    sentence: `${says}, and ${fault}: ${then}${advice}`,
+    sentence: `${says}: ${fault}; ${then}${advice}`,
     fields: call === 'decodeQrCode' ? fields : { ...fields, orderId: first },
   } as const
 }

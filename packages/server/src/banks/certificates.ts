@@ -15,12 +15,11 @@ import {
   validityOf,
 } from '../platform/secrets.ts'
 
-/** Certificates of the connection to a bank: read and judged at start, watched until they end. */
+/** Certificates of the connection to a bank: read and checked at start, watched until they expire. */
 
-/** Owners of certificates, in the order in which they are listed. */
 export const CERTIFICATE_OWNERS = ['bank', 'client', 'authority'] as const
 
-/** The bank; we; an authority that alone is trusted for the bank. */
+/** The bank; we; an authority that is exclusively trusted for the bank. */
 export type CertificateOwner = (typeof CERTIFICATE_OWNERS)[number]
 
 export interface BankCertificate {
@@ -29,20 +28,18 @@ export interface BankCertificate {
   readonly endsAt: number
 }
 
-/** TLS options, in PEM; absent where those of Node.js count. */
+/** TLS options in PEM; absent ones default to Node.js. */
 export interface PartnerTls {
-  /** Ours, with the intermediate ones. */
   readonly cert?: string
   readonly key?: string
-  /** The only authorities that are trusted for the bank. */
+  /** Exclusively trusted authorities. */
   readonly ca?: string
 }
 
-/** TLS options and their faults. */
 export interface ReadPartnerTls {
   readonly tls: PartnerTls
   readonly certificates: readonly BankCertificate[]
-  /** Each begins with the name of its variable and repeats no content. */
+  /** Each starts with its variable and repeats no content. */
   readonly faults: readonly string[]
 }
 
@@ -54,7 +51,7 @@ const PIXGATE = {
   authorities: 'PIXGATE_PARTNER_CA_BUNDLE_FILE',
 } as const
 
-/** Reads the files of the `pixgate` connector: a pair in PEM. @source rules#partner.11 */
+/** Reads the files of the `pixgate` connector: a PEM pair. @source rules#partner.11 */
 export function readPartnerTls(files: Given<(typeof PIXGATE)[keyof typeof PIXGATE]>): ReadPartnerTls {
   const faults: string[] = []
   function read<Content>(name: keyof typeof files, readPem: (path: string) => ReadPem<Content>): Content | undefined {
@@ -80,7 +77,7 @@ const STANDARD = {
 } as const
 
 /**
- * Reads the certificate for a bank of API Pix: PKCS#12 or a pair in PEM, as the path of a file, its Base64 or PEM itself.
+ * Reads the certificate for a bank of API Pix: PKCS#12 or a PEM pair, as a file path, Base64 or PEM.
  * @source rules#api-pix.10
  */
 export function readBankTls(values: Given<(typeof STANDARD)[keyof typeof STANDARD]>): ReadPartnerTls {
@@ -150,7 +147,7 @@ interface TlsParts {
 }
 
 /**
- * Judges whether certificate and key belong together, and whether all certificates are valid today.
+ * Checks that certificate and key belong together, and that all certificates are valid today.
  * @param names of the variables
  * @source rules#partner.11
  */
@@ -165,7 +162,7 @@ function judgeTls(names: Record<keyof TlsParts, string>, { certificate, key, aut
       ...(authorities && { ca: authorities.pem }),
     },
     certificates: [
-      // An intermediate certificate may end before ours. Of several authorities, one is enough.
+      // An intermediate certificate may expire before ours. Of several authorities, one is enough.
       ...(certificate ? [{ of: 'client', endsAt: Math.min(...endsOf(certificate)) } as const] : []),
       ...(authorities ? [{ of: 'authority', endsAt: Math.max(...endsOf(authorities)) } as const] : []),
     ],
@@ -177,7 +174,7 @@ function judgeTls(names: Record<keyof TlsParts, string>, { certificate, key, aut
   }
 }
 
-/** An expired authority may stand beside its successor. */
+/** An expired authority may be listed beside its successor. */
 function authoritiesFault({ all }: Certificates): string | undefined {
   const faults = all.map((certificate) => validityFault(certificate))
   return faults.includes(undefined) ? undefined : faults[0]
@@ -189,17 +186,17 @@ function endsOf({ all }: Certificates): number[] {
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-/** Renewing one takes a bank weeks. */
+/** Renewal can take a bank weeks. */
 const NOTICE_MS = 30 * DAY_MS
 const URGENT_MS = 7 * DAY_MS
 
-/** Urgency of a renewal. @source rules#partner.12 */
+/** @source rules#partner.12 */
 export function urgencyOf({ endsAt }: BankCertificate, nowMs: number): 'none' | 'notice' | 'urgent' {
   if (endsAt - nowMs > NOTICE_MS) return 'none'
   return endsAt - nowMs > URGENT_MS ? 'notice' : 'urgent'
 }
 
-/** Whole days until the end of a certificate; below 0 after it. */
+/** Whole days until a certificate expires; negative afterwards. */
 export function daysLeftOf({ endsAt }: BankCertificate, nowMs: number): number {
   return Math.floor((endsAt - nowMs) / DAY_MS)
 }
@@ -213,7 +210,7 @@ const RENEWALS: Readonly<Record<CertificateOwner, readonly [name: string, advice
   ],
 }
 
-/** Advice as a whole sentence: «the bank’s certificate expires soon: the bank has to renew it». */
+/** Advice as a sentence: «the bank’s certificate expires soon: the bank has to renew it». */
 export function renewalOf({ of, endsAt }: BankCertificate, nowMs: number): string {
   const [name, advice] = RENEWALS[of]
   return `${name} ${endsAt > nowMs ? 'expires soon' : 'has expired'}: ${advice}`
@@ -225,10 +222,7 @@ export interface CertificateWatchOptions {
   readonly logger: Logger
 }
 
-/**
- * Logs each certificate that has to be renewed: once a day, and when it becomes urgent.
- * @source rules#partner.12
- */
+/** Logs certificates due for renewal: once a day, and when they become urgent. @source rules#partner.12 */
 export function createCertificateWatch({ certificates, clock, logger }: CertificateWatchOptions): () => void {
   const logged = new Map<CertificateOwner, { readonly at: number; readonly urgency: string }>()
   return () => {

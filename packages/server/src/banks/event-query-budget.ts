@@ -1,11 +1,11 @@
 /**
- * Bounds the status queries that the bank's events cause in this process: many events must not make us flood the bank.
- * Scheduled queries are not counted.
+ * Caps the status queries triggered by bank events in this process, so that many events cannot flood the bank.
+ * Scheduled queries do not count.
  * @source rules#partner.7
  */
 export interface EventQueryBudget {
   /**
-   * Takes up to `wanted` queries; the others wait.
+   * Takes up to `wanted` queries; the rest must wait.
    * @param now epoch milliseconds, always of one clock
    * @returns the number taken
    */
@@ -15,13 +15,13 @@ export interface EventQueryBudget {
 const BURST = 200
 const PER_SECOND = 100
 
-/** Makes the budget of a process: one, for charges, payouts and refunds together. */
+/** One budget per process, shared by charges, payouts and refunds. */
 export function createEventQueryBudget(): EventQueryBudget {
   let left = BURST
   let countedAt: number | undefined
   return {
     take: (wanted, now) => {
-      // A clock that goes back gives and takes nothing.
+      // A clock that goes back changes nothing.
       left = Math.min(BURST, left + (Math.max(0, now - (countedAt ?? now)) * PER_SECOND) / 1_000)
       countedAt = now
       const taken = Math.min(wanted, Math.floor(left))

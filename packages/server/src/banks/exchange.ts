@@ -20,24 +20,22 @@ import type {
 } from './port.ts'
 
 /**
- * From the outcome of an HTTP call to an answer of the bank, the same for every connector. Whatever is not certain is
- * `UNKNOWN`.
+ * Turns the outcome of an HTTP call into an answer of the bank, for every connector. Anything uncertain is `UNKNOWN`.
  * @source rules#partner.3
  */
 
 export type Answered = Extract<Outcome, { kind: 'answered' }>
 
-/** Judges the body of a 2xx. */
+/** Evaluates the body of a 2xx. */
 export type Judge<Report extends AnyReported> = (answered: Answered) => Report | Unknown
 
-/** An order to the bank under our id: one try. */
 export interface Order<Report extends AnyReported> {
   readonly path: string
   readonly body: object
   readonly judge: Judge<Report>
-  /** Queries the same id; absent: by `path` and `judge`. */
+  /** Queries the same id; by default with `path` and `judge`. */
   readonly query?: () => Promise<QueryAnswer<Report>>
-  /** A refusal releases money that was reserved. */
+  /** Whether a refusal releases reserved money. */
   readonly holdsMoney: boolean
   readonly deadline?: AbortSignal | undefined
   readonly window?: SendWindow | undefined
@@ -45,22 +43,24 @@ export interface Order<Report extends AnyReported> {
 
 export interface Refusal {
   readonly rejected: Rejected
-  /** It counts as it is. Otherwise our id is queried first: an earlier attempt, whose answer was lost, may have made it. */
+  /**
+   * Whether the refusal counts without a query of our id. Otherwise an earlier attempt, whose answer was lost, may have
+   * placed the order.
+   */
   readonly isDefinite: boolean
-  /** The bank says that it knows the id. */
+  /** Whether the bank reports that it knows the id. */
   readonly isDuplicate: boolean
 }
 
-/** How the banks of a protocol answer. */
+/** Interpretation of the answers of a protocol. */
 export interface Protocol {
   readonly readJson?: (json: unknown) => unknown
-  /** Reads the refusal of a PUT; `undefined`: it is none, and the result is unknown. */
+  /** Reads the refusal of a PUT; `undefined` if it is none, and the result unknown. */
   ofOrder(answered: Answered): Refusal | undefined
-  /** The bank itself says that there is nothing under an id; a proxy's 404 does not. */
+  /** Whether the bank itself reports an unknown id; a proxy's 404 does not. */
   isAbsence(answered: Answered): boolean
 }
 
-/** Calls at the paths of a protocol. */
 export interface Exchange {
   raw(call: PartnerCall, deadline?: AbortSignal, window?: SendWindow): Promise<Outcome>
   query<Report extends AnyReported>(
@@ -71,10 +71,7 @@ export interface Exchange {
   send<Report extends AnyReported>(order: Order<Report>): Promise<SendAnswer<Report>>
 }
 
-/**
- * Makes the calls of a protocol.
- * @param prefix of every path: `/v2`
- */
+/** Makes the calls of a protocol. @param prefix of every path: `/v2` */
 export function createExchange(link: Pick<PartnerLink, 'exchange'>, protocol: Protocol, prefix = ''): Exchange {
   const { readJson = (json) => json, ofOrder, isAbsence } = protocol
   const raw: Exchange['raw'] = async (call, deadline, window) => {
@@ -97,7 +94,6 @@ export function createExchange(link: Pick<PartnerLink, 'exchange'>, protocol: Pr
   }
 }
 
-/** Judges the outcome of a query. */
 export function queryAnswer<Report extends AnyReported>(
   outcome: Outcome,
   judge: Judge<Report>,
@@ -107,9 +103,9 @@ export function queryAnswer<Report extends AnyReported>(
 }
 
 /**
- * Judges any outcome.
+ * Evaluates an outcome.
  * @param onSuccess reads a 2xx
- * @param onRefusal reads any other status; `undefined`: it proves nothing
+ * @param onRefusal reads any other status; `undefined` if it proves nothing
  */
 export function answerOf<Good, Bad = never>(
   outcome: Outcome,
@@ -121,8 +117,8 @@ export function answerOf<Good, Bad = never>(
 }
 
 /**
- * Answer to a refused order after the query of its id. A bank that calls an id used and has nothing under it has proved
- * nothing, where a refusal would release money.
+ * Answer to a refused order after the query of its id. A bank that reports a duplicate id but does not know it has
+ * proved nothing; the refusal must not release money.
  * @source rules#api-pix.3, failure-modes#P6
  */
 export function settleRefusal<Report extends AnyReported>(
@@ -152,20 +148,19 @@ export function unknown({ httpStatus }: Answered, reason = `HTTP ${httpStatus}`)
   return { kind: 'UNKNOWN', reason, httpStatus }
 }
 
-/** Reason of an answer whose body has another shape. */
+/** Reason of an answer with an unexpected body. */
 export const UNREADABLE = 'unreadable body'
 
-/** Whether the bank did what it was asked. */
 export function isSuccess({ httpStatus }: Answered): boolean {
   return httpStatus >= 200 && httpStatus < 300
 }
 
-/** Reads a charge, payout or refund; `undefined`: the body is none. */
 export type Reader<Thing> = (json: unknown) => Thing | undefined
 
 /**
- * Judges the charge that the bank has under our id. Not its end: a charge from an earlier attempt ends as that one asked.
- * @param pixKeys ours, and the one that the bank names
+ * Evaluates the charge under our id at the bank. Its expiry is not compared: a charge from an earlier attempt keeps
+ * that attempt's expiry.
+ * @param pixKeys our key, and a reader of the bank's
  */
 export function judgeCharge(
   id: string,
@@ -181,11 +176,11 @@ export function judgeCharge(
     if (reason !== undefined) return { kind: 'CONTRADICTED', reason, charge }
     const { status } = charge
     if (status === 'ACTIVE') {
-      // Payers are shown only what can be paid.
+      // Payers must not see a code that cannot be paid.
       if (charge.pixCode === undefined) return unknown(answered, 'ACTIVE without a code of its own')
       return { kind: 'ACCEPTED', charge: { ...charge, status } }
     }
-    // A status books no money.
+    // A status alone books no money.
     if (status === 'PAID' && charge.payments.length === 0) return unknown(answered, 'PAID without a payment')
     return { kind: 'FINAL', charge: { ...charge, status } }
   }
@@ -200,7 +195,7 @@ export function judgePayout(id: string, terms: PayoutTerms, read: Reader<Payout>
     if (reason !== undefined) return { kind: 'CONTRADICTED', reason, payout }
     if (status === 'PROCESSING') return { kind: 'ACCEPTED', payout: { ...payout, status } }
     if (status === 'FAILED') return { kind: 'FINAL', payout: { ...payout, status } }
-    // A status books no money.
+    // A status alone books no money.
     if (endToEndId === undefined) return unknown(answered, `${status} without an endToEndId`)
     if (occurredAt === undefined) return unknown(answered, `${status} without an occurredAt`)
     if (status === 'RETURNED' && returns.length === 0) return unknown(answered, 'RETURNED without a return')
@@ -217,7 +212,7 @@ export function judgeRefund(id: string, terms: RefundTerms, read: Reader<Refund>
     if (reason !== undefined) return { kind: 'CONTRADICTED', reason, refund }
     if (status === 'PROCESSING') return { kind: 'ACCEPTED', refund: { ...refund, status } }
     if (status === 'FAILED') return { kind: 'FINAL', refund: { ...refund, status } }
-    // A status books no money.
+    // A status alone books no money.
     if (returnId === undefined) return unknown(answered, 'CONFIRMED without a returnId')
     if (occurredAt === undefined) return unknown(answered, 'CONFIRMED without an occurredAt')
     return { kind: 'FINAL', refund: { ...refund, status, returnId, occurredAt } }
@@ -225,8 +220,8 @@ export function judgeRefund(id: string, terms: RefundTerms, read: Reader<Refund>
 }
 
 /**
- * Names the fields that both sides have and that differ. Checked before the status: another order than ours proves nothing
- * about ours.
+ * Names fields that both sides have and that differ. Checked before the status: another order proves nothing about
+ * ours.
  */
 function differenceOf(asked: object, echoed: object): string | undefined {
   const wanted = new Map<string, unknown>(Object.entries(asked))
@@ -237,7 +232,6 @@ function differenceOf(asked: object, echoed: object): string | undefined {
   return different.length > 0 ? `other ${different.join(', ')}` : undefined
 }
 
-/** Fields of a payout that the bank must echo. */
 export function payoutTerms(request: PayoutRequest): PayoutTerms {
   const { valueCents } = request
   return 'recipient' in request ? { valueCents, pixKey: request.recipient.pixKey } : { valueCents }

@@ -8,15 +8,14 @@ import { validityOf } from '../platform/secrets.ts'
 import type { BankCertificate, PartnerTls } from './certificates.ts'
 import type { SendWindow } from './port.ts'
 
-/** HTTP to the bank: bounded in time, size and connections, and exact about whether a request can have been read. */
+/** HTTP to the bank, bounded in time, size and connections. Reports exactly whether a request may have been read. */
 export interface PartnerLink {
   /**
-   * Makes one call, once. Never follows a redirect, never throws because of the network.
+   * Makes one call, once. Never follows a redirect, and never throws because of the network.
    * @param deadline ends the call before its own time limit
    * @param window checked right before the first byte is written
    */
   exchange(call: PartnerCall, deadline?: AbortSignal, window?: SendWindow): Promise<Outcome>
-  /** Waits for the calls under way, then closes the connections. */
   close(): Promise<void>
 }
 
@@ -27,11 +26,14 @@ export interface PartnerCall {
   readonly body?: object
   readonly form?: URLSearchParams
   readonly headers?: Readonly<Record<string, string>>
-  /** The header `Authorization`; `null`: none. Absent: the link's token. */
+  /** The header `Authorization`; `null` for none. Absent: the link's token. */
   readonly authorization?: string | null
 }
 
-/** A whole answer; the proof that no byte of the request left; or neither. `json` is `undefined` where the body is none. */
+/**
+ * A complete answer, the proof that no byte of the request was sent, or neither. `json` is `undefined` if the body is
+ * not JSON.
+ */
 export type Outcome =
   | {
       readonly kind: 'answered'
@@ -46,45 +48,41 @@ export type Outcome =
       readonly kind: 'not sent'
       readonly reason: string
       readonly httpStatus?: number
-      /** Rest of the time for which the bank asked us to wait, milliseconds. */
+      /** Remaining pause requested by the bank, milliseconds. */
       readonly retryAfterMs?: number
     }
   | { readonly kind: 'lost'; readonly reason: string }
 
 export interface PartnerLinkOptions {
-  /** The bank's address; a path in it is put before every call's. */
+  /** The bank's address; its path is the prefix of every call's. */
   readonly url: string
-  /** Bearer token of calls without an authorization of their own. */
   readonly token?: string
   /** From waiting for a connection to the last byte of the answer. */
   readonly timeoutMs: number
-  /** Calls beyond it wait for a connection, and are not sent where their time ends first. */
+  /** Further calls wait for a connection. If their time ends first, they are not sent. */
   readonly connectionsMax?: number
   /** A longer answer is refused. */
   readonly answerMaxBytes?: number
   /** Called with the `Date` of each answer that has one, epoch milliseconds. */
   readonly onDate?: (dateMs: number) => void
-  /** Called with the end of the bank's certificate at each new connection, epoch milliseconds. */
+  /** Called with the expiry of the bank's certificate at each new connection, epoch milliseconds. */
   readonly onCertificate?: (endsAt: number) => void
   readonly tls?: PartnerTls
-  /** A clock that goes on while the process sleeps, milliseconds. */
+  /** Milliseconds of a clock that goes on while the process is suspended. */
   readonly monotonic?: () => number
 }
 
-/**
- * Opens a link. Connections are made when they are first needed and kept for the next call.
- * @source rules#production.6, rules#partner.11
- */
+/** Opens a link. Connections are made on first use and kept. @source rules#production.6, rules#partner.11 */
 export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
   const monotonic = options.monotonic ?? sleeplessClock()
   const { origin, pathname } = new URL(options.url)
   const pool = new Pool(origin, {
     connections: options.connectionsMax ?? 64,
     connect: dialerOf(options),
-    // HTTP/1.1 only: of several requests on one connection it would be unknown which were read.
+    // HTTP/1.1 only: with several requests on one connection it would be unknown which were read.
     allowH2: false,
     maxResponseSize: options.answerMaxBytes ?? limits.bodyMaxBytes,
-    // One timer bounds all phases of a call.
+    // A single timer covers all phases of a call.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -124,11 +122,11 @@ function contentOf({ body, form }: PartnerCall): {
 }
 
 /**
- * In TLS 1.3 a bank refuses our certificate after the handshake, and hangs up. The refusal is the first error of the socket;
- * without this handler only the end of the connection would be reported.
+ * In TLS 1.3 a bank refuses our certificate after the handshake by closing the connection. The refusal is the socket's
+ * first error; without this handler only the close would be reported.
  */
 function dialerOf({ timeoutMs, tls, onCertificate }: PartnerLinkOptions): buildConnector.connector {
-  // Stated here, so that no environment variable changes it.
+  // Set explicitly, so that no environment variable changes it.
   const dial = buildConnector({
     ...tls,
     timeout: timeoutMs,
@@ -149,17 +147,17 @@ function dialerOf({ timeoutMs, tls, onCertificate }: PartnerLinkOptions): buildC
 interface Patience {
   readonly timeoutMs: number
   /**
-   * Also right when a process that slept wakes up: its connection may be ready before its timers fire, and another process
-   * may have sent the same order meanwhile (failure-modes#CO-20).
+   * Also correct after the process was suspended: a connection may be ready before timers fire, and another process may
+   * have sent the same order meanwhile (failure-modes#CO-20).
    */
   readonly isLate: () => boolean
   readonly deadline: AbortSignal | undefined
 }
 
 /**
- * The dispatcher calls `onRequestStart` with a connection in hand, right before it writes the first byte. Until then a
- * failure (DNS, connect, TLS, no free connection) proves that nothing was sent; from then on nothing does, not even a
- * reset of a kept connection that the bank may have closed before.
+ * The dispatcher calls `onRequestStart` with a connection, right before it writes the first byte. A failure before that
+ * (DNS, connect, TLS, no free connection) proves that nothing was sent. Afterwards nothing proves it, not even a reset
+ * of a kept connection that the bank may have closed before.
  */
 function send(
   dispatcher: Dispatcher,
@@ -214,7 +212,7 @@ function send(
 
 const ASKED_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
 
-/** `Retry-After` as a date is compared with the bank's own `Date`. */
+/** A `Retry-After` date is compared with the bank's own `Date`. */
 function waitIn(statusCode: number, headers: IncomingHttpHeaders, dateMs: number): { readonly retryAfterMs?: number } {
   const text = headers['retry-after']
   const askedMs = ASKED_TO_WAIT.has(statusCode) && text !== undefined ? retryAfterMs(text, dateMs) : undefined
@@ -231,7 +229,7 @@ function readJson(body: Buffer): unknown {
   }
 }
 
-/** Remembers `Date` and certificate of the connections to a bank. @param own certificates that were configured */
+/** Remembers `Date` and certificate of the connections to a bank. @param own configured certificates */
 export function observeLinks(own: readonly BankCertificate[]) {
   let latestDate: number | undefined
   let bankEndsAt: number | undefined

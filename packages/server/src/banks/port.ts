@@ -1,26 +1,25 @@
 import type { PartnerEntryKind, PixKeyType } from '@pixgate/spec'
 
 /**
- * Calls to a bank. A connector implements all of them: {@link PartnerCapability} lists those its bank supports, `lacking`
- * has the rest. A module names the part that it uses.
+ * Calls to a bank. A connector implements all of them: {@link PartnerCapability} lists those that its bank supports,
+ * `lacking` has the rest. A module depends only on the part it uses.
  *
- * Answers are values; nothing throws because of the bank or the network. Instants are epoch milliseconds of true time: a
- * connector removes the offset of its bank's stamps.
+ * Answers are values; nothing throws because of the bank or the network. Instants are epoch milliseconds of true time:
+ * a connector removes the offset of its bank's timestamps.
  * @source rules#partner.3
  */
 export interface Partner extends ChargePartner, PayoutPartner, RefundPartner, StatementPartner, BalancePartner {}
 
-/** Names of the calls. */
 export type BankCall = Exclude<
   keyof Partner,
   'capabilities' | 'idempotencyWindowMs' | 'listedWithinMs' | 'stamps' | 'unlistedFees'
 >
 
 /**
- * Optional capabilities of a bank; and the demand `verify-every-credit`, that no payment is booked on an event alone. Without
- * `charge`, `payout`, `refund` or `decode-qr-code` a request that needs it is refused. Without `idempotent-…` an order with an
- * unknown result is never sent again: it could make two payable codes (failure-modes#CI-6) or pay twice. A charge that cannot
- * be cancelled expires at the bank.
+ * Optional capabilities of a bank, and the demand `verify-every-credit`: no payment is booked on an event alone.
+ * Without `charge`, `payout`, `refund` or `decode-qr-code` a request that needs it is refused. Without `idempotent-…`
+ * an order with an unknown result is never sent again, since that could create two payable codes (failure-modes#CI-6)
+ * or pay twice. A charge that cannot be cancelled expires at the bank.
  * @source rules#partner.10
  */
 export type PartnerCapability =
@@ -45,18 +44,17 @@ interface Capable {
 
 interface OrderPartner extends Capable {
   /**
-   * How long a bank with `idempotent-payout` or `idempotent-refund` knows an id again. An order that may have arrived is not
-   * sent again later.
+   * Time for which a bank with `idempotent-payout` or `idempotent-refund` recognises an id. An order that may have
+   * arrived is not sent again later.
    * @source rules#cash-out.unknown.7
    */
   readonly idempotencyWindowMs: number
 }
 
-/** Charges: money to come in. */
 export interface ChargePartner extends Capable {
   /**
-   * Makes a payable charge: one try. `id` is the order id and the idempotency key, the same on every attempt.
-   * @param deadline ends the try early; where it passes before the first byte the answer is `NOT_SENT`
+   * Creates a payable charge: one attempt. `id` is the order id and the idempotency key, the same on every attempt.
+   * @param deadline ends the attempt early; before the first byte the answer is `NOT_SENT`
    */
   createCharge(id: string, request: ChargeRequest, deadline?: AbortSignal): Promise<ChargeAnswer>
   /** Queries our id. A charge on other terms is `CONTRADICTED`. */
@@ -65,77 +63,74 @@ export interface ChargePartner extends Capable {
   cancelCharge(id: string, deadline?: AbortSignal): Promise<CancelAnswer>
 }
 
-/** Payouts: money that goes out, to a Pix key or for a QR code. */
 export interface PayoutPartner extends OrderPartner {
   /**
-   * Orders a payout: one try, as {@link ChargePartner.createCharge}.
-   * @param window checked right before the first byte: where it is over the answer is `NOT_SENT`
+   * Orders a payout: one attempt, like {@link ChargePartner.createCharge}.
+   * @param window checked right before the first byte: once over, the answer is `NOT_SENT`
    */
   sendPayout(id: string, request: PayoutRequest, window?: SendWindow): Promise<PayoutAnswer>
-  /** Queries our id. A payout on other terms is `CONTRADICTED`, also one that has left. */
+  /** Queries our id. A payout on other terms is `CONTRADICTED`, even after execution. */
   getPayout(id: string, terms: PayoutTerms, deadline?: AbortSignal): Promise<PayoutQueryAnswer>
   /**
-   * Decodes a QR code. Changes nothing at the bank, but each answer has its own `decodeId`: a payout is sent again with the
-   * one of its first attempt (failure-modes#QR-6).
+   * Decodes a QR code. Changes nothing at the bank, but each answer has its own `decodeId`: a payout is repeated with
+   * that of its first attempt (failure-modes#QR-6).
    * @param asker the API key or operator; see {@link QrCodeAvailability}
    */
   decodeQrCode(pixCode: string, deadline?: AbortSignal, asker?: string): Promise<QrCodeAnswer>
 }
 
-/** Refunds of payments that came in. */
 export interface RefundPartner extends OrderPartner {
-  /** Orders the return of a payment, or of a part of it: one try, as {@link PayoutPartner.sendPayout}. */
+  /** Orders the full or partial return of a payment: one attempt, like {@link PayoutPartner.sendPayout}. */
   sendRefund(id: string, request: RefundRequest, window?: SendWindow): Promise<RefundAnswer>
   /** Queries our id. A refund on other terms is `CONTRADICTED`. */
   getRefund(id: string, terms: RefundTerms, deadline?: AbortSignal): Promise<RefundQueryAnswer>
 }
 
-/** The statement of our account: every movement, also without an event. */
+/** The statement of our account: every movement, even without an event. */
 export interface StatementPartner extends Capable {
   /**
-   * How long after a movement the statement may lack it, milliseconds: many lists are late. A booked movement that it
-   * lacks for longer is a difference.
+   * Maximum delay of a movement in the statement, in milliseconds: many lists are late. A booked movement missing for
+   * longer is a difference.
    * @source rules#statement.8
    */
   readonly listedWithinMs: ListedWithin
-  /** Absent where the bank's stamps cannot be off. */
+  /** Absent if the bank's timestamps cannot be off. */
   readonly stamps?: StampOffset
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
 }
 
-/** The balance of our account. */
 export interface BalancePartner extends Capable {
-  /** Upper bound of fees that are deducted from the balance and missing in the statement; absent: none. */
+  /** Upper bound of fees that are deducted from the balance but missing in the statement; absent: none. */
   readonly unlistedFees?: UnlistedFees
   readBalance(deadline?: AbortSignal): Promise<BalanceAnswer>
 }
 
 /**
- * Time in which an order may leave. Checked in the turn in which the first byte is written, by a clock that goes on while
- * the process sleeps.
+ * Period in which an order may be sent. Checked in the turn in which the first byte is written, by a clock that goes on
+ * while the process is suspended.
  * @source failure-modes#CO-40
  */
 export interface SendWindow {
   isOver(): boolean
 }
 
-/** Payouts and refunds stay unclaimed while the bank takes none. */
+/** Keeps payouts and refunds unclaimed while the bank accepts none. */
 export interface Availability {
-  /** How many to send at once: none while the bank refuses our calls or takes none, one to see whether it is back. */
+  /** Number of orders to send at once: none during an outage or refusal, one to test the bank. */
   sendsWanted(): number
 }
 
-/** Clients are answered without waiting while the bank makes no charges. */
+/** Lets clients be answered without waiting while the bank creates no charges. */
 export interface ChargeAvailability {
-  /** How many to ask for at once, as {@link Availability.sendsWanted}. */
+  /** Number of charges to request at once, like {@link Availability.sendsWanted}. */
   chargesWanted(): number
 }
 
-/** Clients are answered without waiting while the bank decodes none of their QR codes. */
+/** Lets clients be answered without waiting while the bank decodes none of their QR codes. */
 export interface QrCodeAvailability {
   /**
-   * How many to ask about at once, as {@link Availability.sendsWanted}.
-   * @param asker the API key or operator; absent: the least of all askers
+   * Number of decodings to request at once, like {@link Availability.sendsWanted}.
+   * @param asker the API key or operator; absent: the minimum over all
    */
   qrCodesWanted(asker?: string): number
 }
@@ -144,15 +139,15 @@ export interface QrCodeAvailability {
 export interface ChargeTerms {
   readonly valueCents: bigint
   readonly expiresAt: number
-  /** {@link Charge.stampOffsetMs}, where it was measured at the creation. */
+  /** {@link Charge.stampOffsetMs}, if it was measured at the creation. */
   readonly stampOffsetMs?: number
 }
 
-/** A request for a charge. Every attempt has the same one, except for its time. */
+/** A request for a charge, equal on every attempt except for its time. */
 export interface ChargeRequest extends ChargeTerms {
-  /** Time of this attempt by our clock. A bank that counts seconds from its own creation is given those left at this time. */
+  /** Time of this attempt by our clock. Banks that count seconds from their creation get those left at this time. */
   readonly askedAt: number
-  /** An earlier attempt may have made the charge: the bank's stamp of its creation may be old. */
+  /** An earlier attempt may have created the charge, so the bank's creation timestamp may be old. */
   readonly isRepeated?: boolean
   readonly description?: string
   readonly payer?: { readonly name: string; readonly document: string }
@@ -165,52 +160,49 @@ type FinalChargeStatus = 'PAID' | 'CANCELLED' | 'EXPIRED' | 'FAILED'
 
 export interface Charge<Status extends ChargeStatus = ChargeStatus> extends ChargeTerms {
   readonly id: string
-  /** The bank's reference. */
   readonly transactionId: string
   readonly status: Status
-  /** The BR Code, unverified; a charge that has ended may have none. */
+  /** The BR Code, unverified; an ended charge may have none. */
   readonly pixCode: string | undefined
-  /** At least one where the status is `PAID`; other statuses may have some too, as money beats the status. */
+  /** At least one for `PAID`. Other statuses may have some too; money takes precedence over the status. */
   readonly payments: readonly Payment[]
-  /** Offset of the bank's stamps, milliseconds, in the answer that made the charge; absent in any other. */
+  /** Offset of the bank's timestamps in milliseconds, only in the answer that created the charge. */
   readonly stampOffsetMs?: number
 }
 
-/** Money that arrived for a charge. */
 export interface Payment {
   readonly endToEndId: string
   readonly valueCents: bigint
   /** By the bank. */
   readonly occurredAt: number
   readonly payer: Party
-  /** Creation of its charge by the same clock of the bank; absent where unknown. */
+  /** Creation of its charge by the same clock of the bank, if known. */
   readonly chargedAt?: number
-  /** Absent where unknown. */
+  /** Absent if unknown. */
   readonly returns?: readonly PaymentReturn[]
 }
 
-/** A return of a payment, or of a part of it. */
+/** Full or partial return of a payment. */
 export interface PaymentReturn extends PayoutReturn {
-  /** The bank's reference. */
   readonly transactionId: string
-  /** Who ordered it, by the bank. */
+  /** Who ordered it, according to the bank. */
   readonly origin: 'MERCHANT' | 'BANK'
 }
 
-/** The other end of a movement, as far as the bank names it. */
+/** Counterparty of a movement, as far as the bank names it. */
 export interface Party {
   readonly name: string | undefined
   readonly document: string | undefined
   readonly ispb: string | undefined
 }
 
-/** Fields that the bank must echo, the key only where it names one. */
+/** Fields that the bank must echo; the key only if it names one. */
 export interface PayoutTerms {
   readonly valueCents: bigint
   readonly pixKey?: string | undefined
 }
 
-/** A request for a payout. Every attempt has the same one. */
+/** A request for a payout, equal on every attempt. */
 export type PayoutRequest = KeyPayoutRequest | QrCodePayoutRequest
 
 interface AnyPayoutRequest {
@@ -228,7 +220,7 @@ export interface QrCodePayoutRequest extends AnyPayoutRequest {
   readonly decodeId: string
 }
 
-/** A recipient. A bank that gets a document refuses a key of another owner. */
+/** A recipient. Given a document, a bank refuses a key of another owner. */
 export interface PayoutRecipient {
   /** Normalised. */
   readonly pixKey: string
@@ -237,7 +229,7 @@ export interface PayoutRecipient {
   readonly document?: string
 }
 
-/** Status at the bank. Only `PROCESSING` can still change by itself, and `CONFIRMED` be returned. */
+/** Status at the bank. `PROCESSING` can still change by itself, and `CONFIRMED` can be returned. */
 export type PayoutStatus = 'PROCESSING' | 'CONFIRMED' | 'FAILED' | 'RETURNED'
 
 export interface Payout<Status extends PayoutStatus = PayoutStatus> extends OrderAtBank<Status> {
@@ -245,21 +237,19 @@ export interface Payout<Status extends PayoutStatus = PayoutStatus> extends Orde
   readonly feeCents: bigint | undefined
   readonly endToEndId: string | undefined
   readonly recipient: PaidRecipient | undefined
-  /** At least one where the status is `RETURNED`; other statuses may have some too. */
+  /** At least one for `RETURNED`; other statuses may have some too. */
   readonly returns: readonly PayoutReturn[]
 }
 
-/** A payout or refund at the bank. */
 interface OrderAtBank<Status> {
   readonly id: string
-  /** The bank's reference. */
   readonly transactionId: string
   readonly status: Status
   readonly valueCents: bigint
   readonly errorCode: string | undefined
   /** Printable, at most 200 characters. */
   readonly errorMessage: string | undefined
-  /** When it ended. */
+  /** Time of the end. */
   readonly occurredAt: number | undefined
 }
 
@@ -267,13 +257,11 @@ export interface PaidRecipient extends Party {
   readonly pixKey: string | undefined
 }
 
-/** A payout whose money left. */
 export interface SettledPayout extends Payout<'CONFIRMED' | 'RETURNED'> {
   readonly endToEndId: string
   readonly occurredAt: number
 }
 
-/** A return of a payout, or of a part of it. */
 export interface PayoutReturn {
   readonly returnId: string
   readonly valueCents: bigint
@@ -281,19 +269,17 @@ export interface PayoutReturn {
   readonly occurredAt: number
 }
 
-/** A QR code as the bank decoded it. */
 export interface QrCode {
-  /** Names this decoding in the payout. */
   readonly decodeId: string
-  /** `undefined` where the payer chooses. */
+  /** `undefined` if the payer chooses. */
   readonly valueCents: bigint | undefined
   readonly txid: string
   /** Only `ACTIVE` can be paid. */
   readonly status: ChargeStatus
   readonly expiresAt: number | undefined
   /**
-   * `pixKey` is spelled as in the code. The payout normalises it, so that caps see the same recipient as in a payout to the
-   * key; a text that is no key is not payable.
+   * `pixKey` is spelled as in the code. The payout normalises it, so that caps see the same recipient as in a payout to
+   * the key. A code without a valid key is not payable.
    * @source rules#cash-out.qrcode.7
    */
   readonly recipient: { readonly name: string; readonly document: string; readonly pixKey: string }
@@ -305,7 +291,7 @@ export interface RefundTerms {
   readonly endToEndId: string
 }
 
-/** A request for a refund. Every attempt has the same one. */
+/** A request for a refund, equal on every attempt. */
 export interface RefundRequest extends RefundTerms {
   readonly reason?: string
 }
@@ -317,92 +303,82 @@ export interface Refund<Status extends RefundStatus = RefundStatus> extends Orde
   readonly returnId: string | undefined
 }
 
-/** A refund whose money left. */
 export interface SettledRefund extends Refund<'CONFIRMED'> {
   readonly returnId: string
   readonly occurredAt: number
 }
 
-/** A page of a window of the statement. */
 export interface StatementQuery {
-  /** By the bank's time of booking, inclusive. */
+  /** By the bank's booking time, inclusive. */
   readonly from: number
   /** Exclusive. */
   readonly to: number
-  /** The `nextCursor` of the page before; `null` for the first page. */
+  /** `nextCursor` of the previous page; `null` for the first page. */
   readonly cursor: string | null
 }
 
 export interface StatementPage {
   readonly entries: readonly StatementEntry[]
-  /** `null` on the last page. */
   readonly nextCursor: string | null
-  /** Where the statement is made of several lists. */
+  /** Name of the list, if the statement consists of several. */
   readonly list?: string
   readonly unreadable?: readonly UnreadableItem[]
-  /** The list reaches further back than the window: movements from before our first reading are no news. */
+  /** The list reaches further back than the window: movements before our first reading are ignored. */
   readonly looksBack?: boolean
 }
 
-/** An item of a statement that cannot be read. */
 export interface UnreadableItem {
   readonly list: string
   readonly json: string
-  /** JSON pointer to the missing or wrong member. */
   readonly member: string
 }
 
-/** A movement on our account in the bank's statement. */
 export interface StatementEntry {
   readonly kind: PartnerEntryKind
   readonly direction: 'in' | 'out'
   /**
-   * The end-to-end id of a payment or payout, the return id of a return. A tariff has the reference of its payout until it
-   * is stored, then a name of its own.
+   * End-to-end id of a payment or payout, or the return id of a return. A tariff has the reference of its payout until
+   * it is stored, then its own name.
    */
   readonly movementId: string
   /** Of the payment or payout, also in its returns. */
   readonly endToEndId: string
-  /** Our id, where the bank repeats it. */
+  /** Our id, if the bank repeats it. */
   readonly reference: string
   readonly valueCents: bigint
   /** By the bank. */
   readonly occurredAt: number
 }
 
-/** See {@link StatementPartner.listedWithinMs}. */
 export type ListedWithin = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'>, number>>
 
-/** Offset of a bank's stamps from true time, milliseconds; stored with the statement, for the next process. */
+/** Offset of a bank's timestamps from true time in milliseconds; stored with the statement for the next process. */
 export interface StampOffset {
-  /** The last one measured, or the stored one; `undefined`: neither. */
+  /** The last measured offset, or else the stored one. */
   offsetMs(): number | undefined
-  /** Takes the stored one; a measured one wins. */
+  /** Sets the stored offset; a measured one takes precedence. */
   assume(offsetMs: number): void
 }
 
 export interface BankBalance {
-  /** Without the money that the bank sets aside for orders under way. */
+  /** Without money that the bank reserves for orders in progress. */
   readonly availableCents: bigint
-  /** By the statement's time of booking; `null` where unknown. */
+  /** By the statement's booking time, if known. */
   readonly asOf: number | null
-  /** Blocked by the bank (a court, a contested payment), and perhaps deducted already; absent: nothing. */
+  /** Blocked by the bank (a court, a contested payment) and perhaps already deducted. */
   readonly blockedCents?: bigint
 }
 
-/** Fees of movements in either direction. */
 export interface UnlistedFees {
   readonly centsPerMovement: bigint
-  /** Of the amount. */
   readonly percent: bigint
 }
 
-/** Answers of the bank, by call. */
 export type ChargeAnswer = SendAnswer<ReportedCharge>
 export type ChargeQueryAnswer = QueryAnswer<ReportedCharge>
 export type CancelAnswer = { readonly kind: 'CANCELLED' } | Rejected | NotFound | NotSent | Unknown
 export type PayoutAnswer = SendAnswer<ReportedPayout> & {
-  /** Its QR code, read before the order, is the reason: the answer does not show whether the bank takes orders. */
+  /** Caused by decoding its QR code before the order: says nothing about whether the bank accepts orders. */
   readonly isOfOrderAlone?: true
 }
 export type PayoutQueryAnswer = QueryAnswer<ReportedPayout>
@@ -412,18 +388,15 @@ export type RefundQueryAnswer = QueryAnswer<ReportedRefund>
 export type StatementAnswer = { readonly kind: 'READ'; readonly page: StatementPage } | NotSent | Unknown
 export type BalanceAnswer = { readonly kind: 'READ'; readonly balance: BankBalance } | NotSent | Unknown
 
-/** Answer to an order. */
 export type SendAnswer<Report extends AnyReported> = (Report & FoundEarlier) | Rejected | NotSent | Unknown
-/** Answer to a query. */
 export type QueryAnswer<Report extends AnyReported> = Report | NotFound | NotSent | Unknown
 
 /** Origin of an order at the bank. */
 export interface FoundEarlier {
-  /** It was there under this id before this try, and was queried. */
+  /** It existed under this id before this attempt, and was queried. */
   readonly isEarlier?: true
 }
 
-/** A charge, payout or refund under our id. */
 export interface AnyReported {
   readonly kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED'
 }
@@ -443,14 +416,16 @@ export type ReportedRefund = Reported<
   { readonly refund: Refund }
 >
 
-/** It exists as asked, and goes on or has ended; or another one is there, which is evidence and must not be shown. */
+/**
+ * The order exists as requested, in progress or ended; or another one exists, which is evidence and must not be shown.
+ */
 type Reported<Open, Ended, Other> =
   | ({ readonly kind: 'ACCEPTED' } & Open)
   | ({ readonly kind: 'FINAL' } & Ended)
   /** `reason` is for people: `other valueCents`. */
   | ({ readonly kind: 'CONTRADICTED'; readonly reason: string } & Other)
 
-/** The bank refuses, definitely: nothing happened there. */
+/** A definite refusal: nothing happened at the bank. */
 export interface Rejected {
   readonly kind: 'REJECTED'
   readonly errorCode: string
@@ -463,23 +438,23 @@ export interface NotFound {
   readonly kind: 'NOT_FOUND'
 }
 
-/** No byte of this try left: it has no effect. */
+/** No byte of this attempt was sent: it has no effect. */
 export interface NotSent {
   readonly kind: 'NOT_SENT'
   /** `ECONNREFUSED`, `timeout`. */
   readonly reason: string
-  /** With which the bank refused a token: further calls are useless for now. */
+  /** Status with which the bank refused a token: further calls are useless for now. */
   readonly httpStatus?: number | undefined
-  /** Rest of the time for which the bank asked us to wait, milliseconds; absent where that is not the reason. */
+  /** Remaining pause requested by the bank in milliseconds, if that is the reason. */
   readonly retryAfterMs?: number
 }
 
-/** It may have happened or not. Never a reason to release money or to ask under another id. */
+/** Executed or not. Never a reason to release money or to order under another id. */
 export interface Unknown {
   readonly kind: 'UNKNOWN'
   /** `timeout`, `HTTP 502`. */
   readonly reason: string
-  /** Where the bank answered. After a 401 or 429 further calls are useless for now. */
+  /** Status, if the bank answered. After a 401 or 429 further calls are useless for now. */
   readonly httpStatus: number | undefined
 }
 

@@ -7,17 +7,16 @@ import type { AnyAnswer } from './port.ts'
 /** Result of the last call to the bank, for health, the log and the doctor. */
 
 export interface BankStanding {
-  /** The bank has been called at least once. */
   readonly isKnown: boolean
-  /** A whole sentence: «the bank answers 401: check PIXGATE_PARTNER_TOKEN». `undefined`: the bank did answer. */
+  /** A sentence: «the bank answers 401: check PIXGATE_PARTNER_TOKEN». `undefined` if the bank answered. */
   readonly problem: string | undefined
-  /** The problem lasts until a setting is changed, here or at the bank. */
+  /** Whether the problem lasts until a setting is changed, here or at the bank. */
   readonly isOfConfiguration: boolean
 }
 
 /**
- * Judges the way to the bank by one answer.
- * @param host named where it does not resolve; left out of public sentences
+ * Derives the standing from one answer.
+ * @param host named when it does not resolve; omitted from public sentences
  * @source rules#health.5, rules#config.10
  */
 export function standingOf(answer: AnyAnswer, settings: BankSettings, host?: string): BankStanding {
@@ -51,12 +50,12 @@ function statusFault(httpStatus: number, { address, credentials }: BankSettings)
   return httpStatus === 429 ? `${says}: it takes no more calls for now` : says
 }
 
-/** TLS alerts about the certificate that we show, or lack. */
+/** TLS alerts about our certificate, or its absence. */
 const OF_OUR_CERTIFICATE = /ALERT_(?:UNKNOWN_CA|HANDSHAKE_FAILURE|\w*CERTIFICATE)/
 
 const OF_AUTHORITIES = /^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
-/** A name that does not resolve, a certificate, TLS: none of these passes by itself. */
+/** Problems that do not pass by themselves: an unknown name, a certificate, TLS. */
 const OF_CONFIGURATION = /^(ENOTFOUND|CERT_|ERR_TLS_|ERR_SSL_|EPROTO|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
 function settingOf(reason: string, { address, certificate, authorities }: BankSettings): string {
@@ -64,17 +63,17 @@ function settingOf(reason: string, { address, certificate, authorities }: BankSe
   return authorities !== undefined && OF_AUTHORITIES.test(reason) ? authorities : address
 }
 
-/** A problem of configuration is logged again after this. */
+/** Interval of repeated log lines about a configuration problem. */
 const AGAIN_AFTER_MS = 600_000
 
 /**
- * Logs the first standing; later, as an error that is repeated, each problem of configuration, and its end.
- * Problems that pass by themselves have the log lines of their calls.
+ * Logs the first standing. Later logs each configuration problem, repeated as an error, and its end. Temporary problems
+ * are logged with their calls.
  * @source rules#config.10
  */
 export function createStandingLog(logger: Logger, clock: Pick<Clock, 'now'>): (standing: BankStanding) => void {
   let isFirst = true
-  /** By problem. A bank may refuse one call and answer the others. */
+  /** By problem: a bank may refuse one call and answer the others. */
   const loggedAt = new Map<string, number>()
   let isLogged = false
   return ({ problem, isOfConfiguration }) => {

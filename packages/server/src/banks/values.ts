@@ -5,11 +5,13 @@ import { formats } from '../platform/http/request.ts'
 import type { Party } from './port.ts'
 
 /**
- * Reads values as banks write them, tolerant in spelling and strict in meaning: null is absent, an amount may lack its
- * decimals or be a number, an instant may be spelled as RFC 3339 does not allow. Pure.
+ * Reads values as banks write them, tolerant in spelling and strict in meaning: null is absent, an amount may lack
+ * decimals or be a number, an instant may deviate from RFC 3339. Pure.
  */
 
-/** Everything that is read lies higher. Deeper JSON stays as it is, so that no nesting exhausts the stack. */
+/**
+ * Maximum depth, below everything that is read. Deeper JSON is left unchanged, so that no nesting exhausts the stack.
+ */
 export const DEPTH_MAX = 32
 
 export function withoutNulls(json: unknown, depth = 0): unknown {
@@ -21,14 +23,14 @@ export function withoutNulls(json: unknown, depth = 0): unknown {
   )
 }
 
-/** Items of a list; an item without a list around it counts as one. */
+/** Items of a list; a single item counts as a list of one. */
 export function itemsOf(list: unknown): readonly unknown[] {
   if (list === undefined) return []
   return Array.isArray(list) ? list : [list]
 }
 
 /**
- * Text of a member without meaning for money. Another type counts as absent, so that it hinders no payment.
+ * Text of a member that does not affect money. Other types count as absent, so that they block no payment.
  * @param names path to the member
  */
 export function textIn(json: unknown, ...names: readonly string[]): string | undefined {
@@ -38,7 +40,7 @@ export function textIn(json: unknown, ...names: readonly string[]): string | und
 
 const COUNT = /^\d{1,9}$/
 
-/** Whole number, also spelled as text. @param names path to the member */
+/** An integer, or its text. @param names path to the member */
 export function countIn(json: unknown, ...names: readonly string[]): number | undefined {
   const found = memberOf(json, names)
   return (typeof found === 'number' || typeof found === 'string') && COUNT.test(String(found))
@@ -56,10 +58,9 @@ function memberOf(json: unknown, names: readonly string[]): unknown {
   )
 }
 
-/** Visible ASCII: ids of the standard have fewer characters, and a database can store these and find them again. */
+/** Visible ASCII: a superset of the standard's ids that a database can store and find. */
 const ID = /^[!-~]{1,128}$/
 
-/** Whether a text can be the id of a movement or its reference. */
 export function isId(text: string | undefined): text is string {
   return text !== undefined && ID.test(text)
 }
@@ -67,15 +68,17 @@ export function isId(text: string | undefined): text is string {
 /** Reais with up to two decimals, as a pattern of JSON Schema. The standard has `\d{1,10}\.\d{2}`. */
 export const AMOUNT = '^\\d{1,10}(?:\\.\\d{1,2})?$'
 
-/** An amount above zero, for movements. */
 export const AMOUNT_MOVED = '^(?=[0.]*[1-9])\\d{1,10}(?:\\.\\d{1,2})?$'
 
-/** A balance, which may be below zero and larger than a payment. */
+/** A balance, which may be negative and larger than a payment. */
 export const BALANCE = '^-?\\d{1,13}(?:\\.\\d{1,2})?$'
 
 const PARTS = /^(-?)(\d+)(?:\.(\d{1,2}))?$/
 
-/** Whether the bank wrote at most two decimals: a double holds 15 digits exactly, so its shortest form is what was written. */
+/**
+ * Whether a number was written with at most two decimals: a double holds 15 digits exactly, so its shortest form equals
+ * the bank's text.
+ */
 export function isReais(amount: number): boolean {
   return Math.abs(amount) < 1e13 && PARTS.test(String(amount))
 }
@@ -92,7 +95,7 @@ export function amountOf(cents: bigint): string {
   return `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`
 }
 
-/** RFC 3339, with `t`, `z` or a space, and the offsets `+0000` and `+00` that it does not have. */
+/** RFC 3339, plus `t`, `z` or a space, and the offsets `+0000` and `+00`. */
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:[.,](\d+))?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/
 
@@ -100,11 +103,11 @@ function isInstant(text: string): boolean {
   return !Number.isNaN(instantOf(text))
 }
 
-/** Beyond these, the value is a default of some programming language, and has years that not all formats can write. */
+/** Values outside are defaults of programming languages, with years that not all formats support. */
 const EARLIEST = Date.UTC(1970, 0, 2)
 const LATEST = Date.UTC(9999, 0)
 
-/** @returns epoch milliseconds, finer parts cut off; second 60 is the first of the next minute; NaN: no instant */
+/** @returns epoch milliseconds, truncated; second 60 is the first of the next minute; NaN for an invalid instant */
 export function instantOf(text: string): number {
   const parts = INSTANT.exec(text)
   if (!parts) return Number.NaN
@@ -129,7 +132,7 @@ export function instantOf(text: string): number {
 const REPLACEMENT = '\ufffd'
 
 /**
- * Replaces hidden characters in a bank's free text, one by one. Such text is no reason to refuse an answer about money.
+ * Replaces hidden characters in a bank's free text, one by one. Such text must not invalidate an answer about money.
  * @source rules#text.3
  */
 export function visibleText(text: string): string
@@ -147,7 +150,7 @@ export function printable(text: string | undefined): string | undefined {
   return visibleText(text?.slice(0, REASON_MAX_LENGTH).replaceAll(/\p{Cc}/gu, ' '))
 }
 
-/** The other end of a movement. @source rules#text.3 */
+/** Counterparty of a movement. @source rules#text.3 */
 export function visibleParty(party: Partial<Party> | null | undefined): Party {
   const { name, document, ispb } = party ?? {}
   return { name: visibleText(name), document: visibleText(document), ispb: visibleText(ispb) }
@@ -159,11 +162,10 @@ const ajv = new Ajv({
 
 export interface BodyTest<Body> {
   (json: unknown): json is Body
-  /** JSON pointer (RFC 6901) to the missing or wrong member of JSON that has another shape. */
   fault(json: unknown): string
 }
 
-/** Makes the test for a JSON Schema. It is compiled at first use: a process speaks to one bank, a command often to none. */
+/** Creates the test for a JSON Schema. Compiled at first use: a process talks to one bank, a command often to none. */
 export function bodyTest<Shape extends TSchema>(shape: Shape): BodyTest<Static<Shape>> {
   let compiled: ValidateFunction | undefined
   const validate = (json: unknown) => {
@@ -179,16 +181,15 @@ export function bodyTest<Shape extends TSchema>(shape: Shape): BodyTest<Static<S
   return Object.assign(isBody, { fault })
 }
 
-/** A string or a number of JSON. */
 const SCALAR = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 
 const NUMBER_MAX_LENGTH = 64
 
 /**
- * Finds what `JSON.parse` takes and PostgreSQL does not: half a surrogate pair, U+0000, a number beyond a double or written
- * out at length.
+ * Finds values that `JSON.parse` accepts and PostgreSQL does not: half a surrogate pair, U+0000, and numbers beyond a
+ * double or written out at length.
  * @param text valid JSON
- * @returns the fault, without any value, or `undefined`
+ * @returns the fault without any value, or `undefined`
  * @source failure-modes#DB-45
  */
 export function storageFault(text: string): string | undefined {

@@ -35,24 +35,24 @@ import { endpointUrl } from '../webhooks/endpoint-url.ts'
 import { listEndpoints, type WebhookEndpoint } from '../webhooks/endpoints.ts'
 import { adviseOn, readSealed, Unreadable } from '../webhooks/index.ts'
 
-/** What is examined. A finding stands for what cannot be looked at now. */
+/** Subjects of the examination. A finding replaces a subject that cannot be examined now. */
 export interface Examined {
   readonly mode: Mode
   readonly database: string | Finding
-  /** As whom the sandbox's start brings the schema up to date; `undefined`: with the same login. */
+  /** Login with which the sandbox's start migrates; `undefined`: the same login. */
   readonly migrationUrl: string | undefined
-  /** `undefined`: not known, as nobody made it yet. */
+  /** `undefined`: not generated yet. */
   readonly encryptionKeys: EncryptionKeys | Finding | undefined
   readonly bank: ConfiguredBank | Finding
   readonly webhookAllowPrivate: boolean
 }
 
-/** Reads the environment, told the places of what `.env` adds to it. @throws ConfigError */
+/** Reads the environment; `places` locates the settings from `.env`. @throws ConfigError */
 export type Configure = (environment: Environment, places: SettingPlaces) => Examined | Promise<Examined>
 
 /**
- * Examines everything that the service depends on, prints a line for each check and changes nothing.
- * @returns the exit status: 0 where all is well, 1 where anything is not
+ * Examines all dependencies of the service and prints a line for each check. Changes nothing.
+ * @returns the exit status: 0 without faults, otherwise 1
  * @source rules#doctor.1
  */
 export async function runDoctor(configure: Configure): Promise<number> {
@@ -78,7 +78,10 @@ async function findingsOf(configure: Configure): Promise<Finding[]> {
   }
 }
 
-/** Examines Node.js by the database's time, the encryption key, the database, the clock, the bank and the webhook endpoints, in this order. */
+/**
+ * Examines, in this order: Node.js (by the database's time), encryption key, database, clock, bank and webhook
+ * endpoints.
+ */
 async function examine(examined: Examined): Promise<Finding[]> {
   const { database, encryptionKeys, bank, webhookAllowPrivate } = examined
   const clock = createDatabaseClock()
@@ -109,15 +112,12 @@ function withoutEndpoints(finding: Finding): DatabaseExamination {
   return { findings: [finding], endpoints: [] }
 }
 
-/** A check that failed says so and hides no other. */
+/** A check that throws becomes a finding and does not stop the others. */
 function unforeseen(check: string, error: unknown): Finding {
   return bad(check, `cannot be examined: ${error instanceof Error ? error.message : error}`)
 }
 
-/**
- * Whether this Node.js gets fixes still; nothing is said where it does.
- * @source rules#production.8
- */
+/** Reports a Node.js that no longer gets fixes. @source rules#production.8 */
 export function examineRuntime(nowMs: number, version?: string): Finding[] {
   const ended = endedRuntime(nowMs, version)
   if (ended === undefined) return []
@@ -125,8 +125,8 @@ export function examineRuntime(nowMs: number, version?: string): Finding[] {
 }
 
 /**
- * Whether the authorities are there that are trusted besides Node.js's own, where the environment names any: Node.js itself
- * only warns, and then trusts nobody's certificate of theirs.
+ * Checks that the file in `NODE_EXTRA_CA_CERTS` can be read. Node.js itself only warns, and then does not trust those
+ * authorities.
  * @source rules#doctor.6
  */
 function examineAuthorities({ NODE_EXTRA_CA_CERTS: path }: Environment): Finding[] {
@@ -141,8 +141,8 @@ function examineAuthorities({ NODE_EXTRA_CA_CERTS: path }: Environment): Finding
 }
 
 /**
- * Rights that a start needs and this user lacks, a sentence for each.
- * @param pending the names of what the start would apply
+ * Missing rights for a start, one sentence each.
+ * @param pending names of the files that a start would apply
  * @source rules#doctor.2
  */
 export function permissionFaults(may: Permissions, pending: readonly string[]): string[] {
@@ -157,7 +157,7 @@ export function permissionFaults(may: Permissions, pending: readonly string[]): 
   return ofRole === undefined ? faults : [...faults, ofRole]
 }
 
-/** The schema makes the role and grants it. */
+/** The schema creates the role and grants it. */
 function roleFault(may: Permissions, pending: readonly string[]): string | undefined {
   const grant = `GRANT ${APPLICATION_ROLE} TO "${may.user}"`
   const mayNot = `DATABASE_URL: the user "${may.user}" may not`
@@ -175,8 +175,8 @@ function roleFault(may: Permissions, pending: readonly string[]): string | undef
 type Endpoint = Pick<WebhookEndpoint, 'id' | 'url'>
 
 /**
- * Connects to every webhook endpoint as a delivery would, and hangs up: nothing is sent. The path of its address is not shown, as it
- * may be a secret.
+ * Connects to every webhook endpoint as a delivery would, without sending anything. The path of the URL is not shown,
+ * since it may be a secret.
  * @source rules#doctor.5
  */
 export async function examineEndpoints(
@@ -206,15 +206,16 @@ function problemOf(error: unknown): string {
   return connectionProblem(error.reason === 'timeout' ? 'timeout' : errorCode(error.cause))
 }
 
-/** A bank's `Date` is in whole seconds, and takes a while to arrive. */
+/** A bank's `Date` has whole seconds and takes time to arrive. */
 const BANK_SKEW_MAX_MS = 5_000
 
 const MINUTE_MS = 60_000
 
 /**
- * Asks the bank one question that changes nothing there, with our credentials; or goes the whole way to it step by step.
- * @param clock of ours
- * @param options what is done at the bank besides, where it can be; nothing by default
+ * Makes one authenticated call that changes nothing at the bank, or checks the connection step by step if the connector
+ * supports it.
+ * @param clock our clock
+ * @param options further steps at the bank; none by default
  * @source rules#doctor.3, rules#doctor.4, rules#doctor.7
  */
 export async function examineBank(
@@ -235,7 +236,6 @@ export async function examineBank(
   }
 }
 
-/** What the answers told besides. */
 function withClock(bank: Bank, clock: Clock, findings: readonly Finding[]): readonly Finding[] {
   const now = clock.now()
   const ofCertificates = bank.certificates?.().map((certificate) => examineCertificate(certificate, now)) ?? []
@@ -254,7 +254,7 @@ function examineCertificate(certificate: BankCertificate, now: number): Finding 
   return urgency === 'notice' ? good('certificate', says) : bad('certificate', says)
 }
 
-/** The statement of the last minute, or a charge that does not exist. */
+/** Reads the statement of the last minute, or queries a charge that does not exist. */
 async function ask(bank: Bank, clock: Clock): Promise<{ readonly kind: string } | undefined> {
   const now = clock.now()
   if (bank.capabilities.has('statement')) return bank.readStatement({ from: now - MINUTE_MS, to: now, cursor: null })
@@ -271,10 +271,10 @@ function examineClock(bankAt: number | undefined, now: number): Finding[] {
 }
 
 /**
- * The program `bank-check`: goes the way to the configured bank step by step, a line for each, with the reason where it fails.
- * It needs no database, and nothing of the service but what the bank is reached with. In the bank's sandbox it makes a charge
- * and withdraws it; `--register` tells the bank where to call.
- * @returns the exit status: 0 where all is well, 1 where anything is not, 2 where it could not look
+ * The program `bank-check`: checks the connection to the configured bank step by step and prints a line for each, with
+ * the reason of a failure. Needs no database and only the bank's settings. In the bank's sandbox it creates and cancels
+ * a charge; `--register` registers the callback address.
+ * @returns the exit status: 0 without faults, 1 with faults, 2 if it could not run
  * @source rules#api-pix.13
  */
 export async function checkBank(parameters: readonly string[], usage: string): Promise<number> {
@@ -294,7 +294,7 @@ export async function checkBank(parameters: readonly string[], usage: string): P
   }
 }
 
-/** Of the variables of the bank alone. @throws ConfigError */
+/** Reads only the bank's variables. @throws ConfigError */
 function configuredBank(environment: Environment) {
   const { variables, faults, configure } = chosenConnector(environment)
   const { PIXGATE_BANK } = serviceVariables
@@ -306,30 +306,24 @@ function configuredBank(environment: Environment) {
   )
 }
 
-/** What was found at the database. */
 export interface DatabaseExamination {
   readonly findings: readonly Finding[]
-  /** The registered webhook endpoints; none where its schema is not of this version. */
+  /** The registered webhook endpoints; none if the schema is of another version. */
   readonly endpoints: readonly Pick<WebhookEndpoint, 'id' | 'url'>[]
 }
 
-/** Who brings the schema up to date: the start with its own login, the start with another, or nobody but `migrate`. */
+/** What applies migrations: the start with its own login, the start with another, or only `migrate`. */
 export type MigratedBy = 'start' | 'start as another user' | 'migrate'
 
-/** What is looked at. */
 export interface ExaminedDatabase {
   readonly url: string
-  /** Is told the database's time. */
   readonly clock: DatabaseClock
-  /** Have to open what is sealed there; `undefined` where they are not known. */
+  /** Must open the sealed values; `undefined` if unknown. */
   readonly encryptionKeys: EncryptionKeys | undefined
   readonly migratedBy: MigratedBy
 }
 
-/**
- * Looks whether the service could work there, and changes nothing.
- * @source rules#doctor.2, rules#doctor.4
- */
+/** Checks whether the service could work with the database. Changes nothing. @source rules#doctor.2, rules#doctor.4 */
 export async function examineDatabase(examined: ExaminedDatabase): Promise<DatabaseExamination> {
   const { url } = examined
   try {
@@ -391,12 +385,8 @@ function examineDatabaseClock(clock: DatabaseClock): Finding {
   return bad('clock', `${problem}: let both be set by NTP`)
 }
 
-/** All SQL of the doctor. */
-
-/** What a database says of itself. */
 export interface AboutDatabase {
   readonly version: string
-  /** Its time, epoch milliseconds. */
   readonly now: number
   readonly isReadOnly: boolean
 }
@@ -408,32 +398,29 @@ const selectAbout = statement<[], AboutDatabase>(
           pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS "isReadOnly"`,
 )
 
-/** Asks it. */
 export async function readAbout(queries: Queries): Promise<AboutDatabase> {
   const [about] = await queries.rows(selectAbout, [])
-  if (about === undefined) throw new Error('the database says nothing of itself')
+  if (about === undefined) throw new Error('the database returned no version')
   return about
 }
 
-/** What our user may do there that a start does. */
 export interface Permissions {
   readonly user: string
   readonly mayCreateTables: boolean
-  /** Also where there are none yet. */
+  /** True if there are no tables yet. */
   readonly mayWriteTables: boolean
-  /** Also where there are none yet. */
+  /** True if there are no tables yet. */
   readonly ownsTables: boolean
   readonly mayCreateRoles: boolean
-  /** Whether there is the role that the service works as. */
   readonly isRoleThere: boolean
   readonly maySetRole: boolean
   readonly mayGrantRole: boolean
 }
 
-/** What PostgreSQL calls the right to work as another role; before version 16 it comes with membership. */
+/** Name of the right to assume another role; before version 16 membership implies it. */
 const TO_SET = `CASE WHEN current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER' END`
 
-/** Before version 16 who creates roles grants any. */
+/** Before version 16, a user who may create roles may grant any. */
 const GRANTS_ANY = `current_setting('server_version_num')::integer < 160000 AND rolcreaterole`
 
 const selectPermissions = statement<[], Permissions>(
@@ -453,9 +440,9 @@ const selectPermissions = statement<[], Permissions>(
     WHERE rolname = current_user`,
 )
 
-/** Asks it what we may do, ourselves or as whom our login works. @source rules#rotation.3 */
+/** Reads the rights of the login, or of the role it works as. @source rules#rotation.3 */
 async function readPermissions(queries: Queries): Promise<Permissions> {
   const [permissions] = await queries.rows(selectPermissions, [])
-  if (permissions === undefined) throw new Error('the database does not know who we are')
+  if (permissions === undefined) throw new Error('the current role is missing in pg_roles')
   return permissions
 }

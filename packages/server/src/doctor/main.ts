@@ -1,7 +1,7 @@
 import { readConfig } from '../config.ts'
 import { runDoctor } from './doctor.ts'
 
-/** Examines what the server alone depends on, and ends with 0 where all is well, with 1 where it is not. */
+/** Examines the server's dependencies; exits with 0 without faults, otherwise with 1. */
 process.exitCode = await runDoctor((environment, places) => {
   const { databaseUrl, ...config } = readConfig(environment, places)
   return { ...config, database: databaseUrl }

@@ -13,27 +13,25 @@ import { harmless, withoutFault } from '../platform/observer.ts'
 import type { Backlog, Count } from './store.ts'
 import type { BacklogReading } from './watches.ts'
 
-/**
- * Values of labels, as far as they are known before anything happens. @source rules#metrics.2
- */
+/** Labels and their values, as far as known in advance. @source rules#metrics.2 */
 
-/** Where a breaker may stand. */
 export const BREAKER_STATES = Object.keys({
   closed: true,
   half_open: true,
   open: true,
 } satisfies Record<BreakerState, true>) as readonly BreakerState[]
 
-/** What callbacks are counted by; `unreadable`: they did not arrive whole, or were too large. */
+/** Origins of callbacks; `unreadable` ones did not arrive completely or were too large. */
 export const CALLBACK_ORIGINS = [...ORIGINS, 'unreadable'] as const
 
-/** One of {@link CALLBACK_ORIGINS}. */
 export type CallbackOrigin = (typeof CALLBACK_ORIGINS)[number]
 
 /**
- * What can become of an event of the bank. `ignored`: it says nothing that is not known. `queried`: the bank is asked what it
- * means. `unproven`: anybody may have sent it, and it names nothing of ours. `contradicting`: it is kept beside one that says
- * something else.
+ * Outcomes of the bank's events.
+ * - `ignored`: contains no news.
+ * - `queried`: the bank is queried.
+ * - `unproven`: unproven, and names none of our operations.
+ * - `contradicting`: stored beside an event that says otherwise.
  */
 export const EVENT_OUTCOMES = [
   'applied',
@@ -47,15 +45,13 @@ export const EVENT_OUTCOMES = [
   'contradicting',
 ] as const
 
-/** One of {@link EVENT_OUTCOMES}. */
 export type EventOutcome = (typeof EVENT_OUTCOMES)[number]
 
-/** What of personal data is erased when its time is over. */
 const ERASED = ['callbacks', 'notifications', 'deliveries', 'ended_operations'] as const
 
 /**
- * Makes a reading that is remembered, and made one at a time, however many ask.
- * @param forMs milliseconds from one to the next at the least
+ * Caches a reading and allows one at a time, however many callers there are.
+ * @param forMs minimum interval of readings in milliseconds
  * @source rules#metrics.3, rules#health.9
  */
 export function remembered<Reading>(
@@ -80,18 +76,14 @@ export function remembered<Reading>(
 }
 
 /**
- * What this process counts and times as it happens. Labels have few values each: a route as declared, a kind, a state, and
- * never an id.
+ * Counters and timers of this process. Labels have few values each: a declared route, a kind, a state, never an id.
  * @source rules#metrics.1, rules#metrics.2
  */
 
-/** From a fast answer to one that nobody waits for, in seconds. */
+/** Buckets in seconds, from fast answers to useless ones. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/**
- * Makes the instruments, as what modules tell them. None of it throws.
- * @param bankCalls every call that a bank may be asked
- */
+/** Creates the instruments behind the modules' observers. They never throw. @param bankCalls all calls of a bank */
 export function createCounted(registry: Registry, bankCalls: readonly BankCall[]) {
   return {
     ...harmless(httpMetrics(registry)),
@@ -118,14 +110,14 @@ function httpMetrics(registry: Registry) {
   })
   const unreadable = new Counter({
     name: 'pixgate_http_unreadable_total',
-    help: 'What came on a connection, could not be read as a request and was answered, by the status',
+    help: 'Connections closed because their bytes could not be read as a request, by the status of the answer',
     labelNames: ['status'],
     registers: [registry],
   })
   for (const status of [400, 408, 431]) unreadable.inc({ status }, 0)
   const refused = new Counter({
     name: 'pixgate_credentials_refused_total',
-    help: 'API keys, and tokens of operators, that did not let their bearer in, by the reason',
+    help: 'Refused API keys and operators’ tokens, by reason',
     labelNames: ['credential', 'reason'],
     registers: [registry],
   })
@@ -134,7 +126,7 @@ function httpMetrics(registry: Registry) {
   }
   const strangers = new Counter({
     name: 'pixgate_http_strangers_total',
-    help: 'Connections closed and requests limited of those who showed no right credentials; requests on too many connections with right ones',
+    help: 'Connections closed and requests limited for lack of valid credentials; requests refused because valid ones hold too many connections',
     labelNames: ['outcome'],
     registers: [registry],
   })
@@ -152,7 +144,7 @@ function httpMetrics(registry: Registry) {
 function secretMetrics(registry: Registry) {
   const uses = new Counter({
     name: 'pixgate_previous_secret_uses_total',
-    help: 'Requests that this process accepted because of a previous secret, by the variable that it stands in',
+    help: 'Requests that this process accepted with a previous secret, by its variable',
     labelNames: ['variable'],
     registers: [registry],
   })
@@ -169,7 +161,7 @@ function engineMetrics(registry: Registry) {
   })
   const waits = new Histogram({
     name: 'pixgate_engine_queue_wait_seconds',
-    help: 'How long commands waited for the engine of this process',
+    help: 'Waiting time of commands for the engine of this process',
     buckets: SECONDS,
     registers,
   })
@@ -181,7 +173,7 @@ function engineMetrics(registry: Registry) {
   })
   const moves = new Counter({
     name: 'pixgate_operation_moves_total',
-    help: 'Operations that were made in a state or came into it, by this process',
+    help: 'Operations that this process created in a state or moved into it',
     labelNames: ['kind', 'state'],
     registers,
   })
@@ -205,7 +197,7 @@ function engineMetrics(registry: Registry) {
 function limitMetrics(registry: Registry) {
   const refusals = new Counter({
     name: 'pixgate_limit_refusals_total',
-    help: 'Payouts and refunds that this process refused because of a limit, by the limit and whose it is',
+    help: 'Payouts and refunds that this process refused because of a limit, by limit and owner',
     labelNames: ['limit', 'owner'],
     registers: [registry],
   })
@@ -215,12 +207,12 @@ function limitMetrics(registry: Registry) {
 function bankMetrics(registry: Registry, bankCalls: readonly BankCall[]) {
   const calls = new Histogram({
     name: 'pixgate_bank_call_duration_seconds',
-    help: 'Calls to the bank that have ended, by what was asked and what came of it',
+    help: 'Finished calls to the bank, by call and outcome',
     labelNames: ['call', 'outcome'],
     buckets: SECONDS,
     registers: [registry],
   })
-  // From the beginning, so that the first one is seen as an increase.
+  // Exists from the start, so that the first increase is visible.
   const outcome: RefusedCall = 'unauthorized'
   for (const call of bankCalls) calls.zero({ call, outcome })
   return {
@@ -233,7 +225,7 @@ function bankMetrics(registry: Registry, bankCalls: readonly BankCall[]) {
 function tripWireMetrics(registry: Registry) {
   const trips = new Counter({
     name: 'pixgate_trip_wire_trips_total',
-    help: 'How often this process suspended payouts and refunds, as the bank and our books differ',
+    help: 'Suspensions of payouts and refunds by this process because the bank and our books differ',
     registers: [registry],
   })
   return { onTrip: () => trips.inc() }
@@ -243,13 +235,13 @@ function inboxMetrics(registry: Registry) {
   const registers = [registry]
   const callbacks = new Counter({
     name: 'pixgate_inbox_callbacks_total',
-    help: 'Callbacks that reached this process, by what they prove of their origin',
+    help: 'Callbacks that reached this process, by proof of their origin',
     labelNames: ['origin'],
     registers,
   })
   const events = new Counter({
     name: 'pixgate_inbox_outcomes_total',
-    help: 'What became of events of the bank in this process, each time that one was looked at',
+    help: 'Processed events of the bank in this process, by outcome; a retried event counts each time',
     labelNames: ['outcome'],
     registers,
   })
@@ -265,14 +257,14 @@ function deliveryMetrics(registry: Registry) {
   const registers = [registry]
   const attempts = new Histogram({
     name: 'pixgate_delivery_attempt_duration_seconds',
-    help: 'Attempts of this process to deliver a notification, by what came of them',
+    help: 'Attempts of this process to deliver a notification, by outcome',
     labelNames: ['outcome'],
     buckets: SECONDS,
     registers,
   })
   const ended = new Counter({
     name: 'pixgate_deliveries_ended_total',
-    help: 'Deliveries that ended in this process: delivered, or failed, which is given up',
+    help: 'Deliveries that ended in this process: delivered, or failed after their last attempt',
     labelNames: ['state'],
     registers,
   })
@@ -300,7 +292,7 @@ function databaseMetrics(registry: Registry) {
 function retentionMetrics(registry: Registry) {
   const erased = new Counter({
     name: 'pixgate_personal_data_erased_rows_total',
-    help: 'Rows whose personal data this process erased because their time was over',
+    help: 'Rows whose personal data this process erased at the end of their retention',
     labelNames: ['what'],
     registers: [registry],
   })
@@ -311,7 +303,7 @@ function retentionMetrics(registry: Registry) {
 function workerMetrics(registry: Registry) {
   const failures = new Counter({
     name: 'pixgate_worker_failures_total',
-    help: 'Steps of the workers of this process that failed, and that were tried again',
+    help: 'Failed steps of the workers of this process, which are retried',
     labelNames: ['worker'],
     registers: [registry],
   })
@@ -324,32 +316,25 @@ function workerMetrics(registry: Registry) {
   }
 }
 
-/** What is measured in the moment in which it is asked for. */
 export interface Measured {
-  /** How many commands wait for the engine. */
   engineWaiting(): number
-  /** What waits in the database, as far as that can be read. Throws nothing. */
+  /** Backlog in the database, as far as it can be read. Must not throw. */
   backlog(): Promise<BacklogReading>
-  /** When this process verified the ledger last, or began to try, and what it found; `undefined` where it does not verify. */
+  /**
+   * Time and result of the last verification of the ledger, or the start of the first attempt; `undefined` if this
+   * process does not verify.
+   */
   ledger(): { readonly at: number; readonly faults: number | undefined } | undefined
-  /** The same of the audit trail. */
   audit(): { readonly at: number; readonly faults: number | undefined } | undefined
-  /** Where each breaker in front of the bank stands, by what it holds back. */
   breakers(): Readonly<Partial<Record<BreakerName, BreakerState>>>
-  /** Until when the certificates are good that count when the bank is called, as far as this process knows them. */
   certificates(): readonly BankCertificate[]
-  /** Why the database does not take what is written; `undefined` where it does. */
+  /** Reason why the database refuses writes, if it does. */
   writeProblem(): string | undefined
-  /** How the connections of each pool are used. */
   pools(): Readonly<Record<string, { readonly inUse: number; readonly waiting: number }>>
-  /** How late the event loop was in the last minute. */
   loopDelays(): { readonly p50Ms: number; readonly p99Ms: number; readonly longestMs: number }
 }
 
-/**
- * Makes the gauges of a registry.
- * @source rules#health.4, rules#metrics.1, rules#metrics.2, rules#metrics.6
- */
+/** @source rules#health.4, rules#metrics.1, rules#metrics.2, rules#metrics.6 */
 export function createMeasured(
   registry: Registry,
   measured: Measured,
@@ -374,7 +359,7 @@ function engineAndLedger(registry: Registry, { engineWaiting, ledger }: Measured
   figure(
     registry,
     'pixgate_ledger_verified_timestamp_seconds',
-    'When this process verified the ledger last, or else when it began to try, in Unix seconds',
+    'Last verification of the ledger by this process, or the start of its first attempt, in Unix seconds',
     () => inSeconds(ledger()?.at),
   )
 }
@@ -389,12 +374,12 @@ function auditTrail(registry: Registry, { audit }: Measured): void {
   figure(
     registry,
     'pixgate_audit_verified_timestamp_seconds',
-    'When this process verified the audit trail last, or else when it began to try, in Unix seconds',
+    'Last verification of the audit trail by this process, or the start of its first attempt, in Unix seconds',
     () => inSeconds(audit()?.at),
   )
 }
 
-/** A gauge of one figure. What a process does not know is no figure of it: not a number would be one. */
+/** A gauge of one figure. Unknown figures are omitted, since NaN would be a value. */
 function figure(registry: Registry, name: string, help: string, read: () => number | undefined): void {
   new Gauge({
     name,
@@ -415,7 +400,7 @@ function inSeconds(ms: number | undefined): number | undefined {
 function breakers(registry: Registry, measured: Measured): void {
   new Gauge({
     name: 'pixgate_bank_breaker_state',
-    help: 'Where the breaker stands that holds back orders (payouts and refunds), charges or qr_codes: 1 at its state',
+    help: 'Circuit breakers of orders (payouts and refunds), charges and qr_codes: 1 for the current state',
     labelNames: ['breaker', 'state'],
     registers: [registry],
     collect() {
@@ -430,7 +415,7 @@ function breakers(registry: Registry, measured: Measured): void {
 function certificates(registry: Registry, measured: Measured): void {
   new Gauge({
     name: 'pixgate_bank_certificate_expires_timestamp_seconds',
-    help: 'Until when a certificate is good that counts when the bank is called, by whose it is (bank, client, authority), in Unix seconds',
+    help: 'Expiry of the certificates of the connection to the bank, by owner (bank, client, authority), in Unix seconds',
     labelNames: ['owner'],
     registers: [registry],
     collect() {
@@ -446,7 +431,7 @@ function ofProcess(
   clock: Pick<DatabaseClock, 'skewMs'>,
 ): void {
   const registers = [registry]
-  figure(registry, 'pixgate_database_writable', 'Whether the database took what this process wrote last', () =>
+  figure(registry, 'pixgate_database_writable', 'Whether the database accepted the last write of this process', () =>
     writeProblem() === undefined ? 1 : 0,
   )
   figure(
@@ -465,11 +450,11 @@ function ofProcess(
         for (const [of, used] of Object.entries(pools())) this.set({ pool: of }, used[use])
       },
     })
-  pool('pixgate_database_connections_in_use', 'Connections that are lent, by pool', 'inUse')
-  pool('pixgate_database_connections_waiting', 'Who waits for a connection, by pool', 'waiting')
+  pool('pixgate_database_connections_in_use', 'Connections in use, by pool', 'inUse')
+  pool('pixgate_database_connections_waiting', 'Callers waiting for a connection, by pool', 'waiting')
   new Gauge({
     name: 'pixgate_event_loop_delay_seconds',
-    help: 'How late the event loop of this process was in the last minute, by quantile; 1 is the longest',
+    help: 'Delay of the event loop of this process in the last minute, by quantile; 1 is the longest',
     labelNames: ['quantile'],
     registers,
     collect() {
@@ -486,7 +471,7 @@ const REMEMBERED_MS = 5_000
 
 type Label = 'kind' | 'state'
 
-/** What waits: two gauges each, how many and how long the oldest. */
+/** Backlog gauges, two each: the count, and the age of the oldest. */
 const WAITING: Readonly<
   Record<
     keyof Backlog,
@@ -499,12 +484,12 @@ const WAITING: Readonly<
     labels: ['kind'],
   },
   operations: {
-    what: 'Operations that have not ended',
+    what: 'Operations in progress',
     names: ['pixgate_operations', 'pixgate_operations_oldest_age_seconds'],
     labels: ['kind', 'state'],
   },
   events: {
-    what: 'Events of the bank that wait',
+    what: 'Events of the bank waiting to be applied',
     names: ['pixgate_inbox_events', 'pixgate_inbox_oldest_age_seconds'],
     labels: ['state'],
   },
@@ -519,12 +504,12 @@ const WAITING: Readonly<
     labels: ['state'],
   },
   late: {
-    what: 'Work that was due more than a minute ago and that nobody has taken up, whatever the reason',
+    what: 'Unclaimed work overdue by more than a minute, for any reason',
     names: ['pixgate_work_late', 'pixgate_work_late_seconds'],
     labels: ['kind'],
   },
   suspended: {
-    what: 'Whether payouts are suspended, by who ordered it last: the operator, the trip_wire, or the database’s being restored',
+    what: 'Whether payouts are suspended, by origin: operator, trip_wire, or restored (the database was restored)',
     names: ['pixgate_orders_suspended', 'pixgate_orders_suspended_seconds'],
     labels: ['kind'],
   },
@@ -534,7 +519,7 @@ const WAITING: Readonly<
     labels: [],
   },
   closes: {
-    what: 'Days that are closed; the age is since the last of them ended, or since money was first booked',
+    what: 'Closed days; the age counts from the end of the last one, or from the first booking',
     names: ['pixgate_days_closed', 'pixgate_days_closed_age_seconds'],
     labels: [],
   },
@@ -545,7 +530,7 @@ const PARTS = Object.keys(WAITING) as readonly (keyof Backlog)[]
 function backlog(registry: Registry, read: () => Promise<BacklogReading>): void {
   new Gauge({
     name: 'pixgate_database_up',
-    help: 'Whether all figures of the database could be read: while it is 0 those that could not are left out',
+    help: 'Whether all figures of the database could be read; while 0, the others are omitted',
     registers: [registry],
     async collect() {
       const reading = await read()
@@ -567,7 +552,7 @@ function backlog(registry: Registry, read: () => Promise<BacklogReading>): void 
         },
       })
     gauge(names[0], `${what}, of all processes; 10000 is that many or more`, ({ count }) => count)
-    gauge(names[1], `How long the oldest has waited: ${what}`, ({ oldestSeconds }) => oldestSeconds ?? 0)
+    gauge(names[1], `Age of the oldest: ${what}`, ({ oldestSeconds }) => oldestSeconds ?? 0)
   }
 }
 
@@ -575,17 +560,15 @@ function labelsOf(count: Count, names: readonly Label[]): Partial<Record<Label, 
   return Object.fromEntries(names.map((name) => [name, count[name]]))
 }
 
-/** The metrics of this process: what modules tell of it, and a reading. */
 export interface Metrics extends ReturnType<typeof createCounted> {
-  /** Adds what is measured when it is asked for; once. */
   measure(measured: Measured, clock: Pick<DatabaseClock, 'now' | 'skewMs'>): void
   /** In the text format of Prometheus. */
   text(): Promise<string>
 }
 
 /**
- * Makes the metrics: what is counted is counted from now on.
- * @param bankCalls every call that a bank may be asked
+ * Creates the metrics.
+ * @param bankCalls all calls of a bank
  * @source rules#health.4, rules#metrics.5
  */
 export function createMetrics(bankCalls: readonly BankCall[] = []): Metrics {

@@ -5,25 +5,20 @@ import type { Handlers } from '../platform/http/handler.ts'
 import { type Metrics, remembered } from './metrics.ts'
 import { clockProblem } from './watches.ts'
 
-/** Whether the process lives, whether it can serve, and how it fares. */
 export type HealthHandlers = Handlers<Pick<typeof endpoints, 'getHealth' | 'getReadiness' | 'getMetrics'>>
 
-/** What readiness depends on. */
 export interface ReadinessSources {
-  /** Reads the database's time. @throws where it does not answer */
+  /** Reads the database's time. @throws when it does not answer */
   readonly databaseNow: () => Promise<number>
   readonly clock: DatabaseClock
   readonly isDraining: () => boolean
-  /** Why the database does not take what is written, though it answers; `undefined` where it does. */
+  /** Reason why an answering database refuses writes, if it does. */
   readonly writeProblem: () => string | undefined
-  /** How the bank fared when it was called last; nobody calls it to find out. */
+  /** Result of the last call to the bank. Readiness makes no call of its own. */
   readonly bank: () => { readonly isKnown: boolean; readonly problem: string | undefined }
 }
 
-/**
- * Makes the handlers.
- * @source rules#health.1, rules#health.2, rules#health.4, rules#health.7, rules#health.9
- */
+/** @source rules#health.1, rules#health.2, rules#health.4, rules#health.7, rules#health.9 */
 export function createHealthHandlers(sources: ReadinessSources, metrics: Metrics): HealthHandlers {
   const askDatabase = remembered(() => answerOfDatabase(sources), sources.clock, REMEMBERED_MS)
   return {
@@ -40,10 +35,10 @@ type Dependency = Readiness['dependencies']['database']
 
 const UNKNOWN: Dependency = { status: 'unknown' }
 
-/** Anybody may ask: that must not be a question to the database each time. */
+/** Readiness is public: it must not cause a query each time. */
 const REMEMBERED_MS = 1_000
 
-/** @param away why the database did not answer; `undefined` where it did @source rules#health.2, rules#health.5 */
+/** @param away reason why the database did not answer, if so @source rules#health.2, rules#health.5 */
 function readinessOf({ clock, isDraining, bank, writeProblem }: ReadinessSources, away: string | undefined): Readiness {
   const dependencies = {
     database: dependencyOnDatabase(away ?? writeProblem()),
@@ -57,7 +52,6 @@ function readinessOf({ clock, isDraining, bank, writeProblem }: ReadinessSources
   return { status: reasons.length === 0 ? 'ready' : 'not_ready', reasons, dependencies }
 }
 
-/** Why it does not answer; `undefined` where it does. */
 async function answerOfDatabase({ databaseNow, clock }: ReadinessSources): Promise<string | undefined> {
   try {
     clock.observe(await databaseNow())
@@ -67,7 +61,7 @@ async function answerOfDatabase({ databaseNow, clock }: ReadinessSources): Promi
   }
 }
 
-/** One that can only be read is there, and of no use. @source rules#health.7 */
+/** A read-only database counts as failed. @source rules#health.7 */
 function dependencyOnDatabase(reason: string | undefined): Dependency {
   return reason === undefined ? { status: 'ok' } : { status: 'failed', reason }
 }
@@ -77,7 +71,7 @@ function dependencyOnClock(clock: DatabaseClock): Dependency {
   return reason === undefined ? { status: 'ok' } : { status: 'failed', reason }
 }
 
-/** Charges, payouts and refunds wait for a bank that is away; the service serves on. */
+/** A bank outage only degrades: charges, payouts and refunds wait, and the service goes on. */
 function dependencyOnBank({ isKnown, problem }: ReturnType<ReadinessSources['bank']>): Dependency {
   if (problem !== undefined) return { status: 'degraded', reason: problem }
   return { status: isKnown ? 'ok' : 'unknown' }

@@ -1,54 +1,53 @@
 import { type CashInStatus, type CashOutStatus, endpointStates, type RefundInStatus } from '@pixgate/spec'
 import { type Database, statement } from '../platform/db/database.ts'
 
-/** So many rows of one kind and state. */
 export interface Count {
-  /** What kind of case, operation or work; empty where there is but one. */
+  /** Kind of case, operation or work; empty if there is only one. */
   readonly kind: string
-  /** Which state they are in; empty where that makes no difference. */
+  /** State; empty if it does not matter. */
   readonly state: string
   readonly count: number
-  /** How long the oldest has waited; `null` where there is none. */
+  /** Age of the oldest; `null` without one. */
   readonly oldestSeconds: number | null
 }
 
-/** What waits, of all processes. Each is counted up to {@link COUNTED_MAX}: more than these are as bad. */
+/** Backlog of all processes. Each count stops at {@link COUNTED_MAX}: more is equally bad. */
 export interface Backlog {
-  /** Open cases by their kind; `state` is empty. */
   readonly cases: readonly Count[]
-  /** Operations that have not ended. */
   readonly operations: readonly Count[]
-  /** Events of the bank that wait to be applied, by their state; `kind` is empty. */
+  /** The bank's events waiting to be applied, by state; `kind` is empty. */
   readonly events: readonly Count[]
-  /** Pending deliveries, and notifications that are no deliveries yet; by `state`. */
+  /** Pending deliveries, and notifications without deliveries yet; by `state`. */
   readonly deliveries: readonly Count[]
-  /** Webhook endpoints by their state; the age is that of the longest in it. @source rules#webhooks.16 */
+  /** Webhook endpoints by state; the age is that of the longest in it. @source rules#webhooks.16 */
   readonly endpoints: readonly Count[]
-  /** Work of any kind that was due more than {@link LATE_SECONDS} ago and that nobody has taken up; the age is since it was due. */
+  /** Unclaimed work overdue by more than {@link LATE_SECONDS}; the age counts from its due time. */
   readonly late: readonly Count[]
-  /** Whether payouts are suspended: 0 or 1, by who ordered it (`operator`, `trip_wire`, `restored`); the age is since then. */
+  /**
+   * Whether payouts are suspended: 0 or 1, by origin (`operator`, `trip_wire`, `restored`); the age counts from then.
+   */
   readonly suspended: readonly Count[]
-  /** Whether the bank's statement was read whole: none where it never was; the age is since it was. */
+  /** Complete reading of the bank's statement: none if there never was one; the age counts from the last. */
   readonly statement: readonly Count[]
-  /** How many days are closed; the age is since the last of them ended, and before the first since money was booked. */
+  /** Number of closed days; the age counts from the end of the last one, or from the first booking. */
   readonly closes: readonly Count[]
 }
 
-/** All SQL of the metrics: each part of {@link Backlog}. @throws DatabaseUnavailable */
+/** SQL of the metrics, one statement per part of {@link Backlog}. @throws DatabaseUnavailable */
 export type HealthStore = { readonly [Part in keyof Backlog]: () => Promise<Backlog[Part]> }
 
-/** A worker looks each second, and a claim that it makes moves what it takes up. @source rules#logs.5 */
+/** Workers poll each second, and a claim moves the due time. @source rules#logs.5 */
 const LATE_SECONDS = 60
 
-/** What is counted at most of anything, so that a reading costs little however much there is. */
+/** Maximum of a count, which bounds the cost of a reading. */
 const COUNTED_MAX = 10_000
 
-/** How many are looked at, at each end of an index, for the oldest of what is counted by another order. */
+/** Rows examined at each end of an index to find the oldest when the count uses another order. */
 const ENDS = 500
 
 const AGE = `extract(epoch FROM clock_timestamp() - min(since))::float8 AS "oldestSeconds"`
 
-/** By `case_open`. */
+/** Uses `case_open`. */
 const countCases = statement<[limit: number], Count>(
   'health.cases',
   `SELECT kind, '' AS state, count(*)::integer AS count, ${AGE}
@@ -57,8 +56,8 @@ const countCases = statement<[limit: number], Count>(
 )
 
 /**
- * By `operation_list_by_status`: of each kind and state the oldest, and so many at most. The state is a range and first in
- * the order, as no other index gives that: one by kind alone would be read to its end for a state that few are in.
+ * Uses `operation_list_by_status`: the oldest of each kind and state, up to a maximum. The state is a range and first
+ * in the order, since no other index provides that: an index by kind alone would be read to its end for a rare state.
  */
 const countOperations = statement<[kinds: readonly string[], states: readonly string[], limit: number], Count>(
   'health.operations',
@@ -72,10 +71,7 @@ const countOperations = statement<[kinds: readonly string[], states: readonly st
                LIMIT $3) AS waiting) AS found`,
 )
 
-/**
- * By `inbox_event_due`. What was parked longest is due last: beside those that are counted, the last ones are looked at for
- * their age.
- */
+/** Uses `inbox_event_due`. The longest parked events are due last, so the last ones are examined for their age too. */
 const countEvents = statement<[limit: number, ends: number], Count>(
   'health.events',
   `SELECT '' AS kind, lower(state) AS state, least(count(*), $1)::integer AS count, ${AGE}
@@ -90,8 +86,8 @@ const countEvents = statement<[limit: number, ends: number], Count>(
 )
 
 /**
- * By `delivery_due` and `notification_to_fan_out`. The oldest is looked for at each endpoint among those that are due first, and among
- * those that are due last, which were tried most often. A resend of a delivery that had ended is not pending.
+ * Uses `delivery_due` and `notification_to_fan_out`. The oldest is searched per endpoint among the deliveries due first
+ * and last; the latter were retried most. A resend of an ended delivery is not pending.
  */
 const countDeliveries = statement<[limit: number, ends: number], Count>(
   'health.deliveries',
@@ -126,9 +122,9 @@ const countEndpoints = statement<[states: readonly string[]], Count>(
 )
 
 /**
- * By `inbox_event_due`, `notification_to_fan_out`, `delivery_due` and `operation_due_by_kind`, which `clock_timestamp()` could
- * not be searched in: it is another one for each row. A payout that the operator holds back by the switch is not late, nor is a
- * delivery that its endpoint's state holds, or that waits for others while attempts at its endpoint end.
+ * Uses `inbox_event_due`, `notification_to_fan_out`, `delivery_due` and `operation_due_by_kind`. `now()` is constant in
+ * a statement; `clock_timestamp()` could not use an index. Not late are payouts stopped by the kill switch, and
+ * deliveries that their endpoint's state holds or that wait for running attempts of their endpoint.
  */
 const countLate = statement<[kinds: readonly string[], lateSeconds: number, limit: number], Count>(
   'health.late',
@@ -192,7 +188,7 @@ const selectCloses = statement<[limit: number], Count>(
     WHERE since IS NOT NULL`,
 )
 
-/** Whether an operation of a kind has ended in a state. Of those that have there may be millions. */
+/** Whether a state is final. Millions of operations may be in a final state. */
 const HAS_ENDED: Readonly<{
   cash_in: Record<CashInStatus, boolean>
   cash_out: Record<CashOutStatus, boolean>
@@ -225,7 +221,6 @@ const ASKED = Object.entries(HAS_ENDED).flatMap(([kind, states]) =>
     .map(([state]) => ({ kind, state })),
 )
 
-/** Makes the store of a database. */
 export function createHealthStore(database: Database): HealthStore {
   const kinds = ASKED.map(({ kind }) => kind)
   const states = ASKED.map(({ state }) => state)

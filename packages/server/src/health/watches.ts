@@ -5,17 +5,15 @@ import type { Logger } from '../platform/log.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
 import type { Backlog, Count, HealthStore } from './store.ts'
 
-/** The node's clock may be off by this much; more is somebody's to repair. @source failure-modes#EX-4 */
+/** Tolerated offset of the node's clock; a larger one must be repaired. @source failure-modes#EX-4 */
 const SKEW_MAX_MS = 1_000
 
-/** What is wrong with this machine's clock, as a whole sentence; `undefined` where nothing is. */
 export function clockProblem(clock: Pick<DatabaseClock, 'skewMs'>): string | undefined {
   const skewMs = Math.round(clock.skewMs())
   if (Math.abs(skewMs) <= SKEW_MAX_MS) return undefined
   return `the clock of this machine is ${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} the database's`
 }
 
-/** What the clock is read from, and told to. */
 export interface ClockWatchOptions {
   readonly clock: DatabaseClock
   /** The database's time. @throws DatabaseUnavailable */
@@ -24,8 +22,8 @@ export interface ClockWatchOptions {
 }
 
 /**
- * Makes the look at this machine's clock, which decides nothing but stands in every line of the log: a line at each look
- * that finds it off, and one when that is over.
+ * Checks this machine's clock, which decides nothing but stamps every log line. Logs each check that finds it off, and
+ * the end of that.
  * @source rules#logs.5
  */
 export function createClockWatch({ clock, databaseNow, logger }: ClockWatchOptions): () => Promise<void> {
@@ -42,22 +40,20 @@ export function createClockWatch({ clock, databaseNow, logger }: ClockWatchOptio
   }
 }
 
-/** From here on nobody would find a line by its time. */
+/** Beyond this, log lines cannot be found by their time. */
 const GROSS_MS = 60_000
 
-const CONSEQUENCE = 'and so are the times of this log; nothing is decided by it: set it right'
+const CONSEQUENCE = 'and so are the times in this log; nothing else depends on it: correct it, for example by NTP'
 const AHEAD = `the clock of this machine is ahead of the database’s, ${CONSEQUENCE}`
 const BEHIND = `the clock of this machine is behind the database’s, ${CONSEQUENCE}`
 
-/** Whether the database takes what is written: it may be read all the same where it does not. */
+/** Tracks whether the database accepts writes. One that refuses them may still be read. */
 export interface WriteWatch {
-  /** A write was answered. @param refusal what the database threw; `undefined` where it was committed */
+  /** Reports the result of a write. @param refusal the database's error; `undefined` after a commit */
   onWrite(refusal: unknown): void
-  /** Why nothing is written; `undefined` where nothing speaks against it. */
   problem(): string | undefined
 }
 
-/** What it is made with. */
 export interface WriteWatchOptions {
   readonly clock: Clock
   readonly logger: Logger
@@ -65,12 +61,12 @@ export interface WriteWatchOptions {
 }
 
 /**
- * How long a refused write counts at most. A process that is not ready gets no requests, and without them it would never
- * write again and never find out.
+ * Maximum time for which a refused write counts. A process that is not ready gets no requests, would never write again
+ * and so would never notice the recovery.
  */
 const COUNTS_FOR_MS = 60_000
 
-/** Makes the watch. @source rules#health.7 */
+/** @source rules#health.7 */
 export function createWriteWatch({ clock, logger, heartbeat = createHeartbeat() }: WriteWatchOptions): WriteWatch {
   let refused: { readonly at: number; readonly problem: string } | undefined
   return {
@@ -86,18 +82,16 @@ export function createWriteWatch({ clock, logger, heartbeat = createHeartbeat() 
   }
 }
 
-/** What late work is read from, and told to. */
 export interface LateWorkOptions {
-  /** Due work that nobody has taken up in time, by its kind. @throws DatabaseUnavailable */
+  /** Unclaimed overdue work by kind. @throws DatabaseUnavailable */
   readonly late: () => Promise<readonly Count[]>
-  /** Where the breaker of orders stands in this process. */
   readonly orders: () => BreakerState
   readonly logger: Logger
 }
 
 /**
- * Makes the look at late work: whoever serves without a worker beside it learns here that nobody works. A line for each kind
- * of work at each look, and one when that is over.
+ * Checks for overdue work: reveals a deployment without a worker. Logs each kind of work at each check, and the end of
+ * that.
  * @source rules#logs.5
  */
 export function createLateWorkWatch({ late, orders, logger }: LateWorkOptions): () => Promise<void> {
@@ -115,18 +109,15 @@ export function createLateWorkWatch({ late, orders, logger }: LateWorkOptions): 
   }
 }
 
-/** What the breaker of orders holds back. */
 const ORDERS: ReadonlySet<string> = new Set(['cash_out', 'refund_in'])
 
-const LATE =
-  'what was due more than a minute ago has not been taken up: no worker runs, none keeps up, or what it needs is held back'
+const LATE = 'work is overdue by more than a minute: no worker, an overloaded worker, or an open circuit breaker'
 
-const TAKEN_UP = 'what was late has been taken up'
+const TAKEN_UP = 'overdue work has been claimed'
 
-/** What of the backlog could be read: where one part cannot, the others can all the same. */
+/** The readable parts of the backlog: one part may fail while others are read. */
 export type BacklogReading = Partial<Backlog>
 
-/** What the backlog is read from, and what goes wrong is told to. */
 export interface BacklogReaderOptions {
   readonly store: HealthStore
   readonly logger: Logger
@@ -134,8 +125,8 @@ export interface BacklogReaderOptions {
 }
 
 /**
- * Makes the reading of what waits. It throws nothing: a part that the database refuses is left out, with a line that says
- * which and why. Of a database that is away its pool has said so, and nothing more is asked of it.
+ * Reads the backlog without throwing. A part that the database refuses is omitted and logged with the reason. An
+ * unavailable database was already logged by its pool, and gets no further queries.
  * @source rules#logs.3, rules#metrics.7
  */
 export function createBacklogReader(options: BacklogReaderOptions): () => Promise<BacklogReading> {
@@ -161,7 +152,7 @@ export function createBacklogReader(options: BacklogReaderOptions): () => Promis
   }
 }
 
-/** Whether there was no answer at all. A statement that took too long was answered. */
+/** Whether there was no answer at all. A statement that timed out was answered. */
 function isAway(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && databaseError(error.cause) === undefined
 }

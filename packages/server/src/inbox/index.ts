@@ -17,22 +17,16 @@ import { createReceivers } from './receivers.ts'
 import { createSetAsideEvents } from './set-aside.ts'
 import { createInboxStore } from './store.ts'
 
-/** Events of the partner: taken in, then applied. */
+/** The bank's events: stored, then applied. */
 export interface PartnerInboxModule {
-  /** The endpoints that the bank calls. */
   readonly routes: readonly BoundEndpoint[]
   readonly authenticatePartner: Authenticators['partner']
-  /** A callback could not be read. */
   readonly onUnread: (request: Pick<IncomingRequest, 'endpoint'>, error: unknown) => void
-  /** Events that were set aside, for whoever decides about them. */
   readonly setAside: SetAsideEvents
-  /** Takes up what is due; see the worker that calls it. */
   processNext(): Promise<boolean>
-  /** Resolves when what this process took in has been applied. */
   drained(): Promise<void>
 }
 
-/** What the module needs. */
 export interface PartnerInboxOptions {
   readonly database: Database
   readonly engine: Engine
@@ -46,7 +40,6 @@ export interface PartnerInboxOptions {
   readonly observer?: InboxObserver
 }
 
-/** Builds the module. */
 export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerInboxModule {
   const { inbound, clock, logger } = options
   const store = createInboxStore(options.database)
@@ -60,17 +53,19 @@ export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerI
     receivers,
     reports,
     onStored: (rows) => {
-      // What fails here is taken up again from the database when the lease is over.
+      // After a failure the events are claimed again once the lease ends.
       const work = jobs
         .apply(rows)
-        .catch((error) => logger.warn({ error: String(error) }, 'events wait to be applied'))
+        .catch((error) =>
+          logger.warn({ error: String(error) }, 'events were not applied; retrying when their lease ends'),
+        )
         .finally(() => applying.delete(work))
       applying.add(work)
     },
   })
   return {
     routes: createInboxRoutes(inbound, commands),
-    authenticatePartner: createBankAuthenticator(inbound, clock, reports, commands.askInstead),
+    authenticatePartner: createBankAuthenticator(inbound, clock, reports, commands.queryInstead),
     onUnread: ({ endpoint }, error) =>
       reports.unread(endpoint.path, error instanceof Refusal ? error.message : String(error)),
     setAside: createSetAsideEvents({ ...options, receivers }),

@@ -24,18 +24,16 @@ import {
 } from './rules.ts'
 import type { InboxEvent, InboxResult, InboxStore, StoredEvent } from './store.ts'
 
-/** Applying events, after they were answered. Applying one twice does nothing, so it is marked last. */
+/** Applies events after they were answered. Applying an event twice has no effect, so it is marked last. */
 export interface InboxJobs {
-  /** Applies events that this process holds. */
   apply(events: readonly InboxEvent[]): Promise<void>
   /**
-   * Takes up what a dead process left, and what was parked: when its time has come, or its reference became known.
+   * Processes events of dead processes, and parked events that are due or whose reference became known.
    * @returns whether more may be due right away
    */
   processNext(): Promise<boolean>
 }
 
-/** What the jobs need. */
 export interface InboxJobsOptions {
   readonly store: InboxStore
   readonly inbound: Pick<Inbound, 'parse'>
@@ -45,17 +43,16 @@ export interface InboxJobsOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly reports: Pick<InboxReports, 'marked'>
-  /** Marks are written so far apart, milliseconds, by a real clock; 0 where time is simulated. 50 unless given. */
+  /** Interval of marks in milliseconds of real time; 0 when time is simulated. Default: 50. */
   readonly marksEveryMs?: number
 }
 
 const BATCH = 256
 
-/** What was applied is marked with what was applied beside it: nothing waits for the mark. */
+/** Applied events are marked in batches: nothing waits for the mark. */
 const MARKS = { batchMax: 1_024, queueMax: Number.POSITIVE_INFINITY }
 const MARKS_EVERY_MS = 50
 
-/** Makes the jobs. */
 export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
   const { store, inbound, receivers, cashIns, clock, reports } = options
   const outcomes = createOutcomes(options)
@@ -93,7 +90,7 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
   }
 }
 
-/** Of an event that was applied twice, as its lease was over, the result that deals with it. */
+/** Of several results for one event, which was applied again after its lease, keeps the final one. */
 function onceEach(results: readonly InboxResult[]): readonly InboxResult[] {
   const once = new Map<string, InboxResult>()
   for (const result of results) {
@@ -103,7 +100,6 @@ function onceEach(results: readonly InboxResult[]): readonly InboxResult[] {
   return [...once.values()]
 }
 
-/** One read for all events about a kind of operation. */
 async function meaningsOf(
   events: readonly BankEvent[],
   receivers: Receivers,
@@ -122,7 +118,6 @@ async function meaningsOf(
   return new Map(entries.flat())
 }
 
-/** What was stored, read anew. */
 function readAgain(row: StoredEvent, inbound: InboxJobsOptions['inbound']): InboxEvent {
   const { endpoint, body } = row.callback
   const event = inbound.parse(endpoint, body)[row.ordinal]
@@ -136,7 +131,6 @@ function readAgain(row: StoredEvent, inbound: InboxJobsOptions['inbound']): Inbo
   return { ...row, event: event ?? gone }
 }
 
-/** Applies stored events to the operations that they mean, or asks the bank about these. */
 class Applier {
   readonly #store: Pick<InboxStore, 'isOriginalDone'>
   readonly #receivers: Receivers
@@ -148,12 +142,12 @@ class Applier {
     this.#outcomes = outcomes
   }
 
-  /** @returns what became of an event */
+  /** @returns the outcome of an event */
   async result(row: InboxEvent, meaning: Meaning): Promise<InboxResult> {
     const { event } = row
     if (!row.callback.isProven) return this.#unproven(row, meaning)
     if (event.kind === 'unreadable') {
-      if (event.named) await this.#askAbout(event.named, meaning)
+      if (event.named) await this.#requestQueries(event.named, meaning)
       return this.#outcomes.quarantine(row, event.fault, meaning)
     }
     if (row.attributedTo !== null) return this.#attributed(row, event, row.attributedTo)
@@ -164,14 +158,14 @@ class Applier {
   }
 
   /**
-   * What anybody may have sent is a question to the bank about what it names, whatever it says: never money, and no case.
+   * An unproven callback only triggers a query of the operations it names. It never moves money or opens a case.
    * @source rules#partner-inbox.15, failure-modes#EV-47
    */
   async #unproven(row: InboxEvent, meaning: Meaning): Promise<InboxResult> {
     const { event, parkings } = row
     const naming = event.kind === 'in_progress' ? undefined : namingOf(event)
     if (naming && meaning.among.length > 0) {
-      await this.#askAbout(naming, meaning)
+      await this.#requestQueries(naming, meaning)
       return this.#outcomes.done(row, 'ASKED', meaning.id ?? null)
     }
     return naming && parkings < PARKING_DELAYS_MS.length
@@ -180,8 +174,8 @@ class Applier {
   }
 
   /**
-   * An operator's word alone makes no money of an event: where the bank can be asked, what it confirms of the operation that was
-   * named is booked by its own word, and nothing else.
+   * An operator's attribution alone does not book an event's money. If the bank can be queried, only its confirmation
+   * of the named operation is booked.
    * @source rules#cases.58
    */
   async #attributed(row: InboxEvent, event: ReadableEvent, id: string): Promise<InboxResult> {
@@ -190,7 +184,7 @@ class Applier {
       return this.#outcomeOf(row, event, await applyEvent(this.#receivers, id, event), meaning)
     }
     if ((await this.#bookedOn(event, meaning)) !== undefined) return this.#outcomes.done(row, 'KNOWN', id)
-    await this.#askAbout(event, meaning)
+    await this.#requestQueries(event, meaning)
     return this.#outcomes.park(row, event, 'the bank has not confirmed it', meaning, 'cases.58')
   }
 
@@ -202,12 +196,12 @@ class Applier {
   ): Promise<InboxResult> {
     switch (applied) {
       case 'IMPLAUSIBLE':
-        await this.#askAbout(event, meaning)
+        await this.#requestQueries(event, meaning)
         return this.#outcomes.quarantine(row, 'occurredAt lies in the future', meaning)
       case 'UNEXPECTED':
         return this.#outcomes.quarantine(row, 'it cannot be true of this operation', meaning)
       case 'EARLY':
-        await this.#askAbout(event, meaning)
+        await this.#requestQueries(event, meaning)
         return this.#outcomes.park(row, event, 'too early', meaning)
       case 'DISPUTED':
         return this.#dispute(row, event, meaning)
@@ -217,15 +211,15 @@ class Applier {
   }
 
   /**
-   * What its references, or what is known of the operation, do not agree on is applied to nothing. The bank is asked about
-   * everything it could mean; what its answers have booked is settled.
+   * An event whose references or known facts disagree is not applied. All operations it could mean are queried;
+   * bookings from those answers settle it.
    * @source rules#partner-inbox.12, failure-modes#EV-26, failure-modes#EV-34
    */
   async #dispute(row: InboxEvent, event: ReadableEvent, meaning: Meaning): Promise<InboxResult> {
     if (event.kind === 'in_progress') return this.#outcomes.done(row, 'IN_PROGRESS', null)
     const settled = await this.#bookedOn(event, meaning)
     if (settled !== undefined) return this.#outcomes.done(row, 'KNOWN', settled)
-    await this.#askAbout(event, meaning)
+    await this.#requestQueries(event, meaning)
     if (!saysMoneyMoved(event)) return this.#outcomes.done(row, 'ASKED', null)
     return this.#outcomes.park(row, event, 'its references disagree', meaning, 'partner-inbox.12')
   }
@@ -237,33 +231,33 @@ class Applier {
     return undefined
   }
 
-  async #askAbout({ subject }: Naming, { among }: Meaning): Promise<void> {
+  async #requestQueries({ subject }: Naming, { among }: Meaning): Promise<void> {
     for (const id of among) await this.#receivers[subject].ask(id)
   }
 }
 
-/** How an event can end, or why it waits. Nothing of it is noted here. */
 export interface Outcomes {
   done(row: InboxEvent, outcome: string, operationId: string | null): InboxResult
-  /** It waits for as long as it is its turn to. */
+  /** Parks the event until its next retry. */
   parked(row: InboxEvent, outcome: string): InboxResult
   /**
-   * It waits for the operation to appear, or for the bank's answers; in the end an operator is told.
+   * Parks the event until its operation appears or the bank answers; finally opens a case.
    * @source rules#partner-inbox.8
    */
   park(row: InboxEvent, event: ReadableEvent, outcome: string, meaning: Meaning, rule?: string): Promise<InboxResult>
-  /** It is tried again soon, as it is. */
   again(row: InboxEvent): InboxResult
-  /** Applied to nothing, ever, and never in silence. @source rules#partner-inbox.13, failure-modes#EV-36 */
+  /**
+   * Quarantines an event: never applied, and reported by a case.
+   * @source rules#partner-inbox.13, failure-modes#EV-36
+   */
   quarantine(row: InboxEvent, fault: string, meaning: Meaning): Promise<InboxResult>
   /**
-   * One event that cannot be applied never stops the others. Our own overload is no event's fault.
+   * An event that cannot be applied does not block others. Our own overload does not count against the event.
    * @source failure-modes#EV-12
    */
   failed(row: InboxEvent, error: unknown): Promise<InboxResult>
 }
 
-/** What is needed for them. */
 export interface OutcomesOptions {
   readonly store: Pick<InboxStore, 'hasOpenCase'>
   readonly cashIns: Pick<CashInModule, 'atPartner'>
@@ -272,10 +266,8 @@ export interface OutcomesOptions {
   readonly logger: Logger
 }
 
-/** How soon a step that failed is tried again. */
 const RETRY_MS = 1_000
 
-/** Makes them. */
 function createOutcomes({ store, cashIns, engine, clock, logger }: OutcomesOptions): Outcomes {
   async function park(
     row: InboxEvent,
@@ -295,13 +287,13 @@ function createOutcomes({ store, cashIns, engine, clock, logger }: OutcomesOptio
     return { ...keptOf(row), state: stateAfter(row, 'PARKED'), ...waits }
   }
 
-  /** Operator action is required. The same report, repeated, is the same case. @source rules#partner-inbox.13 */
+  /** Opens a case. The same report, repeated, is the same case. @source rules#partner-inbox.13 */
   async function openCase(row: InboxEvent, more: Case['facts']): Promise<void> {
     const { event, callback, ordinal } = row
-    const told = event.kind === 'unreadable' ? {} : { event: event.evidence }
-    const facts = { inboxId: callback.id, ordinal, endpoint: callback.endpoint, ...told, ...more }
+    const evidence = event.kind === 'unreadable' ? {} : { event: event.evidence }
+    const facts = { inboxId: callback.id, ordinal, endpoint: callback.endpoint, ...evidence, ...more }
     const reference = row.contentHash.toString('hex')
-    // What an operator attributed and the bank does not confirm is the case that it was.
+    // An attributed event that the bank does not confirm keeps its case.
     if (row.attributedTo !== null && (await store.hasOpenCase(reference))) return
     await engine.execute({
       reads: [],
@@ -309,7 +301,7 @@ function createOutcomes({ store, cashIns, engine, clock, logger }: OutcomesOptio
     })
   }
 
-  /** What the bank has under the order id in an event; `null` where the event has none. */
+  /** The bank's record under the order id in an event, or `null` without one. */
   async function atBank({ subject, references: { externalId } }: ReadableEvent) {
     return subject === 'charge' && externalId !== null && isOrderId(externalId) ? cashIns.atPartner(externalId) : null
   }
@@ -329,7 +321,7 @@ function createOutcomes({ store, cashIns, engine, clock, logger }: OutcomesOptio
     const retried = again({ ...row, failures })
     logger.warn({ inboxId: row.callback.id, failures, error: String(error) }, 'an event could not be applied yet')
     if (failures < POISON_FAILURES) return retried
-    // Where not even a case can be opened it is tried again.
+    // If even the case cannot be opened, the event is retried.
     return quarantine({ ...row, failures }, `failed ${failures} times: ${error}`, NOTHING).catch(() => retried)
   }
 
@@ -344,41 +336,35 @@ function isOurs(error: unknown): boolean {
   return error instanceof DatabaseUnavailable || (error instanceof Refusal && error.code === 'overloaded')
 }
 
-/** What of an event stays as it is unless something is said of it. */
+/** Fields of an event that a result keeps unchanged. */
 function keptOf({ callback, ordinal, failures, parkings }: InboxEvent) {
   return { inboxId: callback.id, ordinal, failures, parkings }
 }
 
-/** An event that contradicts another stays marked as that, whatever becomes of it. @source rules#partner-inbox.7 */
+/** A contradicting event keeps that state, whatever its outcome. @source rules#partner-inbox.7 */
 function stateAfter({ state }: InboxEvent, otherwise: InboxResult['state']): InboxResult['state'] {
   return state === 'CONFLICT' ? state : otherwise
 }
 
-/** Is told of what the bank sends. Throws nothing. */
+/** Must not throw. */
 export interface InboxObserver {
-  /** Who a callback came from, as far as it was proven. */
   onCallback(origin: CallbackOrigin): void
-  /** What became of an event, for now. */
   onEvent(outcome: EventOutcome): void
-  /** A previous secret proved a callback, by the variable that it stands in. */
+  /** Called with the variable of a previous secret that proved a callback. */
   onPreviousSecret?: OnPreviousSecret
 }
 
-/** Reports of the inbox, to the log and to whoever counts. */
 export interface InboxReports {
-  /** @param path where it came to, as declared */
+  /** @param path the declared path */
   callback(path: string, judgement: Exclude<Judgement, Origin> | { readonly origin: Origin }): void
-  /** A callback did not arrive whole, or was too large to be read: nobody knows what it was. */
   unread(path: string, reason: string): void
-  /** A part of a callback that was taken could not be read, and is not kept: the bank's statement has it. */
+  /** A part of an accepted callback could not be read and is not stored: the bank's statement has it. */
   unreadPart(route: string, reason: string): void
-  /** An event that contradicts one under the same key was stored. */
   contradicting(event: Pick<InboxEvent, 'callback' | 'ordinal'>): void
-  /** What became of an event was noted. */
   marked(result: InboxResult): void
 }
 
-/** Makes the reports. @source rules#logs.3, rules#partner-inbox.13 */
+/** @source rules#logs.3, rules#partner-inbox.13 */
 export function createInboxReports(
   logger: Logger,
   observer?: InboxObserver,
@@ -415,7 +401,7 @@ export function createInboxReports(
       observer?.onEvent('contradicting')
       logger.warn(
         { inboxId: callback.id, ordinal },
-        'an event of the bank contradicts one that was stored before: it is kept, and looked at after that one',
+        'an event of the bank contradicts an earlier one: stored it, processing it after that one',
       )
     },
     marked: (result) => {
@@ -424,29 +410,30 @@ export function createInboxReports(
       const { inboxId, ordinal, operationId, dueAt } = result
       const event = { inboxId, ordinal, reason: result.outcome, operationId }
       if (outcome === 'quarantined') {
-        logger.error(event, 'an event of the bank was put in quarantine: it is applied to nothing, and a case is open')
+        logger.error(event, 'an event of the bank was put in quarantine and is not applied; decide its case')
       }
       if (outcome === 'given_up') {
-        logger.error(event, 'an event of the bank still matches nothing: it is not tried again, and a case is open')
+        logger.error(event, 'an event of the bank still matches no operation and is not retried; decide its case')
       }
       if (outcome === 'parked') {
         const next = dueAt === null ? undefined : new Date(dueAt).toISOString()
-        logger.warn({ ...event, nextAttemptAt: next }, 'an event of the bank is parked and matched again later')
+        logger.warn(
+          { ...event, nextAttemptAt: next },
+          'an event of the bank matches no operation yet; matching it again later',
+        )
       }
     },
   }
 }
 
-/** Callbacks that were answered 401. */
 const REFUSALS: Readonly<Partial<Record<Origin, string>>> = {
-  refused:
-    'a callback was refused, as nothing proves that the bank sent it; if it did, check the secret that is shared with it',
-  stale: 'a signed event of the bank is out of its time window, and was refused: the bank is asked instead',
+  refused: 'a callback was refused: nothing proves that it came from the bank; if it did, check the shared secret',
+  stale: 'a signed event of the bank was outside its time window and was refused; querying the bank instead',
 }
 
-const UNREADABLE = 'a callback could not be read and was refused; if the bank sent it, it has to send it again'
+const UNREADABLE = 'a callback could not be read and was refused; if it came from the bank, the bank must send it again'
 
-/** What an event has come to, by the outcome that is kept of it; any other is the reason of a quarantine. */
+/** Outcomes by their stored names; any other name is the reason of a quarantine. */
 const ENDED: ReadonlyMap<string, EventOutcome> = new Map([
   ['APPLIED', 'applied'],
   ['IGNORED', 'ignored'],
@@ -457,7 +444,7 @@ const ENDED: ReadonlyMap<string, EventOutcome> = new Map([
   ['CASE_OPENED', 'given_up'],
 ])
 
-/** What contradicts another event keeps its state, whatever becomes of it. */
+/** Contradicting events keep their state, whatever their outcome. */
 function outcomeOf({ outcome, dueAt }: InboxResult): EventOutcome {
   if (outcome === 'WAITING') return 'retried'
   return dueAt === null ? (ENDED.get(outcome) ?? 'quarantined') : 'parked'

@@ -10,31 +10,29 @@ import type { Receivers } from './receivers.ts'
 import { contentHashOf, dedupeKeyOf, namingOf } from './rules.ts'
 import type { Callback, InboxEvent, InboxStore } from './store.ts'
 
-/** Storing events: committed before they are answered. */
 export interface InboxCommands {
   /**
-   * Stores what a callback tells. When this resolves it is committed, or was before.
+   * Stores the events of a callback. Resolves once they are committed, now or earlier.
    * @throws DatabaseUnavailable · QueueFull the bank must send it again
-   * @source rules#partner-inbox.3, rules#partner-inbox.16, failure-modes#EV-48, failure-modes#EV-1, failure-modes#EV-2, failure-modes#EV-8, failure-modes#EV-8b
+   * @source rules#partner-inbox.3, rules#partner-inbox.16, failure-modes#EV-1, failure-modes#EV-2
+   * @source failure-modes#EV-8, failure-modes#EV-8b, failure-modes#EV-48
    */
   accept(callback: Omit<Callback, 'id'>): Promise<void>
   /**
-   * Commits «ask the bank now» on the operations that a stale callback names, so that its news is not lost.
+   * Requests a query of the operations that a stale callback names, so that its news is not lost.
    * @source rules#partner-inbox.2, failure-modes#EV-9
    */
-  askInstead(route: string, body: Buffer): Promise<void>
+  queryInstead(route: string, body: Buffer): Promise<void>
 }
 
-/** A stored event is this process's to apply for so long; then anybody's. */
+/** Lease of a stored event; afterwards any process may apply it. */
 export const LEASE_MS = 60_000
 
-/** An event that contradicts a stored one is looked at when that one must have been dealt with. */
+/** Delay of an event that contradicts another, until that one has been processed. */
 const CONFLICT_DELAY_MS = 1_000
 
-/** An event that nobody has looked at. */
 const BEGUN = { state: 'NEW', attempts: 1, failures: 0, parkings: 0, attributedTo: null } as const
 
-/** What the commands need. */
 export interface InboxCommandsOptions {
   readonly store: InboxStore
   readonly inbound: Pick<Inbound, 'parse' | 'unread'>
@@ -42,11 +40,9 @@ export interface InboxCommandsOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly reports: Pick<InboxReports, 'contradicting' | 'unreadPart'>
-  /** Called with what was stored new, to be applied at once. */
   readonly onStored: (events: readonly InboxEvent[]) => void
 }
 
-/** Makes the commands. */
 export function createInboxCommands(options: InboxCommandsOptions): InboxCommands {
   const { store, inbound, receivers, clock, ids, reports, onStored } = options
 
@@ -67,7 +63,7 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
   )
 
   /**
-   * The same event again is nothing; the same event with other content is evidence of a contradiction.
+   * A duplicate with the same content is ignored; other content is stored as a contradiction.
    * @source rules#partner-inbox.7
    */
   async function keepContradictions(repeated: readonly InboxEvent[], now: number): Promise<void> {
@@ -78,7 +74,7 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
       await store.insertConflicts(contradicting, now, now + CONFLICT_DELAY_MS)
       for (const event of contradicting) reports.contradicting(event)
     }
-    // Nothing may have been written, and the bank, told 200, tells it never again.
+    // Nothing may have been written here, and after a 200 the bank never sends the event again.
     await store.untilReplicated()
   }
 
@@ -99,7 +95,7 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
       if (unread !== undefined) reports.unreadPart(given.endpoint, unread)
       if (events.length > 0) await batcher.submit(events)
     },
-    askInstead: async (route, body) => {
+    queryInstead: async (route, body) => {
       for (const naming of inbound.parse(route, body).map(namingOf)) if (naming) await ask(naming)
     },
   }
@@ -108,16 +104,15 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
 const BANK: Caller = { credential: 'partner', id: 'partner' }
 const ANYBODY: Caller = { credential: 'partner', id: 'unproven partner', isStranger: true }
 
-/** Whether who was let in proved to be the bank. */
 function isProven(caller: Caller): boolean {
   return caller.id === BANK.id
 }
 
 /**
- * Lets the bank in, by its raw bytes, before anything is parsed or stored. An authentic callback whose time is off is not
- * believed either, but makes us ask the bank. What proves nothing is let in where the bank's calls prove nothing: it is only
- * ever a question to the bank.
- * @throws unauthorized (401) always the same one
+ * Authenticates the bank by the raw bytes, before anything is parsed or stored. An authentic callback outside its time
+ * window is refused but triggers a query. Unproven callbacks are accepted only from banks without proofs, and only
+ * trigger queries.
+ * @throws unauthorized (401), the same in all cases
  * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#partner-inbox.15
  */
 export function createBankAuthenticator(
@@ -141,7 +136,7 @@ export function createBankAuthenticator(
   }
 }
 
-/** Binds the endpoints that the bank calls: stored, then answered; whatever was let in is a 200. */
+/** Binds the bank's endpoints: store, then answer; everything accepted gets 200. */
 export function createInboxRoutes({ routes }: Pick<Inbound, 'routes'>, { accept }: InboxCommands): BoundEndpoint[] {
   return routes.map(({ name, endpoint, acknowledgement }) => ({
     endpoint,

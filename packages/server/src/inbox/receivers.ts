@@ -22,29 +22,27 @@ import {
   saysMoneyMoved,
 } from './rules.ts'
 
-/** What events about one kind of operation are applied to: which ones an event could mean, and what it does to them. */
+/** Operations of one kind as targets of events: which ones an event may mean, and its effect on them. */
 export interface Receiver<Event extends ReadableEvent = ReadableEvent> {
-  /** For each set of references, what it could mean. */
   match(references: readonly EventReferences[]): Promise<Meaning[]>
-  /** Applies an event to an operation; `undefined` where that does not exist. */
   apply(id: string, event: Event): Promise<Applied | undefined>
-  /** Commits «ask the bank now» on an operation. @source failure-modes#EV-9 */
+  /** Requests a query of an operation. @source failure-modes#EV-9 */
   ask(id: string): Promise<void>
-  /** Whether what an event tells was booked on an operation. */
   hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
-  /** Whether there is such an operation. */
   exists(id: string): Promise<boolean>
-  /** Whether the bank can be asked about one. */
   readonly canAsk: boolean
 }
 
 /**
- * What became of an event. `EARLY`: it cannot be true yet, but may be soon. `IMPLAUSIBLE`: its time lies in the future.
- * `UNEXPECTED`: it cannot be true. `DISPUTED`: it does not agree with what is known, or lacks what would be booked.
+ * Result of an event.
+ * - `EARLY`: impossible now, but may become possible soon.
+ * - `IMPLAUSIBLE`: its time lies in the future.
+ * - `UNEXPECTED`: impossible.
+ * - `DISPUTED`: contradicts known facts, or lacks data to book.
  */
 export type Applied = 'APPLIED' | 'IGNORED' | 'IN_PROGRESS' | 'EARLY' | 'IMPLAUSIBLE' | 'UNEXPECTED' | 'DISPUTED'
 
-/** Every subject of an event has its receiver. */
+/** One receiver per subject of events. */
 export interface Receivers
   extends Readonly<Record<EventSubject, Pick<Receiver, 'match' | 'ask' | 'hasBooked' | 'exists' | 'canAsk'>>> {
   readonly charge: Receiver<ChargeEvent>
@@ -52,7 +50,6 @@ export interface Receivers
   readonly refund: Receiver<RefundEvent>
 }
 
-/** Applies an event to an operation of its subject; `undefined` where that does not exist. */
 export function applyEvent(receivers: Receivers, id: string, event: ReadableEvent): Promise<Applied | undefined> {
   switch (event.subject) {
     case 'charge':
@@ -64,7 +61,6 @@ export function applyEvent(receivers: Receivers, id: string, event: ReadableEven
   }
 }
 
-/** The modules whose operations events mean. */
 export interface Subjects {
   readonly cashIns: Pick<CashInModule, 'match' | 'applyEvent' | 'canAsk' | 'hasBooked' | 'exists'>
   readonly cashOuts: Pick<CashOutModule, 'match' | 'apply' | 'canAsk' | 'hasBooked' | 'exists'>
@@ -74,7 +70,6 @@ export interface Subjects {
   >
 }
 
-/** Makes the receivers. */
 export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Receivers {
   return {
     charge: createReceiver(cashIns, cashIns.applyEvent, cashInInput),
@@ -85,7 +80,6 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
 
 type QueryRequested = { readonly on: 'work.requested' }
 
-/** Of operations that events name by their own references. */
 function createReceiver<Event extends ReadableEvent, Input>(
   { match, canAsk, hasBooked, exists }: Matched,
   apply: (id: string, input: NoInfer<Input> | QueryRequested) => Promise<{ readonly result: Applied } | undefined>,
@@ -95,7 +89,7 @@ function createReceiver<Event extends ReadableEvent, Input>(
     match: async (references) => (await match(references)).map(meaningOf),
     apply: async (id, event) => {
       const input = inputOf(event, canAsk)
-      if (input === 'UNTOLD') return 'DISPUTED'
+      if (input === 'INCOMPLETE') return 'DISPUTED'
       return input ? (await apply(id, input))?.result : 'IN_PROGRESS'
     },
     ask: async (id) => {
@@ -107,21 +101,20 @@ function createReceiver<Event extends ReadableEvent, Input>(
   }
 }
 
-/** What is asked of the module of such operations. */
 type Matched = Pick<CashOutModule, 'match' | 'canAsk' | 'hasBooked' | 'exists'>
 
 /**
- * What went back of a payment is one of our refunds, or else the cash-in's: then whose it is its refunds tell. A client's
- * reference is a refund's: that of a charge does not name what went back.
+ * A returned payment is one of our refunds, or else belongs to the cash-in, whose refunds decide that. A client's
+ * reference names a refund; that of a charge does not name the return.
  * @source rules#partner-inbox.10, rules#partner-inbox.12, failure-modes#EV-27, failure-modes#EV-34
  */
 function createRefundReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['refunds']): Receiver<RefundEvent> {
-  /** No refund of ours has this id: it is the cash-in's. What says that no money moved may be about one that is open. */
+  /** No refund has this id, so it is the cash-in's. A failure may be about an open refund. */
   async function applyToCashIn(id: string, event: RefundEvent): Promise<Applied> {
     if (!saysMoneyMoved(event)) return refunds.askAboutOpen(id)
     if (event.kind !== 'payment_returned') return 'DISPUTED'
     const { result } = await refunds.applyReturn(id, bankReturnOf(event))
-    // The answer may name what the event did not.
+    // The query's answer may contain the id that the event lacks.
     if (event.isUnnamed && cashIns.canAsk) await cashIns.applyEvent(id, { on: 'work.requested' })
     return result
   }
@@ -137,12 +130,12 @@ function createRefundReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['r
     apply: async (id, event) => {
       const input = refundInInput(event, refunds.canAsk)
       if (!input) return 'IN_PROGRESS'
-      const outcome = input === 'UNTOLD' ? undefined : await refunds.apply(id, input)
+      const outcome = input === 'INCOMPLETE' ? undefined : await refunds.apply(id, input)
       return outcome ? outcome.result : applyToCashIn(id, event)
     },
     ask: async (id) => {
       const outcome = await refunds.apply(id, { on: 'work.requested' })
-      // What the bank gave back by itself its answer about the charge tells.
+      // Returns by the bank itself are in its answer about the charge.
       const { cashInId, origin } = outcome?.refund.detail ?? { cashInId: id, origin: 'PARTNER' }
       if (origin === 'PARTNER' && cashInId !== null) await cashIns.applyEvent(cashInId, { on: 'work.requested' })
     },

@@ -6,33 +6,30 @@ import { sha256 } from '../platform/crypto.ts'
 import type { BankReturn, RefundInInput } from '../refund-in/index.ts'
 import type { Callback } from './store.ts'
 
-/**
- * What is to be done with an event of a bank. Pure.
- */
+/** Rules for the bank's events. Pure. */
 
 /**
- * The key under which an event is stored once: a list, so that no separator inside a field moves anything to the next.
+ * Key under which an event is stored once: a list, so that no separator inside a field can shift content to the next.
  * @source rules#partner-inbox.3
  */
 export function dedupeKeyOf(
   { endpoint, isProven }: Pick<Callback, 'endpoint' | 'isProven'>,
   { key }: BankEvent,
 ): string {
-  // What anybody may have sent never stands in the way of what the bank did.
+  // Unproven events get a key of their own, so that a forgery never shadows the bank's event.
   return JSON.stringify([isProven ? endpoint : `${endpoint}, unproven`, ...key])
 }
 
-/** Tells whether two events of one key assert the same. @source rules#partner-inbox.7 */
+/** Compares the content of two events with one key. @source rules#partner-inbox.7 */
 export function contentHashOf({ content }: BankEvent): Buffer {
   return sha256(content)
 }
 
-/** What an event names; `undefined` where it could not be read, not even for that. */
+/** References in an event, if they could be read. */
 export function namingOf(event: BankEvent): Naming | undefined {
   return event.kind === 'unreadable' ? event.named : event
 }
 
-/** Whether an event says that money moved. */
 export function saysMoneyMoved(event: ReadableEvent): boolean {
   switch (event.kind) {
     case 'payment_received':
@@ -48,7 +45,7 @@ export function saysMoneyMoved(event: ReadableEvent): boolean {
   }
 }
 
-/** The money that an event tells of, by the bank's own id of it; `undefined` where there is no such. */
+/** The movement of an event by the bank's id, if it has one. */
 export function movementOf(event: ReadableEvent): ReportedMovement | undefined {
   switch (event.kind) {
     case 'payment_received':
@@ -65,7 +62,7 @@ export function movementOf(event: ReadableEvent): ReportedMovement | undefined {
   }
 }
 
-/** The money that an event tells of, also where it tells it without an id, centavos; `null`: money may have moved, it tells no amount. */
+/** Amount of an event in centavos, even without an id. `null`: money may have moved, but the amount is missing. */
 export function reportedCents(event: ReadableEvent): bigint | null {
   switch (event.kind) {
     case 'payment_received':
@@ -84,16 +81,16 @@ export function reportedCents(event: ReadableEvent): bigint | null {
 }
 
 /**
- * What an event is to its operation. `undefined`: it says that nothing has happened yet. `UNTOLD`: money moved, it does not
- * say enough to book it, and the bank cannot be asked.
+ * Effect of an event on its operation. `undefined`: nothing has happened yet. `INCOMPLETE`: money moved, but data to book
+ * it is missing and the bank cannot be queried.
  */
-export type InputOf<Input> = Input | 'UNTOLD' | undefined
+export type InputOf<Input> = Input | 'INCOMPLETE' | undefined
 
 type WithoutMoney = Extract<ReadableEvent, { kind: 'failed' | 'in_progress' | 'changed' }>
 
 /**
- * The input that an event is to any operation, where it names no movement of money. A failure is only taken as verified
- * where the bank cannot be asked; a question is of use only where it can: else what the event says is all there will be.
+ * Input of an event without a movement, for any operation. A failure counts as verified only if the bank cannot be
+ * queried. A query is only requested if it can: otherwise the event is the only evidence there will be.
  * @source rules#partner-inbox.6, failure-modes#P6
  */
 function withoutMoney(event: WithoutMoney, canAsk: boolean) {
@@ -105,14 +102,11 @@ function withoutMoney(event: WithoutMoney, canAsk: boolean) {
     case 'in_progress':
       return undefined
     case 'changed':
-      return event.saysMoneyMoved && !canAsk ? 'UNTOLD' : ({ on: 'work.requested' } as const)
+      return event.saysMoneyMoved && !canAsk ? 'INCOMPLETE' : ({ on: 'work.requested' } as const)
   }
 }
 
-/**
- * The input that an event is to a cash-in.
- * @source rules#partner-inbox.9
- */
+/** @source rules#partner-inbox.9 */
 export function cashInInput(event: ChargeEvent, canAsk: boolean): InputOf<CashInInput> {
   switch (event.kind) {
     case 'payment_received':
@@ -122,10 +116,7 @@ export function cashInInput(event: ChargeEvent, canAsk: boolean): InputOf<CashIn
   }
 }
 
-/**
- * The input that an event is to a cash-out.
- * @source rules#partner-inbox.9
- */
+/** @source rules#partner-inbox.9 */
 export function cashOutInput(event: PayoutEvent, canAsk: boolean): InputOf<CashOutInput> {
   switch (event.kind) {
     case 'payout_settled': {
@@ -142,10 +133,7 @@ export function cashOutInput(event: PayoutEvent, canAsk: boolean): InputOf<CashO
   }
 }
 
-/**
- * The input that an event is to a refund of ours.
- * @source rules#partner-inbox.9
- */
+/** @source rules#partner-inbox.9 */
 export function refundInInput(event: RefundEvent, canAsk: boolean): InputOf<RefundInInput> {
   switch (event.kind) {
     case 'payment_returned': {
@@ -159,53 +147,49 @@ export function refundInInput(event: RefundEvent, canAsk: boolean): InputOf<Refu
   }
 }
 
-/** The input that an event is to the cash-in of which the bank gave something back by itself. */
+/** Input for the cash-in whose payment the bank returned by itself. */
 export function bankReturnOf(event: Extract<RefundEvent, { kind: 'payment_returned' }>): BankReturn {
   const { returned, endToEndId, isUnnamed, references } = event
   return { ...returned, endToEndId, isUnnamed, transactionId: references.transactionId, isVerified: false }
 }
 
-/** Waits before an event that matched nothing is matched again. @source rules#partner-inbox.8 */
+/** Delays before an unmatched event is matched again. @source rules#partner-inbox.8 */
 export const PARKING_DELAYS_MS = [1_000, 5_000, 30_000, 60_000, 300_000, 900_000] as const
 
 /**
- * An event that could not be applied this often is not tried again: it waits for an operator. Waits do not count.
+ * Failures after which an event is no longer retried and waits for an operator. Parking does not count.
  * @source rules#partner-inbox.14, failure-modes#EV-12, failure-modes#EV-38
  */
 export const POISON_FAILURES = 10
 
 /**
- * Which operation an event means, by everything that its references name. Pure. References agree, or the event is applied to
- * none of what they name: one that is believed against another could move the money of somebody else.
+ * Determines the operation an event means, from all its references. Pure. If the references disagree, the event is
+ * applied to none of the named operations: trusting one against another could move someone else's money.
  * @source rules#partner-inbox.12, failure-modes#EV-26, failure-modes#EV-34
  */
 
-/** What an event could mean. */
 export interface Meaning {
-  /** The one operation on which all references agree; `undefined` where they name none, or several. */
+  /** The single operation on which all references agree, if any. */
   readonly id: string | undefined
-  /** All that are named. */
   readonly among: readonly string[]
 }
 
-/** Nothing that we know. */
 export const NOTHING: Meaning = { id: undefined, among: [] }
 
-/** What an event could mean whose references name operations of one kind. */
 export function meaningOf(matches: readonly Match[]): Meaning {
   return agreeing(distinct(withoutNamesakes(matches).map(({ id }) => id)))
 }
 
 /**
- * What a reversal of a cash-in could mean: a refund of ours, which its cash-in may be named beside; or else a cash-in, of
- * which the bank gave something back by itself, once or several times.
+ * Meaning of a reversal of a cash-in: one of our refunds, possibly named together with its cash-in; or else a cash-in
+ * whose payment the bank returned by itself, once or several times.
  * @source rules#partner-inbox.10
  */
 export function meaningOfReversal(refunds: readonly Match[], cashIns: readonly Match[]): Meaning {
   const found = withoutNamesakes([...refunds, ...cashIns])
   const isRefund = (match: Match) => refunds.includes(match)
   const ours = distinct(found.filter((match) => isRefund(match) && !match.isBanks).map(({ id }) => id))
-  // A refund of a payment to the bare Pix key is of no cash-in.
+  // A refund of a payment to the bare Pix key has no cash-in.
   const cashInIds = distinct(found.flatMap((match) => (isRefund(match) ? (match.of ?? []) : match.id)))
   if (cashInIds.length > 1 || ours.length > 1) {
     const ofOurs = found.filter(({ id }) => ours.includes(id)).map(({ of }) => of)
@@ -214,7 +198,10 @@ export function meaningOfReversal(refunds: readonly Match[], cashIns: readonly M
   return agreeing([...ours, ...cashInIds].slice(0, 1))
 }
 
-/** The order id stands where the client's reference may stand: an operation whose client called it the same is not meant. */
+/**
+ * The order id may stand in place of the client's reference: an operation whose client reference has the same text is
+ * not meant.
+ */
 function withoutNamesakes(matches: readonly Match[]): readonly Match[] {
   return matches.some(({ by }) => by === 'orderId') ? matches.filter(({ by }) => by !== 'externalId') : matches
 }

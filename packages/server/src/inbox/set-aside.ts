@@ -4,7 +4,6 @@ import { type Database, statement } from '../platform/db/database.ts'
 import type { Receivers } from './receivers.ts'
 import { namingOf, reportedCents } from './rules.ts'
 
-/** An event with the callback that it came in. */
 interface SetAsideRow {
   readonly endpoint: string
   readonly body: Buffer
@@ -21,7 +20,6 @@ const selectEvent = statement<[inboxId: string, ordinal: number], SetAsideRow>(
      FROM inbox_event e JOIN inbox i ON i.id = e.inbox_id WHERE e.inbox_id = $1 AND e.ordinal = $2`,
 )
 
-/** Events that were set aside, as decisions ask for them. */
 export function createSetAsideEvents({
   database,
   inbound,

@@ -1,72 +1,58 @@
 import type { BankEvent } from '../banks/inbound.ts'
 import { type Database, instantParameter, statement, untilReplicated } from '../platform/db/database.ts'
 
-/** All SQL of the inbox. What the bank said is only ever added; what became of it is noted beside it. */
+/** SQL of the inbox. Callbacks are append-only; outcomes are stored beside them. */
 export interface InboxStore {
   /**
-   * Stores new events with their callbacks in one statement, held for this process until `dueAt`.
-   * @returns those that are new
+   * Stores new events with their callbacks in one statement, leased to this process until `dueAt`.
+   * @returns the new ones
    */
   insert<Event extends NewEvent>(events: readonly Event[], receivedAt: number, dueAt: number): Promise<Event[]>
-  /** The stored hash for each of these keys. */
   hashes(dedupeKeys: readonly string[]): Promise<Map<string, Buffer>>
-  /** Stores events that contradict one stored before under the same key. */
   insertConflicts(events: readonly NewEvent[], receivedAt: number, dueAt: number): Promise<void>
-  /** Resolves when a fail-over would lose nothing of what could be read before. @source rules#database.7 */
+  /** Resolves when everything read so far would survive a fail-over. @source rules#database.7 */
   untilReplicated(): Promise<void>
-  /** Makes due what waits for one of these references of the bank. */
   expedite(transactionIds: readonly string[], nowMs: number): Promise<void>
-  /** Claims what is due and nobody holds. */
   claim(nowMs: number, until: number, limit: number): Promise<StoredEvent[]>
   /**
-   * Notes what became of events, and closes the cases about what they assert where they were dealt with. One that another process
-   * has dealt with is not to be tried again, whatever one whose lease was over says of it.
+   * Stores outcomes and closes the cases of finished events. An event finished by another process is not retried,
+   * whatever a process with an expired lease reports.
    * @source rules#cases.59, failure-modes#EV-3
    */
   mark(results: readonly InboxResult[], nowMs: number): Promise<void>
-  /** Whether a case about what an event asserts is open. */
   hasOpenCase(reference: string): Promise<boolean>
-  /** Whether the event that this one contradicts has been dealt with, or set aside. */
+  /** Whether the event that this one contradicts has been processed or quarantined. */
   isOriginalDone(dedupeKey: string): Promise<boolean>
 }
 
-/** What the bank sent, as it came. */
+/** The bank's request, verbatim. */
 export interface Callback {
   readonly id: string
-  /** The name of the route that took it. */
   readonly endpoint: string
   readonly body: Buffer
-  /** Whether the bank proved that it was the bank. */
   readonly isProven: boolean
 }
 
-/** An event to store. */
 export interface NewEvent {
   readonly callback: Callback
-  /** Its place in the callback, from 0. */
   readonly ordinal: number
   readonly dedupeKey: string
-  /** Of what it asserts. */
   readonly contentHash: Buffer
 }
 
-/** An event to deal with, as it is stored. */
 export interface StoredEvent extends NewEvent {
   readonly state: 'NEW' | 'PARKED' | 'CONFLICT'
-  /** How often it was claimed, storing it included. */
+  /** Number of claims, including the insertion. */
   readonly attempts: number
-  /** How often applying it failed: waits are not among them. */
+  /** Number of failures, without parking. */
   readonly failures: number
-  /** How often it was parked. */
   readonly parkings: number
-  /** The operation that an operator named for it; `null`: nobody did. */
+  /** The operation an operator attributed it to, if any. */
   readonly attributedTo: string | null
 }
 
-/** The same with what it says. */
 export type InboxEvent = StoredEvent & { readonly event: BankEvent }
 
-/** What became of an event. */
 export interface InboxResult {
   readonly inboxId: string
   readonly ordinal: number
@@ -75,7 +61,6 @@ export interface InboxResult {
   readonly operationId: string | null
   readonly failures: number
   readonly parkings: number
-  /** When it is claimed again; `null`: never. */
   readonly dueAt: number | null
 }
 
@@ -92,10 +77,7 @@ type InsertParameters = [
   receivedAt: string,
 ]
 
-/**
- * A callback is kept for what is new in it.
- * @param again what is done about a callback that is there
- */
+/** Inserts events, and callbacks that contain new ones. @param again conflict clause for callbacks that exist */
 function insertion(state: 'NEW' | 'CONFLICT', once: string, again = ''): string {
   return `WITH fresh AS (
      INSERT INTO inbox_event (inbox_id, ordinal, dedupe_key, content_hash, state, due_at)
@@ -128,7 +110,7 @@ const selectHashes = statement<[dedupeKeys: readonly string[]], { dedupe_key: st
   `SELECT dedupe_key, content_hash FROM inbox_event WHERE dedupe_key = ANY ($1::text[]) AND state <> 'CONFLICT'`,
 )
 
-/** The dedupe key is a list whose third item is the bank's reference, where the event has one. */
+/** The third item of the deduplication key is the bank's reference, if any. */
 const expedite = statement<[transactionIds: readonly string[], now: string]>(
   'inbox.expedite',
   `UPDATE inbox_event SET due_at = $2
@@ -204,7 +186,6 @@ const selectOpenCase = statement<[reference: string], { id: string }>(
       AND kind = 'event_set_aside' LIMIT 1`,
 )
 
-/** Makes the store of a database. */
 export function createInboxStore(database: Database): InboxStore {
   return {
     insert: async (events, receivedAt, dueAt) => {
@@ -241,7 +222,7 @@ export function createInboxStore(database: Database): InboxStore {
       ])
     },
     hasOpenCase: async (reference) => (await database.rows(selectOpenCase, [reference])).length > 0,
-    // One that was set aside gave up its key: nothing is to be waited for.
+    // A quarantined event has given up its key: there is nothing to wait for.
     isOriginalDone: async (dedupeKey) => (await database.rows(selectOriginal, [dedupeKey]))[0]?.done ?? true,
   }
 }
@@ -260,7 +241,7 @@ function storedEvent({
   return { callback, dedupeKey: dedupe_key, contentHash: content_hash, attributedTo: attributed_to, ...row }
 }
 
-/** Sorted by key, so that two processes storing the same events never wait for each other in a circle. */
+/** Sorted by key, so that processes storing the same events cannot deadlock. */
 function insertParameters(unsorted: readonly NewEvent[], receivedAt: number, dueAt: number): InsertParameters {
   const events = [...unsorted].sort((one, other) => (one.dedupeKey < other.dedupeKey ? -1 : 1))
   const callbacks = [...new Set(events.map(({ callback }) => callback))]

@@ -6,9 +6,6 @@ import type { Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Adjustment, CashOutSwitch, OperatorCommands, OperatorStore } from './commands.ts'
 
-/** What the operator reads. */
-
-/** The switch. */
 function switchView({
   enabled,
   reason,
@@ -19,7 +16,7 @@ function switchView({
   return { enabled, reason, changedAt: at, version: Number(version) }
 }
 
-/** An adjustment, of what never changes; its value as it was sent. */
+/** The immutable part of an adjustment, with the value as sent. */
 export function adjustmentView({
   id,
   status,
@@ -35,12 +32,10 @@ export function adjustmentView({
   }
 }
 
-/** The endpoints of the operator. */
 export type OperatorHandlers = Handlers<
   Pick<typeof endpoints, 'getCashOutSwitch' | 'setCashOutSwitch' | 'createAdjustment'>
 >
 
-/** Makes the handlers. */
 export function createOperatorHandlers(
   commands: OperatorCommands,
   store: OperatorStore,

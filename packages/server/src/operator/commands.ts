@@ -15,25 +15,24 @@ import { type Database, statement } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 
-/** How the switch of payouts is set. Pure. */
+/** Rules of the kill switch. Pure. */
 
-/** How the switch is to stand, and why. */
 export interface SwitchSetting {
   readonly enabled: boolean
   readonly reason: string
-  /** On only: the version that the operator saw; where it is left out, the one that stands when the request comes. */
+  /** For «on» only: the version the operator saw; by default the version at the request's arrival. */
   readonly version?: bigint | undefined
-  /** Nothing is decided for it once it has lapsed. */
+  /** A lapsed request decides nothing. */
   readonly live?: LiveRequest
-  /** How long ago it was asked for, in milliseconds; absent: just now. */
+  /** Age of the request in milliseconds; absent: just now. */
   readonly ageMs?: () => number
 }
 
 /**
- * Decides a setting. Off always wins; on counts only where nobody set the switch since its operator looked: what was
- * asked before must not overrule what was asked after it. What changes nothing is a new version too, so that it is not
- * overruled either.
- * @param seen the version that an on compares; `null` for an off, which compares none
+ * Decides a setting. Off always wins. On requires an unchanged version since its operator looked, so that an older
+ * request cannot overrule a newer one. A setting without a change is also a new version, so that it cannot be overruled
+ * either.
+ * @param seen version that «on» compares; `null` for «off», which compares none
  * @throws version_conflict (409) on, and the switch was set since
  * @source rules#operator.switch.3, rules#operator.switch.4, failure-modes#CO-30
  */
@@ -54,17 +53,13 @@ export function decideSwitch(
   }
 }
 
-/** What an adjustment does to the money. Pure. */
-
-/** Why the balance was adjusted. */
 export interface AdjustmentDetail extends Document {
   readonly reason: string
 }
 
-/** An adjustment as the engine keeps it: its value without a sign, its status for the direction. */
+/** An adjustment as the engine stores it: the value without a sign, the direction as status. */
 export type Adjustment = Operation<'adjustment', AdjustmentDetail, MadeByFact>
 
-/** An adjustment as the edge hands it over. */
 export interface AdjustmentRequest extends AskedBy {
   readonly id: string
   /** Positive: came in; negative: went out. Never 0. */
@@ -74,8 +69,8 @@ export interface AdjustmentRequest extends AskedBy {
 }
 
 /**
- * Decides an adjustment: booked as a whole, or nothing is stored.
- * @throws insufficient_balance (422) more went out than is free
+ * Decides an adjustment: booked completely, or nothing is stored.
+ * @throws insufficient_balance (422) a debit above the available balance
  * @source rules#adjustment.states.1, rules#adjustment.states.2, rules#adjustment.create.2
  */
 export function decideAdjustment(request: AdjustmentRequest, state: State, now: number): Decision<Adjustment> {
@@ -97,29 +92,24 @@ export function decideAdjustment(request: AdjustmentRequest, state: State, now: 
   }
 }
 
-/** All SQL of the operator module. */
 export interface OperatorStore {
   readSwitch(): Promise<CashOutSwitch>
-  /** The adjustment that an `Idempotency-Key` made since a time. */
   adjustmentByKey(key: string, sinceMs: number): Promise<Adjustment | undefined>
-  /** Adds to the audit trail that an adjustment was ordered. */
   auditAdjustment(order: OrderedAdjustment, id: string, nowMs: number, operator: Operator): Promise<void>
 }
 
-/** The switch as it stands; what is `null` was never told. */
+/** The current kill switch; fields are `null` before the first setting. */
 export interface CashOutSwitch {
   readonly enabled: boolean
   readonly reason: string | null
-  /** When it was set the last time, epoch milliseconds. */
+  /** Time of the last setting, epoch milliseconds. */
   readonly changedAt: number | null
-  /** One more each time it is set. */
+  /** Incremented by each setting. */
   readonly version: bigint
 }
 
-/** What is to be booked, and why. */
 export interface OrderedAdjustment {
   readonly id: string
-  /** Signed. */
   readonly valueCents: bigint
   readonly reason: string
 }
@@ -131,12 +121,11 @@ const selectSwitch = statement<[], CashOutSwitch>(
      FROM control WHERE name = 'cash_out_switch'`,
 )
 
-/** Makes the store of a database. */
 export function createOperatorStore(database: Database): OperatorStore {
   return {
     readSwitch: async () => {
       const [row] = await database.rows(selectSwitch, [])
-      if (!row) throw new Error('the switch is missing')
+      if (!row) throw new Error('the row of the kill switch is missing')
       return row
     },
     adjustmentByKey: async (key, sinceMs) =>
@@ -150,58 +139,53 @@ export function createOperatorStore(database: Database): OperatorStore {
   }
 }
 
-/** One function per intention; each leaves a row in the audit trail. */
 export interface OperatorCommands {
   /**
-   * Sets the switch, ahead of all that waits. Every process compares it in the statement that accepts a payout, so it counts
-   * everywhere at once.
+   * Sets the kill switch ahead of all waiting work. Every process compares it in the statement that accepts a payout,
+   * so it takes effect everywhere at once.
    * @throws version_conflict (409) on, and it was set meanwhile · overloaded (503) · DatabaseUnavailable
    * @source rules#operator.switch.2, rules#operator.switch.4, rules#operator.switch.5
    */
   setSwitch(setting: SwitchSetting, operator: Operator): Promise<CashOutSwitch>
   /**
-   * Books an adjustment, proposes one that takes a second person, or finds what the same `Idempotency-Key` made. What is not booked in
-   * the end leaves its audit row nevertheless; nothing is booked without one.
+   * Books an adjustment, proposes one that needs a second person, or returns the result of the same `Idempotency-Key`.
+   * The audit row comes first, and remains even if nothing is booked.
    * @throws idempotency_key_reused · insufficient_balance (422) · DatabaseUnavailable
-   * @throws insufficient_role (403) it is to be proposed, and nobody is named · unauthorized (401) the operator was deactivated meanwhile
+   * @throws insufficient_role (403) it must be proposed, and the caller is not a named operator · unauthorized (401)
+   * the operator was deactivated meanwhile
    * @source rules#adjustment.create.1, rules#adjustment.create.3, rules#adjustment.create.4
    */
   adjust(request: AdjustmentRequest, operator: Operator): Promise<Adjusted>
 }
 
-/** What a request made, now or when it came before: an adjustment, or the proposal of one. */
 export type Adjusted = { readonly isReplayed: boolean } & (
   | { readonly adjustment: Adjustment; readonly proposed?: undefined }
   | { readonly proposed: { readonly caseId: string; readonly proposalId: string }; readonly adjustment?: undefined }
 )
 
-/** What the commands work with. */
 export interface OperatorDependencies {
   readonly engine: Engine
   readonly store: OperatorStore
   readonly clock: Clock
   readonly ids: Ids
-  /** Adjustments that take a second person are cases. */
+  /** Adjustments that need a second person are cases. */
   readonly cases: CaseNeeds
   readonly holders: {
-    /** All operators there ever were, as they are now. */
+    /** All operators ever created, in their current state. */
     readonly people: () => Promise<readonly Person[]>
-    /** How often keys and operators were deactivated: to be read before who holds them. */
+    /** Number of deactivations of keys and operators; to be read before the holders. */
     readonly version: () => Promise<bigint>
   }
 }
 
-/** For how long the same `Idempotency-Key` gets the same answer. */
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
 
-/** Clocks tell whole milliseconds. */
 const CLOCK_STEP_MS = 1
 
-/** Makes the commands. */
 export function createOperatorCommands(needs: OperatorDependencies): OperatorCommands {
   const { engine, store, clock, ids } = needs
 
-  /** The version that stands, where it stood when this was asked for. @throws version_conflict (409) */
+  /** The current version, if it is as old as the request. @throws version_conflict (409) */
   async function versionFor({ ageMs }: SwitchSetting): Promise<bigint> {
     const { version, changedAt } = await store.readSwitch()
     const askedAt = clock.now() - (ageMs?.() ?? 0)
@@ -211,7 +195,7 @@ export function createOperatorCommands(needs: OperatorDependencies): OperatorCom
 
   return {
     setSwitch: async (setting, operator) => {
-      // Before anything waits: whoever sets it from now on is not overruled.
+      // Read before any wait: settings from now on are not overruled.
       const seen = setting.enabled ? (setting.version ?? (await versionFor(setting))) : null
       return engine.execute({
         reads: [],
@@ -238,8 +222,8 @@ export function createOperatorCommands(needs: OperatorDependencies): OperatorCom
 }
 
 /**
- * The adjustment or the proposal that the same `Idempotency-Key` made, also where the amount from which on it takes a second person
- * was another one then.
+ * The adjustment or proposal of the same `Idempotency-Key`, even if the threshold for a second person was different
+ * then.
  * @throws idempotency_key_reused (422)
  */
 async function madeBefore(needs: OperatorDependencies, request: AdjustmentRequest): Promise<Adjusted | undefined> {
@@ -258,7 +242,7 @@ function proposedOf({ answer: { caseId, proposalId }, isReplayed }: Answered): A
   return { proposed: { caseId, proposalId }, isReplayed }
 }
 
-/** Books it while its operator is active. */
+/** Books an adjustment while its operator is active. */
 async function book(needs: OperatorDependencies, request: AdjustmentRequest, operator: Operator): Promise<Adjustment> {
   const { engine, holders } = needs
   const { id, idempotencyKey, live } = request
@@ -282,7 +266,7 @@ async function book(needs: OperatorDependencies, request: AdjustmentRequest, ope
   }
 }
 
-/** The adjustment that the same request made before; everything else is refused. @source rules#idempotency.2 */
+/** The adjustment of the same request, made earlier; other errors are rethrown. @source rules#idempotency.2 */
 function repeated(error: unknown, request: AdjustmentRequest): Adjustment {
   if (!(error instanceof IdempotencyKeyTaken)) throw error
   if (!error.operation.bodyHash.equals(request.bodyHash)) throw new Refusal('idempotency_key_reused')

@@ -7,7 +7,6 @@ import { createOperatorCommands, createOperatorStore, type OperatorDependencies 
 
 export type { OperatorHandlers } from './api.ts'
 
-/** What the module needs. */
 export interface OperatorOptions extends Pick<OperatorDependencies, 'cases' | 'holders'> {
   readonly engine: Engine
   readonly database: Database
@@ -15,7 +14,6 @@ export interface OperatorOptions extends Pick<OperatorDependencies, 'cases' | 'h
   readonly ids: Ids
 }
 
-/** Makes the endpoints of the operator. */
 export function createOperatorModule(options: OperatorOptions): { readonly handlers: OperatorHandlers } {
   const store = createOperatorStore(options.database)
   return { handlers: createOperatorHandlers(createOperatorCommands({ ...options, store }), store, options) }

@@ -19,7 +19,6 @@ import {
   operatorPage,
 } from './operators.ts'
 
-/** What the commands work with. */
 export interface OperatorsDependencies {
   readonly database: Database
   readonly clock: Clock
@@ -28,15 +27,14 @@ export interface OperatorsDependencies {
   readonly roster: Roster
 }
 
-/** Who is to operate the service. */
 export interface NewOperator {
   readonly name: string
   readonly role: OperatorRole
-  /** The operator who makes it; `null`: the administrative token. */
+  /** The operator who creates it; `null`: the administrative token. */
   readonly createdBy: string | null
 }
 
-/** An operator in the one moment in which the token exists as text. */
+/** A new operator; the token's text exists only here. */
 export interface CreatedOperator {
   readonly id: string
   readonly token: string
@@ -45,8 +43,8 @@ export interface CreatedOperator {
 }
 
 /**
- * Makes an operator and tells the audit trail who asked for it, from where. Where the answer is lost, one stays behind whose
- * token nobody knows; the caller makes another, and deactivates that one.
+ * Creates an operator, with an audit row. If the answer is lost, the operator remains with an unknown token; the caller
+ * creates another and deactivates this one.
  * @throws DatabaseUnavailable · Refusal overloaded (503) the request has lapsed
  * @source rules#operators.1, rules#operators.2
  */
@@ -77,10 +75,10 @@ async function createOperator(
 }
 
 /**
- * Deactivates an operator for ever and tells the audit trail who asked for it, from where. The token stops working here at
- * once, in other processes when they next ask the database.
- * @throws Refusal not_found (404) where it is unknown or already deactivated · last_admin (409) · overloaded (503) the
- *   request has lapsed · DatabaseUnavailable
+ * Deactivates an operator for ever, with an audit row. Takes effect here at once, in other processes at their next
+ * look-up.
+ * @throws Refusal not_found (404) when it is unknown or already deactivated · last_admin (409) · overloaded (503) the
+ * request has lapsed · DatabaseUnavailable
  * @source rules#operators.5
  */
 async function deactivateOperator(
@@ -110,12 +108,10 @@ async function deactivateOperator(
   roster.clear()
 }
 
-/** The endpoints of this module, each with its handler. */
 export type OperatorsHandlers = Handlers<
   Pick<typeof endpoints, 'createOperator' | 'listOperators' | 'deactivateOperator'>
 >
 
-/** Binds the endpoints to commands and queries. */
 export function createOperatorsHandlers(dependencies: OperatorsDependencies): OperatorsHandlers {
   return {
     createOperator: async ({ body: { name, role }, context }) => {
@@ -125,7 +121,7 @@ export function createOperatorsHandlers(dependencies: OperatorsDependencies): Op
       return { status: 201, body: { id, name, role, token, createdAt: new Date(createdAt).toISOString() } }
     },
     listOperators: async ({ query: { cursor, limit = limits.pageLimitDefault } }) => {
-      // One more than asked for tells whether there are more.
+      // One extra row reveals whether more exist.
       const operators = await listOperators(dependencies.database, cursor, limit + 1)
       return { status: 200, body: operatorPage(operators, limit) }
     },

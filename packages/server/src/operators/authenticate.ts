@@ -14,33 +14,27 @@ import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { OnPreviousSecret } from '../platform/secrets.ts'
 import { type ActiveOperator, activeOperators, modeOf } from './operators.ts'
 
-/** The tokens that stand in the configuration, each also as it was before while it is being replaced. */
+/** Tokens from the configuration, with their previous values during a rotation. */
 export interface ConfiguredTokens {
-  /** `PIXGATE_ADMIN_TOKEN`. */
   readonly adminToken: string
-  /** `PIXGATE_ADMIN_TOKEN_PREVIOUS`. */
   readonly adminTokenPrevious?: string | undefined
-  /** `PIXGATE_METRICS_TOKEN`. */
   readonly metricsToken?: string | undefined
-  /** `PIXGATE_METRICS_TOKEN_PREVIOUS`. */
   readonly metricsTokenPrevious?: string | undefined
 }
 
-/** Whose token it is. */
 export interface ConfiguredToken {
   readonly text: string | undefined
   readonly caller: Caller
-  /** The variable that it stands in, where it is one that is being replaced. */
+  /** Variable of a previous token. */
   readonly previousSecret?: string
 }
 
-/** Who comes with the administrative token. */
 const BY_ADMIN_TOKEN: Caller = { credential: 'admin', id: 'admin', role: 'admin' }
 
 const BY_SCRAPER: Caller = { credential: 'admin', id: 'metrics', role: 'viewer' }
 
 /**
- * Finds the configured token that was shown; that of the metrics counts where these are read, and nowhere else.
+ * Finds the configured token that was sent. The metrics token is only accepted at the metrics endpoint.
  * @source rules#metrics.4, rules#rotation.1
  */
 function createConfiguredTokens(
@@ -60,33 +54,33 @@ function createConfiguredTokens(
 }
 
 /**
- * The operators who are active. They are few: all of them are read at once and kept for `limits.apiKeyCacheMs`, so that a
- * wrong token costs no question of its own, and a right one is found among them whatever else comes.
+ * The active operators. They are few, so all of them are read at once and cached for `limits.apiKeyCacheMs`: a wrong
+ * token costs no query of its own, and a right one is always found.
  * @source rules#operators.5
  */
 export interface Roster {
   /**
-   * Whose token has this hash. Who was not there a moment ago is looked for anew: a token works everywhere once it is made.
+   * Finds an operator by the hash of the token. Looks up missing ones again, so that a new token works everywhere at
+   * once.
    * @throws DatabaseUnavailable
    */
   find(hash: Buffer): Promise<ActiveOperator | undefined>
-  /** Whether there is an admin among them. @throws DatabaseUnavailable */
+  /** @throws DatabaseUnavailable */
   hasAdmin(): Promise<boolean>
-  /** Forgets them, and what was asked until now and is answered later. */
+  /** Drops the cache, and the results of look-ups under way. */
   clear(): void
 }
 
-/** They are wanted by as many as there are requests, and read one time after the other. */
+/** Concurrent readers share one query. */
 const READERS_MAX = 5_000
 
-/** As they were when the question was put. */
+/** The operators at the start of a query. */
 interface Reading {
   readonly operators: readonly ActiveOperator[]
   /** Epoch milliseconds. */
   readonly askedAt: number
 }
 
-/** Begins with none. */
 export function createRoster(database: Database, clock: Clock): Roster {
   let last: Reading | undefined
   let clearedAt = Number.NEGATIVE_INFINITY
@@ -122,10 +116,8 @@ export function createRoster(database: Database, clock: Clock): Roster {
   }
 }
 
-/** What the operators' tokens are told by. */
 export interface OperatorAuthenticatorOptions extends ConfiguredTokens {
   readonly onPreviousSecret?: OnPreviousSecret
-  /** Of the tokens of named operators that are let in. */
   readonly mode: Mode
   readonly roster: Roster
   readonly lastUsed: LastUsed
@@ -133,24 +125,23 @@ export interface OperatorAuthenticatorOptions extends ConfiguredTokens {
   readonly reports: RefusalReports
 }
 
-/** The part of a request that a token is judged by. */
 export type OperatorRequest = Pick<IncomingRequest, 'headers' | 'remoteAddress' | 'endpoint'>
 
 /**
- * Finds out who sent a token to an endpoint of the operator.
- * @throws Refusal `unauthorized`, one and the same whatever is wrong · `rate_limited` (429) too many wrong ones came ·
- *   DatabaseUnavailable, which says nothing of the token
+ * Authenticates a request to an endpoint of the operator.
+ * @throws Refusal `unauthorized`, the same for every fault · `rate_limited` (429) after too many wrong tokens ·
+ * DatabaseUnavailable, which says nothing about the token
  */
 export type AuthenticateOperator = (request: OperatorRequest) => Promise<Caller>
 
-/** What the administrative token opens for ever: the specification says the one, whoever scrapes may need the other. */
+/** Endpoints that the administrative token opens permanently: one by the specification, the other for scrapers. */
 const OF_ADMIN_TOKEN: readonly Endpoint[] = [generateApiKey, getMetrics]
 
 /**
- * Takes the tokens of named operators, the administrative token, and where the metrics are read theirs; the latter two also
- * as they were before, while they are being replaced, which is told. A token is compared
- * before anything is counted: nobody can keep an operator out by showing wrong ones. What is no bearer token guesses nothing
- * and is not counted, and who scrapes with a wrong token takes nothing from the others.
+ * Accepts the tokens of named operators, the administrative token, and at the metrics endpoint the metrics token.
+ * Previous values of the latter two are accepted during a rotation and reported. Tokens are compared before anything is
+ * counted: nobody can lock an operator out by sending wrong ones. A missing bearer token is not counted as a guess, and
+ * wrong metrics tokens have their own budget.
  * @source rules#api-keys.7, rules#operators.2, rules#operators.6, rules#metrics.4, rules#rotation.1, rules#rotation.2
  */
 export function createOperatorAuthenticator(options: OperatorAuthenticatorOptions): AuthenticateOperator {
@@ -192,13 +183,10 @@ export function createOperatorAuthenticator(options: OperatorAuthenticatorOption
   }
 }
 
-/**
- * Judges whether an operator who is known may call this.
- * @throws Refusal `insufficient_role` (403)
- */
+/** Checks whether an authenticated operator may make this call. @throws Refusal `insufficient_role` (403) */
 export type AdmitOperator = (request: Pick<IncomingRequest, 'endpoint' | 'remoteAddress'>, caller: Caller) => void
 
-/** Judges by the role. @source rules#operators.3 */
+/** @source rules#operators.3 */
 export function createOperatorAdmission(reports: RefusalReports): AdmitOperator {
   return ({ endpoint, remoteAddress }, { id, role }) => {
     if (endpoint.role === undefined || (role !== undefined && roleIncludes(role, endpoint.role))) return

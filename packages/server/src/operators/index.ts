@@ -16,22 +16,18 @@ import { everybody, holdersVersion, markUsed, type Person } from './operators.ts
 
 export { HoldersChanged, holdActive, isApprover, isMadeBy, isSamePerson, type Person } from './operators.ts'
 
-/** Who operates the service: how operators are made and deactivated, who they are, and what they may do. */
 export interface OperatorsModule {
   readonly handlers: OperatorsHandlers
-  /** For endpoints whose credential is `admin`. */
   readonly authenticate: AuthenticateOperator
-  /** Of those who are known, who may call this. */
   readonly admit: AdmitOperator
-  /** All operators there ever were, as they are now: of the database. @throws DatabaseUnavailable */
+  /** All operators ever created, in their current state, read from the database. @throws DatabaseUnavailable */
   readonly everybody: () => Promise<readonly Person[]>
-  /** How often keys and operators were deactivated: to be read before who holds them. @throws DatabaseUnavailable */
+  /** Number of deactivations of keys and operators; to be read before the holders. @throws DatabaseUnavailable */
   readonly holdersVersion: () => Promise<bigint>
-  /** Writes when operators used their tokens. @source rules#operators.4 */
+  /** @source rules#operators.4 */
   readonly writeLastUsed: () => Promise<void>
 }
 
-/** What the module needs. */
 export interface OperatorsOptions extends ConfiguredTokens {
   readonly database: Database
   readonly clock: Clock
@@ -41,10 +37,9 @@ export interface OperatorsOptions extends ConfiguredTokens {
   readonly reports: RefusalReports
 }
 
-/** More people than anybody has. */
+/** More operators than any installation has. */
 const OPERATORS_MAX = 1_000
 
-/** Builds the module. */
 export function createOperatorsModule(options: OperatorsOptions): OperatorsModule {
   const { database, clock, reports } = options
   const roster = createRoster(database, clock)

@@ -3,25 +3,25 @@ import type { Static } from 'typebox'
 import { tokenKind, type Use } from '../credentials/credentials.ts'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
 
-/** The text of operators' tokens. @source rules#operators.2 */
+/** Format of operators' tokens. @source rules#operators.2 */
 export const {
   format: formatToken,
   modeOf,
   displayOf,
 } = tokenKind(OPERATOR_TOKEN_PATTERN, { sandbox: 'pix_op_test_', production: 'pix_op_live_' })
 
-/** Who stands behind a decision for which it takes two people. Pure. */
+/** Identity of the people behind decisions that need two. Pure. */
 
-/** Somebody was deactivated since it was read who holds keys and tokens: they are to be read again. */
+/** A key or operator was deactivated since the holders were read: read them again. */
 export class HoldersChanged extends Error {}
 
-/** Whether they may approve now what others ordered. */
+/** Whether an operator may currently approve others' orders. */
 export function isApprover({ role, isActive }: Person): boolean {
   return isActive && role === 'approver'
 }
 
 /**
- * Whether two operators are one person: a token is exchanged by making the person again, under the same name.
+ * Whether two operators are one person: a token is replaced by creating the person again under the same name.
  * @source rules#cash-out.approval.2
  */
 export function isSamePerson(person: Person, id: string, people: readonly Person[]): boolean {
@@ -29,9 +29,9 @@ export function isSamePerson(person: Person, id: string, people: readonly Person
 }
 
 /**
- * Whether an operator made another one, or somebody who did: whoever shows a token to somebody has seen it. It tells nothing of two whom
- * the same admin made: that one has seen the tokens of both, and no row says whether they kept them.
- * @param id of whom it is asked: whether they, under whichever token, made `person`
+ * Whether an operator created `person`, directly or indirectly: a creator has seen the token. Says nothing about two
+ * operators created by the same admin, who has seen both tokens: no row records whether they were kept.
+ * @param id of the possible creator, under any of their tokens
  * @source rules#cases.41
  */
 export function isMadeBy({ madeBy }: Person, id: string, people: readonly Person[]): boolean {
@@ -42,8 +42,8 @@ export function isMadeBy({ madeBy }: Person, id: string, people: readonly Person
 }
 
 /**
- * A name without its case, its needless spaces and invisible characters; letters that differ in form only are one. Each step down
- * and up folds letters that the one before leaves apart: `ẞ` and `SS`, `İ` and `I`.
+ * A name without case, redundant spaces and invisible characters, with compatible letters unified. The repeated case
+ * conversions fold `ẞ` with `SS` and `İ` with `I`.
  */
 function foldedName(name: string): string {
   const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '')
@@ -51,19 +51,16 @@ function foldedName(name: string): string {
   return folded.normalize('NFKC').replace(/\s+/g, ' ').trim()
 }
 
-/** All SQL of the operators module. */
-
-/** An operator as it is kept: never the token itself. */
+/** A stored operator, without the token itself. */
 export interface StoredOperator {
   readonly id: string
   readonly name: string
   readonly role: OperatorRole
-  /** SHA-256 of the token. */
   readonly hash: Buffer
   readonly display: string
   /** Epoch milliseconds. */
   readonly createdAt: number
-  /** The operator who made it; `null`: the administrative token. */
+  /** The operator who created it; `null`: the administrative token. */
   readonly createdBy: string | null
 }
 
@@ -74,14 +71,12 @@ const insertOperatorStatement = statement<
   `INSERT INTO operator (id, name, role, hash, display, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 )
 
-/** Adds an operator. */
 export async function insertOperator(queries: Queries, operator: StoredOperator): Promise<void> {
   const { id, name, role, hash, display, createdBy, createdAt } = operator
   const parameters = [id, name, role, hash, display, createdBy, instantParameter(createdAt)] as const
   await queries.rows(insertOperatorStatement, [...parameters])
 }
 
-/** An operator as a token is compared with it. */
 export type ActiveOperator = Pick<StoredOperator, 'id' | 'name' | 'role' | 'hash'>
 
 const activeOperatorsStatement = statement<[], ActiveOperator>(
@@ -89,18 +84,18 @@ const activeOperatorsStatement = statement<[], ActiveOperator>(
   'SELECT id, name, role, hash FROM operator WHERE deactivated_at IS NULL',
 )
 
-/** All that are not deactivated: people, so a few. */
+/** All active operators, a small number. */
 export function activeOperators(queries: Queries): Promise<ActiveOperator[]> {
   return queries.rows(activeOperatorsStatement, [])
 }
 
-/** Who an operator is, or was. */
+/** An operator as a person, active or not. */
 export interface Person {
   readonly id: string
   readonly name: string
   readonly role: OperatorRole
   readonly isActive: boolean
-  /** The operator who made them; `null`: the administrative token. */
+  /** The operator who created them; `null`: the administrative token. */
   readonly madeBy: string | null
 }
 
@@ -109,7 +104,7 @@ const everybodyStatement = statement<[], Person>(
   'SELECT id, name, role, deactivated_at IS NULL AS "isActive", created_by AS "madeBy" FROM operator',
 )
 
-/** All there ever were, as they are now. */
+/** All operators ever created, in their current state. */
 export function everybody(queries: Queries): Promise<Person[]> {
   return queries.rows(everybodyStatement, [])
 }
@@ -119,7 +114,7 @@ const holdActiveStatement = statement<[id: string], { id: string }>(
   'SELECT id FROM operator WHERE id = $1 AND deactivated_at IS NULL FOR SHARE',
 )
 
-/** Keeps an operator from being deactivated until the transaction ends. @returns whether there is such an active one */
+/** Locks an operator against deactivation until the transaction ends. @returns whether it is active */
 export async function holdActive(queries: Queries, id: string): Promise<boolean> {
   return (await queries.rows(holdActiveStatement, [id])).length > 0
 }
@@ -129,21 +124,20 @@ const holdersVersionStatement = statement<[], { version: bigint }>(
   `SELECT version FROM control WHERE name = 'holders'`,
 )
 
-/** How often keys and operators were deactivated: to be read before who holds them. */
+/** Number of deactivations of keys and operators; to be read before the holders. */
 export async function holdersVersion(queries: Queries): Promise<bigint> {
   const [row] = await queries.rows(holdersVersionStatement, [])
-  if (!row) throw new Error('the control of holders is missing')
+  if (!row) throw new Error('the row of the control «holders» is missing')
   return row.version
 }
 
-/** An operator as it is shown. */
 export interface ListedOperator extends Omit<StoredOperator, 'hash'> {
   /** Epoch milliseconds. */
   readonly lastUsedAt: number | null
   readonly deactivatedAt: number | null
 }
 
-// The ids are UUIDv7, which sort by the time they were made.
+// Ids are UUIDv7, which sort by creation.
 const listOperatorsStatement = statement<[before: string | null, limit: number], ListedOperator>(
   'operators.list',
   `SELECT id, name, role, display, created_at AS "createdAt", created_by AS "createdBy", last_used_at AS "lastUsedAt",
@@ -154,7 +148,6 @@ const listOperatorsStatement = statement<[before: string | null, limit: number],
     LIMIT $2`,
 )
 
-/** Operators made before this one, or the newest, newest first. */
 export function listOperators(queries: Queries, before: string | undefined, limit: number): Promise<ListedOperator[]> {
   return queries.rows(listOperatorsStatement, [before ?? null, limit])
 }
@@ -164,7 +157,7 @@ const lockAdminsStatement = statement<[], { id: string }>(
   "SELECT id FROM operator WHERE role = 'admin' AND deactivated_at IS NULL ORDER BY id FOR NO KEY UPDATE",
 )
 
-/** The ids of the active admins, until the transaction ends: so that two do not deactivate each other. */
+/** Locks the active admins until the transaction ends, so that two cannot deactivate each other. */
 export async function lockAdmins(queries: Queries): Promise<readonly string[]> {
   return (await queries.rows(lockAdminsStatement, [])).map(({ id }) => id)
 }
@@ -174,16 +167,13 @@ const deactivateOperatorStatement = statement<[id: string, at: string], Pick<Sto
   'UPDATE operator SET deactivated_at = $2 WHERE id = $1 AND deactivated_at IS NULL RETURNING name, role',
 )
 
-/**
- * Marks an operator as deactivated.
- * @returns who it was, or `undefined` where there was no active one
- */
+/** Marks an operator as deactivated. @returns the operator, or `undefined` if there was no active one */
 export async function markDeactivated(queries: Queries, id: string, nowMs: number) {
   const [operator] = await queries.rows(deactivateOperatorStatement, [id, instantParameter(nowMs)])
   return operator
 }
 
-// What somebody else holds is left for the next time: waiting for it might be waiting for each other.
+// Rows locked by others are left for the next time, since waiting could deadlock.
 const markUsedStatement = statement<[ids: readonly string[], at: readonly number[]]>(
   'operators.markUsed',
   `WITH used AS (SELECT * FROM unnest($1::uuid[], $2::timestamptz[]) AS u(id, at)),
@@ -193,17 +183,13 @@ const markUsedStatement = statement<[ids: readonly string[], at: readonly number
     WHERE o.id = u.id`,
 )
 
-/** Notes when operators used their tokens, where nothing later is noted. */
 export async function markUsed(queries: Queries, uses: readonly Use[]): Promise<void> {
   await queries.rows(markUsedStatement, [uses.map(({ id }) => id), uses.map(({ usedAt }) => usedAt)])
 }
 
 type OperatorPage = Static<(typeof endpoints.listOperators)['responses'][200]['schema']>
 
-/**
- * The envelope of a page.
- * @param operators one more than the limit where there are more
- */
+/** The envelope of a page. @param operators one more than the limit if there are more */
 export function operatorPage(operators: readonly ListedOperator[], limit: number): OperatorPage {
   const data = operators.slice(0, limit).map(operatorView)
   const hasMore = operators.length > limit

@@ -1,39 +1,37 @@
 /**
- * Time. The service lives by the database's clock, advanced by the node's monotonic clock between replies; the node's
- * wall clock decides nothing.
+ * The service's time is the database's clock, carried on by the node's monotonic clock between replies. The node's wall
+ * clock decides nothing.
  * @source failure-modes#P10
  */
 export interface Clock {
-  /** Epoch milliseconds; never goes backwards once anything is decided by it. */
+  /** Epoch milliseconds. Never goes backwards once a decision depends on it. */
   now(): number
-  /** Since when, by itself, it has run without a step; absent where it never steps. */
+  /** Start of the current period without a step, by this clock. Absent where the clock never steps. */
   steadySince?(): number
-  /** When it was last set back, by itself; absent where it never is, `undefined` where it has not been. */
+  /** Last time the clock was set back, by this clock. Absent where that cannot happen. */
   setBackAt?(): number | undefined
 }
 
-/** A clock that follows the database. */
 export interface DatabaseClock extends Clock {
-  /** Takes a time the database just told. The first one sets the clock, backwards too; no later one does. */
+  /** Takes a time read from the database. Only the first one may set the clock back. */
   observe(databaseAt: number): void
   /**
-   * The first observation, or the last one that found the database elsewhere than where its time had been carried on to:
-   * what lies before it may have lasted longer or shorter than it looks.
+   * The first observation, or the last one at which the database's time had stepped. Intervals that began before it may
+   * be wrong.
    */
   steadySince(): number
-  /** By more than a late reply explains. */
+  /** Counts only steps larger than a late reply explains. */
   setBackAt(): number | undefined
-  /** How far the node's wall clock is from the database's, in milliseconds, sign included. */
+  /** Offset of the node's wall clock from the database's, in milliseconds, with its sign. */
   skewMs(): number
 }
 
-/** A reply that was delayed tells an old time, by seconds; what is further off is a clock that was set, or stood still. */
+/** A delayed reply carries a time that is seconds old. A larger difference means a clock was set or stood still. */
 const STEP_MS = 30_000
 
 /**
- * Follows the database from the first observation on, which comes before anything works by this clock. Until then it is
- * the node's wall clock, and whatever that said must not hold the clock back: one that is an hour fast would stop it for
- * that hour.
+ * Follows the database from the first observation on, which comes before any work. Until then the clock shows the wall
+ * clock, which must not hold it back later: a wall clock one hour fast would stop it for that hour.
  * @source failure-modes#EX-4
  */
 export function createDatabaseClock(wall = () => Date.now(), monotonic = () => performance.now()): DatabaseClock {
@@ -64,16 +62,16 @@ export function createDatabaseClock(wall = () => Date.now(), monotonic = () => p
 }
 
 /**
- * Calls `run` once, after a while. Does not keep the process alive. Costs a fraction of `AbortSignal.timeout`, which
- * cannot be called off.
- * @returns calls it off
+ * Calls `run` once after `ms`. Does not keep the process alive. Costs a fraction of `AbortSignal.timeout`, which cannot
+ * be cancelled.
+ * @returns cancels the timer
  */
 export function startTimer(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms).unref()
   return () => clearTimeout(timer)
 }
 
-/** Does something that is told to end, by its signal, after a while. */
+/** Runs `run` with a signal that aborts after `ms`. */
 export async function within<Done>(ms: number, run: (deadline: AbortSignal) => Promise<Done>): Promise<Done> {
   const ending = new AbortController()
   const stopTimer = startTimer(ms, () => ending.abort())
@@ -85,9 +83,9 @@ export async function within<Done>(ms: number, run: (deadline: AbortSignal) => P
 }
 
 /**
- * Keeps the process running. A worker waits on timers that keep nothing alive: without this it would end, with status 0, as
- * soon as the database closes its connections.
- * @returns lets it end
+ * Keeps the process alive. A worker waits on unreferenced timers: without this it would exit with status 0 as soon as
+ * the database closes its connections.
+ * @returns releases the process
  * @source rules#health.8
  */
 export function keepRunning(): () => void {
@@ -96,9 +94,8 @@ export function keepRunning(): () => void {
 }
 
 /**
- * A clock for what must not happen late: milliseconds, from any origin. It goes on while the process is stopped, by the
- * monotonic clock, and while its machine is suspended, when that one stands still and the wall clock goes on. A wall clock
- * that is set forward only makes things late.
+ * Milliseconds from any origin, for deadlines that must not be missed. Goes on while the process is stopped (monotonic
+ * clock) and while the machine is suspended (wall clock). A wall clock set forward only makes things late.
  * @source failure-modes#P10
  */
 export function sleeplessClock(monotonic = () => performance.now(), wall = () => Date.now()): () => number {

@@ -1,10 +1,10 @@
 import { limits } from '@pixgate/spec'
 import { own } from './own.ts'
 
-/** Our own code for the file of a socket that is not there: `ENOENT` may be of any file. */
+/** Own code for a missing socket file: `ENOENT` may be about any file. */
 const NO_SOCKET = 'no socket'
 
-/** Codes of Node, of undici and of our own calls, and what they mean for whoever called. */
+/** Sentences by error code of Node, undici or our own calls. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'cannot be found: its name does not resolve',
   EAI_AGAIN: 'cannot be found: its name cannot be resolved right now',
@@ -28,7 +28,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an authority that is not trusted here',
 }
 
-/** What TLS fails at, the first that fits. Its codes differ between versions of OpenSSL. */
+/** TLS problems; the first match counts. OpenSSL's codes differ between versions. */
 const TLS_PROBLEMS: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/CERTIFICATE_REQUIRED/, 'wants a certificate of ours, and we have none'],
   [
@@ -42,16 +42,16 @@ const TLS_PROBLEMS: readonly (readonly [pattern: RegExp, problem: string])[] = [
 ]
 
 /**
- * Why a call to another machine failed, for a sentence that begins with who that is: «the bank refuses connections».
- * There is no name, address or secret in it.
- * @param code of the error; `undefined` where it has none
+ * Explains why a call to another machine failed, as the end of a sentence: «the bank refuses connections». Contains no
+ * name, address or secret.
+ * @param code of the error, if it has one
  * @source rules#health.5
  */
 export function connectionProblem(code: string | undefined): string {
   return (code === undefined ? undefined : knownProblem(code)) ?? 'does not answer'
 }
 
-/** The same, or `undefined` where a code is not known to be of a connection. */
+/** Like {@link connectionProblem}, or `undefined` for a code that is not about a connection. */
 export function knownProblem(code: string): string | undefined {
   const ofTls = /^(EPROTO|ERR_SSL_)/.test(code) && TLS_PROBLEMS.find(([pattern]) => pattern.test(code))
   if (ofTls) return ofTls[1]
@@ -59,7 +59,7 @@ export function knownProblem(code: string): string | undefined {
   return own(PROBLEMS, code)
 }
 
-/** The code of an error or of what caused it. */
+/** The code of an error or of its cause. */
 export function errorCode(error: unknown): string | undefined {
   const { code, cause, name, syscall } = (error ?? {}) as Partial<
     Record<'code' | 'cause' | 'name' | 'syscall', unknown>

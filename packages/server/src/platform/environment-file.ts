@@ -4,23 +4,21 @@ import { own } from './own.ts'
 import { fileErrorReason } from './secrets.ts'
 import { ConfigError, type Environment } from './variables.ts'
 
-/** Where a file sets each name, in words: «.env, line 2». */
+/** Place of each setting, in words: «.env, line 2». */
 export type SettingPlaces = ReadonlyMap<string, string>
 
-/** An environment, with what a file adds. */
 export interface EnvironmentWithFile {
   readonly environment: Environment
-  /** What was taken from the file, by name; `undefined` where there is no file. */
+  /** Names taken from the file; `undefined` without a file. */
   readonly fromFile: readonly string[] | undefined
-  /** All that the file sets, also what the environment sets otherwise. */
+  /** All names in the file, including those the environment overrides. */
   readonly places: SettingPlaces
 }
 
 /**
- * Adds the settings of a file such as `.env` to an environment. What the environment sets counts, also where it sets it
- * empty.
- * @throws ConfigError where the file cannot be read or a line of it is no setting: each by its number, none repeating a name
- * or a value, as either may be half a secret
+ * Merges the settings of a file such as `.env` into an environment. The environment wins, even with an empty value.
+ * @throws ConfigError where the file cannot be read or a line of it is no setting: each by its number, none repeating a
+ * name or a value, as either may be half a secret
  * @source rules#config.6
  */
 export function withEnvironmentFile(path: string, environment: Environment): EnvironmentWithFile {
@@ -35,7 +33,7 @@ export function withEnvironmentFile(path: string, environment: Environment): Env
   }
 }
 
-/** How many settings were taken from a file, in words. */
+/** The number of settings taken from a file, in words. */
 export function settingsCount({ length }: readonly string[]): string {
   return length === 1 ? '1 setting' : `${length} settings`
 }
@@ -49,17 +47,15 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** What a file of settings says. */
 interface Settings {
   readonly settings: Readonly<Record<string, string>>
-  /** The line of each, by name. */
   readonly lines: ReadonlyMap<string, number>
   readonly faults: readonly string[]
 }
 
 /**
- * Reads it line by line. Node reads a whole file too, but passes over what it cannot read, cuts a value at a `#`, takes the
- * line after an empty value for that value, and a blank that is none of ours for part of a name.
+ * Reads the file line by line. Node's own parser skips unreadable lines, cuts values at `#`, takes the line after an
+ * empty value as that value, and keeps non-ASCII blanks in names.
  * @source rules#config.6
  */
 export function readSettings(text: string): Settings {

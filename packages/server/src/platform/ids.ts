@@ -2,22 +2,25 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from './clock.ts'
 import { sha256Hex } from './crypto.ts'
 
-/** Where identifiers and chance come from; injected, so that tests can repeat them. */
+/** Source of identifiers and randomness; injected, so that tests are repeatable. */
 export interface Ids {
-  /** A UUIDv7 of now: unique, and sorted by creation, also within one millisecond. */
+  /** A UUIDv7 of now: unique and sorted by creation, even within one millisecond. */
   uuid(): string
 }
 
-/** Randomness in one UUID, in hex digits, and in one draw from the operating system: a draw each was a tenth of the edge's time. */
+/**
+ * Random hex digits of one UUID, and bytes of one draw from the operating system. A draw per UUID took a tenth of the
+ * edge's time.
+ */
 const RANDOM_DIGITS = 16
 const DRAW_BYTES = 4_096
 
-/** Ids of one millisecond are counted in twelve bits; what does not fit takes the next one. */
+/** Twelve-bit sequence within a millisecond; further ids use the next millisecond. */
 const SEQUENCE_MAX = 0xfff
 
 /**
- * Identifiers from the operating system's randomness, every byte of which is used once, behind a count that keeps those
- * of one millisecond in order.
+ * Identifiers from the operating system's randomness, each byte used once, behind a sequence that orders ids of one
+ * millisecond.
  * @source rules#ids.1
  */
 export function createIds(clock: Clock): Ids {
@@ -51,9 +54,9 @@ export function createIds(clock: Clock): Ids {
 }
 
 /**
- * Builds a UUIDv7 (RFC 9562, method 1), of text alone: by way of bytes it takes three times as long.
+ * Builds a UUIDv7 (RFC 9562, method 1) from text alone: by way of bytes it takes three times as long.
  * @param nowMs epoch milliseconds
- * @param sequence its place within the millisecond, twelve bits
+ * @param sequence twelve-bit sequence within the millisecond
  * @param random sixteen hex digits
  */
 export function uuidV7(nowMs: number, sequence: number, random: string): string {
@@ -63,12 +66,10 @@ export function uuidV7(nowMs: number, sequence: number, random: string): string 
   return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
 }
 
-/** A hex digit of randomness with the two bits of the variant, `10`, in place of its upper ones. */
+/** A random hex digit with its upper bits replaced by the variant `10`. */
 const VARIANTS = '89ab89ab89ab89ab'
 
-/**
- * Writes sixteen bytes as a UUID of the given version, setting version and variant bits.
- */
+/** Formats sixteen bytes as a UUID, setting version and variant bits. */
 export function uuidText(bytes: Buffer, version: number): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4)
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
@@ -78,28 +79,27 @@ export function uuidText(bytes: Buffer, version: number): string {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Whether a text is a UUID; anything else must not reach a `uuid` column. */
+/** Guards `uuid` columns: returns whether a text is a UUID. */
 export function isUuid(text: string): boolean {
   return UUID.test(text)
 }
 
 /**
- * The id under which the bank knows an operation: `txid`, `idEnvio`, the id of a return. It is derived and not drawn, so that a
- * database that was restored repeats an order under the same id, and the bank does not carry it out twice.
+ * The id under which the bank knows an operation: `txid`, `idEnvio`, the id of a return. Derived, not random: a
+ * restored database repeats an order under the same id, and the bank does not execute it twice.
  * @source rules#ids.4
  */
 
-/** The client's reference of an order. That of a refund belongs to its payment. */
+/** The client's reference of an order. A refund's reference belongs to its payment. */
 export type OrderName =
   | { readonly kind: 'cash_in' | 'cash_out'; readonly externalId: string }
   | { readonly kind: 'refund_in'; readonly endToEndId: string | null; readonly externalId: string }
 
-/** Of 16 bytes. */
 const HEX_DIGITS = 32
 
 /**
  * Derives the order id: the first 16 bytes of SHA-256 over a JSON array, in 32 lower-case hex digits.
- * @param installation the id of this installation, a row of the database
+ * @param installation id of this installation, a row of the database
  */
 export function orderId(installation: string, order: OrderName): string {
   const payment = order.kind === 'refund_in' ? [order.endToEndId] : []
@@ -108,22 +108,21 @@ export function orderId(installation: string, order: OrderName): string {
 }
 
 /**
- * The order id of a refund of money in suspense. No name of a merchant's refund has as many parts.
- * @param number which of the refunds of this payment that operators ordered, from 1
+ * The order id of a refund of money in suspense. Its name has more parts than that of any merchant's refund.
+ * @param number counts the operators' refunds of this payment, from 1
  */
 export function orderIdToPayer(installation: string, endToEndId: string, number: number): string {
   const name = JSON.stringify([installation, 'refund_in', endToEndId, 'operator', number])
   return sha256Hex(name).slice(0, HEX_DIGITS)
 }
 
-/** The order id of a return that the bank made by itself: its own id, as it has no order. */
+/** The order id of a return made by the bank itself: the bank's id, since there is no order. */
 export function ownOrderId(id: string): string {
   return id.replaceAll('-', '')
 }
 
 const ORDER_ID = /^[0-9a-f]{32}$/
 
-/** Whether a text has the form of an order id. */
 export function isOrderId(text: string): boolean {
   return ORDER_ID.test(text)
 }

@@ -4,7 +4,7 @@ import { withoutFault } from './observer.ts'
 
 export type { Logger } from 'pino'
 
-/** Fields that are never written, wherever they turn up. Bodies and headers are not logged at all. */
+/** Fields that are never written, wherever they occur. Bodies and headers are not logged at all. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
   'apiKey',
@@ -36,13 +36,13 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A process's log, in lines of JSON. Writing a line throws nothing: a payment that cannot be logged is a payment all the
- * same.
- * @param format makes of such a line what is written; what would control a terminal is escaped in that
+ * The process's log, in lines of JSON. Writing never throws: a payment must not fail because of its log line.
+ * @param format formats a line for output; terminal control characters in the result are escaped
  * @source rules#logs.1, rules#logs.2, rules#logs.4, rules#logs.9
  */
 export function createLogger(level: string, destination: DestinationStream = process.stdout, format = asItIs): Logger {
-  // What reads the log may go away: a stream says so by an event, which would end the process.
+  // The reader of the log may go away. A stream reports that by an `error` event, which without a listener would end
+  // the process.
   if (destination instanceof EventEmitter && destination.listenerCount('error') === 0) destination.on('error', noop)
   const options = {
     level,
@@ -63,7 +63,7 @@ function asItIs(line: string): string {
 
 function noop(): void {}
 
-/** When a line was written, as part of it. Many are of one millisecond, and an instant as text costs as much as a hash. */
+/** Timestamp of a line. Cached: many lines share a millisecond, and formatting an instant costs as much as a hash. */
 function timestamp(): string {
   const nowMs = Date.now()
   if (nowMs !== latest.nowMs) latest = { nowMs, text: `,"time":"${new Date(nowMs).toISOString()}"` }
@@ -72,19 +72,16 @@ function timestamp(): string {
 
 let latest = { nowMs: Number.NaN, text: '' }
 
-/** What ends a line for some readers, and what controls or turns one on a terminal: JSON needs none of it written out. */
+/** Line breaks of some readers, and control and bidirectional characters of terminals. JSON can escape all of them. */
 const LINE_BREAKING = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g
 
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/**
- * A line's fields without the secret ones, at the top and one level down. Pino's own redaction takes longer than all the
- * rest of a line.
- */
+/** Removes secret fields, at the top and one level down. Pino's own redaction takes longer than the rest of a line. */
 function redacted(fields: Readonly<Record<string, unknown>>, levels = 2): Readonly<Record<string, unknown>> {
-  // Such is the line of a request: a copy of it would be a sixth of what the line costs.
+  // Fast path for lines of requests: a copy would be a sixth of the line's cost.
   if (Object.keys(fields).every((field) => isPlain(field, fields[field]))) return fields
   return Object.fromEntries(
     Object.entries(fields).map(([field, value]) => {
@@ -95,7 +92,6 @@ function redacted(fields: Readonly<Record<string, unknown>>, levels = 2): Readon
   )
 }
 
-/** Whether nothing of a field has to be hidden. */
 function isPlain(field: string, value: unknown): boolean {
   return (typeof value !== 'object' || value === null) && !SECRET_FIELDS.has(field)
 }
@@ -104,22 +100,22 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Of an error what is known to be harmless: a driver's errors carry rows and parameters besides. */
+/** Only fields known to be harmless: a driver's errors also contain rows and parameters. */
 function harmless({ name, code, message, stack }: Error & { readonly code?: unknown }) {
   return { type: name, code, message, stack }
 }
 
-/** What every line that may wait begins with: its level is what a line says first. */
+/** Prefix of lines that may wait: the level comes first. */
 const MAY_WAIT = '{"level":"info"'
 
-/** So much is written without waiting for the turn to end. */
+/** Size at which waiting lines are written before the turn ends. */
 const WAITING_MAX = 65_536
 
 /**
- * Writes the lines of one turn of the event loop together, at its end: under load a write for each was a sixth of what a
- * request costs. What warns or fails is written at once, behind all that waits, and so is what waits when the process
- * exits: only who is killed loses lines, those of the turn that was going on.
- * @param write writes text; throws nothing
+ * Writes the lines of one turn of the event loop together at its end: a write per line took a sixth of a request's cost
+ * under load. Warnings and errors are written at once, after all waiting lines, as is everything when the process
+ * exits. Only a kill loses lines, those of the current turn.
+ * @param write must not throw
  * @source rules#logs.9
  */
 export function gatherLines(write: (text: string) => void): (line: string) => void {

@@ -1,29 +1,28 @@
 /**
- * Does what only watches. What it throws goes no further, and is told to nobody, as telling is what failed: nothing that
- * is merely reported may fail a payment.
+ * Runs code that only observes and discards its errors: reporting must not fail a payment, and there is nowhere left to
+ * report to.
  * @source rules#logs.2
  */
 export function withoutFault(watch: () => void): void {
   try {
     watch()
   } catch {
-    // See above.
+    // Discarded: see above.
   }
 }
 
-/** Anything that is only told of what happens. */
-type Observer = Readonly<Record<string, (...told: never[]) => void>>
+type Observer = Readonly<Record<string, (...given: never[]) => void>>
 
-/** An observer whose faults go no further. @source rules#logs.2 */
+/** Wraps an observer so that its errors are discarded. @source rules#logs.2 */
 export function harmless<Given extends Observer>(observer: Given): Given {
   const methods = Object.entries(observer).map(([name, method]) => [
     name,
-    // Not by way of `withoutFault`: some are told of each request, and it would be a function more for each.
-    (...told: never[]) => {
+    // Does not use `withoutFault`, which would allocate a function per call: some observers run for each request.
+    (...given: never[]) => {
       try {
-        method(...told)
+        method(...given)
       } catch {
-        // As there.
+        // Discarded, as above.
       }
     },
   ])

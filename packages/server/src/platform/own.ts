@@ -1,7 +1,7 @@
 /**
- * What a record has under an id from outside. `record[id]` alone would find what every object inherits: the ids
- * `constructor` and `toString` would be known before anybody told them. Writing needs no such care: a computed key of a
- * literal, `JSON.parse` and the spread make own properties even of `__proto__`.
+ * Reads a record by an id from outside. `record[id]` would also find inherited properties such as `constructor`.
+ * Writing needs no such care: a computed key of a literal, `JSON.parse` and the spread make own properties even of
+ * `__proto__`.
  * @source failure-modes#EV-39
  */
 export function own<Value>(record: Readonly<Record<string, Value>> | null | undefined, id: string): Value | undefined {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { StartupError } from './startup-error.ts'
 
-/** Whether a port of a host can be listened on; 0 asks for any. @returns the port, or `undefined` where it is taken */
+/** Tries to listen on a port of a host; 0 asks for any. @returns the port, or `undefined` when it is taken */
 export async function probePort(port: number, host = '127.0.0.1'): Promise<number | undefined> {
   const server = createServer().unref()
   try {
@@ -19,8 +19,8 @@ export async function probePort(port: number, host = '127.0.0.1'): Promise<numbe
 }
 
 /**
- * Why an address cannot be listened on, by the setting that says so; another error stays what it is.
- * @param setting the name of the setting that has the port
+ * Explains why an address cannot be listened on, naming the setting to change. Other errors are returned unchanged.
+ * @param setting name of the setting with the port
  */
 export function listeningError(
   error: unknown,
@@ -39,10 +39,7 @@ export function listeningError(
 
 const PORT_MAX = 65_535
 
-/**
- * The first free loopback port from `first` upwards.
- * @throws Error where none is free
- */
+/** The first free loopback port from `first` upwards. @throws Error when none is free */
 export async function freePort(first: number): Promise<number> {
   for (let port = first; port <= PORT_MAX; port++) {
     const free = await probePort(port)

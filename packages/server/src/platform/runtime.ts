@@ -3,23 +3,17 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { startTimer } from './clock.ts'
 import type { Environment } from './variables.ts'
 
-/** How this Node.js was started. */
 export interface Runtime {
-  /** Before the program's name. */
   readonly flags: readonly string[]
-  /** Where a debugger may connect; `undefined`: nowhere. */
+  /** Address of an open debugger; `undefined` without one. */
   readonly debuggerUrl: string | undefined
 }
 
-/** Of this process. */
 function thisRuntime(): Runtime {
   return { flags: process.execArgv, debuggerUrl: inspectorUrl() }
 }
 
-/**
- * What of Node.js's own settings takes away what production promises, each with its name.
- * @source rules#production.5
- */
+/** Settings of Node.js that break production's guarantees, each by name. @source rules#production.5 */
 export function runtimeFaults(environment: Environment, runtime: Runtime = thisRuntime()): string[] {
   const faults = [
     ...variableFaults(environment),
@@ -30,7 +24,7 @@ export function runtimeFaults(environment: Environment, runtime: Runtime = thisR
   return [...faults, `a debugger is open in this process: ${DEBUGGER}`]
 }
 
-/** Any other value than 1 was meant to switch it off. */
+/** Any value but 1 was meant to disable verification. */
 function variableFaults({ NODE_TLS_REJECT_UNAUTHORIZED, NODE_DEBUG }: Environment): string[] {
   const isVerifying = !NODE_TLS_REJECT_UNAUTHORIZED || NODE_TLS_REJECT_UNAUTHORIZED === '1'
   return [
@@ -43,14 +37,14 @@ function variableFaults({ NODE_TLS_REJECT_UNAUTHORIZED, NODE_DEBUG }: Environmen
 
 const DEBUGGER = 'whoever connects reads every secret and runs what they like'
 
-/** Beginnings of flags, and what each would do. */
+/** Prefixes of flags with their consequences. */
 const REFUSED: readonly (readonly [pattern: RegExp, consequence: string])[] = [
   [/^(inspect|debug)(-|$)/, DEBUGGER],
   [/^insecure-http-parser$/, 'two servers could read one request as two'],
   [/^tls-(keylog|min-v1\.[01]$)/, 'others could read along'],
   [/^trace-tls$/, 'it prints what is sent and received'],
   [/^(heapsnapshot-|heap-prof|report-)/, 'it writes secrets to a file'],
-  [/^experimental-(default-)?config-file$/, 'flags that nobody looks at could stand there'],
+  [/^experimental-(default-)?config-file$/, 'it could set flags that are not checked here'],
 ]
 
 function flagFaults(flag: string, where: string): string[] {
@@ -59,31 +53,29 @@ function flagFaults(flag: string, where: string): string[] {
   return consequence === undefined ? [] : [`--${name} must not be set ${where}: ${consequence}`]
 }
 
-/** As Node.js reads it: `_` is `-`, and what follows `=` is its value. */
+/** Follows Node.js: `_` is `-`, and the value follows `=`. */
 function nameOf(flag: string): string | undefined {
   return /^--?([a-z][\w.-]*)/i.exec(flag)?.[1]?.replaceAll('_', '-').toLowerCase()
 }
 
-/** Node.js lets quotes and backslashes stand anywhere in it. */
+/** Node.js allows quotes and backslashes anywhere in it. */
 function optionsIn(text = ''): string[] {
   return text.replace(/["\\]/g, '').split(/\s+/)
 }
 
-/** The last day, in UTC, on which a major of Node.js gets fixes. Of those that are not here it is not known. */
+/** Last day of fixes per major of Node.js, in UTC. Unknown for missing majors. */
 const LAST_DAYS: ReadonlyMap<number, string> = new Map([[24, '2028-04-30']])
 
-/** A Node.js whose time is over. */
 export interface EndedRuntime {
-  /** Such as `24.18.1`. */
   readonly version: string
-  /** The last day on which it got fixes, in UTC: `2028-04-30`. */
+  /** Last day of fixes, in UTC: `2028-04-30`. */
   readonly lastDay: string
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 /**
- * This Node.js, where its major gets no fixes any more; `undefined` where it does, or nobody knows.
+ * Returns this Node.js if its major no longer gets fixes; `undefined` if it does or that is unknown.
  * @param nowMs epoch milliseconds
  * @source rules#production.8
  */
@@ -94,27 +86,27 @@ export function endedRuntime(nowMs: number, version = process.versions.node): En
 }
 
 /**
- * Keeps what happens again and again from flooding the log: the first of a kind is written at once, and from then on one
- * line a minute says how many more there were, until a minute passes without any.
+ * Keeps repeated events from flooding the log: the first of a kind is logged at once, then one line a minute with the
+ * number of further ones, until a minute passes without any.
  * @source rules#logs.3
  */
 export interface Heartbeat {
   /**
-   * Reports something.
-   * @param kind what counts as the same thing; of few different ones
-   * @param write writes the line; `more` is how many were left out in the last minute
+   * Reports an event.
+   * @param kind groups equal events; must have few values
+   * @param write writes the line; `more` is the number left out in the last minute
    */
   report(kind: string, write: (more: number) => void): void
 }
 
 const EVERY_MS = 60_000
 
-/** More kinds at a time than these are one. */
+/** Beyond this number, all further kinds count as one. */
 const KINDS_MAX = 200
 
 /**
- * @param start calls back once, after a while
- * @param everyMs how long a minute is, where it is to be another time
+ * @param start timer that calls back once
+ * @param everyMs length of the interval, by default a minute
  */
 export function createHeartbeat(
   start: (ms: number, run: () => void) => unknown = startTimer,
@@ -143,72 +135,65 @@ export function createHeartbeat(
   }
 }
 
-/** How a sentence of the log ends after which others were left out. */
+/** Ending of a log sentence with the number of events left out. */
 export function andMore(more: number, last = 'minute'): string {
   return more === 0 ? '' : ` (and ${more} more in the last ${last})`
 }
 
 /**
- * Notices that this process did not run: it was stopped, its machine was paused, or something held the event loop. What
- * arrived meanwhile looks new to Node and may be long forgotten by whoever sent it.
+ * Notices when the process did not run: stopped, machine paused, or event loop blocked. Data that arrived meanwhile
+ * looks new to Node, but its sender may have given up long ago.
  */
 export interface EventLoop {
-  /** Milliseconds, from any origin, on a clock that goes on while the process is stopped. */
+  /** Milliseconds from any origin, on a clock that goes on while the process is stopped. */
   now(): number
-  /** What {@link EventLoop.hasStoodStillSince} compares with, for something that was just read. */
+  /** Mark for {@link EventLoop.hasStoodStillSince}, taken when something is read. */
   mark(): LoopMark
   /**
-   * Whether the loop stood still for more than 2 s after a mark, or whether what got the mark may itself have waited
-   * while it did.
+   * Whether the loop stood still for more than 2 s after the mark, or the marked data may itself have waited during a
+   * gap.
    * @source rules#http.14
    */
   hasStoodStillSince(mark: LoopMark): boolean
-  /** Tells it that a connection was accepted just now. */
   noteConnection(): void
 }
 
-/** The loop as it was when something was read. */
 export interface LoopMark {
-  /** How often the loop had stood still. */
   readonly gaps: number
-  /** Whether it was just waking up, so that what was read then may be old. */
+  /** Whether the loop was just waking, so that data read then may be old. */
   readonly isWaking: boolean
 }
 
-/** What an event loop is seen by. */
 export interface LoopSenses {
   /** Milliseconds; goes on while the process is stopped, but perhaps not while its machine is. */
   readonly monotonic: () => number
-  /** Epoch milliseconds; jumps when a machine that was suspended wakes up. */
+  /** Epoch milliseconds; jumps when a suspended machine wakes. */
   readonly wall: () => number
-  /** Calls back when this turn of the loop has read all that was there when it began to read. */
+  /** Calls back after this turn has read everything that had arrived at its start. */
   readonly afterReading: (run: () => void) => void
-  /** Called when it has stood still, with for how long in milliseconds. */
+  /** Called after a gap, with its length in milliseconds. */
   readonly onGap: (ms: number) => void
 }
 
-/** How long the loop may stand still before what waited meanwhile counts as old. */
+/** Gaps longer than this make waiting data old. */
 const STILL_MS = 2_000
 
-/** How often it is looked at where nothing else does. */
+/** Interval of the check when nothing else causes one. */
 const LOOK_MS = 250
 
-/**
- * As many connections as may wait to be accepted: Node's own backlog. One more than these has come since the loop woke
- * up.
- */
+/** Node's backlog of connections. Once more than these were accepted since waking, the next is new. */
 const BACKLOG = 511
 
 /**
- * Sees gaps between two looks. It is looked at each time that something asks, because what a loop does first after it
- * woke up is to read what has arrived, ahead of its timers.
+ * Detects gaps between two checks. Every query causes a check, because a waking loop first reads the data that has
+ * arrived, before its timers.
  */
 export class LoopWatch implements EventLoop {
   readonly #senses: LoopSenses
   readonly now: () => number
   #gaps = 0
   #isWaking = false
-  /** Connections accepted since it woke up, and whether there was one in this turn. */
+  /** Connections accepted since waking, and whether one was accepted in this turn. */
   #accepted = 0
   #hasAccepted = false
   #monotonicAt: number
@@ -237,7 +222,6 @@ export class LoopWatch implements EventLoop {
     this.#hasAccepted = true
   }
 
-  /** Compares with the look before. */
   look(): void {
     const [monotonicAt, wallAt] = [this.#senses.monotonic(), this.#senses.wall()]
     const stillMs = Math.max(monotonicAt - this.#monotonicAt, wallAt - this.#wallAt)
@@ -252,7 +236,7 @@ export class LoopWatch implements EventLoop {
     this.#isWaking = true
     this.#accepted = 0
     this.#senses.onGap(stillMs)
-    // The reading that is under way may have begun before the gap: only the next one sees all that came meanwhile.
+    // The current read phase may have begun before the gap: only the next one sees everything that arrived meanwhile.
     if (!wasWaking) this.#senses.afterReading(() => this.#awaitNextReading())
   }
 
@@ -260,21 +244,18 @@ export class LoopWatch implements EventLoop {
     this.#hasAccepted = false
     const gaps = this.#gaps
     this.#senses.afterReading(() => {
-      // Node accepts one connection a turn and reads from it in the next: awake is who had none to accept.
+      // Node accepts one connection per turn and reads from it in the next. The loop is awake after a turn without one.
       if (gaps === this.#gaps && (!this.#hasAccepted || this.#accepted > BACKLOG)) this.#isWaking = false
       else this.#awaitNextReading()
     })
   }
 }
 
-/** The event loop of this process, until nobody is interested any more. */
 export interface WatchedEventLoop extends EventLoop {
-  /** How late the loop was in the last minute, whoever asks how often. */
   delays(): LoopDelays
   stop(): void
 }
 
-/** How late a loop was, in milliseconds. */
 export interface LoopDelays {
   readonly p50Ms: number
   readonly p99Ms: number
@@ -283,13 +264,11 @@ export interface LoopDelays {
 
 const DELAY_RESOLUTION_MS = 20
 
-/** Half of what is remembered: what is asked for is of the present half and of the one before. */
+/** Half of the window: figures cover the current half and the previous one. */
 const HALF_MS = 30_000
 
-/** What measures delays, in nanoseconds. */
 export type DelayHistogram = Pick<ReturnType<typeof monitorEventLoopDelay>, 'percentile' | 'reset'>
 
-/** Remembers delays for a minute. */
 export class DelayMemory {
   readonly #histogram: DelayHistogram
   readonly #monotonic: () => number
@@ -302,7 +281,7 @@ export class DelayMemory {
     this.#halfBeganAt = monotonic()
   }
 
-  /** Begins another half where it is time to; asked now and then. */
+  /** Starts another half when it is due; called regularly. */
   look(): void {
     if (this.#monotonic() - this.#halfBeganAt < HALF_MS) return
     this.#before = this.#present()
@@ -328,10 +307,7 @@ export class DelayMemory {
   }
 }
 
-/**
- * Watches the event loop of this process.
- * @param onGap called with how many milliseconds it stood still
- */
+/** Watches the event loop of this process. @param onGap gets the length of a gap in milliseconds */
 export function watchEventLoop(onGap: (ms: number) => void): WatchedEventLoop {
   const watch = new LoopWatch({
     monotonic: () => performance.now(),
@@ -355,7 +331,7 @@ export function watchEventLoop(onGap: (ms: number) => void): WatchedEventLoop {
   })
 }
 
-/** What is measured is the time from one look to the next: nanoseconds. */
+/** The histogram records the time between two checks, in nanoseconds. */
 function delayMs(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e6 - DELAY_RESOLUTION_MS)
 }

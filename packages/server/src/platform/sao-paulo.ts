@@ -1,4 +1,4 @@
-/** Days of America/Sao_Paulo, by the zone's own rules: it has no daylight saving time today, and had it before 2019. Pure. */
+/** Days of America/Sao_Paulo by the zone's rules: no daylight saving time today, but before 2019. Pure. */
 
 const ZONE = 'America/Sao_Paulo'
 
@@ -13,7 +13,6 @@ const format = new Intl.DateTimeFormat('en-US', {
   second: '2-digit',
 })
 
-/** What clocks in São Paulo show. */
 export interface LocalTime {
   /** `2026-11-22`. */
   readonly day: string
@@ -21,18 +20,17 @@ export interface LocalTime {
   readonly time: string
 }
 
-/** What they show at an instant, epoch milliseconds. */
 export function localTime(instantMs: number): LocalTime {
   const text = new Date(localMs(instantMs)).toISOString()
   return { day: text.slice(0, 10), time: text.slice(11, 19) }
 }
 
-/** The same as if it were UTC, epoch milliseconds. */
+/** The local time as if it were UTC, epoch milliseconds. */
 export function localMs(instantMs: number): number {
   return instantMs + offsetAt(instantMs)
 }
 
-/** The zone's rules are slow to ask, and change at whole hours only: most instants are of the same one. */
+/** Cached by hour: querying the zone is slow, and its offset changes only at whole hours. */
 let latest = { hour: Number.NaN, offsetMs: 0 }
 
 function offsetAt(instantMs: number): number {
@@ -47,28 +45,26 @@ function offsetAt(instantMs: number): number {
   return latest.offsetMs
 }
 
-/** The day of an instant: it begins at 03:00 UTC. @source rules#close.2 */
+/** The local day of an instant. It begins at 03:00 UTC. @source rules#close.2 */
 export function dayOf(instantMs: number): string {
   return localTime(instantMs).day
 }
 
-/** A day's instants, epoch milliseconds: `from` is in it, `to` is the next day's first. */
+/** Bounds of a day in epoch milliseconds: `from` inclusive, `to` exclusive. */
 export interface DayBounds {
   readonly from: number
   readonly to: number
 }
 
-/** The instants of a day that {@link isDay} knows. @source rules#close.2 */
+/** The bounds of a day that passes {@link isDay}. @source rules#close.2 */
 export function boundsOf(day: string): DayBounds {
   return { from: startOf(day), to: startOf(dayAfter(day)) }
 }
 
-/** The day so many days after another; before it where negative. */
 export function dayAfter(day: string, days = 1): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** Whether a text is a day of the calendar. */
 export function isDay(text: string): boolean {
   if (!/^(?:19|2\d)\d{2}-\d{2}-\d{2}$/.test(text)) return false
   const at = Date.parse(`${text}T00:00:00Z`)
@@ -78,7 +74,7 @@ export function isDay(text: string): boolean {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** Three hours behind UTC, two with daylight saving time; the day on which that begins starts at one o'clock. */
+/** Three hours behind UTC, or two with daylight saving time. The day on which that begins starts at one o'clock. */
 function startOf(day: string): number {
   const midnightUtc = Date.parse(`${day}T00:00:00Z`)
   const starts = [2, 3].map((hours) => midnightUtc + hours * HOUR_MS)

@@ -1,42 +1,39 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
-/** Secrets at rest, sealed with AES-256-GCM under a key that is derived from what the operator configured. */
+/** Secrets at rest, sealed with AES-256-GCM under keys derived from the configured ones. */
 
-/** What is configured: any text of enough entropy. */
+/** The configured keys: any text of enough entropy. */
 export interface EncryptionKeys {
   /** `PIXGATE_ENCRYPTION_KEY`: seals and opens. */
   readonly current: string
-  /** `PIXGATE_ENCRYPTION_KEY_PREVIOUS`: opens what it sealed while it was the current one, and seals nothing. */
+  /** `PIXGATE_ENCRYPTION_KEY_PREVIOUS`: only opens. */
   readonly previous: string | undefined
 }
 
-/** Where a sealed value stands. It opens nowhere else. */
+/** Place of a sealed value. It opens nowhere else. */
 export interface Place {
   readonly table: string
-  /** The row's primary key. */
   readonly row: string
   readonly column: string
 }
 
-/** A value that was opened, and the key that opened it. */
 export interface Opened {
   readonly plain: Buffer
   readonly by: keyof EncryptionKeys
 }
 
-/** Seals and opens. */
 export interface Sealer {
-  /** Seals with the current key, for one place. Never the same bytes twice. */
+  /** Seals with the current key, for one place. Never yields the same bytes twice. */
   seal(plain: Uint8Array, place: Place): Buffer
-  /** Beginnings of everything that one of the configured keys sealed. */
   readonly headers: readonly Buffer[]
   /** @throws NotOpened */
   open(sealed: Uint8Array, place: Place): Opened
 }
 
 /**
- * Why a sealed value does not open. `another_key`: none of the configured keys sealed it. `changed`: a configured key did,
- * and the bytes were changed since, or come from another place.
+ * A sealed value does not open.
+ * - `another_key`: none of the configured keys sealed it.
+ * - `changed`: a configured key did, but the bytes were changed or belong to another place.
  */
 export class NotOpened extends Error {
   override readonly name = 'NotOpened'
@@ -48,7 +45,7 @@ export class NotOpened extends Error {
   }
 }
 
-/** Beginning of a sealed value: letters, and the version of the format. */
+/** Magic letters and version of the format. */
 const FORMAT = Buffer.from('PXG\x02', 'latin1')
 const KEY_ID_BYTES = 8
 const HEADER_BYTES = FORMAT.length + KEY_ID_BYTES
@@ -56,10 +53,10 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Makes the sealer of the configured keys.
+ * Creates the sealer of the configured keys.
  *
  * A sealed value is the format (4 bytes), the id of its key (8), a nonce (12), the ciphertext and the tag (16). The tag
- * covers the header and the place too.
+ * also covers the header and the place.
  * @source rules#encryption.1, rules#encryption.2, ADR-0029
  */
 export function createSealer({ current, previous }: EncryptionKeys): Sealer {
@@ -78,15 +75,13 @@ export function createSealer({ current, previous }: EncryptionKeys): Sealer {
   }
 }
 
-/** A key-encryption key. */
 interface Key {
   readonly by: keyof EncryptionKeys
-  /** What everything that it seals begins with. */
   readonly header: Buffer
   readonly key: Buffer
 }
 
-/** HKDF, as the text is no guessable one: production demands it, and the sandbox makes 256 random bits. */
+/** HKDF suffices, since the text cannot be guessed: production checks it, and the sandbox generates 256 random bits. */
 function keyOf(by: Key['by'], text: string): Key {
   const derive = (info: string, bytes: number) => Buffer.from(hkdfSync('sha256', text, SALT, info, bytes))
   return {
@@ -115,7 +110,7 @@ function open({ by, header, key }: Key, sealed: Uint8Array, place: Place): Opene
   return { plain, by }
 }
 
-/** What the tag covers besides the ciphertext; no two places have the same. */
+/** Additional data covered by the tag; unique per place. */
 function boundTo(header: Buffer, { table, row, column }: Place): Buffer {
   return Buffer.concat([header, Buffer.from(JSON.stringify([table, row, column]))])
 }
@@ -126,7 +121,7 @@ interface Encrypted {
   readonly tag: Uint8Array
 }
 
-/** @returns `undefined` where the tag does not fit, or a part is too short */
+/** @returns `undefined` when the tag does not verify or a part is too short */
 function decrypt(key: Buffer, { nonce, ciphertext, tag }: Encrypted, bound: Buffer): Buffer | undefined {
   if (nonce.length !== NONCE_BYTES || tag.length !== TAG_BYTES) return undefined
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
@@ -134,7 +129,7 @@ function decrypt(key: Buffer, { nonce, ciphertext, tag }: Encrypted, bound: Buff
   try {
     return Buffer.concat([decipher.update(ciphertext), decipher.final()])
   } catch {
-    // All that can go wrong here: the tag is another one.
+    // The only possible failure here is a wrong tag.
     return undefined
   }
 }

@@ -6,21 +6,18 @@ import type { Logger } from './log.ts'
 import { andMore, createHeartbeat, type Heartbeat } from './runtime.ts'
 import type { Environment, Variables } from './variables.ts'
 
-/** The variable that names the file of a secret. */
 export function fileVariable(secretName: string): string {
   return `${secretName}_FILE`
 }
 
-/** The environment with the secrets that stand in files. */
 export interface WithSecretFiles {
   readonly environment: Environment
-  /** By the secret's name, why it cannot be had. */
   readonly faults: ReadonlyMap<string, string>
 }
 
 /**
- * Reads the secrets whose files are named: `<NAME>_FILE` for every secret `<NAME>` of a table. Line breaks at the end do
- * not count. A fault repeats the path and nothing of the file.
+ * Reads secrets from files: `<NAME>_FILE` for every secret `<NAME>` of a table. Trailing line breaks are removed. A
+ * fault repeats the path and nothing of the file.
  * @source rules#config.8
  */
 export function withSecretFiles(table: Variables, environment: Environment): WithSecretFiles {
@@ -49,14 +46,14 @@ function readSecret(path: string): { readonly value: string } | { readonly fault
   }
 }
 
-/** Why a file could not be read, in the system's words: `permission denied`. */
+/** The system's reason for an unreadable file: `permission denied`. */
 export function fileErrorReason(error: unknown): string {
   const { errno, code } = error as NodeJS.ErrnoException
   return errno === undefined ? (code ?? String(error)) : getSystemErrorMessage(errno)
 }
 
 /**
- * What is wrong with the secrets of a production, each with the name of its variable and never with its value.
+ * Faults of a production's secrets, each with the variable's name and never its value.
  * @source rules#config.2, rules#production.2
  */
 export function secretFaults(table: Variables, environment: Environment): string[] {
@@ -72,7 +69,7 @@ interface NamedSecret {
   readonly value: string
 }
 
-/** Of two secrets with one value, whoever may know the one knows the other. */
+/** A person who knows one secret would know the other. */
 function sharedSecrets(secrets: readonly NamedSecret[]): string[] {
   const owners = new Map<string, string>()
   return secrets.flatMap(({ name, value }) => {
@@ -83,7 +80,7 @@ function sharedSecrets(secrets: readonly NamedSecret[]): string[] {
   })
 }
 
-/** The length that every secret needs is its variable's to judge. */
+/** A secret's own minimum length is checked with its variable. */
 const LENGTH_MIN = 32
 
 function weakSecrets(secrets: readonly NamedSecret[]): string[] {
@@ -94,23 +91,23 @@ function weakSecrets(secrets: readonly NamedSecret[]): string[] {
   })
 }
 
-/** What an estimate must find at least: far below what 16 random bytes have in any spelling, far above what people think of. */
+/** Minimum of the entropy estimate: far below 16 random bytes in any spelling, far above texts people make up. */
 const BITS_MIN = 56
 
-/** What stands in documents and examples for a secret that somebody has yet to make. */
+/** Placeholders of secrets in documents and examples. */
 const PLACEHOLDER =
   /change.?(me|it)|choose.?(one|me)|replace.?(me|this|with)|fill.?(me|in)|your.?(own.?)?(secret|token|key|password)|placeholder|example/i
 
-/** What somebody who guesses tries first, and what people put beside a secret to know which it is: it counts for nothing. */
+/** Words that guessing starts with, and labels beside a secret. They add no entropy. */
 const COMMON =
   /password|passwd|postgres|senha|secret|segredo|token|admin|operator|partner|metrics|inbound|encryption|previous|pixgate|default|letmein|welcome|sandbox|production|live|test|canary|root|user|bank|pix|key|the|of/g
 
-/** Neighbours, one after the other: in the alphabet with the digits before it, and on a keyboard. */
+/** Sequences: the alphabet with digits before it, and rows of a keyboard. */
 const ROWS = ['0123456789abcdefghijklmnopqrstuvwxyz', '1234567890', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm']
 
 /**
- * Why a secret is too easy to guess, for a sentence that begins with its name; `undefined` where nothing says so. What a
- * generator made is never refused: nor is prose that somebody made up, which no count can tell.
+ * Explains why a secret is too easy to guess, as the end of a sentence; `undefined` otherwise. Generated secrets are
+ * never refused. Neither is made-up prose, which no count can detect.
  * @source rules#production.2
  */
 export function weaknessOf(secret: string): string | undefined {
@@ -121,8 +118,8 @@ export function weaknessOf(secret: string): string | undefined {
 }
 
 /**
- * The same of the password in an address, which somebody else may have chosen: only what a document has in its place, or
- * nothing but common words, is refused.
+ * The same for the password in an address, which others may have chosen: refuses only placeholders and common
+ * words.
  */
 function passwordWeaknessOf(address: string): string | undefined {
   const password = URL.parse(address)?.password ?? ''
@@ -137,14 +134,14 @@ function passwordWeaknessOf(address: string): string | undefined {
 
 const ADVICE = 'make one with openssl rand -base64 32'
 
-/** What cannot be told from what stands before it, in bits. */
+/** Estimates the entropy of characters that do not follow from the ones before, in bits. */
 function estimatedBits(secret: string): number {
   const text = secret.toLowerCase().replace(COMMON, ' ')
   const surprising = [...text].filter((character, index) => character !== ' ' && !isForeseen(text, index))
   return surprising.length * Math.log2(new Set(surprising).size || 1)
 }
 
-/** Repeats the character before it, goes on as those before it went on, or repeats three that were there already. */
+/** Whether a character repeats the one before, continues a sequence, or repeats three earlier ones. */
 function isForeseen(text: string, index: number): boolean {
   const [character = '', before] = [text[index], text[index - 1]]
   if (character === before) return true
@@ -157,7 +154,6 @@ function isForeseen(text: string, index: number): boolean {
   return goesOn || (index >= 2 && text.indexOf(text.slice(index - 2, index + 1)) < index - 2)
 }
 
-/** The two characters before, the nearer one first; one that is repeated counts once. */
 function distinctBefore(text: string, end: number): string[] {
   const found: string[] = []
   for (let index = end - 1; index >= 0 && found.length < 2; index -= 1) {
@@ -167,17 +163,14 @@ function distinctBefore(text: string, end: number): string[] {
   return found
 }
 
-/** What a file holds, or what is wrong with it: a clause that follows its name, such as «is no private key in PEM». */
+/** Content of a file, or its fault as a clause that follows the name: «is no private key in PEM». */
 export type ReadPem<Content> = { readonly content: Content } | { readonly fault: string }
 
-/** Certificates, and the text that they stand in. */
 export interface Certificates {
   readonly pem: string
-  /** In the order of the text; at least one. */
   readonly all: readonly [X509Certificate, ...X509Certificate[]]
 }
 
-/** A private key, and the text that it stands in. */
 export interface PrivateKey {
   readonly pem: string
   readonly key: KeyObject
@@ -185,17 +178,16 @@ export interface PrivateKey {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-/** Reads a file of certificates, whatever stands between them. */
 export function readCertificates(path: string): ReadPem<Certificates> {
   return readPem(path, certificatesIn)
 }
 
-/** Reads a file with a private key that no passphrase protects. */
+/** Reads a file with a private key without a passphrase. */
 export function readPrivateKey(path: string): ReadPem<PrivateKey> {
   return readPem(path, privateKeyIn)
 }
 
-/** The certificates in a text, whatever stands between them. */
+/** Finds the certificates in a text and ignores the rest. */
 export function certificatesIn(pem: string): ReadPem<Certificates> {
   return faultyUnless('is no certificate in PEM', () => {
     const [first, ...others] = [...pem.matchAll(CERTIFICATE)].map(([text]) => new X509Certificate(text))
@@ -203,10 +195,7 @@ export function certificatesIn(pem: string): ReadPem<Certificates> {
   })
 }
 
-/**
- * The private key in a text.
- * @param passphrase that protects it, where one does
- */
+/** Finds the private key in a text. @param passphrase of an encrypted key */
 export function privateKeyIn(pem: string, passphrase?: string): ReadPem<PrivateKey> {
   const fault =
     passphrase === undefined
@@ -233,19 +222,18 @@ function faultyUnless<Content>(fault: string, contentOf: () => Content | undefin
     const content = contentOf()
     return content === undefined ? { fault } : { content }
   } catch {
-    // What OpenSSL says of it helps nobody, and may be of what it read.
+    // OpenSSL's message does not help, and may contain parts of the input.
     return { fault }
   }
 }
 
-/** The instants from which and until which a certificate is good, epoch milliseconds. */
 export function validityOf({ validFromDate, validToDate }: X509Certificate): { from: number; to: number } {
   return { from: validFromDate.getTime(), to: validToDate.getTime() }
 }
 
 /**
- * Why a certificate is not good now: a clause, as {@link ReadPem} has it; `undefined` where it is.
- * @param nowMs by the clock that TLS goes by
+ * Explains why a certificate is not valid now, as a clause of {@link ReadPem}; `undefined` if it is.
+ * @param nowMs the clock that TLS uses
  */
 export function validityFault(certificate: X509Certificate, nowMs = Date.now()): string | undefined {
   const { from, to } = validityOf(certificate)
@@ -253,21 +241,20 @@ export function validityFault(certificate: X509Certificate, nowMs = Date.now()):
   return nowMs < from ? `is not valid before ${dayOf(from)}` : undefined
 }
 
-/** The day of an instant, in UTC: `2027-01-31`. */
 export function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
 }
 
-/** A certificate with its key, in PEM: the certificate of the key first, then those between it and its authority. */
+/** A certificate chain with its key, in PEM: the key's certificate first, then the intermediates. */
 export interface Pkcs12 {
   readonly certificates: string
   readonly key: string
 }
 
 /**
- * Opens PKCS#12, in which banks hand out certificates, also where it is sealed in the old way, which OpenSSL 3 calls
- * unsupported.
- * @param passphrase empty where there is none
+ * Opens PKCS#12, the form in which banks issue certificates, including the old encryption that OpenSSL 3 no longer
+ * supports.
+ * @param passphrase empty if there is none
  * @source rules#api-pix.10
  */
 export function readPkcs12(bytes: Buffer, passphrase: string): ReadPem<Pkcs12> {
@@ -275,7 +262,7 @@ export function readPkcs12(bytes: Buffer, passphrase: string): ReadPem<Pkcs12> {
   try {
     opened = forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(bytes.toString('binary')), passphrase)
   } catch (error) {
-    // Only of a wrong passphrase the library says so.
+    // The library names only a wrong passphrase as the cause.
     return { fault: /MAC|password/i.test(String(error)) ? 'does not open with its passphrase' : 'is no PKCS#12' }
   }
   const [key] = [...bagsOf(opened, 'pkcs8ShroudedKeyBag'), ...bagsOf(opened, 'keyBag')].map(keyOf)
@@ -291,7 +278,7 @@ function bagsOf(opened: forge.pkcs12.Pkcs12Pfx, type: string): readonly forge.pk
   return opened.getBags({ bagType })[bagType] ?? []
 }
 
-/** The library reads certificates and keys of RSA alone; of others it keeps the bytes. */
+/** The library decodes only RSA certificates and keys, and keeps the bytes of others. */
 function certificateOf({ cert, asn1 }: forge.pkcs12.Bag): string {
   return pem('CERTIFICATE', cert ? forge.pki.certificateToAsn1(cert) : asn1)
 }
@@ -304,12 +291,12 @@ function pem(type: string, asn1: forge.asn1.Asn1): string {
   return forge.pem.encode({ type, body: forge.asn1.toDer(asn1).getBytes() })
 }
 
-/** Is told that a previous secret was accepted, by the variable that it stands in. Throws nothing. */
+/** Called with the variable of each previous secret that was accepted; must not throw. */
 export type OnPreviousSecret = (variable: string) => void
 
 /**
- * Says who has not changed over: while a previous secret is used, it cannot go.
- * @param count adds one to its uses
+ * Logs uses of a previous secret: it cannot be removed while it is used.
+ * @param count counts one use
  * @source rules#rotation.2
  */
 export function createPreviousSecretReports(

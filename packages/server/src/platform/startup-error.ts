@@ -1,6 +1,5 @@
-/** A start that cannot go on, with a message for a person. */
+/** The process cannot start. The message is written for a person. */
 export class StartupError extends Error {
   override readonly name: string = 'StartupError'
-  /** A stable name of the fault, where it has one. */
   readonly code?: string
 }

@@ -2,38 +2,35 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.ts'
 
 /**
- * Token buckets, one per name: each begins full, is filled evenly and holds a bounded number. Their own number is
- * bounded too: the one used longest ago goes first, and is full again when it comes back.
+ * Token buckets by name: each begins full, refills evenly and has a capacity. The number of buckets is capped too: the
+ * least recently used is dropped, and is full when it returns.
  */
 export interface TokenBuckets {
-  /**
-   * Takes a token.
-   * @returns 0, or in how many milliseconds there will be one; then none was taken
-   */
+  /** Takes a token. @returns 0, or the milliseconds until one is available, in which case none was taken */
   take(name: string): number
-  /** As {@link take} would answer, but takes none. */
+  /** Like {@link take} without taking a token. */
   waitMs(name: string): number
-  /** Puts a token back that was taken in vain. */
   giveBack(name: string): void
 }
 
-/** How buckets are made. All of it is whole numbers above zero. */
+/** All values are positive integers. */
 export interface TokenBucketOptions {
   readonly perMinute: number
-  /** Tokens of a full bucket. */
   readonly capacity: number
   readonly bucketsMax: number
 }
 
-/** A token in the smallest units, of which `perMinute` arrive in a millisecond: whole numbers, so that none is lost. */
+/**
+ * A token in the smallest units, of which `perMinute` arrive per millisecond: integers, so that no fraction is lost.
+ */
 const TOKEN = 60_000
 
-/** Makes the buckets. They live in this process and are forgotten with it. */
+/** Buckets in memory, lost with the process. */
 export function createTokenBuckets(
   clock: Clock,
   { perMinute, capacity, bucketsMax }: TokenBucketOptions,
 ): TokenBuckets {
-  /** What each bucket lacked when it was last used, in units. One that is not here is full. */
+  /** Missing units of each bucket at its last use. An unlisted bucket is full. */
   const buckets = new LRUCache<string, { readonly lacking: number; readonly at: number }>({ max: bucketsMax })
 
   function lackingAt(now: number, name: string): number {

@@ -4,40 +4,39 @@ import { areNarrow, isNetwork } from './networks.ts'
 import { fileVariable, secretFaults, withSecretFiles } from './secrets.ts'
 import { StartupError } from './startup-error.ts'
 
-/** A row of a table of variables. Its shape's description says what is accepted. */
+/** A row of a table of variables. The shape's description says what is accepted. */
 export interface Variable {
   readonly shape: TSchema
   readonly description: string
-  /** As text. Where absent and unset, the value is `undefined`. */
+  /** Default as text. Without one, an unset value is `undefined`. */
   readonly default?: string
-  /** In production instead of {@link default}. */
+  /** Default in production, instead of {@link default}. */
   readonly productionDefault?: string
-  /** What production accepts, where that is less. */
   readonly productionShape?: TSchema
-  /** Where it must be set, whatever its default. What is required always may be supplied by whoever composes the server. */
+  /**
+   * Where the variable must be set, whatever its default. One that is always required may be supplied by the caller
+   * that composes the server.
+   */
   readonly required?: 'always' | 'in production'
-  /** The sandbox makes one where it is not set. */
+  /** The sandbox generates a missing one. */
   readonly isMadeBySandbox?: true
-  /** Where the choice is explained, told to whoever did not make it: a page of this repository. */
   readonly guide?: string
-  /** Never shown, in production no other secret's value, and may stand in a file (rules#config.8). */
+  /** Never shown; unique among the secrets in production; may be read from a file (rules#config.8). */
   readonly secret?: true
-  /** The variable that must be set beside it in production. */
   readonly needs?: string
-  /** Where the bank is: nobody reaches one on another machine in a mode that they did not choose. */
+  /** Address of the bank. A bank on another machine requires an explicit mode. */
   readonly isBankAddress?: true
 }
 
-/** Rows by the names of their variables, in the order of the documentation. */
+/** Rows by variable name, in the order of the documentation. */
 export type Variables = Readonly<Record<string, Variable>>
 
-/** Variables of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The known name that a wrong one was probably meant to be: capitals, `_` and `-` do not count, and at most a third of the
- * characters are wrong, missing, too many or swapped.
- * @returns `undefined` where none is near
+ * The known name most similar to a wrong one: ignores case, `_` and `-`, and allows a third of the characters to be
+ * wrong, missing, extra or swapped.
+ * @returns `undefined` if none is similar
  * @source rules#http.7, rules#config.7
  */
 export function nearestName(wrong: string, known: readonly string[]): string | undefined {
@@ -52,7 +51,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '')
 }
 
-/** How many characters have to be changed, added, removed or swapped with their neighbour (optimal string alignment). */
+/** Edit distance with changed, added, removed and swapped characters (optimal string alignment). */
 function distanceBetween(one: string, other: string): number {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, column) => column)]
   for (let row = 1; row <= one.length; row += 1) {
@@ -76,20 +75,16 @@ function at(rows: readonly (readonly number[])[], row: number, column: number): 
   return rows[row]?.[column] ?? Number.POSITIVE_INFINITY
 }
 
-/**
- * Variables of the environment as data: a row says what is accepted, and is read, judged and documented from that alone.
- */
+/** Variables of the environment as data: a row defines how a variable is read, checked and documented. */
 
 export { fileVariable }
 
-/** What the rows were read as, by the names of their variables. */
 export type Values<Table extends Variables> = { readonly [Name in keyof Table]: ValueOf<Table[Name]> }
 
 type ValueOf<Row extends Variable> = Row extends { default: string } | { required: 'always' }
   ? Static<Row['shape']>
   : Static<Row['shape']> | undefined
 
-/** What is wrong with the configuration: all of it at once. */
 export class ConfigError extends StartupError {
   override readonly name = 'ConfigError'
   readonly faults: readonly string[]
@@ -105,44 +100,39 @@ export function variables<const Table extends Variables>(table: Table): Table {
   return table
 }
 
-/** A whole number within bounds, of a unit such as `milliseconds`. */
 export function integer(minimum: number, maximum: number, unit?: string) {
   const what = unit === undefined ? 'a whole number' : `a whole number of ${unit}`
   return Type.Integer({ minimum, maximum, description: `${what} from ${minimum} to ${maximum}` })
 }
 
-/** A whole number within bounds, of a unit; or `none`, by name. */
 export function integerOrNone(minimum: number, maximum: number, unit: string) {
   const description = `a whole number of ${unit} from ${minimum} to ${maximum}, or none`
   return Type.Union([Type.Integer({ minimum, maximum }), Type.Literal('none')], { description })
 }
 
-/** One of several words. */
 export function oneOf<const Word extends string>(...words: Word[]) {
   return Type.Enum<Word[]>(words, { description: `one of ${words.join(', ')}` })
 }
 
-/** `true` or `false`. */
 export function flag() {
   return Type.Boolean({ description: 'true or false' })
 }
 
-/** Text of at most so many characters. */
 export function text(maxLength: number) {
   return Type.String({ maxLength, description: `at most ${maxLength} characters long` })
 }
 
-/** Text of at least so many characters; any where it is 1. */
+/** Text of a minimum length; any text for 1. */
 export function secret(minLength = 1) {
   return Type.String({ minLength, ...(minLength > 1 && { description: `at least ${minLength} characters long` }) })
 }
 
-/** A secret of at least so many characters that a client sends as a bearer token. */
+/** A secret sent as a bearer token. */
 export function token(minLength = 1) {
   return sendable(minLength, '^[!-~]*$', 'without blanks')
 }
 
-/** A secret of at least so many characters that is sent in a header: what else is in it, no header can carry. */
+/** A secret sent in a header, limited to the characters a header can carry. */
 export function headerSecret(minLength = 1) {
   return sendable(minLength, '^(?! )[ -~]*(?<! )$', 'with no blank at its ends')
 }
@@ -152,23 +142,20 @@ function sendable(minLength: number, pattern: string, blanks: string) {
   return Type.String({ minLength, pattern, description: `${atLeast}printable ASCII, ${blanks}` })
 }
 
-/** An address of one of these protocols, such as `https:`. */
 export function address(...protocols: readonly string[]) {
   const description = `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
   return Type.Refine(Type.String({ description }), (value) => protocols.includes(URL.parse(value)?.protocol ?? ''))
 }
 
-/** Addresses of the Internet Protocol, each alone or with the length of its prefix, separated by commas. */
 export function networks() {
   return Type.Array(Type.Refine(Type.String(), isNetwork), {
     description: 'addresses or CIDRs, separated by commas',
   })
 }
 
-/** The word for no network at all, where one has to say so. */
+/** Explicit word for no network. */
 export const NONE = 'none'
 
-/** Networks, or the word `none` alone. */
 export function networksOrNone() {
   return Type.Refine(
     Type.Array(Type.String(), { description: 'addresses or CIDRs, separated by commas, or none' }),
@@ -176,7 +163,7 @@ export function networksOrNone() {
   )
 }
 
-/** The same, where what is not set has to be said, and most of the Internet is left out. @source rules#production.3 */
+/** Like {@link networksOrNone}, but not empty and without most of the Internet. @source rules#production.3 */
 export function narrowNetworks() {
   return Type.Refine(
     Type.Array(Type.String(), {
@@ -191,21 +178,17 @@ function isNone(networks: readonly string[]): boolean {
   return networks.length === 1 && networks[0] === NONE
 }
 
-/** How variables are read. */
 export interface ReadOptions<Supplied = never> {
   readonly isProduction: boolean
-  /**
-   * Variables that are required always and need not be set here, except in production: whoever reads makes what is
-   * missing.
-   */
+  /** Always-required variables that may be unset except in production: the caller supplies missing ones. */
   readonly supplied?: readonly Supplied[]
-  /** What whoever reads has found wrong besides, each beginning with its variable. */
+  /** Further faults found by the caller, each starting with its variable. */
   readonly otherFaults?: readonly string[]
 }
 
 /**
  * Reads variables; an empty one is unset.
- * @throws ConfigError every fault at once, each naming its variable and what is accepted, none repeating a value
+ * @throws ConfigError with all faults at once: each names its variable and what is accepted, and none repeats a value
  * @source rules#config.1
  */
 export function readVariables<const Table extends Variables>(
@@ -243,7 +226,7 @@ export function readVariables(
   return values
 }
 
-/** A text that is none of its shape stays what it is, and is refused as that. */
+/** Text that does not fit the shape is passed on unchanged and refused by the shape. */
 function valueIn(shape: TSchema, text: string | undefined): unknown {
   if (text === undefined) return undefined
   if (Type.IsInteger(shape) || Type.IsUnion(shape)) return /^\d{1,15}$/.test(text) ? Number(text) : text
@@ -276,7 +259,7 @@ function faultOf({ shape, productionShape }: Variable, value: unknown, isProduct
   return `must be ${acceptedBy(productionShape)}`
 }
 
-/** A variable that is nothing without another one is refused without it. @source rules#production.7 */
+/** Refuses a variable whose companion is missing. @source rules#production.7 */
 function companionFaults(table: Variables, values: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(table).flatMap(([name, { needs }]) => {
     if (needs === undefined || values[name] === undefined) return []
@@ -284,7 +267,7 @@ function companionFaults(table: Variables, values: Readonly<Record<string, unkno
   })
 }
 
-/** What a shape accepts, in words; `undefined` where that is any text. */
+/** The accepted values in words; `undefined` if any text is. */
 export function acceptedBy(shape: TSchema): string | undefined {
   const { description }: { readonly description?: string } = shape
   return description

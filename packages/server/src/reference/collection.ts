@@ -2,29 +2,26 @@ import type { Credential, Endpoint, endpoints } from '@pixgate/spec'
 import { isForOperators, resourceOfId } from '../platform/http/openapi.ts'
 import { apiInfo } from './info.ts'
 
-/** A request of the collection. */
 export interface Step {
   readonly id: keyof typeof endpoints
-  /** Where it is not the first of its operation: what it is called instead of the summary. */
+  /** Name of a repeated operation, instead of its summary. */
   readonly name?: string
-  /** Instead of the example. */
   readonly body?: object
-  /** What has to hold of the answer, a JSON `body`, before the next request is made. The simulated bank brings it about. */
+  /** Condition on the answer's JSON `body` before the next request. The simulated bank makes it true. */
   readonly until?: string
 }
 
-/** Requests that belong together. */
 export interface Folder {
   readonly name: string
   readonly description: string
-  /** Whether it is for the sandbox alone. */
+  /** Whether it needs the sandbox. */
   readonly isOfSandbox?: true
   readonly steps: readonly Step[]
 }
 
 const TOP_UP_CENTS = 50_000
 
-/** A bank as it is when it starts. */
+/** Initial behaviour of the simulated bank. */
 const GOOD_BANK = {
   ...{ cashIn: 'answer', cashOut: 'auto', refundIn: 'auto' },
   ...{ latencyMs: 0, eventDelayMs: 0, eventCopies: 1, eventsShuffled: false },
@@ -32,7 +29,6 @@ const GOOD_BANK = {
 
 const AT_THE_BANK = 'body.transactionId !== null'
 
-/** A payout that the bank neither confirms nor fails by itself. */
 function payoutThatWaits(which: string): readonly Step[] {
   return [
     {
@@ -47,7 +43,6 @@ function payoutThatWaits(which: string): readonly Step[] {
   ]
 }
 
-/** A refund that the bank neither confirms nor fails by itself. */
 function refundThatWaits(which: string): readonly Step[] {
   return [
     {
@@ -97,8 +92,8 @@ const SIGNING_KEY: Folder = {
 }
 
 /**
- * The requests of the collection, in the order in which each finds what it needs: run as a whole they all succeed, and leave
- * the service as it was, but for what was paid.
+ * The requests of the collection, in an order in which each finds its prerequisites. Run as a whole they all succeed
+ * and leave the service unchanged except for the payments.
  * @source rules#reference.11
  */
 const collectionPlan: readonly Folder[] = [
@@ -213,9 +208,9 @@ const collectionPlan: readonly Folder[] = [
 ]
 
 /**
- * Every operation that a client may call, but for emergencies and approvals, which need something that waits, as a collection of Postman 2.1, which Bruno, Insomnia and Hoppscotch read too. What
- * an answer tells is kept in variables, which the requests after it are made of; only the administrative token is to be filled
- * in, and the address where it is not known.
+ * Every operation for clients, except emergencies and approvals, which need a waiting object, as a collection of
+ * Postman 2.1. Bruno, Insomnia and Hoppscotch read it too. Values from answers are kept in variables for later
+ * requests. Only the administrative token must be filled in, and the address if unknown.
  * @param baseUrl of the service, or nothing
  * @param operatorUrl of the operator's endpoints, or nothing; `undefined`: they are at `baseUrl`
  * @source rules#reference.4, rules#reference.11, rules#operators.8
@@ -246,10 +241,8 @@ export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string, op
   }
 }
 
-/** What a service is like. */
 interface Kind {
   readonly hasBank: boolean
-  /** Whether the operator's endpoints have an address of their own. */
   readonly isApart: boolean
 }
 
@@ -261,7 +254,6 @@ function folderOf({ name, description, steps }: Folder, endpoints: ReadonlyMap<s
   return { name, description, item }
 }
 
-/** Where an answer tells what later requests need. */
 const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: string }>> = {
   generateApiKey: { variable: 'apiKey', from: 'apiKey' },
   listApiKeys: { variable: 'apiKeyId', from: 'data[0]?.id' },
@@ -298,7 +290,6 @@ function requestOf(endpoint: Endpoint, { name, body: given, until }: Step, { has
   }
 }
 
-/** A script that runs on the answer. */
 function onAnswer(exec: readonly string[]) {
   return { listen: 'test', script: { type: 'text/javascript', exec } }
 }
@@ -307,13 +298,12 @@ function keeping(variable: string, from: string): string {
   return `if (pm.response.code < 300) pm.collectionVariables.set('${variable}', pm.response.json().${from})`
 }
 
-/** The variable that says since when a runner waits. */
 const WAITING_SINCE = 'waitingSince'
 
 const WAIT_MAX_MS = 20_000
 const WAIT_STEP_MS = 250
 
-/** Lets a runner make the request again until this holds. Who sends it by hand sees no difference. */
+/** Makes a runner repeat the request until the condition holds. Without a runner it has no effect. */
 function waiting(until: string): readonly string[] {
   return [
     "const now = Date.parse(pm.response.headers.get('Date'))",
@@ -321,7 +311,7 @@ function waiting(until: string): readonly string[] {
     'const body = pm.response.code === 200 ? pm.response.json() : {}',
     `const isWaiting = pm.response.code === 200 && !(${until}) && now - since < ${WAIT_MAX_MS}`,
     `pm.collectionVariables.set('${WAITING_SINCE}', isWaiting ? since : '')`,
-    // A runner goes on when the timers of a script have ended.
+    // A runner continues when the timers of a script have ended.
     `if (isWaiting) { setTimeout(() => {}, ${WAIT_STEP_MS}); pm.execution.setNextRequest(pm.info.requestName) }`,
   ]
 }
@@ -332,7 +322,7 @@ function bearer(variable: string) {
 
 const AUTH: Readonly<Partial<Record<Credential, object>>> = { admin: bearer('adminToken'), none: { type: 'noauth' } }
 
-/** The example, under a reference that is new each time: the same one again would be a 409. */
+/** The example with a fresh reference: a repeated one would get a 409. */
 function bodyText(example: unknown): string {
   return JSON.stringify(example ?? {}, (key, value) => (key === 'externalId' ? `${value}-{{$guid}}` : value), 2)
 }
@@ -358,7 +348,6 @@ interface Parameters {
   readonly properties?: Readonly<Record<string, { readonly description?: string }>>
 }
 
-/** The parameters of a path, and the variable that each is read from: `cashInId`. */
 function pathVariables({ params }: Endpoint): readonly { readonly name: string; readonly variable: string }[] {
   const { properties = {} } = (params ?? {}) as Parameters
   return Object.entries(properties).map(([name, { description }]) => ({

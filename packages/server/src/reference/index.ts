@@ -9,14 +9,13 @@ import { apiInfo } from './info.ts'
 import { llmsText } from './llms.ts'
 import { CONTENT_SECURITY_POLICY, ERRORS_PAGES, errorsPage, firstSteps, homePage, referencePage } from './pages.ts'
 
-/** What the reference is about. */
 export interface Described {
-  /** Every endpoint that this process answers, besides the reference itself. */
+  /** Every endpoint of this process, except the reference itself. */
   readonly endpoints: readonly Endpoint[]
   readonly isSandbox: boolean
-  /** Where this machine reaches the service, once it listens. What a request says of it is never believed. */
+  /** Local URL of the service once it listens. Never taken from a request. */
   readonly url: () => string | undefined
-  /** The same of the operator's endpoints, where they have a port of their own. */
+  /** The same for the operator's endpoints on their own port. */
   readonly operatorUrl?: (() => string | undefined) | undefined
 }
 
@@ -24,18 +23,17 @@ const HTML = 'text/html; charset=utf-8'
 const JSON_TEXT = 'application/json; charset=utf-8'
 const PLAIN = 'text/plain; charset=utf-8'
 
-/** Where the pages are, for those that name each other. */
 const PLACES = { reference: '/docs', errors: ERRORS_PAGES.en, openapi: '/openapi.json', collection: '/collection.json' }
 
 /**
- * The endpoints by which the service describes itself, to anyone: pages, the OpenAPI document, a collection, llms.txt. Each
- * is written when it is first asked for, and kept.
+ * Public endpoints that describe the service: pages, the OpenAPI document, a collection, llms.txt. Each is rendered at
+ * its first request and cached.
  * @source rules#reference.1, rules#reference.2, rules#operators.8
  */
 export function createReferenceRoutes({ endpoints, isSandbox, url, operatorUrl }: Described): BoundEndpoint[] {
   const isApart = operatorUrl !== undefined
   const sandboxUrl = () => (isSandbox ? (url() ?? `http://${apiInfo.defaultHost}`) : '')
-  // In production nobody is told where operators are.
+  // Production does not reveal the operators' address.
   const operatorsAt = () => (isApart ? (isSandbox && operatorUrl()) || '' : undefined)
   const hasControls = endpoints.some(({ id }) => id === payCashIn.id)
   const steps = () => (hasControls ? firstSteps(sandboxUrl(), operatorsAt(), '…') : undefined)
@@ -65,7 +63,7 @@ function operatorServer(url: string | undefined): OpenApiServer | undefined {
   return { url: 'https://{host}', description, variables: { host: { default: 'operators.pixgate.example' } } }
 }
 
-/** @param write the text, the same at every call */
+/** @param write renders the text; deterministic */
 function route(id: string, path: string, contentType: string, write: () => string): BoundEndpoint {
   let kept: { readonly text: string; readonly headers: Readonly<Record<string, string>> } | undefined
   return {

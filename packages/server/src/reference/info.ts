@@ -1,7 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import type { OpenApiInfo } from '../platform/http/openapi.ts'
 
-/** What the OpenAPI document says of the service as a whole, wherever it is written. */
 export const apiInfo: OpenApiInfo = {
   title: 'Pixgate',
   version: packageJson.version,

@@ -3,12 +3,12 @@ import { isForOperators } from '../platform/http/openapi.ts'
 import { apiInfo } from './info.ts'
 import { clientRules } from './pages.ts'
 
-/** Where a reader finds more: an address of the service, or a path of the repository. */
+/** Links to further documents: addresses of the service, or paths of the repository. */
 export type Places = Readonly<Record<'reference' | 'errors' | 'openapi' | 'collection', string>>
 
 /**
- * What a language model, or a hurried reader, needs to know before it writes a client: in the form of llms.txt.
- * @param isApart whether the operator's endpoints have an address of their own
+ * Summary for a language model that writes a client, in the form of llms.txt.
+ * @param isApart whether the operator's endpoints have their own address
  */
 export function llmsText(endpoints: readonly Endpoint[], places: Places, isApart = false): string {
   const groups = Object.entries(tags).flatMap(([tag, description]) => {

@@ -23,15 +23,15 @@ import {
 import { curlOf, isForOperators, webhookHeaders } from '../platform/http/openapi.ts'
 import { apiInfo } from './info.ts'
 
-/** Text that is HTML already. Only {@link html} makes it. */
+/** Escaped HTML, produced only by {@link html}. */
 export interface Html {
   readonly html: string
 }
 
-/** What may stand in a template: text is escaped, HTML is not, lists are joined, and nothing is nothing. */
+/** Values for a template: text is escaped, HTML is not, lists are joined, `undefined` is empty. */
 export type Inserted = string | number | Html | undefined | readonly Inserted[]
 
-/** A template of HTML: whatever is inserted as text shows as that text. */
+/** A template of HTML that escapes inserted text. */
 export function html(parts: TemplateStringsArray, ...inserted: readonly Inserted[]): Html {
   return { html: parts.map((part, index) => part + written(inserted[index])).join('') }
 }
@@ -50,7 +50,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** A sentence of the specification, with its `code` and **bold** words. */
 export function prose(text: string): Html {
   const pieces = text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((piece) => {
     if (piece.startsWith('`')) return html`<code>${piece.slice(1, -1)}</code>`
@@ -59,7 +58,6 @@ export function prose(text: string): Html {
   return html`${pieces}`
 }
 
-/** Shown on every page; the one thing that a page loads, and it stands in the page itself. */
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; --link: #0a6cbd }
 @media (prefers-color-scheme: dark) { :root { --link: #6cb6ff } }
@@ -86,7 +84,7 @@ summary { cursor: pointer }
 :target { background: #fc04 }
 `
 
-/** A page: the same head for all of them, and nothing that is loaded from anywhere. */
+/** A page with the common head and no external resources. */
 function page(title: string, body: Html, language: Language = 'en'): string {
   return html`<!doctype html>
 <html lang="${language}">
@@ -105,10 +103,7 @@ ${body}
 `.html
 }
 
-/**
- * What a browser may do with a page: nothing but to show it, in the style that stands in it.
- * @source rules#reference.2
- */
+/** Policy of the pages: no scripts or loads, only the inlined style. @source rules#reference.2 */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -118,10 +113,9 @@ export const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The languages of the page of errors. */
 export type Language = 'en' | 'pt-BR'
 
-/** What the page and the document of errors say around the errors; code stands in backquotes. */
+/** Texts around the errors in the page and the document; code is in backquotes. */
 export interface ErrorWords {
   readonly title: string
   readonly intro: string
@@ -134,7 +128,6 @@ export interface ErrorWords {
   readonly everyPath: string
 }
 
-/** The names of the sets of endpoints. */
 export type EndpointGroup = 'all' | 'withCredentials' | 'withBody' | 'withBodyOfClients'
 
 /** @source rules#reference.3 */
@@ -173,7 +166,6 @@ export const errorWords: Readonly<Record<Language, ErrorWords>> = {
   },
 }
 
-/** Everything that a reader is told of an error. */
 export interface ErrorEntry {
   readonly code: ErrorCode
   readonly status: number
@@ -182,14 +174,14 @@ export interface ErrorEntry {
   readonly message: string
   readonly cause: string
   readonly cure: string
-  /** Operations as `POST /webhook`, or the sentence that stands for all of them. */
+  /** Operations such as `POST /webhook`, or a sentence for a whole set. */
   readonly answeredBy: readonly string[] | string
 }
 
 const HELP = { en: errorHelp, 'pt-BR': errorHelpPtBr }
 
 /**
- * Every error, as a page or a document tells it. Title and message are the service's own, in any language.
+ * Documentation of every error. Title and message are the service's own in any language.
  * @param all the endpoints that may answer them
  * @source rules#reference.3
  */
@@ -207,7 +199,7 @@ export function errorEntries(all: readonly Endpoint[], language: Language): read
   })
 }
 
-/** Who belongs to a set; the first one that fits is told. */
+/** Members of the sets; the first matching set is named. */
 const GROUPS: readonly (readonly [EndpointGroup, isMember: (endpoint: Endpoint) => boolean])[] = [
   ['all', () => true],
   ['withCredentials', ({ auth }) => auth !== 'none'],
@@ -220,7 +212,7 @@ function answeredBy(code: ErrorCode, all: readonly Endpoint[], words: ErrorWords
   const [group] =
     GROUPS.find(([, isMember]) => all.every((endpoint) => isMember(endpoint) === answering.includes(endpoint))) ?? []
   if (group !== undefined && answering.length > 0) return words.everyEndpoint[group]
-  // What does not depend on an endpoint.
+  // Errors independent of endpoints.
   const elsewhere: Partial<Record<ErrorCode, string>> = {
     not_found: words.unknownPaths,
     method_not_allowed: words.everyPath,
@@ -228,11 +220,11 @@ function answeredBy(code: ErrorCode, all: readonly Endpoint[], words: ErrorWords
   return [...answering.map(({ method, path }) => `${method} ${path}`), elsewhere[code] ?? []].flat()
 }
 
-/** Where the page is, in each language: what `type` names, and the same in Portuguese. */
+/** Path of the errors page by language; `type` names the English one. */
 export const ERRORS_PAGES: Readonly<Record<Language, string>> = { en: '/docs/errors', 'pt-BR': '/docs/erros' }
 
 /**
- * The page that the `type` of every problem leads to: a section for each code, anchored by it.
+ * The page behind the `type` of every problem: a section per code, with the code as anchor.
  * @source rules#reference.3
  */
 export function errorsPage(endpoints: readonly Endpoint[], language: Language): string {
@@ -271,10 +263,10 @@ function section({ code, status, title, message, cause, cure, answeredBy }: Erro
 }
 
 /**
- * From nothing to a charge that is paid, for a shell: the variables that it sets are those of the other commands.
+ * From an empty sandbox to a paid charge, as shell commands. Sets the variables of the other commands.
  * @param url of a sandbox
- * @param operatorUrl where its operator's endpoints are answered, if not there
- * @param adminToken of the sandbox, or what stands for it
+ * @param operatorUrl of the operator's endpoints, if it differs
+ * @param adminToken of the sandbox, or a placeholder
  * @source rules#reference.5, rules#operators.8
  */
 export function firstSteps(url: string, operatorUrl: string | undefined, adminToken: string): string {
@@ -298,7 +290,7 @@ curl -sS -X POST "$PIXGATE_URL/sandbox/cash-in/$CASH_IN_ID/pay" -H "Authorizatio
 sleep 1; curl -sS "$PIXGATE_URL/api/pix/cash-in/$CASH_IN_ID" -H "Authorization: Bearer $PIXGATE_API_KEY"; echo`
 }
 
-/** The same on a page, with where the token is found. @param steps see {@link firstSteps} */
+/** The first steps on a page, with the place of the token. @param steps see {@link firstSteps} */
 function firstStepsSection(steps: string): Html {
   return html`<h2 id="first-steps">First steps</h2>
 <p><code>PIXGATE_ADMIN_TOKEN</code> is what this sandbox was configured with. Where it was not, the token stands in
@@ -308,10 +300,7 @@ printed at the start, too.</p>
 `
 }
 
-/**
- * The page at `/`: what this is, and where things are.
- * @param steps the first steps, where they can be taken
- */
+/** The page at `/`, with links to all others. @param steps the first steps, if available */
 export function homePage(isSandbox: boolean, steps: string | undefined): string {
   return page(
     'Pixgate',
@@ -341,18 +330,15 @@ const PLACES = [
   ['/readyz', 'Whether it can serve, or why not'],
 ] as const
 
-/** A field of a body or a parameter, as a reader is told of it. */
 export interface Field {
-  /** Its path: `transaction.value`, `data[].id`. */
+  /** Path: `transaction.value`, `data[].id`. */
   readonly path: string
   readonly type: string
   readonly isRequired: boolean
   readonly description: string
-  /** The name of its schema, where it has one. */
   readonly schemaTitle?: string
 }
 
-/** What is read of a JSON Schema. */
 export interface Schema {
   readonly type?: string
   readonly format?: string
@@ -371,7 +357,6 @@ export interface Schema {
   readonly default?: unknown
 }
 
-/** The fields of a schema, those within others behind them. */
 function fieldsOf(schema: Schema, path = ''): readonly Field[] {
   const inner = schema.items ?? schema.anyOf?.find(({ properties }) => properties !== undefined)
   if (schema.properties === undefined) {
@@ -413,7 +398,7 @@ function lengthOf({ format, minLength = 0, maxLength }: Schema): string {
   return minLength > 0 ? `${minLength} to ${maxLength} characters` : `at most ${maxLength} characters`
 }
 
-/** The bounds of a number that is no amount: those are the largest that a client can read exactly. */
+/** Bounds of a number. Omitted for amounts, whose maximum is the largest exact integer. */
 function rangeOf({ minimum, maximum }: Schema): string {
   if (minimum === undefined || maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return ''
   return `${minimum} to ${maximum}`
@@ -421,10 +406,7 @@ function rangeOf({ minimum, maximum }: Schema): string {
 
 const ESCALATE_MINUTES = limits.unknownResultEscalationMs / 60_000
 
-/**
- * What a client does about what it reads and what it is notified of, in the words of the specification.
- * @source rules#reference.9
- */
+/** Advice for clients about states and notifications, in the specification's words. @source rules#reference.9 */
 export const clientRules: readonly string[] = [
   'GET by id is the authoritative view. Notifications come at least once and in any order. Where GET is ahead of a notification, trust GET; where a notification is ahead of GET, wait a few seconds and read again.',
   `\`PROVIDER_RESULT_UNKNOWN\` is not a failure: read it every 60 seconds, and escalate after ${ESCALATE_MINUTES} minutes without an outcome.`,
@@ -432,19 +414,18 @@ export const clientRules: readonly string[] = [
   '`RELEASED`: a payout that was never sent; its money is free again, and its notification says `FAILED`. A status that you do not know is none of these: wait, and read again.',
 ]
 
-/** What has a status, by the name of the schema of its statuses. */
 const RESOURCES: Readonly<Record<string, Pick<Machine, 'states' | 'meanings'> & { readonly name: string }>> = {
   CashInStatus: { name: 'Cash-in', ...cashIn },
   CashOutStatus: { name: 'Cash-out', ...cashOut },
   RefundInStatus: { name: 'Refund-in', ...refundIn },
 }
 
-/** Whether the section explains the values of a schema, under its name as the anchor. */
+/** Whether a schema's values are explained in the section, with its title as the anchor. */
 function isExplained(schemaTitle: string): boolean {
   return Object.hasOwn(RESOURCES, schemaTitle)
 }
 
-/** What each status means, and what a client does about it. @source rules#reference.9 */
+/** The meaning of each status for a client. @source rules#reference.9 */
 function statesSection(): Html {
   return html`<h2 id="states">States</h2>
 <ul>${clientRules.map((rule) => html`<li>${prose(rule)}</li>\n`)}</ul>
@@ -460,7 +441,6 @@ const ANSWER_SECONDS = limits.webhookTimeoutMs / 1_000
 const KEY_MINUTES = limits.publicKeyMaxAgeSeconds / 60
 const RETRIED = limits.webhookRetriedStatuses.join(', ')
 
-/** What a receiver does, in its order. */
 const STEPS = [
   'Keep the bytes of the body as they came: the signature is over them. Do not parse the body and write it again.',
   `Verify. \`Digital-Signature\` is the Base64 of the DER form of an ECDSA P-256 signature with SHA-256. The key is the one of \`GET /public-keys\`, PEM, without a token, that \`Digital-Signature-Key-Id\` names; keep them for ${KEY_MINUTES} minutes and no longer. Where it names none of them, fetch them once more, at most once a second; where it still does not, or the signature does not verify, answer 401. \`GET /public-key\` is the current one alone: fetch it again where a signature does not verify.`,
@@ -475,7 +455,7 @@ const VERIFYING = `import { createPublicKey, verify } from 'node:crypto'
 const signature = Buffer.from(request.headers['digital-signature'], 'base64')
 const isAuthentic = verify('sha256', rawBody, createPublicKey(pem), signature)`
 
-/** What becomes of an answer, by what it is. @source rules#webhooks.6, rules#webhooks.7 */
+/** Retries by kind of answer. @source rules#webhooks.6, rules#webhooks.7 */
 function attempts(): readonly (readonly [answer: string, becomes: string])[] {
   const waits = limits.webhookRetryDelaysMs.map(durationText)
   const hours = Math.round(limits.webhookRetryDelaysMs.reduce((sum, delay) => sum + delay, 0) / 3_600_000)
@@ -496,8 +476,8 @@ function durationText(ms: number): string {
 }
 
 /**
- * All that is needed to write a receiver of notifications, besides their bodies.
- * @param headers the table of the headers that a notification has
+ * Instructions for a receiver of notifications.
+ * @param headers table of the notification's headers
  * @source rules#reference.10
  */
 function receiverSection(headers: Html | undefined): Html {
@@ -513,9 +493,9 @@ heeded.</p>
 }
 
 /**
- * The page at `/docs`: every endpoint by its tag, and the notifications.
- * @param steps the first steps, where they can be taken
- * @param isApart whether the operator's endpoints have an address of their own
+ * The page at `/docs`: every endpoint by tag, and the notifications.
+ * @param steps the first steps, if available
+ * @param isApart whether the operator's endpoints have their own address
  * @source rules#reference.4, rules#operators.8
  */
 export function referencePage(endpoints: readonly Endpoint[], steps: string | undefined, isApart: boolean): string {
@@ -550,7 +530,6 @@ function anchorOf(tag: string): string {
   return tag.toLowerCase().replaceAll(' ', '-')
 }
 
-/** Who may call. */
 function callerOf(endpoint: Endpoint, isApart: boolean): Html {
   switch (endpoint.auth) {
     case 'api-key':
@@ -596,7 +575,6 @@ ${fieldTable('Body', eventSchemas[type])}
 `
 }
 
-/** By status, each code as a link to its cause and cure. */
 function problems(codes: readonly ErrorCode[]): Html {
   const sorted = codes.toSorted((one, other) => errors[one].status - errors[other].status)
   return html`<details><summary>Errors</summary>
@@ -618,7 +596,6 @@ function headerTable(headers: Readonly<Record<string, unknown>>): Html | undefin
   return fieldTable('Headers', Object.keys(headers).length === 0 ? undefined : { properties: headers as never })
 }
 
-/** Those that not every answer has. */
 function answerHeaders(names: readonly ResponseHeader[] = []): Schema {
   const properties = names.map((name) => {
     const { schema, description } = responseHeaders[name]

@@ -5,21 +5,21 @@ import { type Database, instantParameter, statement } from '../platform/db/datab
 import { databaseError } from '../platform/db/errors.ts'
 import type { Logger } from '../platform/log.ts'
 
-/** What tells a database from a copy of it. Pure. */
+/** Distinguishes a database from its copies. Pure. */
 
-/** Which database it is; `null` where that is not known. */
+/** Identity of a database; fields are `null` if unknown. */
 export interface Identity {
-  /** Of the cluster: another one where a dump was restored elsewhere. */
+  /** Of the cluster: changes when a dump is restored elsewhere. */
   readonly cluster: string | null
-  /** Of the database and its tables in that cluster: others where a dump was restored beside it, or into it. */
+  /** Of the database and its tables in the cluster: changes when a dump is restored beside or into it. */
   readonly tables: string | null
-  /** Of the write-ahead log: each recovery to an instant, and each promotion of a standby, begins a new one. */
+  /** Of the write-ahead log: every point-in-time recovery and every promotion of a standby begins a new one. */
   readonly timeline: string | null
 }
 
 /**
- * What a database is to the one that was seen before: `PROMOTED` from its standby, or `RESTORED`. What is not known of either
- * says nothing.
+ * Compares a database with the one seen before: `PROMOTED` from its standby, or `RESTORED`. Unknown fields prove
+ * nothing.
  * @source rules#restored.1
  */
 export function changeOf(before: Identity, now: Identity): 'SAME' | 'PROMOTED' | 'RESTORED' {
@@ -27,7 +27,6 @@ export function changeOf(before: Identity, now: Identity): 'SAME' | 'PROMOTED' |
   return differs(before.timeline, now.timeline) ? 'PROMOTED' : 'SAME'
 }
 
-/** What is known afterwards. */
 export function knownAfter(before: Identity, now: Identity): Identity {
   return {
     cluster: now.cluster ?? before.cluster,
@@ -36,7 +35,7 @@ export function knownAfter(before: Identity, now: Identity): Identity {
   }
 }
 
-/** Whether both are known to be the same, and nothing is to be learned. */
+/** Whether both identities are equal and add nothing. */
 export function isKnown(before: Identity, now: Identity): boolean {
   const after = knownAfter(before, now)
   return after.cluster === before.cluster && after.tables === before.tables && after.timeline === before.timeline
@@ -46,21 +45,18 @@ function differs(before: string | null, now: string | null): boolean {
   return before !== null && now !== null && before !== now
 }
 
-/** All SQL that tells which database this is. */
 export interface IdentityStore {
-  /** The id of the installation, from which order ids are derived. It never changes. @source rules#ids.4 */
+  /** The id of the installation, from which order ids are derived. Never changes. @source rules#ids.4 */
   installation(): Promise<string>
-  /** Which it was when a process looked last, and when a restore was noted last, epoch milliseconds; `null`: never. */
+  /** The identity seen last, and the time of the last restore in epoch milliseconds, if any. */
   known(): Promise<Identity & Restored>
-  /** Which it is. A server that is read-only, or that tells nobody, tells less. */
+  /** The current identity. A read-only or restrictive server reveals less. */
   current(): Promise<Identity>
-  /** Whether a commit waits for a standby, so that one that is promoted has it. @source rules#restored.3 */
+  /** Whether commits wait for a standby, so that a promoted one has them. @source rules#restored.3 */
   isSynchronous(): Promise<boolean>
-  /** Notes which it is. */
   note(identity: Identity & Restored, nowMs: number): Promise<void>
 }
 
-/** When a restore was noted. */
 export interface Restored {
   readonly restoredAt: number | null
 }
@@ -101,9 +97,8 @@ const note = statement<
   'UPDATE database_identity SET cluster = $1, tables = $2, timeline = $3, noted_at = $4, restored_at = $5',
 )
 
-/** Makes the store of a database. */
 export function createIdentityStore(database: Database): IdentityStore {
-  /** Not every server lets everybody ask for it, or has it. */
+  /** Some servers do not offer or permit these functions. */
   const ask = async (select: typeof selectTimeline): Promise<string | null> => {
     const rows = await database.rows(select, []).catch((error: unknown) => {
       if (databaseError(error)) return []
@@ -135,24 +130,23 @@ export function createIdentityStore(database: Database): IdentityStore {
   }
 }
 
-/** Looks at which database this is. */
 export interface IdentityWatch {
   /**
-   * Suspends payouts and refunds where it is another one than before, and what was committed last may not be in it: the bank may
-   * have carried out what its books do not have. Whoever dies in between finds it again.
+   * Suspends payouts and refunds if the database was replaced and may lack the last commits: the bank may have executed
+   * orders that its books do not have. A crash in between is detected again.
    * @throws DatabaseUnavailable
    * @source rules#restored.1, rules#restored.2, failure-modes#DB-10
    */
   look(): Promise<void>
   /**
-   * Whether the bank may have an order that this database has no record of sending: made before a restore was noted, or soon after it.
-   * @param windowMs for how long after it, milliseconds
+   * Whether the bank may have an order that this database has no record of sending: created before a restore was
+   * detected, or soon after.
+   * @param windowMs time after the restore, milliseconds
    * @source rules#restored.4
    */
   isNearRestore(createdAt: number, windowMs: number): boolean
 }
 
-/** What it needs. */
 export interface IdentityWatchOptions {
   readonly store: IdentityStore
   readonly engine: Pick<Engine, 'execute'>
@@ -160,12 +154,10 @@ export interface IdentityWatchOptions {
   readonly logger: Logger
 }
 
-/** Who suspends then, in the audit trail and at the switch. */
 const ACTOR = 'database-watch'
 
 const REASON = 'the database was restored, or promoted from a standby that may lack its last commits'
 
-/** Makes it. */
 export function createIdentityWatch(options: IdentityWatchOptions): IdentityWatch {
   let restoredAt: number | null = null
   return {
@@ -176,7 +168,7 @@ export function createIdentityWatch(options: IdentityWatchOptions): IdentityWatc
   }
 }
 
-/** @returns when a restore was noted last */
+/** @returns the time of the last restore */
 async function look({ store, engine, clock, logger }: IdentityWatchOptions): Promise<number | null> {
   const before = await store.known()
   const current = await store.current()
@@ -188,7 +180,7 @@ async function look({ store, engine, clock, logger }: IdentityWatchOptions): Pro
   if (change === 'PROMOTED' && (await store.isSynchronous())) {
     logger.warn(
       facts,
-      'the database was promoted from a standby that commits wait for; were it recovered to an instant, stop payouts',
+      'the database was promoted from a synchronous standby; if it was restored to a point in time instead, stop payouts',
     )
   } else if (change !== 'SAME') {
     restoredAt = clock.now()
@@ -199,7 +191,7 @@ async function look({ store, engine, clock, logger }: IdentityWatchOptions): Pro
     })
     logger.error(facts, `payouts and refunds are suspended until an operator lifts it: ${REASON}`)
   }
-  // Afterwards: whoever dies before it suspends them again.
+  // Stored last: a crash before it suspends again.
   await store.note({ ...knownAfter(before, current), restoredAt }, clock.now())
   return restoredAt
 }

@@ -1,12 +1,11 @@
 import { type Database, statement } from '../platform/db/database.ts'
 import type { Logger } from '../platform/log.ts'
 
-/** All SQL of retention. What may be erased, and never earlier than its floor, the database says itself. */
+/** SQL of retention. The database itself limits what may be erased, and never earlier than its floor. */
 
-/** What is erased, each by the database's own function of that name. */
+/** Kinds of data; each is erased by a database function of that name. */
 export const ERASABLE = ['callbacks', 'notifications', 'deliveries', 'ended_operations'] as const
 
-/** One of {@link ERASABLE}. */
 export type Erasable = (typeof ERASABLE)[number]
 
 type Erase = [days: number, limit: number]
@@ -31,25 +30,24 @@ const statements = {
 } as const satisfies Readonly<Record<Erasable, unknown>>
 
 /**
- * Erases what is over its time, the oldest first.
- * @param days how long it is kept; the floor where that is more
- * @param limit how many rows at most
- * @returns how many were erased
+ * Erases expired data, oldest first.
+ * @param days retention; the database's floor if that is more
+ * @param limit maximum of rows
+ * @returns the number of erased rows
  * @source rules#privacy.1, rules#privacy.2, rules#privacy.3, rules#privacy.10
  */
 export async function erase(database: Database, what: Erasable, days: number, limit: number): Promise<number> {
   return (await database.rows(statements[what], [days, limit]))[0]?.erased ?? 0
 }
 
-/** How long each is kept, in days. */
+/** Retention of each kind, in days. */
 export type KeptDays = Readonly<Record<Erasable, number>>
 
-/** Told of what was erased; throws nothing. */
+/** Must not throw. */
 export interface RetentionObserver {
   onErased(what: Erasable, rows: number): void
 }
 
-/** What retention works with. */
 export interface RetentionDependencies {
   readonly database: Database
   readonly logger: Logger
@@ -57,15 +55,14 @@ export interface RetentionDependencies {
   readonly observer: RetentionObserver
 }
 
-/** Rows of each in one statement: some ten milliseconds. */
+/** Rows of each kind per statement: about ten milliseconds. */
 const BATCH = 200
 
-/** How often it is looked for what is over its time. */
 export const ERASE_EVERY_MS = 60_000
 
 /**
- * Makes the job: erases a batch of each. What is left is found again by its own row, whoever stopped where.
- * @returns its step, which says whether more may be due right away
+ * The retention job: erases a batch of each kind. Progress is stored in the rows, so it can stop anywhere.
+ * @returns a step that returns whether more may be due right away
  * @source rules#privacy.5
  */
 export function createErasing({ database, logger, keptDays, observer }: RetentionDependencies): () => Promise<boolean> {
@@ -76,7 +73,7 @@ export function createErasing({ database, logger, keptDays, observer }: Retentio
       if (rows === 0) continue
       isMore ||= rows === BATCH
       observer.onErased(what, rows)
-      logger.info({ what, rows, days: keptDays[what] }, 'personal data erased: its time is over')
+      logger.info({ what, rows, days: keptDays[what] }, 'personal data erased: its retention has ended')
     }
     return isMore
   }

@@ -1,26 +1,25 @@
 import { maskDocument, normaliseDocument, normalisePixKey, type PixKeyType } from '@pixgate/spec'
 import { type Queries, statement } from '../platform/db/database.ts'
 
-/** What a data subject is looked for by. */
 export interface Identifier {
   readonly kind: 'document' | 'pixKey'
   /** Normalised. */
   readonly value: string
-  /** For people and for the audit trail: too little to be used. */
+  /** For people and the audit trail: too short to be used. */
   readonly masked: string
   /**
-   * Finds it in any text, masked or not and in any case, and not within something longer. For PostgreSQL and for JavaScript
-   * alike.
+   * Finds the identifier in any text, masked or not, in any case, but not inside something longer. Works in PostgreSQL
+   * and JavaScript.
    */
   readonly pattern: string
 }
 
-/** Keys that are no document. A Brazilian number is a phone only with its `+55`: without, it may be anybody's CPF. */
+/** Pix keys other than documents. A Brazilian phone number needs `+55`: without it, it may be someone's CPF. */
 const KEY_TYPES: readonly PixKeyType[] = ['email', 'phone', 'evp']
 
 /**
- * Reads what somebody says that they are known by. A CPF or CNPJ finds the Pix key of the same digits, too.
- * @returns `undefined` where it is neither CPF, CNPJ nor Pix key
+ * Reads an identifier. A CPF or CNPJ also matches the Pix key with the same digits.
+ * @returns `undefined` for anything but a CPF, CNPJ or Pix key
  * @source rules#privacy.7
  */
 export function readIdentifier(text: string): Identifier | undefined {
@@ -31,7 +30,7 @@ export function readIdentifier(text: string): Identifier | undefined {
   const keys = KEY_TYPES.filter((type) => type !== 'phone' || text.startsWith('+'))
   const value = keys.map((type) => normalisePixKey(type, text)).find((key) => key !== null)
   if (value === undefined) return undefined
-  // A point that ends a sentence does not go on with letters.
+  // A full stop at the end of a sentence is not followed by letters.
   const pattern = `(?<![0-9A-Za-z._%+-])${escaped(value)}(?![.]?[0-9A-Za-z-])`
   return { kind: 'pixKey', value, masked: `key ending in ${value.slice(-4)}`, pattern }
 }
@@ -39,7 +38,7 @@ export function readIdentifier(text: string): Identifier | undefined {
 function patternOfDocument(document: string): string {
   const parts = document.length === 11 ? /^(...)(...)(...)(..)$/ : /^(..)(...)(...)(....)(..)$/
   const [, ...groups] = parts.exec(document) ?? []
-  // In JSON a slash may be escaped.
+  // JSON may escape a slash.
   const separators = document.length === 11 ? ['[.]?', '[.]?', '-?'] : ['[.]?', '[.]?', '(?:\\\\?/)?', '-?']
   const text = groups.map((group, index) => group + (separators[index] ?? '')).join('')
   return `(?<![0-9A-Za-z])${text}(?![0-9A-Za-z])`
@@ -49,28 +48,24 @@ function escaped(text: string): string {
   return text.replace(/[^0-9A-Za-z]/g, '\\$&')
 }
 
-/**
- * What of a document is about one person. One operation may know two: who was asked to pay and who did. Pure.
- */
+/** The part of a document about one person. An operation may involve two: the requested and the actual payer. Pure. */
 
-/** JSON as it was read of the database. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
 
-/** An object of it. */
 export type JsonObject = { readonly [key: string]: Json }
 
-/** Whose the parts of an operation are that do not say so themselves. */
+/** Owner of parts of an operation that name no person. */
 export interface Ownership {
-  /** The request names the subject: as payer, or as recipient. */
+  /** The request names the subject as payer or recipient. */
   readonly isRequested: boolean
-  /** The bank reported the subject: as who paid, or who was paid. */
+  /** The bank reported the subject as payer or recipient. */
   readonly isReported: boolean
 }
 
-/** What stands where something is about somebody else, or nobody knows about whom. */
+/** Replaces parts about someone else, or about an unknown person. */
 const WITHHELD = '(withheld: not known to be about this person)'
 
-/** Whether somebody is the subject; `undefined` where nothing tells. */
+/** Whether a party is the subject; `undefined` if unknown. */
 type Verdict = boolean | undefined
 
 const PARTIES: ReadonlySet<string> = new Set(['payer', 'recipient'])
@@ -80,22 +75,18 @@ const PARTY_FIELDS: ReadonlySet<string> = new Set([
 ])
 const TEXTS: ReadonlySet<string> = new Set(['description', 'reason', 'note', 'failureReason', 'errorMessage', 'error'])
 
-/** Finds out whose an operation is. */
 function ownershipOf(detail: JsonObject, facts: JsonObject, subject: Identifier): Ownership {
   const isRequested = isParty(detail.payer, subject) === true || isParty(detail.recipient, subject) === true
   const paid = isDocument(facts.payerDocument, subject)
   const received = facts.recipientName === undefined ? undefined : isDocument(facts.recipientDocument, subject)
-  // A payment to somebody's key is theirs, where the bank does not say otherwise.
+  // A payment to the subject's key is theirs, unless the bank says otherwise.
   return {
     isRequested,
     isReported: paid === true || (received ?? (isRequested && isParty(detail.recipient, subject) === true)),
   }
 }
 
-/**
- * A document of our own without what is about others.
- * @source rules#privacy.8
- */
+/** One of our own documents, without parts about others. @source rules#privacy.8 */
 function ownPart(value: Json, subject: Identifier, owner: Ownership): Json {
   if (Array.isArray(value)) return value.map((item: Json) => ownPart(item, subject, owner))
   if (!isObject(value)) return value
@@ -116,15 +107,15 @@ function isOwnText(text: string, subject: Identifier, { isRequested }: Ownership
   return isRequested || names(text, subject)
 }
 
-/** What of a body of the bank is known to tell of no person. */
+/** Fields of a bank's body that contain no personal data. */
 const PLAIN: ReadonlySet<string> = new Set([
   ...['event', 'eventId', 'transactionId', 'externalId', 'status', 'endToEndId', 'returnId'],
   ...['valueCents', 'feeCents', 'occurredAt', 'errorCode', 'currency'],
 ])
 
 /**
- * The same of what the bank sent, which may have anything in it: what is not known is withheld.
- * @param body `undefined` where it is no JSON object
+ * A bank's body, which may contain anything: unknown parts are withheld.
+ * @param body `undefined` if it is not a JSON object
  */
 function ownBody(body: JsonObject | undefined, subject: Identifier, owner: Ownership): Json {
   if (body === undefined) return WITHHELD
@@ -137,12 +128,10 @@ function ownBody(body: JsonObject | undefined, subject: Identifier, owner: Owner
   )
 }
 
-/** Whether a text names the subject. */
 function names(text: string, { pattern }: Identifier): boolean {
   return new RegExp(pattern, 'i').test(text)
 }
 
-/** What names somebody tells who they are: by document, by Pix key. */
 function isParty(party: Json | undefined, subject: Identifier): Verdict {
   if (!isObject(party)) return undefined
   const { pixKey, document } = party
@@ -156,17 +145,15 @@ function isDocument(document: Json | undefined, subject: Identifier): Verdict {
   return (normaliseDocument(document) ?? document) === subject.value || document === maskDocument(subject.value)
 }
 
-/** Whether a value is a JSON object. */
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**
- * All SQL that looks for a person. Each reads its table from end to end, in a snapshot on a connection of its own: there is no
- * index by which somebody could be looked up, and nobody waits for it.
+ * SQL that searches for a person. Each statement scans its table, in a snapshot on a connection of its own: there is no
+ * index to look up people, and nothing waits for the result.
  */
 
-/** What there is of an operation. */
 export interface OperationRow {
   readonly id: string
   readonly kind: string
@@ -185,19 +172,16 @@ export interface OperationRow {
   readonly notifications: readonly { readonly body: JsonObject | null }[]
 }
 
-/** A callback of the bank. */
 export interface CallbackRow {
   readonly id: string
   readonly endpoint: string
   readonly received_at: string
   readonly erased_at: string | null
-  /** The operations to which its events were applied. */
   readonly operation_ids: readonly string[]
-  /** `null` where it is no JSON object. */
+  /** `null` if it is not a JSON object. */
   readonly body: JsonObject | null
 }
 
-/** A case about no operation. */
 export interface CaseRow {
   readonly id: string
   readonly kind: string
@@ -206,7 +190,6 @@ export interface CaseRow {
   readonly facts: JsonObject
 }
 
-/** What an operator said of a case. */
 export interface CaseStepRow {
   readonly id: string
   readonly case_id: string
@@ -215,7 +198,6 @@ export interface CaseStepRow {
   readonly content: JsonObject
 }
 
-/** A row of the audit trail. */
 export interface AuditTextRow {
   readonly id: string
   readonly at: string
@@ -246,7 +228,7 @@ const selectIds = statement<[pattern: string], { id: string }>(
    SELECT r.id FROM operation r JOIN found f ON r.detail ->> 'cashInId' = f.id::text WHERE r.kind = 'refund_in'`,
 )
 
-/** The operations in which an identifier stands, wherever it does, and the refunds of those. */
+/** Operations that contain an identifier anywhere, and their refunds. */
 async function operationIdsOf(queries: Queries, pattern: string): Promise<string[]> {
   return (await queries.rows(selectIds, [pattern])).map(({ id }) => id)
 }
@@ -270,7 +252,7 @@ const selectOperations = statement<[ids: readonly string[]], OperationRow>(
      FROM operation o WHERE id = ANY ($1::uuid[]) ORDER BY created_at, id`,
 )
 
-/** These operations with all that hangs on them, oldest first. */
+/** Operations with everything linked to them, oldest first. */
 function operationsBy(queries: Queries, ids: readonly string[]): Promise<OperationRow[]> {
   return queries.rows(selectOperations, [ids])
 }
@@ -287,7 +269,6 @@ const selectCallbacks = statement<[pattern: string, ids: readonly string[]], Cal
     ORDER BY received_at, id`,
 )
 
-/** What the bank sent about these operations, or about whomever the identifier names, oldest first. */
 function callbacksOf(queries: Queries, pattern: string, ids: readonly string[]): Promise<CallbackRow[]> {
   return queries.rows(selectCallbacks, [pattern, ids])
 }
@@ -298,7 +279,6 @@ const selectCases = statement<[pattern: string], CaseRow>(
     WHERE operation_id IS NULL AND facts::text ~* $1 ORDER BY opened_at, id`,
 )
 
-/** Cases about no operation in which the identifier stands. */
 function casesOf(queries: Queries, pattern: string): Promise<CaseRow[]> {
   return queries.rows(selectCases, [pattern])
 }
@@ -308,7 +288,7 @@ const selectCaseSteps = statement<[pattern: string], CaseStepRow>(
   `SELECT id, case_id, step, at, content FROM case_step WHERE content::text ~* $1 ORDER BY at, id`,
 )
 
-/** What operators said of cases in which the identifier stands: in a reason, or as what the bank told them. */
+/** Steps of cases that contain the identifier, in a reason or in the bank's statement. */
 function caseStepsOf(queries: Queries, pattern: string): Promise<CaseStepRow[]> {
   return queries.rows(selectCaseSteps, [pattern])
 }
@@ -318,38 +298,33 @@ const selectAudits = statement<[pattern: string], AuditTextRow>(
   `SELECT id, at, action, subject, facts FROM audit WHERE concat_ws(' ', subject, facts::text) ~* $1 ORDER BY at, id`,
 )
 
-/** Rows of the audit trail in which the identifier stands: an operator wrote it into a reason. */
+/** Audit rows that contain the identifier, written by an operator as a reason. */
 function auditsOf(queries: Queries, pattern: string): Promise<AuditTextRow[]> {
   return queries.rows(selectAudits, [pattern])
 }
 
 const selectNow = statement<[], { now: string }>('subject.now', 'SELECT transaction_timestamp() AS now')
 
-/** The database's time of the snapshot. */
 async function takenAt(queries: Queries): Promise<Date> {
   return new Date((await queries.rows(selectNow, []))[0]?.now ?? Number.NaN)
 }
 
-/** All that is kept about a person, for that person. */
+/** All stored data about a person, for that person. */
 export interface SubjectExport {
   readonly takenAt: string
-  /** Whom it is about, normalised. */
   readonly subject: string
   readonly operations: readonly object[]
-  /** What the bank sent, as far as it is still kept. */
   readonly callbacks: readonly object[]
-  /** Cases about no operation. */
   readonly cases: readonly object[]
-  /** What operators decided and proposed about cases, where they wrote of the person. */
+  /** Operators' decisions and proposals that mention the person. */
   readonly caseSteps: readonly object[]
-  /** What operators wrote. */
   readonly audit: readonly object[]
 }
 
 const NOBODYS: Ownership = { isRequested: false, isReported: false }
 
 /**
- * Reads all that is kept about a person and nothing about another.
+ * Exports all data about a person, and nothing about others.
  * @param queries a snapshot
  * @source rules#privacy.7, rules#privacy.8
  */
@@ -380,7 +355,7 @@ export async function exportOf(queries: Queries, subject: Identifier): Promise<S
   }
 }
 
-/** Whose each operation is; a refund goes to whoever paid. */
+/** Owner of each operation; a refund goes to the payer. */
 function ownersOf(operations: readonly OperationRow[], subject: Identifier): Map<string, Ownership> {
   const owners = new Map(operations.map(({ id, detail, facts }) => [id, ownershipOf(detail, facts, subject)]))
   for (const { id, detail } of operations) {

@@ -2,39 +2,38 @@ import { type EndpointReason, type EndpointState, limits } from '@pixgate/spec'
 import type { Answer } from '../platform/http-client/post.ts'
 import { GONE, heldUntil, isSuccess, probeDelayMs } from './schedule.ts'
 
-/** The circuit breaker of an endpoint, and its automatic pause. Pure. */
+/** Circuit breaker of an endpoint, and its automatic pause. Pure. */
 
-/** Whether deliveries of an endpoint are sent. Instants are epoch milliseconds. */
+/** State of an endpoint's deliveries. Instants are epoch milliseconds. */
 export interface Circuit {
-  /** `degraded`: the breaker is open, and one probe is sent when `probeAt` has come. */
+  /** `degraded`: the breaker is open; one probe is sent at `probeAt`. */
   readonly state: EndpointState
   readonly reason: EndpointReason | null
   readonly since: number
-  /** In a row, since the last success. */
+  /** Consecutive failures since the last success. */
   readonly failures: number
-  /** Time of the first of them. */
+  /** Time of the first of these failures. */
   readonly failingSince: number | null
   readonly failedProbes: number
   readonly probeAt: number | null
-  /** The endpoint asked for this long. */
+  /** End of the pause that the endpoint requested. */
   readonly heldUntil: number | null
 }
 
-/** An attempt that ended. */
 export interface Ended {
   readonly answer: Answer
   readonly isProbe: boolean
   readonly endedAt: number
-  /** Since when the key signs that signed it. */
+  /** Start of the period in which its key signs. */
   readonly keySignsFrom: number
 }
 
-/** How long a receiver may work with the keys that it has cached. @source rules#signing-keys.2 */
+/** Maximum age of a receiver's cached keys. @source rules#signing-keys.2 */
 export const KEYS_KNOWN_AFTER_MS = limits.publicKeyMaxAgeSeconds * 1_000 + limits.publishedKeysAgeMs
 
 /**
- * The circuit after an attempt. A 401 of a receiver that may not know the new key yet says nothing of its health: its deliveries are
- * retried by the schedule.
+ * The circuit after an attempt. A 401 from a receiver that may not know a new key yet says nothing about its health:
+ * the schedule retries those deliveries.
  * @source rules#webhooks.12, rules#webhooks.13, rules#webhooks.14
  */
 export function circuitAfter(before: Circuit, { answer, isProbe, endedAt, keySignsFrom }: Ended): Circuit {
@@ -67,7 +66,6 @@ function isUnknownKey(answer: Answer, endedAt: number, keySignsFrom: number): bo
   return 'statusCode' in answer && answer.statusCode === 401 && endedAt < keySignsFrom + KEYS_KNOWN_AFTER_MS
 }
 
-/** No answer, or a server error. */
 function isOutage(answer: Answer): boolean {
   return 'failure' in answer || answer.statusCode >= 500
 }

@@ -5,25 +5,22 @@ import type { RequestContext } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import { refuseLapsed } from '../platform/live-request.ts'
 
-/** Dependencies of {@link change}. */
 export interface ChangeNeeds {
   readonly database: Database
   readonly clock: Clock
   readonly ids: Ids
 }
 
-/** A change under way. */
 export interface Change {
   readonly queries: Queries
   readonly nowMs: number
-  /** Writes a row of the audit trail for the caller. */
   audit(action: string, subject: string, facts?: Readonly<Record<string, unknown>>): Promise<void>
 }
 
 /**
- * Makes a change that a caller ordered, in one transaction. The request may lapse while it waits for the lock.
- * @param make gets what `lock` returned
- * @throws Refusal overloaded (503) the request has lapsed, and what `lock` and `make` throw
+ * Makes a caller's change in one transaction. The request may lapse while it waits for the lock.
+ * @param make gets the result of `lock`
+ * @throws Refusal overloaded (503) when the request has lapsed; errors of `lock` and `make`
  */
 export function change<Locked, Result>(
   { database, clock, ids }: ChangeNeeds,

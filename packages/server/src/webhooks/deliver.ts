@@ -14,67 +14,65 @@ import { type Attempt, type Signature, send } from './send.ts'
 import type { Keyring, Signer } from './signing.ts'
 
 /**
- * The delivery of notifications: claim what is due, send it without a transaction, finish it. Attempts count at the finish, so a crash
- * uses none; the finish names the lease that it claimed, so a worker that slept over it changes nothing.
+ * Delivery of notifications: claim due deliveries, send without a transaction, finish. Attempts count at the finish, so
+ * a crash uses none. The finish names its lease, so a worker that slept past it changes nothing.
  */
 
-/** Longer than any attempt. The deliveries of a process that died are claimed by another after it. @source failure-modes#NO-1 */
+/**
+ * Longer than any attempt. Another process claims the deliveries of a dead one afterwards.
+ * @source failure-modes#NO-1
+ */
 const LEASE_MS = 30_000
 
-/** Claimed and not finished, at most. */
 const UNFINISHED_MAX = 1_024
 
-/** Larger batches of finishes leave more of the processor to requests, which are waited for. */
+/** Large batches of finishes leave more of the processor to requests, which have waiting clients. */
 const FINISHES = { batchMax: 256, paceMs: 20, queueMax: UNFINISHED_MAX }
 
-/** Observer of attempts. Throws nothing. */
+/** Observer of attempts. Must not throw. */
 export interface DeliveryObserver {
   /**
-   * An attempt ended and was recorded.
-   * @param outcome `delivered`, `refused` by a status, or why there was no answer
-   * @param state `PENDING`: it is tried again
+   * Called for each recorded attempt.
+   * @param outcome `delivered`, `refused` by a status, or the reason without an answer
+   * @param state `PENDING`: will be retried
    */
   onAttempt(outcome: string, state: 'PENDING' | 'DELIVERED' | 'FAILED', durationMs: number): void
 }
 
-/** Dependencies of the delivery. */
 export interface DeliverNeeds {
   readonly database: Database
   readonly clock: Clock
-  /** Uniform in [0, 1). */
   readonly random: () => number
   readonly logger: Logger
   readonly keyring: Keyring
   readonly sealer: Sealer
   readonly dispatcher: Dispatcher
-  /** Called when another attempt may start. */
   readonly onFree: () => void
   readonly observer?: DeliveryObserver | undefined
 }
 
-/** A delivery that this process may attempt until its lease ends. */
+/** A delivery leased to this process. */
 export interface Claim extends AttemptsLeft {
   readonly id: string
   readonly endpointId: string
   readonly url: string
   readonly notificationId: string
   readonly body: Buffer
-  /** The endpoint's, the newest first, with the sealed bytes in Base64. */
+  /** Secrets of the endpoint, newest first, with the sealed bytes in Base64. */
   readonly sealedSecrets: readonly { readonly id: string; readonly secret: string }[] | null
-  /** The one attempt that an open circuit breaker lets through. */
+  /** The single attempt allowed by an open circuit breaker. */
   readonly isProbe: boolean
   readonly failedProbes: number
-  /** Failures of the endpoint in a row, as it was claimed. */
+  /** Consecutive failures of the endpoint at the claim. */
   readonly failures: number
 }
 
-/** The key that is current, as a claim read it. Where it is not the signer's, nothing was claimed. */
+/** The current key as read by the claim. If the signer has another, nothing was claimed. */
 interface ClaimedKey {
   readonly keyId: string
   readonly keySignsFrom: number
 }
 
-/** An attempt that ended, with its claim. */
 export interface EndedAttempt {
   readonly claim: Claim
   readonly leasedUntil: number
@@ -84,7 +82,7 @@ export interface EndedAttempt {
 }
 
 /**
- * The job that sends deliveries. Each attempt is signed anew with the key that was current when it was claimed.
+ * Sends deliveries. Each attempt is signed with the key that was current at its claim.
  * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#webhook-secrets.4, rules#events.4
  * @source rules#signing-keys.5, failure-modes#NO-2, failure-modes#NO-7
  */
@@ -93,12 +91,11 @@ export class Deliver implements Job {
   readonly #openSecrets: OpenSecrets
   readonly #finishes: Batcher<EndedAttempt, FinishedDelivery | undefined>
   readonly #heartbeat = createHeartbeat()
-  /** Attempts under way, by endpoint. */
   readonly #inFlight = new Map<string, number>()
   readonly #unfinished = new Set<Promise<void>>()
-  /** Endpoints at which more may be due than could be started. */
+  /** Endpoints with no free place, which may have more due deliveries. */
   #full: ReadonlySet<string> = new Set()
-  /** Endpoints whose last attempt failed, so that a success has to be written. */
+  /** Endpoints whose last attempt failed, so a success must be written. */
   readonly #failing = new Set<string>()
 
   constructor(dependencies: DeliverNeeds) {
@@ -107,7 +104,7 @@ export class Deliver implements Job {
     this.#finishes = createBatcher((ended) => finish(dependencies, this.#failing, ended), FINISHES)
   }
 
-  /** Starts what is due and may start now; does not wait for it to end. @throws Error where a notification cannot be signed */
+  /** Starts due deliveries without waiting for their end. @throws Error when a notification cannot be signed */
   readonly processNext = async (): Promise<boolean> => {
     if (this.#unfinished.size >= UNFINISHED_MAX) return false
     const { keyring, database, sealer, clock } = this.#needs
@@ -128,7 +125,6 @@ export class Deliver implements Job {
     return [...this.#full].some((id) => (this.#inFlight.get(id) ?? 0) < limits.webhookInFlight)
   }
 
-  /** Resolves when no attempt is under way and all are finished. */
   async settled(): Promise<void> {
     await Promise.all(this.#unfinished)
   }
@@ -143,7 +139,10 @@ export class Deliver implements Job {
     this.#unfinished.add(finished)
   }
 
-  /** A success frees its place at once; a failure or a probe once it is recorded, so that the circuit breaker has seen it. */
+  /**
+   * A success frees its place at once. A failure or probe frees it once recorded, so that the circuit breaker is
+   * updated first.
+   */
   async #attempt(claim: Claim, signature: Signature, leasedUntil: number, keySignsFrom: number): Promise<void> {
     const secrets = this.#openSecrets(secretsOf(claim))
     const attempt = await send(this.#needs, claim, signature, secrets)
@@ -170,7 +169,7 @@ export class Deliver implements Job {
   #reportUnfinished({ id }: Claim, reason: string): void {
     const line = { event: 'delivery.not_recorded', delivery: id, reason }
     this.#heartbeat.report(reason, (more) =>
-      this.#needs.logger.warn(line, `An attempt was not recorded; it is repeated when its lease ends${andMore(more)}`),
+      this.#needs.logger.warn(line, `An attempt was not recorded; repeating it when its lease ends${andMore(more)}`),
     )
   }
 }
@@ -187,8 +186,8 @@ function fullEndpoints(claims: readonly Claim[], free: ReadonlyMap<string, numbe
 }
 
 /**
- * Signs all before the first is started, so that no attempt waits for another's signature. A notification that cannot be signed holds up
- * no other; it is claimed again when its lease ends.
+ * Signs all notifications before the first is sent, so that no attempt waits for another's signature. A notification
+ * that cannot be signed does not block others; it is claimed again when its lease ends.
  */
 function signAll(claims: readonly Claim[], signer: Signer) {
   const signatures = new Map<string, Signature>()
@@ -208,14 +207,14 @@ function signAll(claims: readonly Claim[], signer: Signer) {
 }
 
 /**
- * Deliveries of an endpoint that one claim looks at; another process may have locked the first of them. It is written into the
- * statement: with a limit that it does not know PostgreSQL reads and sorts the whole backlog.
+ * Deliveries per endpoint that a claim examines, since another process may have locked the first ones. A literal in the
+ * statement: with an unknown limit PostgreSQL reads and sorts the whole backlog.
  */
 const LOOKED_AT_MAX = 2 * limits.webhookInFlight
 
-// Each endpoint offers its own free places, so a backlog or an endpoint that hangs takes nothing from the others. An open one is locked
-// and skipped where it is locked: over all processes there is one probe. Nothing is claimed by a process whose signing key is not
-// current in this very statement, or that cannot open all secrets of the endpoint.
+// Each endpoint offers its own free places, so a backlog or a hanging endpoint does not affect others. Rows of open
+// circuit breakers are locked with SKIP LOCKED: one probe over all processes. Nothing is claimed by a process whose
+// signing key is not current in this very statement, or that cannot open all secrets of the endpoint.
 const claimStatement = statement<
   [
     ...[now: string, leasedUntil: string, keyId: string, openedHeaders: readonly Buffer[]],
@@ -290,17 +289,16 @@ const claimStatement = statement<
 
 interface ClaimBounds {
   readonly signer: Signer
-  /** Beginnings of the secrets that this process can open. */
+  /** Prefixes of the secrets that this process can open. */
   readonly headers: readonly Buffer[]
-  /** Free places of the endpoints that have attempts under way. */
   readonly free: readonly (readonly [endpointId: string, places: number])[]
   readonly now: number
   readonly leasedUntil: number
 }
 
 /**
- * Claims what is due, the oldest of each endpoint first. A later notification of an operation waits for the earlier one in its first
- * minute.
+ * Claims due deliveries, oldest first per endpoint. A later notification of an operation waits for the earlier one in
+ * its first minute.
  * @source rules#webhooks.10, rules#webhooks.25, rules#signing-keys.5, rules#webhook-secrets.4
  */
 export async function claimDue(
@@ -323,17 +321,15 @@ export async function claimDue(
   return { claims: rows.filter((row) => row.id !== null), key: first }
 }
 
-/** A delivery whose finish was recorded. */
 interface FinishedDelivery {
   readonly id: string
   readonly state: 'PENDING' | 'DELIVERED' | 'FAILED'
-  /** Of the attempt that was recorded. */
   readonly attempt: number
   readonly dueAt: number | null
 }
 
-// A resend that was ordered during the attempt counts from now on, unless the attempt was taken. Rows are locked in the order of their
-// ids, as by everyone who waits for them.
+// A resend ordered during the attempt counts from now on, unless the attempt succeeded. Rows are locked in the order of
+// their ids, as everywhere.
 const finishStatement = statement<[ended: string, resendAttempts: number], FinishedDelivery>(
   'webhooks.finish',
   `WITH ended AS (
@@ -373,8 +369,8 @@ const finishStatement = statement<[ended: string, resendAttempts: number], Finis
 )
 
 /**
- * Records attempts, each only where its lease is still the delivery's, and then what they say of their endpoints. Losing the second in
- * a crash costs nothing: the next attempts say the same.
+ * Records attempts whose lease is still valid, then updates their endpoints. Losing the second step in a crash costs
+ * nothing: later attempts repeat it.
  * @source rules#webhooks.13, rules#webhooks.17, rules#webhooks.21
  */
 async function finish(needs: DeliverNeeds, failing: Set<string>, ended: readonly EndedAttempt[]) {
@@ -404,7 +400,6 @@ function rowOf({ claim, leasedUntil, attempt, next }: EndedAttempt) {
   }
 }
 
-/** A circuit as its row has it. */
 interface CircuitRow extends Circuit {
   readonly id: string
   readonly url: string
@@ -431,7 +426,7 @@ const setCircuitsStatement = statement<[circuits: string]>(
     WHERE e.id = c.id`,
 )
 
-/** Applies attempts to the circuit breakers of their endpoints. Writes nothing of an endpoint that is well. */
+/** Updates the circuit breakers of endpoints. Writes nothing for a healthy endpoint. */
 async function updateCircuits(
   { database, logger }: Pick<DeliverNeeds, 'database' | 'logger'>,
   failing: Set<string>,
@@ -476,7 +471,7 @@ function circuitRow(circuit: Circuit, id: string) {
 }
 
 /**
- * Reports an attempt that was recorded. Of the address only the host is named: its path may be a secret.
+ * Reports a recorded attempt. Only the host of the URL is logged, since its path may be a secret.
  * @source rules#logs.1, rules#logs.3
  */
 function reportAttempt(
@@ -484,7 +479,7 @@ function reportAttempt(
   { claim, attempt }: EndedAttempt,
   finished: FinishedDelivery | undefined,
 ): void {
-  // Its lease had ended: another worker attempts it.
+  // The lease had ended: another worker repeats the attempt.
   if (finished === undefined) return
   const { outcome, statusCode, code } = attempt
   const isDelivered = outcome === 'delivered'
@@ -505,7 +500,7 @@ function reportAttempt(
     logger.error({ event: 'delivery.given_up', ...line }, 'A delivery was given up: it has no attempts left')
   } else {
     const nextAttemptAt = new Date(finished.dueAt).toISOString()
-    logger.warn({ event: 'delivery.retry_scheduled', ...line, nextAttemptAt }, 'A delivery failed and is tried again')
+    logger.warn({ event: 'delivery.retry_scheduled', ...line, nextAttemptAt }, 'A delivery attempt failed; retrying')
   }
 }
 
@@ -513,12 +508,12 @@ function reportAttempt(
 function reportCircuit(logger: Logger, { id, url }: CircuitRow, { state, reason }: Circuit): void {
   const line = { webhookId: id, host: URL.parse(url)?.host, ...(reason && { reason }) }
   if (state === 'paused') {
-    logger.error({ event: 'endpoint.paused', ...line }, 'An endpoint was paused: its deliveries are held; resume it')
-  } else if (state === 'degraded') {
-    logger.warn(
-      { event: 'endpoint.circuit_opened', ...line },
-      'The circuit breaker of an endpoint opened; it is probed',
+    logger.error(
+      { event: 'endpoint.paused', ...line },
+      'An endpoint was paused and its deliveries are held; fix it, then resume it',
     )
+  } else if (state === 'degraded') {
+    logger.warn({ event: 'endpoint.circuit_opened', ...line }, 'The circuit breaker of an endpoint opened; probing it')
   } else {
     logger.info({ event: 'endpoint.circuit_closed', ...line }, 'The circuit breaker of an endpoint closed')
   }

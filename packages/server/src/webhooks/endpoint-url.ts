@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import { type FieldError, limits, Refusal } from '@pixgate/spec'
 import { invalidField } from '../platform/http/request.ts'
-import { type AddressGate, NoAnswerOfDns, NotConnected } from '../platform/http-client/agent.ts'
+import { type AddressGate, DnsUnavailable, NotConnected } from '../platform/http-client/agent.ts'
 
 /**
- * Reads the URL of an endpoint as a client gave it. In production it is https on port 443 or from 1024 up, of a name in the public
- * DNS; where private addresses are allowed, http, any port and any host will do. `href` is stored and delivered to.
- * @throws Refusal validation_error (400) where it is no absolute URL · webhook_url_not_allowed (422)
+ * Parses the URL of an endpoint. Production requires https on port 443 or from 1024 up, and a public DNS name. If
+ * private addresses are allowed, http, any port and any host are accepted. `href` is stored and used for delivery.
+ * @throws Refusal validation_error (400) for anything but an absolute URL · webhook_url_not_allowed (422)
  * @source rules#webhooks.1
  */
 export function endpointUrl(text: string, allowPrivate: boolean): URL {
@@ -20,7 +20,7 @@ export function endpointUrl(text: string, allowPrivate: boolean): URL {
   return url
 }
 
-/** Reasons against the URL of an endpoint, with their messages. @source rules#webhooks.11 */
+/** Reasons to refuse the URL of an endpoint, with their messages. @source rules#webhooks.11 */
 const REASONS = {
   not_https: 'url must begin with https://',
   user_info: 'url must not have a user or a password',
@@ -30,7 +30,6 @@ const REASONS = {
   not_resolvable: 'url must have a name that has an address in the DNS',
 } as const
 
-/** See {@link REASONS}. */
 export type UrlReason = keyof typeof REASONS
 
 /** @source rules#webhooks.11 */
@@ -50,18 +49,18 @@ function reasonAgainst(url: URL, allowPrivate: boolean): UrlReason | undefined {
   return isPublicName(url.hostname) ? undefined : 'private_address'
 }
 
-/** Names that never leave a private network. */
+/** Names that are only used in private networks. */
 const PRIVATE_NAMES = /(^|\.)(localhost|local|internal)$/
 
-/** `URL` has folded every spelling of an IPv4 address, `0x7f.1` too, into its canonical form. */
+/** `URL` normalises every spelling of an IPv4 address, even `0x7f.1`. */
 function isPublicName(hostname: string): boolean {
   return /^[^.:[\]]+(\.[^.:[\]]+)+$/.test(hostname) && isIP(hostname) === 0 && !PRIVATE_NAMES.test(hostname)
 }
 
 /**
- * Resolves the name once, for early feedback; every connection resolves it again.
- * @throws Refusal webhook_url_not_allowed (422) where it has no address or one that is not public · overloaded (503) where
- *   no name server answers
+ * Resolves the name once for early feedback; every connection resolves it again.
+ * @throws Refusal webhook_url_not_allowed (422) without an address or with a private one · overloaded (503) when no
+ * name server answers
  * @source rules#webhooks.1, rules#webhooks.11
  */
 export async function assertResolves(gate: AddressGate, url: URL): Promise<void> {
@@ -69,7 +68,7 @@ export async function assertResolves(gate: AddressGate, url: URL): Promise<void>
     await gate.addressesOf(url.hostname)
   } catch (error) {
     if (!(error instanceof NotConnected)) throw error
-    if (error.cause instanceof NoAnswerOfDns) throw new Refusal('overloaded', { fields: [NOT_RESOLVED_NOW] })
+    if (error.cause instanceof DnsUnavailable) throw new Refusal('overloaded', { fields: [NOT_RESOLVED_NOW] })
     throw urlNotAllowed(error.reason === 'address_not_allowed' ? 'private_address' : 'not_resolvable')
   }
 }

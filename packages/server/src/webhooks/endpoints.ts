@@ -17,22 +17,17 @@ import { endSecrets, eraseSecrets, listSecrets, makeSecret, openingSecrets, type
 import { send } from './send.ts'
 import type { Keyring } from './signing.ts'
 
-/** Endpoints of the merchant: registering, pausing, resuming, testing and removing them. */
-
-/** Dependencies of endpoints. */
 export interface EndpointNeeds extends ChangeNeeds {
   readonly logger: Logger
   readonly keyring: Keyring
   readonly sealer: Sealer
   readonly gate: AddressGate
   readonly dispatcher: Dispatcher
-  /** Sandbox: endpoints on http and private addresses are allowed. */
+  /** Sandbox: allows http and private addresses. */
   readonly allowPrivate: boolean
-  /** Called when deliveries may have become due. */
   readonly onDue: () => void
 }
 
-/** Makes the handlers. */
 export function createEndpointHandlers(needs: EndpointNeeds) {
   const { database, clock } = needs
   const sendTestEvent = createTestEvents(needs)
@@ -68,10 +63,10 @@ export function createEndpointHandlers(needs: EndpointNeeds) {
 }
 
 /**
- * Registers an endpoint. Registrations run one after the other, so that their bound holds. The audit trail gets the host alone, as
- * the path may be a secret.
- * @throws Refusal validation_error (400) · webhook_url_not_allowed (422) · duplicate_webhook (409) · too_many_webhooks (422) ·
- *   overloaded (503) the request has lapsed, or the name cannot be resolved now
+ * Registers an endpoint. Registrations are serialised, so that their maximum holds. The audit trail contains only the
+ * host, since the path may be a secret.
+ * @throws Refusal validation_error (400) · webhook_url_not_allowed (422) · duplicate_webhook (409) · too_many_webhooks
+ * (422) · overloaded (503) when the request has lapsed, or the name cannot be resolved now
  * @source rules#webhooks.1, rules#webhook-secrets.1, rules#audit.6, failure-modes#NO-12
  */
 async function register(
@@ -97,7 +92,7 @@ async function register(
 }
 
 /**
- * Removes an endpoint and cancels its deliveries; an attempt under way may still arrive.
+ * Removes an endpoint and cancels its deliveries. A running attempt may still arrive.
  * @throws Refusal not_found (404) unknown or already removed · overloaded (503) the request has lapsed
  * @source rules#webhooks.3, rules#webhook-secrets.3, failure-modes#NO-8
  */
@@ -111,7 +106,7 @@ async function remove(needs: EndpointNeeds, id: string, context: RequestContext)
 }
 
 /**
- * Pauses an endpoint, or resumes one. The audit trail gets it where that changes something.
+ * Pauses or resumes an endpoint. Only actual changes are audited.
  * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed
  * @source rules#webhooks.14, rules#webhooks.15
  */
@@ -124,9 +119,10 @@ async function setPaused(needs: EndpointNeeds, id: string, isPaused: boolean, co
 }
 
 /**
- * Makes another secret of an endpoint. Rotations of one endpoint run one after the other.
- * @param overlapSeconds for which the earlier ones sign beside it
- * @throws Refusal not_found (404) unknown or removed · too_many_webhook_secrets (409) · overloaded (503) the request has lapsed
+ * Creates another secret of an endpoint. Rotations of one endpoint are serialised.
+ * @param overlapSeconds time for which the earlier secrets still sign
+ * @throws Refusal not_found (404) unknown or removed · too_many_webhook_secrets (409) · overloaded (503) the request
+ * has lapsed
  * @source rules#webhook-secrets.2, rules#webhook-secrets.3
  */
 async function rotateSecret(needs: EndpointNeeds, id: string, overlapSeconds: number, context: RequestContext) {
@@ -147,8 +143,9 @@ async function rotateSecret(needs: EndpointNeeds, id: string, overlapSeconds: nu
 const TEST_EVENT_TYPE = 'webhook_test'
 
 /**
- * Makes the sender of test events: signed like any notification, sent once whatever the state of the endpoint, stored nowhere.
- * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed, or too many are under way
+ * Sends test events: signed like any notification, sent once in any state of the endpoint, and not stored.
+ * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed, or too many tests are
+ * running
  * @source rules#webhooks.20
  */
 function createTestEvents(needs: EndpointNeeds) {
@@ -188,8 +185,8 @@ function createTestEvents(needs: EndpointNeeds) {
 }
 
 /**
- * Ends deliveries that are not sent any more, some hundreds at a time: those of removed endpoints, and those that were held for too
- * long. Erases secrets that sign no more.
+ * Ends deliveries that are no longer sent, in batches: those of removed endpoints, and those held for too long. Erases
+ * secrets that no longer sign.
  * @source rules#webhooks.3, rules#webhooks.14, rules#webhook-secrets.3
  */
 export function createHousekeeping(needs: Pick<EndpointNeeds, 'database' | 'clock' | 'logger'>): Job {
@@ -202,7 +199,7 @@ export function createHousekeeping(needs: Pick<EndpointNeeds, 'database' | 'cloc
       for (const { endpointId: webhookId, isRemoved, count } of ended) {
         if (isRemoved) continue
         const line = { event: 'delivery.held_too_long', webhookId, count }
-        logger.error(line, 'Deliveries were held for too long and are given up')
+        logger.error(line, 'Deliveries were held for too long and are marked as failed')
       }
       return ended.length > 0
     },
@@ -219,13 +216,13 @@ const lockEndpointStatement = statement<[string], { id: string }>(
   'SELECT id FROM endpoint WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
 )
 
-/** Lets no one change an endpoint until the transaction ends. @throws Refusal not_found (404) unknown or removed */
+/** Locks an endpoint until the transaction ends. @throws Refusal not_found (404) unknown or removed */
 export async function lockEndpoint(queries: Queries, id: string): Promise<void> {
   const found = isUuid(id) ? await queries.rows(lockEndpointStatement, [id]) : []
   if (found.length === 0) throw new Refusal('not_found')
 }
 
-/** Changes an endpoint. @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed */
+/** @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed */
 export function changeEndpoint<Result>(
   needs: ChangeNeeds,
   id: string,
@@ -235,7 +232,6 @@ export function changeEndpoint<Result>(
   return change(needs, context, (queries) => lockEndpoint(queries, id), make)
 }
 
-/** An endpoint that was not removed. */
 export interface WebhookEndpoint {
   readonly id: string
   readonly url: string
@@ -253,7 +249,6 @@ const listEndpointsStatement = statement<[], WebhookEndpoint>(
     ORDER BY created_at, id`,
 )
 
-/** The endpoints that were not removed, oldest first. */
 export function listEndpoints(queries: Queries): Promise<WebhookEndpoint[]> {
   return queries.rows(listEndpointsStatement, [])
 }
@@ -275,7 +270,7 @@ const pauseStatement = statement<[string, string], { id: string }>(
    RETURNING id`,
 )
 
-// The breaker is open until a probe is taken; the days of failing begin anew.
+// The breaker stays open until a probe succeeds; the days of failing are counted anew.
 const resumeStatement = statement<[string, string], { id: string }>(
   'webhooks.resume',
   `UPDATE endpoint
@@ -285,7 +280,7 @@ const resumeStatement = statement<[string, string], { id: string }>(
    RETURNING id`,
 )
 
-/** Deliveries that end without being sent, of each endpoint in one statement. It knows the number, and so reads no more. */
+/** Maximum of deliveries ended per endpoint and statement. A literal, so that PostgreSQL plans for it. */
 const ENDED_AT_ONCE = 500
 
 interface EndedUnsent {
@@ -294,8 +289,8 @@ interface EndedUnsent {
   readonly count: number
 }
 
-// A delivery with an attempt under way is left to a later sweep, as it may arrive. A fan-out that ran while the endpoint was removed adds
-// some.
+// Deliveries with a running attempt are left to a later sweep, since it may arrive. A concurrent fan-out may add
+// deliveries to a removed endpoint.
 const endUnsentStatement = statement<[now: string, heldSince: string, endpointId: string | null], EndedUnsent>(
   'webhooks.endUnsent',
   `WITH over AS (
@@ -321,8 +316,8 @@ const endUnsentStatement = statement<[now: string, heldSince: string, endpointId
 )
 
 /**
- * Ends the next deliveries of removed endpoints, and those that were held for too long.
- * @param endpointId `null`: of all
+ * Ends the next deliveries of removed endpoints, and those held for too long.
+ * @param endpointId `null` for all endpoints
  * @source rules#webhooks.3, rules#webhooks.14
  */
 function endUnsent(queries: Queries, nowMs: number, endpointId: string | null): Promise<EndedUnsent[]> {
@@ -330,11 +325,10 @@ function endUnsent(queries: Queries, nowMs: number, endpointId: string | null): 
   return queries.rows(endUnsentStatement, [instantParameter(nowMs), heldSince, endpointId])
 }
 
-/** An endpoint with its circuit breaker and its queue. */
 interface EndpointDetail extends WebhookEndpoint, Omit<Circuit, 'failedProbes'> {
-  /** Deliveries that have something to send; counted up to 10,000. */
+  /** Unsent deliveries, counted up to 10,000. */
   readonly pending: number
-  /** Time of the oldest notification among those that are due first. */
+  /** Creation time of the oldest notification among the first due deliveries. */
   readonly oldestPendingAt: number | null
   readonly nextAttemptAt: number | null
   /** Attempts of the last 24 hours, counted up to 1,000. */
@@ -349,7 +343,7 @@ const COUNTED_MAX = 10_000
 /** @source rules#webhooks.19 */
 const RECENT_MS = 24 * 60 * 60 * 1_000
 
-// The oldest notification is looked for among the deliveries that are due first.
+// The oldest notification is searched among the first due deliveries.
 const selectEndpointStatement = statement<[string, number, recentSince: string], EndpointDetail>(
   'webhooks.selectEndpoint',
   `SELECT e.id, e.url, e.events, e.created_at AS "createdAt", e.state, e.reason, e.since, e.failures,

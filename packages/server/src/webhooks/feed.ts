@@ -7,13 +7,13 @@ import type { Pause } from '../platform/jobs/pause.ts'
 import type { ChangeNeeds } from './change.ts'
 import type { Keyring } from './signing.ts'
 
-/** The feed of events: the fan-out gives positions, merchants read on from one. */
+/** The feed of events: the fan-out assigns positions, and merchants read from a position. */
 
 const FAN_OUT_MAX = 500
 
 /**
- * Makes a delivery of every notification for every endpoint that was registered before it. Running it twice, or in several processes
- * at once, changes nothing.
+ * Creates a delivery of every notification for every endpoint registered before it. Repeated or concurrent runs change
+ * nothing.
  * @source rules#webhooks.9, rules#feed.1, failure-modes#NO-9, failure-modes#NO-11, failure-modes#NO-18
  */
 export function createFanOut(needs: ChangeNeeds & { readonly onDeliveries: () => void }): Job {
@@ -27,10 +27,10 @@ export function createFanOut(needs: ChangeNeeds & { readonly onDeliveries: () =>
   }
 }
 
-// The feed is locked first: one process at a time gives positions, and what it did is seen by the next one through the locks of the
-// notifications. Of two notifications of one operation a statement sees both or the first alone, so the first has the earlier
-// position. The order of the ids is that of the positions. An endpoint that is removed meanwhile gets deliveries that are never sent:
-// `endUnsent` cancels them.
+// The feed row is locked first, so that one process at a time assigns positions and the next sees its work through the
+// locks of the notifications. A statement sees both notifications of an operation or only the first, so the first has
+// the earlier position. Ids and positions have the same order. An endpoint removed meanwhile gets deliveries that
+// `endUnsent` cancels.
 const fanOutStatement = statement<
   [max: number, now: string, deliveryIds: string],
   { notifications: number; deliveries: number }
@@ -71,42 +71,37 @@ const fanOutStatement = statement<
 /**
  * Fans out the next notifications.
  * @param nowMs epoch milliseconds
- * @param deliveryIds a UUID of now, which the ids of the deliveries begin with
+ * @param deliveryIds a UUID of now, the prefix of the deliveries' ids
  */
 export async function fanOut(queries: Queries, nowMs: number, max: number, deliveryIds: string) {
   const [made] = await queries.rows(fanOutStatement, [max, instantParameter(nowMs), deliveryIds])
   return made ?? { notifications: 0, deliveries: 0 }
 }
 
-/** An event of the feed. */
 export interface FeedRow {
   readonly position: bigint
-  /** Of the notification: its `webhook-id`. */
+  /** Id of the notification: its `webhook-id`. */
   readonly id: string
   readonly eventType: EventType
   readonly createdAt: number
-  /** The bytes that are signed and sent. */
   readonly body: Buffer
 }
 
-/** A part of the feed, and where it stands in the whole, all as of one instant. */
 export interface FeedPart {
   readonly events: readonly FeedRow[]
-  /** The last position; 0 where there is none. */
+  /** The last position, or 0. */
   readonly last: bigint
-  /** The last erased position; 0 where there is none. Everything after it is there. */
+  /** The last erased position, or 0. All later ones exist. */
   readonly erased: bigint
   readonly erasedId: string | null
-  /** The notification at the position after which was to be read. */
+  /** The notification at the position before the requested part. */
   readonly afterId: string | null
-  /** The last position that was looked at. */
   readonly reached: bigint
   readonly reachedId: string | null
-  /** The key that is current. */
   readonly signingKeyId: string
 }
 
-/** Positions that are looked at for a filter: some ten milliseconds. */
+/** Positions examined for a filter: about ten milliseconds. */
 export const LOOKED_AT_MAX = 5_000
 
 type PartRow = Omit<FeedPart, 'events'> & (FeedRow | { readonly [Field in keyof FeedRow]: null })
@@ -142,9 +137,9 @@ const selectPartStatement = statement<
 )
 
 /**
- * Reads the next part of the feed, in order.
- * @param after exclusive; `null`: from the first that is there
- * @param eventType `null`: all
+ * Reads the next part of the feed in order.
+ * @param after exclusive; `null` for the first existing position
+ * @param eventType `null` for all
  * @source rules#feed.3
  */
 export async function selectPart(
@@ -162,36 +157,33 @@ export async function selectPart(
 
 const selectEndStatement = statement<[], { last: bigint }>('feed.selectEnd', 'SELECT last_position AS last FROM feed')
 
-/** Where a page ended: a position, and the notification there. */
+/** End of a page: a position and its notification. */
 interface FeedCursor {
   /** 0: before the first. */
   readonly position: bigint
-  /** End of the notification's id; empty where the position is 0. */
+  /** End of the notification's id; empty for position 0. */
   readonly idEnd: string
 }
 
-/** A page of the feed. */
 interface FeedPage extends FeedPart {
   readonly next: FeedCursor
 }
 
 const CURSOR = /^v1:(0|[1-9]\d{0,15}):([0-9a-f]{12})?$/
 
-/** Writes a cursor for a client. */
 function cursorText({ position, idEnd }: FeedCursor): string {
   return Buffer.from(`v1:${position}:${idEnd}`).toString('base64url')
 }
 
-/** Reads a cursor; `undefined` where it is not ours. */
 function readCursor(text: string): FeedCursor | undefined {
   const [, digits, idEnd = ''] = CURSOR.exec(Buffer.from(text, 'base64url').toString('latin1')) ?? []
   return digits === undefined || (digits === '0') !== (idEnd === '') ? undefined : { position: BigInt(digits), idEnd }
 }
 
 /**
- * The page that was asked for. After a restore from a backup a position may have another event than when the cursor was made: going on
- * from it would skip events silently.
- * @param cursor `undefined`: from the first that is there
+ * The requested page. After a restore from a backup a position may have another event than when the cursor was made:
+ * continuing from it would skip events silently.
+ * @param cursor `undefined` for the first existing event
  * @throws Refusal events_erased (410) an event after it is gone · cursor_unknown (422) it was not made here
  * @source rules#feed.4, rules#feed.5, failure-modes#NO-19
  */
@@ -204,12 +196,11 @@ function pageOf(part: FeedPart, cursor: FeedCursor | undefined, limit: number): 
   return { ...part, next: nextCursor(part, limit) }
 }
 
-/** Whether there are positions after it already. */
 function hasMore({ next, last }: FeedPage): boolean {
   return next.position < last
 }
 
-/** A full page ends with its last event; any other with the last position that was looked at. */
+/** A full page ends with its last event; any other with the last examined position. */
 function nextCursor({ events, reached, reachedId }: FeedPart, limit: number): FeedCursor {
   const last = events.at(-1)
   if (last !== undefined && events.length === limit) return { position: last.position, idEnd: idEnd(last.id) }
@@ -220,12 +211,10 @@ function readFrom({ erased, erasedId }: FeedPart): ReadFrom {
   return { cursor: cursorText({ position: erased, idEnd: idEnd(erasedId) }), position: Number(erased) + 1 }
 }
 
-/** Random, and so of one notification only. */
 function idEnd(id: string | null): string {
   return id === null ? '' : id.slice(-12)
 }
 
-/** Dependencies of the feed. */
 export interface FeedNeeds {
   readonly database: Database
   readonly keyring: Keyring
@@ -234,7 +223,7 @@ export interface FeedNeeds {
 
 type Query = EndpointInput<typeof endpoints.listEvents>['query']
 
-/** Makes the module. Its `close` answers all that wait, and lets none wait any more. */
+/** The module. Its `close` answers all waiting requests and refuses new waits. */
 export function createFeedModule(needs: FeedNeeds) {
   const waits = new Waits(needs)
   const read = async (query: Query, cursor: FeedCursor | undefined) => {
@@ -245,7 +234,7 @@ export function createFeedModule(needs: FeedNeeds) {
     handlers: {
       listEvents: async ({ query, context: { caller, isGone = () => false } }) => {
         let page = await read(query, cursorOf(query))
-        // At the end of the feed only: a page before it is answered at once.
+        // Waits only at the end of the feed: an empty page before it is answered at once.
         if (page.events.length === 0 && !hasMore(page) && query.wait) {
           const readOn = (from: FeedPage) => read(query, from.next)
           page = await waits.until(page, query.wait * 1_000, caller.id, isGone, readOn)
@@ -266,7 +255,7 @@ function limitOf({ limit = limits.pageLimitDefault }: Query): number {
   return limit
 }
 
-/** @throws Refusal validation_error (400) the cursor is not ours */
+/** @throws Refusal validation_error (400) for an invalid cursor */
 function cursorOf({ cursor: text }: Query): FeedCursor | undefined {
   if (text === undefined) return undefined
   const cursor = readCursor(text)
@@ -274,10 +263,9 @@ function cursorOf({ cursor: text }: Query): FeedCursor | undefined {
   throw invalidField('cursor', 'invalid', 'cursor must be the nextCursor of an earlier page')
 }
 
-/** How often a request that waits looks at the end of the feed. */
 const LOOK_EVERY_MS = 100
 
-/** Counts the requests that wait: each polls the end of the feed, and none holds a connection between its looks. */
+/** Counts waiting requests. Each polls the end of the feed and holds no connection in between. */
 class Waits {
   readonly #needs: FeedNeeds
   readonly #ofKey = new Map<string, number>()
@@ -289,8 +277,8 @@ class Waits {
   }
 
   /**
-   * Waits for events after an empty page. Where too many wait already, or the process stops, it is over at once.
-   * @throws Refusal rate_limited (429) where the API key has its share waiting
+   * Waits for events after an empty page. Returns at once when too many requests wait or the process stops.
+   * @throws Refusal rate_limited (429) when the API key has too many waiting requests
    * @source rules#feed.6, failure-modes#NO-20
    */
   async until(

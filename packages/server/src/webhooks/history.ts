@@ -15,16 +15,13 @@ import { invalidField } from '../platform/http/request.ts'
 import { type RequestPart, requestParts, type TimeSplit } from '../platform/http-client/post.ts'
 import { isUuid } from '../platform/ids.ts'
 
-/** Deliveries and their attempts, as merchants read them. */
-
 type DeliveriesQuery = EndpointInput<typeof endpoints.listWebhookDeliveries>['query']
 
-/** Makes the handlers. */
 export function createHistoryHandlers(database: Database) {
   return {
     listWebhookDeliveries: async ({ query }) => {
       const limit = query.limit ?? limits.pageLimitDefault
-      // One row more shows whether there are more.
+      // One extra row reveals whether more exist.
       const rows = await listDeliveries(database, query, limit + 1)
       const page = rows.slice(0, limit)
       const last = page.at(-1)
@@ -41,7 +38,7 @@ export function createHistoryHandlers(database: Database) {
   } satisfies Partial<Handlers<typeof endpoints>>
 }
 
-/** @throws Refusal validation_error (400) a cursor that is not ours */
+/** @throws Refusal validation_error (400) for an invalid cursor */
 function placeAfter(cursor: string | undefined): Place | undefined {
   if (cursor === undefined) return undefined
   const place = placeOf(cursor)
@@ -49,7 +46,6 @@ function placeAfter(cursor: string | undefined): Place | undefined {
   return place.after
 }
 
-/** A delivery with its notification's operation. */
 export interface DeliveryRow extends Place {
   readonly webhookId: string
   readonly notificationId: string
@@ -62,7 +58,7 @@ export interface DeliveryRow extends Place {
   readonly finishedAt: number | null
 }
 
-/** `null` filters nothing. */
+/** `null` disables a filter. */
 type ListParameters = [
   webhookId: string | null,
   state: string | null,
@@ -76,13 +72,13 @@ type ListParameters = [
   limit: number,
 ]
 
-// A delivery with an attempt under way: the time of its next one is not known yet.
+// With a running attempt, the time of the next one is unknown.
 const COLUMNS = `d.id, d.created_at AS "createdAt", d.endpoint_id AS "webhookId", d.notification_id AS "notificationId",
           n.event_type AS "eventType", n.operation_id AS "operationId", o.correlation_id AS "correlationId", d.state,
           d.attempts AS "attemptCount", CASE WHEN d.leased_until IS NULL THEN d.due_at END AS "nextAttemptAt",
           d.finished_at AS "finishedAt"`
 
-// Bounds that are always given are looked up in the index, however deep the page is.
+// Bounds without OR use the index, however deep the page.
 const FILTERED = `($1::uuid IS NULL OR d.endpoint_id = $1) AND ($2::text IS NULL OR d.state = $2)
          AND ($3::text IS NULL OR n.event_type = $3) AND ($5::text IS NULL OR o.correlation_id = $5)
          AND d.created_at >= coalesce($6::timestamptz, '-infinity') AND d.created_at < coalesce($7::timestamptz, 'infinity')
@@ -91,7 +87,7 @@ const FILTERED = `($1::uuid IS NULL OR d.endpoint_id = $1) AND ($2::text IS NULL
 
 const NEWEST_FIRST = 'ORDER BY d.created_at DESC, d.id DESC LIMIT $10'
 
-/** By `delivery_listed`: the newest of each endpoint, and of those the newest. */
+/** Uses `delivery_listed`: the newest of each endpoint, then the newest of all. */
 const listDeliveriesStatement = statement<ListParameters, DeliveryRow>(
   'webhooks.listDeliveries',
   `SELECT d.*
@@ -109,7 +105,7 @@ const listDeliveriesStatement = statement<ListParameters, DeliveryRow>(
   { isLong: true },
 )
 
-/** By `notification_once` and `delivery_once`: an operation has few. */
+/** Uses `notification_once` and `delivery_once`: an operation has few notifications. */
 const listOfOperationStatement = statement<ListParameters, DeliveryRow>(
   'webhooks.listDeliveriesOfOperation',
   `SELECT ${COLUMNS}
@@ -121,8 +117,8 @@ const listOfOperationStatement = statement<ListParameters, DeliveryRow>(
 )
 
 /**
- * Lists deliveries, the newest first.
- * @throws Refusal validation_error (400) a cursor that is not ours, or instants in the wrong order
+ * Lists deliveries, newest first.
+ * @throws Refusal validation_error (400) for an invalid cursor, or instants in the wrong order
  * @source rules#webhooks.18
  */
 function listDeliveries(queries: Queries, query: DeliveriesQuery, limit: number): Promise<DeliveryRow[]> {
@@ -154,12 +150,10 @@ const selectDeliveryStatement = statement<[string], DeliveryRow>(
     WHERE d.id = $1`,
 )
 
-/** Reads a delivery; `undefined` where there is none. */
 export async function selectDelivery(queries: Queries, id: string): Promise<DeliveryRow | undefined> {
   return (await queries.rows(selectDeliveryStatement, [id]))[0]
 }
 
-/** A stored attempt. */
 interface AttemptRow extends TimeSplit {
   readonly attempt: number
   readonly startedAt: number
@@ -181,7 +175,7 @@ const selectAttemptsStatement = statement<[string, number], AttemptRow>(
     LIMIT $2`,
 )
 
-/** Writes a delivery for the API. @source rules#webhooks.18 */
+/** @source rules#webhooks.18 */
 export function deliveryView({ createdAt, nextAttemptAt, finishedAt, ...row }: DeliveryRow) {
   return {
     ...row,
@@ -191,7 +185,7 @@ export function deliveryView({ createdAt, nextAttemptAt, finishedAt, ...row }: D
   }
 }
 
-/** Writes the fields that every attempt shows, stored or of a test event. @source rules#webhooks.17 */
+/** Fields of every attempt, stored or of a test event. @source rules#webhooks.17 */
 export function attemptFieldsView(row: Omit<AttemptRow, 'attempt' | 'endedAt'>) {
   const { startedAt, outcome, statusCode, code, answer, dnsMs, connectMs, tlsMs, waitMs, totalMs } = row
   const times = { dnsMs, connectMs, tlsMs, waitMs, totalMs }
@@ -203,7 +197,6 @@ function attemptView({ attempt, endedAt, ...row }: AttemptRow) {
   return { attempt, ...attemptFieldsView(row), endedAt: new Date(endedAt).toISOString() }
 }
 
-/** An attempt to explain. */
 export interface Explained extends Pick<AttemptRow, 'outcome' | 'statusCode' | 'code'> {
   readonly times: Pick<TimeSplit, `${RequestPart}Ms`>
 }
@@ -216,7 +209,7 @@ const LATE: Readonly<Record<RequestPart, string>> = {
   wait: 'Your server took the connection and did not answer in time.',
 }
 
-/** Explanations of outcomes without an answer whose code is not known. */
+/** Explanations of unanswered attempts without a known code. */
 const UNANSWERED: Readonly<Record<Exclude<AttemptOutcome, 'delivered' | 'refused' | 'timeout'>, string>> = {
   dns: 'The name of your server has no address.',
   connect: 'No connection to your server could be made.',
@@ -225,7 +218,7 @@ const UNANSWERED: Readonly<Record<Exclude<AttemptOutcome, 'delivered' | 'refused
   address_not_allowed: 'The name of your server led to an address that is not public: no connection was made.',
 }
 
-/** The outcome of an attempt in a sentence, for the operator of the receiver. @source rules#webhooks.17 */
+/** Explains an attempt in a sentence for the receiver's operator. @source rules#webhooks.17 */
 export function explanationOf({ outcome, statusCode, code, times }: Explained): string {
   if (outcome === 'delivered') return `Your server took it: it answered ${statusCode}.`
   if (outcome === 'refused') return ofStatus(statusCode ?? 0)

@@ -18,16 +18,15 @@ import { createSigningKeyHandlers, type Keyring, openKeyring, readingPublishedKe
 export { createFeedModule } from './feed.ts'
 export { adviseOn, type Rewrapped, rewrap, Unreadable } from './sealed.ts'
 
-/** Reads all sealed values, the signing keys first. */
 export const readSealed: ReadSealed = async (queries) => [
   ...(await readSealedKeys(queries)),
   ...(await readSealedSecrets(queries)),
 ]
 
 /**
- * Opens the signing keys; the first start makes one.
+ * Opens the signing keys; the first start creates one.
  * @param keys `PIXGATE_ENCRYPTION_KEY` and `PIXGATE_ENCRYPTION_KEY_PREVIOUS`
- * @throws Unreadable where no configured encryption key opens the signing key or a secret of an endpoint
+ * @throws Unreadable when no configured encryption key opens the signing key or a secret of an endpoint
  */
 export async function openSigning({
   keys,
@@ -42,36 +41,31 @@ export async function openSigning({
   return { keyring, sealer: needs.sealer, handlers }
 }
 
-/** Dependencies of the module. Its `database` is that of the housekeeping. */
+/** Dependencies of the module. `database` is used by the housekeeping. */
 export interface WebhooksNeeds extends ChangeNeeds {
-  /** Of the fan-out, the claims and the finishes. */
+  /** Used by fan-out, claims and finishes. */
   readonly deliveryDatabase: Database
-  /** Of requests: a large one holds up no delivery. */
+  /** Used by requests: a large one does not delay deliveries. */
   readonly apiDatabase: Database
-  /** Uniform in [0, 1). */
   readonly random: () => number
   readonly logger: Logger
   readonly keyring: Keyring
   readonly sealer: Sealer
-  /** `PIXGATE_WEBHOOK_ALLOW_PRIVATE`. */
   readonly allowPrivate: boolean
-  /** Resolves names in place of the DNS, in tests. */
+  /** Replaces DNS in tests. */
   readonly resolve?: Resolve
   readonly observer?: DeliveryObserver
 }
 
-/** Polling finds retries that have become due, and what other processes committed. */
+/** Polling finds due retries, and commits of other processes. */
 const POLL_MS = 250
 
 const HOUSEKEEPING_MS = 10_000
 
-/** Endpoints, and the delivery of notifications. */
 export type WebhooksModule = ReturnType<typeof createWebhooksModule>
 
-/** The handlers of endpoints, their deliveries and sending again. */
 export type WebhookHandlers = WebhooksModule['handlers']
 
-/** Makes the module. */
 export function createWebhooksModule(needs: WebhooksNeeds) {
   const { allowPrivate, resolve, deliveryDatabase, apiDatabase } = needs
   const gate = allowPrivate ? openGate() : publicAddressGate(resolve)
@@ -89,7 +83,7 @@ export function createWebhooksModule(needs: WebhooksNeeds) {
       ...createHistoryHandlers(apiDatabase),
       ...createResendHandlers(answering),
     },
-    /** Starts the workers; an API-only process does not. */
+    /** Starts the workers; an API-only process does not call it. */
     start: (startWorker: StartWorker) => {
       const start = (name: string, idleMs: number, { processNext }: Job) => startWorker({ name, idleMs, processNext })
       workers = {
@@ -98,9 +92,8 @@ export function createWebhooksModule(needs: WebhooksNeeds) {
         housekeeping: start('endpoints', HOUSEKEEPING_MS, createHousekeeping(needs)),
       }
     },
-    /** Notifications were committed. */
     wake: () => workers?.fanOut.wake(),
-    /** Takes nothing new and waits for the attempts under way, at most their time limit. */
+    /** Stops claiming and waits for running attempts, at most their time limit. */
     stop: async () => {
       await Promise.all(Object.values(workers ?? {}).map((worker) => worker.stop()))
       await deliver.settled()

@@ -8,15 +8,12 @@ import { changeEndpoint, lockEndpoint } from './endpoints.ts'
 import { LOOKED_AT_MAX } from './feed.ts'
 import { type DeliveryRow, deliveryView, selectDelivery } from './history.ts'
 
-/** Sending again: one delivery, those that an endpoint has not taken, and those of before it was registered. */
+/** Resending: one delivery, the undelivered ones of an endpoint, and those from before its registration. */
 
-/** Dependencies of sending again. */
 export interface ResendNeeds extends ChangeNeeds {
-  /** Called when deliveries may have become due. */
   readonly onDue: () => void
 }
 
-/** Makes the handlers. */
 export function createResendHandlers(needs: ResendNeeds) {
   return {
     resendWebhookDelivery: async ({ params, context }) => ({
@@ -45,7 +42,7 @@ function notResendable(code: keyof typeof REASONS): Refusal {
 }
 
 /**
- * Makes a delivery due now with the attempts of a resend, whatever its state; `finish` honours it where an attempt is under way.
+ * Makes a delivery due now with the attempts of a resend, in any state. During an attempt, `finish` applies the resend.
  * @throws Refusal not_found (404) · delivery_not_resendable (409) · overloaded (503) the request has lapsed
  * @source rules#webhooks.21
  */
@@ -67,8 +64,8 @@ async function resendOne(needs: ResendNeeds, id: string, context: RequestContext
   return resent
 }
 
-// The endpoint and the notification are locked before the delivery, as by the removal of the one and the erasing of the other: each
-// waits for this, or is seen here.
+// Endpoint and notification are locked before the delivery, as their removal and erasure do: each of these waits for
+// this statement or is visible here.
 const lockResentStatement = statement<[string], { endpointId: string; isRemoved: boolean; isErased: boolean }>(
   'webhooks.lockResent',
   `SELECT e.id AS "endpointId", e.deleted_at IS NOT NULL AS "isRemoved", n.erased_at IS NOT NULL AS "isErased"
@@ -79,8 +76,9 @@ const lockResentStatement = statement<[string], { endpointId: string; isRemoved:
       FOR SHARE OF e, n`,
 )
 
-// An attempt under way keeps its lease, as it may be taken. A recovery changes what is still in the state in which it was chosen. Rows
-// are locked in the order of their ids, as by `finish`. A microsecond between two of them keeps the given order.
+// A running attempt keeps its lease, since it may succeed. A recovery only changes deliveries still in the state in
+// which they were chosen. Rows are locked in the order of their ids, as in `finish`. One microsecond between due times
+// keeps the given order.
 const resendStatement = statement<
   [ids: readonly string[], now: string, attempts: number, onlyIn: string | null],
   { id: string }
@@ -105,12 +103,12 @@ const resendStatement = statement<
    RETURNING d.id`,
 )
 
-/** Deliveries of one step, which is one transaction. */
+/** Deliveries per step, which is one transaction. */
 const STEP = 500
 
 /**
- * Makes deliveries of an endpoint due that it has not taken: first the pending ones that wait for a later attempt, then the failed ones,
- * oldest first. The audit trail gets the order before the first step. A step of a request that has lapsed is not begun.
+ * Makes undelivered deliveries of an endpoint due: first pending ones that wait for a later attempt, then failed ones,
+ * oldest first. The order is audited before the first step. A lapsed request begins no further step.
  * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed
  * @source rules#webhooks.22
  */
@@ -142,14 +140,14 @@ function resentView(
   return { webhookId: webhookId.toLowerCase(), deliveries, hasMore, since: new Date(since).toISOString() }
 }
 
-/** Writes the order to the audit trail, before anything is done for it. */
+/** Audits the order before it is carried out. */
 function begin(needs: ResendNeeds, webhookId: string, action: string, since: number, context: RequestContext) {
   return changeEndpoint(needs, webhookId, context, ({ audit }) =>
     audit(action, webhookId, { since: new Date(since).toISOString() }),
   )
 }
 
-// A recovered delivery is not chosen again: it is due, or its resend waits for the attempt under way.
+// A recovered delivery is not chosen again: it is due, or its resend waits for a running attempt.
 const choosing = (name: string, condition: string, order: string) =>
   statement<[endpointId: string, since: string, now: string, limit: number], { id: string; createdAt: number }>(
     name,
@@ -192,15 +190,17 @@ async function recoverStep(
   })
 }
 
-/** Steps of one request that find little. */
+/** Maximum of steps per request, when they find little. */
 const LOOKS_MAX = 200
 
-/** A notification gets its time when its transaction begins, and its place in the feed after the commit: within this at the latest. */
+/**
+ * A notification's time is the start of its transaction; its position is assigned after the commit, within this time.
+ */
 const PLACED_WITHIN_MS = 3_600_000
 
 /**
- * Makes deliveries of the notifications of an endpoint's events that were made before it was registered, oldest first. It reads the
- * feed, and a delivery is made once, so any step may be repeated.
+ * Creates deliveries of the notifications from before an endpoint's registration, oldest first. Reads the feed, and a
+ * delivery is created once, so steps can be repeated.
  * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed
  * @source rules#webhooks.24
  */
@@ -223,7 +223,6 @@ async function sendMissed(needs: ResendNeeds, webhookId: string, since: number, 
   return resentView(webhookId, progress)
 }
 
-/** A place of the feed before everything that was made since then. */
 const startOfMissedStatement = statement<[before: string], { position: bigint }>(
   'webhooks.startOfMissed',
   `SELECT coalesce((SELECT position FROM notification
@@ -232,15 +231,13 @@ const startOfMissedStatement = statement<[before: string], { position: bigint }>
                      LIMIT 1), 0) AS position`,
 )
 
-/** A fan-out that ran while the endpoint was being registered did not see it. Later notifications have their delivery already. */
+/** A fan-out during the registration did not see the endpoint. Later notifications already have deliveries. */
 const REGISTERED_WITHIN_MS = 15_000
 
 interface MissedStep {
   readonly deliveries: number
-  /** The last place that was looked at, and the time of its notification. */
   readonly reached: bigint
   readonly reachedAt: number | null
-  /** No place is behind it now. */
   readonly isEnd: boolean
   readonly hasMore: boolean
 }

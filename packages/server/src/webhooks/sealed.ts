@@ -12,9 +12,9 @@ import {
 import { StartupError } from '../platform/startup-error.ts'
 import type { ChangeNeeds } from './change.ts'
 
-/** Values that are stored sealed: private halves of signing keys, and secrets of endpoints. */
+/** Values stored sealed: private keys of signing keys, and secrets of endpoints. */
 
-/** A sealed value cannot be opened: its encryption key is not configured, or it was changed. */
+/** A sealed value cannot be opened: its encryption key is not configured, or its bytes were changed. */
 export class Unreadable extends StartupError {
   override readonly name = 'Unreadable'
   readonly reason: NotOpened['reason']
@@ -31,19 +31,17 @@ const WHAT_TO_DO: Readonly<Record<NotOpened['reason'], string>> = {
   changed: 'it was changed, or belongs to another row: restore the row from a backup, or make another key',
 }
 
-/** A sealed value of either kind. */
 export interface SealedValue {
   readonly kind: 'signing_key' | 'webhook_secret'
   readonly id: string
-  /** For messages. */
   readonly name: string
   readonly place: Place
   readonly sealed: Buffer
-  /** Stores it sealed anew. @returns whether it was still the value that was read */
+  /** Stores the value sealed anew. @returns whether the stored value was still the one read */
   reseal(queries: Queries, anew: Buffer): Promise<boolean>
 }
 
-/** Opens a value, and says with which key. @throws Unreadable */
+/** @throws Unreadable */
 export function unseal({ name, place, sealed }: SealedValue, sealer: Sealer): Opened {
   try {
     return sealer.open(sealed, place)
@@ -53,13 +51,13 @@ export function unseal({ name, place, sealed }: SealedValue, sealer: Sealer): Op
   }
 }
 
-/** Reads all of them, the signing keys first. @source rules#encryption.3 */
+/** Reads all sealed values, signing keys first. @source rules#encryption.3 */
 export type ReadSealed = (queries: Queries) => Promise<readonly SealedValue[]>
 
 /**
- * Advice on the encryption keys: which is still needed, and which can go. Empty where nothing is to be done. An endpoint's secret that
- * was changed where it is stored is reported and stops nothing.
- * @throws Unreadable where neither key opens a value
+ * Advises which encryption key is still needed and which can be removed; empty without advice. A changed secret of an
+ * endpoint is reported but stops nothing.
+ * @throws Unreadable when neither key opens a value
  * @source rules#encryption.4, rules#webhook-secrets.4
  */
 export async function adviseOn(read: ReadSealed, queries: Queries, keys: EncryptionKeys): Promise<readonly string[]> {
@@ -69,7 +67,7 @@ export async function adviseOn(read: ReadSealed, queries: Queries, keys: Encrypt
     try {
       return [unseal(value, sealer)]
     } catch (error) {
-      // One endpoint lacks one signature; the signing key's is there all the same.
+      // One endpoint lacks one signature; that of the signing key is still there.
       const isOneSecret = error instanceof Unreadable && error.reason === 'changed' && value.kind === 'webhook_secret'
       if (!isOneSecret) throw error
       damaged.push(error.message)
@@ -85,19 +83,20 @@ export async function adviseOn(read: ReadSealed, queries: Queries, keys: Encrypt
   return [...damaged, 'PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it']
 }
 
-/** The result for one sealed value. */
 export interface Rewrapped {
   /** `signing_key brBF9ATMQOcuvXdP`, or `webhook_secret` and its id. */
   readonly what: string
-  /** `unreadable`: no configured key opens it; it is unchanged. `gone`: erased, or sealed anew by another process, meanwhile. */
+  /**
+   * - `unreadable`: no configured key opens it; unchanged.
+   * - `gone`: erased, or sealed anew by another process meanwhile.
+   */
   readonly outcome: 'rewrapped' | 'current_already' | 'gone' | 'unreadable'
-  /** Why it cannot be read. */
   readonly reason?: string
 }
 
 /**
- * Seals every value anew with the current key, each in a transaction of its own with a row in the audit trail, so that it can be
- * stopped and run again. Processes that run are not disturbed.
+ * Seals every value with the current key, each in its own transaction with an audit row. Can be stopped and repeated,
+ * beside running processes.
  * @source rules#encryption.3
  */
 export async function rewrap(
@@ -129,5 +128,5 @@ export async function rewrap(
   return results
 }
 
-/** The actor in the audit trail: it runs on the machine, with the configuration. */
+/** Actor in the audit trail: a command on the machine, with its configuration. */
 const PROGRAM = { actor: 'rewrap-keys', address: hostname() }

@@ -8,28 +8,25 @@ import { andMore, createHeartbeat } from '../platform/runtime.ts'
 import type { Place, Sealer } from '../platform/sealing.ts'
 import { type SealedValue, Unreadable, unseal } from './sealed.ts'
 
-/** Secrets that endpoints share with the service: the second signature of a notification, by Standard Webhooks. */
+/** Secrets shared with endpoints, for the second signature of a notification (Standard Webhooks). */
 
-/** A secret that signs. Instants are epoch milliseconds. */
 export interface WebhookSecret {
   readonly endpointId: string
   readonly id: string
-  /** Sealed. */
   readonly secret: Buffer
   readonly createdAt: number
-  /** `null`: it is the newest. */
+  /** `null` for the newest. */
   readonly expiresAt: number | null
 }
 
-/** A secret as it is stored. */
 export type SealedSecret = Pick<WebhookSecret, 'endpointId' | 'id' | 'secret'>
 
 /**
- * Makes the newest secret of an endpoint; the earlier ones sign until the overlap is over, and none longer than it was going to. The
+ * Creates the newest secret of an endpoint. Earlier ones sign until the overlap ends, and no longer than before. The
  * caller holds the lock of the endpoint.
- * @param overlapSeconds 0: one has leaked
- * @returns its text in the form of Standard Webhooks, `whsec_` and the bytes in Base64: shown once
- * @throws Refusal too_many_webhook_secrets (409) where the maximum would still sign beside the new one
+ * @param overlapSeconds 0 when a secret has leaked
+ * @returns the secret in the form of Standard Webhooks, `whsec_` and the bytes in Base64; shown once
+ * @throws Refusal too_many_webhook_secrets (409) when the maximum already signs
  * @source rules#webhook-secrets.1, rules#webhook-secrets.2, rules#webhook-secrets.3, rules#encryption.1
  */
 export async function makeSecret(
@@ -49,7 +46,7 @@ export async function makeSecret(
   return { id, text: `whsec_${bytes.toString('base64')}` }
 }
 
-/** A value that is moved to another endpoint does not open there. */
+/** The endpoint is part of the place: a value moved to another endpoint does not open. */
 function placeOf(endpointId: string, id: string): Place {
   return { table: 'webhook_secret', row: `${endpointId} ${id}`, column: 'secret' }
 }
@@ -71,7 +68,7 @@ function sealedValue({ endpointId, id, secret }: SealedSecret): SealedValue {
   }
 }
 
-/** Every secret that is kept, to be sealed anew. */
+/** Every stored secret, to be sealed anew. */
 export async function readSealedSecrets(queries: Queries): Promise<SealedValue[]> {
   return (await queries.rows(listSecretsStatement, [null, '-infinity'])).map(sealedValue)
 }
@@ -79,12 +76,12 @@ export async function readSealedSecrets(queries: Queries): Promise<SealedValue[]
 /** Opens the secrets that sign a notification. */
 export type OpenSecrets = (sealed: readonly SealedSecret[]) => KeyObject[]
 
-/** More than an installation's endpoints have. */
+/** More than the endpoints of an installation have. */
 const OPENED_MAX = 256
 
 /**
- * Makes it, with a cache: opening costs more than signing. A secret that was changed where it is stored is left out with an error in
- * the log; the signature of the signing key is there all the same.
+ * Opens secrets with a cache, since opening costs more than signing. A changed secret is skipped and logged as an
+ * error; the signature of the signing key is still sent.
  * @source rules#webhook-secrets.4
  */
 export function openingSecrets(sealer: Sealer, logger: Logger): OpenSecrets {
@@ -101,7 +98,7 @@ export function openingSecrets(sealer: Sealer, logger: Logger): OpenSecrets {
         if (!(error instanceof Unreadable)) throw error
         const line = { event: 'endpoint.secret_unreadable', webhookId: one.endpointId, reason: error.message }
         unreadable.report(one.id, (more) =>
-          logger.error(line, `A notification is sent without the signature of a secret${andMore(more)}`),
+          logger.error(line, `A secret cannot be opened; sending notifications without its signature${andMore(more)}`),
         )
         return []
       }
@@ -109,10 +106,10 @@ export function openingSecrets(sealer: Sealer, logger: Logger): OpenSecrets {
 }
 
 /**
- * The value of `webhook-signature`: for each secret `v1,` and the Base64 of the HMAC-SHA-256 of `id.timestamp.body`, separated by
- * spaces. Pure.
- * @param timestamp seconds since the epoch, as the header has them
- * @param secrets their bytes, or key objects of them: those take a fifth of the time
+ * Value of `webhook-signature`: for each secret `v1,` and the Base64 of the HMAC-SHA-256 of `id.timestamp.body`,
+ * separated by spaces. Pure.
+ * @param timestamp seconds since the epoch, as in the header
+ * @param secrets bytes or key objects; the latter take a fifth of the time
  * @source rules#webhook-secrets.1
  */
 export function standardSignature(
@@ -133,7 +130,6 @@ const listSecretsStatement = statement<[endpointId: string | null, now: string],
     ORDER BY created_at DESC, id DESC`,
 )
 
-/** The secrets that sign for an endpoint, the newest first. */
 export function listSecrets(queries: Queries, endpointId: string, nowMs: number): Promise<WebhookSecret[]> {
   return queries.rows(listSecretsStatement, [endpointId, instantParameter(nowMs)])
 }
@@ -143,14 +139,18 @@ const insertSecretStatement = statement<[string, string, Buffer, string]>(
   'INSERT INTO webhook_secret (endpoint_id, id, secret, created_at) VALUES ($1, $2, $3, $4)',
 )
 
-// A secret that ends now is erased by the same statement: a process whose clock is behind would otherwise go on signing with it.
+// Secrets that end now are erased in the same statement: a process with a slow clock would otherwise go on signing with
+// them.
 const endSecretsStatement = statement<[endpointId: string, expiresAt: string, erasedAt: string | null]>(
   'webhookSecrets.end',
   `UPDATE webhook_secret SET expires_at = least(expires_at, $2), erased_at = $3
     WHERE endpoint_id = $1 AND secret IS NOT NULL`,
 )
 
-/** Ends all secrets of an endpoint at a time; where that has come, they are erased. @source rules#webhook-secrets.3 */
+/**
+ * Ends all secrets of an endpoint at a time. If that is not in the future, they are erased.
+ * @source rules#webhook-secrets.3
+ */
 export async function endSecrets(
   queries: Queries,
   endpointId: string,
@@ -166,7 +166,7 @@ const eraseSecretsStatement = statement<[string]>(
   'UPDATE webhook_secret SET erased_at = $1 WHERE secret IS NOT NULL AND expires_at <= $1',
 )
 
-/** Erases the secrets that sign no more. @source rules#webhook-secrets.3 */
+/** @source rules#webhook-secrets.3 */
 export async function eraseSecrets(queries: Queries, nowMs: number): Promise<void> {
   await queries.rows(eraseSecretsStatement, [instantParameter(nowMs)])
 }

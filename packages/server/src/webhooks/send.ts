@@ -6,42 +6,37 @@ import { type Answer, post, type TimeSplit } from '../platform/http-client/post.
 import { outcomeOf } from './schedule.ts'
 import { standardSignature } from './secrets.ts'
 
-/** One signed request to an endpoint, and what is kept of its answer. */
-
-/** How long the rest of an answer is read after its headers. */
 const RESPONSE_TIMEOUT_MS = 1_000
 
-/** A notification and where it goes. */
 export interface Message {
   readonly url: string
   readonly notificationId: string
   readonly body: Uint8Array
 }
 
-/** A signature of the signing key over the bytes of a notification, in Base64. It serves all endpoints of the notification. */
+/** Signature of the signing key over a notification's bytes in Base64. Shared by all endpoints. */
 export interface Signature {
   readonly text: string
   readonly keyId: string
 }
 
-/** An attempt that ended. Instants are epoch milliseconds. */
 export interface Attempt {
   readonly answer: Answer
   readonly startedAt: number
   readonly endedAt: number
   readonly outcome: AttemptOutcome
   readonly statusCode: number | null
-  /** Of the system, of TLS or of the client, where there was no answer. */
+  /** Code of the system, TLS or the client, without an answer. */
   readonly code: string | null
   readonly excerpt: string | null
   readonly times: TimeSplit
 }
 
 /**
- * Sends a notification once and waits for the answer, at most its time limit. It is signed twice: over the bytes alone, as the
- * specification says, and over the id and the time too, by Standard Webhooks. Throws nothing.
- * @param secrets of the endpoint, the newest first
- * @param more headers besides
+ * Sends a notification once and waits for the answer, up to its time limit. Signed twice: over the bytes, as the
+ * specification says, and over id, time and bytes (Standard Webhooks). Never throws.
+ * @param secrets of the endpoint, newest first
+ * @param more additional headers
  * @source rules#webhooks.5, rules#webhooks.8, rules#webhook-secrets.1
  */
 export async function send(
@@ -83,33 +78,32 @@ export async function send(
   }
 }
 
-/** An answer with a larger share of hidden characters is no text. */
+/** Answers with a larger share of hidden characters are not text. */
 const UNREADABLE_SHARE = 0.1
 
-/** Stands for what is not stored. */
 const REMOVED = '***'
 
-/** A value that is named as a secret, up to the end of the word. */
+/** A value labelled as a secret, to the end of the word. */
 const NAMED_SECRET =
   /\b(authorization|password|passwd|senha|secret|token|api[_-]?key|cookie|session)(["']?\s?[:=]\s?["']?)(?:(?:bearer|basic) )?[^\s"'<>]{4,}/gi
 
-/** The same in a header's words. */
+/** A secret in the form of an `Authorization` header. */
 const CREDENTIAL = /\b(bearer|basic) [\w.+/=~-]{8,}/gi
 
-/** Keys and tokens: long, with a digit. A UUID is none, as its groups are short. */
+/** Keys and tokens: long, with a digit. UUIDs do not match, since their groups are short. */
 const LONG_WORD = /\b(?=[A-Za-z_+=]{0,200}\d)[\w+=]{24,}/g
 
-/** CPF, CNPJ, telephone and card, in any writing; a time is shorter, and a UUID is none. */
+/** CPF, CNPJ, telephone and card numbers in any notation. Times are shorter, and UUIDs are excluded. */
 const LONG_NUMBER = /(\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b)|\d(?:[ ./-]?\d){10,}/gi
 
 const EMAIL = /[^\s@<>"'=:]{1,64}@[^\s@<>"']{1,255}/gu
 
 /**
- * The beginning of an answer, in one line that can be shown: no control or hidden characters, nothing that looks like a
- * secret or like a person's document, address or number, and no name that the notification had. It is to be shown as text.
- * @param beginning the first bytes of the answer
+ * The start of an answer as one safe line: without control or hidden characters, apparent secrets, personal documents,
+ * addresses or numbers, and names from the notification. Display it as text.
+ * @param beginning first bytes of the answer
  * @param sent the notification
- * @returns at most {@link limits.webhookExcerptMaxLength} characters; `null` where there is no text
+ * @returns at most {@link limits.webhookExcerptMaxLength} characters; `null` without text
  * @source rules#webhooks.17
  */
 export function excerptOf(beginning: Uint8Array, sent: Uint8Array): string | null {
@@ -124,11 +118,11 @@ export function excerptOf(beginning: Uint8Array, sent: Uint8Array): string | nul
     .replace(LONG_WORD, REMOVED)
     .replace(LONG_NUMBER, (_, uuid?: string) => uuid ?? REMOVED)
     .replace(EMAIL, REMOVED)
-  // Half of a character is nothing that JSON in the database takes.
+  // PostgreSQL's JSON refuses half a surrogate pair.
   return shown === '' ? null : [...shown].slice(0, limits.webhookExcerptMaxLength).join('').toWellFormed()
 }
 
-/** UTF-8, of which the last character may be cut off, or else what older servers write. */
+/** UTF-8 whose last character may be cut off, or else Windows-1252, as older servers write it. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
@@ -137,17 +131,17 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** A character as JSON may write it; a JSON text within a JSON text has more backslashes. Any other backslash is of a path. */
+/** An escaped character of JSON; nested JSON has more backslashes. Any other backslash belongs to a path. */
 const ESCAPED = /\\{1,7}(?:u([\da-fA-F]{4})|(["/]))/g
 
-/** Decodes the escapes of JSON: many servers write every letter with an accent so. */
+/** Decodes escapes of JSON: many servers escape every accented letter. */
 function unescaped(text: string): string {
   return text.replace(ESCAPED, (_, code: string | undefined, character: string) =>
     code === undefined ? character : String.fromCharCode(Number.parseInt(code, 16)),
   )
 }
 
-/** A receiver may answer with what it got: in either form in which Unicode writes an accent, in capitals or not. @source rules#events.3 */
+/** Removes names that a receiver echoes, in either Unicode form of accents and in any case. @source rules#events.3 */
 function withoutNames(line: string, sent: Uint8Array): string {
   const [, name] = /"payer_name":("(?:[^"\\]|\\.)+")/.exec(Buffer.from(sent).toString()) ?? []
   const plain = String(JSON.parse(name ?? '""'))

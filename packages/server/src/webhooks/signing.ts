@@ -12,29 +12,31 @@ import { KEYS_KNOWN_AFTER_MS } from './breaker.ts'
 import { type Change, type ChangeNeeds, change } from './change.ts'
 import { type SealedValue, Unreadable, unseal } from './sealed.ts'
 
-/** Signing keys: their life, the key that signs, and the keys that receivers verify with. */
+/** Signing keys: their life cycle, the signer, and the published keys. */
 
 /**
- * `next`: published. `current`: signs. `previous`: published, as a receiver may still have a notification that it signed. `retired`:
- * verifies nothing. At most one of each of the first three.
+ * - `next`: published.
+ * - `current`: signs.
+ * - `previous`: published, since receivers may still hold notifications it signed.
+ * - `retired`: verifies nothing.
+ *
+ * At most one of each of the first three.
  * @source rules#signing-keys.1
  */
 export type SigningKeyState = 'next' | 'current' | 'previous' | 'retired'
 
-/** The public part of a signing key. Instants are epoch milliseconds. */
 export interface SigningKey {
   /** The first 16 base64url characters of the SHA-256 of the public key's SPKI in DER. */
   readonly id: string
-  /** SPKI in PEM. */
   readonly publicPem: string
   readonly publishedAt: number
   /** `null`: it does not sign yet. */
   readonly signsFrom: number | null
-  /** Set when another key signs in its place: published until then. */
+  /** End of publication, set when another key replaces it. */
   readonly retiresAt: number | null
-  /** Withdrawn at once, as it may have leaked. */
+  /** Withdrawn at once, since it may have leaked. */
   readonly revokedAt: number | null
-  /** When another key began to sign in its place. */
+  /** Start of its replacement's signing. */
   readonly replacedAt: number | null
 }
 
@@ -46,7 +48,8 @@ function stateOf({ signsFrom, retiresAt, revokedAt }: SigningKey, nowMs: number)
 }
 
 /**
- * From when on a key moves on unforced: the next one may sign, the previous one may be retired. `null` of the others.
+ * Time from which a key may change state without force: the next one may sign, the previous one may retire. `null` for
+ * others.
  * @source rules#signing-keys.2
  */
 function mayMoveAt(key: SigningKey, nowMs: number): number | null {
@@ -55,32 +58,32 @@ function mayMoveAt(key: SigningKey, nowMs: number): number | null {
   return state === 'previous' && key.replacedAt !== null ? key.replacedAt + KEYS_KNOWN_AFTER_MS : null
 }
 
-/** Signs notifications. The private half never leaves it. */
+/** Signs notifications. Keeps the private key to itself. */
 export interface Signer {
   readonly keyId: string
-  /** SPKI in PEM. */
   readonly publicPem: string
-  /** ECDSA P-256 with SHA-256 over the bytes: DER, in Base64. It takes 30 µs; on another thread it took twice the processor time. */
+  /**
+   * ECDSA P-256 with SHA-256 over the bytes: DER in Base64. Takes 30 µs; on another thread it took twice the processor
+   * time.
+   */
   sign(bytes: Uint8Array): string
 }
 
-/** The key that signs, as this process knows it. */
 export interface Keyring {
-  /** Of the key that was current when it was last opened. A claim of deliveries checks that it still is. */
+  /** The key that was current when last opened. A claim of deliveries checks that it still is. */
   signer(): Signer
-  /** Opens the key that is current now. @throws Unreadable */
+  /** Opens the current key. @throws Unreadable */
   refresh(): Promise<void>
 }
 
-/** Dependencies of signing keys. */
 export interface SigningNeeds extends ChangeNeeds {
   readonly sealer: Sealer
   readonly logger: Logger
 }
 
 /**
- * Opens the current signing key; the first start makes it.
- * @throws Unreadable where it was sealed with another encryption key
+ * Opens the current signing key; the first start creates it.
+ * @throws Unreadable when it was sealed with another encryption key
  * @source rules#webhooks.8, rules#signing-keys.5, ADR-0011, ADR-0029
  */
 export async function openKeyring({ database, clock, sealer, logger }: Omit<SigningNeeds, 'ids'>): Promise<Keyring> {
@@ -106,13 +109,12 @@ export async function openKeyring({ database, clock, sealer, logger }: Omit<Sign
       const opened = await openCurrent()
       if (opened.keyId === signer.keyId) return
       const line = { event: 'signing_key.changed', keyId: opened.keyId, before: signer.keyId }
-      logger.info(line, 'Notifications are signed with another key from now on')
+      logger.info(line, 'The signing key changed; signing with the new one')
       signer = opened
     },
   }
 }
 
-/** A private half as it is stored. */
 interface SealedKey {
   readonly id: string
   /** PKCS #8 in DER. */
@@ -123,7 +125,6 @@ interface NewKey extends SealedKey {
   readonly publicPem: string
 }
 
-/** Makes an ECDSA P-256 key, and seals its private half. */
 function generateKey(sealer: Sealer): NewKey {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const id = idOf(publicKey)
@@ -137,7 +138,7 @@ function idOf(publicKey: KeyObject): string {
     .slice(0, 16)
 }
 
-/** Also of ids that the database could not even look up, such as U+0000. */
+/** Excludes ids that the database cannot even look up, such as U+0000. */
 function isKeyId(text: string): boolean {
   return /^[A-Za-z0-9_-]{16}$/.test(text)
 }
@@ -171,14 +172,13 @@ const sealedKeysStatement = statement<[], SealedKey>(
   `SELECT id, private_key AS "privateKey" FROM signing_key WHERE private_key IS NOT NULL ORDER BY published_at, id`,
 )
 
-/** Every private half that is kept, to be sealed anew. */
 export async function readSealedKeys(queries: Queries): Promise<SealedValue[]> {
   return (await queries.rows(sealedKeysStatement, [])).map(sealedValue)
 }
 
 /**
- * Opens a key. Its public half is derived from the private one: the row's is not trusted.
- * @throws Unreadable where no configured key opens it, or it is not the key of its id
+ * Opens a key. Its public key is derived from the private one; the row's is not trusted.
+ * @throws Unreadable when no configured key opens it, or it is not the key of its id
  * @source rules#encryption.1, rules#encryption.5
  */
 function openKey(sealed: SealedKey, sealer: Sealer): { readonly privateKey: KeyObject; readonly publicPem: string } {
@@ -216,7 +216,7 @@ const currentKeyStatement = statement<[], SealedKey>(
   `SELECT id, private_key AS "privateKey" FROM signing_key WHERE private_key IS NOT NULL AND signs_from IS NOT NULL`,
 )
 
-// A second key of its kind is not made: processes that start at once share one.
+// Creates no second key of its kind: processes that start concurrently share one.
 const insertKeyStatement = statement<[string, string, Buffer, string, string | null]>(
   'signingKeys.insert',
   `INSERT INTO signing_key (id, public_pem, private_key, published_at, signs_from) VALUES ($1, $2, $3, $4, $5)
@@ -233,7 +233,7 @@ const setSignsFromStatement = statement<[id: string, now: string]>(
   'UPDATE signing_key SET signs_from = $2 WHERE id = $1',
 )
 
-/** The database erases the private half with it. */
+/** A trigger erases the private key with it. */
 const setRetiresAtStatement = statement<[id: string, at: string]>(
   'signingKeys.setRetiresAt',
   'UPDATE signing_key SET retires_at = least(retires_at, $2) WHERE id = $1',
@@ -246,19 +246,21 @@ const setRevokedAtStatement = statement<[id: string, at: string]>(
 
 const lockKeysStatement = statement<[], never>('signingKeys.lock', 'SELECT pg_advisory_xact_lock(7046741003)')
 
-/** An operator's order. */
 interface Order {
   readonly reason: string
-  /** Even where receivers may not know the key yet: for a key that has leaked. */
+  /** Skips the wait for receivers' caches: for a leaked key. */
   readonly force: boolean
 }
 
 interface KeysChange extends Change {
-  /** Published keys, as the change found them. */
   readonly published: readonly SigningKey[]
 }
 
-/** Changes keys, one operator at a time. @throws Refusal overloaded (503) the request has lapsed @source rules#signing-keys.6 */
+/**
+ * Changes keys, one operator at a time.
+ * @throws Refusal overloaded (503) the request has lapsed
+ * @source rules#signing-keys.6
+ */
 function changeKeys(
   needs: SigningNeeds,
   context: RequestContext,
@@ -278,7 +280,11 @@ async function existingKey(queries: Queries, id: string): Promise<SigningKey> {
   return key
 }
 
-/** Makes the next key, which is published from now on. @throws Refusal next_signing_key_exists (409) @source rules#signing-keys.1 */
+/**
+ * Creates and publishes the next key.
+ * @throws Refusal next_signing_key_exists (409)
+ * @source rules#signing-keys.1
+ */
 function makeNextKey(needs: SigningNeeds, reason: string, context: RequestContext): Promise<SigningKey> {
   return changeKeys(needs, context, async ({ queries, nowMs, published, audit }) => {
     if (published.some((key) => stateOf(key, nowMs) === 'next')) throw new Refusal('next_signing_key_exists')
@@ -290,8 +296,8 @@ function makeNextKey(needs: SigningNeeds, reason: string, context: RequestContex
 }
 
 /**
- * Lets the next key sign from now on. The current one becomes the previous one, and an earlier previous one is retired. Nothing changes
- * where it signs already.
+ * Makes the next key sign from now on. The current key becomes the previous one, and an earlier previous one is
+ * retired. Idempotent.
  * @throws Refusal not_found (404) · signing_key_state_conflict (409) · signing_key_too_soon (409)
  * @source rules#signing-keys.1, rules#signing-keys.2, rules#signing-keys.3
  */
@@ -315,8 +321,7 @@ function promoteKey(needs: SigningNeeds, id: string, order: Order, context: Requ
 }
 
 /**
- * Publishes a key no more: the previous one, or a next one that is not wanted. With `force` it is revoked. Nothing changes where it is
- * retired already.
+ * Ends the publication of the previous key, or of an unwanted next one. `force` revokes it. Idempotent.
  * @throws Refusal not_found (404) · signing_key_state_conflict (409) · signing_key_too_soon (409)
  * @source rules#signing-keys.1, rules#signing-keys.2, rules#signing-keys.3
  */
@@ -338,14 +343,14 @@ function refuseTooSoon(key: SigningKey, { force }: Order, nowMs: number): void {
   if (!force && nowMs < (mayMoveAt(key, nowMs) ?? 0)) throw new Refusal('signing_key_too_soon')
 }
 
-/** Published keys, at most a second old; while the database is away, as old as a receiver may cache them. */
+/** Published keys, at most a second old. While the database is unavailable, as old as a receiver may cache them. */
 export type ReadPublishedKeys = () => Promise<readonly SigningKey[]>
 
 const STALE_MAX_MS = limits.publicKeyMaxAgeSeconds * 1_000
 
 /**
- * Reads them for anyone: once a second at most, however many ask.
- * @throws DatabaseUnavailable where they are too old
+ * Reads the published keys, at most once a second for all callers.
+ * @throws DatabaseUnavailable when they are too old
  * @source rules#signing-keys.4, rules#signing-keys.5
  */
 export async function readingPublishedKeys({
@@ -360,7 +365,7 @@ export async function readingPublishedKeys({
     triedAt = startedAt
     try {
       keys = await select()
-      // As old as the question, not as its answer.
+      // The age counts from the start of the query.
       readAt = startedAt
     } catch (error) {
       if (clock.now() - readAt > STALE_MAX_MS) throw error
@@ -378,10 +383,8 @@ export async function readingPublishedKeys({
   }
 }
 
-/** The handlers of signing keys. */
 export type SigningKeyHandlers = ReturnType<typeof createSigningKeyHandlers>
 
-/** Makes the handlers. */
 export function createSigningKeyHandlers(needs: SigningNeeds, read: ReadPublishedKeys) {
   const now = () => needs.clock.now()
   const shown = (key: SigningKey) => operatorView(key, now())
@@ -419,7 +422,7 @@ export function createSigningKeyHandlers(needs: SigningNeeds, read: ReadPublishe
   } satisfies Partial<Handlers<typeof endpoints>>
 }
 
-/** An answer that anyone may cache, or 304. @source rules#webhooks.4, rules#signing-keys.4 */
+/** A cacheable answer, or 304. @source rules#webhooks.4, rules#signing-keys.4 */
 function cacheable<Body>(body: Body, etag: string, { headers: given }: RequestContext) {
   const headers = { 'cache-control': `public, max-age=${limits.publicKeyMaxAgeSeconds}`, etag }
   return hasCurrent(etag, given['if-none-match'])
@@ -445,7 +448,7 @@ function operatorView(key: SigningKey, nowMs: number): Static<typeof signingKeyV
   }
 }
 
-/** None of a key that has retired since it was read. */
+/** Excludes a key that has retired since it was read. */
 function publicView(key: SigningKey, nowMs: number) {
   const state = stateOf(key, nowMs)
   if (state === 'retired') return []
@@ -453,7 +456,7 @@ function publicView(key: SigningKey, nowMs: number) {
   return [{ id: key.id, state, publicKey: key.publicPem, since: new Date(since).toISOString() }]
 }
 
-/** RFC 7517; the signatures are DER, which JOSE does not have. @source rules#signing-keys.4 */
+/** RFC 7517. The signatures are DER, which JOSE does not define. @source rules#signing-keys.4 */
 function jwkView({ id, publicPem }: SigningKey) {
   const { x = '', y = '' } = createPublicKey(publicPem).export({ format: 'jwk' })
   return { kty: 'EC', crv: 'P-256', x, y, kid: id, use: 'sig', alg: 'ES256' } as const

@@ -75,7 +75,7 @@ test('[api-keys.8] a refusal for a scope changes nothing, is counted, and names 
   const answer = await pix.call('POST', '/api/pix/cash-in', { transaction }, { authorization: `Bearer ${apiKey}` })
   assert.equal(answer.status, 403)
   assert.equal((await pix.get('/api/pix/cash-in')).data.length, 0)
-  await log.line('does not have the scope', { apiKeyId: id })
+  await log.line('lacks the scope', { apiKeyId: id })
   await log.line('request', { apiKeyId: id, status: 403 })
   assert.equal((await scrape(pix))(REFUSED('insufficient_scope')), 1)
 })
@@ -97,7 +97,7 @@ test('[api-keys.9] a key is good from its networks, by the address behind truste
     assert.deepEqual({ ...body, ...own }, unknown.body, address)
     assert.deepEqual([...headers.keys()], [...unknown.headers.keys()])
   }
-  await log.line('may not be used from this address', { apiKeyId: id, address: '203.0.114.1' })
+  await log.line('from a network it is not allowed in', { apiKeyId: id, address: '203.0.114.1' })
   assert.equal((await scrape(pix))(REFUSED('wrong_address')), 5)
 })
 
@@ -119,7 +119,7 @@ test('[api-keys.10] a key is refused from the millisecond of its expiry on, thou
   assert.equal((await balance(apiKey)).status, 200)
   pix.clock.advance(1)
   assert.equal((await balance(apiKey)).status, 401)
-  await log.line('has expired', { apiKeyId: id })
+  await log.line('an expired API key was refused', { apiKeyId: id })
   assert.equal((await scrape(pix))(REFUSED('expired')), 1)
 })
 

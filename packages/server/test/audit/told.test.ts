@@ -96,7 +96,7 @@ test('[audit.9] [audit.2] all keys at once are one row with them, and the verifi
   await thief.query(told)
   await assert.rejects(thief.query(deactivate), UNTOLD, 'a row of before is none')
   await thief.query(`BEGIN; ${deactivate}; ${told}; COMMIT`)
-  assert.deepEqual(await faults(), [`api_key ${unlisted} is not as the trail tells, or it tells nothing of it`])
+  assert.deepEqual(await faults(), [`api_key ${unlisted} does not match the audit trail, or has no row there`])
 })
 
 test('[audit.9] [audit.2] where somebody switched that off, the verification names who stands there untold', async (t) => {
@@ -105,8 +105,8 @@ test('[audit.9] [audit.2] where somebody switched that off, the verification nam
   const [admin, apiKey] = [randomUUID(), randomUUID()]
   await owner.query(`BEGIN; SET LOCAL session_replication_role = replica; ${operator(admin)}; ${key(apiKey)}; COMMIT`)
   assert.deepEqual(await faults(), [
-    `operator ${admin} is not as the trail tells, or it tells nothing of it`,
-    `api_key ${apiKey} is not as the trail tells, or it tells nothing of it`,
+    `operator ${admin} does not match the audit trail, or has no row there`,
+    `api_key ${apiKey} does not match the audit trail, or has no row there`,
   ])
 })
 

@@ -13,7 +13,7 @@ import { scrape } from '../support/metrics.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ENVIRONMENT, type World, world } from '../support/world.ts'
 
-const SENTENCE = 'what was due more than a minute ago has not been taken up'
+const SENTENCE = 'work is overdue by more than a minute'
 
 /** Each kind of work that a worker would do, with no worker to do it. */
 async function workOfEveryKind(pix: World): Promise<void> {

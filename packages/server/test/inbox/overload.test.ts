@@ -27,7 +27,7 @@ test('[partner-inbox.3] [http.9] an inbox that is full, or whose database is awa
   const http = createHttpServer({
     endpoints: {},
     handlers: {},
-    added: createInboxRoutes(inbound, { accept: () => Promise.reject(error), askInstead: async () => undefined }),
+    added: createInboxRoutes(inbound, { accept: () => Promise.reject(error), queryInstead: async () => undefined }),
     authenticate: { 'api-key': async () => partner, admin: async () => partner, partner: async () => partner },
     logger: pino({ level: 'silent' }),
     ids,

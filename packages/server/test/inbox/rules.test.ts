@@ -86,7 +86,7 @@ test('[partner-inbox.9] [EV-37] money reported incompletely leads to a status qu
   const least = { kind: 'changed', saysMoneyMoved: true } as const
   for (const [canAsk, input] of [
     [true, { on: 'work.requested' }],
-    [false, 'UNTOLD'],
+    [false, 'INCOMPLETE'],
   ] as const) {
     assert.deepEqual(cashInInput({ ...charge, ...least }, canAsk), input)
     assert.deepEqual(cashOutInput({ ...payout, ...least }, canAsk), input)

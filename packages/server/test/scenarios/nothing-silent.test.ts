@@ -74,7 +74,7 @@ test('[logs.3] [metrics.1] a bank that refuses our calls as such says to check t
   const pix = await watched(t, { isStepped: true, bankUrl })
   const answer = await pix.call('POST', '/api/pix/cash-in', { transaction: { value: 10, externalId: 'a' } })
   assert.deepEqual([answer.status, answer.body.pixCode], [201, undefined])
-  const line = await pix.log.line('check the credentials that the bank is called with', { call: 'createCharge' })
+  const line = await pix.log.line('check the credentials', { event: 'bank.call_failed', call: 'createCharge' })
   assert.deepEqual([line.level, line.answer, line.reason], ['error', 'UNKNOWN', 'HTTP 401'])
   assert.equal(line.orderId, await pix.orderIdOf(answer.body.id))
   const outcome = 'pixgate_bank_call_duration_seconds_count{call="createCharge",outcome="unauthorized"}'
@@ -93,8 +93,8 @@ test('[logs.3] [metrics.1] an outage of the bank is one line each, and the break
   assert.equal((await scrape(pix))(state('closed')), 1)
   for (let charges = 0; charges < 6; charges++) assert.equal((await pix.charge('10.00')).status, 'PENDING')
   assert.equal((await pix.log.line('the breaker opened', { breaker: 'charges' })).level, 'error')
-  assert.deepEqual(sentences(pix.log, 'asked for a charge'), [
-    'the bank was asked for a charge, and the call did not reach it: it is tried again',
+  assert.deepEqual(sentences(pix.log, 'creation of a charge'), [
+    'creation of a charge: the call did not reach the bank; retrying',
   ])
   const lost = 'pixgate_bank_call_duration_seconds_count{call="createCharge",outcome="not_sent"}'
   assert.ok(((await scrape(pix))(lost) ?? 0) >= 5)
@@ -114,7 +114,7 @@ test('[logs.3] [metrics.1] a payout that the bank refuses says its code', async 
   await pix.behave({ cashOut: 'reject' })
   const { id } = await pix.cashOut()
   await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'FAILED')
-  const line = await pix.log.line('a payout was sent to the bank, and it refused', { orderId: await pix.orderIdOf(id) })
+  const line = await pix.log.line('nothing was paid', { event: 'bank.call_failed', orderId: await pix.orderIdOf(id) })
   assert.deepEqual([line.level, line.answer], ['info', 'REJECTED'])
   assert.match(String(line.reason), /^\w+$/)
   const series = await scrape(pix)
@@ -149,7 +149,7 @@ test('[logs.3] [partner-inbox.1] [partner-inbox.2] a callback that is turned awa
     [refused.level, refused.path, refused.reason],
     ['warn', '/api/webhooks/pix/cash-in', 'the signature is wrong'],
   )
-  const stale = await pix.log.line('out of its time window')
+  const stale = await pix.log.line('outside its time window')
   assert.equal(stale.reason, 'the timestamp is too old')
   assert.ok(Number(stale.lateBySeconds) > 0)
   assert.equal(sentences(pix.log, 'a callback was refused').length, 1, 'nobody floods the log from outside')
@@ -163,11 +163,11 @@ test('[logs.3] [partner-inbox.8] an event that matches nothing is parked aloud, 
   const nobody = { id: '0198c0de-7a11-7000-8000-000000000001', valueCents: 1_000, providerTransactionId: 'nobody' }
   const occurredAt = new Date(pix.clock.now()).toISOString()
   assert.equal(await postEvent(pix, paidEvent(nobody, { occurredAt })), 200)
-  const { level, reason } = await pix.log.line('an event of the bank is parked')
+  const { level, reason } = await pix.log.line('matches no operation yet')
   assert.deepEqual([level, reason], ['warn', 'no such operation yet'])
   await scrapedUntil(pix, 'pixgate_inbox_events{state="parked"}', 1)
   for (const ms of [1_001, 5_001, 30_001, 60_001, 300_001, 900_001]) await pix.later(ms)
-  assert.equal((await pix.log.line('an event of the bank still matches nothing')).level, 'error')
+  assert.equal((await pix.log.line('an event of the bank still matches no operation')).level, 'error')
   await pix.log.line('case opened', { case: 'event_set_aside' })
   const series = await scrape(pix)
   assert.equal(series('pixgate_inbox_outcomes_total{outcome="parked"}'), 6)
@@ -179,7 +179,7 @@ test('[logs.3] [partner-inbox.7] an event that contradicts another is a line and
   const event = paidEvent(await pix.charge('10.00'))
   assert.equal(await postEvent(pix, event), 200)
   assert.equal(await postEvent(pix, { ...event, valueCents: 999 }), 200)
-  assert.equal((await pix.log.line('contradicts one that was stored before')).level, 'warn')
+  assert.equal((await pix.log.line('contradicts an earlier one')).level, 'warn')
   assert.equal((await scrape(pix))('pixgate_inbox_outcomes_total{outcome="contradicting"}'), 1)
 })
 

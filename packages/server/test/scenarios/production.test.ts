@@ -79,7 +79,7 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
   })
 }
 
-const REFUSED_DEBUGGER = 'a debugger was asked for, and production opens none'
+const REFUSED_DEBUGGER = 'a debugger was requested; production opens none'
 
 test('[production.5] SIGUSR1 opens no debugger in production: it is a line of the log', async (t) => {
   const { url } = await testDatabase(t)
@@ -91,12 +91,12 @@ test('[production.5] SIGUSR1 opens no debugger in production: it is a line of th
 
 /** What is said of an orderly end. */
 const STEPS = [
-  'stopping, as was asked',
-  'stopping: not ready from now on, and every answer closes its connection',
-  'stopping: the workers have ended what was under way',
-  'stopping: no request is under way, and none is taken',
-  'stopping: the events, commands and deliveries under way have ended',
-  'stopped: all that was accepted is in the database',
+  'stopping on signal',
+  'stopping: no longer ready; every answer closes its connection',
+  'stopping: the workers have finished',
+  'stopping: all requests are finished, and no more are accepted',
+  'stopping: events, commands and deliveries are finished',
+  'stopped: all accepted work is in the database',
 ]
 
 /** Resolves when it is ready; it goes with the test. `stop` ends it in its orderly way and returns all it has written. */

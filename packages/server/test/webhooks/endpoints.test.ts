@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type EventType, eventTypes, limits, Refusal } from '@pixgate/spec'
-import { NoAnswerOfDns } from '../../src/platform/http-client/agent.ts'
+import { DnsUnavailable } from '../../src/platform/http-client/agent.ts'
 import type { LiveRequest } from '../../src/platform/live-request.ts'
 import type { WebhookHandlers } from '../../src/webhooks/index.ts'
 import { ALIVE, lapsing } from '../support/live-request.ts'
@@ -123,7 +123,7 @@ test('[webhooks.11] a name that no name server tells about is 503, and accepted 
   const world = await webhookWorld(t)
   let isSilent = true
   const handlers = world.productionHandlers(async () => {
-    if (isSilent) throw new NoAnswerOfDns('ETIMEOUT')
+    if (isSilent) throw new DnsUnavailable('ETIMEOUT')
     return ['8.8.8.8']
   })
   await assert.rejects(create(handlers, 'https://loja.example/'), refusal('overloaded', 'not_resolved_now'))

@@ -214,11 +214,11 @@ test('[encryption.3] the program says what it did, and ends with 0, 1 or 2', asy
       ...[current, next].map(
         (id) => `✘ signing_key ${id}  the webhook signing key ${id} cannot be opened: ${neither}\n`,
       ),
-      '2 cannot be opened, and stay as they were\n',
+      '2 cannot be opened and are unchanged\n',
     ].join(''),
   })
   const done =
-    'All that is sealed opens with PIXGATE_ENCRYPTION_KEY: PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed no more\n'
+    'All sealed values open with PIXGATE_ENCRYPTION_KEY: PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it\n'
   assert.deepEqual(await run({ ...environment, PIXGATE_ENCRYPTION_KEY_PREVIOUS: OLD }), {
     status: 0,
     output: [

@@ -144,7 +144,7 @@ export const listIncomingTransactions = endpoint({
   path: '/api/transactions/cash-in',
 })
 
-/** The same under its short path. @source rules#cash-in.list.5 */
+/** The same list under its short path. @source rules#cash-in.list.5 */
 export const listIncomingTransactionsShort = endpoint({
   ...incomingList,
   id: 'listIncomingTransactionsShort',

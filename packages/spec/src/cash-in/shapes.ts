@@ -18,8 +18,8 @@ import {
 import { type CashInStatus, cashIn } from './machine.ts'
 
 /**
- * What a client sends. What is taken where a field is absent stands in its description: of a `default` generators of
- * clients make a field that must be there.
+ * Request of a client. Values of absent fields are in the descriptions: client generators turn a `default` into a
+ * required field.
  * @source rules#cash-in.create.1
  */
 export const createCashInBody = Type.Object(
@@ -53,7 +53,6 @@ export const createCashInBody = Type.Object(
   { title: 'CashInRequest', additionalProperties: false },
 )
 
-/** A status, as clients name it. */
 export const cashInStatus = Type.Enum([...cashIn.states], {
   title: 'CashInStatus',
   description: statusText(cashIn),
@@ -72,7 +71,7 @@ const created = {
 const pixCode = Type.String({ maxLength: limits.pixCodeMaxLength, description: 'BR Code to copy or draw' })
 const providerTransactionId = Type.String({ maxLength: 128 })
 
-/** What is told of one that was just made. */
+/** Answer to a creation. */
 export const cashInCreated = Type.Object(
   {
     ...created,
@@ -86,7 +85,7 @@ export const cashInCreated = Type.Object(
   },
 )
 
-/** Everything that a client is shown of one. @source rules#cash-in.detail.1 */
+/** The complete view for clients. @source rules#cash-in.detail.1 */
 export const cashInDetail = Type.Object(
   {
     ...created,

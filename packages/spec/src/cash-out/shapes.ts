@@ -32,7 +32,7 @@ const aliasText = Object.entries(pixKeyTypeAliases)
   .map(([alias, type]) => `\`${alias}\` is \`${type}\``)
   .join(', ')
 
-/** What a client sends. @source rules#cash-out.create.1 */
+/** Request of a client. @source rules#cash-out.create.1 */
 export const createCashOutBody = Type.Object(
   {
     transaction: Type.Object({ value: reais, ...transactionShape }, { additionalProperties: false }),
@@ -52,7 +52,7 @@ export const createCashOutBody = Type.Object(
   { title: 'CashOutRequest', additionalProperties: false },
 )
 
-/** What a client sends. @source rules#cash-out.qrcode.1 */
+/** Request of a client. @source rules#cash-out.qrcode.1 */
 export const createCashOutFromQrCodeBody = Type.Object(
   {
     transaction: Type.Object(
@@ -72,7 +72,6 @@ export const createCashOutFromQrCodeBody = Type.Object(
   { title: 'QrCodeCashOutRequest', additionalProperties: false },
 )
 
-/** A status, as clients name it. */
 export const cashOutStatus = Type.Enum([...cashOut.states], {
   title: 'CashOutStatus',
   description: statusText(cashOut),
@@ -97,13 +96,13 @@ const createdToKey = {
   recipient: Type.Object({ name: Type.Optional(name), pixKey }),
 }
 
-/** What is told of one that was just made. */
+/** Answer to a creation. */
 export const cashOutCreated = Type.Object(createdToKey, {
   title: 'CashOutCreated',
   description: 'A payout just accepted. What was not given is left out.',
 })
 
-/** The same of one for a code. */
+/** Answer to a creation by QR code. */
 export const cashOutFromQrCodeCreated = Type.Object(
   { ...createdToKey, paymentType: Type.Literal('qrcode') },
   {
@@ -112,7 +111,7 @@ export const cashOutFromQrCodeCreated = Type.Object(
   },
 )
 
-/** Everything that a client is shown of one. @source rules#cash-out.detail.1 */
+/** The complete view for clients. @source rules#cash-out.detail.1 */
 export const cashOutDetail = Type.Object(
   {
     ...created,

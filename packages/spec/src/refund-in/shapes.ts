@@ -14,13 +14,12 @@ import {
 } from '../shapes.ts'
 import { type RefundInStatus, refundIn } from './machine.ts'
 
-/** Who had the money given back. */
+/** Initiators of a refund. */
 export const refundInOrigins = ['MERCHANT', 'PARTNER', 'OPERATOR'] as const
 
-/** See {@link refundInOrigins}. */
 export type RefundInOrigin = (typeof refundInOrigins)[number]
 
-/** What a client sends. @source rules#refund-in.create.1 */
+/** Request of a client. @source rules#refund-in.create.1 */
 export const createRefundInBody = Type.Object(
   {
     refundValue: reais,
@@ -30,7 +29,6 @@ export const createRefundInBody = Type.Object(
   { title: 'RefundInRequest', additionalProperties: false },
 )
 
-/** A status, as clients name it. */
 export const refundInStatus = Type.Enum([...refundIn.states], {
   title: 'RefundInStatus',
   description: statusText(refundIn),
@@ -47,7 +45,7 @@ const created = {
 
 const reason = Type.String({ maxLength: limits.reasonMaxLength })
 
-/** What is told of one that was just made. */
+/** Answer to a creation. */
 export const refundInCreated = Type.Object(
   { ...created, status: firstStatus('PENDING' satisfies RefundInStatus), reason: Type.Optional(reason) },
   {
@@ -56,7 +54,7 @@ export const refundInCreated = Type.Object(
   },
 )
 
-/** Everything that a client is shown of one. @source rules#refund-in.detail.1 */
+/** The complete view for clients. @source rules#refund-in.detail.1 */
 export const refundInDetail = Type.Object(
   {
     ...created,

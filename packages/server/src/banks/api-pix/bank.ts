@@ -14,27 +14,25 @@ import { devolucaoPath, devolucaoRequest, judgeDevolucao } from './payments.ts'
 import { type Cob, cancelAnswer, isAbsence, isCob, isPage, isPix, protocolOf } from './protocol.ts'
 import { createStatementReader, LISTED_WITHIN_MS, listedUntil, listQuery, type StatementList } from './statement.ts'
 
-/** The least scopes of the standard. */
+/** The minimum scopes of the standard. */
 const SCOPES = ['cob.read', 'cob.write', 'pix.read', 'pix.write', 'webhook.read', 'webhook.write'] as const
 
-/** Room for a page of a list of payments. */
+/** Room for a page of payments. */
 const ANSWER_MAX_BYTES = 1_048_576
 
-/** Connects a bank that speaks the Central Bank's API Pix, and nothing else. */
+/** Connects a bank that implements the Central Bank's API Pix only. */
 export function openApiPixBank(config: ApiPixConfig, clock: Clock): Bank {
   return connectBank(config, clock, { protocol: protocolOf(), scopes: [] }, createApiPixPartner)
 }
 
-/** A connection, for the calls of a bank. */
 export interface Connected extends Omit<ApiPixOptions, 'lists'> {
-  /** To the bank's origin, with a token on each call. */
   readonly link: PatientLink
 }
 
 /**
- * Connects a bank of the standard, perhaps with more calls.
- * @param clock ours
- * @param scopes besides the standard's
+ * Connects a bank of the standard, optionally with additional calls.
+ * @param clock our clock
+ * @param scopes in addition to the standard's
  */
 export function connectBank(
   config: ApiPixConfig,
@@ -63,7 +61,7 @@ export function connectBank(
   const tokens = createTokens({ ...config, link: tokenLink, path, scopes: allScopes, form: tokenForm, monotonic })
   const { patchPath } = addresses
   const form = { ...config.calls, patchPath: patchPath === undefined ? undefined : { from: prefix, to: patchPath } }
-  // Askers choose their QR codes: a pause for one asker must not hold back the others (rules#partner.9).
+  // Callers choose their QR codes: a pause caused by one caller must not delay the others (rules#partner.9).
   const link = patientLink(authorizedLink(open(api.origin), tokens, form), monotonic, ({ method }) => method !== 'POST')
   const bankNow = () => bankClock.now()
   const exchange = createExchange(link, protocol, prefix)
@@ -84,38 +82,33 @@ export function connectBank(
 export interface ApiPixOptions {
   readonly exchange: Exchange
   readonly merchant: ChargeRequest['merchant']
-  /** Epoch milliseconds, by the bank's clock. */
+  /** Epoch milliseconds by the bank's clock. */
   readonly bankNow: () => number
-  /** A clock that goes on while the process sleeps, milliseconds. */
+  /** Milliseconds of a clock that goes on while the process is suspended. */
   readonly monotonic: () => number
-  /** An order that the bank gets twice is carried out once. */
+  /** The bank executes an order once, even if it receives it twice. */
   readonly hasIdempotentOrders: boolean
-  /** Windows of lists have no parts of a second. */
+  /** Windows of lists are in whole seconds. */
   readonly hasWholeSeconds?: boolean
-  /** Lists of the statement besides those of the standard. */
   readonly lists?: readonly StatementList[]
 }
 
-/** The least that banks of the standard promise: the id of a return is used once for its payment, for ever. */
+/** Minimum promised by the standard: the id of a return is used once per payment, for ever. */
 const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
 
 /**
- * Time in which the request for a charge may leave after its seconds were counted. By as much the charge outlives ours at the
- * bank, well within the time for late settlements.
+ * Limit between counting the seconds of a charge and sending its request. The charge may outlive ours at the bank by
+ * this much, well within the time for late settlements.
  * @source rules#api-pix.2
  */
 const LEAVES_WITHIN_MS = 5_000
 
-/** Difference of the bank's stamps among themselves. */
+/** Maximum difference among the bank's own timestamps. */
 const SKEW_MS = 300_000
 
-/** The one body with which a charge is cancelled. */
 const CANCELLATION = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
 
-/**
- * Makes the calls of the Central Bank's API Pix 2.9.0, which has charges and refunds, and no payouts.
- * @source rules#api-pix
- */
+/** Calls of the Central Bank's API Pix 2.9.0: charges and refunds, no payouts. @source rules#api-pix */
 export function createApiPixPartner(options: ApiPixOptions): Partner {
   const { exchange, merchant, bankNow, monotonic, hasIdempotentOrders, hasWholeSeconds = false } = options
   const stamps = createStamps()
@@ -124,7 +117,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
   async function getCharge(id: string, terms: ChargeTerms, deadline?: AbortSignal) {
     const outcome = await exchange.raw({ method: 'GET', path: `/cob/${id}` }, deadline)
     const queryOf = ({ calendario, txid }: Cob) => {
-      // Later payments are found by the next query.
+      // The next query finds later payments.
       const to = listedUntil(bankNow(), hasWholeSeconds) + 1
       const window = { from: instantOf(calendario.criacao) - SKEW_MS, to }
       return { ...listQuery(window, 0, hasWholeSeconds, stamps.offsetMs() ?? 0), txid }
@@ -177,7 +170,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
   }
 }
 
-/** Adds the payments of a paid charge, where the charge itself lacks them. @source rules#api-pix.5 */
+/** Adds the payments of a paid charge when the charge itself lacks them. @source rules#api-pix.5 */
 async function withPayments(
   exchange: Exchange,
   outcome: Outcome,
@@ -191,7 +184,7 @@ async function withPayments(
   const listed = await exchange.raw({ method: 'GET', path: `/pix?${query}` }, deadline)
   if (!isAnswer(listed) || !isPage(listed.json)) return outcome
   const pix = itemsOf(listed.json.pix).filter(isPix)
-  // A bank that ignores the filter lists payments of other charges.
+  // A bank that ignores the filter lists payments of other charges too.
   return pix.every(({ txid }) => txid === cob.txid) ? { ...listed, json: { ...cob, pix } } : outcome
 }
 

@@ -7,22 +7,21 @@ import type { ApiPixOptions } from './bank.ts'
 import { paymentOf } from './payments.ts'
 import { CHARGE_STATUSES, type Cob, isCob, isPix } from './protocol.ts'
 
-/** Charges (`cob`), and the bank's time, by which they expire. */
+/** Charges (`cob`), and the bank's clock, by which they expire. */
 
-/** Difference to our time up to which a `Date` is believed. */
+/** Maximum difference from our clock at which a `Date` is trusted. */
 const CREDIBLE_MS = 600_000
 
-/** A clock that follows the bank. */
 export interface BankClock {
-  /** Epoch milliseconds by the bank's time, which never goes back; by ours until the first `Date`. */
+  /** Epoch milliseconds by the bank's clock, which never goes back. Ours until the first `Date`. */
   now(): number
-  /** Takes the `Date` of an answer, epoch milliseconds. One that is not believed is ignored. */
+  /** Takes the `Date` of an answer in epoch milliseconds. Ignores one that is not credible. */
   observe(dateMs: number): void
 }
 
 /**
- * Follows the last `Date` at the pace of our clock. It never goes back, so a wrong `Date` counts for as long as it is ahead;
- * {@link CREDIBLE_MS} bounds that.
+ * Follows the last `Date` at the pace of our clock. It never goes back, so a wrong `Date` counts as long as it is
+ * ahead; {@link CREDIBLE_MS} bounds that.
  * @param ours epoch milliseconds
  * @source rules#api-pix.16
  */
@@ -43,15 +42,15 @@ export function createBankClock(ours: Clock['now']): BankClock {
 }
 
 const MINUTE_MS = 60_000
-/** Time zones differ by multiples of this. */
+/** Granularity of time zone offsets. */
 const OFFSET_STEP_MS = 15 * MINUTE_MS
 const OFFSET_MAX_MS = 14 * 60 * MINUTE_MS
 
 /**
- * Offset of the stamps of a bank that writes local time and marks it `Z`.
- * @param stampMs a stamp that the bank made while it answered, epoch milliseconds as written
+ * Offset of the timestamps of a bank that writes local time and marks it `Z`.
+ * @param stampMs timestamp the bank wrote while it answered, epoch milliseconds as written
  * @param dateMs the `Date` of that answer, epoch milliseconds
- * @returns stamp minus true time, milliseconds; 0 where no time zone explains the difference
+ * @returns timestamp minus true time in milliseconds; 0 when no time zone explains the difference
  * @source rules#api-pix.17
  */
 export function stampOffset(stampMs: number, dateMs: number): number {
@@ -64,7 +63,6 @@ export interface Stamps extends StampOffset {
   measured(offsetMs: number): void
 }
 
-/** Makes the offset of a bank, not measured yet. */
 export function createStamps(): Stamps {
   let measuredMs: number | undefined
   let assumedMs: number | undefined
@@ -82,8 +80,8 @@ export function createStamps(): Stamps {
 const DESCRIPTION_MAX_LENGTH = 140
 
 /**
- * Body of `PUT /cob/{txid}`. The bank counts the seconds from its own creation of the charge: with those of an earlier
- * attempt, which it never saw, its charge would outlive ours.
+ * Body of `PUT /cob/{txid}`. The bank counts the seconds from its own creation of the charge. The seconds of an earlier
+ * attempt, which the bank never received, would make its charge outlive ours.
  * @source rules#api-pix.2
  */
 export function cobRequest({ valueCents, expiresAt, askedAt, description, payer, merchant }: ChargeRequest): object {
@@ -98,22 +96,21 @@ export function cobRequest({ valueCents, expiresAt, askedAt, description, payer,
 
 const CPF_LENGTH = 11
 
-/** A document as the standard names it. */
 export function documentOf(document: string): { readonly cpf: string } | { readonly cnpj: string } {
   return document.length === CPF_LENGTH ? { cpf: document } : { cnpj: document }
 }
 
-/** Context in which a `cob` is read. */
 export type CobReading = Pick<ApiPixOptions, 'merchant' | 'bankNow'> & { readonly stamps: Stamps }
 
-/** Judges a queried charge. @source rules#api-pix.2, rules#api-pix.5 */
+/** Evaluates a queried charge. @source rules#api-pix.2, rules#api-pix.5 */
 export function judgeCob(id: string, terms: ChargeTerms, reading: CobReading): Judge<ReportedCharge> {
   const offsetMs = terms.stampOffsetMs ?? reading.stamps.offsetMs() ?? 0
   return judgeAt(id, terms, reading, (cob) => chargeOf(cob, terms, reading, offsetMs))
 }
 
 /**
- * Judges the answer to the creation of a charge. Its stamp of creation is of now, and shows the offset of the bank's stamps.
+ * Evaluates the answer to the creation of a charge. Its creation time is now, and so reveals the offset of the bank's
+ * timestamps.
  * @source rules#api-pix.17
  */
 export function judgeMadeCob(id: string, request: ChargeRequest, reading: CobReading): Judge<ReportedCharge> {
@@ -135,7 +132,7 @@ function judgeAt(id: string, terms: ChargeTerms, { merchant }: CobReading, read:
   })
 }
 
-/** `cob` has no status for an expired charge: it is active past its end, by the bank's own stamps and clock. */
+/** `cob` has no status for an expired charge: it stays active past its end by the bank's own timestamps and clock. */
 function chargeOf(cob: Cob, terms: ChargeTerms, { merchant, bankNow }: CobReading, offsetMs: number): Charge {
   const { txid, calendario, valor } = cob
   const madeAt = instantOf(calendario.criacao) - offsetMs
@@ -148,7 +145,7 @@ function chargeOf(cob: Cob, terms: ChargeTerms, { merchant, bankNow }: CobReadin
     valueCents: centsOf(valor.original),
     expiresAt,
     pixCode: pixCodeOf(cob, merchant),
-    // An unreadable payment is left out: the statement has it.
+    // Unreadable payments are skipped: the statement has them.
     payments: itemsOf(cob.pix)
       .filter(isPix)
       .map((pix) => paymentOf(pix, offsetMs, madeAt)),
@@ -156,7 +153,7 @@ function chargeOf(cob: Cob, terms: ChargeTerms, { merchant, bankNow }: CobReadin
 }
 
 /**
- * The code, which must lead to the charge's own location. Where the bank leaves it out, it is built from the location.
+ * The BR Code, which must lead to the charge's own location. A missing one is built from the location.
  * @source rules#api-pix.6
  */
 function pixCodeOf({ pixCopiaECola, location }: Cob, { name, city }: CobReading['merchant']): string | undefined {
@@ -173,7 +170,7 @@ function pixCodeOf({ pixCopiaECola, location }: Cob, { name, city }: CobReading[
   }
 }
 
-/** Codes have the location without a scheme. */
+/** BR Codes contain the location without a scheme. */
 function bare(location: string): string {
   return location.replace(/^https:\/\//, '')
 }

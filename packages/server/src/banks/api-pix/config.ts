@@ -19,10 +19,9 @@ import { CALLBACK_PATH, SECRET_PARAMETER } from './inbound.ts'
 import type { CallForm } from './link.ts'
 import { type AddedPart, type Preset, presets, STANDARD_TOKEN } from './presets.ts'
 
-/** Variables of the banks that follow the Central Bank's API Pix. */
+/** Variables of banks that implement the Central Bank's API Pix. */
 
 const SECRET_MIN_LENGTH = 32
-/** PKCS#12 in Base64. */
 const CERTIFICATE_MAX_LENGTH = 32_768
 
 const callbackSecret = {
@@ -119,7 +118,7 @@ const url = {
   isBankAddress: true,
 } as const
 
-/** Override those of the preset. */
+/** Override the preset's addresses. */
 const places = variables({
   PIXGATE_BANK_API_URL: {
     ...url,
@@ -164,11 +163,10 @@ export const efiVariables = variables({
 })
 
 export interface ApiPixConfig extends ReturnType<typeof configOf> {
-  /** Efí's payouts by QR code are bound to no amount. */
+  /** Efí pays QR codes without a given amount. */
   readonly paysQrCodes?: boolean
 }
 
-/** Makes it of its variables and their files, which have no faults. */
 export function apiPixConfig(values: Values<typeof apiPixVariables>): ApiPixConfig {
   const { PIXGATE_BANK_PRESET: name, PIXGATE_BANK_APPLICATION_KEY: key, PIXGATE_BANK_ACCOUNT: account } = values
   return configOf(values, name && presets[name], { 'application key': key, account })
@@ -218,7 +216,7 @@ function configOf(
   }
 }
 
-/** Tells a bank that demands mTLS for callbacks where our address does not ask for it. */
+/** Header for banks that demand mTLS callbacks when our address does not require a client certificate. */
 function registrationOf(
   { registersWithoutMtlsBy }: Partial<Preset> = {},
   isBehindMtls: boolean,
@@ -233,7 +231,7 @@ function callbackUrlOf(base: string | undefined, secret: string | undefined): st
 }
 
 /**
- * Faults of the variables together, each being right by itself.
+ * Faults of combinations of variables that are each valid alone.
  * @source rules#api-pix.10, rules#api-pix.12, rules#api-pix.14
  */
 export function apiPixFaults(environment: Environment): readonly string[] {
@@ -253,7 +251,7 @@ function addressFaults(environment: Environment, preset: Preset | undefined): re
   ]
 }
 
-/** Variables of our contract with the bank. */
+/** Variables from the contract with the bank. */
 const VARIABLES: Readonly<Partial<Record<AddedPart['value'], string>>> = {
   'application key': 'PIXGATE_BANK_APPLICATION_KEY',
   account: 'PIXGATE_BANK_ACCOUNT',
@@ -270,7 +268,7 @@ function contractFaults(environment: Environment, preset: Preset | undefined): r
   return missing.map((name) => `${name} is required${preset ? ` by ${preset.name}` : ''}`)
 }
 
-/** Faults of Efí's variables, as of any bank's. */
+/** Faults of variables shared by Efí and every other bank. */
 export function efiFaults(environment: Environment): readonly string[] {
   return [...readBankTls(environment).faults, ...environmentFaults(environment), ...originFaults(environment)]
 }
@@ -284,7 +282,7 @@ function environmentFaults({ PIXGATE_MODE, PIXGATE_BANK_ENVIRONMENT }: Environme
 
 const PROOFS = ['PIXGATE_BANK_CALLBACK_SECRET', 'PIXGATE_BANK_ADDRESSES'] as const
 
-/** Callbacks have no signature: without a proof of origin, strangers could cause queries. */
+/** Callbacks are unsigned: without a proof of origin, strangers could trigger queries. */
 function originFaults(environment: Environment): readonly string[] {
   const isProven =
     environment.PIXGATE_BANK_CALLBACKS_BEHIND_MTLS === 'true' ||

@@ -20,12 +20,13 @@ interface Examined extends ApiPixConfig {
   readonly scopes: readonly string[]
   readonly exchange: Exchange
   readonly partner: Pick<Partner, 'createCharge' | 'cancelCharge'>
-  /** Epoch milliseconds, by the bank's clock. */
+  /** Epoch milliseconds by the bank's clock. */
   readonly bankNow: () => number
 }
 
 /**
- * Tries the way to the bank step by step, each with the reason of its failure. Missing scopes hinder no further step.
+ * Checks the connection to the bank step by step, with the reason of each failure. Missing scopes do not stop the later
+ * steps.
  * @source rules#api-pix.13
  */
 export async function examine(
@@ -48,7 +49,7 @@ export async function examine(
 
 const SECRET = new RegExp(`(${SECRET_PARAMETER}(?:=|%3D))[^&\\s"'<>]+`, 'gi')
 
-/** Findings are printed, and a bank may repeat an address that it refuses, with the secret in it. */
+/** Findings are printed, and a bank may echo an address that contains the secret. */
 function withoutSecret(finding: Finding): Finding {
   return { ...finding, says: finding.says.replaceAll(SECRET, '$1…') }
 }
@@ -67,7 +68,7 @@ function portOf({ port }: URL): number {
   return port === '' ? 443 : Number(port)
 }
 
-/** Waits until a socket is ready; otherwise the code of its error. */
+/** Waits until a socket is ready; returns the code of its error otherwise. */
 function settled(socket: ReturnType<typeof connect>, ready: string, timeoutMs: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     socket.setTimeout(timeoutMs, () => resolve('timeout'))
@@ -135,7 +136,7 @@ async function webhookOf(examined: Examined): Promise<Finding> {
     : bad('webhook', 'the bank calls another address: run `npm run bank-check -- --register`')
 }
 
-/** The bank calls the address before it registers it. */
+/** The bank calls the address before registering it. */
 async function register(examined: Examined): Promise<Finding> {
   const { exchange, callbackUrl: webhookUrl, registration: headers } = examined
   if (webhookUrl === undefined) return bad('webhook', 'PIXGATE_BANK_CALLBACK_URL is needed to register one')

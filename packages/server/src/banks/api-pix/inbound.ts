@@ -6,20 +6,20 @@ import { type BodyTest, bodyTest, itemsOf, storageFault, textIn, withoutNulls } 
 import { information } from './protocol.ts'
 
 /**
- * Callbacks of the standard: a list of events without a signature. Each item only causes a query; unreadable ones are not
- * stored, as the bank's lists have the same movements.
+ * Callbacks of the standard: an unsigned list of events. Each item only triggers a query. Unreadable items are not
+ * stored, since the bank's lists contain the same movements.
  * @source rules#api-pix.11
  */
 
-/** Proof of origin, as far as the deployment allows. */
+/** Proof of origin, as far as the deployment provides one. */
 export interface CallbackOrigin {
-  /** In the registered address, the current and the previous one. */
+  /** Secrets in the registered address, current and previous. */
   readonly secrets: readonly string[]
-  /** Whether the bank calls from an address; absent: from any. */
+  /** Checks the caller's address; absent: any address. */
   readonly isFromBank?: (address: string) => boolean
 }
 
-/** Path of callbacks. Banks append `/pix` to the registered address, whatever it ends with. */
+/** Path of callbacks. Banks append `/pix` to the registered address. */
 export const CALLBACK_PATH = '/api/webhooks/bank'
 
 /** Query parameter of the secret, named as in Efí's documents, which absorb the `/pix` with an `ignorar`. */
@@ -49,7 +49,6 @@ const ROUTES = [
   routeOf('api-pix/bare', CALLBACK_PATH, 'receiveBareApiPixCallback'),
 ]
 
-/** Receives callbacks of the standard. */
 export function createApiPixInbound(origin: CallbackOrigin): Inbound {
   return {
     routes: ROUTES,
@@ -59,7 +58,7 @@ export function createApiPixInbound(origin: CallbackOrigin): Inbound {
   }
 }
 
-/** Even with every proof a callback stays unproven: it has no signature. */
+/** A callback is unsigned and stays unproven, even with every proof. */
 function originOf({ secrets, isFromBank }: CallbackOrigin, request: InboundRequest): Judgement {
   if (secrets.length > 0 && !showsOneOf(secrets, request.search))
     return { origin: 'refused', reason: 'the secret in the address is missing or wrong' }
@@ -70,14 +69,13 @@ function originOf({ secrets, isFromBank }: CallbackOrigin, request: InboundReque
 
 function showsOneOf(secrets: readonly string[], search: string): boolean {
   const shown = new URLSearchParams(search).get(SECRET_PARAMETER)?.replace(/\/pix$/, '') ?? ''
-  // Every secret is tried, so that the time taken does not show which one fits.
+  // Compares every secret, so that the time taken does not reveal which one matches.
   return secrets.map((secret) => secretsEqual(shown, secret)).includes(true)
 }
 
 const TEXT_MAX_LENGTH = 128
 const text = Type.Optional(Type.String({ maxLength: TEXT_MAX_LENGTH }))
 
-/** An item of a callback: the members that name something. */
 const item = Type.Object({
   endToEndId: text,
   txid: text,
@@ -92,7 +90,7 @@ const isReturned = bodyTest(returned)
 const isCallback = bodyTest(Type.Object({ pix: Type.Unknown() }))
 const isTest = bodyTest(Type.Object({ evento: Type.String() }))
 
-/** Items under `pix`, in a bare list, or one by itself. A call without items is the bank's test of the address. */
+/** Items under `pix`, in a bare list, or a single one. A call without items is the bank's test of the address. */
 function itemsIn(body: Buffer): readonly unknown[] | undefined {
   const text = body.toString()
   const json = withoutNulls(jsonOf(text))
@@ -102,7 +100,6 @@ function itemsIn(body: Buffer): readonly unknown[] | undefined {
   return isItem(json) && (json.endToEndId !== undefined || json.txid !== undefined) ? [json] : undefined
 }
 
-/** Names the first unreadable part of a callback. */
 function unread(body: Buffer): string | undefined {
   const items = itemsIn(body)
   if (items === undefined) return isTestCall(body) ? undefined : 'no payments'
@@ -115,7 +112,7 @@ function faults(items: readonly unknown[], isRead: BodyTest<unknown>): string[] 
   return items.filter((one) => !isRead(one)).map((one) => isRead.fault(one) || 'no object')
 }
 
-/** Banks call an address at its registration, with nothing or, as Efí, with an event in place of payments. */
+/** Banks call an address at registration with an empty body or, like Efí, with an event that has no payments. */
 function isTestCall(body: Buffer): boolean {
   const json = jsonOf(body.toString())
   const isEmpty = body.length === 0 || (typeof json === 'object' && json !== null && Object.keys(json).length === 0)
@@ -139,7 +136,7 @@ function eventsOf({ endToEndId, txid, status, devolucoes, gnExtras }: Item): rea
   ]
 }
 
-/** An event that only causes a query. @param distinct distinguishes it from other events of the same id */
+/** An event that only triggers a query. @param distinct distinguishes it from other events of the same id */
 function question(
   subject: EventSubject,
   { id, endToEndId }: { readonly id: string; readonly endToEndId: string | null },

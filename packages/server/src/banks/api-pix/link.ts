@@ -7,24 +7,24 @@ import { bodyTest } from '../values.ts'
 import type { ApiPixConfig } from './config.ts'
 import type { AddedPart, AddedValue, TokenForm } from './presets.ts'
 
-/** The way to a bank of API Pix: pauses that it asks for, a token, and what its calls have besides the standard. */
+/** HTTP to a bank of API Pix: pauses requested by the bank, access tokens, and additions to the standard's calls. */
 
 type NotSent = Extract<Outcome, { readonly kind: 'not sent' }>
 
-/** A link that waits where the bank asks for it. */
 export interface PatientLink extends PartnerLink {
-  /** The outcome of a call that would be held back now; `undefined`: it would leave. */
+  /** Outcome of a call that would be held back now; `undefined` if it would be sent. */
   heldBack(call: PartnerCall): NotSent | undefined
 }
 
-/** Longer pauses are taken for a mistake. */
+/** Longer pauses are treated as an error. */
 const LONGEST_WAIT_MS = 300_000
 
 /**
- * Makes no call of a kind for which the bank sent `Retry-After`: it is not sent, with the time that is left, so that the
- * order goes out later under the same id. Banks limit each kind of call by itself, so other kinds go on.
- * @param monotonic a clock that goes on while the process sleeps, milliseconds
- * @param isHeld absent: all calls are held back
+ * Holds back calls of a kind for which the bank sent `Retry-After`. They are reported as not sent with the remaining
+ * time, so that orders go out later under the same id. Banks limit each kind of call separately, so other kinds
+ * continue.
+ * @param monotonic milliseconds of a clock that goes on while the process is suspended
+ * @param isHeld which calls to hold back; by default all
  * @source rules#api-pix.15
  */
 export function patientLink(
@@ -56,21 +56,19 @@ export function patientLink(
   }
 }
 
-/** Method and path without ids, which are its long parts. */
+/** Method and path without ids, recognised by their length. */
 function kindOf({ method, path }: PartnerCall): string {
   const [named = ''] = path.split('?')
   return `${method} ${named.replace(/\/[^/]{26,}/g, '/{id}')}`
 }
 
-/** Access tokens, by the client credentials grant of OAuth 2.0 (RFC 6749 §4.4). */
 export interface Tokens {
-  /** The current token, or the outcome of asking for one. One request is under way at a time, for all who wait. */
+  /** The current token, or the outcome of requesting one. Concurrent callers share one request. */
   current(): Promise<Grant | { readonly failed: Outcome }>
-  /** The bank refused a token: the next call asks for another. */
+  /** Discards a token that the bank refused: the next call requests another. */
   refused(token: string): void
 }
 
-/** A token, and its scopes where the bank lists them. */
 export interface Grant {
   readonly token: string
   readonly scopes: readonly string[] | undefined
@@ -81,11 +79,11 @@ export interface TokensOptions extends Pick<ApiPixConfig, 'clientId' | 'clientSe
   readonly path: string
   readonly scopes: readonly string[]
   readonly form: Pick<TokenForm, 'encoding' | 'credentials'>
-  /** A clock that goes on while the process sleeps, milliseconds. */
+  /** Milliseconds of a clock that goes on while the process is suspended. */
   readonly monotonic: () => number
 }
 
-/** A token is not used in its last minute, as it may end before the call arrives. */
+/** Tokens are not used in their last minute: they might expire before the call arrives. */
 const MARGIN_MS = 60_000
 
 const isGrant = bodyTest(
@@ -96,7 +94,7 @@ const isGrant = bodyTest(
   }),
 )
 
-/** Makes the tokens of a bank. @source rules#api-pix.1 */
+/** @source rules#api-pix.1 */
 export function createTokens(options: TokensOptions): Tokens {
   const { link, path, monotonic } = options
   let kept: (Grant & { readonly until: number }) | undefined
@@ -109,7 +107,7 @@ export function createTokens(options: TokensOptions): Tokens {
     if (outcome.kind !== 'answered' || !isSuccess(outcome) || !isGrant(outcome.json)) return { failed: outcome }
     const { access_token: token, expires_in: seconds, scope } = outcome.json
     const grant = { token, scopes: scope?.split(' ') }
-    // One that lives no longer than the margin is used once, by each call that waited for it.
+    // A token that lives no longer than the margin is used once, by the calls that waited for it.
     kept = { ...grant, until: askedAt + seconds * 1_000 - MARGIN_MS }
     return grant
   }
@@ -145,17 +143,16 @@ function requestOf(options: TokensOptions): Pick<PartnerCall, 'authorization' | 
   }
 }
 
-/** Differences of a bank's calls from the standard. */
 export interface CallForm {
   readonly added: readonly AddedPart[]
   readonly values: Readonly<Record<Exclude<AddedValue, 'new id'>, string | undefined>>
-  /** Calls with PATCH have another prefix. */
+  /** Other prefix of PATCH calls. */
   readonly patchPath?: { readonly from: string; readonly to: string } | undefined
 }
 
 /**
- * Makes each call as the bank wants it, with the current token. After a 401, which says that only the token was read, the
- * call is made once more with a new token.
+ * Makes each call in the bank's form with the current token. A 401 means that only the token was read, so the call is
+ * repeated once with a new token.
  * @source rules#api-pix.1, rules#api-pix.14
  */
 export function authorizedLink(link: PartnerLink, tokens: Tokens, form: CallForm = PLAIN): PartnerLink {
@@ -173,7 +170,7 @@ export function authorizedLink(link: PartnerLink, tokens: Tokens, form: CallForm
     const authorized = { ...inForm(call, form), authorization: `Bearer ${token}` }
     const outcome = await link.exchange(authorized, deadline, window)
     if (outcome.kind !== 'answered' || outcome.httpStatus < 400) return { outcome, token }
-    // A bank that refuses a call may repeat its address, with the key in it.
+    // A bank that refuses a call may echo its address, with the key in it.
     return { outcome: { ...outcome, json: concealedJson(outcome.json, conceal) }, token }
   }
   return {
@@ -190,9 +187,7 @@ export function authorizedLink(link: PartnerLink, tokens: Tokens, form: CallForm
   }
 }
 
-/**
- * Without a token no byte of the call left. OAuth 2.0 answers 400 to unknown credentials, some banks 403.
- */
+/** Without a token no byte of the call was sent. OAuth 2.0 answers 400 to unknown credentials, some banks 403. */
 function withoutToken(failed: Outcome): Outcome {
   if (failed.kind !== 'answered') return { kind: 'not sent', reason: failed.reason }
   const { httpStatus } = failed
@@ -222,10 +217,10 @@ function inForm(call: PartnerCall, { added, values, patchPath }: CallForm): Part
 
 const CONCEALED = '…'
 
-/** Removes secrets from a bank's texts: as they are, and as they stand in an address, encoded once or twice. */
+/** Removes secrets from a bank's texts: verbatim, and as in an address, encoded once or twice. */
 export function concealing(secrets: readonly string[]): (text: string) => string {
   const forms = secrets.filter((secret) => secret !== '').flatMap(formsOf)
-  // The longer first, as it may begin with a shorter one.
+  // Longest first: a secret may begin with a shorter one.
   const ordered = [...new Set(forms)].toSorted((one, other) => other.length - one.length)
   return (text) => ordered.reduce((concealed, form) => concealed.replaceAll(form, CONCEALED), text)
 }

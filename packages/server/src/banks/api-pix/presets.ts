@@ -1,18 +1,17 @@
 /**
- * Addresses of banks that follow the Central Bank's API Pix, and their differences, from public documents and from the code of
- * those who use it. Which of it was tried against the bank, docs/guides/banks.md says. Every address that asks for a
- * certificate gets ours.
+ * Addresses and differences of banks that implement the Central Bank's API Pix, from public documents and users' code.
+ * docs/guides/banks.md lists what was tested against a bank. Every address that requests a client certificate gets
+ * ours.
  * @source rules#api-pix.14
  */
 
 export type BankEnvironment = 'sandbox' | 'production'
 
-/** A part of each call besides the standard. */
 export interface AddedPart {
   readonly in: 'header' | 'query'
   readonly name: string
   readonly value: AddedValue
-  /** Left out where the configuration has none. */
+  /** Omitted when not configured. */
   readonly isOptional?: true
 }
 
@@ -25,33 +24,30 @@ export interface Preset {
   readonly addresses: Readonly<Partial<Record<BankEnvironment, BankAddresses>>>
   readonly token: TokenForm
   readonly added: readonly AddedPart[]
-  /** Header that registers a callback address without mTLS; absent: the bank has none. */
+  /** Header that registers a callback address without mTLS; absent: not supported. */
   readonly registersWithoutMtlsBy?: string
-  /** Windows of lists have no parts of a second. */
+  /** Windows of lists are in whole seconds. */
   readonly hasWholeSeconds?: true
   /** Documents, for verification. */
   readonly sources: readonly string[]
 }
 
 export interface BankAddresses {
-  /** Prefix of the standard's paths. */
   readonly api: string
-  /** With its query, where it has one. */
   readonly token: string
-  /** The path of `api` for calls with PATCH, where it is another one. */
+  /** Path prefix of PATCH calls, if it differs from that of `api`. */
   readonly patchPath?: string
 }
 
-/** Form of the request for a token. */
 export interface TokenForm {
   readonly encoding: 'form' | 'json'
-  /** Place of client id and secret: the header `Authorization`, or the body; some banks give no secret. */
+  /** Place of client id and secret: the header `Authorization`, or the body. Some banks issue no secret. */
   readonly credentials: 'header' | 'body' | 'id in body'
-  /** Scopes are asked for; otherwise the contract with the bank defines them. */
+  /** Whether scopes are requested; otherwise the contract with the bank defines them. */
   readonly hasScopes: boolean
 }
 
-/** RFC 6749, for banks without a preset too. */
+/** RFC 6749; also for banks without a preset. */
 export const STANDARD_TOKEN: TokenForm = { encoding: 'form', credentials: 'header', hasScopes: true }
 
 /** A library for these banks, corrected by its users. */
@@ -99,7 +95,7 @@ export const presets = {
   itau: {
     name: 'Itaú',
     addresses: {
-      // Its sandbox has tokens of its own kind, and remembers nothing.
+      // The sandbox has its own kind of tokens and stores nothing.
       production: {
         api: 'https://secure.api.itau/pix_recebimentos/v2',
         token: 'https://sts.itau.com.br/api/oauth/token',
@@ -134,7 +130,7 @@ export const presets = {
   sicoob: {
     name: 'Sicoob',
     addresses: {
-      // Its sandbox gives tokens by hand.
+      // The sandbox issues tokens by hand.
       production: {
         api: 'https://api.sicoob.com.br/pix/api/v2',
         token: 'https://auth.sicoob.com.br/auth/realms/cooperado/protocol/openid-connect/token',

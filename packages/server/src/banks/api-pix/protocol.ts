@@ -5,16 +5,14 @@ import type { CancelAnswer, ChargeStatus, RefundStatus, Rejected } from '../port
 import { AMOUNT, AMOUNT_MOVED, bodyTest, itemsOf, printable, textIn, visibleText, withoutNulls } from '../values.ts'
 
 /**
- * Bodies of the Central Bank's API Pix 2.9.0: the members that are read, of JSON without nulls. Lengths are not judged, as no
- * text may hide money. Items of lists are judged one by one.
+ * Bodies of the Central Bank's API Pix 2.9.0: the members that are read, of JSON without nulls. Lengths are not
+ * checked: no text may hide money. Items of lists are checked one by one.
  */
 
-/** Reais, as text or as a number. */
 export const amount = Type.Union([
   Type.String({ pattern: AMOUNT }),
   Type.Number({ format: 'bank-reais', minimum: 0, maximum: 9_999_999_999.99 }),
 ])
-/** An amount of a movement. */
 export const amountMoved = Type.Union([
   Type.String({ pattern: AMOUNT_MOVED }),
   Type.Number({ format: 'bank-reais', exclusiveMinimum: 0, maximum: 9_999_999_999.99 }),
@@ -23,12 +21,12 @@ export const instant = Type.String({ format: 'bank-instant' })
 const endToEndId = Type.String({ pattern: '^[a-zA-Z0-9]{32}$' })
 const text = Type.Optional(Type.String())
 
-/** A list whose items are judged one by one. */
+/** A list whose items are checked one by one. */
 export const items = Type.Optional(Type.Unknown())
-/** A member without meaning for money, of any form. See `textIn`. */
+/** A member of any type that does not affect money. See `textIn`. */
 export const information = Type.Optional(Type.Unknown())
 
-/** A return. Without an `rtrId` it has moved nothing yet; without an `id` it was ordered elsewhere. */
+/** A return. Without an `rtrId` it was not executed yet; without an `id` it was ordered elsewhere. */
 const devolucao = Type.Object({
   id: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' })),
   rtrId: text,
@@ -45,7 +43,6 @@ const pix = Type.Object({
   valor: amountMoved,
   horario: instant,
   devolucoes: items,
-  /** Efí's extension. */
   gnExtras: information,
 })
 
@@ -63,10 +60,10 @@ const cob = Type.Object({
   pix: items,
 })
 
-/** A page of a list. Its place is read separately, as banks leave it out or spell it as text. */
+/** A page of a list. Its position is read separately, since banks omit it or write it as text. */
 const page = Type.Object({ parametros: information, pix: items })
 
-/** A refusal, by RFC 7807, which requires no member. */
+/** A refusal by RFC 7807, which requires no member. */
 const problem = Type.Object({ type: text, title: information, detail: information, violacoes: items })
 const violation = Type.Object({ razao: text, propriedade: text })
 
@@ -99,14 +96,14 @@ export const RETURN_STATUSES: Readonly<Record<Devolucao['status'], RefundStatus>
 /** Statuses with which banks of the standard refuse a PUT. */
 const REFUSAL_STATUSES: ReadonlySet<number> = new Set([400, 404, 409, 412, 422])
 
-/** Ends of the problem types that say that there is nothing under an id. */
+/** Endings of problem types that mean an unknown id. */
 const ABSENT = /\/(?:Cob|Pix|PixDevolucao|PixEnviado)?NaoEncontrad[oa]$/
 
-/** Reads a refusal; `undefined`: it is none. */
+/** Reads a refusal; `undefined` for anything else. */
 export type RefusalReader = (json: unknown) => Rejected | undefined
 
 /**
- * How banks of the standard answer. A 4xx refuses nothing by itself: it counts only after the query of the id.
+ * Answers of banks of the standard. A 4xx alone refuses nothing: it counts only after the query of the id.
  * @source rules#api-pix.3, rules#api-pix.4
  */
 export function protocolOf(refusalOf: RefusalReader = problemOf): Protocol {
@@ -120,7 +117,7 @@ export function protocolOf(refusalOf: RefusalReader = problemOf): Protocol {
   }
 }
 
-/** A proxy's 404, or that of a wrong path, has no such type. */
+/** A 404 of a proxy or of a wrong path has no such type. */
 export function isAbsence({ httpStatus, json }: Answered): boolean {
   return httpStatus === 404 && isProblem(json) && ABSENT.test(json.type ?? '')
 }
@@ -139,10 +136,10 @@ export function cancelAnswer(outcome: Outcome): CancelAnswer {
   )
 }
 
-/** One of these, or a violation, distinguishes a refusal from other JSON. */
+/** A refusal has one of these or a violation, unlike other JSON. */
 const PROBLEM_TEXTS = ['type', 'title', 'detail'] as const
 
-/** Reads a refusal of the standard: the end of its type, and every violation. */
+/** Reads a refusal of the standard: the end of its type, and all violations. */
 export function problemOf(json: unknown): Rejected | undefined {
   if (!isProblem(json)) return undefined
   if (json.violacoes === undefined && PROBLEM_TEXTS.every((name) => textIn(json, name) === undefined)) return undefined

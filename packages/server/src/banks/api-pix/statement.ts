@@ -8,21 +8,21 @@ import { type AnyReturn, isOurs, referenceOf, returnOf } from './payments.ts'
 import { isDevolucao, isPage, isPix, type Page } from './protocol.ts'
 
 /**
- * The standard has no statement: it is made of `GET /pix`, which lists payments by their time, each with its returns. Returns
- * of older payments come from a second list, hourly.
+ * The standard has no statement. It is built from `GET /pix`, which lists payments by time with their returns. Returns
+ * of older payments come from a second list, read hourly.
  * @source rules#api-pix.9
  */
 
 type Window = Pick<StatementQuery, 'from' | 'to'>
 
 export interface StatementList {
-  /** Small letters; part of the cursor. */
+  /** Lower case; part of the cursor. */
   readonly name: string
   readonly path: string
   readonly filter?: Readonly<Record<string, string>>
   /** Replaces the window of the statement. */
   readonly windowAt?: (now: number) => Window
-  /** Absent: the list is read with every window. */
+  /** Minimum interval. Absent: the list is read with every window. */
   readonly everyMs?: number
   readonly readItem: (item: unknown, offsetMs: number) => ReadItem
 }
@@ -35,12 +35,12 @@ export interface ReadItem {
 
 export const NOTHING: ReadItem = { entries: [], unreadable: [] }
 
-/** Members that name a person: the case of an unreadable item has none of them. */
+/** Members that name a person, removed from the case of an unreadable item. */
 const PERSONAL: ReadonlySet<string> = new Set(['nome', 'cpf', 'cnpj', 'chave', 'infoPagador', 'pagador', 'favorecido'])
 
 const LEFT_OUT = '…'
 
-/** An item for a case: without persons, and not deeper than the stack allows. */
+/** Copy of an item for a case: without personal data, with bounded depth. */
 function kept(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth === DEPTH_MAX) return LEFT_OUT
@@ -62,7 +62,7 @@ export function readAs<Body>(isBody: BodyTest<Body>, item: unknown, read: (body:
 const RETURNS_LOOK_BACK_MS = 100 * 86_400_000
 const RETURNS_EVERY_MS = 3_600_000
 
-/** A payment is listed within minutes, the return of an older one with the next hourly list of any process. */
+/** Payments are listed within minutes, returns of older ones with the next hourly list of any process. */
 export const LISTED_WITHIN_MS: ListedWithin = {
   ...listedWithin(300_000),
   PAYMENT_TAKEN_BACK: 2 * RETURNS_EVERY_MS,
@@ -79,7 +79,7 @@ const RETURNED: StatementList = {
 }
 
 /**
- * Reads the lists in turn, a page at a time. An unreadable item hides no other.
+ * Reads the lists in turn, a page at a time. An unreadable item does not hide others.
  * @source rules#api-pix.9, rules#api-pix.18
  */
 export function createStatementReader(options: ApiPixOptions, stamps: StampOffset): Partner['readStatement'] {
@@ -130,10 +130,10 @@ export function createStatementReader(options: ApiPixOptions, stamps: StampOffse
   }
 }
 
-/** Bound of pages where the bank does not count them. */
+/** Maximum of pages when the bank does not count them. */
 const UNCOUNTED_MAX = 100
 
-/** Place of a page. Without a count, the list ends with the first page that is not full. */
+/** Position of a page. Without a count, the first page that is not full is the last. */
 function placeOf(json: Page) {
   const number = (name: string) => countIn(json, 'parametros', 'paginacao', name)
   return {
@@ -144,9 +144,9 @@ function placeOf(json: Page) {
 }
 
 /**
- * Ends the last window at the bank's present, as some banks refuse windows in the future. That window ends five minutes ahead
- * of our time, and matching ends five minutes behind it, so that nothing is left out. Other windows stay as they are: one of
- * full length, or one carried over a sleep, may lie in the past.
+ * Ends the last window at the bank's present, since some banks refuse windows in the future. That window ends five
+ * minutes after our time and matching ends five minutes before it, so nothing is missed. Other windows are unchanged: a
+ * window of full length, or one from before a suspension, may lie in the past.
  * @source rules#api-pix.9, rules#statement.2
  */
 function upToNow({ from, to }: Window, bankNow: number): Window {
@@ -157,22 +157,22 @@ function upToNow({ from, to }: Window, bankNow: number): Window {
 }
 
 /**
- * The bank's present as the end of a window: the current whole second, where it takes no parts. Movements in the rest of that
- * second are in the next window, which begins earlier.
- * @param bankNow epoch milliseconds, by the bank's clock
+ * The bank's present as the end of a window, in whole seconds if the bank requires them. The next window begins earlier
+ * and covers the rest of the second.
+ * @param bankNow epoch milliseconds by the bank's clock
  * @source rules#api-pix.9
  */
 export function listedUntil(bankNow: number, hasWholeSeconds: boolean): number {
   return hasWholeSeconds ? Math.floor(bankNow / 1_000) * 1_000 : bankNow
 }
 
-/** Fits into an answer of one mebibyte. */
+/** Fits into an answer of 1 MiB. */
 const PAGE_LENGTH = 100
 
 /**
- * Query of a page of a list, whose both ends are part of the window. It is widened for movements with an offset and for those
- * without.
- * @param hasWholeSeconds rounds the window up, as movements that are listed twice are recognised
+ * Query of a page of a list, with both ends inclusive. The window is widened to cover timestamps with and without the
+ * offset.
+ * @param hasWholeSeconds rounds the window outwards; duplicates are recognised
  * @source rules#api-pix.17
  */
 export function listQuery(window: Window, page: number, hasWholeSeconds: boolean, offsetMs: number) {
@@ -190,7 +190,7 @@ function secondOf(epochSeconds: number): string {
   return new Date(epochSeconds * 1_000).toISOString().replace('.000Z', 'Z')
 }
 
-/** A movement with the returns that are listed under it. @param entryOf the fields of a return's entry */
+/** A movement with its listed returns. @param entryOf fields of a return's entry */
 export function withReturns<Return extends AnyReturn>(
   entry: StatementEntry,
   listed: unknown,

@@ -58,25 +58,24 @@ function refusalOf(json: unknown): Rejected | undefined {
 export const EFI_PROTOCOL = protocolOf(refusalOf)
 
 export interface EfiOptions extends Omit<ApiPixOptions, 'lists'> {
-  /** Calls at paths outside of the standard. */
   readonly sending: Exchange
   readonly heldBack: PatientLink['heldBack']
-  /** Epoch milliseconds, by our clock. */
+  /** Epoch milliseconds by our clock. */
   readonly now: () => number
-  /** Payouts by QR code are accepted, though the bank gets no amount with them. */
+  /** Accepts payouts by QR code, although the bank gets no amount with them. */
   readonly paysQrCodes: boolean
 }
 
 /**
- * Time to decode a code right before its payment. It leaves a part of the two seconds in which the order may leave.
+ * Time to decode a code right before its payment. Leaves a part of the two seconds in which the order may be sent.
  * @source rules#efi.4, failure-modes#CO-40
  */
 const DECODED_WITHIN_MS = 1_500
 
-/** Upper bound: the fees depend on the contract. */
+/** Upper bound: fees depend on the contract. */
 const UNLISTED_FEES: UnlistedFees = { centsPerMovement: 2_00n, percent: 2n }
 
-/** Makes the calls of Efí: API Pix, and endpoints of its own that send money. @source rules#efi */
+/** Calls of Efí: API Pix, and own endpoints that send money. @source rules#efi */
 export function createEfiPartner(options: EfiOptions): Partner {
   const { sending, heldBack, now, paysQrCodes, ...standard } = options
   const partner = createApiPixPartner({ ...standard, lists: SENT_LISTS })
@@ -87,7 +86,7 @@ export function createEfiPartner(options: EfiOptions): Partner {
     return sending.query(sentPath(id), judgeSentPix(id, terms, offsetMs()), deadline)
   }
 
-  /** Pays a code that still asks for what was ordered. The answer to its decoding says nothing of the bank. @source rules#efi.4 */
+  /** Pays a code if it still asks for the ordered payment. @source rules#efi.4 */
   async function sendForQrCode(
     order: Order<ReportedPayout>,
     request: QrCodePayoutRequest,
@@ -153,7 +152,7 @@ const isBalance = bodyTest(
   }),
 )
 
-/** An unreadable balance suspends nothing; one below zero does. @source rules#efi.6 */
+/** An unreadable balance suspends nothing; a negative one does. @source rules#efi.6 */
 function balanceAnswer(outcome: Outcome): BalanceAnswer {
   return answerOf(outcome, (answered) => {
     if (!isBalance(answered.json)) return unknown(answered, 'the balance is no amount in reais')

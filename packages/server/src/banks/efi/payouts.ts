@@ -23,7 +23,7 @@ import type {
 } from '../port.ts'
 import { amountOf, bodyTest, centsOf, isId, itemsOf, printable, textIn, visibleParty, visibleText } from '../values.ts'
 
-/** Payouts: a Pix sent to a key or for a QR code, under our id; and the list of those that were sent. */
+/** Payouts: a Pix sent to a key or for a QR code under our id, and the list of sent ones. */
 
 const text = Type.Optional(Type.String())
 const times = Type.Object({ solicitacao: Type.Optional(instant), liquidacao: Type.Optional(instant) })
@@ -36,7 +36,6 @@ const sentReturn = Type.Object({
   status: Type.Optional(Type.Enum(['EM_PROCESSAMENTO', 'DEVOLVIDO', 'NAO_REALIZADO'])),
 })
 
-/** A sent Pix, in answer to an order and to a query. */
 const sentPix = Type.Object({
   idEnvio: Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' }),
   e2eId: text,
@@ -49,7 +48,7 @@ const sentPix = Type.Object({
   gnExtras: information,
 })
 
-/** A sent Pix in the list. One that was sent by hand has no id. */
+/** A sent Pix in the list. One sent by hand has no id. */
 const sentItem = Type.Object({ ...sentPix.properties, idEnvio: text, favorecido: information })
 
 type SentPix = Static<typeof sentPix>
@@ -68,9 +67,9 @@ export function sentPath(id: string): string {
 }
 
 /**
- * Body of an order. A QR code is paid with its own amount, so the body has none. With a document the bank refuses a key of
- * another owner.
- * @param pixKey ours, from which it is paid
+ * Body of an order. A QR code is paid with its own amount, so the body has none. Given a document, the bank refuses a
+ * key of another owner.
+ * @param pixKey our key, the payer
  * @source rules#efi.2
  */
 export function sendingRequest(request: PayoutRequest, pixKey: string): object {
@@ -83,8 +82,8 @@ export function sendingRequest(request: PayoutRequest, pixKey: string): object {
 }
 
 /**
- * Judges a payout.
- * @param offsetMs of the bank's stamps, see `stampOffset`
+ * Evaluates a payout.
+ * @param offsetMs offset of the bank's timestamps, see `stampOffset`
  * @source rules#efi.3
  */
 export function judgeSentPix(id: string, terms: PayoutTerms, offsetMs: number): Judge<ReportedPayout> {
@@ -97,14 +96,14 @@ const STATUSES: Readonly<Record<SentPix['status'], PayoutStatus>> = {
   NAO_REALIZADO: 'FAILED',
 }
 
-/** An unreadable return is left out: the statement has it. */
+/** Unreadable returns are skipped: the statement has them. */
 function payoutOf(sent: SentPix, offsetMs: number): Payout {
   const { idEnvio, valor, devolucoes, favorecido, gnExtras } = sent
   const valueCents = centsOf(valor)
   const readReturns = itemsOf(devolucoes)
     .filter(isSentReturn)
     .flatMap((one) => returnOf(one, offsetMs) ?? [])
-  // A return that is listed twice has come back once.
+  // Lists may contain a return twice.
   const returns = [...new Map(readReturns.map((one) => [one.returnId, one])).values()]
   const status = STATUSES[sent.status]
   const isAllBack = status === 'CONFIRMED' && returns.reduce((sum, one) => sum + one.valueCents, 0n) >= valueCents
@@ -126,7 +125,7 @@ function payoutOf(sent: SentPix, offsetMs: number): Payout {
   }
 }
 
-/** Answers to orders and to queries name it differently. */
+/** Answers to orders and to queries use different names. */
 function endToEndIdOf({ e2eId, endToEndId }: Pick<SentPix, 'e2eId' | 'endToEndId'>): string | undefined {
   return [endToEndId, e2eId].find(isId)
 }
@@ -134,7 +133,7 @@ function endToEndIdOf({ e2eId, endToEndId }: Pick<SentPix, 'e2eId' | 'endToEndId
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** Payouts that settle after their window come with the hourly list, returns of old ones with the daily list. */
+/** Late payouts are in the hourly list, returns of old ones in the daily list. */
 export const LISTED_WITHIN_MS: ListedWithin = {
   ...STANDARD_LISTED_WITHIN_MS,
   PAYOUT_SENT: 2 * HOUR_MS,
@@ -144,8 +143,8 @@ export const LISTED_WITHIN_MS: ListedWithin = {
 const SENT: StatementList = { name: 'sent', path: '/gn/pix/enviados', readItem: readSent }
 
 /**
- * Lists of the statement besides those of the standard. They are by time of order: what settles or comes back later is found
- * by reading again.
+ * Additional lists of the statement. They are sorted by time of order, so late settlements and returns are found by
+ * reading them again.
  * @source rules#efi.5
  */
 export const SENT_LISTS: readonly StatementList[] = [

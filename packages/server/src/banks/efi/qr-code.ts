@@ -7,7 +7,7 @@ import type { Outcome } from '../link.ts'
 import type { QrCodeAnswer, QrCodePayoutRequest, Rejected } from '../port.ts'
 import { amountOf, bodyTest, centsOf, instantOf, visibleText } from '../values.ts'
 
-/** QR codes, which Efí pays without being given an amount. */
+/** QR codes, which Efí pays without a given amount. */
 
 const isDetail = bodyTest(
   Type.Object({
@@ -31,8 +31,8 @@ const isDetail = bodyTest(
 const REFUSAL_STATUSES: ReadonlySet<number> = new Set([400, 404, 422])
 
 /**
- * Judges the outcome of decoding a code. The bank has no id for a decoding: it is named by its amount, key and document, so that
- * another decoding with this name pays the same.
+ * Evaluates the decoding of a code. The bank has no id for a decoding, so its amount, key and document are the id:
+ * another decoding with the same id pays the same.
  * @source rules#efi.4
  */
 export function qrCodeAnswer(outcome: Outcome, refusalOf: RefusalReader): QrCodeAnswer {
@@ -63,7 +63,7 @@ export function qrCodeAnswer(outcome: Outcome, refusalOf: RefusalReader): QrCode
   )
 }
 
-/** Efí decodes dynamic codes only. A static one that is paid by its key would lose its `txid`. */
+/** Efí decodes dynamic codes only. Paying a static one by its key would lose its `txid`. */
 export const STATIC_CODE: QrCodeAnswer = {
   kind: 'REJECTED',
   errorCode: 'static_qr_code',
@@ -79,7 +79,7 @@ export function isStatic(pixCode: string): boolean {
   }
 }
 
-/** Whether a code can be paid as ordered. A refusal: no payment on these terms can begin any more. */
+/** Whether a code can be paid as ordered. A refusal means that no payment on these terms can begin any more. */
 export type CodeStanding = 'AS_ORDERED' | 'UNCLEAR' | Rejected
 
 const CHANGED: Rejected = {
@@ -89,9 +89,9 @@ const CHANGED: Rejected = {
 }
 
 /**
- * Compares a code, decoded right before its payment, with the order. A paid one may have been paid by an attempt of ours whose
- * answer was lost. Expiry depends on two clocks, which make no refusal.
- * @param now epoch milliseconds, by our clock
+ * Compares a code, decoded right before its payment, with the order. A paid code may have been paid by our earlier
+ * attempt whose answer was lost. Expiry depends on two clocks, so it is no refusal.
+ * @param now epoch milliseconds by our clock
  * @source rules#efi.4
  */
 export function standingOf(decoded: QrCodeAnswer, order: QrCodePayoutRequest, now: number): CodeStanding {
@@ -103,7 +103,7 @@ export function standingOf(decoded: QrCodeAnswer, order: QrCodePayoutRequest, no
   return expiresAt === undefined || expiresAt > now ? 'AS_ORDERED' : 'UNCLEAR'
 }
 
-/** Orders of an earlier version have `txid` and revision only, without a second colon. */
+/** Orders of an earlier version have only `txid` and revision, without a second colon. */
 function isNamedBy(ordered: string, decodeId: string): boolean {
   return decodeId === ordered || decodeId.slice(0, decodeId.lastIndexOf(':')) === ordered
 }

@@ -20,7 +20,6 @@ import {
   statementPath,
 } from './protocol.ts'
 
-/** Connects a bank that speaks our own protocol, as the simulator does. */
 export function openPixgateBank(config: PixgateBankConfig): Bank {
   const { secret, secretPrevious, addresses, inboundApiKey, inboundApiKeyPrevious, hasIdempotentOrders } = config
   const { onDate, onCertificate, ...observed } = observeLinks(config.certificates)
@@ -38,15 +37,15 @@ export function openPixgateBank(config: PixgateBankConfig): Bank {
   }
 }
 
-/** The least that every bank of this protocol promises. @source partner-protocol#calls */
+/** Minimum promised by every bank of this protocol. @source partner-protocol#calls */
 const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
 
-/** The statement has a movement at once; a minute is for two clocks and a cache. */
+/** The statement contains a movement at once; a minute covers clock differences and a cache. */
 const LISTED_WITHIN_MS = 60_000
 
 /**
  * Makes the calls of our own protocol.
- * @param hasIdempotentOrders a payout or refund that it gets twice is carried out once
+ * @param hasIdempotentOrders whether a payout or refund received twice is executed once
  * @source rules#partner.1, rules#partner.3, rules#partner.8
  */
 export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true): Partner {

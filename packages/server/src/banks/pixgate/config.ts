@@ -18,7 +18,6 @@ const PATH_MAX_LENGTH = 4_096
 const hmacSecret = { shape: secret(), productionShape: secret(SECRET_MIN_LENGTH), secret: true } as const
 const headerKey = { shape: headerSecret(), productionShape: headerSecret(SECRET_MIN_LENGTH), secret: true } as const
 
-/** Variables of a bank that speaks our own partner protocol. */
 export const pixgateBankVariables = variables({
   PIXGATE_PARTNER_URL: {
     shape: address('http:', 'https:'),
@@ -94,7 +93,6 @@ export const pixgateBankVariables = variables({
 
 export type PixgateBankConfig = ReturnType<typeof pixgateBankConfig>
 
-/** Makes it of its variables and their files, which have no faults. */
 export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>) {
   const { tls, certificates } = readPartnerTls(values)
   return {

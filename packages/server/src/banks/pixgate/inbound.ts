@@ -28,7 +28,6 @@ export type PartnerRoute = keyof typeof partnerEvents
 
 const ACKNOWLEDGEMENT = { status: 200, body: { received: true } } as const
 
-/** Receives events of our own protocol. */
 export function createPixgateInbound(credentials: PartnerCredentials): Inbound {
   return {
     routes: [
@@ -49,7 +48,7 @@ function isPartnerRoute(route: string): route is PartnerRoute {
 type Named = Pick<PartnerEvent, 'event' | 'externalId' | 'endToEndId' | 'returnId'> &
   Partial<Pick<PartnerEvent, 'transactionId'>>
 
-/** The body is JSON, whatever its headers say. */
+/** The body is read as JSON, whatever its headers say. */
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
 const readEvent = compileJsonReader(partnerEvent)
@@ -60,10 +59,7 @@ const readNamed = compileJsonReader(
   Type.Object({ event: name, transactionId: Type.Optional(transactionId), externalId, endToEndId, returnId }),
 )
 
-/**
- * Reads one event.
- * @source rules#partner-inbox.4, rules#partner-inbox.5, failure-modes#EV-11, failure-modes#EV-29
- */
+/** @source rules#partner-inbox.4, rules#partner-inbox.5, failure-modes#EV-11, failure-modes#EV-29 */
 export function readBody(route: PartnerRoute, body: Buffer): BankEvent {
   try {
     const event = readEvent(body, JSON_HEADERS) as PartnerEvent
@@ -117,7 +113,8 @@ function namingOf(event: Named): Naming {
 const RETURN_ID = /^D[0-9A-Z]{8}\d{12}[0-9A-Za-z]{11}$/
 
 /**
- * End-to-end id of the payment that a reversal is of. Some banks put the return's own id there, which names none.
+ * End-to-end id of the payment that a reversal belongs to. Some banks put the return's own id there, which identifies
+ * no payment.
  * @source rules#partner-inbox.12
  */
 function paymentNamed({ endToEndId, returnId }: Named): string | null {
@@ -127,10 +124,7 @@ function paymentNamed({ endToEndId, returnId }: Named): string | null {
 
 type About = Pick<ReadableEvent, 'references' | 'key' | 'content' | 'evidence'>
 
-/**
- * Reads the status word. A word that is not known proves nothing.
- * @source rules#partner-inbox.6, rules#partner-inbox.11
- */
+/** Interprets the status word. An unknown word proves nothing. @source rules#partner-inbox.6, rules#partner-inbox.11 */
 function readableEvent(event: PartnerEvent): ReadableEvent {
   const { subject, references } = namingOf(event)
   const about = { references, key: keyOf(event), content: contentOf(event), evidence: evidenceOf(event) }
@@ -146,7 +140,7 @@ function readableEvent(event: PartnerEvent): ReadableEvent {
   }
 }
 
-/** Money of a confirmation; `undefined` where the event lacks its amount, time or id. @source rules#partner-inbox.9 */
+/** Money of a confirmation; `undefined` if its amount, time or id is missing. @source rules#partner-inbox.9 */
 function movedMoney(event: PartnerEvent, about: About): ReadableEvent | undefined {
   const at = occurredAt(event)
   if (!event.valueCents || at === null) return undefined
@@ -191,8 +185,8 @@ function occurredAt({ occurredAt: text }: PartnerEvent): number | null {
 }
 
 /**
- * Without amount and time: the same event with another amount is a contradiction. With what is missing: an event that only
- * caused a query does not shadow the complete one.
+ * Excludes amount and time: the same event with another amount is a contradiction. Includes the names of missing
+ * fields, so that an event that only triggered a query does not shadow the complete one.
  * @source rules#partner-inbox.3
  */
 function keyOf(event: PartnerEvent): string[] {
@@ -203,7 +197,7 @@ function keyOf(event: PartnerEvent): string[] {
 }
 
 /**
- * Retries may differ in `eventId` only. The time is part of it, so that an event with an impossible time does not pass for
+ * Retries may differ in `eventId` only. The time is included, so that an event with an impossible time does not pass as
  * the right one.
  * @source rules#partner-inbox.7, failure-modes#EV-31
  */

@@ -3,19 +3,18 @@ import { hmacSha256, secretsEqual } from '../../platform/crypto.ts'
 import type { InboundRequest, Judgement } from '../inbound.ts'
 
 export interface PartnerCredentials {
-  /** HMAC secrets, the current one first. */
   readonly secrets: readonly string[]
-  /** A static key in place of a signature; absent: none is accepted. */
+  /** Static key instead of a signature; absent: not accepted. */
   readonly apiKey: string | undefined
   readonly apiKeyPrevious?: string | undefined
-  /** Whether the key counts from an address. */
+  /** Whether the static key is accepted from an address. */
   readonly isFromBank: (address: string) => boolean
 }
 
 type Header = InboundRequest['headers'][string]
 
 /**
- * Judges an event by its raw bytes. A signed one outside of its time window may be a replay.
+ * Checks an event by its raw bytes. A signed event outside its time window may be a replay.
  * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#production.7, rules#rotation.2
  */
 export function originOf(credentials: PartnerCredentials, request: InboundRequest): Judgement {
@@ -33,7 +32,7 @@ export function originOf(credentials: PartnerCredentials, request: InboundReques
 
 const FROM_ELSEWHERE = 'the static key came from an address that PIXGATE_PARTNER_ADDRESSES does not have'
 
-/** @returns `undefined`: it is none of our keys */
+/** @returns `undefined` for an unknown key */
 function judgementOfKey({ apiKey, apiKeyPrevious }: PartnerCredentials, key: string | undefined) {
   const is = (ours: string | undefined) => key !== undefined && ours !== undefined && secretsEqual(key, ours)
   if (is(apiKey)) return 'proven'
@@ -55,7 +54,7 @@ function signatureOf(
   const hex = SIGNATURE.exec(single(header) ?? '')?.[1]
   if (hex === undefined) return { fault: 'malformed' }
   const given = Buffer.from(hex, 'hex')
-  // Every secret is tried, so that the time taken does not show which one fits.
+  // Compares every secret, so that the time taken does not reveal which one matches.
   const fits = secrets.map((secret) => secretsEqual(hmacSha256(secret, body), given))
   return fits.includes(true) ? { isByPrevious: fits[0] !== true } : { fault: 'wrong' }
 }
@@ -71,14 +70,14 @@ function timeliness(header: Header, nowMs: number): Judgement {
   return { origin: 'stale', reason, lateBySeconds: Math.sign(lateMs) * Math.ceil(beyondMs / 1_000) }
 }
 
-/** Repeated headers arrive joined by a comma or as a list: neither is one value. */
+/** Repeated headers arrive joined by a comma or as a list; neither is a single value. */
 function single(header: Header): string | undefined {
   return typeof header === 'string' ? header : undefined
 }
 
 const NUMBER = /^\d{1,16}$/
 
-/** A larger number is milliseconds: as seconds it would lie past the year 5000. */
+/** Larger numbers are milliseconds: as seconds they would lie after the year 5000. */
 const SECONDS_MAX = 100_000_000_000
 
 /**
@@ -96,7 +95,7 @@ export function partnerTimestamp(text: string | undefined): number | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** Whether a signed time is close enough to ours to be no replay. @source rules#partner-inbox.2 */
+/** Whether a signed time is close enough to ours to exclude a replay. @source rules#partner-inbox.2 */
 export function isTimely(timestamp: number, nowMs: number): boolean {
   return Math.abs(nowMs - timestamp) <= limits.partnerTimestampWindowMs
 }

@@ -31,7 +31,7 @@ import type {
 } from '../port.ts'
 import { bodyTest, printable, visibleParty, visibleText } from '../values.ts'
 
-/** Requests and answers of our own partner protocol. Pure. @source partner-protocol#calls */
+/** Requests and answers of our own protocol. Pure. @source partner-protocol#calls */
 
 const isCharge = bodyTest(partnerCharge)
 const isPayout = bodyTest(partnerPayout)
@@ -42,7 +42,7 @@ const isBalance = bodyTest(partnerBalance)
 const isError = bodyTest(partnerError)
 const isCancellation = bodyTest(Type.Object({ status: Type.Literal('CANCELLED') }))
 
-/** A refusal has an `errorCode`: a proxy's page refuses nothing. */
+/** A refusal has an `errorCode`; a proxy's error page has none. */
 function rejection({ json }: Answered): Rejected | undefined {
   if (!isError(json)) return undefined
   return { kind: 'REJECTED', errorCode: visibleText(json.errorCode), errorMessage: printable(json.errorMessage) }
@@ -50,7 +50,10 @@ function rejection({ json }: Answered): Rejected | undefined {
 
 const REFUSAL_STATUSES: ReadonlySet<number> = new Set([400, 403, 404, 409, 422])
 
-/** A conflict says that the bank knows our id, perhaps from an attempt whose answer was lost. @source rules#partner.3 */
+/**
+ * A conflict means that the bank knows our id, perhaps from an attempt whose answer was lost.
+ * @source rules#partner.3
+ */
 export const PROTOCOL: Protocol = {
   ofOrder: (answered) => {
     const rejected = REFUSAL_STATUSES.has(answered.httpStatus) ? rejection(answered) : undefined
@@ -72,7 +75,7 @@ export function chargeRequest({ valueCents, expiresAt, description, payer, merch
   }
 }
 
-/** Reads a charge. PUT has no payments, so that a paid one is queried. */
+/** Reads a charge. The answer to PUT has no payments, so a paid charge is queried. */
 export function readCharge(json: unknown): Charge | undefined {
   if (!isCharge(json)) return undefined
   const { id, transactionId, status, valueCents, pixCode, expiresAt, payments = [], createdAt } = json
@@ -171,7 +174,7 @@ export function refundRequest({ endToEndId, valueCents, reason }: RefundRequest)
   return { endToEndId, valueCents: Number(valueCents), ...(reason !== undefined && { reason }) }
 }
 
-/** Reads a refund. No bank of this protocol repeats the payment. */
+/** Reads a refund. Banks of this protocol do not repeat the payment. */
 export function readRefund(json: unknown): Refund | undefined {
   if (!isRefund(json)) return undefined
   const { id, transactionId, status, valueCents, returnId, errorCode, errorMessage, occurredAt } = json
@@ -193,7 +196,9 @@ export function statementPath({ from, to, cursor }: StatementQuery): string {
   return `/statement?${new URLSearchParams({ ...window, ...(cursor === null ? {} : { cursor }) })}`
 }
 
-/** Judges the outcome of `GET /statement`. A wrong entry makes the page wrong: without it, money would be hidden. */
+/**
+ * Evaluates the outcome of `GET /statement`. One wrong entry makes the whole page wrong: skipping it would hide money.
+ */
 export function statementAnswer(outcome: Outcome): StatementAnswer {
   return answerOf(outcome, (answered) => {
     if (!isStatement(answered.json)) return unknown(answered, 'unreadable statement')
@@ -206,7 +211,7 @@ export function statementAnswer(outcome: Outcome): StatementAnswer {
 
 type ReportedEntry = PartnerStatement['entries'][number]
 
-/** These have an id of their own besides the end-to-end id. */
+/** These have their own id besides the end-to-end id. */
 const RETURNS: ReadonlySet<ReportedEntry['kind']> = new Set(['PAYMENT_TAKEN_BACK', 'REFUND_SENT', 'PAYOUT_RETURNED'])
 
 function faultOf({ kind, sign, returnId }: ReportedEntry): string | undefined {
@@ -225,7 +230,7 @@ function entryOf({ kind, endToEndId, returnId, reference, sign, ...entry }: Repo
   }
 }
 
-/** Judges the outcome of `GET /balance`. @source partner-protocol#balance */
+/** @source partner-protocol#balance */
 export function balanceAnswer(outcome: Outcome): BalanceAnswer {
   return answerOf(outcome, (answered) => {
     if (!isBalance(answered.json)) return unknown(answered, UNREADABLE)

@@ -1,8 +1,8 @@
-/** Parameters that are arrays, by the types that the text of their statement gives them. */
+/** Array parameters, found by their casts in the statement's text. */
 
 const TYPED_ARRAY = /\$(\d+)::(\w+)\[\]/g
 
-/** The types of the arrays among a statement's parameters, by their places from 0. There are as many texts as statements. */
+/** Array types of a statement's parameters, by place from 0. Bounded by the number of statements. */
 const typesOf = new Map<string, ReadonlyMap<number, string>>()
 
 function arrayTypes(text: string): ReadonlyMap<number, string> {
@@ -13,7 +13,7 @@ function arrayTypes(text: string): ReadonlyMap<number, string> {
   return types
 }
 
-/** A statement's parameters with arrays in the binary format, as far as it is known how: the driver writes others as text. */
+/** Encodes arrays in the binary format where their type is known. The driver writes the others as text. */
 export function withBinaryArrays(text: string, parameters: readonly unknown[]): unknown[] {
   const sent = [...parameters]
   for (const [place, type] of arrayTypes(text)) {
@@ -23,7 +23,10 @@ export function withBinaryArrays(text: string, parameters: readonly unknown[]): 
   return sent
 }
 
-/** An array that is written when the driver asks for it, which copies one parameter before it asks for the next. */
+/**
+ * Encoded only when the driver asks for it. The driver copies each parameter before asking for the next, so they can
+ * share one buffer.
+ */
 class ArrayParameter {
   readonly #type: keyof Elements
   readonly #elements: readonly (string | null)[]
@@ -33,7 +36,7 @@ class ArrayParameter {
     this.#elements = elements
   }
 
-  /** What is no value of the type is the database's to refuse, and an instant as text its to read. */
+  /** Falls back to text: the database refuses invalid values, and it can parse instants. */
   toPostgres(): unknown {
     try {
       return binaryArray<keyof Elements>(this.#type, this.#elements, roomFor)
@@ -43,10 +46,10 @@ class ArrayParameter {
   }
 }
 
-/** An array that takes more has a memory of its own. */
+/** Larger arrays get a buffer of their own. */
 const ROOM_BYTES = 512 * 1_024
 
-/** Written again by each array: memory beside the heap that each batch leaves is not given back for long. */
+/** Shared buffer: memory outside the heap that is allocated for each batch is returned late. */
 const room = Buffer.allocUnsafe(ROOM_BYTES)
 
 function roomFor(bytes: number): Buffer {
@@ -54,12 +57,11 @@ function roomFor(bytes: number): Buffer {
 }
 
 /**
- * Arrays as parameters, in PostgreSQL's binary format: nothing is escaped here and parsed there, which took a tenth of the
- * server's time of the engine's statement.
- * They are what its `array_recv` and the elements' `_recv` read.
+ * Arrays as parameters in PostgreSQL's binary format (`array_recv` and the elements' `_recv`). Escaping and parsing
+ * text took a tenth of the server's time for the engine's statement.
  */
 
-/** What the elements are, by the database's type: an instant in epoch milliseconds, a document as its text. */
+/** Element type by database type. Instants are epoch milliseconds, documents are their text. */
 export interface Elements {
   readonly uuid: string
   readonly smallint: number
@@ -72,12 +74,10 @@ export interface Elements {
   readonly bytea: Uint8Array
 }
 
-/** How elements of a type are written. */
 interface Codec<Element> {
-  /** Of the type, as the database knows it. */
   readonly oid: number
   bytesOf(element: Element): number
-  /** @throws RangeError · TypeError where it is no value of the type */
+  /** @throws RangeError · TypeError for an invalid value */
   write(into: Buffer, element: Element, offset: number): void
 }
 
@@ -97,20 +97,19 @@ const CODECS: { readonly [Type in keyof Elements]: Codec<Elements[Type]> } = {
   bytea: { oid: 17, bytesOf, write: (into, element, offset) => into.set(element, offset) },
 }
 
-/** Whether arrays of a type can be written so. */
 function isElementType(type: string): type is keyof Elements {
   return Object.hasOwn(CODECS, type)
 }
 
-/** Dimensions, whether some element is null, the elements' type; then of the one dimension its length and where it begins. */
+/** Dimensions, has-nulls flag and element type; then length and lower bound of the one dimension. */
 const HEADER_BYTES = 20
-/** In front of each element; of one that is null it is -1. */
+/** Length in front of each element; -1 for null. */
 const LENGTH_BYTES = 4
 
 /**
- * An array, to be given as a parameter.
- * @param allocate gives the memory that it is written to
- * @throws RangeError · TypeError where an element is no value of the type
+ * Encodes an array as a parameter.
+ * @param allocate allocates the buffer
+ * @throws RangeError · TypeError for an invalid element
  */
 export function binaryArray<Type extends keyof Elements>(
   type: Type,
@@ -121,8 +120,8 @@ export function binaryArray<Type extends keyof Elements>(
   const { length } = elements
   let bytes = HEADER_BYTES
   let nulls = 0
-  // By index, here and below: arrays of so many kinds come here that an iterator would make an object for each element, a tenth of
-  // all that a payment allocates.
+  // Loops by index, here and below: with so many kinds of arrays an iterator allocates an object for each element, a
+  // tenth of all that a payment allocates.
   for (let index = 0; index < length; index += 1) {
     const element = elements[index]
     if (element == null) nulls += 1
@@ -139,7 +138,7 @@ export function binaryArray<Type extends keyof Elements>(
   return array
 }
 
-/** @returns where the next one begins */
+/** @returns the offset of the next element */
 function writeElement<Element>(
   array: Buffer,
   codec: Codec<Element>,
@@ -159,32 +158,32 @@ function writeElement<Element>(
 
 const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 16) + 1)
 
-/** The value of a digit. @throws TypeError where it is none */
+/** The value of a digit. @throws TypeError for any other character */
 function digitAt(text: string, index: number): number {
   const digit = (DIGITS[text.charCodeAt(index)] ?? 0) - 1
-  if (digit < 0) throw new TypeError(`${text} is no UUID`)
+  if (digit < 0) throw new TypeError(`${text} is not a UUID`)
   return digit
 }
 
 const UUID_LENGTH = 36
 const DASH = '-'.charCodeAt(0)
 
-/** Digit by digit: a fifth of what an expression, a replacement and a decoder take. */
+/** Digit by digit: takes a fifth of the time of a regular expression, a replacement and a decoder. */
 function writeUuid(into: Buffer, element: string, offset: number): void {
   let to = offset
   for (let index = 0; index < UUID_LENGTH; index += 2) {
     if (to - offset === 4 || to - offset === 6 || to - offset === 8 || to - offset === 10) {
-      if (element.charCodeAt(index) !== DASH) throw new TypeError(`${element} is no UUID`)
+      if (element.charCodeAt(index) !== DASH) throw new TypeError(`${element} is not a UUID`)
       index += 1
     }
     into[to] = digitAt(element, index) * 16 + digitAt(element, index + 1)
     to += 1
   }
-  if (element.length !== UUID_LENGTH) throw new TypeError(`${element} is no UUID`)
+  if (element.length !== UUID_LENGTH) throw new TypeError(`${element} is not a UUID`)
 }
 
 function whole(element: number): number {
-  if (!Number.isInteger(element)) throw new TypeError(`${element} is no whole number`)
+  if (!Number.isInteger(element)) throw new TypeError(`${element} is not an integer`)
   return element
 }
 
@@ -196,7 +195,7 @@ function writeBigint(into: Buffer, element: bigint | number, offset: number): vo
 
 const TWO_TO_32 = 2 ** 32
 
-/** Eight bytes of a whole number that loses nothing as a number: to write a bigint makes several others. */
+/** Writes a safe integer as eight bytes, without allocating bigints. */
 function writeSafe(into: Buffer, value: number, offset: number): void {
   const high = Math.floor(value / TWO_TO_32)
   into.writeInt32BE(high, offset)
@@ -204,26 +203,25 @@ function writeSafe(into: Buffer, value: number, offset: number): void {
 }
 
 function writeBoolean(into: Buffer, element: boolean, offset: number): void {
-  if (typeof element !== 'boolean') throw new TypeError(`${element} is no boolean`)
+  if (typeof element !== 'boolean') throw new TypeError(`${element} is not a boolean`)
   into.writeUInt8(Number(element), offset)
 }
 
 function bytesOf(element: Uint8Array): number {
-  if (!(element instanceof Uint8Array)) throw new TypeError(`${element} is no bytes`)
+  if (!(element instanceof Uint8Array)) throw new TypeError(`${element} is not a Uint8Array`)
   return element.length
 }
 
-/** PostgreSQL counts microseconds from then on. */
+/** Origin of PostgreSQL's microsecond timestamps. */
 const EPOCH_MS = Date.UTC(2000, 0, 1)
 
 function writeInstant(into: Buffer, epochMs: number, offset: number): void {
-  if (!Number.isFinite(epochMs)) throw new TypeError(`${epochMs} is no instant in milliseconds`)
+  if (!Number.isFinite(epochMs)) throw new TypeError(`${epochMs} is not a time in milliseconds`)
   const ms = Math.trunc(epochMs) - EPOCH_MS
   if (Number.isSafeInteger(ms * 1_000)) writeSafe(into, ms * 1_000, offset)
   else into.writeBigInt64BE(BigInt(ms) * 1_000n, offset)
 }
 
-/** The only version of the format that there is. */
 const JSONB_VERSION = 1
 
 function writeDocument(into: Buffer, element: string, offset: number): void {

@@ -5,30 +5,29 @@ import { withBinaryArrays } from './arrays.ts'
 import { asUnavailable, DatabaseUnavailable, NoLongerWanted } from './errors.ts'
 import { createPoolReports, type PoolReportsOptions } from './pool-reports.ts'
 
-/**
- * PostgreSQL, spoken to in named statements. Centavos come back as `bigint`, instants as epoch milliseconds.
- */
+/** PostgreSQL through named statements. Centavos are read as `bigint`, instants as epoch milliseconds. */
 
-/** One SQL statement with the types of its parameters and rows. Prepared once per connection under its name. */
+/** A SQL statement with the types of its parameters and rows. Prepared once per connection under its name. */
 export interface Statement<Parameters extends readonly unknown[], Row> {
-  /** `<module>.<verb>`; what a log, a profile and the server's statistics show. */
+  /** `<module>.<verb>`, as logs, profiles and the server's statistics show it. */
   readonly name: string
   readonly text: string
-  /** Whether it may read much: then it does not run beside the short ones. */
+  /** May read much: runs in a pool apart from short statements. */
   readonly isLong?: boolean
-  /** Whether it finds all it reads by keys, however many are given: then it is planned once, not for each number of them. */
+  /** Finds all rows by key: planned once, whatever the number of keys. */
   readonly isKeyed?: boolean
   /** Carries the types; never read. */
   readonly types?: (parameters: Parameters) => Row
 }
 
-/** PostgreSQL tells prepared statements apart by this many characters of their names. */
+/** PostgreSQL truncates names of prepared statements to this length. */
 const NAME_MAX_LENGTH = 63
 
 /**
- * Declares a statement. Only stores, the engine and `platform/db` do. Its text is written, never made of what somebody sent.
+ * Declares a statement. Used by stores, the engine and `platform/db` only. Its text is constant and never contains
+ * input.
  * @source rules#database.12
- * @throws AssertionError where the name is too long to be told from others
+ * @throws AssertionError when the name exceeds PostgreSQL's length
  */
 export function statement<Parameters extends readonly unknown[], Row = never>(
   name: string,
@@ -39,21 +38,17 @@ export function statement<Parameters extends readonly unknown[], Row = never>(
   return { name, text, ...more }
 }
 
-/** What can run statements: a database, or a transaction of it. */
 export interface Queries {
-  /** Runs a statement and returns its rows. */
   rows<Parameters extends readonly unknown[], Row>(
     query: Statement<Parameters, Row>,
     parameters: Parameters,
   ): Promise<Row[]>
 }
 
-/** A pool of connections to one database. */
 export interface Database extends Queries {
   /**
-   * Runs a statement and returns its rows.
-   * @param isWanted asked when there is a connection, right before the statement is sent on it
-   * @throws NoLongerWanted where it was not; nothing was sent
+   * @param isWanted called once a connection is free, right before the statement is sent
+   * @throws NoLongerWanted when it returned false; nothing was sent
    */
   rows<Parameters extends readonly unknown[], Row>(
     query: Statement<Parameters, Row>,
@@ -61,54 +56,46 @@ export interface Database extends Queries {
     isWanted?: () => boolean,
   ): Promise<Row[]>
   /**
-   * Runs `work` in one transaction: commits when it returns, rolls back when it throws. Never do network calls inside.
-   * @throws DatabaseUnavailable where the connection or the commit failed
+   * Runs `work` in one transaction: commits when it returns, rolls back when it throws. Never make network calls
+   * inside.
+   * @throws DatabaseUnavailable when the connection or the commit failed
    */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>
-  /** How its connections are used now. */
   use(): PoolUse
-  /** Waits for what is running, then closes all connections. */
+  /** Waits for running statements, then closes all connections. */
   close(): Promise<void>
 }
 
-/** How the connections of a pool are used. */
 export interface PoolUse {
-  /** Connections that are lent. */
   readonly inUse: number
-  /** Who waits for one. */
   readonly waiting: number
 }
 
-/** How a pool is made. */
 export interface DatabaseOptions extends PoolReportsOptions {
   readonly url: string
   readonly connections: number
-  /** The role to work as; unset for migrations, which work as the owner. */
+  /** Role of the sessions. Unset for migrations, which work as the owner. */
   readonly role?: string
-  /** `auto` unless given. */
+  /** Default: `auto`. */
   readonly planCacheMode?: PlanCacheMode
-  /** How long the server may take for a statement, in milliseconds; 5 s unless given. */
+  /** Statement timeout in milliseconds. Default: 5 s. */
   readonly statementTimeoutMs?: number
-  /** How long to wait for a connection, whether a new one or one that others give back, in milliseconds; 1 s unless given. */
+  /** Maximum wait for a connection, new or returned by others, in milliseconds. Default: 1 s. */
   readonly connectTimeoutMs?: number
 }
 
-/** The role of the running server: it can only add to what is append-only. @source rules#database.13 */
+/** Role of the running server. It can only append to append-only tables. @source rules#database.13 */
 export const APPLICATION_ROLE = 'pixgate_app'
 
-/** How long the server lets a statement run. */
 const STATEMENT_TIMEOUT_MS = 5_000
 
-/** How long anybody waits for a connection: an answer that says so is better than a queue. */
+/** Refusing early is better than a queue. */
 const CONNECT_TIMEOUT_MS = 1_000
 
-/** What takes longer than that by so much is a commit that hangs, or a lost server. */
+/** Margin after the statement timeout. A later answer means a hanging commit or a lost server. */
 const ANSWER_AFTER_MS = 1_000
 
-/**
- * Opens a pool. Connections are made when they are first needed.
- * @source failure-modes#DB-3, failure-modes#DB-4
- */
+/** Opens a pool. Connections are made on first use. @source failure-modes#DB-3, failure-modes#DB-4 */
 export function openDatabase(options: DatabaseOptions): Database {
   const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
   const pool = new pg.Pool({
@@ -126,8 +113,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   })
   const reports = createPoolReports(options)
   pool.on('connect', (client) => {
-    // A connection that breaks while it is lent tells whoever waits for an answer; without a listener it would also end
-    // the process.
+    // The pending statement gets the error of a broken connection. Without a listener it would also end the process.
     client.on('error', () => undefined)
     onSlowOf.set(client, (statement, ms) => reports.slow(statement, ms))
     client.on('notice', ({ routine }) => {
@@ -149,14 +135,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
-/** Lends a connection; one that broke is not given back. */
+/** Lends a connection. Broken ones are closed instead of returned. */
 async function withClient<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect().catch((error: Error) => {
     throw new DatabaseUnavailable(error.message, false, { cause: error })
   })
   let broken = false
   try {
-    // Here, as nothing may come between the beginning of a transaction and what it says of itself.
+    // Discarded here: nothing may come between BEGIN and the settings of a transaction.
     if (planAgeOf(client).isOver()) await discardPlans(client)
     return await work(client)
   } catch (error) {
@@ -181,13 +167,12 @@ async function run<Parameters extends readonly unknown[], Row>(
   return (await send(client, query, parameters)).rows as Row[]
 }
 
-/** The server's function whose warning says that nobody waits for the standby any more, in whatever language. */
+/** Server function that emits the warning about an abandoned wait for the standby, in any language. */
 const STANDBY_WAIT = 'SyncRepWaitForLSN'
 
-/** Connections whose last commit may be on one machine only. They are not used again. */
+/** Connections whose last commit may exist on one machine only. Not used again. */
 const gaveUpWaiting = new WeakSet<pg.ClientBase>()
 
-/** Whom the statements of a connection are reported to. */
 const onSlowOf = new WeakMap<pg.ClientBase, (statement: string, ms: number) => void>()
 
 const planAges = new WeakMap<pg.ClientBase, PlanAge>()
@@ -218,10 +203,10 @@ async function send(
 const emitMessage = statement<[]>('database.until_replicated', `SELECT pg_logical_emit_message(true, 'pixgate', '')`)
 
 /**
- * Resolves when everything that could be read before has reached the synchronous standby, where there is one. What a
- * commit wrote whose wait was cancelled, or that waited when the server was restarted, can be read although a fail-over
- * would lose it: an answer that only repeats what was read, and after which nobody asks again, waits for this. A commit
- * that writes waits by itself; this is the smallest one.
+ * Resolves when everything read so far has reached the synchronous standby, if there is one. A commit whose wait was
+ * cancelled, or was interrupted by a restart, can be read although a fail-over would lose it. Call this before
+ * answering with data that was only read and is not queried again. Commits that write wait by themselves; this is
+ * the smallest such commit.
  * @throws DatabaseUnavailable
  * @source rules#database.7, failure-modes#PL-40
  */
@@ -230,8 +215,8 @@ export async function untilReplicated(queries: Queries): Promise<void> {
 }
 
 /**
- * A transaction whose work may throw because of what it read; that is thrown on only when a fail-over would not make it
- * wrong.
+ * Runs a transaction whose work may refuse because of what it read. The refusal is passed on only after the rows it
+ * read are on the standby.
  * @throws DatabaseUnavailable, and what `work` throws
  * @source rules#database.7
  */
@@ -278,24 +263,22 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) 
   return pg.types.getTypeParser(oid, format ?? 'text')
 }
 
-/** Most instants of a statement are the same one: a batch has one time. */
+/** Caches the last instant: most instants of a batch are equal. */
 let latest = { epochMs: Number.NaN, text: '' }
 
-/** Epoch milliseconds as a statement's parameter. */
 export function instantParameter(epochMs: number): string {
   if (epochMs !== latest.epochMs) latest = { epochMs, text: new Date(epochMs).toISOString() }
   return latest.text
 }
 
-/** The same, or NULL. */
 export function instantOrNull(epochMs: number | null | undefined): string | null {
   return epochMs === null || epochMs === undefined ? null : instantParameter(epochMs)
 }
 
 /**
- * A database whose keyed statements run elsewhere. PostgreSQL expects ten keys where it is not told how many there are, so that it
- * thinks planning anew for the two or three of an event worth its while, each time: that was a fifth of what an event cost it.
- * @param elsewhere a pool whose plans are generic
+ * Runs keyed statements on a pool with generic plans. With unknown array lengths PostgreSQL assumes ten keys and
+ * re-plans each execution for the two or three of an event, which took a fifth of an event's cost.
+ * @param elsewhere pool with generic plans
  * @source rules#database.8
  */
 export function withKeyedStatements(database: Database, elsewhere: Database): Database {
@@ -305,28 +288,27 @@ export function withKeyedStatements(database: Database, elsewhere: Database): Da
   }
 }
 
-/** A connection makes its plans anew after so many statements, then each time that it has sent twice as many … */
+/** First renewal of a connection's plans, in statements. Later ones come each time it has sent twice as many … */
 const FIRST = 64
 
-/** … and after so many at the latest. */
+/** … and at the latest after this many. */
 const AT_LATEST = 1_024
 
 /**
- * How old the plans of a connection are, counted in statements. A prepared statement keeps its plan, and one that was made
- * while a table was small reads it whole: kept for 7,000 cash-ins, it made a batch of 64 moves take 13.6 ms instead of 4.5.
- * The planner knows how large a table is at the time, analysed or not; so all that is wrong with such a plan is its age.
+ * Age of a connection's plans, counted in statements. A prepared statement keeps its plan, and a plan made while a
+ * table was small scans it: kept for 7,000 cash-ins, it made a batch of 64 moves take 13.6 ms instead of 4.5. The
+ * planner knows a table's current size, so renewing the plan by age is enough.
  * @source rules#database.8
  */
 export class PlanAge {
   #sent = 0
   #renewAt = FIRST
 
-  /** Counts a statement that was sent. */
   count(): void {
     this.#sent += 1
   }
 
-  /** Whether all plans are to be made anew; they then count as new. */
+  /** Returns whether to discard all plans, and resets the age if so. */
   isOver(): boolean {
     if (this.#sent < this.#renewAt) return false
     this.#renewAt = this.#sent + Math.min(this.#sent, AT_LATEST)
@@ -335,26 +317,26 @@ export class PlanAge {
 }
 
 /**
- * PostgreSQL's setting of that name. `force_generic_plan`: a statement is not planned for each execution, whatever its
- * parameters; right where all of them find their rows by key. Planning the engine's statement anew each time was a third of
- * what a payment cost PostgreSQL at one caller.
+ * PostgreSQL's `plan_cache_mode`. `force_generic_plan` avoids planning each execution, which suits statements that find
+ * all rows by key. Planning the engine's statement each time took a third of PostgreSQL's cost of a payment with one
+ * caller.
  */
 export type PlanCacheMode = 'auto' | 'force_generic_plan'
 
-/** Sessions end by themselves when a node is paused or half-open, and never wait long. @source failure-modes#DB-9 */
+/** Ends sessions of paused or half-open nodes and bounds every wait. @source failure-modes#DB-9 */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   lock_timeout: '2000',
   idle_in_transaction_session_timeout: '10000',
-  // That nobody waits for the standby any more is told by a warning, whatever the database or its role is set to.
+  // The abandoned wait for the standby is a warning: it must arrive whatever the database or role sets.
   client_min_messages: 'warning',
   client_connection_check_interval: '1000',
   default_transaction_isolation: 'read committed',
   TimeZone: 'UTC',
-  // What a plan is thought to cost, on a table that was never analysed, is too rough to compile statements by.
+  // Cost estimates on tables without statistics are too rough to decide on JIT compilation.
   jit: 'off',
 }
 
-/** What a connection asks for when it is made. @param role unset for migrations, which work as the owner */
+/** @param role unset for migrations, which work as the owner */
 function sessionOptions(
   role: string | undefined,
   statementTimeoutMs: number,
@@ -371,7 +353,7 @@ function sessionOptions(
 interface Settings {
   readonly login: string
   readonly role: string
-  /** By name; what nobody knows is missing. */
+  /** By name; settings unknown to the server are missing. */
   readonly settings: Readonly<Record<string, string>>
 }
 
@@ -384,36 +366,35 @@ const selectSettings = statement<[names: readonly string[]], Settings>(
 )
 
 /**
- * Refuses a database whose sessions are not as connections ask for them: a pooler may drop what is asked for, and then nothing
- * ends a session that was left, or the work is done in another role.
- * @param role as which the work is to be done
- * @throws StartupError with what is otherwise, and what to do
+ * Refuses a database whose sessions lack the requested settings. A pooler may drop them, and then abandoned sessions
+ * never end, or work runs under another role.
+ * @param role of the sessions
+ * @throws StartupError with the differences and how to mend them
  * @source rules#database.14
  */
 export async function assertSession(queries: Queries, role: string): Promise<void> {
   const [found] = await queries.rows(selectSettings, [[...Object.keys(SESSION_SETTINGS), 'statement_timeout']])
-  if (found === undefined) throw new Error('a session has settings')
+  if (found === undefined) throw new Error('the session returned no settings')
   const faults = sessionFaults(found, role)
   if (faults.length > 0) throw new StartupError(`DATABASE_URL: ${faults.join('\n')}`)
 }
 
-/** The judgement of {@link assertSession} on settings already read. */
 export function sessionFaults({ login, role, settings }: Settings, wantedRole: string): string[] {
   const wanted = Object.entries(SESSION_SETTINGS).filter(([name, value]) => settings[name] !== value)
-  // How long differs between connections: that there is an end must not.
+  // The time-out differs between connections; it only must not be unlimited.
   if (settings.statement_timeout === '0') wanted.push(['statement_timeout', '5000'])
   if (role !== wantedRole) wanted.push(['role', wantedRole])
   if (wanted.length === 0) return []
   const found = wanted.map(([name]) => `${name} is ${name === 'role' ? role : (settings[name] ?? 'unset')}`)
   return [
-    `what a connection asks for does not hold (${found.join(', ')}). Connect directly, or give the settings to the login, for whose sessions a pooler cannot drop them:`,
+    `the session lacks settings that the connection requested (${found.join(', ')}). Connect directly, or set them on the login, where a pooler cannot drop them:`,
     ...wanted.map(([name, value]) => `  ALTER ROLE "${login}" SET ${name} = '${value}';`),
   ]
 }
 
 /**
- * A database whose long statements run elsewhere, one at a time and in the order in which they came. Nobody is refused for the
- * length of the queue: each request in it holds a connection of its client, and of these there are so many.
+ * Runs long statements on another pool, one at a time and in order. The queue has no limit: each request in it holds
+ * a client connection, and their number is capped.
  * @param elsewhere a pool of its own
  * @source rules#lists.4
  */
@@ -435,16 +416,16 @@ export function withLongStatements(database: Database, elsewhere: Database): Dat
   }
 }
 
-/** Whoever waits for it is told. */
+/** The caller gets the error. */
 function ignore(): void {}
 
-/** What node-postgres hands to Node.js for TLS. It shows this to nobody; a test with real servers notices if it moves. */
+/** TLS settings of node-postgres, which are not public. A test with real servers notices when they move. */
 interface Connecting {
   readonly connection: { ssl: boolean | { rejectUnauthorized?: boolean } }
 }
 
 /**
- * A connection that verifies who is there wherever its address asks for TLS and does not say otherwise: node-postgres leaves
+ * Verifies the server's certificate whenever the address asks for TLS and does not say otherwise. node-postgres leaves
  * that to Node.js, and Node.js to `NODE_TLS_REJECT_UNAUTHORIZED`.
  * @source rules#production.6
  */

@@ -3,15 +3,13 @@ import { connectionProblem, errorCode, knownProblem } from '../connection-proble
 import { fileErrorReason } from '../secrets.ts'
 import { StartupError } from '../startup-error.ts'
 
-/** What may go wrong at the database, and what each means for whoever asked. */
-
-/**
- * The database did not answer, or its answer was lost.
- * @source failure-modes#DB-2
- */
+/** The database did not answer, or its answer was lost. @source failure-modes#DB-2 */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
-  /** `false`: nothing happened, no connection could be had or the server refused. `true`: what was sent may or may not have happened. */
+  /**
+   * `false`: nothing happened, since there was no connection or the server refused. `true`: the statement may have been
+   * executed.
+   */
   readonly sent: boolean
 
   constructor(message: string, sent: boolean, options?: ErrorOptions) {
@@ -20,18 +18,18 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** What a statement was for came to nothing while it waited for a connection. It was not sent. */
+/** The statement became pointless while it waited for a connection. It was not sent. */
 export class NoLongerWanted extends Error {
   override readonly name = 'NoLongerWanted'
 }
 
-/** SQLSTATE classes that end a connection rather than a statement. */
+/** SQLSTATE classes that end the connection, not only the statement. */
 const CONNECTION_LOST = /^(08|57P0)/
 
-/** The statement was not carried out because the server cannot now: out of resources, read-only, out of time. */
+/** The server could not execute the statement: out of resources, read-only, or timed out. */
 const CANNOT_NOW = /^(53|25006|57014)/
 
-/** An error of the connection becomes {@link DatabaseUnavailable}; one of the statement stays what it is. */
+/** Turns connection errors into {@link DatabaseUnavailable}; statement errors stay as they are. */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error
   const message = error instanceof Error ? error.message : String(error)
@@ -45,32 +43,31 @@ export function asUnavailable(error: unknown): unknown {
 /** serialization_failure, deadlock_detected, lock_not_available. */
 const RETRYABLE_CONFLICTS = new Set(['40001', '40P01', '55P03'])
 
-/** Whether a statement gave way to others: it changed nothing, and may simply be sent again. */
+/** Returns whether the statement lost a lock or serialisation conflict. It changed nothing and can be sent again. */
 export function isRetryableConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && RETRYABLE_CONFLICTS.has(error.code ?? '')
 }
 
-/** SQLSTATE and constraint of an error the database gave, or `undefined` for any other. */
+/** SQLSTATE and constraint of a database error, or `undefined` for any other. */
 export function databaseError(error: unknown): { code: string; constraint: string | undefined } | undefined {
   return error instanceof pg.DatabaseError ? { code: error.code ?? '', constraint: error.constraint } : undefined
 }
 
-/** SQLSTATEs that say of a database that answers that it cannot be written: read-only, disk full, no permission. */
+/** SQLSTATEs of an answering database that refuses writes: read-only, disk full, no permission. */
 const WRITES_REFUSED = /^(25006|53100|42501)/
 
-/** Whether the database refused to write, whatever was to be written. */
 export function isRefusedWrite(error: unknown): boolean {
   const { code } = databaseError(error) ?? databaseError((error as Error | undefined)?.cause) ?? {}
   return WRITES_REFUSED.test(code ?? '')
 }
 
-/** Whether something failed because the database did not answer, which its pool has said already. */
+/** Returns whether the cause is an unavailable database, which the pool has already logged. */
 export function isOfUnavailability(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true
   return error instanceof Error && error.cause instanceof DatabaseUnavailable
 }
 
-/** What the database's own refusals mean, by SQLSTATE or its class. */
+/** Refusals of the database, by SQLSTATE or class. */
 const REFUSALS: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/^28/, 'refuses our credentials: check DATABASE_URL'],
   [/^3D000/, 'does not exist: check DATABASE_URL'],
@@ -81,18 +78,15 @@ const REFUSALS: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/^25006/, 'can only be read'],
 ]
 
-/**
- * Why the database does not do what it should, as a whole sentence that may be shown to anyone.
- * @source rules#health.5
- */
+/** Explains a database failure as a sentence that may be shown to anyone. @source rules#health.5 */
 export function databaseProblem(error: unknown): string {
   return `the database ${problemOf(error)}`
 }
 
 /**
- * The same for whoever starts the process: the database's own words, which may name its user, and where it is. Anything
- * that is not about reaching the database stays what it is.
- * @param variable that the address stands in
+ * The same for the person starting the process: adds the database's own message, which may name the user, and its
+ * place. Errors that are not about reaching the database stay as they are.
+ * @param variable name of the variable with the address
  * @source rules#config.10
  */
 export function databaseStartupError(error: unknown, url: string, variable = 'DATABASE_URL'): unknown {
@@ -115,13 +109,12 @@ function problemOf(error: unknown): string {
   return connectionProblem(refused ? undefined : (messageCode(error) ?? errorCode(error)))
 }
 
-/** An error of ours is caused by the one that the database gave. */
 function databaseErrorOf(error: unknown): pg.DatabaseError | undefined {
   if (error instanceof pg.DatabaseError) return error
   return error instanceof Error && error.cause !== undefined ? databaseErrorOf(error.cause) : undefined
 }
 
-/** What node-postgres says without a code. */
+/** Messages of node-postgres that have no code. */
 const MESSAGES: readonly (readonly [pattern: RegExp, code: string])[] = [
   [/timeout/i, 'timeout'],
   [/terminated/, 'ECONNRESET'],
@@ -137,7 +130,6 @@ function isOfConnection(error: unknown): boolean {
   return knownProblem(messageCode(error) ?? errorCode(error) ?? '') !== undefined
 }
 
-/** Which file that the address names cannot be read, and why. */
 function unreadableFile(error: unknown, url: string): string | undefined {
   const { path, syscall } = (error ?? {}) as NodeJS.ErrnoException
   if (path === undefined || syscall !== 'open') return undefined

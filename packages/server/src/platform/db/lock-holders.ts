@@ -3,31 +3,30 @@ import { type Database, statement } from './database.ts'
 import { workAsLogin } from './login.ts'
 
 /**
- * Sessions that hold what the service needs. Ours do for as long as a commit takes; with a stolen login of a server it can be held
- * for ever, whatever time-outs a session is given: the head of the audit trail, so that no operator can set the switch; that
- * switch; credits that are passed over because they are locked; the lock that whoever starts waits for.
+ * Ends sessions that hold locks the service needs. Our own sessions hold them for one commit. With a stolen login they
+ * can be held for ever, whatever time-outs a session has: the head of the audit trail, which stops every operator
+ * action; the kill switch; credits that are skipped while locked; the lock of starting processes.
  */
 
-/** Longer than a statement of ours may take, by far. @source rules#audit.11 */
+/** Far longer than our own statements may take. @source rules#audit.11 */
 const HELD_MAX_MS = 15_000
 
-/** How often it is looked for them. @source rules#audit.11 */
+/** @source rules#audit.11 */
 export const HOLDERS_EVERY_MS = 10_000
 
-/** A session that was ended. */
 interface EndedSession {
   readonly pid: number
-  /** Where it came from; `null`: from the machine of the database. */
+  /** Address of the client; `null`: the database's own machine. */
   readonly address: string | null
   readonly program: string
-  /** One of the tables that it held, or «advisory». */
+  /** One of the tables it held, or «advisory». */
   readonly held: string
 }
 
-// Found first and ended then: a planner may call a function of the condition before the condition holds. What waits for a standby
-// has committed: it would be one machine's only. Reading holds nothing. A login that owns the tables migrates with them, which may
-// take long; of the head it is ended all the same. We take no advisory lock beyond a transaction: without one its session is
-// as old as it is.
+// Two steps, since a planner may evaluate a function of the condition before the condition holds. Sessions waiting for
+// a standby are spared: they have committed, and ending them would leave the commit on one machine. Read locks block
+// nothing. The tables' owner may migrate for long; only a lock on the audit head ends its session too. Our advisory
+// locks end with their transaction, so without a transaction the session's age counts.
 const endHolders = statement<[heldMs: number], EndedSession>(
   'database.end_holders',
   `WITH head AS (SELECT relnamespace AS schema, relowner AS owner FROM pg_class WHERE oid = 'audit_head'::regclass),
@@ -51,19 +50,19 @@ const endHolders = statement<[heldMs: number], EndedSession>(
 )
 
 /**
- * Ends the sessions of this login that hold what the service needs in a transaction older than that, and says so.
+ * Ends sessions of this login that hold needed locks in a transaction older than `heldMaxMs`, and logs each.
  * @throws DatabaseUnavailable
  * @source rules#audit.11
  */
 export async function endLockHolders(database: Database, logger: Logger, heldMaxMs = HELD_MAX_MS): Promise<void> {
   const ended = await database.transaction(async (queries) => {
-    // As whom the sessions are.
+    // Sessions belong to the login, not to the role.
     await workAsLogin(queries)
     return queries.rows(endHolders, [heldMaxMs])
   })
   for (const session of ended) logger.error(session, session.held.includes('audit') ? HELD_TRAIL : HELD)
 }
 
-const BY_WHOM = 'and was ended: whoever does that has the password in DATABASE_URL'
-const HELD_TRAIL = `a session with our own login held the audit trail, so that no operator could do anything, ${BY_WHOM}`
-const HELD = `a session with our own login held what the service needs for longer than the service ever does, ${BY_WHOM}`
+const BY_WHOM = 'and was ended: the password in DATABASE_URL may be stolen; change it'
+const HELD_TRAIL = `a session with our own login held the audit trail, which blocks every operator action, ${BY_WHOM}`
+const HELD = `a session with our own login held locks far longer than the service does, ${BY_WHOM}`

@@ -1,22 +1,22 @@
 import { APPLICATION_ROLE, type Queries, statement } from './database.ts'
 
 /**
- * What the login of a server may do beyond its work. Whoever steals it should be able to do no more than the server: not
- * rewrite history, not define anything, and not become somebody who can.
+ * Rights of a server's login beyond its work. A thief of the login must not be able to do more than the server: not
+ * rewrite history, define objects or gain further rights.
  */
 
-/** A right that a server must not have, and the role that brings it: the login itself, or one that it is a member of. */
+/** A right that a server must not have, with the role that grants it: the login itself, or a role it is a member of. */
 interface Power {
   readonly role: string
-  /** As {@link SAYS} knows it, or the name of one of PostgreSQL's own roles. */
+  /** A key of {@link SAYS}, or the name of a predefined role of PostgreSQL. */
   readonly kind: string
-  /** An example: a table, a column. */
+  /** An example: a table or a column. */
   readonly of: string | null
 }
 
 /**
- * PostgreSQL's own roles that reach beyond the tables: files and programs of its machine, every table, subscriptions, which
- * write as the owner of a table.
+ * Predefined roles that reach beyond our tables: files and programs of the machine, every table, and subscriptions,
+ * which write as a table's owner.
  */
 const PREDEFINED = [
   'pg_read_server_files',
@@ -26,8 +26,8 @@ const PREDEFINED = [
   'pg_create_subscription',
 ]
 
-// Everybody may make temporary tables before a migration says otherwise: told where it has run, and was not allowed to.
-// Membership counts whatever it grants today: by SET, by inheritance, or by ADMIN, with which one grants oneself the rest.
+// PUBLIC may create temporary tables until a migration revokes it: a fault only where that migration ran without the
+// right to. Any membership counts: SET, inheritance, or ADMIN, which allows granting oneself the rest.
 const selectPowers = statement<[predefined: readonly string[]], Power>(
   'login.powers',
   `WITH place AS (
@@ -95,24 +95,23 @@ const selectLogin = statement<[], { readonly user: string; readonly isMember: bo
 
 const setRole = statement<[role: string]>('login.work_as', `SELECT set_config('role', $1, true)`)
 
-/** Lets a transaction go on as the role that the server works as. */
 export async function workAsApplication(queries: Queries): Promise<void> {
   await queries.rows(setRole, [APPLICATION_ROLE])
 }
 
-/** Lets a transaction go on as the login itself, to which its own sessions belong. */
+/** Continues a transaction as the login, which owns its sessions. */
 export async function workAsLogin(queries: Queries): Promise<void> {
   await queries.rows(setRole, ['none'])
 }
 
 /**
- * Why a server should not work with this login, a sentence for each reason. Empty where it can do no more than the
- * server's role, and may work as that.
+ * Reasons why a server should not use this login, one sentence each. Empty when the login can do no more than the
+ * server's role and may take that role.
  * @source rules#database.10
  */
 export async function loginFaults(queries: Queries): Promise<string[]> {
   const [login] = await queries.rows(selectLogin, [])
-  if (login === undefined) throw new Error('the database does not know who we are')
+  if (login === undefined) throw new Error('the login is missing in pg_roles')
   return judgeLogin(login, await queries.rows(selectPowers, [PREDEFINED]))
 }
 
@@ -134,14 +133,13 @@ const SAYS: Readonly<Record<string, string>> = {
   'column right': `may do what ${APPLICATION_ROLE} may not`,
 }
 
-/** From these the others follow. */
+/** These kinds imply the others. */
 const WHOLE = ['superuser', 'database owner', 'schema owner', 'table owner', 'function owner']
 const FOLLOWS = ['creates', 'creates schemas', 'temporary', 'disables triggers', 'table right', 'column right']
 
 function judgeLogin({ user, isMember }: { user: string; isMember: boolean }, powers: readonly Power[]): string[] {
   const own = `DATABASE_URL: the user "${user}"`
-  const told = mostTelling(user, powers)
-  const faults = told.map(({ role, kind, of }) => {
+  const faults = mostTelling(user, powers).map(({ role, kind, of }) => {
     const what = SAYS[kind] ?? `is a member of ${kind}`
     const through = role === user || SAYS[kind] === undefined ? '' : ` as a member of "${role}"`
     return `${own} ${what}${of === null ? '' : ` (${of})`}${through}`
@@ -152,7 +150,10 @@ function judgeLogin({ user, isMember }: { user: string; isMember: boolean }, pow
 
 const ADVICE = `DATABASE_URL needs a login of its own in production, which is a member of ${APPLICATION_ROLE} and of nothing else: CREATE ROLE pixgate_server LOGIN PASSWORD '…' IN ROLE ${APPLICATION_ROLE}`
 
-/** A superuser is a member of every role; an owner may do everything with what is his. */
+/**
+ * Keeps the most telling rights: a superuser is a member of every role, and an owner may do everything with its
+ * objects.
+ */
 function mostTelling(user: string, powers: readonly Power[]): readonly Power[] {
   const superuser = powers.filter(({ role, kind }) => role === user && kind === 'superuser')
   if (superuser.length > 0) return superuser

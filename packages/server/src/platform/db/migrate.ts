@@ -8,26 +8,28 @@ import { StartupError } from '../startup-error.ts'
 import { type Queries, statement, VerifiedClient } from './database.ts'
 
 /**
- * The schema: the files of `schema/` make an empty database, and the migrations of `migrations/` bring it forward. All that is
- * missing is applied in one transaction, safely when several processes start at once.
+ * The schema: files of `schema/` fill an empty database, migrations of `migrations/` bring it forward. All missing
+ * files are applied in one transaction, safely when several processes start at once.
  */
 
 const PACKAGE = new URL('../../../', import.meta.url)
 
-/** Any number all processes agree on. */
+/** Advisory lock number of all processes. */
 const LOCK = 7_046_741_001
 
-/** The name under which the files of `schema/` are recorded as one, with version 0. */
+/** Name under which the files of `schema/` are recorded together, with version 0. */
 export const SCHEMA = 'schema'
 
 /**
- * Why a database cannot be used. `UNRELEASED_DATABASE`: it was made by other files of `schema/` than these.
- * `NEWER_DATABASE`: it has a migration that this version does not have. `EDITED_MIGRATION`: a migration was edited after it
- * was applied.
+ * Reason why a database cannot be used.
+ *
+ * - `UNRELEASED_DATABASE`: made by other files of `schema/`.
+ * - `NEWER_DATABASE`: has a migration that this version lacks.
+ * - `EDITED_MIGRATION`: a migration was edited after it was applied.
  */
 export type SchemaFault = 'UNRELEASED_DATABASE' | 'NEWER_DATABASE' | 'EDITED_MIGRATION'
 
-/** The database's schema is not one this version can work with. The message says what to do. */
+/** The schema is not one this version can work with. The message says what to do. */
 export class SchemaError extends StartupError {
   override readonly name = 'SchemaError'
   override readonly code: SchemaFault
@@ -39,8 +41,8 @@ export class SchemaError extends StartupError {
 }
 
 /**
- * The refusal of a database of an unreleased version.
- * @param remedy a sentence: how to begin anew there
+ * The refusal of a database made by an unreleased version.
+ * @param remedy sentence that says how to start over
  * @source rules#database.15
  */
 export function unreleasedDatabase(remedy: string): SchemaError {
@@ -50,26 +52,23 @@ export function unreleasedDatabase(remedy: string): SchemaError {
 
 /** SQL that is applied once, as a whole. */
 export interface Migration {
-  /** 0: the files of `schema/`. */
   readonly version: number
   readonly name: string
   readonly sql: string
 }
 
-/** The log of a wait and its timers. */
 export interface MigrateOptions {
   readonly logger?: Logger
-  /** Calls back once, after a while. @returns calls it off */
+  /** Timer, by default {@link startTimer}. @returns cancels it */
   readonly start?: (ms: number, run: () => void) => () => void
-  /** By default the package's own. */
   readonly migrations?: readonly Migration[]
 }
 
 /**
- * Brings the schema up to date and writes the machines' moves into the database's guard. Waits for as long as another
- * process does, which may take as long as its migrations.
- * @param url as a role that may create tables and roles
- * @returns the names of what was applied: {@link SCHEMA}, and migrations
+ * Brings the schema up to date and writes the machines' moves into the database's guard. Waits while another process
+ * migrates.
+ * @param url of a role that may create tables and roles
+ * @returns names of the applied files: {@link SCHEMA} and migrations
  * @throws SchemaError
  * @source failure-modes#DB-11
  */
@@ -143,8 +142,8 @@ const selectMoves = statement<[], Move>(
 )
 
 /**
- * What {@link migrate} would still do: the names of what it would apply, and `moves` where the guard does not know a move of
- * the machines. Empty where the schema is up to date. Changes nothing.
+ * Names what {@link migrate} would apply, plus `moves` when the guard lacks a move of the machines. Empty when the
+ * schema is up to date. Changes nothing.
  * @throws SchemaError as {@link migrate} would
  * @source rules#database.11
  */
@@ -162,7 +161,7 @@ export async function missingFromSchema(
   return movesOf(machines).every((move) => known.has(key(move))) ? [] : ['moves']
 }
 
-/** The files of `schema/` as one, then the migrations, in order. There may be no folder of migrations. */
+/** The files of `schema/` as one, then the migrations in order. The folder of migrations may be missing. */
 export async function readMigrations(): Promise<Migration[]> {
   const schema = await readFolder('schema/')
   const migrations = await readFolder('migrations/').catch(noneWithoutFolder)
@@ -172,7 +171,6 @@ export async function readMigrations(): Promise<Migration[]> {
   ]
 }
 
-/** The SQL files of a folder by their names. */
 async function readFolder(path: string): Promise<Omit<Migration, 'version'>[]> {
   const folder = new URL(path, PACKAGE)
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
@@ -197,7 +195,7 @@ async function readApplied(client: pg.Client): Promise<Applied[]> {
 }
 
 const BEGIN_ANEW =
-  'To begin anew, create an empty database and set its address; for the database of a sandbox, stop it and remove its data directory (PIXGATE_DATA_DIR, by default .pixgate).'
+  'To start over, create an empty database and set its address; for the database of a sandbox, stop it and remove its data directory (PIXGATE_DATA_DIR, by default .pixgate).'
 
 function pending(migrations: readonly Migration[], applied: readonly Applied[]): Migration[] {
   const hashes = new Map(migrations.map((migration) => [migration.version, hashOf(migration)]))
@@ -221,7 +219,6 @@ function pending(migrations: readonly Migration[], applied: readonly Applied[]):
   return migrations.filter(({ version }) => !applied.some((done) => done.version === version))
 }
 
-/** A move that the guard lets pass. */
 interface Move {
   readonly kind: string
   readonly from: string | null
@@ -232,7 +229,7 @@ function movesOf(machines: readonly Machine[]): Move[] {
   return machines.flatMap(({ resource, rows }) => rows.map(({ from, to }) => ({ kind: resource, from, to })))
 }
 
-/** Moves are only ever added: a process that is still running may make those of its own version. @source rules#engine.10 */
+/** Only adds moves: a process of an older version may still make its own. @source rules#engine.10 */
 async function writeAllowedMoves(client: pg.Client, machines: readonly Machine[]): Promise<void> {
   const moves = movesOf(machines)
   await client.query(

@@ -3,14 +3,12 @@ import type { Logger } from '../log.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../runtime.ts'
 import { DatabaseUnavailable, isRefusedWrite } from './errors.ts'
 
-/** What the reports of a pool are made with. */
 export interface PoolReportsOptions {
-  /** Of the pool, in the log; behind «pixgate» in `pg_stat_activity`. */
+  /** Name of the pool in the log, and after «pixgate» in `pg_stat_activity`. */
   readonly name: string
   readonly logger: Logger
-  /** A statement that took longer than so many milliseconds is reported. */
   readonly slowAfterMs?: number
-  /** Is told of it, by its name. Throws nothing. */
+  /** Called for each slow statement. Must not throw. */
   readonly onSlowStatement?: (statement: string, ms: number) => void
   readonly heartbeat?: Heartbeat
 }
@@ -19,8 +17,8 @@ export interface PoolReportsOptions {
 const SLOW_AFTER_MS = 500
 
 /**
- * What a pool has to say, of each kind once and then each minute: that its database is away and why, that it is back, and
- * what took long.
+ * Logs of a pool, each kind at once and then once a minute: database unavailable with the reason, available again, slow
+ * statements.
  * @source rules#logs.3
  */
 export function createPoolReports(options: PoolReportsOptions) {
@@ -30,7 +28,7 @@ export function createPoolReports(options: PoolReportsOptions) {
 
   function away(error: DatabaseUnavailable): void {
     const { message: reason, sent } = error
-    // What refuses writes goes on answering.
+    // A database that refuses writes still answers.
     if (!isRefusedWrite(error)) isAway = true
     const sentence = sentenceOf(error)
     heartbeat.report(`${sent} ${reason}`, (more) => logger.error({ ...pool, reason }, sentence + andMore(more)))
@@ -39,7 +37,7 @@ export function createPoolReports(options: PoolReportsOptions) {
     if (!isAway) return
     isAway = false
     heartbeat.report('back', (more) => {
-      // What is said later than it was seen must still be true.
+      // A delayed report must still be true.
       if (!isAway) logger.info(pool, `the database answers again${andMore(more)}`)
     })
   }
@@ -59,7 +57,7 @@ export function createPoolReports(options: PoolReportsOptions) {
       heartbeat.report(`idle ${reason}`, (more) =>
         logger.warn({ ...pool, reason }, `an idle database connection was lost${andMore(more)}`),
       ),
-    /** How long statements take that did not wait: a transaction's COMMIT among them. */
+    /** Duration of a statement without waiting for a connection. Includes a transaction's COMMIT. */
     slow: (statement: string, ms: number): void => {
       if (ms <= slowAfterMs) return
       onSlowStatement?.(statement, ms)
@@ -74,11 +72,11 @@ export function createPoolReports(options: PoolReportsOptions) {
 }
 
 function sentenceOf(error: DatabaseUnavailable): string {
-  if (isRefusedWrite(error)) return 'the database refuses writes; whatever would change anything is refused'
+  if (isRefusedWrite(error)) return 'the database refuses writes; every request that changes data is refused'
   return error.sent ? 'the database was asked, and its answer was lost' : 'the database cannot be asked'
 }
 
-/** What a statement is: the engine's names have the parts of a batch besides. */
+/** The first two parts of a statement's name. The engine's names also list the parts of a batch. */
 export function moduleAndVerb(statement: string): string {
   return statement.split('.').slice(0, 2).join('.')
 }

@@ -1,9 +1,9 @@
 import { VerifiedClient } from './database.ts'
 
-/** Oldest version that the SQL of the schema runs on. */
+/** Oldest version that supports the schema's SQL. */
 const OLDEST_VERSION = 150_000
 
-/** Settings without which a commit is no promise, and the values that keep it. */
+/** Settings without which a commit may be lost, with their accepted values. */
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   fsync: ['on'],
   full_page_writes: ['on'],
@@ -11,8 +11,8 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Looks at what the service relies on and says what is wrong, all at once.
- * @returns one sentence per fault; empty when all is well
+ * Checks the database's durability settings and version.
+ * @returns one sentence per fault
  * @source rules#database.1
  */
 export async function checkDatabase(url: string): Promise<string[]> {
@@ -21,7 +21,7 @@ export async function checkDatabase(url: string): Promise<string[]> {
     application_name: 'pixgate self-check',
     connectionTimeoutMillis: 5_000,
   })
-  // Whoever waits for an answer is told; without a listener the error would also end the process.
+  // The pending query rejects; without a listener the error would also end the process.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -35,7 +35,6 @@ export async function checkDatabase(url: string): Promise<string[]> {
   }
 }
 
-/** The judgement of {@link checkDatabase} on settings already read. */
 export function databaseFaults(settings: ReadonlyMap<string, string>): string[] {
   const faults = Object.entries(REQUIRED)
     .filter(([name, accepted]) => !accepted.includes(settings.get(name) ?? ''))

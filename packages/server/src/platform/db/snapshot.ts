@@ -1,7 +1,7 @@
 import { type Queries, VerifiedClient } from './database.ts'
 import { asUnavailable } from './errors.ts'
 
-/** Long looks at the whole database: on one core, never written to, ended with the process that asked. */
+/** Long reads: on one core, read-only, ended with the process that asked. */
 const SESSION_SETTINGS = {
   statement_timeout: '600000',
   client_connection_check_interval: '1000',
@@ -11,20 +11,17 @@ const SESSION_SETTINGS = {
   TimeZone: 'UTC',
 }
 
-/** Where to look. */
 export interface SnapshotOptions {
   readonly url: string
-  /** Shown in `pg_stat_activity`. */
   readonly name: string
-  /** Ends the look where it is. */
   readonly signal?: AbortSignal
 }
 
 /**
- * Lets `work` read the database as it is at one moment, while others go on writing: a connection of its own, read-only.
- * Numbers wider than 32 bits come back as text.
- * @throws DatabaseUnavailable where the database cannot be reached, or not any more · Error where the look was ended, or what it
- *   asks for is none
+ * Runs `work` on a read-only snapshot of the database, on a connection of its own. Numbers wider than 32 bits are read
+ * as text.
+ * @throws DatabaseUnavailable where the database cannot be reached, or not any more · Error where the look was ended,
+ * or what it asks for is none
  */
 export async function withSnapshot<Result>(
   { url, name, signal }: SnapshotOptions,
@@ -39,10 +36,10 @@ export async function withSnapshot<Result>(
       .map(([setting, value]) => `-c ${setting}=${value}`)
       .join(' '),
   })
-  // Whoever waits for an answer is told; without a listener the error would also end the process.
+  // The pending query rejects; without a listener the error would also end the process.
   client.on('error', () => undefined)
   const ending = Promise.withResolvers<never>()
-  // Nobody waits for it once there is a connection.
+  // Without this, an abort after the connection would be an unhandled rejection.
   ending.promise.catch(() => undefined)
   const end = () => {
     void client.end().catch(() => undefined)
@@ -54,7 +51,7 @@ export async function withSnapshot<Result>(
       throw signal?.aborted ? error : asUnavailable(error)
     })
   try {
-    // A client that is ended while it connects never says so.
+    // A client that is ended while connecting never settles.
     await reached(Promise.race([client.connect(), ending.promise]))
     await reached(client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'))
     return await work({

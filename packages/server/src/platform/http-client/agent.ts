@@ -5,11 +5,11 @@ import { Agent, buildConnector, errors } from 'undici'
 import { currentTimes } from './post.ts'
 
 /**
- * An agent that connects only where the gate lets it, with a keep-alive pool of its own for every origin. Three checks
- * at every new connection: the literal address (Node looks none up for it), all addresses of a name (the very ones that
- * are then connected to), and the peer's address once connected, before a byte is written. HTTP/1.1; TLS 1.2 or newer, verified
- * whatever the environment says.
- * @param connectTimeoutMs from the start of the lookup to the connection, and again for the TLS handshake
+ * An agent that connects only to addresses the gate allows, with a keep-alive pool per origin. Each new connection is
+ * checked three times: a literal address (Node does not look it up), all addresses of a name (the ones then connected
+ * to), and the peer's address before a byte is written. HTTP/1.1; TLS 1.2 or newer, verified whatever the environment
+ * says.
+ * @param connectTimeoutMs from lookup to connection, and again for the TLS handshake
  * @source rules#webhooks.1, rules#production.6
  */
 export function createGuardedAgent(gate: AddressGate, connectTimeoutMs: number): Agent {
@@ -17,16 +17,13 @@ export function createGuardedAgent(gate: AddressGate, connectTimeoutMs: number):
     connect: guardedConnector(gate, connectTimeoutMs),
     allowH2: false,
     pipelining: 1,
-    // The deadline is that of the request's signal; undici's own timeouts start anew with every byte.
+    // The request's signal is the deadline; undici's own time-outs restart with every byte.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
 }
 
-/**
- * Connects to the host of a URL as such an agent does, and hangs up without having sent anything.
- * @throws NotConnected
- */
+/** Connects to a URL's host as the agent does, then closes without sending anything. @throws NotConnected */
 export function tryConnection(gate: AddressGate, url: URL, connectTimeoutMs: number): Promise<void> {
   const { protocol, host, port } = url
   const hostname = url.hostname.replace(/^\[(.+)\]$/, '$1')
@@ -100,41 +97,33 @@ function asNotConnected(error: Error, reason: 'connect' | 'tls'): NotConnected {
   return new NotConnected(error instanceof errors.ConnectTimeoutError ? 'timeout' : reason, error.message, error)
 }
 
-/** Decides which addresses this process connects to. */
 export interface AddressGate {
   allows(address: string): boolean
   /**
-   * Every address of a name, all of them allowed.
-   * @throws NotConnected `dns` where it has none, `address_not_allowed` where any of them is not allowed
+   * All addresses of a name, each of them allowed.
+   * @throws NotConnected `dns` without an address, `address_not_allowed` if any is not allowed
    */
   addressesOf(hostname: string): Promise<readonly string[]>
 }
 
-/** The name servers did not tell whether a name has addresses; asked again they may. */
-export class NoAnswerOfDns extends Error {
-  override readonly name = 'NoAnswerOfDns'
+/** The name servers did not answer; a retry may succeed. */
+export class DnsUnavailable extends Error {
+  override readonly name = 'DnsUnavailable'
 }
 
-/**
- * Looks up all addresses of a name; an empty list where there are none.
- * @throws NoAnswerOfDns where nobody tells
- */
+/** Looks up all addresses of a name; empty if there are none. @throws DnsUnavailable when no server answers */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
-/**
- * Public addresses only. One answer that is not public refuses the name, whatever the others are.
- * @source rules#webhooks.1
- */
+/** Allows public addresses only. One other address refuses the whole name. @source rules#webhooks.1 */
 export function publicAddressGate(resolve: Resolve = resolveByDns): AddressGate {
   return createGate(resolve, isPublicAddress)
 }
 
-/** Any address, with names as this machine knows them: for the sandbox. */
+/** Allows any address and resolves names as the system does: for the sandbox. */
 export function openGate(): AddressGate {
   return createGate(resolveBySystem, () => true)
 }
 
-/** What to throw for an address the gate does not allow. */
 function addressNotAllowed(address: string): NotConnected {
   return new NotConnected('address_not_allowed', `${address} is not a public address`)
 }
@@ -154,24 +143,23 @@ function createGate(resolve: Resolve, allows: AddressGate['allows']): AddressGat
   }
 }
 
-/** Asks the name servers directly: a stalled one holds no thread of the pool, and /etc/hosts has no say. */
+/** Queries the name servers directly: a stalled one blocks no thread of the pool, and /etc/hosts does not count. */
 async function resolveByDns(hostname: string): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: 500, tries: 2 })
   return addressesIn(await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]))
 }
 
-/** What a name server says of a name that has no such address. */
 const HAS_NONE: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA'])
 
 /**
- * The addresses in the answers to several questions about one name.
- * @throws NoAnswerOfDns where there are none, and one of the questions was not answered
+ * Combines the answers of several queries about one name.
+ * @throws DnsUnavailable when there is no address and a query was not answered
  */
 export function addressesIn(answers: readonly PromiseSettledResult<readonly string[]>[]): readonly string[] {
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   const unanswered = answers.find((answer) => answer.status === 'rejected' && !HAS_NONE.has(answer.reason?.code))
   if (addresses.length === 0 && unanswered?.status === 'rejected') {
-    throw new NoAnswerOfDns(String(unanswered.reason?.code), { cause: unanswered.reason })
+    throw new DnsUnavailable(String(unanswered.reason?.code), { cause: unanswered.reason })
   }
   return addresses
 }
@@ -181,9 +169,9 @@ async function resolveBySystem(hostname: string): Promise<readonly string[]> {
 }
 
 /**
- * Whether an IP address is one that anybody on the Internet can reach. IPv6 is allowed only inside 2000::/3, which
- * leaves out loopback, IPv4-mapped, NAT64 (64:ff9b::), unique local, link local, site local and multicast.
- * @param address the text of an IP address; anything else is not public
+ * Returns whether an address is reachable on the public Internet. IPv6 is limited to 2000::/3, which leaves out
+ * loopback, IPv4-mapped, NAT64 (64:ff9b::), unique local, link local, site local and multicast.
+ * @param address any text; only IP addresses can be public
  * @source rules#webhooks.1
  */
 export function isPublicAddress(address: string): boolean {
@@ -230,10 +218,9 @@ for (const [network, prefix] of [
   special.addSubnet(network, prefix, 'ipv6')
 }
 
-/** Why no connection came about. */
 export type NotConnectedReason = 'address_not_allowed' | 'dns' | 'connect' | 'tls' | 'timeout'
 
-/** No connection was made, so not a byte of the request left. */
+/** No connection was made, so no byte of the request was sent. */
 export class NotConnected extends Error {
   override readonly name = 'NotConnected'
   readonly reason: NotConnectedReason

@@ -6,37 +6,34 @@ import { errorCode } from '../connection-problem.ts'
 import { NotConnected, type NotConnectedReason } from './agent.ts'
 
 /**
- * What came of a POST. `broken`: the connection was lost, or what came back is not HTTP. `code` is the one of the system, of
- * TLS or of the client, where there is one.
+ * Outcome of a POST. `broken`: the connection was lost, or the answer is not HTTP. `code` comes from the system, TLS or
+ * the client, if there is one.
  */
 export type Answer =
   | { readonly statusCode: number; readonly retryAfter: string | undefined }
   | { readonly failure: NotConnectedReason | 'broken'; readonly code: string | undefined }
 
-/** A POST that ended. */
 export interface Exchange {
   readonly answer: Answer
   readonly times: TimeSplit
-  /** The first bytes of the answer's body, as they came; none where there was no answer. */
+  /** First bytes of the answer's body; empty without an answer. */
   readonly beginning: Uint8Array
 }
 
-/** A POST and its bounds. */
 export interface PostRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** Wall clock from the start of the lookup to the end of the answer's headers. */
+  /** Wall time from the start of the lookup to the end of the answer's headers. */
   readonly timeoutMs: number
-  /** What is read of the answer's body at most, so that the connection can be used again; its first bytes alone are kept. */
+  /** Maximum of the body to read, so that the connection can be reused. Only the first bytes are kept. */
   readonly responseMaxBytes: number
   readonly responseTimeoutMs: number
 }
 
-/** What is kept of an answer's body. */
 const BEGINNING_BYTES = 1_024
 
-/** Sends one POST. Redirects are not followed; the status line decides, whatever becomes of the body after it. */
+/** Sends one POST without following redirects. The status decides, whatever happens to the body after it. */
 export function post(dispatcher: Dispatcher, { url, headers, body, ...bounds }: PostRequest): Promise<Exchange> {
   const times = new RequestTimes()
   return new Promise((resolve) => {
@@ -46,13 +43,12 @@ export function post(dispatcher: Dispatcher, { url, headers, body, ...bounds }: 
   })
 }
 
-/** What an exchange is bounded by. */
 type Bounds = Pick<PostRequest, 'timeoutMs' | 'responseMaxBytes' | 'responseTimeoutMs'>
 
 /**
- * Takes an answer as the client reads it: without a stream, and with one timer at a time, as most of what a delivery cost this
- * process was these. The first timer ends with the headers, the second with the body: then what there is of it is what came,
- * and a connection that is not read to its end is given up.
+ * Reads an answer without a stream and with one timer at a time: these were most of a delivery's cost. The first timer
+ * covers the headers, the second the body. After the second, the bytes received so far count and the connection is
+ * dropped.
  */
 class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #bounds: Bounds
@@ -78,7 +74,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: unknown, statusCode: number, headers: IncomingHttpHeaders): void {
-    // What comes before the answer is none.
+    // Informational responses (1xx) are skipped.
     if (statusCode < 200 || this.#hasEnded) return
     this.#stopTimer()
     const answer = { statusCode, retryAfter: [headers['retry-after']].flat()[0] }
@@ -102,7 +98,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
   #giveUp(answer: Answer): void {
     this.#end(answer)
-    this.#controller?.abort(new Error('no more of it is read'))
+    this.#controller?.abort(new Error('the body was not read to its end'))
   }
 
   #end(answer: Answer): void {
@@ -114,7 +110,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** A parser's error whose kind it does not tell. */
+/** Parser errors without a kind. */
 const NOT_HTTP = 'HPE_INVALID'
 
 function failed(error: unknown): Answer {
@@ -128,19 +124,19 @@ function failureOf(error: unknown): NotConnectedReason | 'broken' {
   return 'broken'
 }
 
-/** What a request spends its time on, in this order. One on a connection that was kept has the last of them alone. */
+/** Parts of a request's time, in this order. A request on a reused connection has only the last. */
 export const requestParts = ['dns', 'connect', 'tls', 'wait'] as const
 
-/** See {@link requestParts}. `wait` is from the connection to the end of the answer's headers. */
+/** `wait` runs from the connection to the end of the answer's headers. */
 export type RequestPart = (typeof requestParts)[number]
 
-/** Whole milliseconds; `null` where a request did not come to it, or did not need it. */
+/** Whole milliseconds; `null` for parts a request did not reach or need. */
 export type TimeSplit = Readonly<Record<`${RequestPart}Ms`, number | null>> & {
   /** From the start of the look-up to the end of the headers, or to the failure. */
   readonly totalMs: number
 }
 
-/** Times one request. The connection that is made for it tells it what it is at. */
+/** Times one request. Its connection reports the part it is at. */
 export class RequestTimes {
   readonly #startedAt: number
   readonly #spent = new Map<RequestPart, number>()
@@ -148,25 +144,23 @@ export class RequestTimes {
   #part: RequestPart | undefined = 'wait'
   #since: number
 
-  /** @param now milliseconds, from any origin, of a clock that nobody sets */
+  /** @param now milliseconds of a monotonic clock */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
     this.#startedAt = now()
     this.#since = this.#startedAt
   }
 
-  /** A connection is made for it: what went by until then is of no part. */
+  /** A new connection starts: the time until now belongs to no part. */
   connecting(): void {
     this.#part = undefined
   }
 
-  /** It is at this part from now on. */
   enter(part: RequestPart): void {
     this.#close()
     this.#part = part
   }
 
-  /** It has ended, or failed. */
   split(): TimeSplit {
     this.#close()
     const msOf = (part: RequestPart) => {
@@ -191,26 +185,24 @@ export class RequestTimes {
   }
 }
 
-/** The client tells a connector nothing of the request that it connects for. */
+/** Links a connector to its request, since the client does not. */
 const current = new AsyncLocalStorage<RequestTimes>()
 
-/** Does something for the request that these time. */
 function timed<Result>(times: RequestTimes, work: () => Result): Result {
   return current.run(times, work)
 }
 
-/** Those of the request that is worked for; `undefined` where none is timed. */
 export function currentTimes(): RequestTimes | undefined {
   return current.getStore()
 }
 
 /**
- * How long an answer asks us to wait, by its header `Retry-After`: seconds, or an HTTP date.
- * @param nowMs epoch milliseconds, by the clock that a date is held against
- * @returns milliseconds, below zero for a date that is past; `undefined` for what is neither
+ * Parses `Retry-After`: seconds, or an HTTP date.
+ * @param nowMs epoch milliseconds, to compare a date with
+ * @returns milliseconds, negative for a past date; `undefined` for anything else
  */
 export function retryAfterMs(text: string, nowMs: number): number | undefined {
-  const told = text.trim()
-  const askedMs = /^\d+$/.test(told) ? Number(told) * 1_000 : Date.parse(told) - nowMs
+  const value = text.trim()
+  const askedMs = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs
   return Number.isNaN(askedMs) ? undefined : askedMs
 }

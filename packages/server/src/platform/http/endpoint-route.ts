@@ -24,12 +24,11 @@ import type { Strangers } from './strangers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the route answers; absent on a route that nobody declared. */
     endpoint?: Endpoint
   }
 }
 
-/** A handler as the edge sees it: the types of its endpoint are checked where the two are bound. */
+/** A handler without the types of its endpoint, which are checked at the binding. */
 export type UntypedHandler = (input: {
   readonly params: unknown
   readonly query: unknown
@@ -41,13 +40,12 @@ export type UntypedHandler = (input: {
   readonly body?: unknown
 }>
 
-/** An endpoint and who answers it. */
 export interface BoundEndpoint {
   readonly endpoint: Endpoint
   readonly handle: UntypedHandler
 }
 
-/** Binds every endpoint of a table to its handler; a missing one is a type error. */
+/** Binds every endpoint of a table to its handler; a missing handler is a type error. */
 export function bindEndpoints<const Table extends EndpointTable>(
   endpoints: Table,
   handlers: Handlers<NoInfer<Table>>,
@@ -56,7 +54,6 @@ export function bindEndpoints<const Table extends EndpointTable>(
   return Object.entries(endpoints).map(([name, endpoint]) => ({ endpoint, handle: byName[name] as UntypedHandler }))
 }
 
-/** What every route is made with. */
 export interface RouteDependencies {
   readonly authenticate: Authenticators
   readonly eventLoop: EventLoop
@@ -64,8 +61,8 @@ export interface RouteDependencies {
 }
 
 /**
- * The route of an endpoint. The order of judgement: bearer token → bytes of the body → the bearer token once more, or the
- * partner's signature over them → path → query → content type, JSON, shape → whether it came too late → handler.
+ * The route of an endpoint. Order of checks: bearer token → bytes of the body → bearer token again, or the partner's
+ * signature → path → query → content type, JSON, shape → deadline → handler.
  * @source rules#http.5, rules#http.14
  */
 export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies: RouteDependencies): RouteOptions {
@@ -77,19 +74,19 @@ export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies:
   const judgeBearer = bearerJudge(auth, authenticate)
   const changesSomething = endpoint.method !== 'GET' && (auth === 'api-key' || auth === 'admin')
 
-  /** @returns the reply where it goes on by itself; Fastify would wait for it, in vain, where it is over */
+  /** @returns the reply while Fastify must still wait for it, or nothing once it was sent */
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     request.endpoint = endpoint
     const { id: correlationId, headers, raw } = request
     const remoteAddress = clientAddress(request.ip, raw.socket.remoteAddress)
     const isGone = () => raw.socket.destroyed
-    // Before anything else: what comes later, such as the look-up of a token, can last.
+    // Followed from here on: later steps, such as looking up a token, can take long.
     const live = followRequest(eventLoop, isGone, readingOf(raw))
     const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress }
     const turn = thisTurn()
     let caller = ANYONE
     if (judgeBearer) {
-      // What is there at once is not waited for: each wait is a round through the queue of microtasks.
+      // Avoids `await` for synchronous results: each one costs a round through the microtask queue.
       const judged = strangers.judge(request, () => judgeBearer(request, incoming))
       caller = judged instanceof Promise ? await judged : judged
       request.caller = caller
@@ -99,7 +96,7 @@ export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies:
     const rawBody = read instanceof Promise ? await read : read
     live.arrived()
     if (judgeBearer && turn.isOver) {
-      // Its credential may have been taken away meanwhile.
+      // The credential may have been revoked meanwhile.
       caller = await strangers.judge(request, () => judgeBearer(request, incoming))
     }
     if (auth === 'partner') {
@@ -127,7 +124,7 @@ export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies:
   }
 }
 
-/** Reads the body of whoever is judged by it. */
+/** Reads the body before its signature is checked. */
 function partnerBody(
   { authenticate, strangers }: RouteDependencies,
   request: FastifyRequest,
@@ -150,30 +147,29 @@ function sendAnswer(
   reply.code(status).send(body)
 }
 
-/** What follows the path of an address, without its question mark: a bank may have to show a secret there. */
+/** The query string without its question mark: some banks send a secret there. */
 function searchOf({ url = '' }: IncomingMessage): string {
   const at = url.indexOf('?')
   return at < 0 ? '' : url.slice(at + 1)
 }
 
-/** How bearer tokens are judged; `undefined` where none is wanted. */
 function bearerJudge(auth: Endpoint['auth'], authenticate: Authenticators) {
   if (auth !== 'api-key' && auth !== 'admin') return undefined
   return ({ raw }: FastifyRequest, incoming: IncomingRequest): Caller | Promise<Caller> => {
-    // Of two tokens none is the right one: rules#http.6.
+    // Two tokens are refused: rules#http.6.
     if (countHeader(raw.rawHeaders, 'authorization') > 1) return Promise.reject(new Refusal('unauthorized'))
     return authenticate[auth](incoming)
   }
 }
 
-/** A turn of the event loop; when it is over, what was here when it began has been read. */
+/** A turn of the event loop. Once over, all bytes that had arrived at its start were read. */
 interface Turn {
   readonly isOver: boolean
 }
 
 let current: Turn | undefined
 
-/** The turn that goes on now: one for all requests that are read in it. */
+/** The current turn, shared by all requests read in it. */
 function thisTurn(): Turn {
   if (current) return current
   const turn = { isOver: false }
@@ -188,8 +184,8 @@ function thisTurn(): Turn {
 const ANYONE: Caller = { credential: 'none', id: 'anyone' }
 
 /**
- * The bank's events are stored whatever they say, and so whatever stands in the address that the bank was told. What needs
- * no credentials is called by probes and caches, which add parameters of their own.
+ * Bank events are stored whatever they contain, whatever the query of the callback's address. Endpoints without
+ * credentials are called by probes and caches, which add parameters.
  */
 function queryReaderOf({ auth, query }: Endpoint): ((query: QueryText) => unknown) | undefined {
   if (query) return compileQueryReader(query)
@@ -221,10 +217,10 @@ function compileParamsReader(schema: TSchema): (params: unknown) => unknown {
 }
 
 /**
- * The schemas that an endpoint's JSON answers are written with, by status: a field that is not in them never leaves.
+ * Response schemas of an endpoint by status. Fields outside them are never sent.
  *
- * `X or null` is told to the serialiser as `nullable`. Left as a union it would validate the value against X at every
- * answer, which takes twice the time, and would answer 500 where a stored text is longer than X allows.
+ * `X or null` becomes `nullable`: as a union the serialiser would validate the value against X in every answer. That
+ * takes twice the time and would answer 500 where a stored text is longer than X allows.
  */
 function responseSchemas({ responses }: Endpoint): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
@@ -246,8 +242,7 @@ function withNullable(schema: unknown): unknown {
 const KEY = new RegExp(IDEMPOTENCY_KEY)
 
 /**
- * Reads `Idempotency-Key`.
- * @returns the key without its quotes, or `null` where there is none
+ * @returns the key without its quotes, or `null` without the header
  * @throws validation_error (400) malformed or repeated
  * @source rules#idempotency.1
  */
@@ -263,14 +258,13 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
   return key
 }
 
-/** The header by which a client follows one request through its own systems and ours. */
+/** Header by which a client follows a request through its own systems and ours. */
 export const CORRELATION_HEADER = 'x-correlation-id'
 
 const FORM = new RegExp(CORRELATION_ID)
 
 /**
- * The request's correlation id: the client's own, as it came, or a new one where it sent none that can be echoed. It never
- * fails a request.
+ * The client's correlation id, or a new one when it sent none that can be echoed. Never fails a request.
  * @source rules#http.3
  */
 export function correlationIdOf({ headers }: { readonly headers: IncomingHttpHeaders }, ids: Ids): string {
@@ -278,12 +272,12 @@ export function correlationIdOf({ headers }: { readonly headers: IncomingHttpHea
   return typeof given === 'string' && FORM.test(given) ? given : ids.uuid()
 }
 
-/** The longest text of an address: IPv4 in IPv6. */
+/** Longest address: IPv4 in IPv6. */
 const ADDRESS_MAX_LENGTH = 45
 
 /**
- * The address of a client: the one that trusted proxies report, where that is an address and nothing else. Whatever else
- * stands in `X-Forwarded-For` a stranger may have written; then it is the address of the connection.
+ * The client's address as trusted proxies report it, if it is a plain address. Anything else in `X-Forwarded-For` may
+ * be forged, so the connection's address counts instead.
  * @source rules#audit.6
  */
 export function clientAddress(reported: string | undefined, ofConnection: string | undefined): string {
@@ -292,6 +286,6 @@ export function clientAddress(reported: string | undefined, ofConnection: string
 }
 
 function isAddress(text: string | undefined): text is string {
-  // A zone, which only has a meaning on one machine, may be any text.
+  // A zone may be any text, and means something on one machine only.
   return text !== undefined && text.length <= ADDRESS_MAX_LENGTH && !text.includes('%') && isIP(text) !== 0
 }

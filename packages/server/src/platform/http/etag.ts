@@ -1,7 +1,7 @@
 /**
- * Whether the client has what an `ETag` names already: one of its `If-None-Match`, or `*`. Compared weakly, as RFC 9110 says.
+ * Returns whether `If-None-Match` names this ETag or is `*`. Weak comparison, as in RFC 9110.
  * @param etag with its quotes
- * @param ifNoneMatch the header as it came
+ * @param ifNoneMatch the raw header
  * @source rules#webhooks.4, rules#reference.2
  */
 export function hasCurrent(etag: string, ifNoneMatch: string | undefined): boolean {

@@ -22,30 +22,26 @@ import { Type } from 'typebox'
 import type { EndpointTable } from './handler.ts'
 import { PROBLEM_MEDIA_TYPE, problemOf, RETRY_STATUSES } from './problem.ts'
 
-/** What a document says of itself. */
 export interface OpenApiInfo {
   readonly title: string
   readonly version: string
   readonly description: string
-  /** An SPDX identifier. */
   readonly license: string
-  /** Host and port of a sandbox, as it is where nothing is configured. */
+  /** Host and port of a sandbox with default settings. */
   readonly defaultHost: string
 }
 
-/** Where something is answered. */
 export interface OpenApiServer {
   readonly url: string
   readonly description: string
   readonly variables?: Readonly<Record<string, { readonly default: string }>>
 }
 
-/** A document, ready to be written as JSON. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>
 
 /**
- * The OpenAPI 3.1 document of the endpoints, as the server answers them, and of the notifications that it sends.
- * @param operators where the operator's endpoints are answered, if not where the others are
+ * The OpenAPI 3.1 document of all endpoints and notifications.
+ * @param operators server of the operator's endpoints, if it differs
  * @source rules#reference.4, rules#operators.8
  */
 export function openApiDocument(
@@ -130,12 +126,12 @@ function operationOf(endpoint: Endpoint, schemas: NamedSchemas) {
   }
 }
 
-/** Its own errors, and the one of another method on its path: only there does a document have a place for it. */
+/** The endpoint's own errors, and the one for other methods on its path, which has no other place in the document. */
 function codesOf(endpoint: Endpoint): readonly ErrorCode[] {
   return [...errorsOf(endpoint), 'method_not_allowed']
 }
 
-/** The extension by which viewers show how an operation is called. */
+/** Extension by which viewers show a call. */
 function codeSamples(endpoint: Endpoint, isApart: boolean) {
   const source = curlOf(endpoint, isApart)
   return source === undefined ? {} : { 'x-codeSamples': [{ lang: 'Shell', label: 'curl', source }] }
@@ -153,7 +149,7 @@ function parametersOf(place: 'path' | 'query' | 'header', schema: Endpoint['para
   }))
 }
 
-/** The parameter has it. A schema that has a name keeps it: it is the same wherever it stands. */
+/** The parameter carries the description. A named schema keeps its own, as it is shared. */
 function withoutDescription({ description: _, ...schema }: ParameterSchema): ParameterSchema {
   return schema
 }
@@ -188,7 +184,7 @@ function responseOf(response: EndpointResponse, schemas: NamedSchemas) {
   }
 }
 
-/** Adds one problem per status, and a second content where the status has an answer of its own. */
+/** Adds one problem per status, and a second content type where the status has an answer of its own. */
 function withProblems(responses: Readonly<Record<string, ResponseObject>>, codes: readonly ErrorCode[]) {
   const all: Record<string, ResponseObject> = { ...responses }
   for (const status of new Set(codes.map((code) => errors[code].status))) {
@@ -218,7 +214,6 @@ function problemResponse(codes: readonly ErrorCode[]): ResponseObject {
   }
 }
 
-/** A problem of each code that one of the endpoints answers. */
 function problemExamples(endpoints: readonly Endpoint[]) {
   const answered = new Set(endpoints.flatMap(codesOf))
   return Object.fromEntries(
@@ -342,7 +337,7 @@ const securitySchemes = {
   },
 }
 
-/** Who may call: the scope of the key, or the least role of the operator, stands where OpenAPI has those of OAuth. */
+/** The required scope or role, listed where OpenAPI lists OAuth scopes. */
 function securityOf(endpoint: Endpoint): readonly Readonly<Record<string, readonly string[]>>[] {
   switch (endpoint.auth) {
     case 'api-key':
@@ -356,17 +351,14 @@ function securityOf(endpoint: Endpoint): readonly Readonly<Record<string, readon
   }
 }
 
-/** The schemas of a document that have names. */
 export interface NamedSchemas {
-  /** A schema as it stands in the document: where it has a title, a reference to the component of that name. */
   readonly write: (schema: unknown) => unknown
-  /** Every component that was referred to, by its name. */
   readonly components: () => Readonly<Record<string, unknown>>
 }
 
 /**
- * Collects the components of a document from the titles of its schemas.
- * @throws Error where two different schemas have one title
+ * Collects the components of a document by the titles of its schemas.
+ * @throws Error when two different schemas have the same title
  */
 function namedSchemas(): NamedSchemas {
   const components = new Map<string, unknown>()
@@ -375,7 +367,7 @@ function namedSchemas(): NamedSchemas {
     if (Array.isArray(schema)) return schema.map(write)
     if (typeof schema !== 'object' || schema === null) return schema
     const written = Object.fromEntries(Object.entries(published(schema)).map(([key, value]) => [key, write(value)]))
-    // A field may be called so too; its value is a schema then.
+    // A field may be called `title`; its value is a schema then.
     const { title, ...rest } = written
     return typeof title === 'string' ? name(title, rest) : written
   }
@@ -383,7 +375,7 @@ function namedSchemas(): NamedSchemas {
   function name(title: string, written: unknown): unknown {
     const known = components.get(title)
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(written)) {
-      throw new Error(`two schemas are called ${title}`)
+      throw new Error(`two different schemas have the title ${title}`)
     }
     components.set(title, written)
     return { $ref: `#/components/schemas/${title}` }
@@ -401,7 +393,7 @@ interface JsonSchema {
   readonly pattern?: unknown
 }
 
-/** Generators make a type of an enumeration only where it says what its values are, and read patterns in other languages. */
+/** Adds types to enumerations and portable patterns: generators need both. */
 function published(schema: JsonSchema): object {
   const { enum: values, type, pattern } = schema
   const isText = Array.isArray(values) && type === undefined && values.every((value) => typeof value === 'string')
@@ -409,7 +401,7 @@ function published(schema: JsonSchema): object {
   return { ...(isText && { type: 'string' }), ...schema, ...(known && { pattern: known }) }
 }
 
-/** What every answer has, or every answer in production. */
+/** Headers of every answer, or of every answer in production. */
 const ON_EVERY_ANSWER: readonly ResponseHeader[] = [
   'X-Correlation-ID',
   'Cache-Control',
@@ -418,8 +410,8 @@ const ON_EVERY_ANSWER: readonly ResponseHeader[] = [
 ]
 
 /**
- * The headers of an answer as the document declares them.
- * @param own those that not every answer has
+ * Headers of an answer.
+ * @param own headers beyond those of every answer
  * @source rules#reference.8
  */
 function headersOf(own: readonly ResponseHeader[] = []): Readonly<Record<string, unknown>> {
@@ -428,7 +420,7 @@ function headersOf(own: readonly ResponseHeader[] = []): Readonly<Record<string,
   )
 }
 
-/** The headers that a problem of one of these codes has besides. @source rules#http.9 */
+/** Additional headers of problems with these codes. @source rules#http.9 */
 function problemHeadersOf(codes: readonly ErrorCode[]): readonly ResponseHeader[] {
   return [
     ...(codes.some((code) => RETRY_STATUSES.includes(errors[code].status)) ? (['Retry-After'] as const) : []),
@@ -437,10 +429,9 @@ function problemHeadersOf(codes: readonly ErrorCode[]): readonly ResponseHeader[
   ]
 }
 
-/** What says how to authenticate instead. */
+/** Codes whose answer says how to authenticate. */
 const CHALLENGING: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope']
 
-/** The components that the answers of these operations refer to. */
 function headerComponents(paths: unknown, schemas: NamedSchemas): Readonly<Record<string, unknown>> {
   const text = JSON.stringify(paths)
   const used = Object.entries(responseHeaders).filter(([name]) => text.includes(`"#/components/headers/${name}"`))
@@ -453,7 +444,7 @@ function headerComponents(paths: unknown, schemas: NamedSchemas): Readonly<Recor
 }
 
 /**
- * The notifications of the service, as operations of whoever receives them: the schemas are the published ones.
+ * The notifications as operations of their receiver, with the published schemas.
  * @source rules#events.2, rules#webhooks.8
  */
 function webhooksOf(schemas: NamedSchemas): Readonly<Record<string, unknown>> {
@@ -490,8 +481,7 @@ const SUMMARIES: Readonly<Record<EventType, string>> = {
 }
 
 /**
- * The headers of a notification, as parameters of whoever receives it. Who sends them writes them in lower case, and their case
- * means nothing.
+ * Headers of a notification as parameters. They are sent in lower case; case does not matter.
  * @source rules#webhooks.8, rules#webhook-secrets.1
  */
 export const webhookHeaders = [
@@ -527,23 +517,23 @@ export const webhookHeaders = [
     name: 'webhook-signature',
     description:
       'As Standard Webhooks says: `v1,` and the Base64 of the HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body with a full stop between, under the secret of the receiver; one for each secret while it is exchanged, with a space between. Not there where the receiver has no secret.',
-    // Four of 47 characters, and the spaces.
+    // Four signatures of 47 characters, and the spaces.
     schema: { type: 'string', maxLength: 191 },
     example: 'v1,aRraWwSDNSYsdPwiUZGujP2fYiaIhA0IzsdCfdskswU=',
     required: false,
   },
 ] as const
 
-/** What a shell has in its variables, by who may call. The bank signs: there is no line for that. */
+/** Shell variables of tokens by credential. The bank signs instead. */
 const TOKENS: Readonly<Partial<Record<Credential, string>>> = {
   'api-key': '$PIXGATE_API_KEY',
   admin: '$PIXGATE_ADMIN_TOKEN',
 }
 
 /**
- * The request of an endpoint's example as a command of curl, or `undefined` where the bank calls. Ids stand in variables
- * that are called by what they are the id of: `$CASH_IN_ID`.
- * @param isApart whether the operator's endpoints have an address of their own
+ * The endpoint's example as a curl command, or `undefined` for endpoints of the bank. Ids are variables named after
+ * their resource: `$CASH_IN_ID`.
+ * @param isApart whether the operator's endpoints have their own address
  * @source rules#reference.5, rules#operators.8
  */
 export function curlOf(endpoint: Endpoint, isApart = false): string | undefined {
@@ -569,24 +559,19 @@ interface Described {
   readonly description?: string
 }
 
-/**
- * What an id in a path is the id of: `UUID of the cash-in` → `cash-in`.
- * @throws Error where its description does not say so
- */
+/** Resource of an id in a path: `UUID of the cash-in` → `cash-in`. @throws Error when the description names none */
 export function resourceOfId(description = ''): string {
   const [, resource] = /^(?:UUID|Id) of the ([a-z-]+)$/.exec(description) ?? []
-  if (resource === undefined) throw new Error(`«${description}» does not say what it is the id of`)
+  if (resource === undefined) throw new Error(`«${description}» does not name the resource of the id`)
   return resource
 }
 
-/** A word that a shell reads as it is. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /**
- * Whether an endpoint is answered at the operator's port and there alone, where there is such a port. How a process fares is
- * answered at every port.
+ * Returns whether an endpoint is served at the operator's port only, if there is one. Health is served at every port.
  * @source rules#operators.8
  */
 export function isForOperators({ auth, tag }: Endpoint): boolean {

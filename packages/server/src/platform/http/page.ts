@@ -1,13 +1,12 @@
 import { limits, Refusal } from '@pixgate/spec'
 
-/** Lists read by page: what was asked for, and the envelope around what was found. */
+/** Paged lists: reading the query, and the envelope of the rows. */
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-/** The day after it would have a year of five digits, which nobody reads. */
+/** The next day would have a five-digit year, which few parsers accept. */
 const LAST_DAY = '9999-12-31'
 
-/** The part of a query that every list understands. */
 export interface PageQuery {
   readonly page?: number | undefined
   readonly cursor?: string | undefined
@@ -16,13 +15,12 @@ export interface PageQuery {
   readonly end_date?: string | undefined
 }
 
-/** A page to read: which rows, of which days. Times are epoch milliseconds. */
+/** The page to read. Times are epoch milliseconds. */
 export interface Page {
   readonly page: number
   readonly limit: number
-  /** 0 where the page is the one after a row. */
+  /** 0 when the page is read from a cursor. */
   readonly skip: number
-  /** The last row of the page before. */
   readonly after?: Place
   /** Inclusive. */
   readonly from?: number
@@ -32,7 +30,7 @@ export interface Page {
 
 /**
  * Reads a query. Days are UTC days, both inclusive.
- * @throws validation_error (400) days in the wrong order · a cursor that is none, or beside a page
+ * @throws validation_error (400) days in the wrong order · an invalid cursor, or one beside a page
  * @source rules#lists.1, rules#lists.2, rules#lists.3
  */
 export function pageOf({ start_date, end_date, cursor, ...query }: PageQuery): Page {
@@ -55,7 +53,7 @@ function invalid(field: string, message: string): Refusal {
 }
 
 /**
- * The instants between which the days lie.
+ * Bounds of the days as instants.
  * @throws validation_error (400) days in the wrong order
  * @source rules#lists.2
  */
@@ -72,8 +70,8 @@ export function daysOf(start: string | undefined, end: string | undefined): Pick
 
 /**
  * The envelope of a page.
- * @param rows one more than the limit where there are more
- * @param counted how many there are, counted no further than one past the exact maximum
+ * @param rows one more than the limit if there are more
+ * @param counted number of rows, counted to one past the exact maximum
  * @source rules#lists.1, rules#lists.3
  */
 export function pageView<Row extends Place, Item>(
@@ -97,26 +95,23 @@ export function pageView<Row extends Place, Item>(
   }
 }
 
-/** Where a row stands in a list that has the newest first. */
 export interface Place {
   /** Epoch milliseconds. */
   readonly createdAt: number
-  /** A UUID. */
   readonly id: string
 }
 
-/** What a cursor says: the page that is behind a row. */
 interface PageBehind {
   readonly page: number
   readonly after: Place
 }
 
-/** Version, number of the page, when the row was made, its id. */
+/** Byte offsets of version, page number, creation time and id. */
 const LAYOUT = { version: 0, page: 1, createdAt: 5, id: 11, end: 27 } as const
 
 const VERSION = 1
 
-/** The place behind the last row of a page, as a client sends it back. @source rules#lists.3 */
+/** Cursor of the next page, after its predecessor's last row. @source rules#lists.3 */
 export function cursorAfter({ createdAt, id }: Place, page: number): string {
   const bytes = Buffer.alloc(LAYOUT.end)
   bytes.writeUInt8(VERSION, LAYOUT.version)
@@ -126,7 +121,6 @@ export function cursorAfter({ createdAt, id }: Place, page: number): string {
   return bytes.toString('base64url')
 }
 
-/** What a cursor says; `undefined` where it is none of ours. */
 export function placeOf(cursor: string): PageBehind | undefined {
   const bytes = Buffer.from(cursor, 'base64url')
   if (bytes.length !== LAYOUT.end || bytes.toString('base64url') !== cursor) return undefined
@@ -138,14 +132,15 @@ export function placeOf(cursor: string): PageBehind | undefined {
   return { page, after: { createdAt, id } }
 }
 
-/** Later years have more than four digits, which the database reads otherwise. */
+/** Later years have more than four digits, which PostgreSQL parses differently. */
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** The first and the last instant whose year has four digits: an offset may lead beyond, where the database has no such text. */
+/** First and last instant with a four-digit year. An offset may lead beyond, where PostgreSQL cannot parse the text. */
 const YEARS = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')] as const
 
 /**
- * An instant that narrows a list, epoch milliseconds. Of what is beyond those years, where nothing is, it is their end.
+ * Parses an instant that filters a list, in epoch milliseconds. Instants beyond four-digit years are clamped, since no
+ * row is there.
  * @param text a date-time of RFC 3339
  * @source rules#cases.31, rules#webhooks.18
  */
@@ -153,7 +148,6 @@ export function instantOf(text: string): number {
   return Math.min(Math.max(Date.parse(text), YEARS[0]), YEARS[1])
 }
 
-/** An instant as the API writes it. */
 export function instantText(epochMs: number | null): string | null {
   return epochMs === null ? null : new Date(epochMs).toISOString()
 }

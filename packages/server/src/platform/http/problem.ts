@@ -14,12 +14,9 @@ import type { Ids } from '../ids.ts'
 import type { ReportUnreadable } from './request-log.ts'
 import type { Connections } from './server.ts'
 
-/**
- * The body of every error: RFC 9457, extended by a stable code.
- * @source rules#http.1
- */
+/** The body of every error: RFC 9457, extended by a stable code. @source rules#http.1 */
 export interface Problem {
-  /** Where the code is documented, relative to the service, which has no domain of its own. */
+  /** Documentation of the code, relative to the service, which has no domain of its own. */
   readonly type: string
   readonly title: string
   readonly status: number
@@ -34,10 +31,8 @@ export interface Problem {
   readonly readFrom?: ReadFrom
 }
 
-/** Media type of a {@link Problem}. */
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
 
-/** The problem that tells of a refusal. */
 export function problemOf(refusal: Refusal, correlationId: string): Problem {
   const { status, title } = errors[refusal.code]
   return {
@@ -59,37 +54,36 @@ function limitView({ maxCents, usedCents, ...limit }: ExceededLimit): NonNullabl
   return { ...limit, maxCents: Number(maxCents), usedCents: Number(usedCents) }
 }
 
-/** Statuses that ask the client to come again; `Retry-After` always says when. @source rules#http.9 */
+/** Statuses that invite a retry; `Retry-After` always says when. @source rules#http.9 */
 export const RETRY_STATUSES: readonly number[] = [429, 503]
 
 const RETRY_AFTER_DEFAULT_SECONDS = 1
 
-/** Answers a request with the problem of a refusal. */
 export function sendProblem(reply: FastifyReply, refusal: Refusal, correlationId: string): void {
   const problem = problemOf(refusal, correlationId)
   const retryAfterSeconds =
     refusal.retryAfterSeconds ?? (RETRY_STATUSES.includes(problem.status) ? RETRY_AFTER_DEFAULT_SECONDS : undefined)
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-  // A sender may still be writing a body that was refused; the next request must not be looked for behind it.
+  // The sender may still be writing the refused body; the next request must not be parsed out of it.
   if (refusal.code === 'body_too_large') reply.header('connection', 'close')
   const challenge = challengeOf(refusal, reply.request.routeOptions.config.endpoint)
   if (challenge !== undefined) reply.header('www-authenticate', challenge)
   reply.code(problem.status).type(`${PROBLEM_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(problem))
 }
 
-/** RFC 9110 wants a challenge with every 401; RFC 6750 has one that names the scope that is missing. */
+/** RFC 9110 requires a challenge with every 401. RFC 6750 defines one that names the missing scope. */
 function challengeOf({ code }: Refusal, endpoint: Endpoint | undefined): string | undefined {
   if (code === 'unauthorized') return 'Bearer'
   if (code !== 'insufficient_scope') return undefined
   return `Bearer error="insufficient_scope", scope="${endpoint?.scope}"`
 }
 
-/** What becomes of a connection on which something came that is no HTTP/1.1 request. */
+/** Handles a connection on which something other than an HTTP/1.1 request arrived. */
 export type ClientErrorHandler = (error: Error & { code?: string }, socket: Socket) => void
 
 /**
- * Handles bytes that are no HTTP/1.1 request. Requests that were whole before them are answered with their outcome, the last
- * one with `Connection: close`; then the connection ends. Where none is under way the bytes themselves are answered.
+ * Handles bytes that are not an HTTP/1.1 request. Complete requests before them are answered, the last one with
+ * `Connection: close`; then the connection ends. Without such a request the bytes themselves are answered.
  * @source rules#http.15, failure-modes#PL-62
  */
 export function createClientErrorHandler(
@@ -100,7 +94,7 @@ export function createClientErrorHandler(
 ): ClientErrorHandler {
   return ({ code = '' }, socket) => {
     if (code === 'ECONNRESET') return void socket.destroy()
-    // Where its end is written already, that may still be on its way.
+    // An end that was already written may still be in transit.
     if (!socket.writable || connections.endBehindWhole(socket)) return
     const correlationId = ids.uuid()
     const status = STATUSES[code] ?? 400
@@ -110,7 +104,7 @@ export function createClientErrorHandler(
   }
 }
 
-/** Node could not make a request of the bytes, so the answer is written by hand. */
+/** Node has no request object for these bytes, so the answer is written by hand. */
 function answerUnreadable(socket: Socket, status: number, correlationId: string): void {
   const refusal = new Refusal('validation_error', { message: 'the request is not valid HTTP/1.1' })
   const body = status === 400 ? JSON.stringify(problemOf(refusal, correlationId)) : ''
@@ -127,5 +121,5 @@ function answerUnreadable(socket: Socket, status: number, correlationId: string)
   socket.destroySoon()
 }
 
-/** Too slow a request and too long a header: both without a body, as they have no code of their own. */
+/** Request too slow and headers too long. Both are answered without a body, since they have no code of their own. */
 const STATUSES: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }

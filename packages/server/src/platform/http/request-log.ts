@@ -7,36 +7,32 @@ import type { Caller } from './handler.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     isReported: boolean
-    /** By the monotonic clock, when it was read; 0: it was no request that a route could be looked for. */
+    /** Time of reading, by the monotonic clock; 0 when no route could be looked up. */
     readAt: number
-    /** Whose route took it; `undefined`: none did, or it was refused before. */
+    /** Endpoint of the route; `undefined` when none matched or the request was refused earlier. */
     endpoint: Endpoint | undefined
-    /** Whose token it has; `undefined`: none that is known. */
     caller: Caller | undefined
   }
 }
 
-/** Is told of requests. */
 export interface RequestObservers {
   readonly logger: Logger
   readonly onRequest?: OnRequest
-  /** Keeps those who are let nowhere from flooding the log. */
+  /** Keeps refused callers from flooding the log. */
   readonly refusedHeartbeat: Heartbeat
 }
 
-/** Of requests that anybody can send as often as a connection carries them. @source rules#logs.8 */
+/** For requests that anyone can send without credentials, as fast as a connection carries them. @source rules#logs.8 */
 export function createRefusedHeartbeat(start?: Parameters<typeof createHeartbeat>[0]): Heartbeat {
   return createHeartbeat(start, 1_000)
 }
 
-/**
- * Is told of every request that was answered; throws nothing. `route` is the path as declared, `unknown` for any other.
- */
+/** Called for every answered request; must not throw. `route` is the declared path, or `unknown`. */
 export type OnRequest = (method: string, route: string, status: number, durationMs: number) => void
 
 /**
- * Reports every request of a server, once: when it is answered, or when there is an answer and nobody to take it any more,
- * which Fastify does not notice.
+ * Reports every request once: when it is answered, or when its client has gone before the answer, which Fastify does
+ * not notice.
  * @source rules#logs.3
  */
 export function reportRequests(app: FastifyInstance, observers: RequestObservers): void {
@@ -49,7 +45,7 @@ export function reportRequests(app: FastifyInstance, observers: RequestObservers
   app.decorateRequest('caller', undefined)
   app.decorateRequest('endpoint', undefined)
   app.decorateRequest('readAt', 0)
-  // Not by `onResponse`: for that Fastify listens by itself, and stops listening, at each answer.
+  // Avoids `onResponse`, for which Fastify adds and removes a listener with each answer.
   app.addHook('onSend', (request, reply, payload, done) => {
     const { raw } = reply
     const end = () => report(request, reply)
@@ -59,19 +55,17 @@ export function reportRequests(app: FastifyInstance, observers: RequestObservers
   })
 }
 
-/** Reports a request: its line in the log, and whoever counts. */
 export function reportRequest(observers: RequestObservers, request: FastifyRequest, reply: FastifyReply): void {
-  // Fastify makes its `routeOptions` anew each time.
+  // Fastify builds `routeOptions` on each access.
   const endpoint = request.endpoint ?? request.routeOptions.config.endpoint
   const durationMs = request.readAt ? performance.now() - request.readAt : 0
   const { statusCode: status } = reply.raw
   logRequest(observers, request, { endpoint, status, durationMs })
-  // Of a route that nobody declared not even the method is one of few.
+  // Undeclared routes have arbitrary methods: one label for all.
   const [method, route] = endpoint ? [endpoint.method, endpoint.path] : ['any', 'unknown']
   observers.onRequest?.(method, route, status, durationMs)
 }
 
-/** How a request was answered. */
 interface Answered {
   readonly endpoint: Endpoint | undefined
   readonly status: number
@@ -79,8 +73,8 @@ interface Answered {
 }
 
 /**
- * Writes the one line of a request. The route as declared and never the URL, which carries ids; no header, no body. Who
- * called, and from where, as far as it is known.
+ * Writes the log line of a request: the declared route, never the URL, which contains ids; no headers, no body; caller
+ * and address as far as known.
  * @source rules#logs.1, rules#logs.7, rules#logs.8
  */
 function logRequest(
@@ -108,34 +102,31 @@ function logRequest(
 
 const REFUSED: ReadonlySet<number> = new Set([401, 429])
 
-/** What came on a connection and could not be read as a request. */
 export interface Unreadable {
   readonly correlationId: string
-  /** How it was answered. */
   readonly status: number
-  /** Node's word for what is wrong. */
+  /** Node's error code. */
   readonly reason: string
 }
 
-/** Reports what could not be read. */
 export type ReportUnreadable = (unreadable: Unreadable) => void
 
-/** Is told of each answer to what could not be read; throws nothing. */
+/** Called for each answer to unreadable bytes; must not throw. */
 export type OnUnreadable = (status: number) => void
 
-/** Makes the reports: anybody can provoke them, so they are a line at the first of a status, and then one a minute. @source rules#logs.3 */
+/** Logs the first report of a status, then one line a minute, since anyone can provoke them. @source rules#logs.3 */
 export function createUnreadableReport(logger: Logger, onUnreadable?: OnUnreadable): ReportUnreadable {
   const heartbeat = createHeartbeat()
   return (unreadable) => {
     onUnreadable?.(unreadable.status)
-    const sentence = 'what came on a connection cannot be read as a request: it was answered, and the connection closed'
+    const sentence = 'bytes on a connection cannot be read as a request: answered them and closed the connection'
     heartbeat.report(String(unreadable.status), (more) => logger.info(unreadable, sentence + andMore(more)))
   }
 }
 
 /**
- * Writes what broke while a request was answered. Of the error only what is known to be harmless: a driver's errors
- * carry rows.
+ * Logs the error that broke a request, without fields beyond type, code, message and stack: a driver's errors contain
+ * rows.
  */
 export function logFailure(logger: Logger, request: FastifyRequest, error: unknown): void {
   const { endpoint } = request.routeOptions.config

@@ -7,12 +7,12 @@ import { isUuid } from '../ids.ts'
 import { nearestName } from '../variables.ts'
 
 /**
- * The formats our schemas use. Those of strings are strict: a day is a day of the calendar, an instant has an offset. `int64`
- * tells generators of clients how wide a number is; what it may be, its bounds say.
+ * Formats of our schemas. Text formats are strict: a day exists in the calendar, an instant has an offset. `int64`
+ * tells client generators the width; the schema's bounds limit the value.
  */
 export const formats = { uuid: isUuid, date: isDay, 'date-time': isInstant, int64: true } as const
 
-/** Year 0 is not in the calendar that databases keep. */
+/** PostgreSQL has no year 0. */
 const DAY = /^(?!0000)\d{4}-\d{2}-\d{2}$/
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
@@ -26,13 +26,11 @@ function isInstant(text: string): boolean {
   return text[10] === 'T' && isDay(text.slice(0, 10)) && TIME.test(text.slice(11))
 }
 
-/** Judges a value; no faults means that it is valid. */
 export type Validator = (value: unknown) => readonly FieldError[]
 
 /**
- * Nothing is coerced, removed or filled in: what a client did not write is not there. All faults are looked for, which
- * is safe because {@link jsonFault} bounds the size of what gets here.
- * A text that is too long is matched all the same.
+ * Nothing is coerced, removed or filled in. All faults are reported, which is safe because {@link jsonFault} bounds the
+ * input. Patterns also run on texts that are too long.
  * @source rules#http.7, rules#http.18
  */
 const ajv = new Ajv({
@@ -41,47 +39,46 @@ const ajv = new Ajv({
   coerceTypes: false,
   removeAdditional: false,
   useDefaults: false,
-  // So that an unknown name can be told the known ones.
+  // Gives errors their schema, for the list of known names.
   verbose: true,
   formats,
 })
 
-/** What an endpoint takes that declares nothing. @source rules#http.7 */
+/** Schema of an endpoint's part that declares nothing. @source rules#http.7 */
 export const NOTHING: TSchema = Type.Object({}, { additionalProperties: false })
 
 /**
- * Compiles a schema once.
- * @param noun what its properties are called
- * @throws Error where the schema itself is at fault
+ * Compiles a schema.
+ * @param noun word for its properties
+ * @throws Error when the schema is invalid
  */
 export function compileValidator(schema: TSchema, noun: Noun = 'field'): Validator {
   const validate = ajv.compile(schema)
   return (value) => (validate(value) ? [] : fieldErrors(validate.errors ?? [], noun))
 }
 
-/** @throws Refusal `validation_error` where there are faults; it tells the first one, and lists all */
+/**
+ * @throws Refusal `validation_error` for the first fault, with a list of all
+ * @throws Refusal `validation_error` where there are faults; it tells the first one, and lists all
+ */
 export function refuseFaults(fields: readonly FieldError[]): void {
   const [first] = fields
   if (first) throw new Refusal('validation_error', { message: first.message, fields })
 }
 
-/** The refusal of one field. */
 export function invalidField(field: string, code: string, message: string): Refusal {
   return new Refusal('validation_error', { message, fields: [{ field, code, message }] })
 }
 
-/** What the properties of a schema are called. */
 export type Noun = 'field' | 'parameter'
 
-/** How many faulty fields an answer names, at most. */
 const MAX_FIELDS = 20
 
-/** How much of a client's own key an answer repeats. */
 const MAX_KEY_LENGTH = 64
 
 /**
- * What Ajv found, as a client reads it: one fault per field, the most basic one, with `field` such as
- * `transaction.value` or `events[0]`.
+ * Ajv's errors for clients: one fault per field, the most basic one, with `field` such as `transaction.value` or
+ * `events[0]`.
  * @source rules#http.1
  */
 function fieldErrors(found: readonly ErrorObject[], noun: Noun): readonly FieldError[] {
@@ -95,7 +92,7 @@ function fieldErrors(found: readonly ErrorObject[], noun: Noun): readonly FieldE
   return [...byField.values()]
 }
 
-/** A value that may be null fails twice more: as not null, and as the union of both. */
+/** A nullable value yields two more errors: not null, and not the union. */
 function isUnionNoise(error: ErrorObject): boolean {
   return error.keyword === 'anyOf' || (error.keyword === 'type' && error.params.type === 'null')
 }
@@ -163,7 +160,7 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** The name that was probably meant, or else all that there are. @source rules#http.7 */
+/** The most similar known name, or else all known names. @source rules#http.7 */
 function knownNames({ params, parentSchema }: ErrorObject, field: string): string {
   const wrong: string = params.additionalProperty
   const known = Object.keys(parentSchema?.properties ?? {})
@@ -173,7 +170,6 @@ function knownNames({ params, parentSchema }: ErrorObject, field: string): strin
   return nearest === undefined ? `known are ${known.join(', ')}` : `did you mean ${place}${nearest}?`
 }
 
-/** The values of an enum, or those of all the constants that a union offers in this place. */
 function allowedValues({ instancePath }: ErrorObject, found: readonly ErrorObject[]): readonly unknown[] {
   return found
     .filter((error) => error.instancePath === instancePath)
@@ -195,7 +191,6 @@ const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'an instant in ISO 8601 with its offset',
 }
 
-/** Of a schema what is looked at. */
 interface Shape {
   readonly type?: string
   readonly anyOf?: readonly Shape[]
@@ -204,12 +199,11 @@ interface Shape {
 }
 
 /**
- * A valid value without the fields that are absent by their value: those that may be left out and are `null`, and texts
- * that may be left out and are empty.
+ * Removes absent fields from a valid value: optional fields that are `null`, and optional texts that are empty.
  * @source rules#http.16
  */
 function withoutAbsent(value: unknown, schema: TSchema): unknown {
-  // Most leave nothing out: then no copy is made, at any level.
+  // Usually nothing is absent; then no copy is made at any level.
   return hasAbsent(value, schema as Shape) ? present(value, schema as Shape) : value
 }
 
@@ -233,7 +227,6 @@ function isAbsent(field: unknown): boolean {
   return field === null || field === ''
 }
 
-/** The object among what a value may be. */
 function objectOf(shape: Shape): Shape | undefined {
   return shape.properties ? shape : shape.anyOf?.find(({ properties }) => properties)
 }
@@ -242,10 +235,12 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Objects and arrays within each other, the outermost counted. */
+/** Nesting of objects and arrays, including the outermost. */
 const MAX_DEPTH = 16
 
-/** Commas of a whole body. Bounds what validation can cost: unknown fields, and arrays compared item by item. */
+/**
+ * Maximum number of commas in a body. Bounds the cost of validation: unknown fields, and arrays compared item by item.
+ */
 const MAX_COMMAS = 1_000
 
 const QUOTE = 0x22
@@ -257,15 +252,15 @@ const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
 /**
- * Looks for what `JSON.parse` takes in silence and an API about money must not: a key twice in one object (the last one
- * would win, and another reader may take the first), nesting and sizes without bound, and `__proto__`.
+ * Finds faults that `JSON.parse` silently accepts but a payment API must not: duplicate keys (parsers disagree on which
+ * wins), unbounded nesting and sizes, and `__proto__`.
  *
- * One pass, no recursion. Judges no grammar: `JSON.parse` comes after it.
- * @returns what is wrong, for the client to read, or `undefined`
+ * One pass, no recursion. Does not check the grammar; `JSON.parse` follows.
+ * @returns the fault for the client, or `undefined`
  * @source rules#http.11
  */
 export function jsonFault(text: string): string | undefined {
-  /** What is open at this point: the keys seen so far of an object, `null` for an array. */
+  /** Open objects with the keys seen so far, and `null` for arrays. */
   const open: (Set<string> | null)[] = []
   let keys: Set<string> | null = null
   let keyExpected = false
@@ -310,7 +305,7 @@ function endOfString(text: string, start: number): number {
 
 const TWICE = 'twice in one object'
 
-/** What {@link jsonFault} found, without the text of whoever wrote it: for a log. @source rules#logs.1 */
+/** The fault of {@link jsonFault} without the client's text, for the log. @source rules#logs.1 */
 export function faultWithoutText(fault: string): string {
   return fault.endsWith(TWICE) ? `the request body has a key ${TWICE}` : fault
 }
@@ -332,16 +327,16 @@ function decodeKey(written: string): string {
   }
 }
 
-/** A query as it was split: text, or several texts where a parameter was repeated. */
+/** A parsed query: a text per parameter, or several when it was repeated. */
 export type QueryText = Readonly<Record<string, string | readonly string[]>>
 
-/** One spelling per number, within what a double holds exactly. */
+/** One spelling per number, exactly representable as a double. */
 const INTEGER = /^(?:0|-?[1-9]\d{0,14})$/
 const BOOLEAN = /^(?:true|false)$/
 
 /**
- * Compiles the reader of an endpoint's query. Text becomes an integer or a boolean where the schema wants one and the
- * text is its only spelling; any other text stays text, and the schema refuses it.
+ * Compiles the reader of an endpoint's query. Text becomes an integer or boolean if the schema wants one and the text
+ * is its only spelling. Any other text stays text, and the schema refuses it.
  * @returns a reader that throws Refusal `validation_error`, also for a repeated parameter
  * @source rules#http.7
  */
@@ -370,14 +365,14 @@ function repetitionOf(field: string): FieldError {
 }
 
 /**
- * What is read and thrown away of a body that is too large. A connection closed on unread bytes is reset, and the
- * sender might never see why.
+ * Bytes of an oversized body that are read and discarded. A connection closed on unread bytes is reset, and the sender
+ * may never see the answer.
  */
 const DISCARD_MAX_BYTES = 256 * limits.bodyMaxBytes
 
 /**
- * Reads a whole body; keeps at most 64 KiB of it in memory.
- * @throws Refusal `body_too_large` · `validation_error` where the sender hung up
+ * Reads a body, keeping at most 64 KiB in memory.
+ * @throws Refusal `body_too_large` · `validation_error` when the sender disconnected
  * @source rules#http.4
  */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
@@ -400,20 +395,18 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       if (!request.readableEnded) reject(new Refusal('validation_error', { message: 'the request body ended early' }))
     }
     request.on('close', onClose)
-    // The sender may have hung up while its token was looked up.
+    // The sender may have disconnected during the look-up of its token.
     if (request.destroyed) onClose()
   })
 }
 
-/** Turns a body's bytes into the value that an endpoint's handler gets. */
 export type JsonReader = (bytes: Buffer, headers: BodyHeaders) => unknown
 
-/** What a request says of its body. */
 type BodyHeaders = Pick<IncomingHttpHeaders, 'content-type' | 'content-encoding'>
 
 /**
- * Compiles the reader of an endpoint's JSON body. No bytes at all stand for `{}` where `{}` is valid; what is absent by its
- * value is left out.
+ * Compiles the reader of an endpoint's JSON body. An empty body stands for `{}` where `{}` is valid; absent fields are
+ * removed.
  * @returns a reader that throws Refusal `content_type_required` · `malformed_json` · `validation_error`
  * @source rules#http.4, rules#http.16
  */
@@ -433,7 +426,8 @@ export function compileJsonReader(schema: TSchema): JsonReader {
 const MISSING: FieldError = { field: '', code: 'required', message: 'the body is required' }
 
 /**
- * Reads what came where no body is taken; of too large a one, no more than that it came. What did not come is there at once.
+ * Reads a body sent to an endpoint that takes none. An oversized body is only reported as present. Synchronous without
+ * a body.
  * @throws Refusal `validation_error`
  * @source rules#http.7
  */
@@ -446,15 +440,15 @@ async function readAnyBody(request: IncomingMessage): Promise<Buffer> {
   try {
     return await readBody(request)
   } catch (error) {
-    // Its own code is for the endpoints that take a body, and documented for them only.
+    // `body_too_large` is documented only for endpoints that take a body.
     if (error instanceof Refusal && error.code === 'body_too_large') refuseFaults([UNWANTED])
     throw error
   }
 }
 
 /**
- * Refuses a body that says something to an endpoint that takes none. `{}` says nothing: some clients send it with every
- * POST, and of any type.
+ * Refuses a body with content where the endpoint takes none. `{}` is accepted: some clients send it with every POST,
+ * with any type.
  * @throws Refusal `validation_error`
  * @source rules#http.7
  */
@@ -480,7 +474,7 @@ function refuseOtherThanJson({
   'content-type': type = '',
   'content-encoding': encoding = IDENTITY,
 }: BodyHeaders): void {
-  // As nearly everybody writes it.
+  // Fast path for the usual header.
   if (type === 'application/json' && encoding === IDENTITY) return
   if (!JSON_TYPE.test(type)) throw new Refusal('content_type_required')
   if (charsetsOf(type).some((charset) => !UTF_8.includes(charset)))
@@ -488,7 +482,7 @@ function refuseOtherThanJson({
   if (encoding.toLowerCase() !== IDENTITY) refuseEncoding('the request body must not have a Content-Encoding')
 }
 
-/** In lower case, as names of charsets have none. */
+/** In lower case: charset names are case-insensitive. */
 function charsetsOf(type: string): readonly string[] {
   return [...type.matchAll(/;\s*charset\s*=\s*("[^"]*"|[^;]*)/gi)].map(([, charset = '']) =>
     charset.replaceAll('"', '').trim().toLowerCase(),

@@ -31,40 +31,37 @@ import {
 import { createStrangerReport, type OnStranger } from './stranger-report.ts'
 import { createStrangers, STRANGER_BOUNDS, type StrangerBounds, type Strangers } from './strangers.ts'
 
-/** What an HTTP server is made of. */
 export interface HttpServerOptions<Table extends EndpointTable> {
   readonly endpoints: Table
   readonly handlers: Handlers<Table>
   readonly authenticate: Authenticators
   readonly logger: Logger
   readonly ids: Ids
-  /** Tells what was read after this process had slept. */
+  /** Recognises requests read after the process was suspended. */
   readonly eventLoop: EventLoop
-  /** Addresses or CIDRs of the proxies whose `X-Forwarded-For` is believed; nobody's where absent. */
+  /** Addresses or CIDRs of proxies whose `X-Forwarded-For` is trusted; none by default. */
   readonly trustProxy?: readonly string[]
-  /** Whether browsers are told to use HTTPS only; for servers that stand behind it. */
+  /** Sends HSTS; for servers behind HTTPS. */
   readonly strictTransportSecurity?: boolean
-  /** Endpoints besides, such as a sandbox's controls. */
   readonly added?: readonly BoundEndpoint[]
   readonly onRequest?: OnRequest
   readonly onUnreadable?: OnUnreadable
   readonly onStranger?: OnStranger
-  /** What those may take who show no right credentials; {@link STRANGER_BOUNDS} where absent. */
+  /** Limits for callers without valid credentials; {@link STRANGER_BOUNDS} by default. */
   readonly strangerBounds?: StrangerBounds
   readonly pause?: Pick<Pause, 'for'>
   readonly refusedHeartbeat?: Heartbeat
 }
 
-/** A server that can be told to empty itself. */
 export type HttpServer = FastifyInstance & {
-  /** From now on every answer closes its connection; new connections are still taken until `close()`. */
+  /** From now on every answer closes its connection. New connections are accepted until `close()`. */
   beginDrain(): void
 }
 
 /**
- * Builds the HTTP server: every endpoint bound to its handler, every failure answered as problem+json. It does not
- * listen yet.
- * @throws Error where an endpoint's schema is at fault
+ * Builds the HTTP server without listening: every endpoint bound to its handler, every failure answered as
+ * problem+json.
+ * @throws Error when an endpoint's schema is invalid
  * @source rules#http.1, rules#http.2
  */
 export function createHttpServer<const Table extends EndpointTable>(given: HttpServerOptions<Table>): HttpServer {
@@ -98,7 +95,6 @@ export function createHttpServer<const Table extends EndpointTable>(given: HttpS
   return Object.assign(app, { beginDrain: connections.beginDrain })
 }
 
-/** What an answer depends on whatever was asked. */
 type AppOptions = Omit<HttpServerOptions<EndpointTable>, 'endpoints' | 'handlers'> & {
   readonly refusedHeartbeat: Heartbeat
 }
@@ -115,7 +111,7 @@ function strangersOf(options: AppOptions, connections: Connections): Strangers {
   })
 }
 
-/** Fastify without routes, and without its own ideas of bodies and connections. */
+/** Fastify without routes and without its own handling of bodies and connections. */
 function createApp(options: AppOptions, connections: Connections, strangers: Strangers): FastifyInstance {
   const { ids, logger, trustProxy, eventLoop, onUnreadable, strangerBounds = STRANGER_BOUNDS } = options
   const reportUnreadable = createUnreadableReport(logger, onUnreadable)
@@ -124,11 +120,11 @@ function createApp(options: AppOptions, connections: Connections, strangers: Str
     serverFactory: (handle) => {
       const server = createNodeServer(eventLoop, strangerBounds.connectionsMax)
       strangers.watch(server)
-      // What is carried out may last: a deep page waits for its turn.
+      // A silent connection stays open while its request is handled: a deep page waits for its turn.
       server.on('timeout', (socket) => void (connections.isAnswering(socket) || socket.destroy()))
       return server.on('request', connections.oneAtATime(handle))
     },
-    // An empty list is believed like any other: whose address it is would be worked out anew each time that it is asked for.
+    // Fastify would compute the client's address on every access for an empty list.
     trustProxy: trustProxy && trustProxy.length > 0 ? [...trustProxy] : false,
     genReqId: (request) => correlationIdOf(request, ids),
     clientErrorHandler: createClientErrorHandler(connections, ids, reportUnreadable, strangers.unfinished),
@@ -138,7 +134,7 @@ function createApp(options: AppOptions, connections: Connections, strangers: Str
       reportRequest(options, request, reply)
     },
   })
-  // Fastify's rules for bodies and content types are not ours: to it no method has a body, each route reads its own.
+  // Disables Fastify's handling of bodies and content types: each route reads its own body.
   for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   return app
 }
@@ -148,11 +144,11 @@ function setStandardHeaders(options: AppOptions, reply: FastifyReply): void {
   reply.header('cache-control', 'no-store')
   reply.header('x-content-type-options', 'nosniff')
   if (options.strictTransportSecurity) reply.header('strict-transport-security', ONE_YEAR_OF_HTTPS)
-  // Behind an upgrade that was not taken up, Node overlooks what is no HTTP until its time is over.
+  // After an upgrade that was not accepted, Node ignores bytes that are not HTTP until a time-out.
   if (reply.request.headers.upgrade !== undefined) reply.header('connection', 'close')
 }
 
-/** What can only be tried again later is one refusal; what nobody foresaw tells the client nothing. @source rules#http.9 */
+/** Turns an error into the refusal that the client sees. Unexpected errors reveal nothing. @source rules#http.9 */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   const isPassing = PASSING.some((kind) => error instanceof kind) || isRetryableConflict(error)
@@ -162,15 +158,15 @@ function refusalOf(error: unknown): Refusal {
 const PASSING = [DatabaseUnavailable, QueueFull, NoLongerWanted] as const
 
 const FASTIFY_SETTINGS = {
-  // While the server closes, requests on open connections are still answered, each with `Connection: close`.
+  // Requests on open connections are still answered while the server closes, each with `Connection: close`.
   return503OnClosing: false,
-  // How long a parameter may be is its schema's to say.
+  // The parameter's schema limits its length.
   routerOptions: { maxParamLength: 16_384 },
 } as const
 
 const ONE_YEAR_OF_HTTPS = 'max-age=31536000; includeSubDomains'
 
-/** The methods that a path answers. @source rules#http.8 */
+/** The methods of a path. @source rules#http.8 */
 function allowedMethods(app: FastifyInstance, url: string): readonly string[] {
   return METHODS.filter((method) => app.findRoute({ method, url }) !== null)
 }
@@ -178,8 +174,8 @@ function allowedMethods(app: FastifyInstance, url: string): readonly string[] {
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const
 
 /**
- * Node's own server with our limits, in which every request is emitted as one, also those that Node keeps from its listeners.
- * @param connectionsMax one more than these is refused before anything is known of it
+ * Node's server with our limits. It emits every request, including those that Node keeps from listeners.
+ * @param connectionsMax further connections are refused before anything is read
  * @source rules#http.13
  */
 function createNodeServer(eventLoop: EventLoop, connectionsMax: number): Server {
@@ -187,22 +183,22 @@ function createNodeServer(eventLoop: EventLoop, connectionsMax: number): Server 
   server.setTimeout(SILENCE_MS)
   server.maxConnections = connectionsMax
   server.maxHeadersCount = MAX_HEADERS
-  // Who has sent its request and closes only that direction still waits for the answer; otherwise Node would drop both.
+  // A client may half-close after its request and still wait for the answer; by default Node drops both directions.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('connection', (socket) => {
     eventLoop.noteConnection()
     socket.destroySoon = endGently
   })
-  // Node itself would answer 417, without a body and without our headers.
+  // Node itself would answer 417 without a body and without our headers.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('connect', (request, socket) => emitConnect(server, request, socket as Socket))
   return server
 }
 
 /**
- * Ends a connection behind its last answer; Node calls it, too. Closed on bytes that nobody has read a connection is reset, and
- * who is still writing loses the answers that it has not read yet: what comes is thrown away, until the client has closed as
- * well, its time is over or it is too much.
+ * Ends a connection after its last answer; also called by Node. A connection closed on unread bytes is reset, and a
+ * client that is still writing loses answers it has not read. So input is discarded until the client closes, a time-out
+ * ends or there is too much of it.
  * @source rules#http.17
  */
 function endGently(this: Socket): void {
@@ -212,7 +208,7 @@ function endGently(this: Socket): void {
     'close',
     startTimer(LINGER_MS, () => this.destroy()),
   )
-  // Where reading was paused, only Node's parser can resume it, and it yields to whoever listens.
+  // Only Node's parser can resume paused reading, and it yields to a listener.
   this.resume()
   setImmediate(() => discard(this))
 }
@@ -225,24 +221,23 @@ function discard(socket: Socket): void {
   })
 }
 
-/** Node would drop the connection, with all that is not answered on it. It has let go of it before this is called. */
+/** Answers CONNECT. Node would drop the connection with all pending answers; it has already released it. */
 function emitConnect(server: Server, request: IncomingMessage, socket: Socket): void {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   response.on('finish', () => socket.destroySoon())
   for (const end of ['error', 'timeout']) socket.on(end, () => socket.destroy())
-  // What was meant for another host is thrown away.
+  // Discards bytes meant for another host.
   socket.resume()
   server.emit('request', request, response)
 }
 
-/** Time for headers and bodies to arrive, and for idle connections. */
 const SETTINGS = {
   requestTimeout: 15_000,
   headersTimeout: 10_000,
   keepAliveTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
-  // We refuse a missing Host ourselves, so that the answer is a problem as well.
+  // A missing Host is refused by our own code, as a problem.
   requireHostHeader: false,
 } as const
 
@@ -252,8 +247,8 @@ const LINGER_MAX_BYTES = 16 * 1_024 * 1_024
 const MAX_HEADERS = 100
 
 /**
- * What Node's parser lets pass and another parser in front of us might read otherwise: the stuff of request smuggling.
- * @returns what is wrong, for the client to read, or `undefined`
+ * Finds what Node's parser accepts but a proxy's parser might read differently: the basis of request smuggling.
+ * @returns the fault for the client, or `undefined`
  * @source rules#http.10
  */
 function transportFault({ httpVersion, rawHeaders, headers, url = '' }: IncomingMessage): string | undefined {
@@ -261,15 +256,15 @@ function transportFault({ httpVersion, rawHeaders, headers, url = '' }: Incoming
   if (!url.startsWith('/')) return 'the request target must be a path'
   if (countHeader(rawHeaders, 'host') !== 1) return 'exactly one Host header is required'
   if (countHeader(rawHeaders, 'transfer-encoding') > 1) return 'Transfer-Encoding was sent twice'
-  // Node decodes the chunks and hands on what else was done to the body as the body itself.
+  // Node decodes the chunks and passes on any other encoding as part of the body.
   if (headers['transfer-encoding']?.toLowerCase() === 'chunked') return undefined
   if (headers['transfer-encoding'] !== undefined) return 'Transfer-Encoding must be chunked, and nothing else'
   return undefined
 }
 
 /**
- * How often a header was sent. Node keeps one of several or joins them.
- * @param rawHeaders names and values in turn
+ * Counts occurrences of a header. Node itself keeps one of several or joins them.
+ * @param rawHeaders alternating names and values
  * @param name in lower case
  */
 export function countHeader(rawHeaders: readonly string[], name: string): number {
@@ -281,13 +276,12 @@ export function countHeader(rawHeaders: readonly string[], name: string): number
   return count
 }
 
-/** Where this machine reaches what listens there: every address of the machine is reached by loopback. */
+/** Local URL of a listener. An unspecified address is reached by loopback. */
 export function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
   if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Where this machine reaches a server; nothing where it listens on no port. */
 export function listeningUrl(server: Pick<Server, 'address'>): string | undefined {
   const address = server.address()
   if (address === null || typeof address === 'string') return undefined
@@ -295,70 +289,63 @@ export function listeningUrl(server: Pick<Server, 'address'>): string | undefine
 }
 
 /**
- * The connections of a server, on each of which one request is carried out at a time: when the one before it has been answered.
- * Node by itself hands on all that it has read, also what stands behind an answer that closes the connection, and drops
- * those answers.
+ * The connections of a server. Each carries out one request at a time, after the previous answer. Node alone would emit
+ * all requests it has read, even those after an answer that closes the connection, and drop their answers.
  * @source rules#http.17, failure-modes#PL-63
  */
 export interface Connections {
-  /** What is done about a request, made to wait for its turn. */
+  /** Wraps a handler so that requests wait for their turn. */
   oneAtATime(handle: RequestListener): RequestListener
   /**
-   * Lets a connection end behind the last request on it that has arrived whole.
-   * @returns whether it is answered, or was before: then there is nothing else to say to whatever came behind it
+   * Closes a connection after its last complete request.
+   * @returns whether that request is or was answered; then the bytes after it get no answer
    */
   endBehindWhole(socket: Socket): boolean
-  /** The request that is being carried out on it is its last. */
+  /** Makes the current request of a connection its last. */
   endBehindCurrent(socket: Socket): void
-  /** Whether a request that has arrived whole is being carried out on it. */
+  /** Whether a complete request on the connection is being handled. */
   isAnswering(socket: Socket): boolean
-  /** From now on a request that is under way is the last of its connection. */
+  /** Makes each current request the last of its connection. */
   beginDrain(): void
 }
 
-/** A request, and what is done about it in its turn. */
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly handle: RequestListener
 }
 
-/** The requests of one connection. */
 interface Connection {
   readonly socket: Socket
-  /** What is carried out, or just being answered. */
   current?: Exchange | undefined
   readonly waiting: Exchange[]
-  /** Behind this one nothing is carried out. */
+  /** No request after this one is handled. */
   last?: Exchange
-  /** What was answered before it had arrived. */
+  /** A request answered before it had fully arrived. */
   unread?: IncomingMessage | undefined
-  /** How many have been handed on. */
   count: number
-  /** Whether no more is read for now. */
   isHeld: boolean
-  /** Whether something came that is no request. */
+  /** Whether bytes arrived that are not a request. */
   isEnding: boolean
-  /** Whether nothing is handed on any more. */
+  /** Whether no more requests are emitted. */
   isEnded: boolean
 }
 
-/** How many requests a connection carries. @source rules#http.13 */
+/** Maximum of requests per connection. @source rules#http.13 */
 const REQUESTS_MAX = 1_000
 
-/** Once so many wait on a connection, no more is read from it. */
+/** Reading pauses when this many requests wait on a connection. */
 const WAITING_MAX = 100
 
-/** When those were read that had to wait. */
+/** Reading times of requests that had to wait. */
 const readings = new WeakMap<IncomingMessage, Omit<Reading, 'isWhole'>>()
 
-/** When a request was read, where it had to wait for its turn; to be asked when that has come. */
+/** Reading time of a request that waited for its turn; to be called when it begins. */
 export function readingOf(request: IncomingMessage): Reading | undefined {
   const reading = readings.get(request)
   return reading && { ...reading, isWhole: request.complete }
 }
 
-/** Keeps the connections of a server. */
 function createConnections(loop: EventLoop): Connections {
   const open = new Map<Socket, Connection>()
   let isDraining = false
@@ -374,7 +361,7 @@ function createConnections(loop: EventLoop): Connections {
 
   function accept(exchange: Exchange): void {
     const connection = connectionOf(exchange.request.socket)
-    // A body that nobody reads would hold up what is to be thrown away.
+    // An unread body would block the bytes that are to be discarded.
     if (connection.isEnded) exchange.request.resume()
     else if (connection.current) wait(connection, exchange)
     else begin(connection, exchange)
@@ -392,7 +379,7 @@ function createConnections(loop: EventLoop): Connections {
     connection.count += 1
     if (isDraining || connection.count === REQUESTS_MAX) makeLast(connection, exchange)
     response.on('close', () => end(connection, exchange))
-    // Of a request that Node has nothing to do with any more, which is CONNECT.
+    // CONNECT: Node has detached the socket.
     if (!response.socket) response.assignSocket(connection.socket)
     handle(request, response)
   }
@@ -401,7 +388,7 @@ function createConnections(loop: EventLoop): Connections {
     const { socket, waiting } = connection
     connection.current = undefined
     connection.unread = exchange.request.complete ? undefined : exchange.request
-    // Node has ended a connection by now whose answer said so.
+    // Node has already ended a connection whose answer said so.
     if (exchange === connection.last || !socket.writable) endConnection(connection)
     const next = waiting.shift()
     if (next) begin(connection, next)
@@ -440,7 +427,7 @@ function endConnection(connection: Connection): void {
 }
 
 function endBehindWhole(connection: Connection): boolean {
-  // Of what is no HTTP every further packet is another error.
+  // Each further packet of garbage is another error.
   if (connection.isEnding) return true
   connection.isEnding = true
   const { current, waiting, unread } = connection
@@ -450,7 +437,7 @@ function endBehindWhole(connection: Connection): boolean {
     return true
   }
   connection.isEnded = true
-  // The bytes belong to a request that was answered before it had arrived, as one without credentials is.
+  // The bytes may belong to a request answered before it fully arrived, for example one without credentials.
   const wasAnswered = current?.response.headersSent || unread?.complete === false
   if (wasAnswered) connection.socket.destroySoon()
   return wasAnswered
@@ -459,14 +446,14 @@ function endBehindWhole(connection: Connection): boolean {
 function hold(connection: Connection): void {
   if (connection.isHeld) return
   connection.isHeld = true
-  // Node's parser reads by itself, past every pause, as long as nobody listens.
+  // Without a listener, Node's parser reads the socket itself and ignores pauses.
   connection.socket.on('data', ignore).off('data', ignore)
   connection.socket.on('resume', stayHeld).pause()
 }
 
 function ignore(): void {}
 
-/** Node by itself goes on reading behind each request. */
+/** Node resumes reading after each request. */
 function stayHeld(this: Socket): void {
   this.pause()
 }
@@ -478,28 +465,26 @@ function release(connection: Connection): void {
 }
 
 /**
- * Connections on which right credentials were shown: so many of one credential, and so many of all API keys together. Whoever has
- * stolen one shuts nobody out but its owner; the rest is there for the bank and for operators, who take the key away.
+ * Connections with valid credentials: capped per credential, and for all API keys together. A stolen key can shut out
+ * only its owner. The rest is reserved for the bank and for operators, who can revoke the key.
  * @source rules#strangers.4
  */
 export interface ProvenConnections {
   /**
-   * Counts a connection for the first credentials that were shown on it, until it is closed.
-   * @returns whether there was a place for it
+   * Counts a connection for the first valid credentials shown on it, until it closes.
+   * @returns whether there was a place
    */
   prove(socket: Socket, caller: Pick<Caller, 'credential' | 'id'>): boolean
   has(socket: Socket): boolean
 }
 
-/** How many connections with right credentials there may be. */
 export interface ProvenBounds {
-  /** With the same ones. */
+  /** Per credential. */
   readonly provenOfCredentialMax: number
-  /** With API keys, whichever. */
+  /** For all API keys together. */
   readonly clientsMax: number
 }
 
-/** Begins with none. */
 export function createProvenConnections(bounds: ProvenBounds): ProvenConnections {
   const proven = new WeakSet<Socket>()
   const counts = new Map<string, number>()
@@ -519,7 +504,7 @@ export function createProvenConnections(bounds: ProvenBounds): ProvenConnections
       const isClient = credential === 'api-key'
       if (countOf(own) >= bounds.provenOfCredentialMax) return false
       if (isClient && countOf(CLIENTS) >= bounds.clientsMax) return false
-      // Of one that was closed meanwhile the end would never be told.
+      // The `close` event of a closed socket would never come.
       if (socket.destroyed) return true
       const names = isClient ? [own, CLIENTS] : [own]
       for (const name of names) add(name, 1)
@@ -531,5 +516,5 @@ export function createProvenConnections(bounds: ProvenBounds): ProvenConnections
   }
 }
 
-/** What all connections with API keys are counted under; the name of one credential has a space in it. */
+/** Key of the count for all API keys. The name of a single credential contains a space. */
 const CLIENTS = 'clients'

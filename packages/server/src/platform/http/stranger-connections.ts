@@ -1,40 +1,35 @@
 import type { Socket } from 'node:net'
 
 /**
- * Connections on which nobody has shown right credentials yet: so many of one network, and of all together. A new one is
- * never refused while an older one only waits: that one is closed, of the network that has the most of them, so that whoever
- * comes with the right credentials gets in.
+ * Connections that have not shown valid credentials: capped per network and in total. A new connection is never refused
+ * while an older one is idle. The oldest idle one of the largest network is closed instead, so that callers with valid
+ * credentials get in.
  * @source rules#strangers.1, rules#strangers.2
  */
 export interface StrangerConnections {
-  /** A connection was accepted. @param network whose it is; `undefined`: a proxy's, which is not counted */
+  /** Adds an accepted connection. @param network `undefined` for a proxy's connection, which is not counted */
   accept(socket: Socket, network: string | undefined): void
-  /** Right credentials were shown on it: it is no stranger's any more. */
+  /** Removes a connection that has shown valid credentials. */
   release(socket: Socket): void
-  /** Counts a proxy's connection for a network, as long as that network holds it up. @returns ends that */
+  /** Counts a proxy's connection for a network while that network occupies it. @returns ends the count */
   attribute(socket: Socket, network: string): () => void
 }
 
-/** How many connections there may be. */
 export interface ConnectionBounds {
-  /** Whoever's they are. */
   readonly connectionsMax: number
-  /** Without credentials: the others are kept for those who have some. */
+  /** Connections without credentials. The rest is reserved for those with. */
   readonly strangersMax: number
-  /** Without credentials, of one network. */
   readonly strangersOfNetworkMax: number
 }
 
-/** What is known of connections elsewhere. */
 export interface ConnectionOptions {
   readonly bounds: ConnectionBounds
-  /** Whether a request of it is being carried out, which is not cut off. */
+  /** Whether a request on the connection is being handled; such connections are not closed. */
   readonly isBusy: (socket: Socket) => boolean
-  /** Is told of each that was closed to make room; throws nothing. */
+  /** Called for each connection closed to make room; must not throw. */
   readonly onClosed: (network: string) => void
 }
 
-/** Begins with none. */
 export function createStrangerConnections({ bounds, isBusy, onClosed }: ConnectionOptions): StrangerConnections {
   const strangers = new StrangersByNetwork()
   let open = 0
@@ -45,7 +40,7 @@ export function createStrangerConnections({ bounds, isBusy, onClosed }: Connecti
     else if (strangers.size > bounds.strangersMax) closeOne(strangers.largest(), stranger)
   }
 
-  /** Where all of them are busy it is the one that came last. */
+  /** If all are busy, closes the latest. */
   function closeOne(candidates: Strangers, latest?: Stranger): void {
     const closed = firstIdle(candidates) ?? latest
     if (closed === undefined) return
@@ -67,7 +62,7 @@ export function createStrangerConnections({ bounds, isBusy, onClosed }: Connecti
         strangers.removeOf(socket)
       })
       if (network !== undefined) enter({ socket, network })
-      // Node refuses what is beyond the bound unseen: one place stays free for whoever comes next.
+      // Node refuses connections beyond the bound unseen: one place stays free for the next.
       if (open >= bounds.connectionsMax) closeOne(strangers.largest())
     },
     release: (socket) => strangers.removeOf(socket),
@@ -83,7 +78,7 @@ interface Stranger {
   readonly network: string
 }
 
-/** The oldest first. */
+/** Oldest first. */
 type Strangers = ReadonlySet<Stranger>
 
 const NOBODY: Strangers = new Set()
@@ -96,7 +91,7 @@ class StrangersByNetwork {
     return this.#bySocket.size
   }
 
-  /** @returns all of its network */
+  /** @returns all connections of the network */
   add(stranger: Stranger): Strangers {
     const ofNetwork = this.#byNetwork.get(stranger.network) ?? new Set()
     this.#byNetwork.set(stranger.network, ofNetwork.add(stranger))
@@ -116,7 +111,7 @@ class StrangersByNetwork {
     if (ofNetwork?.size === 0) this.#byNetwork.delete(stranger.network)
   }
 
-  /** Those of the network that has the most. */
+  /** Connections of the network with the most. */
   largest(): Strangers {
     let most = NOBODY
     for (const ofNetwork of this.#byNetwork.values()) if (ofNetwork.size > most.size) most = ofNetwork

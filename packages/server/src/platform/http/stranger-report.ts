@@ -3,27 +3,28 @@ import { andMore, createHeartbeat } from '../runtime.ts'
 import type { Caller } from './handler.ts'
 
 /**
- * `closed`: a connection, to make room. `limited`: a request was refused, or put off, for what came before it. `crowded`: one
- * with right credentials was refused, as they have too many connections.
+ * - `closed`: a connection was closed to make room.
+ * - `limited`: a request was refused or delayed because of earlier ones.
+ * - `crowded`: a request with valid credentials was refused, since these hold too many connections.
  */
 export type StrangerOutcome = (typeof STRANGER_OUTCOMES)[number]
 
-/** Every {@link StrangerOutcome}. */
 export const STRANGER_OUTCOMES = ['closed', 'limited', 'crowded'] as const
 
-/** Is told of what was refused to strangers of a network, and to whom else; throws nothing. */
+/** Called for each refusal, with the network and, if known, the caller; must not throw. */
 export type ReportStranger = (outcome: StrangerOutcome, network: string, caller?: Caller) => void
 
-/** Is told of each connection and request of strangers that was refused; throws nothing. */
 export type OnStranger = (outcome: StrangerOutcome) => void
 
 const SENTENCES: Readonly<Record<StrangerOutcome, string>> = {
-  closed: 'there are too many connections without credentials: one of the network that has the most was closed',
-  limited: 'too many requests of a network had wrong credentials or never arrived: more of them are 429, a second late',
-  crowded: 'one credential, or all API keys together, hold too many connections: a request on another one is 429',
+  closed: 'too many connections without credentials: closed one of the network with the most',
+  limited:
+    'too many requests of a network had wrong credentials or never arrived: answering more with 429, one second late',
+  crowded:
+    'one credential, or all API keys together, hold too many connections: answering requests on further ones with 429',
 }
 
-/** Makes the reports of strangers: a line at the first, and then one a minute. @source rules#logs.3 */
+/** Logs the first report, then one line a minute. @source rules#logs.3 */
 export function createStrangerReport(logger: Logger, onStranger?: OnStranger): ReportStranger {
   const heartbeat = createHeartbeat()
   return (outcome, network, caller) => {

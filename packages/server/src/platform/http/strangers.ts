@@ -12,38 +12,35 @@ import type { ReportStranger } from './stranger-report.ts'
 import { createWrongRequests } from './wrong-requests.ts'
 
 /**
- * Whoever has shown no right credentials yet, and what they may take: connections, and requests that come to nothing. It is
- * counted by network, and nobody's right credentials are refused for what others of the same network did.
+ * Limits callers without valid credentials: their connections and failed requests, counted by network. Valid
+ * credentials are never refused because of other callers of the same network.
  * @source rules#strangers.1, rules#strangers.3
  */
 export interface Strangers {
-  /** Keeps the connections of a server within their bounds. */
   watch(server: Server): void
   /**
-   * Judges the credentials of a request.
-   * @param judge rejects with Refusal `unauthorized` where they are wrong; it throws nothing
-   * @throws Refusal `rate_limited` in its place where too many were wrong, or where they are right and have too many
-   * connections · whatever else `judge` throws
+   * Checks the credentials of a request.
+   * @param judge rejects with Refusal `unauthorized` for wrong credentials; must not throw
+   * @throws Refusal `rate_limited` instead after too many wrong ones, or when valid credentials hold too many
+   * connections · any other error of `judge`
    */
   judge(request: FastifyRequest, judge: () => Caller | Promise<Caller>): Caller | Promise<Caller>
   /**
-   * Reads a body by which its sender is judged.
-   * @throws Refusal `rate_limited` before anything is read · whatever `read` throws
+   * Reads a body whose signature authenticates the sender.
+   * @throws Refusal `rate_limited` before anything is read · any error of `read`
    */
   read(request: FastifyRequest, read: () => Promise<Buffer>): Promise<Buffer>
-  /** Something came on a connection that did not become a request. */
+  /** Counts bytes on a connection that did not become a request. */
   unfinished(socket: Socket): void
 }
 
-/** What strangers may take. */
 export interface StrangerBounds extends ConnectionBounds, ProvenBounds {
-  /** Wrong requests of one network: so many at once, and as many in a minute. */
   readonly wrongPerMinute: number
 }
 
 /**
- * A key that carries its ten requests a second on a connection each has room for fifty times as many; a thousand places are
- * left where all API keys together hold as many as they may.
+ * A key with ten requests a second on a connection each has room for fifty times as many. A thousand places are left
+ * when all API keys together hold their maximum.
  * @source rules#strangers.1, rules#strangers.3, rules#strangers.4, rules#http.13
  */
 export const STRANGER_BOUNDS: StrangerBounds = {
@@ -55,21 +52,19 @@ export const STRANGER_BOUNDS: StrangerBounds = {
   clientsMax: 3_000,
 }
 
-/** An idle connection is closed by then. */
+/** Idle connections are closed by then. */
 const CROWDED_RETRY_SECONDS = 10
 
-/** What strangers are watched with. */
 export interface StrangerOptions {
   readonly bounds: StrangerBounds
   readonly connections: Pick<Connections, 'isAnswering' | 'endBehindCurrent'>
   readonly eventLoop: Pick<EventLoop, 'now'>
-  /** Addresses or CIDRs of the proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses or CIDRs of proxies whose `X-Forwarded-For` is trusted. */
   readonly proxies: readonly string[]
   readonly pause?: Pick<Pause, 'for'> | undefined
   readonly report: ReportStranger
 }
 
-/** Watches strangers. */
 export function createStrangers({ bounds, pause = realPause, ...options }: StrangerOptions): Strangers {
   const { connections: carriedOut, eventLoop, report } = options
   const { include: isProxy } = networksOf(options.proxies)
@@ -82,10 +77,10 @@ export function createStrangers({ bounds, pause = realPause, ...options }: Stran
   })
   const proven = createProvenConnections(bounds)
 
-  /** Gives a connection that shows right credentials its place among those that have. @returns whose they are */
+  /** Counts a connection with valid credentials. @returns the caller */
   function prove(request: FastifyRequest, caller: Caller): Caller {
     const { socket } = request.raw
-    // Every request but the first of a connection: a proxy's is never among the proven.
+    // Usual case: later requests of a connection. Connections of proxies are never counted as proven.
     if (proven.has(socket) || caller.isStranger || isProxied(socket)) return caller
     if (!proven.prove(socket, caller)) {
       report('crowded', networkOfSocket(socket), caller)

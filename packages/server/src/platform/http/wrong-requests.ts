@@ -8,27 +8,27 @@ import { createTokenBuckets } from '../token-bucket.ts'
 import type { ReportStranger } from './stranger-report.ts'
 
 /**
- * Requests that come to nothing, by network: so many of them at once and a minute. What is beyond that is answered late, so that
- * who sends one behind the other sends one a second; right credentials are never refused for it.
+ * Failed requests by network: a burst and a rate per minute. Beyond these, answers are delayed, so that a client that
+ * sends sequentially sends one a second. Valid credentials are never refused because of them.
  * @source rules#strangers.3
  */
 export interface WrongRequests {
-  /** Counts one of which nothing else becomes. */
   count(network: string): void
-  /** Counts one whose credentials are wrong. @param refusal within the budget @returns how it is refused, once it is time to */
+  /**
+   * Counts a request with wrong credentials.
+   * @param refusal used within the budget
+   * @returns the refusal, after the delay
+   */
   refusalOf(request: FastifyRequest, network: string, refusal: Refusal): Promise<Refusal>
   /**
-   * Resolves when a body by which its sender is judged may be read.
-   * @throws Refusal `rate_limited` it may not
+   * Resolves when a body whose signature authenticates the sender may be read.
+   * @throws Refusal `rate_limited` when it may not
    */
   mayRead(request: FastifyRequest, network: string): Promise<void>
-  /** Whether a request of this connection is put off now. */
   isPutOff(socket: Socket): boolean
 }
 
-/** What they are counted with. */
 export interface WrongRequestOptions {
-  /** Also as many as a network has at once. */
   readonly perMinute: number
   readonly clock: Clock
   readonly pause: Pick<Pause, 'for'>
@@ -36,19 +36,18 @@ export interface WrongRequestOptions {
   readonly report: ReportStranger
 }
 
-/** How long a network beyond its budget waits for each answer. */
+/** Delay of each answer to a network beyond its budget. */
 const PUT_OFF_MS = 1_000
 
 /**
- * So many of a network wait at once. Whoever would wait beyond that opens one connection more for each request, and that costs us
+ * Delayed requests of one network at a time. Beyond this, a client opens another connection per request, which costs us
  * more than the answer.
  */
 const PUT_OFF_MAX = 100
 
-/** Bounds the memory that strangers can take. */
+/** Bounds the memory that strangers can use. */
 const NETWORKS_MAX = 10_000
 
-/** Begins with none. */
 export function createWrongRequests(options: WrongRequestOptions): WrongRequests {
   const { perMinute, clock, pause, isProxied, report } = options
   const wrong = createTokenBuckets(clock, { perMinute, capacity: perMinute, bucketsMax: NETWORKS_MAX })
@@ -60,7 +59,7 @@ export function createWrongRequests(options: WrongRequestOptions): WrongRequests
     leave()
   }
 
-  /** Who waits takes nothing of anybody else's, but on the connections of a proxy, which are everybody's. */
+  /** Requests on a proxy's connections are not delayed: everyone shares those. */
   function mustWait({ raw }: FastifyRequest, network: string): boolean {
     return !isProxied(raw.socket) && !waiting.hasWaited(raw) && waiting.countOf(network) < PUT_OFF_MAX
   }
@@ -92,7 +91,7 @@ class WaitingRequests {
   readonly #sockets = new Set<Socket>()
   readonly #counts = new Map<string, number>()
 
-  /** @returns ends it */
+  /** @returns ends the delay */
   enter(request: IncomingMessage, network: string): () => void {
     const { socket } = request
     this.#before.add(request)

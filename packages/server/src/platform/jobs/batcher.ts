@@ -1,35 +1,25 @@
 import { startTimer } from '../clock.ts'
 
 /**
- * Many callers, one at a time at the work: what arrives while a batch runs, and in the turn of the event loop in which one
- * begins, makes the next one. No timer, so an idle batcher adds no wait.
+ * Batches concurrent work. Items that arrive while a batch runs, or in the turn of the event loop in which one begins,
+ * form the next batch. No timer, so an idle batcher adds no wait.
  */
 export interface Batcher<Item, Result> {
-  /**
-   * Queues an item.
-   * @throws QueueFull where too many are waiting; nothing was done
-   */
+  /** Queues an item. @throws QueueFull when too many wait; nothing was done */
   submit(item: Item): Promise<Result>
-  /** How many wait. */
   readonly waiting: number
-  /**
-   * Releases all waiters: who waits, whose items are dropped, and whose items are being run, which run to their end
-   * unheard.
-   */
+  /** Rejects all callers. Waiting items are dropped; a running batch ends, and its results are ignored. */
   abandon(error: unknown): void
   /** Resolves when nothing waits and nothing runs. */
   drained(): Promise<void>
 }
 
-/** The queue in front of a batch is full. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull'
 }
 
-/** The outcome of one item of a batch. */
 export type Settled<Result> = { readonly result: Result } | { readonly error: unknown }
 
-/** An item that waits, and who waits for its result. */
 interface Waiting<Item, Result> {
   readonly item: Item
   /** By the monotonic clock. */
@@ -38,20 +28,19 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
-/** How a batcher is bounded. */
 export interface BatcherBounds {
   readonly batchMax: number
   readonly queueMax: number
   /**
-   * Batches begin at least so far apart, milliseconds; 0 unless given. For what nobody is kept waiting by: it costs less in
-   * larger batches, and one that comes alone still does not wait.
+   * Minimum time between the starts of batches in milliseconds; default 0. For work that no caller waits for: larger
+   * batches cost less, and a single item still does not wait.
    */
   readonly paceMs?: number
 }
 
 /**
- * @param run does a batch; returns one outcome per item, in order. Where it throws, every item gets the error.
- * @param onBatch is told, when a batch begins, for how many milliseconds each of its items waited; must not throw
+ * @param run executes a batch; returns one outcome per item, in order. When it throws, every item gets the error.
+ * @param onBatch gets each item's wait in milliseconds when a batch begins; must not throw
  */
 export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Settled<Result>[]>,
@@ -115,8 +104,8 @@ export function createBatcher<Item, Result>(
 }
 
 /**
- * When all that can be read now has been, so that it goes into the same batch: else the first of it makes one alone, and the others
- * wait for that. Of what comes alone it is at once.
+ * Waits until everything readable now has been read, so that it joins the same batch. Otherwise the first item would
+ * make a batch alone and the rest would wait for it.
  */
 function endOfTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))

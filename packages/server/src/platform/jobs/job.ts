@@ -1,5 +1,7 @@
-/** A job that a worker, or a test, steps. */
 export interface Job {
-  /** @returns whether more may be due right away */
+  /**
+   * @returns whether more may be due right away
+   * @returns whether more may be due right away
+   */
   processNext(): Promise<boolean>
 }

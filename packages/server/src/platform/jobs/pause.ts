@@ -1,15 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Waiting; injected, so that tests need not. */
+/** Waiting; injected, so that tests need not wait. */
 export interface Pause {
-  /** Waits; rejects when the signal is aborted first. Does not keep the process alive. */
+  /** Waits; rejects when the signal aborts first. Does not keep the process alive. */
   for(ms: number, signal?: AbortSignal): Promise<void>
-  /** Waits between half of `ms` and all of it. */
   jittered(ms: number): Promise<void>
 }
 
-/** Waits on the node's timers. */
 export const realPause: Pause = {
   for: (ms, signal) => delay(ms, undefined, { ref: false, ...(signal ? { signal } : {}) }),
   jittered: (ms) => delay(randomInt(Math.ceil(ms / 2), ms + 1), undefined, { ref: false }),

@@ -4,33 +4,27 @@ import { isOfUnavailability } from '../db/errors.ts'
 import type { Logger } from '../log.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../runtime.ts'
 
-/** A loop that does what is due: at once when woken, and by polling as the backstop. */
+/** A loop for due work: runs at once when woken, and polls as the backstop. */
 export interface Worker {
-  /** Something may be due. */
   wake(): void
-  /** Takes nothing new; resolves when the step under way has ended. */
+  /** Starts nothing new; resolves when the current step has ended. */
   stop(): Promise<void>
 }
 
-/** How a worker is made. */
 export interface WorkerOptions {
   readonly name: string
-  /**
-   * Does one step.
-   * @returns whether more may be due right away
-   */
+  /** @returns whether more may be due right away */
   readonly processNext: () => Promise<boolean>
   readonly idleMs: number
   readonly logger: Logger
-  /** Called each time that a step has failed; throws nothing. */
+  /** Called after each failed step; must not throw. */
   readonly onFailure?: () => void
   readonly heartbeat?: Heartbeat
 }
 
-/** Starts a worker of that name. */
 export type StartWorker = (options: Pick<WorkerOptions, 'name' | 'processNext' | 'idleMs'>) => Worker
 
-/** Reports what failed and is tried again: of each reason the first time at once, then now and then. @source rules#logs.3 */
+/** Logs failures that are retried: each reason at once the first time, then now and then. @source rules#logs.3 */
 export function createFailureReport({
   name,
   logger,
@@ -39,9 +33,9 @@ export function createFailureReport({
 }: Pick<WorkerOptions, 'name' | 'logger' | 'onFailure' | 'heartbeat'>): (error: unknown) => void {
   return (error) => {
     onFailure?.()
-    // Of a database that is away its pool has a line, for all workers.
+    // The pool logs an unavailable database once for all workers.
     if (isOfUnavailability(error)) return
-    // Our own overload passes; anything else is somebody's to look at.
+    // Overload passes; other errors need attention.
     const level = error instanceof Refusal && error.code === 'overloaded' ? 'warn' : 'error'
     const reason = String(error)
     heartbeat.report(reason, (more) =>
@@ -51,7 +45,7 @@ export function createFailureReport({
 }
 
 /**
- * Starts a worker. A step that throws is reported and tried again after the idle wait: the work itself is in the database.
+ * Starts a worker. A failed step is logged and retried after the idle wait: the work itself is in the database.
  * @source rules#logs.3
  */
 export function startWorker(options: WorkerOptions): Worker {
@@ -69,7 +63,7 @@ export function startWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Workers are woken hundreds of times a second: an aborted signal would cost more than many a step. */
+  /** Avoids abort signals: workers are woken hundreds of times a second, and one would cost more than many a step. */
   async function sleep(): Promise<void> {
     if (awake) return
     await new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
-import { addressesIn, isPublicAddress, NoAnswerOfDns } from '../../../src/platform/http-client/agent.ts'
+import { addressesIn, DnsUnavailable, isPublicAddress } from '../../../src/platform/http-client/agent.ts'
 
 const PUBLIC = [
   '1.1.1.1',
@@ -198,6 +198,6 @@ test('[webhooks.11] what a name server says of a name is told from its silence',
   assert.deepEqual(addressesIn([found('8.8.8.8'), none('ETIMEOUT')]), ['8.8.8.8'])
   assert.deepEqual(addressesIn([none('ENOTFOUND'), none('ENODATA')]), [])
   for (const code of ['ETIMEOUT', 'ESERVFAIL', 'ECONNREFUSED', 'EREFUSED']) {
-    assert.throws(() => addressesIn([none('ENODATA'), none(code)]), NoAnswerOfDns, code)
+    assert.throws(() => addressesIn([none('ENODATA'), none(code)]), DnsUnavailable, code)
   }
 })

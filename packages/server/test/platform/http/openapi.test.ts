@@ -342,6 +342,6 @@ test('[reference.4] two schemas of one name are a fault, not a choice', () => {
     a: named('Twin', first),
     b: { ...named('Twin', second), path: '/other', id: 'other' },
   })
-  assert.throws(() => openApiDocument(table({ type: 'string' }, { type: 'number' }), info), /called Twin/)
+  assert.throws(() => openApiDocument(table({ type: 'string' }, { type: 'number' }), info), /title Twin/)
   assert.doesNotThrow(() => openApiDocument(table({ type: 'string' }, { type: 'string' }), info))
 })

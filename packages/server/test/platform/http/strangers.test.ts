@@ -253,7 +253,7 @@ test('[logs.3] [metrics.1] what is refused to strangers is counted, and is a lin
   assert.deepEqual(
     log.filter(({ network }) => network).map(({ level, network, msg }) => [level, network, String(msg).slice(0, 15)]),
     [
-      [40, '127.0.0.1', 'there are too m'],
+      [40, '127.0.0.1', 'too many connec'],
       [40, '127.0.0.1', 'too many reques'],
     ],
   )
