@@ -41,8 +41,7 @@ export interface GeneratedKey {
 }
 
 /**
- * Creates a key, with an audit row. If the answer is lost, the key remains but nobody can use it; the caller creates
- * another.
+ * Creates a key, with an audit row. If the answer is lost, the key remains unused; the caller creates another.
  * @throws Refusal validation_error (400) · DatabaseUnavailable · Refusal overloaded (503) the request has lapsed
  * @source rules#api-keys.1, failure-modes#PL-4
  */

@@ -185,7 +185,7 @@ export interface Payment {
 /** Full or partial return of a payment. */
 export interface PaymentReturn extends PayoutReturn {
   readonly transactionId: string
-  /** Who ordered it, according to the bank. */
+  /** Initiator, according to the bank. */
   readonly origin: 'MERCHANT' | 'BANK'
 }
 

@@ -312,7 +312,7 @@ export interface DatabaseExamination {
   readonly endpoints: readonly Pick<WebhookEndpoint, 'id' | 'url'>[]
 }
 
-/** What applies migrations: the start with its own login, the start with another, or only `migrate`. */
+/** Migrations are applied by the start with its own login, by the start with another, or only by `migrate`. */
 export type MigratedBy = 'start' | 'start as another user' | 'migrate'
 
 export interface ExaminedDatabase {

@@ -140,7 +140,7 @@ const OF_ADMIN_TOKEN: readonly Endpoint[] = [generateApiKey, getMetrics]
 /**
  * Accepts the tokens of named operators, the administrative token, and at the metrics endpoint the metrics token.
  * Previous values of the latter two are accepted during a rotation and reported. Tokens are compared before anything is
- * counted: nobody can lock an operator out by sending wrong ones. A missing bearer token is not counted as a guess, and
+ * counted, so that wrong ones cannot lock an operator out. A missing bearer token is not counted as a guess, and
  * wrong metrics tokens have their own budget.
  * @source rules#api-keys.7, rules#operators.2, rules#operators.6, rules#metrics.4, rules#rotation.1, rules#rotation.2
  */
