@@ -165,6 +165,7 @@ export const listCloses = endpoint({
   role: 'viewer',
   tag: 'Operator',
   summary: 'List the daily closes, newest first',
+  description: 'One close a day of America/Sao_Paulo, with its status and the difference that no open case explains.',
   query: Type.Object(
     {
       cursor: Type.Optional(
