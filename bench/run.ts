@@ -1,22 +1,12 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { banks } from './banks.ts'
 import type { Benchmark, BenchmarkOptions } from './benchmark.ts'
-import { cashIn } from './cash-in.ts'
 import { cashOut } from './cash-out.ts'
-import { delivered } from './delivered.ts'
 import { engine } from './engine.ts'
-import { engineProfile } from './engine-profile.ts'
-import { events } from './events.ts'
-import { exports } from './exports.ts'
-import { get } from './get.ts'
 import { life } from './life.ts'
 import { notify } from './notify.ts'
-import { profile } from './profile.ts'
 import { receivers } from './receivers.ts'
-import { refund } from './refund.ts'
 import { keep, print } from './report.ts'
-import { stages } from './stages.ts'
 import { start } from './start.ts'
 import { strangers } from './strangers.ts'
 
@@ -24,25 +14,7 @@ import { strangers } from './strangers.ts'
  * `npm run bench`: lists the benchmarks. `npm run bench -- engine start` runs these. What the figures mean is in
  * README.md. `npm run bench -- life --of payout --callers 64 --rounds 1` runs a part, which is printed and not kept.
  */
-const benchmarks: readonly Benchmark[] = [
-  engine,
-  engineProfile,
-  cashIn,
-  cashOut,
-  refund,
-  get,
-  events,
-  notify,
-  delivered,
-  receivers,
-  life,
-  stages,
-  profile,
-  banks,
-  exports,
-  start,
-  strangers,
-]
+const benchmarks: readonly Benchmark[] = [engine, cashOut, notify, receivers, life, start, strangers]
 
 const stops: (() => Promise<unknown>)[] = []
 

@@ -16,7 +16,6 @@ import { timeAndChance } from './check/time-and-chance.ts'
 import { translations } from './check/translations.ts'
 import { types } from './check/types.ts'
 import { unused } from './check/unused.ts'
-import { words } from './check/words.ts'
 
 /**
  * `npm run check`: everything that can be said of the repository without running it. Ends with 1 on any problem.
@@ -34,7 +33,6 @@ const checks: readonly Check[] = [
   fileNames,
   places,
   secrets,
-  words,
   rules,
   citations,
   links,

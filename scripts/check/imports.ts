@@ -39,7 +39,7 @@ const table: readonly Unit[] = [
   { unit: 'server/cash-in', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/cash-out', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/restored', level: '4', mayImport: ['0', '1', '2', '3'] },
-  { unit: 'server/operator', level: '4', mayImport: ['0', '1', '2', '3'] },
+  { unit: 'server/controls', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/webhooks', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'server/cash-in'] },
 

@@ -202,7 +202,9 @@ CREATE FUNCTION is_told(told api_key) RETURNS boolean LANGUAGE sql STABLE SET se
                     AND coalesce(a.facts #> '{caps,paymentCents}', 'null') = coalesce(to_jsonb(told.cap_payment_cents), 'null')
                     AND coalesce(a.facts #> '{caps,hourCents}', 'null') = coalesce(to_jsonb(told.cap_hour_cents), 'null')
                     AND coalesce(a.facts #> '{caps,dayCents}', 'null') = coalesce(to_jsonb(told.cap_day_cents), 'null')
-                    AND coalesce(a.facts #> '{caps,nightCents}', 'null') = coalesce(to_jsonb(told.cap_night_cents), 'null'))
+                    AND coalesce(a.facts #> '{caps,nightCents}', 'null') = coalesce(to_jsonb(told.cap_night_cents), 'null')
+                    AND coalesce(a.facts #> '{caps,newRecipientCents}', 'null')
+                        = coalesce(to_jsonb(told.cap_new_recipient_cents), 'null'))
      AND (told.deactivated_at IS NULL
           OR EXISTS (SELECT FROM audit a WHERE lower(a.subject) = told.id::text AND a.action = 'api_key.deactivated')
           OR EXISTS (SELECT FROM audit a

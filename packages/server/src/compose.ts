@@ -17,6 +17,7 @@ import { createCashInModule } from './cash-in/index.ts'
 import { cashOutDecider, createCashOutModule } from './cash-out/index.ts'
 import { CLOSE_EVERY_MS, createClosesModule } from './closes/closes.ts'
 import type { Config } from './config.ts'
+import { createOperatorModule } from './controls/index.ts'
 import { createRefusalReports } from './credentials/credentials.ts'
 import { createDryRun } from './engine/dry-run.ts'
 import { createEngine, type Engine, FORGET_EVERY_MS, forgetPast } from './engine/engine.ts'
@@ -33,8 +34,7 @@ import {
 } from './health/index.ts'
 import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
-import { createLimitReports } from './operations/limits.ts'
-import { createOperatorModule } from './operator/index.ts'
+import { createLimitReports } from './operations/caps.ts'
 import { createOperatorsModule } from './operators/index.ts'
 import {
   APPLICATION_ROLE,

@@ -3,10 +3,10 @@ import type { Operator } from '../audit/trail.ts'
 import type { Document } from '../engine/operation.ts'
 import { instantParameter, type Queries, refusableTransaction, statement } from '../platform/db/database.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
-import { assertNamedOperator, type Decided, whySecondPerson } from './approval.ts'
 import type { CaseOrder } from './case.ts'
 import { type Answered, answered, answerOf, type CaseNeeds, holdOperator, keepProposal } from './decide.ts'
 import { weigh } from './effects.ts'
+import { assertNamedOperator, type Decided, whySecondPerson } from './second-person.ts'
 import { prepareWithoutOperation, type ReadCase } from './without-operation.ts'
 
 /** Adjustments that need a second person: each is a case with a proposal to book it. */

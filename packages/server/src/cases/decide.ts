@@ -9,6 +9,8 @@ import type { Clock } from '../platform/clock.ts'
 import { type Database, type Queries, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
+import type { CaseDecider, CaseOrder, Prepared, StoredCase } from './case.ts'
+import { countedOf, type Effects, weigh } from './effects.ts'
 import {
   assertMayApprove,
   assertNamedOperator,
@@ -19,9 +21,7 @@ import {
   pendingProposals,
   whySecondPerson,
   whyVoid,
-} from './approval.ts'
-import type { CaseDecider, CaseOrder, Prepared, StoredCase } from './case.ts'
-import { countedOf, type Effects, weigh } from './effects.ts'
+} from './second-person.ts'
 import { closeCase, holdCase, insertStep, readAnswered, readSteps, readStoredCase, type StoredStep } from './store.ts'
 import { prepareWithoutOperation, readSubject, type WithoutOperation } from './without-operation.ts'
 

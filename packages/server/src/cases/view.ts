@@ -9,9 +9,9 @@ import {
 } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import type { Operation } from '../engine/operation.ts'
-import { pendingProposals, type Standing, whySecondPerson } from './approval.ts'
 import type { CaseOption } from './case.ts'
 import type { Deciders } from './decide.ts'
+import { pendingProposals, type Standing, whySecondPerson } from './second-person.ts'
 import {
   type CaseRow,
   type EntryRow,

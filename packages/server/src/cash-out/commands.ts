@@ -11,7 +11,6 @@ import {
   type State,
 } from '../engine/operation.ts'
 import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/rows.ts'
-import type { NewOrder } from '../operations/dispatcher.ts'
 import {
   askedBy,
   keyCapsFact,
@@ -20,7 +19,8 @@ import {
   looksOf,
   type OnLimitExceeded,
   taken,
-} from '../operations/limits.ts'
+} from '../operations/caps.ts'
+import type { NewOrder } from '../operations/dispatcher.ts'
 import type { SendClaim } from '../operations/orders.ts'
 import { type AskedBy, replayedOf } from '../operations/requests.ts'
 import { createOrderStore, isEnabled, type OrderStore } from '../operations/store.ts'

@@ -19,7 +19,7 @@ import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../case
 import { type Changes, notificationOf, type Target } from '../engine/follow.ts'
 import type { Decision, Notification, State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
-import { countedBy } from '../operations/limits.ts'
+import { countedBy } from '../operations/caps.ts'
 import { changesByMove } from '../operations/orders.ts'
 import {
   type CashOut,

@@ -11,7 +11,7 @@ import {
 import { follow, notificationOf, reasonOf } from '../engine/follow.ts'
 import type { Decision, Document, Notification, State } from '../engine/operation.ts'
 import { isAtRest, isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
-import { countedBy, type Limits, takenAgain } from '../operations/limits.ts'
+import { countedBy, type Limits, takenAgain } from '../operations/caps.ts'
 import {
   acceptanceIn,
   decideInTurn,

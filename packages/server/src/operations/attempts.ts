@@ -3,7 +3,7 @@ import type { NotFound, NotSent, Unknown } from '../banks/port.ts'
 import type { Changes, ReasonFact } from '../engine/follow.ts'
 import type { Plan, Step } from '../engine/operation.ts'
 import { type Clock, within } from '../platform/clock.ts'
-import type { KeyCapsFact } from './limits.ts'
+import type { KeyCapsFact } from './caps.ts'
 import type { WorkInput } from './orders.ts'
 import type { MadeByFact } from './requests.ts'
 

@@ -5,8 +5,8 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { IsAskedFirst } from './attempts.ts'
+import type { OnLimitExceeded } from './caps.ts'
 import type { DispatchBounds, Dispatcher } from './dispatcher.ts'
-import type { OnLimitExceeded } from './limits.ts'
 import type { Result } from './orders.ts'
 
 export interface OrderModule<Input, Outcome> extends Dispatcher {

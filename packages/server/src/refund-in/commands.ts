@@ -20,7 +20,7 @@ import {
   type State,
 } from '../engine/operation.ts'
 import { createOperationStore } from '../engine/operation-store.ts'
-import { keyCapsFact, type Leaving, type Limits, looksOf, type OnLimitExceeded, taken } from '../operations/limits.ts'
+import { keyCapsFact, type Leaving, type Limits, looksOf, type OnLimitExceeded, taken } from '../operations/caps.ts'
 import type { OrderResult } from '../operations/module.ts'
 import type { Result } from '../operations/orders.ts'
 import { type AskedBy, type OperatorRefusal, replayedOf } from '../operations/requests.ts'

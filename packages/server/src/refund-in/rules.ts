@@ -23,7 +23,7 @@ import {
 import { follow, notificationOf, reasonOf } from '../engine/follow.ts'
 import { type Decision, type Document, mergeDecisions, type Notification, type State } from '../engine/operation.ts'
 import { isAtRest, isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
-import { countedBy } from '../operations/limits.ts'
+import { countedBy } from '../operations/caps.ts'
 import {
   acceptanceIn,
   decideInTurn,

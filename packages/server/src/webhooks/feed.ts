@@ -57,10 +57,10 @@ const fanOutStatement = statement<
        FROM numbered
       WHERE n.id = numbered.id),
    made AS (
-     INSERT INTO delivery (id, notification_id, endpoint_id, created_at, due_at)
+     INSERT INTO delivery (id, notification_id, endpoint_id, created_at, due_at, schedule_left)
      SELECT (left($3::text, 24) || lpad(to_hex(row_number() OVER (ORDER BY n.nth, e.id)), 4, '0')
               || left(gen_random_uuid()::text, 8))::uuid,
-            n.id, e.id, $2, least(n.created_at, $2)
+            n.id, e.id, $2, least(n.created_at, $2), ${limits.webhookRetryDelaysMs.length + 1}
        FROM numbered n
        JOIN endpoint e ON e.deleted_at IS NULL AND e.created_at <= n.created_at AND n.event_type = ANY (e.events)
          ON CONFLICT (notification_id, endpoint_id) DO NOTHING

@@ -56,13 +56,17 @@ test('[audit.9] an operator or an API key without its row in the audit trail is 
 
 test('[audit.9] the row tells what was made: a role, a scope or a cap that it does not name is not committed', async (t) => {
   const { thief } = await stolen(t)
-  const [one, other, third] = [randomUUID(), randomUUID(), randomUUID()]
+  const [one, other] = [randomUUID(), randomUUID()]
   const viewer = { ...OPERATOR_FACTS, role: 'viewer' }
-  const capped = { ...KEY_FACTS, caps: { dayCents: 1 } }
+  const capNames = ['paymentCents', 'hourCents', 'dayCents', 'nightCents', 'newRecipientCents']
+  const capped = capNames.map((name) => {
+    const id = randomUUID()
+    return `${key(id)}; ${audit('api_key.generated', id, { ...KEY_FACTS, caps: { dayCents: 500, [name]: 1 } })}`
+  })
   for (const sql of [
     `${operator(one)}; ${audit('operator.created', one, viewer)}`,
     `${key(other, '{read,payout}')}; ${audit('api_key.generated', other, KEY_FACTS)}`,
-    `${key(third)}; ${audit('api_key.generated', third, capped)}`,
+    ...capped,
   ]) {
     await assert.rejects(thief.query(`BEGIN; ${sql}; COMMIT`), UNTOLD)
     await thief.query('ROLLBACK')

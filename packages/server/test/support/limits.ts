@@ -1,6 +1,6 @@
 import type { Caps } from '@pixgate/spec'
 import type { State } from '../../src/engine/operation.ts'
-import type { Limits } from '../../src/operations/limits.ts'
+import type { Limits } from '../../src/operations/caps.ts'
 import type { MadeBy } from '../../src/operations/requests.ts'
 
 /** Caps for tests: what is not given bounds nothing. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { bucketOf, firstBucket, freesAt } from '../../../src/operations/limits.ts'
+import { bucketOf, firstBucket, freesAt } from '../../../src/operations/caps.ts'
 
 const at = (text: string) => Date.parse(text)
 const MINUTE = 60_000

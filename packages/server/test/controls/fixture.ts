@@ -9,7 +9,6 @@ import {
   type CashOutTerms,
   createCashOutCommands,
 } from '../../src/cash-out/commands.ts'
-import { createDryRun } from '../../src/engine/dry-run.ts'
 import {
   type Adjustment,
   type AdjustmentRequest,
@@ -19,7 +18,8 @@ import {
   type OperatorDependencies,
   type OperatorStore,
   type SwitchSetting,
-} from '../../src/operator/commands.ts'
+} from '../../src/controls/commands.ts'
+import { createDryRun } from '../../src/engine/dry-run.ts'
 import { everybody, holdersVersion } from '../../src/operators/operators.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { Database } from '../../src/platform/db/database.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createOperatorCommands } from '../../src/operator/commands.ts'
+import { createOperatorCommands } from '../../src/controls/commands.ts'
 import { caseWorld } from '../cases/fixture.ts'
 import { balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
