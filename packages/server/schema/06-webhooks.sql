@@ -189,7 +189,7 @@ CREATE TABLE delivery (
   -- Attempts that ended.
   attempts        integer NOT NULL DEFAULT 0,
   -- Attempts left of the schedule, and of a resend, which are used first.
-  schedule_left   integer NOT NULL CHECK (schedule_left >= 0),
+  schedule_left   integer NOT NULL DEFAULT 14 CHECK (schedule_left >= 0),
   resend_left     integer NOT NULL DEFAULT 0 CHECK (resend_left >= 0),
   -- A resend was ordered while an attempt was under way: due from then on unless that attempt is taken.
   resend_after    timestamptz,
