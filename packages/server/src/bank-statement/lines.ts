@@ -103,7 +103,7 @@ export function markingOf(database: Database): EntryMarking {
 const ADJUSTED_BEFORE_HOURS = 24
 
 /** An operator reversed the booking of movement `x`, as the bank lacked it. */
-const IS_TAKEN_BACK = `(EXISTS (SELECT FROM operation o WHERE o.id = x.operation_id AND o.facts -> 'reversed' ? x.id)
+export const IS_TAKEN_BACK = `(EXISTS (SELECT FROM operation o WHERE o.id = x.operation_id AND o.facts -> 'reversed' ? x.id)
        OR EXISTS (SELECT FROM operation o
                    WHERE o.kind = 'adjustment' AND o.detail ? 'about'
                      AND o.detail ->> 'about' = 'missing ' || x.direction || ' ' || x.id))`

@@ -7,6 +7,7 @@ import {
   type EntryMarking,
   type EntryParameters,
   entryParameters,
+  IS_TAKEN_BACK,
   MISSING,
   markingOf,
   type OpenRow,
@@ -174,11 +175,11 @@ const selectRestated = statement<
   }
 >(
   'statement.retold',
-  `SELECT t.ordinal, s.value_cents, s.end_to_end_id, s.reference, m.operation_id AS booked_on, m.value_cents AS booked_cents
+  `WITH restated AS MATERIALIZED (
+   SELECT t.ordinal, t.direction, t.id, s.value_cents, s.end_to_end_id, s.reference
      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
             WITH ORDINALITY AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, ordinal)
      JOIN statement_entry s USING (direction, id, kind)
-     LEFT JOIN movement m USING (direction, id)
     WHERE (s.value_cents, s.end_to_end_id, s.reference) <> (t.value_cents, t.end_to_end_id, t.reference)
        OR EXISTS (SELECT FROM operation o
                    WHERE o.kind = 'adjustment' AND o.detail ? 'about'
@@ -187,7 +188,12 @@ const selectRestated = statement<
        OR t.kind || ' ' || t.id IN (
             SELECT c.reference FROM "case" c
              WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NULL AND c.facts ? 'before')
-    ORDER BY t.ordinal`,
+   )
+   SELECT r.ordinal, r.value_cents, r.end_to_end_id, r.reference, m.operation_id AS booked_on, m.value_cents AS booked_cents
+     FROM restated r
+     LEFT JOIN LATERAL (SELECT x.operation_id, x.value_cents FROM movement x
+                         WHERE x.direction = r.direction AND x.id = r.id AND NOT ${IS_TAKEN_BACK} LIMIT 1) m ON true
+    ORDER BY r.ordinal`,
 )
 
 const selectTariffs = statement<

@@ -230,6 +230,8 @@ interface KnownMovement {
   readonly chargeId: string | null
   /** Wholly credited to, or debited from, the merchant: no part is in suspense or written off. */
   readonly isMerchants: boolean
+  /** An operator reversed its booking. */
+  readonly isTakenBack: boolean
 }
 
 const selectMovement = statement<[direction: string, id: string], KnownMovement>(
@@ -242,7 +244,8 @@ const selectMovement = statement<[direction: string, id: string], KnownMovement>
           (SELECT coalesce(sum(n.amount_cents), 0) = CASE m.direction WHEN 'in' THEN m.value_cents ELSE -m.value_cents END
              FROM entry n JOIN account a ON a.id = n.account_id
             WHERE n.operation_id = m.operation_id AND n.reference = m.id
-              AND a.code IN ('available', 'reserved', 'receivable', 'fees')) AS "isMerchants"
+              AND a.code IN ('available', 'reserved', 'receivable', 'fees')) AS "isMerchants",
+          ${IS_TAKEN_BACK} AS "isTakenBack"
      FROM movement m WHERE m.direction = $1 AND m.id = $2`,
 )
 
@@ -269,16 +272,17 @@ function differing(
   booked: readonly Booked[],
 ): CaseSubject {
   const [listed, shown] = [centsIn(facts), centsIn(facts.booked ?? facts.before)]
-  const has = known?.valueCents ?? shown
+  // After a reversal the books have what was held, or decided, of the line since: its first values.
+  const has = known?.isTakenBack ? shown : (known?.valueCents ?? shown)
   if (listed === undefined || has === undefined) return NOTHING
   const cents = (movement.direction === 'in' ? listed - has : has - listed) - correctedCents(booked)
-  const isOutdated = known !== undefined && known.valueCents !== shown
+  const isOutdated = known?.isTakenBack === false && known.valueCents !== shown
   return {
     is: 'difference',
     cents,
     movement: { ...movement, valueCents: known?.valueCents ?? null },
     ...(isOutdated && { isOutdated }),
-    ...(known?.isMerchants !== true && { isOthers: true }),
+    ...((known?.isMerchants !== true || known.isTakenBack) && { isOthers: true }),
   }
 }
 

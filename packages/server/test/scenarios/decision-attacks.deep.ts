@@ -163,6 +163,12 @@ for (const decision of ['write_off', 'reverse'] as const) {
       (await cases(fixture.database)).includes('unexplained_credit'),
       'the bank has 90 that the books do not have',
     )
+    fixture.bank.answer = () =>
+      pageOf([paymentOf(charge, 'E1', { valueCents: 85_00n, occurredAt: fixture.clock.now() })])
+    await fixture.minutes(2)
+    await fixture.decide('line_differs', 'write_off')
+    assert.equal((await balances(fixture.database)).settlement, -85_00n, 'the bank has 85')
+    await assertBooks(fixture.database)
   })
 }
 
