@@ -91,8 +91,9 @@ function anchorOf(heading: string): string {
   return /^<a id="([^"]+)"><\/a>/.exec(heading)?.[1] ?? slugOf(heading)
 }
 
+/** Blocks of a language; a drawing has none, and is translated. */
 function blocksOf(text: string): string[] {
-  return [...text.matchAll(CODE_BLOCK)].map(([block]) => block)
+  return [...text.matchAll(CODE_BLOCK)].map(([block]) => block).filter((block) => /^ *```\w/.test(block))
 }
 
 function codeOf(text: string): string[] {
