@@ -6,7 +6,7 @@ import { ADMIN_TOKEN, type World, world } from '../packages/server/test/support/
 
 /**
  * `npm run journeys`: how many files and functions of the product a request, an event, a decision and a delivery run through, in a warm
- * process, by V8's precise coverage. Functions of idle workers are not counted.
+ * process, by V8's precise coverage. Functions of idle workers are not counted. `-- --files` names the files.
  */
 const COUNTED = /\/packages\/(server\/src|spec\/src|brcode)\//
 
@@ -59,6 +59,10 @@ async function measure(
   console.log(
     `${name.padEnd(24)} ${String(files.size).padStart(4)} files ${String(functions.size).padStart(5)} functions`,
   )
+  if (process.argv.includes('--files')) {
+    const by = Map.groupBy(functions, (one) => one.split(' ')[0]?.replace(/.*packages\//, '') ?? '')
+    for (const [file, of] of [...by].sort()) console.log(`  ${file} ${of.length}`)
+  }
   return functions
 }
 

@@ -1,9 +1,15 @@
-import { formatAmount } from './amount.ts'
-import { BrCodeError } from './br-code-error.ts'
-import { crc16 } from './crc.ts'
-import { isLocation } from './location.ts'
-import { NO_TXID, PIX_GUI, PIX_TAG, TAG, TXID_TAG } from './tags.ts'
-import { formatTlv } from './tlv.ts'
+import {
+  BrCodeError,
+  crc16,
+  formatAmount,
+  formatTlv,
+  isLocation,
+  NO_TXID,
+  PIX_GUI,
+  PIX_TAG,
+  TAG,
+  TXID_TAG,
+} from './br-code.ts'
 
 /** Who receives. */
 export interface MerchantInput {

@@ -1,4 +1,4 @@
-import { BrCodeError } from './br-code-error.ts'
+import { BrCodeError } from './br-code.ts'
 
 /** What an identifier of the instant payment system is made of. */
 export interface EndToEndIdParts {

@@ -7,7 +7,7 @@ export type {
   StaticBrCode,
   WithdrawalBrCode,
 } from './br-code.ts'
-export { BrCodeError, type BrCodeFault, type BrCodeRefusal } from './br-code-error.ts'
+export { BrCodeError, type BrCodeFault, type BrCodeRefusal, crc16 } from './br-code.ts'
 export {
   buildDynamicBrCode,
   buildStaticBrCode,
@@ -15,7 +15,6 @@ export {
   type MerchantInput,
   type StaticBrCodeInput,
 } from './build.ts'
-export { crc16 } from './crc.ts'
 export {
   type EndToEndIdParts,
   formatEndToEndId,

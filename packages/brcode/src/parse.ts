@@ -1,10 +1,25 @@
-import { parseAmount } from './amount.ts'
-import type { BrCode, BrCodeMerchant, PixKeyBrCode, StaticBrCode, WithdrawalBrCode } from './br-code.ts'
-import { BrCodeError, type BrCodeRefusal } from './br-code-error.ts'
-import { isLocation } from './location.ts'
-import { checkEnvelope, parseStructure, type Structure } from './structure.ts'
-import { NO_TXID, PIX_GUI, PIX_TAG, TAG, TXID_TAG } from './tags.ts'
-import type { LengthUnit, Tlv, TlvObject } from './tlv.ts'
+import {
+  type BrCode,
+  BrCodeError,
+  type BrCodeMerchant,
+  type BrCodeRefusal,
+  checkEnvelope,
+  isLocation,
+  type LengthUnit,
+  NO_TXID,
+  PIX_GUI,
+  PIX_TAG,
+  type PixKeyBrCode,
+  parseAmount,
+  parseStructure,
+  type StaticBrCode,
+  type Structure,
+  TAG,
+  type Tlv,
+  type TlvObject,
+  TXID_TAG,
+  type WithdrawalBrCode,
+} from './br-code.ts'
 
 /**
  * Reads a Pix code as it was pasted or scanned: lenient about what issuers really write, strict about everything that

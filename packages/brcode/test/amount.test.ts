@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { formatAmount, parseAmount } from '../src/amount.ts'
+import { formatAmount, parseAmount } from '../src/br-code.ts'
 
 test('[brcode.amount] the forms of an amount, each exact', () => {
   assert.equal(parseAmount('10.50'), 1050n)

@@ -1,5 +1,4 @@
-import { crc16 } from '../src/crc.ts'
-import { parseTlv } from '../src/tlv.ts'
+import { crc16, parseTlv } from '../src/br-code.ts'
 
 /** Codes published by others, with where they come from; the V numbers are those of the project's notes on the field. */
 export const PUBLISHED = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { crc16 } from '../src/crc.ts'
+import { crc16 } from '../src/br-code.ts'
 import { PUBLISHED } from './codes.ts'
 
 test('[brcode.crc] the check value of CRC-16/CCITT-FALSE', () => {

@@ -1,7 +1,5 @@
 import { createStaticPix } from 'pix-utils'
-import type { BrCode } from '../src/br-code.ts'
-import { BrCodeError, type BrCodeRefusal } from '../src/br-code-error.ts'
-import { crc16 } from '../src/crc.ts'
+import { type BrCode, BrCodeError, type BrCodeRefusal, crc16 } from '../src/br-code.ts'
 import { codeWith, object, objectsOf, PIX_ACCOUNT, PIX_LOCATION, PIX_RECURRENCE, signed } from './codes.ts'
 import type { Verdict } from './other-libraries.ts'
 

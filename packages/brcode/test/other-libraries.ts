@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import emvqr from 'emvqr'
 import { hasError, isDynamicPix, isRecurrencePix, isStaticPix, parsePix } from 'pix-utils'
-import type { BrCode } from '../src/br-code.ts'
-import { BrCodeError } from '../src/br-code-error.ts'
+import { type BrCode, BrCodeError } from '../src/br-code.ts'
 import { parseBrCode } from '../src/parse.ts'
 
 /** The libraries that codes are compared with. */

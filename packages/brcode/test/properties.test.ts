@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { BrCodeError } from '../src/br-code-error.ts'
+import { BrCodeError } from '../src/br-code.ts'
 import { buildDynamicBrCode, buildStaticBrCode } from '../src/build.ts'
 import { parseBrCode } from '../src/parse.ts'
 import { codeWith, object, objectsOf, PUBLISHED, signed } from './codes.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { BrCodeError, type BrCodeRefusal } from '../src/br-code-error.ts'
+import { BrCodeError, type BrCodeRefusal } from '../src/br-code.ts'
 import { parseBrCode } from '../src/parse.ts'
 import { codeWith, object, PIX_ACCOUNT, PIX_LOCATION, PIX_RECURRENCE, PUBLISHED, signed } from './codes.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { BrCodeError } from '../src/br-code-error.ts'
-import { formatTlv, parseTlv } from '../src/tlv.ts'
+import { BrCodeError, formatTlv, parseTlv } from '../src/br-code.ts'
 
 test('[brcode.tlv] objects come by id, in their order, with their place', () => {
   assert.deepEqual(

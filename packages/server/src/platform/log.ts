@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { withoutFault } from './observer.ts'
+import { withoutFault } from './runtime.ts'
 
 export type { Logger } from 'pino'
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type BankSettings, lacking } from '../../src/banks/bank.ts'
-import { guardCalls } from '../../src/banks/calls.ts'
+import { type BankStanding, createStandingLog, guardCalls, standingOf } from '../../src/banks/calls.ts'
 import type { AnyAnswer, Partner, StatementAnswer } from '../../src/banks/port.ts'
-import { type BankStanding, createStandingLog, standingOf } from '../../src/banks/standing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import * as payouts from './pixgate/payouts.ts'
 
