@@ -327,9 +327,9 @@ function buildAccess(base: Base, onPreviousSecret: OnPreviousSecret) {
   }
 }
 
-/** Current holders of credentials, with the version of that set. */
-function holdersOf({ operators }: Pick<ReturnType<typeof buildAccess>, 'operators'>) {
-  return { people: operators.everybody, version: operators.holdersVersion }
+/** All operators, and the counter of deactivations of keys and operators. */
+function operatorsOf({ operators }: Pick<ReturnType<typeof buildAccess>, 'operators'>) {
+  return { people: operators.everybody, deactivations: operators.holdersVersion }
 }
 
 interface OperationsNeeds {
@@ -501,7 +501,7 @@ function handlersOf(base: Base, modules: Modules) {
 
 function operatorHandlersOf(base: Base, modules: Modules) {
   const { engine, inbox, statements, cashIns } = modules
-  const shared = { ...base, engine, database: base.databases.api, holders: holdersOf(modules) }
+  const shared = { ...base, engine, database: base.databases.api, operators: operatorsOf(modules) }
   const cases = {
     ...shared,
     withoutOperation: { ...base, events: inbox.setAside, statement: statements.lines, charges: cashIns },

@@ -52,7 +52,7 @@ interface EndpointDefinition {
   readonly example?: unknown
   readonly responses: Readonly<Record<number, EndpointResponse>>
   /** Whether the answer may be delayed; the caller is then authenticated again before it. @source rules#feed.6 */
-  readonly isHeldBack?: true
+  readonly isLongPoll?: true
   /** Codes of its own; those of its `auth` and its body are added. */
   readonly errors: readonly ErrorCode[]
 }

@@ -103,6 +103,6 @@ export const listEvents = endpoint({
       },
     },
   },
-  isHeldBack: true,
+  isLongPoll: true,
   errors: ['validation_error', 'events_erased', 'cursor_unknown'],
 })

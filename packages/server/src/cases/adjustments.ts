@@ -4,9 +4,10 @@ import type { Document } from '../engine/operation.ts'
 import { instantParameter, type Queries, refusableTransaction, statement } from '../platform/db/database.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
 import type { CaseOrder } from './case.ts'
-import { type Answered, answered, answerOf, type CaseNeeds, holdOperator, keepProposal } from './decide.ts'
+import { type CaseNeeds, type DecisionResult, replayedAnswer } from './decide.ts'
 import { weigh } from './effects.ts'
 import { assertNamedOperator, type Decided, whySecondPerson } from './second-person.ts'
+import { answerOf, keepProposal, lockActiveOperator } from './steps.ts'
 import { prepareWithoutOperation, type ReadCase } from './without-operation.ts'
 
 /** Adjustments that need a second person: each is a case with a proposal to book it. */
@@ -39,17 +40,17 @@ export async function requestAdjustment(
   needs: CaseNeeds,
   request: RequestedAdjustment,
   operator: Operator,
-): Promise<Answered> {
-  const before = await answered(needs, request)
+): Promise<DecisionResult> {
+  const before = await replayedAnswer(needs, request)
   if (before) return before
   assertNamedOperator(operator)
   const read = caseOf(request)
   const order = orderOf(request)
   const answer = await answerFor(needs, request, read, order)
-  const keep = refusableTransaction(needs.database, async (queries): Promise<Answered> => {
+  const keep = refusableTransaction(needs.database, async (queries): Promise<DecisionResult> => {
     if (request.live) refuseLapsed(request.live)
-    await holdOperator(queries, operator)
-    const now = await answered({ database: queries, clock: needs.clock }, request)
+    await lockActiveOperator(queries, operator)
+    const now = await replayedAnswer({ database: queries, clock: needs.clock }, request)
     if (now) return now
     await insertCase(queries, read, needs.clock.now())
     const proposal = { ...request, ordered: order, operator }
@@ -58,7 +59,7 @@ export async function requestAdjustment(
   })
   return keep.catch(async (error) => {
     // A concurrent request with the same key came first.
-    const now = error instanceof Refusal ? await answered(needs, request) : undefined
+    const now = error instanceof Refusal ? await replayedAnswer(needs, request) : undefined
     if (now) return now
     throw error
   })

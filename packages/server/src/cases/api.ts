@@ -6,10 +6,10 @@ import { instantOf } from '../platform/http/page.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Evidence } from './case.ts'
 import {
-  type Answered,
   approve,
   type CaseNeeds,
   type DecisionRequest,
+  type DecisionResult,
   decide,
   note,
   operationOf,
@@ -58,10 +58,10 @@ export function createCaseHandlers(needs: CaseNeeds): CaseHandlers {
 async function wholeOf({ database, ...needs }: CaseNeeds, id: string) {
   const whole = isUuid(id) ? await readCase(database, id) : undefined
   if (!whole) throw new Refusal('not_found')
-  const { approvalFromCents, deciders, clock, withoutOperation, holders } = needs
+  const { approvalFromCents, deciders, clock, withoutOperation, operators } = needs
   const operation = await operationOf(database, whole)
   const read = operation ? undefined : await readSubject(database, withoutOperation.events, whole)
-  const standing = { version: whole.version, isClosed: whole.closedAt !== null, people: await holders.people() }
+  const standing = { version: whole.version, isClosed: whole.closedAt !== null, people: await operators.people() }
   return {
     ...summaryOf(whole),
     version: String(whole.version),
@@ -109,7 +109,7 @@ function saidOf(
   return { caseId, proposalId, reason, operator: operatorOf(context), bodyHash: hashOf({ proposalId, reason }), live }
 }
 
-function answerOf({ answer, isReplayed }: Answered) {
+function answerOf({ answer, isReplayed }: DecisionResult) {
   const headers = isReplayed ? { headers: { 'idempotent-replayed': 'true' } } : {}
   return { status: answer.outcome === 'proposed' ? 202 : 200, body: answer, ...headers } as const
 }

@@ -16,16 +16,16 @@ export type Ordered = Pick<CaseOrder, 'decision' | 'reason' | 'evidence' | 'oper
  * open.
  * @param amountCents `null`: unknown
  * @param fromCents threshold; 0: every decision
- * @param isShort the accepted amount is below the charge's value
+ * @param isBelowCharge the accepted amount is below the charge's value
  * @source rules#cases.39, rules#cases.47
  */
 export function whySecondPerson(
   decision: CaseDecision | null,
   amountCents: number | null,
   fromCents: number,
-  isShort = false,
+  isBelowCharge = false,
 ): string | null {
-  if (isShort) return 'the amount is less than the charge'
+  if (isBelowCharge) return 'the amount is less than the charge'
   if (decision === 'ask_again' && amountCents === 0) return null
   if (amountCents === null) return 'the amount is unknown'
   return amountCents >= fromCents ? `the amount is at least ${formatReais(BigInt(fromCents))}` : null
@@ -88,7 +88,7 @@ export function whyVoid(
   return isActive ? null : 'the proposer was deactivated'
 }
 
-export function isVoid(message: string): Refusal {
+export function proposalVoid(message: string): Refusal {
   return new Refusal('proposal_void', { message })
 }
 

@@ -207,14 +207,14 @@ const STORED = `SELECT id, kind, reference, coalesce(facts ->> 'rule', '') AS ru
 const selectCase = statement<[id: string], StoredCase>('cases.stored', STORED)
 
 // Locks the row, so that concurrent proposals see each other.
-const lockCase = statement<[id: string], StoredCase>('cases.held', `${STORED} FOR NO KEY UPDATE`)
+const lockCaseStatement = statement<[id: string], StoredCase>('cases.held', `${STORED} FOR NO KEY UPDATE`)
 
 export async function readStoredCase(queries: Queries, id: string): Promise<StoredCase | undefined> {
   return (await queries.rows(selectCase, [id]))[0]
 }
 
-export async function holdCase(queries: Queries, id: string): Promise<StoredCase | undefined> {
-  return (await queries.rows(lockCase, [id]))[0]
+export async function lockCase(queries: Queries, id: string): Promise<StoredCase | undefined> {
+  return (await queries.rows(lockCaseStatement, [id]))[0]
 }
 
 const closeCaseStatement = statement<[id: string, at: string]>(

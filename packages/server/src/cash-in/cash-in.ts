@@ -6,7 +6,7 @@ import type { Document, MovementId, Operation, Ordered } from '../engine/operati
 import type { FailureInput } from '../operations/orders.ts'
 import type { MadeByFact } from '../operations/requests.ts'
 import { own } from '../platform/own.ts'
-import type { ReportedFacts } from './facts.ts'
+import type { ReportedFacts } from './reported.ts'
 import { countedReturn, type RefundEvent, type ReturnFacts } from './returns.ts'
 
 /** The client's request plus the merchant's data. Immutable, so that every attempt sends the same bytes. */

@@ -23,7 +23,8 @@ import { type Changes, follow, notificationOf, reasonOf, type Target } from '../
 import { type Decision, type Document, mergeDecisions, type Notification, type State } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, isCashIn, isOver } from './cash-in.ts'
-import { reportedPaymentsFact, withWork } from './facts.ts'
+import { changesOfDecision } from './facts.ts'
+import { reportedPaymentsFact } from './reported.ts'
 import {
   creditedPayment,
   explanationsOf,
@@ -233,7 +234,7 @@ export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: Stat
     {
       on: 'operator.reversed',
       holds: (guard) => guard === 'part of it went back, or may' && isPart,
-      changes: (row) => withWork(cashIn, { facts: ended }, row, nowMs),
+      changes: (row) => changesOfDecision(cashIn, { facts: ended }, row, nowMs),
       amounts: { v: cents, f, d: min(state.balance('available'), cents - f) },
       reference: endToEndId ?? '',
       notification: () => decisionNotification(cashIn, 'FAILED', null, {}, nowMs),
@@ -297,14 +298,14 @@ function changesByDecision(
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
-  return withWork(cashIn, factsAfterDecision(cashIn, openCase, order, row, nowMs), row, nowMs)
+  return changesOfDecision(cashIn, factsAfterDecision(cashIn, openCase, order, row, nowMs), row, nowMs)
 }
 
 function changesByEnd(cashIn: CashIn, row: Target<CashIn>, nowMs: number): Changes {
   const isNewFailure = row.to === 'FAILED' && cashIn.facts.failureCode === undefined
   const failureCode = hasGoneBack(cashIn) ? 'returned_to_payer' : 'decided_by_operator'
   const failure = isNewFailure ? { failureCode, failureReason: null } : {}
-  return withWork(cashIn, { facts: { ...failure, unknownSince: null } }, row, nowMs)
+  return changesOfDecision(cashIn, { facts: { ...failure, unknownSince: null } }, row, nowMs)
 }
 
 /** Facts of the charge that receives an attributed payment. */
@@ -316,7 +317,7 @@ function changesByReceipt(
 ): Changes {
   const payments = { ...cashIn.facts.payments, [endToEndId]: Number(cents) }
   const paid = { payments, receivedFrom: from, ...paidFacts(facts.occurredAt, nowMs) }
-  return withWork(cashIn, { endToEndId, facts: paid }, row, nowMs)
+  return changesOfDecision(cashIn, { endToEndId, facts: paid }, row, nowMs)
 }
 
 function factsAfterDecision(

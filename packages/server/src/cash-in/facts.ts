@@ -1,9 +1,14 @@
-import { limits } from '@pixgate/spec'
 import { openCaseIds } from '../engine/cases.ts'
 import { type Changes, reasonAfter, reasonOf, type Target } from '../engine/follow.ts'
-import type { Document } from '../engine/operation.ts'
-import { type CashIn, type CashInEvent, type CashInFacts, type CashInInput, isKnownAtBank, isOver } from './cash-in.ts'
+import { type CashIn, type CashInEvent, type CashInFacts, type CashInInput, isKnownAtBank } from './cash-in.ts'
 import { notFound } from './jobs.ts'
+import {
+  reportedFailure,
+  reportedFailureFact,
+  reportedPaymentAfter,
+  reportedPayments,
+  reportedPaymentsFact,
+} from './reported.ts'
 import {
   factsOfRefunds,
   type RefundEvent,
@@ -15,32 +20,41 @@ import {
   UNNAMED,
   unnamedReturn,
 } from './returns.ts'
+import { afterQuery, nextDueAt, queryDelayMs, restingDueAt } from './schedule.ts'
+
+const ANSWERED = { unknownSince: null } as const
 
 /** Facts after an input, and the time of the next work. */
 export function changesOf(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
-  const changes = knownAfter(cashIn, input, factsAfter(cashIn, input, row, nowMs), row, nowMs)
+  const changes = withQueryAndCases(cashIn, input, ownChanges(cashIn, input, row, nowMs), row, nowMs)
   if (input.on !== 'work.done') return withDueAt(cashIn, changes, row, nowMs)
-  const { dueAt, facts } = afterQuery(standingAfter(cashIn, changes, row), input, nowMs)
+  const { dueAt, facts } = afterQuery(cashInAfter(cashIn, changes, row), input, nowMs)
   return { ...changes, dueAt, facts: { ...changes.facts, ...facts } }
 }
 
-/** The same for a decision of an operator. */
-export function withWork(cashIn: CashIn, learned: Changes, row: Target<CashIn>, nowMs: number): Changes {
-  return withDueAt(cashIn, knownAfter(cashIn, { on: 'work.requested' }, learned, row, nowMs), row, nowMs)
+/** Changes of an operator's decision, with the time of the next work. */
+export function changesOfDecision(cashIn: CashIn, own: Changes, row: Target<CashIn>, nowMs: number): Changes {
+  return withDueAt(cashIn, withQueryAndCases(cashIn, { on: 'work.requested' }, own, row, nowMs), row, nowMs)
 }
 
-function knownAfter(cashIn: CashIn, input: CashInEvent, learned: Changes, row: Target<CashIn>, nowMs: number): Changes {
-  const asked = row.asks ? queryRequested(cashIn, input, nowMs) : {}
-  return withCases(cashIn, row, { ...learned, ...asked, facts: { ...learned.facts, ...asked.facts } })
+function withQueryAndCases(
+  cashIn: CashIn,
+  input: CashInEvent,
+  own: Changes,
+  row: Target<CashIn>,
+  nowMs: number,
+): Changes {
+  const query = row.asks ? queryRequested(cashIn, input, nowMs) : {}
+  return withCases(cashIn, row, { ...own, ...query, facts: { ...own.facts, ...query.facts } })
 }
 
-function standingAfter(cashIn: CashIn, { facts, expiresAt }: Changes, row: Target<CashIn>): CashIn {
+function cashInAfter(cashIn: CashIn, { facts, expiresAt }: Changes, row: Target<CashIn>): CashIn {
   const end = expiresAt === undefined ? {} : { expiresAt }
   return { ...cashIn, ...end, status: row.to, facts: { ...cashIn.facts, ...facts, ...reasonAfter(cashIn, row) } }
 }
 
 function withDueAt(cashIn: CashIn, changes: Changes, row: Target<CashIn>, nowMs: number): Changes {
-  const after = standingAfter(cashIn, changes, row)
+  const after = cashInAfter(cashIn, changes, row)
   const planned = changes.dueAt === undefined ? restingDueAt(after, nowMs) : changes.dueAt
   return { ...changes, dueAt: nextDueAt(after.facts, planned, nowMs) }
 }
@@ -77,10 +91,8 @@ function queryRequested({ dueAt }: CashIn, input: CashInEvent, nowMs: number): C
   return isAnswer ? { dueAt: dueAt ?? nowMs } : { dueAt, facts: { isQuestionWanted: true, eventQueries: 0 } }
 }
 
-/**
- * Facts after an input. A `dueAt` here requests an early status query; otherwise the state determines when work is due.
- */
-function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
+/** Changes that the input itself makes. A `dueAt` here replaces the one that the state implies. */
+function ownChanges(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
   switch (input.on) {
     case 'work.requested':
       return {}
@@ -90,7 +102,7 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
         facts: {
           leaseUntil: nowMs + input.leaseMs,
           isQuestionWanted: false,
-          ...(isKnownAtBank(cashIn) ? {} : { lastAttemptAt: nowMs, ...claimedUnsent(cashIn.facts) }),
+          ...(isKnownAtBank(cashIn) ? {} : { lastAttemptAt: nowMs, ...unsentAfterClaim(cashIn.facts) }),
         },
       }
     case 'work.done':
@@ -102,16 +114,16 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
         },
       }
     case 'clock.expired':
-      return expired(cashIn.facts, input.isSwept, nowMs)
+      return expiryChanges(cashIn.facts, input.isSwept, nowMs)
     case 'charge.accepted':
       return row.reason === 'conflict' ? {} : factsAfterAcceptance(cashIn, input, row)
     case 'charge.rejected':
-      return row.to === 'FAILED' ? { facts: failure(input) } : {}
+      return row.to === 'FAILED' ? { facts: failureFacts(input) } : {}
     case 'charge.not_sent':
     case 'charge.unknown':
       if (row.opens === 'charge_unclear') return {}
       return {
-        dueAt: nowMs + questionDelayMs(cashIn),
+        dueAt: nowMs + queryDelayMs(cashIn),
         facts: {
           questions: (cashIn.facts.questions ?? 0) + 1,
           ...(input.on === 'charge.not_sent' && input.isUnsent ? { unsent: 'proven' } : {}),
@@ -121,13 +133,14 @@ function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
     case 'charge.contradicted':
       return {}
     case 'charge.not_found':
-      if (row.to === 'EXPIRED') return expired(cashIn.facts, input.isSwept, nowMs)
+      if (row.to === 'EXPIRED') return expiryChanges(cashIn.facts, input.isSwept, nowMs)
       return { facts: notFound(cashIn.facts, input.askedAt) }
     case 'partner.confirmed':
       return factsAfterPayment(cashIn, input, row, nowMs)
     case 'partner.failed':
       return factsAfterFailure(cashIn, input, row)
     default:
+      // All events of refunds and returns.
       return factsAfterRefund(cashIn, input, row, nowMs)
   }
 }
@@ -143,7 +156,7 @@ function factsAfterAcceptance(
     facts: {
       ...(pixCode === undefined ? {} : { pixCode }),
       ...(stampOffsetMs ? { stampOffsetMs } : {}),
-      ...found(facts),
+      ...clearedNotFound(facts),
       ...(to === 'PENDING' ? ANSWERED : {}),
     },
   }
@@ -166,7 +179,7 @@ function factsAfterFailure(
     ...(row.to === 'FAILED'
       ? {
           facts: {
-            ...failure(reportedFailure(cashIn.facts) ?? input),
+            ...failureFacts(reportedFailure(cashIn.facts) ?? input),
             ...(reportedFailure(cashIn.facts) ? reportedFailureFact(null) : {}),
           },
         }
@@ -174,14 +187,16 @@ function factsAfterFailure(
   }
 }
 
-/** An attempt may be sent after the claim. If its process dies, the next claim has no proof left. */
-function claimedUnsent({ unsent }: CashInFacts): CashInFacts {
+/**
+ * The proof that nothing was sent survives one claim only: after a crash, the claimed attempt may have been sent.
+ */
+function unsentAfterClaim({ unsent }: CashInFacts): CashInFacts {
   if (unsent == null) return {}
   return { unsent: unsent === 'proven' ? 'claimed' : null }
 }
 
 /** Ends the status query that found the expiry, too. */
-function expired({ leaseUntil }: CashInFacts, isSwept: boolean, nowMs: number): Changes {
+function expiryChanges({ leaseUntil }: CashInFacts, isSwept: boolean, nowMs: number): Changes {
   return {
     facts: {
       ...ANSWERED,
@@ -192,13 +207,17 @@ function expired({ leaseUntil }: CashInFacts, isSwept: boolean, nowMs: number): 
 }
 
 /** The bank has the charge, so earlier «not found» answers prove nothing. */
-function found({ notFoundSince }: CashInFacts): CashInFacts {
+function clearedNotFound({ notFoundSince }: CashInFacts): CashInFacts {
   return notFoundSince == null ? {} : { notFoundSince: null, notFoundAt: null }
 }
 
-const ANSWERED = { unknownSince: null } as const
-
-function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
+function failureFacts({
+  errorCode,
+  errorMessage,
+}: {
+  readonly errorCode: string
+  readonly errorMessage: string | null
+}) {
   return { failureCode: errorCode, failureReason: errorMessage, ...ANSWERED }
 }
 
@@ -210,7 +229,7 @@ function factsAfterPayment(
 ): Changes {
   const { [payment.endToEndId]: known, ...othersReported } = reportedPayments(cashIn.facts)
   if (row.asks) {
-    const reported = reportedAgain(known, payment, nowMs)
+    const reported = reportedPaymentAfter(known, payment, nowMs)
     return { facts: reportedPaymentsFact({ ...othersReported, [payment.endToEndId]: reported }) }
   }
   const settled = known === undefined ? {} : reportedPaymentsFact(othersReported)
@@ -253,10 +272,10 @@ function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> 
 }
 
 function factsAfterRefund(cashIn: CashIn, event: RefundEvent, row: Target<CashIn>, nowMs: number): Changes {
-  const changes = undisturbed(cashIn, factsOfRefunds(cashIn, event, row), nowMs)
+  const changes = withReturnsDueAt(cashIn, factsOfRefunds(cashIn, event, row), nowMs)
   if (event.on === 'return.known') return { ...changes, ...casesClosed(cashIn, event.returnId) }
   const payment = takenFromSuspense(cashIn, event, row)
-  return payment === undefined ? changes : { ...changes, ...emptyCaseOf(cashIn, changes, payment) }
+  return payment === undefined ? changes : { ...changes, ...closesEmptiedCase(cashIn, changes, payment) }
 }
 
 /** End-to-end id of the payment whose suspense an event reduces. */
@@ -267,7 +286,7 @@ function takenFromSuspense(cashIn: CashIn, event: RefundEvent, { posts }: Target
 }
 
 /** Closes the case of a payment once none of it is in suspense. @source rules#cash-in.refunds.12 */
-function emptyCaseOf(cashIn: CashIn, { facts }: Changes, payment: string): Pick<Changes, 'closes'> {
+function closesEmptiedCase(cashIn: CashIn, { facts }: Changes, payment: string): Pick<Changes, 'closes'> {
   const after = { ...cashIn, facts: { ...cashIn.facts, ...facts } }
   if (suspendedCents(after, payment) !== 0n || returningCents(after, payment) > 0n) return {}
   return {
@@ -276,239 +295,7 @@ function emptyCaseOf(cashIn: CashIn, { facts }: Changes, payment: string): Pick<
 }
 
 /** Events of refunds and returns never postpone work that is due. */
-function undisturbed(cashIn: CashIn, facts: CashInFacts, nowMs: number): Changes {
+function withReturnsDueAt(cashIn: CashIn, facts: CashInFacts, nowMs: number): Changes {
   const returnsAt = returnsDueAt({ ...cashIn, facts: { ...cashIn.facts, ...facts } }, nowMs)
   return { facts, dueAt: returnsAt === null ? cashIn.dueAt : Math.min(cashIn.dueAt ?? returnsAt, returnsAt) }
-}
-
-/** Payments and failures reported by events only. Nothing is booked before the bank confirms them. */
-
-export interface ReportedFailure extends Document {
-  readonly errorCode: string
-  readonly errorMessage: string | null
-  readonly occurredAt: number | null
-}
-
-export interface ReportedPayment extends Document {
-  readonly valueCents: number
-  readonly occurredAt: number
-  readonly since: number
-  /** Highest amount of later events, if above the first one's. */
-  readonly mostCents?: number
-}
-
-/** Stored under the names of the first version. @see docs/adr/0021 */
-export type ReportedFacts = {
-  readonly toldFailure?: ReportedFailure | null
-  /** By end-to-end id. */
-  readonly toldPayments?: Readonly<Record<string, ReportedPayment>>
-}
-
-const NONE: Readonly<Record<string, ReportedPayment>> = {}
-
-export function reportedPayments({ toldPayments }: ReportedFacts): Readonly<Record<string, ReportedPayment>> {
-  return toldPayments ?? NONE
-}
-
-export function reportedPaymentsFact(toldPayments: Readonly<Record<string, ReportedPayment>>) {
-  return { toldPayments }
-}
-
-/** Sum of the highest reported amounts, centavos. @source rules#cases.48 */
-export function reportedCents(facts: ReportedFacts): number {
-  const each = Object.values(reportedPayments(facts))
-  return each.reduce((sum, { valueCents, mostCents = valueCents }) => sum + Math.max(valueCents, mostCents), 0)
-}
-
-/** A later report keeps the first one's values and raises the highest amount only. */
-function reportedAgain(
-  before: ReportedPayment | undefined,
-  { valueCents: cents, occurredAt }: { readonly valueCents: bigint; readonly occurredAt: number },
-  nowMs: number,
-): ReportedPayment {
-  const valueCents = Number(cents)
-  if (before === undefined) return { valueCents, occurredAt, since: nowMs }
-  return valueCents > (before.mostCents ?? before.valueCents) ? { ...before, mostCents: valueCents } : before
-}
-
-export function reportedFailure({ toldFailure }: ReportedFacts): ReportedFailure | null {
-  return toldFailure ?? null
-}
-
-export function reportedFailureFact(toldFailure: ReportedFailure | null) {
-  return { toldFailure }
-}
-
-/** Delay before the next query about an unknown result. @source rules#partner.4 */
-function questionDelayMs({ facts }: CashIn): number {
-  const delays = limits.unknownResultQueryDelaysMs
-  return delays[Math.min(facts.questions ?? 0, delays.length - 1)] ?? LAST_DELAY_MS
-}
-
-const LAST_DELAY_MS = 60_000
-
-/** Margin of the database's clock past the expiry, before the charge counts as expired. @source failure-modes#EX-4 */
-const EXPIRY_SAFETY_MS = 2_000
-
-/** Delays after consecutive inconclusive status queries; the last one repeats. @source rules#cash-in.work.6 */
-const INCONCLUSIVE_DELAYS_MS = [60_000, 120_000, 300_000, 900_000, 3_600_000] as const
-
-/**
- * Delays before an event's report, and a reported payment, is queried again.
- * @source rules#cash-in.work.5, rules#cash-in.credits.2
- */
-const EVENT_QUERY_DELAYS_MS: readonly number[] = [1_000, 5_000, 15_000]
-const PAYMENT_QUERY_DELAYS_MS: readonly number[] = [...EVENT_QUERY_DELAYS_MS, 30_000, 60_000]
-
-/**
- * Times after the expiry at which a bank without a statement is queried for late payments.
- * @source rules#cash-in.expired.4
- */
-const LATE_QUERIES_AFTER_MS = [300_000, 3_600_000, 86_400_000] as const
-
-/** Unconfirmed payments are queried for a day; afterwards their case needs an operator. */
-const REPORTED_PAYMENT_QUERIED_MS = 86_400_000
-
-/** Time of the next work while no status query is in flight; see the table in rules#cash-in.work. */
-export function restingDueAt(cashIn: CashIn, nowMs: number): number | null {
-  const paymentAt = isAskedForPayment(cashIn, nowMs) ? paymentQueryAt(cashIn, nowMs) : null
-  return earliest(earliest(dueByState(cashIn, nowMs), paymentAt), returnsAfterPause(cashIn, nowMs))
-}
-
-/** A return whose step failed is retried after a pause. */
-function returnsAfterPause(cashIn: CashIn, nowMs: number): number | null {
-  const dueAt = returnsDueAt(cashIn, nowMs)
-  return dueAt === null || dueAt > nowMs ? dueAt : nowMs + LAST_DELAY_MS
-}
-
-function dueByState(cashIn: CashIn, nowMs: number): number | null {
-  const { status, expiresAt, facts } = cashIn
-  const unansweredAt = () => nowMs + (isOver(cashIn, nowMs) ? inconclusiveDelayMs(facts) : LAST_DELAY_MS)
-  switch (status) {
-    case 'PENDING': {
-      const expiryAt = (expiresAt ?? nowMs) + EXPIRY_SAFETY_MS
-      if (expiryAt <= nowMs) return nowMs + inconclusiveDelayMs(facts)
-      return facts.notFoundSince == null ? expiryAt : Math.min(expiryAt, nowMs + inconclusiveDelayMs(facts))
-    }
-    case 'PROVIDER_RESULT_UNKNOWN':
-      return unansweredAt()
-    case 'RECONCILIATION_REQUIRED':
-      return reasonOf(cashIn) === 'no_answer' ? unansweredAt() : null
-    case 'EXPIRED':
-      return lateQueryAt(facts)
-    case 'PAID':
-    case 'FAILED':
-      return null
-  }
-}
-
-/** @source rules#cash-in.expired.4 */
-function lateQueryAt({ expiredAt, answeredAt }: CashInFacts): number | null {
-  if (expiredAt === undefined) return null
-  const next = LATE_QUERIES_AFTER_MS.find((after) => expiredAt + after > (answeredAt ?? expiredAt))
-  return next === undefined ? null : expiredAt + next
-}
-
-/** A reported payment is unconfirmed and still queried. @source rules#cash-in.credits.4 */
-function isAskedForPayment({ facts }: CashIn, nowMs: number): boolean {
-  return Object.values(reportedPayments(facts)).some(({ since }) => nowMs - since < REPORTED_PAYMENT_QUERIED_MS)
-}
-
-/** Next query of a reported payment, no later than its case is due. @source rules#cash-in.credits.4 */
-function paymentQueryAt({ facts }: CashIn, nowMs: number): number {
-  const againAt = nowMs + inconclusiveDelayMs(facts)
-  const reportedAt = Object.values(reportedPayments(facts)).map(({ since }) => since)
-  const caseAt = Math.min(...reportedAt) + limits.unknownResultEscalationMs
-  return facts.isPaymentCaseOpen === true || caseAt <= nowMs ? againAt : Math.min(againAt, caseAt)
-}
-
-function inconclusiveDelayMs({ inconclusive = 0 }: CashInFacts): number {
-  const index = Math.min(Math.max(inconclusive - 1, 0), INCONCLUSIVE_DELAYS_MS.length - 1)
-  return INCONCLUSIVE_DELAYS_MS[index] ?? LAST_DELAY_MS
-}
-
-function earliest(one: number | null, other: number | null): number | null {
-  if (one === null || other === null) return one ?? other
-  return Math.min(one, other)
-}
-
-function isBeingAsked({ leaseUntil }: CashInFacts, nowMs: number): boolean {
-  return leaseUntil != null && leaseUntil > nowMs
-}
-
-/**
- * Time of the next work. A requested query runs at once or after the one in flight; the lease covers a crash.
- * @param planned time of the next work without a requested query
- * @source rules#cash-in.work.5
- */
-function nextDueAt(facts: CashInFacts, planned: number | null, nowMs: number): number | null {
-  if (isBeingAsked(facts, nowMs)) return earliest(planned, facts.leaseUntil ?? nowMs)
-  return facts.isQuestionWanted ? nowMs : planned
-}
-
-export interface QueryEnd {
-  readonly isAnswered: boolean
-  readonly hasOutcome: boolean
-}
-
-export interface Ended {
-  readonly dueAt: number | null
-  readonly facts: CashInFacts
-}
-
-/**
- * Plans the work after a status query whose answer was applied.
- * @source rules#cash-in.work.3, rules#cash-in.work.5, rules#cash-in.work.6
- */
-function afterQuery(cashIn: CashIn, { isAnswered, hasOutcome }: QueryEnd, nowMs: number): Ended {
-  const { eventQueries = null, inconclusive = 0, expiredAt, isQuestionWanted } = cashIn.facts
-  const isAboutPayment = isAskedForPayment(cashIn, nowMs)
-  const delaysMs = isAboutPayment ? PAYMENT_QUERY_DELAYS_MS : EVENT_QUERY_DELAYS_MS
-  const repeatMs = eventQueries !== null && (!hasOutcome || isAboutPayment) ? delaysMs[eventQueries] : undefined
-  const inconclusiveNow = isAnswered && !isUnsettled(cashIn, nowMs) ? 0 : inconclusive + 1
-  const isAskedAgain = isQuestionWanted || eventQueries === null
-  const facts: CashInFacts = {
-    leaseUntil: null,
-    ...(inconclusiveNow === inconclusive ? {} : { inconclusive: inconclusiveNow }),
-    // A request that arrived meanwhile restarts the sequence.
-    ...(isAskedAgain ? {} : { eventQueries: repeatMs === undefined ? null : eventQueries + 1 }),
-    ...(isAnswered && expiredAt !== undefined ? { answeredAt: nowMs } : {}),
-  }
-  if (isQuestionWanted) return { facts, dueAt: nowMs }
-  const after = { ...cashIn, facts: { ...cashIn.facts, ...facts } }
-  const planned = plannedAfter(after, isAnswered, cashIn, nowMs)
-  return { facts, dueAt: earliest(planned, repeatMs === undefined ? null : nowMs + repeatMs) }
-}
-
-function plannedAfter(after: CashIn, isAnswered: boolean, { dueAt, facts }: CashIn, nowMs: number): number | null {
-  const resting = restingDueAt(after, nowMs)
-  if (isAnswered) return resting
-  // Keeps the schedule of an unknown result.
-  if (isPlannedByAnswer(after, nowMs) && dueAt !== null && dueAt > nowMs && dueAt !== facts.leaseUntil) return dueAt
-  const again = nowMs + inconclusiveDelayMs(after.facts)
-  return resting !== null && resting > nowMs ? Math.min(resting, again) : again
-}
-
-/** The bank is queried until it reports an end. */
-function isUnsettled(cashIn: CashIn, nowMs: number): boolean {
-  const { status, facts } = cashIn
-  const isOpen = status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashIn) === 'no_answer'
-  return (isOpen && (isOver(cashIn, nowMs) || facts.notFoundSince != null)) || isAskedForPayment(cashIn, nowMs)
-}
-
-/** Status queries follow the schedule of an unknown result. */
-function isPlannedByAnswer(cashIn: CashIn, nowMs: number): boolean {
-  if (cashIn.status === 'PROVIDER_RESULT_UNKNOWN') return true
-  return cashIn.status === 'PENDING' && !isKnownAtBank(cashIn) && !isOver(cashIn, nowMs)
-}
-
-/** A status query is already requested. @source rules#cash-in.work.5 */
-export function isAboutToBeAsked({ facts }: CashIn): boolean {
-  return facts.isQuestionWanted === true
-}
-
-/** The end of the query is recorded already, and nothing follows from it. @source rules#cash-in.work.3 */
-export function isAtRest(cashIn: CashIn, nowMs: number): boolean {
-  const { leaseUntil, isQuestionWanted } = cashIn.facts
-  return leaseUntil == null && !isQuestionWanted && cashIn.dueAt === restingDueAt(cashIn, nowMs)
 }

@@ -19,7 +19,7 @@ import { bookedReturn } from './returns.ts'
 export type { CashIn, CashInInput, CashInOutcome } from './cash-in.ts'
 export { isCashIn, refundDeadline } from './cash-in.ts'
 export { cashInDecider } from './decide-case.ts'
-export { reportedPayments } from './facts.ts'
+export { reportedPayments } from './reported.ts'
 export {
   bookedReturn,
   countedReturn,

@@ -31,7 +31,7 @@ import {
   returnsIn,
 } from './cash-in.ts'
 import type { CashInCommands, CashInStore } from './commands.ts'
-import { reportedPayments } from './facts.ts'
+import { reportedPayments } from './reported.ts'
 import { hasReturnStep, returnsInDoubt } from './returns.ts'
 
 /**

@@ -13,16 +13,9 @@ import {
   isOver,
 } from './cash-in.ts'
 import { endOfDoubt } from './decide-case.ts'
-import {
-  changesOf,
-  isAboutToBeAsked,
-  isAtRest,
-  reportedCents,
-  reportedFailure,
-  reportedPayments,
-  reportedPaymentsFact,
-} from './facts.ts'
+import { changesOf } from './facts.ts'
 import { isProvenNotFound } from './jobs.ts'
+import { reportedCents, reportedFailure, reportedPayments, reportedPaymentsFact } from './reported.ts'
 import {
   bookedReturn,
   fateOf,
@@ -39,6 +32,7 @@ import {
   uncreditedPayment,
   unnamedReturn,
 } from './returns.ts'
+import { isAtRest, isQueryRequested } from './schedule.ts'
 
 /** Decides inputs by the machine's table in the spec. This file computes the guards, amounts and facts. Pure. */
 
@@ -154,7 +148,7 @@ function recognise(cashIn: CashIn, event: CashInEvent, nowMs: number): CashInEve
   const isKnown = (): boolean => {
     switch (input.on) {
       case 'work.requested':
-        return isAboutToBeAsked(cashIn)
+        return isQueryRequested(cashIn)
       case 'work.done':
         return isAtRest(cashIn, nowMs)
       case 'partner.confirmed':

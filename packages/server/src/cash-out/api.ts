@@ -37,7 +37,7 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
   const { commands, jobs, store, clock, ids, onReserved } = options
 
   async function reserve<Body>(view: (cashOut: CashOut) => Body, request: CashOutRequest) {
-    const { cashOut, isReplayed, claimed } = await jobs.sendNew((claim) => commands.create(request, claim))
+    const { cashOut, isReplayed, claimed } = await jobs.createAndSend((claim) => commands.create(request, claim))
     if (!isReplayed && !claimed) onReserved()
     return created(cashOut, view, isReplayed)
   }

@@ -172,15 +172,15 @@ function changesByDecision(
   row: Target<CashOut>,
   nowMs: number,
 ): Changes {
-  const changes = withWork(cashOut, factsAfterDecision(cashOut, openCase, order, row, nowMs), row, nowMs)
+  const changes = changesOfDecision(cashOut, factsAfterDecision(cashOut, openCase, order, row, nowMs), row, nowMs)
   return row.posts === 'cash_out_released' ? { ...changes, givesUpExclusiveKey: true } : changes
 }
 
 function changesByEnd(cashOut: CashOut, row: Target<CashOut>, nowMs: number): Changes {
-  return withWork(cashOut, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
+  return changesOfDecision(cashOut, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
 }
 
-function withWork(cashOut: CashOut, known: Changes, row: Target<CashOut>, nowMs: number): Changes {
+function changesOfDecision(cashOut: CashOut, known: Changes, row: Target<CashOut>, nowMs: number): Changes {
   return changesByMove(cashOut, { on: 'operator' }, row, known, { restingDueAt, planOf }, nowMs)
 }
 

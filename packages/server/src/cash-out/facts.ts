@@ -7,7 +7,7 @@ import {
   notFound,
   planOfOrder,
   pollDelayMs,
-  questionDelayMs,
+  queryDelayMs,
   retryDelayMs,
   stepBy,
   unanswered,
@@ -198,7 +198,7 @@ export function restingDueAt(cashOut: CashOut, nowMs: number): number | null {
       return nowMs + pollDelayMs(facts, nowMs)
     case 'PROVIDER_RESULT_UNKNOWN':
       // The last query is counted already.
-      return nowMs + questionDelayMs({ questions: (facts.questions ?? 1) - 1 })
+      return nowMs + queryDelayMs({ questions: (facts.questions ?? 1) - 1 })
     case 'RECONCILIATION_REQUIRED':
       return reasonOf(cashOut) === 'no_answer' ? nowMs + limits.notFoundApartMs : null
     case 'CONFIRMED':

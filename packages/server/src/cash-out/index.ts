@@ -1,6 +1,6 @@
 import type { Availability, PayoutPartner, QrCodeAvailability } from '../banks/port.ts'
 import { isDueNow } from '../operations/attempts.ts'
-import type { NewOrderDispatcher, SendingNew } from '../operations/dispatcher.ts'
+import type { DirectSending, NewOrderDispatcher } from '../operations/dispatcher.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
 import { type CashOutHandlers, createCashOutHandlers } from './api.ts'
 import { type ApprovalHandlers, createApprovalHandlers, type Holders, type RefusableRefunds } from './approval.ts'
@@ -23,7 +23,7 @@ export interface CashOutOptions extends OrderModuleOptions {
   readonly holders: Holders
   readonly refunds: RefusableRefunds
   /** Sending by this process, and the callback for failures of new payouts; by default it sends none. */
-  readonly sending?: Pick<SendingNew, 'onFailure'> & { readonly isHere: () => boolean }
+  readonly sending?: Pick<DirectSending, 'onFailure'> & { readonly isHere: () => boolean }
 }
 
 export function createCashOutModule(options: CashOutOptions): CashOutModule {
@@ -32,12 +32,12 @@ export function createCashOutModule(options: CashOutOptions): CashOutModule {
   const terms = { ...options.terms, isUnsupported: !capabilities.has('payout') }
   const commands = createCashOutCommands(options.engine, terms, options.onLimitExceeded)
   const { sending, partner, onReserved } = options
-  const sendingNew = sending && {
+  const directSending = sending && {
     wanted: () => (sending.isHere() ? partner.sendsWanted() : 0),
     onDue: onReserved,
     onFailure: sending.onFailure,
   }
-  const jobs = createCashOutJobs({ ...options, commands, store, sendingNew })
+  const jobs = createCashOutJobs({ ...options, commands, store, directSending })
   return {
     handlers: {
       ...createCashOutHandlers({ ...options, commands, jobs, store }),

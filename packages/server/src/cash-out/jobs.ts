@@ -15,10 +15,10 @@ import type {
 import { hasOtherOpenAttempts, type IsAskedFirst, sendFirst } from '../operations/attempts.ts'
 import {
   createDispatcher,
+  type DirectSending,
   type DispatchBounds,
   type NewOrderDispatcher,
   type Orders,
-  type SendingNew,
 } from '../operations/dispatcher.ts'
 import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/orders.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -49,7 +49,7 @@ export interface CashOutJobsOptions {
   readonly partner: PayoutPartner & Availability & QrCodeAvailability
   readonly clock: Clock
   readonly bounds: DispatchBounds
-  readonly sendingNew?: SendingNew | undefined
+  readonly directSending?: DirectSending | undefined
   readonly isAskedFirst?: IsAskedFirst | undefined
 }
 
@@ -57,7 +57,7 @@ export interface CashOutJobsOptions {
 const DECODE_RETRY_SECONDS = 5
 
 export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
-  const { commands, store, partner, clock, bounds, sendingNew, isAskedFirst = () => false } = options
+  const { commands, store, partner, clock, bounds, directSending, isAskedFirst = () => false } = options
   const canAsk = partner.capabilities.has('query-payout')
   const canDecode = partner.capabilities.has('payout') && partner.capabilities.has('decode-qr-code')
   const windowMs = partner.capabilities.has('idempotent-payout') ? partner.idempotencyWindowMs : 0
@@ -65,7 +65,7 @@ export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
   const orders: Orders<CashOut, CashOutInput> = {
     due: store.due,
     nextStep,
-    take: async ({ id }, inputs) => {
+    apply: async ({ id }, inputs) => {
       const taken = await commands.apply(id, inputs)
       return taken?.result === 'APPLIED' ? taken.cashOut : undefined
     },
@@ -78,11 +78,11 @@ export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
       })
       return inputsOfSending(cashOut, withRecipientProven(cashOut, withRecipientCompared(cashOut, answer)))
     },
-    ask: async (cashOut) => {
+    query: async (cashOut) => {
       const answer = await partner.getPayout(cashOut.orderId, payoutTerms(cashOut))
       return inputsOfAsking(cashOut, withRecipientCompared(cashOut, answer), windowMs, clock)
     },
-    askBeforeRelease: async (cashOut) => {
+    queryBeforeRelease: async (cashOut) => {
       if (!canAsk || !isAskedFirst(cashOut.createdAt)) return undefined
       const answer = withRecipientCompared(cashOut, await partner.getPayout(cashOut.orderId, payoutTerms(cashOut)))
       if (!isReported(answer)) return answer.kind === 'NOT_FOUND' ? undefined : []
@@ -95,7 +95,7 @@ export function createCashOutJobs(options: CashOutJobsOptions): CashOutJobs {
 
   const sendsWanted = async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0)
   return {
-    ...createDispatcher(orders, clock, sendsWanted, bounds, sendingNew),
+    ...createDispatcher(orders, clock, sendsWanted, bounds, directSending),
     decode: async (pixCode, asker) => {
       if (!canDecode) throw new Refusal('not_supported_by_bank')
       if (partner.qrCodesWanted(asker) === 0) throw unavailable()

@@ -1,7 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import { insertAudit, type Operator } from '../audit/trail.ts'
 import { requestAdjustment, whyAdjustmentNeedsSecondPerson } from '../cases/adjustments.ts'
-import { type Answered, answered, type CaseNeeds } from '../cases/decide.ts'
+import { type CaseNeeds, type DecisionResult, replayedAnswer } from '../cases/decide.ts'
 import { assertOperates } from '../cases/second-person.ts'
 import { IdempotencyKeyTaken } from '../engine/batch.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -170,11 +170,11 @@ export interface OperatorDependencies {
   readonly ids: Ids
   /** Adjustments that need a second person are cases. */
   readonly cases: CaseNeeds
-  readonly holders: {
+  readonly operators: {
     /** All operators ever created, in their current state. */
     readonly people: () => Promise<readonly Person[]>
-    /** Number of deactivations of keys and operators; to be read before the holders. */
-    readonly version: () => Promise<bigint>
+    /** Number of deactivations of keys and operators; to be read before the operators. */
+    readonly deactivations: () => Promise<bigint>
   }
 }
 
@@ -229,7 +229,7 @@ export function createOperatorCommands(needs: OperatorDependencies): OperatorCom
 async function madeBefore(needs: OperatorDependencies, request: AdjustmentRequest): Promise<Adjusted | undefined> {
   const { idempotencyKey: key, bodyHash } = request
   if (key === null) return undefined
-  const proposed = await answered(needs.cases, request)
+  const proposed = await replayedAnswer(needs.cases, request)
   if (proposed) return proposedOf(proposed)
   const adjustment = await needs.store.adjustmentByKey(key, needs.clock.now() - IDEMPOTENCY_MS)
   if (!adjustment) return undefined
@@ -237,18 +237,18 @@ async function madeBefore(needs: OperatorDependencies, request: AdjustmentReques
   return { adjustment, isReplayed: true }
 }
 
-function proposedOf({ answer: { caseId, proposalId }, isReplayed }: Answered): Adjusted {
+function proposedOf({ answer: { caseId, proposalId }, isReplayed }: DecisionResult): Adjusted {
   if (proposalId === null) throw new Error(`the adjustment of case ${caseId} has no proposal`)
   return { proposed: { caseId, proposalId }, isReplayed }
 }
 
 /** Books an adjustment while its operator is active. */
 async function book(needs: OperatorDependencies, request: AdjustmentRequest, operator: Operator): Promise<Adjustment> {
-  const { engine, holders } = needs
+  const { engine, operators } = needs
   const { id, idempotencyKey, live } = request
   for (;;) {
-    const holdersVersion = await holders.version()
-    assertOperates(operator, await holders.people())
+    const deactivations = await operators.deactivations()
+    assertOperates(operator, await operators.people())
     try {
       return await engine.execute({
         reads: [],
@@ -256,7 +256,7 @@ async function book(needs: OperatorDependencies, request: AdjustmentRequest, ope
         controls: ['holders'],
         request: live,
         decide: (state, now) => {
-          if (state.versionOf('holders') !== holdersVersion) throw new HoldersChanged()
+          if (state.versionOf('holders') !== deactivations) throw new HoldersChanged()
           return decideAdjustment(request, state, now)
         },
       })

@@ -7,7 +7,7 @@ import { createOperatorCommands, createOperatorStore, type OperatorDependencies 
 
 export type { OperatorHandlers } from './api.ts'
 
-export interface OperatorOptions extends Pick<OperatorDependencies, 'cases' | 'holders'> {
+export interface OperatorOptions extends Pick<OperatorDependencies, 'cases' | 'operators'> {
   readonly engine: Engine
   readonly database: Database
   readonly clock: Clock

@@ -9,29 +9,28 @@ import type { ControlName, Document, Operation } from './operation.ts'
 import { accountId, OPERATION_COLUMNS } from './rows.ts'
 
 /**
- * The one statement through which money and status change: lock, compare, rebase, append. Read on: the locks, then each kind of row that
- * is written, then how they become one statement.
+ * The one statement that changes money and status: lock, compare, rebase, append. First come the locks, then each kind of written row,
+ * then the assembly of the statement.
  *
- * Everything behind the locks writes only where `go` holds. Nothing reads a table except through the locked sets: all
+ * Everything after the locks writes only if `go` is true. No part reads a table except through the locked sets: all
  * parts of a statement share the snapshot from before the lock wait.
  * @source rules#engine.2
  */
 
-/** What is written: a draft, under the id of its batch. */
+/** A draft and the id of its batch. */
 interface Batch {
   readonly id: string
   readonly draft: Draft
-  /** For rows that have no id yet. */
+  /** Creates ids for rows that have none yet. */
   readonly ids: Ids
 }
 
-/** A part of the statement that writes one kind of row, and only where `go` holds. */
+/** Common table expressions that the statement includes only if the batch needs them. */
 interface Part {
-  /** In the statement's name; short: PostgreSQL tells statements apart by the first 63 characters of their names. */
+  /** Part of the statement's name; short, since PostgreSQL truncates names after 63 characters. */
   readonly name: string
-  /** Parameters are numbered as they are asked for: only a part that is wanted is asked for its SQL. */
   isWanted(draft: Draft): boolean
-  /** Its common table expressions. */
+  /** Numbers its parameters in the order of the calls. */
   sql(batch: Batch, parameters: Parameters): string
 }
 
@@ -40,7 +39,7 @@ type Column = {
   [Type in keyof Elements]: readonly [type: Type, values: readonly (Elements[Type] | null)[]]
 }[keyof Elements]
 
-/** Numbers the parameters in the order they are asked for, and collects their values. */
+/** Numbers the parameters in the order of the calls, and collects their values. */
 class Parameters {
   readonly values: unknown[] = []
 
@@ -51,8 +50,8 @@ class Parameters {
   }
 
   /**
-   * One array per column of a set of rows: `unnest($4::uuid[], $5::text[]) AS name (id, kind)`. A column without any value is
-   * no array: the shorter of several that are unnested is filled up.
+   * One array per column of a set of rows: `unnest($4::uuid[], $5::text[]) AS name (id, kind)`. A column with nulls only
+   * is passed as null: `unnest` pads the shorter of its arrays.
    */
   rows(name: string, columns: Readonly<Record<string, Column>>): string {
     const arrays = Object.values(columns).map(([type, values]) =>
@@ -62,14 +61,13 @@ class Parameters {
   }
 }
 
-/** A document as a value. */
 function jsonOrNull(document: Document | undefined): string | null {
   return document === undefined ? null : JSON.stringify(document)
 }
 
 /**
- * Facts as a value. What is not known is not written: an operation's row is written anew with each move.
- * @param before of a move: what it takes back is told
+ * Facts as JSON without nulls, to keep the row small: each move rewrites it.
+ * @param before for a move: keeps a null that clears a fact of `before`
  * @source rules#engine.18
  */
 function factsText(facts: Document, before?: Operation): string {
@@ -78,41 +76,21 @@ function factsText(facts: Document, before?: Operation): string {
   return JSON.stringify(known)
 }
 
-/** Rows that a batch locks and compares. */
+/** A kind of row that a batch locks and compares. */
 interface LockedRows {
-  /** Of these they are locked in this order; the letter is in the statement's name. */
+  /** Part of the statement's name. */
   readonly letter: 'A' | 'O' | 'C' | 'K'
   readonly isWanted: (draft: Draft) => boolean
-  /** What is wanted, locked behind the rows before it. @param before the locked rows before, if there are any */
+  /** Locks the wanted rows. @param before the CTE of the rows locked just before, if any */
   readonly sql: (draft: Draft, p: Parameters, before: string | undefined) => string
-  readonly name: 'ac' | 'oc' | 'cc' | 'kc'
-  /** What holds where nothing is stale. */
+  readonly name: 'locked_account' | 'locked_operation' | 'locked_control' | 'locked_case'
+  /** Condition that is true if nothing is stale. */
   readonly compare: string
-}
-
-/** `id` and `version` are hashed as sets: joined, each was held against each other one of the batch, as the planner knows no sizes. */
-const operations: LockedRows = {
-  letter: 'O',
-  name: 'oc',
-  // Cases close only of an operation that was compared, or of none.
-  isWanted: ({ readVersions, cases }) => readVersions.size > 0 || cases.closedIds.length > 0,
-  sql: ({ readVersions }, p, before) => `
-  wanted_operation AS (
-    SELECT * FROM ${p.rows('w', {
-      id: ['uuid', [...readVersions.keys()]],
-      version: ['integer', [...readVersions.values()]],
-    })}
-  ),
-  oc AS MATERIALIZED (
-    SELECT id, version FROM operation
-     WHERE id IN (SELECT id FROM wanted_operation)${behind(before)} ORDER BY id FOR UPDATE
-  )`,
-  compare: 'NOT EXISTS (SELECT id, version FROM wanted_operation EXCEPT SELECT id, version FROM oc)',
 }
 
 const accountRows: LockedRows = {
   letter: 'A',
-  name: 'ac',
+  name: 'locked_account',
   isWanted: ({ accountChanges }) => accountChanges.size > 0,
   sql: (draft, p, before) => {
     const changes = [...draft.accountChanges]
@@ -130,23 +108,43 @@ const accountRows: LockedRows = {
       added: ['bigint', each((_, { entries }) => entries.length)],
     })}
   ),
-  ac AS MATERIALIZED (
+  locked_account AS MATERIALIZED (
     SELECT id, version, balance_cents FROM account
-     WHERE id IN (SELECT id FROM wanted_account)${behind(before)} ORDER BY id FOR UPDATE
+     WHERE id IN (SELECT id FROM wanted_account)${afterLocksOf(before)} ORDER BY id FOR UPDATE
   )`
   },
-  // All are counted, so that they are locked before anything is written: what is unique is waited for behind them only.
-  compare: `(SELECT count(*) FROM ac) = (SELECT count(*) FROM wanted_account)
+  // `count(*)` takes all row locks before the first insert, so unique-key waits cannot deadlock with account locks.
+  compare: `(SELECT count(*) FROM locked_account) = (SELECT count(*) FROM wanted_account)
        AND NOT EXISTS (
-             SELECT FROM wanted_account w JOIN ac USING (id)
-              WHERE (w.exact AND ac.version <> w.version) OR (w.floored AND ac.balance_cents + w.lowest < 0)
+             SELECT FROM wanted_account w JOIN locked_account USING (id)
+              WHERE (w.exact AND locked_account.version <> w.version) OR (w.floored AND locked_account.balance_cents + w.lowest < 0)
            )`,
+}
+
+/** EXCEPT hashes both sets; without row estimates, a join became a nested loop over the whole batch. */
+const operationRows: LockedRows = {
+  letter: 'O',
+  name: 'locked_operation',
+  // `closed_case` reads `wanted_operation`, so it must exist even without operations.
+  isWanted: ({ readVersions, cases }) => readVersions.size > 0 || cases.closedIds.length > 0,
+  sql: ({ readVersions }, p, before) => `
+  wanted_operation AS (
+    SELECT * FROM ${p.rows('w', {
+      id: ['uuid', [...readVersions.keys()]],
+      version: ['integer', [...readVersions.values()]],
+    })}
+  ),
+  locked_operation AS MATERIALIZED (
+    SELECT id, version FROM operation
+     WHERE id IN (SELECT id FROM wanted_operation)${afterLocksOf(before)} ORDER BY id FOR UPDATE
+  )`,
+  compare: 'NOT EXISTS (SELECT id, version FROM wanted_operation EXCEPT SELECT id, version FROM locked_operation)',
 }
 
 const controlRows: LockedRows = {
   letter: 'C',
-  name: 'cc',
-  // What was used is looked at behind them.
+  name: 'locked_control',
+  // The usage bounds are read after the control locks.
   isWanted: (draft) => draft.readControls.size > 0 || boundsOf(draft).length > 0,
   sql: (draft, p, before) => {
     const controls = [...draft.readControls]
@@ -159,18 +157,19 @@ const controlRows: LockedRows = {
       changed: ['jsonb', controls.map((name) => jsonOrNull(draft.changedControls.get(name)?.value))],
     })}
   ),
-  cc AS MATERIALIZED (
+  locked_control AS MATERIALIZED (
     SELECT name, version, value FROM control
-     WHERE name IN (SELECT name FROM wanted_control)${behind(before)} ORDER BY name FOR UPDATE
+     WHERE name IN (SELECT name FROM wanted_control)${afterLocksOf(before)} ORDER BY name FOR UPDATE
   )`
   },
-  compare: 'NOT EXISTS (SELECT FROM wanted_control w JOIN cc USING (name) WHERE cc.version <> w.version)',
+  compare:
+    'NOT EXISTS (SELECT FROM wanted_control w JOIN locked_control USING (name) WHERE locked_control.version <> w.version)',
 }
 
-/** Cases without an operation that are decided. Those of operations are compared with these. */
+/** Cases without an operation. Cases of an operation are covered by its version. */
 const caseRows: LockedRows = {
   letter: 'K',
-  name: 'kc',
+  name: 'locked_case',
   isWanted: ({ readCases }) => readCases.size > 0,
   sql: ({ readCases }, p, before) => `
   wanted_case AS (
@@ -179,15 +178,15 @@ const caseRows: LockedRows = {
       version: ['integer', [...readCases.values()]],
     })}
   ),
-  kc AS MATERIALIZED (
+  locked_case AS MATERIALIZED (
     SELECT id, version FROM "case"
-     WHERE id IN (SELECT id FROM wanted_case) AND closed_at IS NULL${behind(before)} ORDER BY id FOR UPDATE
+     WHERE id IN (SELECT id FROM wanted_case) AND closed_at IS NULL${afterLocksOf(before)} ORDER BY id FOR UPDATE
   )`,
-  compare: 'NOT EXISTS (SELECT id, version FROM wanted_case EXCEPT SELECT id, version FROM kc)',
+  compare: 'NOT EXISTS (SELECT id, version FROM wanted_case EXCEPT SELECT id, version FROM locked_case)',
 }
 
-/** In the order of their locks, which is the same for everybody. */
-const LOCKED: readonly LockedRows[] = [accountRows, operations, controlRows, caseRows]
+/** In lock order, the same for every batch. */
+const LOCKED: readonly LockedRows[] = [accountRows, operationRows, controlRows, caseRows]
 
 /** The letters of the rows that a batch locks: `A` accounts, `O` operations, `C` controls, `K` cases. */
 function lockedBy(draft: Draft): string {
@@ -197,13 +196,11 @@ function lockedBy(draft: Draft): string {
 }
 
 /**
- * Lock and compare. `ac` locks the accounts in id order, `oc` the operations after them, `cc` the controls, and
- * `kc` cases last, so that no two batches can wait for each other in a circle. `go` holds where every one of these still has
- * the version its decision saw, and every account can bear the batch; deltas commute, so
- * two processes never conflict on an account as such. What was used of allowances is read behind the accounts' locks, which everything
- * that takes of them waits for.
+ * Locks accounts, operations, controls and cases, in this order and by id, so that batches cannot deadlock. `go` is true
+ * if no locked version has changed and every balance stays within its bound. An account's version counts only where a
+ * decision depends on its exact balance: deltas commute.
  *
- * Kinds of rows of which a batch has none are left out: a lone move's statement is set up and torn down for most of its time.
+ * Kinds that the batch does not need are left out: setup and teardown take most of the time of a lone move.
  * @source rules#engine.5, rules#engine.8
  */
 function locks(batch: Batch, p: Parameters): string {
@@ -229,18 +226,18 @@ function wantedOf(draft: Draft): readonly LockedRows[] {
   return LOCKED.filter(({ isWanted }) => isWanted(draft))
 }
 
-function behind(before: string | undefined): string {
+/** Always true: reading the count makes PostgreSQL take the locks of `before` first. */
+function afterLocksOf(before: string | undefined): string {
   return before === undefined ? '' : ` AND (SELECT count(*) FROM ${before}) >= 0`
 }
 
 /**
- * What may have been used before the batch at most, of allowances and by recipients. The functions look at what is
- * committed when they are called, and are called once the controls are locked, which are last: whatever takes something
- * within a bound locks the switch of payouts, also an approval, which locks no account. So two processes cannot both take
- * the last of it, and neither decides anew for what the other took.
+ * Upper bounds of what was used before the batch: allowances, and payments to a recipient. The functions are volatile,
+ * so they see what was committed before the control locks were granted. Every user of a bound locks the kill switch
+ * (also an approval, which locks no account), so two processes cannot both take the last of it.
  * @source rules#limits.5, rules#limits.11
  */
-const bounds: readonly Part[] = [
+const USAGE_BOUNDS: readonly Part[] = [
   {
     name: 'cap',
     isWanted: ({ allowances }) => allowances.headrooms.length > 0,
@@ -253,7 +250,7 @@ const bounds: readonly Part[] = [
         since: ['integer', allowances.headrooms.map(({ since }) => since)],
         headroom: ['bigint', allowances.headrooms.map(({ cents }) => cents)],
       })}
-     WHERE (SELECT count(*) FROM cc) >= 0
+     WHERE (SELECT count(*) FROM locked_control) >= 0
   )`,
   },
   {
@@ -266,18 +263,17 @@ const bounds: readonly Part[] = [
         pix_key: ['text', [...recipients.keys()]],
         headroom: ['bigint', [...recipients.values()].map(({ headroomCents }) => headroomCents)],
       })}
-     WHERE (SELECT count(*) FROM cc) >= 0
+     WHERE (SELECT count(*) FROM locked_control) >= 0
   )`,
   },
 ]
 
-/** The bounds that a batch has. */
 function boundsOf(draft: Draft): readonly Part[] {
-  return bounds.filter((bound) => bound.isWanted(draft))
+  return USAGE_BOUNDS.filter((bound) => bound.isWanted(draft))
 }
 
 /**
- * Writes the batch's own id: where it was abandoned, because the answer to its sending was lost, the statement fails on it.
+ * Inserts the batch's id. If the batch was abandoned after a lost reply, the primary key fails the statement.
  * @source rules#engine.13
  */
 function fence({ id }: Batch, p: Parameters): string {
@@ -287,16 +283,16 @@ function fence({ id }: Batch, p: Parameters): string {
   )`
 }
 
-/** What became of a batch, for good. */
+/** Final outcome of a batch. */
 export type BatchOutcome = 'committed' | 'abandoned'
 
-/** Gives a batch up, unless it was committed. @source rules#engine.13 */
+/** Abandons a batch, unless it was committed. @source rules#engine.13 */
 export const abandonBatch = statement<[batchId: string], { outcome: BatchOutcome }>(
   'engine.abandon_batch',
   'SELECT abandon_batch($1) AS outcome',
 )
 
-/** Inserts what the batch creates, sorted: unsorted inserts deadlock, and each deadlock freezes the writer a second. */
+/** Inserts new operations, sorted: unsorted inserts deadlock, and each deadlock blocks the writer for a second. */
 const createdOperations: Part = {
   name: 'new',
   isWanted: (draft) => draft.createdOperations.size > 0,
@@ -310,7 +306,7 @@ const createdOperations: Part = {
   },
 }
 
-/** Updates what existed before: each row once, to what it is after all its moves. */
+/** Updates existing operations: each row once, to its state after all its moves. */
 const movedOperations: Part = {
   name: 'up',
   isWanted: (draft) => draft.movedOperations.size > 0,
@@ -340,7 +336,7 @@ const movedOperations: Part = {
   },
 }
 
-/** What is to be done next, as far as it was computed. */
+/** The next step, if it was computed. */
 function planColumns(operations: readonly Operation[]) {
   return {
     next_step: ['text', operations.map(({ plan }) => plan?.step ?? null)],
@@ -378,10 +374,9 @@ function columnsOf(operations: readonly Operation[]) {
 }
 
 /**
- * Two uses of one key within 24 hours are kept apart by looking it up; this keeps two at the same moment apart. Around
- * midnight they may fall on two days, but then on one that begins at noon. A use 24 hours later always falls on another
- * day of either kind.
- * @param beginsMs how long after midnight UTC the days begin
+ * Day number for a unique index: the lookup of the key misses a concurrent request. Days start at midnight or at noon
+ * UTC; concurrent uses share at least one of the two numbers, uses 24 hours apart share none.
+ * @param beginsMs start of the day after midnight UTC
  * @source rules#idempotency.1
  */
 function idempotencyDay({ idempotencyKey, createdAt }: Operation, beginsMs: number): number | null {
@@ -418,7 +413,7 @@ const moves: Part = {
   )`,
 }
 
-/** Notes on which operation a movement of money was booked. @source rules#ledger.movements */
+/** Records on which operation a movement of money was booked. @source rules#ledger.movements */
 const movements: Part = {
   name: 'mv',
   isWanted: (draft) => draft.movements.size > 0,
@@ -445,12 +440,12 @@ const controls: Part = {
   sql: () => `
   updated_control AS (
     UPDATE control c SET version = w.next, value = w.changed
-      FROM cc JOIN wanted_control w USING (name)
-     WHERE c.name = cc.name AND w.changed IS NOT NULL AND (SELECT yes FROM go)
+      FROM locked_control JOIN wanted_control w USING (name)
+     WHERE c.name = locked_control.name AND w.changed IS NOT NULL AND (SELECT yes FROM go)
   )`,
 }
 
-/** Counts what is taken of allowances. Sorted, as everything that several processes insert. */
+/** Adds to used allowances. Sorted, so that concurrent inserts cannot deadlock. */
 const takenAllowances: Part = {
   name: 'alw',
   isWanted: (draft) => takenOf(draft).length > 0,
@@ -462,7 +457,7 @@ const takenAllowances: Part = {
   )`,
 }
 
-/** Counts what is given back. A bucket that is gone takes nothing back: what was taken of it no longer counts. */
+/** Subtracts from used allowances. A deleted bucket needs no update: its use no longer counts. */
 const returnedAllowances: Part = {
   name: 'alr',
   isWanted: (draft) => returnedOf(draft).length > 0,
@@ -492,7 +487,7 @@ function rowsOf(changes: readonly BucketChange[], p: Parameters): string {
 }
 
 /**
- * Appends to the accounts' histories, behind the locked versions and balances, whatever these are by now.
+ * Appends entries to the accounts, continuing from the locked versions and balances.
  *
  * Measured: appending at an expected version without the lock starves the busier of two processes (0.01 to 0.03 of its
  * speed); locking keeps 0.93 to 0.98 of it.
@@ -505,14 +500,14 @@ const entries: Part = {
     return `
   updated_account AS (
     UPDATE account a
-       SET version = ac.version + w.added, balance_cents = ac.balance_cents + w.delta
-      FROM ac JOIN wanted_account w USING (id)
-     WHERE a.id = ac.id AND w.added > 0 AND (SELECT yes FROM go)
+       SET version = locked_account.version + w.added, balance_cents = locked_account.balance_cents + w.delta
+      FROM locked_account JOIN wanted_account w USING (id)
+     WHERE a.id = locked_account.id AND w.added > 0 AND (SELECT yes FROM go)
   ),
   inserted_entry AS (
     INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference,
                        posting, shown, at)
-    SELECT e.account_id, ac.version + e.ordinal, e.amount_cents, ac.balance_cents + e.running, e.operation_id,
+    SELECT e.account_id, locked_account.version + e.ordinal, e.amount_cents, locked_account.balance_cents + e.running, e.operation_id,
            e.journal, e.reference, e.posting, e.shown, ${p.one('timestamptz', instantParameter(draft.now))}
       FROM ${p.rows('e', {
         account_id: ['smallint', entries.map(({ accountId }) => accountId)],
@@ -525,7 +520,7 @@ const entries: Part = {
         posting: ['smallint', entries.map(({ posting }) => posting)],
         shown: ['text', entries.map(({ shown }) => shown)],
       })}
-      JOIN ac ON ac.id = e.account_id
+      JOIN locked_account ON locked_account.id = e.account_id
      WHERE (SELECT yes FROM go)
   )`
   },
@@ -535,7 +530,7 @@ function entriesOf({ accountChanges }: Draft) {
   return [...accountChanges].flatMap(([code, change]) => runningEntries(accountId(code), change))
 }
 
-/** Each entry with its place behind the locked version and the running sum behind the locked balance. */
+/** Each entry with its offset from the locked version and the running sum to add to the locked balance. */
 function runningEntries(accountId: number, { entries }: AccountChange) {
   let running = 0n
   return entries.map((entry, index) => {
@@ -564,12 +559,11 @@ const notifications: Part = {
   )`,
 }
 
-/** Instants in what is told of a case of no operation: the same told with another one is nothing new. @source rules#cases.51 */
+/** Facts without their timestamps: a report that differs only in them is no change. @source rules#cases.51 */
 const withoutTimes = (facts: string) => `(${facts} - '{${CASE_TIMES.join(',')}}'::text[])`
 
 /**
- * Opens cases; one that was closed is open again, as a doubt that is over may come back. It tells what was told last; its amount is the
- * most that was ever told.
+ * Inserts cases; reopens or updates those that exist. The latest facts replace earlier ones; the amount only rises.
  * @source rules#cases.48
  */
 const openedCases: Part = {
@@ -602,8 +596,8 @@ const openedCases: Part = {
 }
 
 /**
- * Changes cases that stay open, each once. A report of it again replaces its facts and its rule, and raises its amount; where that says
- * something new, the trigger of the table raises its version. Where its operation changed, its version grows.
+ * Updates open cases once each: the latest report replaces facts and rule, and the amount only rises. The table's
+ * trigger raises the version if that changes anything; `is_touched` raises it if the operation changed.
  * @source rules#cases.48, rules#engine.22
  */
 const changedCases: Part = {
@@ -630,8 +624,8 @@ const changedCases: Part = {
 }
 
 /**
- * Closes cases: of no operation, or of one that was compared. Whoever opens one of an operation moves it, so none closes
- * that the decision did not see.
+ * Closes cases without an operation, or of a compared operation. Opening a case changes its operation's version, so no
+ * unseen case is closed.
  * @source rules#engine.19
  */
 const closedCases: Part = {
@@ -645,7 +639,7 @@ const closedCases: Part = {
   )`,
 }
 
-/** Appends to what is kept of operators' decisions. A proposal that has ended since refuses the whole statement. */
+/** Appends steps of operators' decisions. If the proposal ended meanwhile, the whole statement fails. */
 const caseSteps: Part = {
   name: 'st',
   isWanted: (draft) => draft.caseSteps.length > 0,
@@ -694,8 +688,8 @@ const audits: Part = {
 }
 
 /**
- * Makes events due that were set aside: the inbox applies them as ever. Whoever orders one compares its case, so that nobody else has
- * ordered it since it was read. An event that contradicts another stays marked as that.
+ * Makes set-aside events due again, for the inbox to apply. Their case is compared, so each is released once. A
+ * `CONFLICT` event keeps its state.
  * @source rules#cases.57
  */
 const eventOrders: Part = {
@@ -718,7 +712,7 @@ const eventOrders: Part = {
   )`,
 }
 
-/** What a statement may write, in its order. */
+/** All parts that may follow the locks, in the statement's order. */
 const parts: readonly Part[] = [
   createdOperations,
   movedOperations,
@@ -737,21 +731,21 @@ const parts: readonly Part[] = [
   eventOrders,
 ]
 
-/** A locked account, as the reply tells it: numbers in text, so that none is rounded. */
+/** A locked account in the reply; numbers as text, since JSON would round them. */
 export interface AccountReply {
   readonly id: number
   readonly version: string
   readonly balance_cents: string
 }
 
-/** A locked control, as the reply tells it. */
+/** A locked control in the reply. */
 export interface ControlReply {
   readonly name: ControlName
   readonly version: string
   readonly value: Document
 }
 
-/** The reply: whether all was as decided, and what the locked accounts and controls were. */
+/** `go`: the batch was written. Accounts and controls as they were when locked. */
 export interface WriteReply {
   readonly go: boolean
   readonly now: number
@@ -760,10 +754,10 @@ export interface WriteReply {
 }
 
 const ACCOUNTS_REPLY = `(SELECT json_agg(json_build_object('id', id, 'version', version::text, 'balance_cents', balance_cents::text))
-          FROM ac)`
-const CONTROLS_REPLY = `(SELECT json_agg(json_build_object('name', name, 'version', version::text, 'value', value)) FROM cc)`
+          FROM locked_account)`
+const CONTROLS_REPLY = `(SELECT json_agg(json_build_object('name', name, 'version', version::text, 'value', value)) FROM locked_control)`
 
-/** @param locked the kinds of rows that are: there are no others to tell of */
+/** @param locked letters of the locked rows; the other CTEs do not exist */
 function replyOf(locked: string): string {
   return `
 SELECT go.yes AS go, clock_timestamp() AS now,
@@ -772,7 +766,7 @@ SELECT go.yes AS go, clock_timestamp() AS now,
   FROM go`
 }
 
-/** A batch as something to send. */
+/** A batch ready to send. */
 export interface Write {
   readonly batchId: string
   readonly statement: Statement<readonly unknown[], WriteReply>
@@ -780,9 +774,8 @@ export interface Write {
 }
 
 /**
- * Turns a draft into the statement that writes it. What a batch does not do is left out: an array of each column and a
- * plan to write a table cost something even where nothing is written. Batches that do the same have the same text, and
- * its name says what.
+ * Builds the statement that writes a draft, from the parts that it needs: empty arrays and unused plans cost time too.
+ * Drafts with the same parts share a prepared statement, named after them.
  */
 export function writeOf(draft: Draft, ids: Ids): Write {
   const batch = { id: ids.uuid(), draft, ids }
@@ -793,7 +786,7 @@ export function writeOf(draft: Draft, ids: Ids): Write {
     fence(batch, parameters),
     ...wanted.map((part) => part.sql(batch, parameters)),
   ]
-  // Without dots, so that all of them together are no longer than a name may be.
+  // No separators: PostgreSQL truncates names after 63 characters.
   const locked = lockedBy(draft)
   const name = `engine.write.${locked}${[...boundsOf(draft), ...wanted].map((part) => part.name).join('')}`
   const text = `WITH ${expressions.join(',')}${replyOf(locked)}`

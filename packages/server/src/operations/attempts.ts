@@ -189,7 +189,7 @@ export function retryDelayMs({ unsentAttempts = 0 }: SendFacts): number {
 }
 
 /** Delay before the next query about an unknown outcome. @source rules#partner.4 */
-export function questionDelayMs({ questions = 0 }: SendFacts): number {
+export function queryDelayMs({ questions = 0 }: SendFacts): number {
   return limits.unknownResultQueryDelaysMs[questions] ?? LAST_DELAY_MS
 }
 

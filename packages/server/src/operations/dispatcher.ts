@@ -27,34 +27,6 @@ export interface Dispatcher {
   processNext(): Promise<boolean>
 }
 
-export interface NewOrderDispatcher<Order> extends Dispatcher {
-  /**
-   * Creates an order, and sends it in the background if it was claimed at creation: this saves a read and a write.
-   * @param make creates the order, with the claim if possible
-   * @returns the result of `make`, without waiting for the send
-   * @source rules#cash-out.work.7
-   */
-  sendNew<Made extends NewOrder<Order>>(make: (claim: SendClaim | undefined) => Promise<Made>): Promise<Made>
-  /** Resolves when no such creation or send is in flight. */
-  drained(): Promise<void>
-}
-
-export interface NewOrder<Order> {
-  /** The order, if created and claimed now. */
-  readonly claimed: Order | undefined
-}
-
-export interface SendingNew {
-  /** Free sends, 0 if this process does not send. The switch is checked by the claim itself. */
-  readonly wanted: () => number
-  /** Called when the worker has early work. */
-  readonly onDue: () => void
-  /** Receives failures; the order is resumed after its lease. */
-  readonly onFailure: (reason: unknown) => void
-}
-
-const NOTHING_NEW: SendingNew = { wanted: () => 0, onDue: () => undefined, onFailure: () => undefined }
-
 export type AnyOrder = Operation<OperationKind, Document, SendFacts>
 
 export interface AnyInput {
@@ -69,26 +41,56 @@ export interface Orders<Order extends AnyOrder, Input extends AnyInput> {
    */
   due(nowMs: number, limit: number, isSending: boolean): Promise<Order[]>
   /**
-   * Commits inputs of an order in one change.
+   * Applies inputs to an order in one commit.
    * @returns the order afterwards; `undefined` if another process was faster
    */
-  take(order: Order, inputs: readonly (Input | OrderInput)[]): Promise<Order | undefined>
+  apply(order: Order, inputs: readonly (Input | OrderInput)[]): Promise<Order | undefined>
   /**
    * Makes one attempt while the window is open.
    * @returns the answer's inputs
    */
   send(order: Order, window: SendWindow): Promise<readonly (Input | OrderInput)[]>
   /** @returns the answer's inputs */
-  ask(order: Order): Promise<readonly (Input | OrderInput)[]>
+  query(order: Order): Promise<readonly (Input | OrderInput)[]>
   /**
    * Queries a never-sent order before its release; by default no query.
    * @returns the answer's inputs; empty: wait; `undefined`: release
    * @source rules#restored.4
    */
-  askBeforeRelease?(order: Order): Promise<readonly (Input | OrderInput)[] | undefined>
+  queryBeforeRelease?(order: Order): Promise<readonly (Input | OrderInput)[] | undefined>
   /** As {@link Again.windowMs}: 0 without deduplication at the bank. */
   readonly windowMs: number
 }
+
+export interface NewOrderDispatcher<Order> extends Dispatcher {
+  /**
+   * Creates an order, and sends it in the background if it was claimed at creation: this saves a read and a write.
+   * @param create creates the order, with the claim if there is one
+   * @returns the result of `create`, without waiting for the send
+   * @source rules#cash-out.work.7
+   */
+  createAndSend<Created extends NewOrder<Order>>(
+    create: (claim: SendClaim | undefined) => Promise<Created>,
+  ): Promise<Created>
+  /** Resolves when no such creation or send is in flight. */
+  drained(): Promise<void>
+}
+
+export interface NewOrder<Order> {
+  /** The order, if created and claimed now. */
+  readonly claimed: Order | undefined
+}
+
+export interface DirectSending {
+  /** Number of sends that the bank accepts now; 0 if this process does not send. The claim itself checks the kill switch. */
+  readonly wanted: () => number
+  /** Wakes the worker: the order is due again already. */
+  readonly onDue: () => void
+  /** Receives failures; the order is resumed after its lease. */
+  readonly onFailure: (reason: unknown) => void
+}
+
+const NO_DIRECT_SENDING: DirectSending = { wanted: () => 0, onDue: () => undefined, onFailure: () => undefined }
 
 export interface DispatchBounds {
   readonly callTimeoutMs: number
@@ -97,7 +99,10 @@ export interface DispatchBounds {
   readonly monotonic?: () => number
 }
 
-/** Concurrent due orders, whose claims and results form one engine batch each; and as many new ones. */
+/**
+ * Maximum due orders per round, and separately of direct sends. The claims of a round form one engine batch, and so do
+ * its results.
+ */
 const CONCURRENT = 128
 
 interface Work<Order> {
@@ -107,24 +112,24 @@ interface Work<Order> {
 
 interface Chosen<Order> {
   readonly works: readonly Work<Order>[]
-  /** Free repeated sends after queries. */
+  /** Sends left for repeats after a query. */
   readonly sendsLeft: number
-  /** Queries caused by events wait for the budget. */
-  readonly isPutOff: boolean
+  /** Some queries caused by events wait for the budget. */
+  readonly isBudgetUsedUp: boolean
 }
 
-/** Beyond this the longest-blocked order is forgotten. */
-const HINDERED_MAX = 1_000
+/** Orders remembered per cache; the least recently used is dropped. */
+const TRACKED_ORDERS_MAX = 1_000
 
 /** Interval of queries for an order that waits for its release, while the bank is silent. */
-const RELEASE_ASKED_EVERY_MS = 60_000
+const RELEASE_QUERIED_EVERY_MS = 60_000
 
-/** Within this time after a claim the switch is not read again. */
-const FRESH_MS = 500
+/** A send that starts later than this after its claim reads the kill switch and the circuit breaker again. */
+const RECHECK_AFTER_MS = 500
 
 /**
  * `sendsWanted` limits sends only; queries always run.
- * @param sendingNew by default no order is claimed at creation
+ * @param directSending by default no order is claimed at creation
  * @source rules#cash-out.work
  */
 export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>(
@@ -132,12 +137,13 @@ export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>
   clock: Clock,
   sendsWanted: () => Promise<number>,
   bounds: DispatchBounds,
-  sendingNew = NOTHING_NEW,
+  directSending = NO_DIRECT_SENDING,
 ): NewOrderDispatcher<Order> {
-  const worker = new OrderWorker(orders, clock, sendsWanted, bounds, sendingNew)
+  const worker = new OrderWorker(orders, clock, sendsWanted, bounds, directSending)
+  // Plain functions, since a caller spreads the dispatcher.
   return {
     processNext: () => worker.processNext(),
-    sendNew: (make) => worker.sendNew(make),
+    createAndSend: (create) => worker.createAndSend(create),
     drained: () => worker.drained(),
   }
 }
@@ -149,22 +155,22 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   readonly #eventQueries: EventQueryBudget
   readonly #monotonic: () => number
   readonly #leaseMs: number
-  /** Orders whose latest attempt failed before sending for a reason of their own. */
-  readonly #hindered = new LRUCache<string, true>({ max: HINDERED_MAX })
-  readonly #sendingNew: SendingNew
+  /** Orders whose latest attempt was not sent, for a reason that concerns only them. */
+  readonly #blocked = new LRUCache<string, true>({ max: TRACKED_ORDERS_MAX })
+  readonly #directSending: DirectSending
   /** Last silence of the bank about an order that waits for its release. */
-  readonly #silentAt = new LRUCache<string, number>({ max: HINDERED_MAX })
+  readonly #silentAt = new LRUCache<string, number>({ max: TRACKED_ORDERS_MAX })
   /** Creations with a claim, and their sends, in flight. */
-  readonly #new = new Set<Promise<void>>()
-  /** More is due than fits: new orders wait their turn. */
-  #isBehind = false
+  readonly #inBackground = new Set<Promise<void>>()
+  /** The last round was full: new orders queue. */
+  #isRoundFull = false
 
   constructor(
     orders: Orders<Order, Input>,
     clock: Clock,
     sendsWanted: () => Promise<number>,
     { callTimeoutMs, eventQueries, monotonic = sleeplessClock() }: DispatchBounds,
-    sendingNew: SendingNew,
+    directSending: DirectSending,
   ) {
     this.#orders = orders
     this.#clock = clock
@@ -172,119 +178,25 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     this.#eventQueries = eventQueries
     this.#monotonic = monotonic
     this.#leaseMs = leaseMsFor(callTimeoutMs)
-    this.#sendingNew = sendingNew
+    this.#directSending = directSending
   }
 
-  async sendNew<Made extends NewOrder<Order>>(make: (claim: SendClaim | undefined) => Promise<Made>): Promise<Made> {
-    if (!this.#isFreeForNew()) return make(undefined)
-    const elapsedMs = this.#stopwatch()
-    const making = Promise.withResolvers<void>()
-    this.#keep(making.promise)
-    try {
-      const made = await make({ on: 'send.claimed', leaseMs: this.#leaseMs })
-      if (made.claimed) this.#keep(this.#sendMade(made.claimed, elapsedMs))
-      return made
-    } finally {
-      making.resolve()
-    }
-  }
-
-  async drained(): Promise<void> {
-    while (this.#new.size > 0) await Promise.all(this.#new)
-  }
-
-  #keep(work: Promise<void>): void {
-    const kept = work.finally(() => this.#new.delete(kept))
-    this.#new.add(kept)
-  }
-
-  /** Behind a half-open circuit breaker, as after an outage, new orders must not overtake waiting ones. */
-  #isFreeForNew(): boolean {
-    return this.#new.size < CONCURRENT && !this.#isBehind && this.#sendingNew.wanted() >= CONCURRENT
-  }
-
-  /** Background send, awaited by the shutdown only. */
-  async #sendMade(claimed: Order, elapsedMs: () => number): Promise<void> {
-    try {
-      const order = await this.#sendClaimed(claimed, elapsedMs)
-      if (order && isDueNow(order, this.#clock)) this.#sendingNew.onDue()
-    } catch (reason) {
-      this.#sendingNew.onFailure(reason)
-    }
-  }
-
-  #stopwatch(): () => number {
-    const startedAt = this.#monotonic()
-    return () => this.#monotonic() - startedAt
-  }
-
-  /** @returns the order afterwards, if anything changed */
-  async #work({ order, step }: Work<Order>, mayResend: () => boolean): Promise<Order | undefined> {
-    switch (step) {
-      case 'send':
-        return this.#sendNow(order)
-      case 'ask':
-        return this.#askNow(order, mayResend)
-      case 'release':
-        return this.#release(order)
-      case 'case':
-        return this.#orders.take(order, [{ on: 'clock.overdue' }])
-    }
-  }
-
-  /** After a restore the bank may have an order that was never sent according to the database. */
-  async #release(order: Order): Promise<Order | undefined> {
-    const now = this.#clock.now()
-    if (now - (this.#silentAt.get(order.id) ?? Number.NEGATIVE_INFINITY) < RELEASE_ASKED_EVERY_MS) return undefined
-    const inputs = (await this.#orders.askBeforeRelease?.(order)) ?? [{ on: 'clock.released' }]
-    if (inputs.length > 0) return this.#orders.take(order, inputs)
-    this.#silentAt.set(order.id, now)
-    return undefined
-  }
-
-  /**
-   * Queries; without an outcome the same order is sent again at once, if the bank deduplicates.
-   * @source rules#cash-out.unknown.7, failure-modes#CO-9
-   */
-  async #askNow(order: Order, mayResend: () => boolean): Promise<Order | undefined> {
-    const claimed = await this.#orders.take(order, [{ on: 'work.claimed', leaseMs: this.#leaseMs }])
-    if (!claimed) return undefined
-    const inputs = await this.#orders.ask(claimed)
-    const asked = await this.#orders.take(claimed, inputs)
-    if (!asked || !isWithoutOutcome(inputs) || !wasTried(asked)) return asked
-    if (!isRepeatable(asked.facts, this.#orders.windowMs, this.#clock.now()) || !mayResend()) return asked
-    const again = { askedAt: claimed.updatedAt, windowMs: this.#orders.windowMs, setBackAt: this.#clock.setBackAt?.() }
-    return this.#sendNow(asked, again)
-  }
-
-  /**
-   * A process that slept after its claim must not send late: sending may be stopped, or absence proven, by then. Time
-   * counts from before the claim and is checked again right before the first byte.
-   * @source failure-modes#CO-20, failure-modes#CO-40
-   */
-  async #sendNow(order: Order, again?: Again): Promise<Order | undefined> {
-    const elapsedMs = this.#stopwatch()
-    const claimed = await this.#orders.take(order, [
-      { on: 'send.claimed', leaseMs: this.#leaseMs, ...(again ? { again } : {}) },
-    ])
-    return claimed && this.#sendClaimed(claimed, elapsedMs)
-  }
-
-  /** @param elapsedMs since before the claim */
-  async #sendClaimed(claimed: Order, elapsedMs: () => number): Promise<Order | undefined> {
-    // A process unaware of its machine's sleep has written an old claim time.
-    const isOld = this.#clock.now() - (claimed.facts.lastAttemptAt ?? this.#clock.now()) > SEND_WITHIN_MS
-    const isStopped = elapsedMs() > FRESH_MS && (await this.#sendsWanted()) === 0
-    const window: SendWindow = { isOver: () => elapsedMs() > SEND_WITHIN_MS }
-    const obstacle = isStopped
-      ? 'sending is stopped'
-      : isOld || window.isOver()
-        ? 'too late after the claim'
-        : undefined
-    const inputs = obstacle ? [notSentInput(claimed, obstacle)] : await this.#orders.send(claimed, window)
-    if (inputs.some((input) => 'isOfOrderAlone' in input)) this.#hindered.set(claimed.id, true)
-    else this.#hindered.delete(claimed.id)
-    return this.#orders.take(claimed, inputs)
+  async processNext(): Promise<boolean> {
+    const sends = await this.#sendsWanted()
+    const found = await this.#due(sends)
+    this.#isRoundFull = found.length >= CONCURRENT
+    const { works, sendsLeft, isBudgetUsedUp } = this.#chosen(found, sends)
+    let resends = sendsLeft
+    const takeResend = () => resends-- > 0
+    const settled = await Promise.allSettled(works.map((one) => this.#work(one, takeResend)))
+    // One failure does not affect others; claimed orders resume after their lease.
+    const failed = settled.find((result) => result.status === 'rejected')
+    if (failed) throw failed.reason
+    const results = settled.filter((result) => result.status === 'fulfilled')
+    // Work that became due when its call ended does not wait for the next round.
+    const isMoreDue = results.some(({ value }) => value !== undefined && isDueNow(value, this.#clock))
+    // A full round means that more is due, unless the circuit breaker is probing or the event budget is used up.
+    return isMoreDue || (found.length >= CONCURRENT && sends > 1 && !isBudgetUsedUp)
   }
 
   /**
@@ -299,14 +211,6 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     const known = new Set(others.map(({ id }) => id))
     const all = await this.#orders.due(now, CONCURRENT, true)
     return [...others, ...all.filter(({ id }) => !known.has(id))]
-  }
-
-  /**
-   * Attempted orders first, as never-claimed ones can wait. Blocked orders last: as a probe of the circuit breaker they
-   * would prove nothing.
-   */
-  #sendRank({ id, facts }: Order): number {
-    return this.#hindered.has(id) ? -1 : (facts.attempts ?? 0)
   }
 
   #chosen(found: readonly Order[], sends: number): Chosen<Order> {
@@ -324,25 +228,134 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     return {
       works: [...others.filter((one) => !isCausedByEvent(one)), ...affordable, ...sent],
       sendsLeft: sends - sent.length,
-      isPutOff: affordable.length < caused.length,
+      isBudgetUsedUp: affordable.length < caused.length,
     }
   }
 
-  async processNext(): Promise<boolean> {
-    const sends = await this.#sendsWanted()
-    const found = await this.#due(sends)
-    this.#isBehind = found.length >= CONCURRENT
-    const { works, sendsLeft, isPutOff } = this.#chosen(found, sends)
-    let resends = sendsLeft
-    const mayResend = () => resends-- > 0
-    const settled = await Promise.allSettled(works.map((one) => this.#work(one, mayResend)))
-    // One failure does not affect others; claimed orders resume after their lease.
-    const failed = settled.find((result) => result.status === 'rejected')
-    if (failed) throw failed.reason
-    const results = settled.filter((result) => result.status === 'fulfilled')
-    // Work that became due when its call ended does not wait for the next round.
-    const isMoreDue = results.some(({ value }) => value !== undefined && isDueNow(value, this.#clock))
-    return isMoreDue || (found.length >= CONCURRENT && sends > 1 && !isPutOff)
+  /**
+   * Attempted orders first, as never-claimed ones can wait. Blocked orders last: as a probe of the circuit breaker they
+   * would prove nothing.
+   */
+  #sendRank({ id, facts }: Order): number {
+    return this.#blocked.has(id) ? -1 : (facts.attempts ?? 0)
+  }
+
+  /** @returns the order afterwards, if anything changed */
+  async #work({ order, step }: Work<Order>, takeResend: () => boolean): Promise<Order | undefined> {
+    switch (step) {
+      case 'send':
+        return this.#sendNow(order)
+      case 'ask':
+        return this.#queryNow(order, takeResend)
+      case 'release':
+        return this.#release(order)
+      case 'case':
+        return this.#orders.apply(order, [{ on: 'clock.overdue' }])
+    }
+  }
+
+  /**
+   * Queries; without an outcome the same order is sent again at once, if the bank deduplicates.
+   * @source rules#cash-out.unknown.7, failure-modes#CO-9
+   */
+  async #queryNow(order: Order, takeResend: () => boolean): Promise<Order | undefined> {
+    const claimed = await this.#orders.apply(order, [{ on: 'work.claimed', leaseMs: this.#leaseMs }])
+    if (!claimed) return undefined
+    const inputs = await this.#orders.query(claimed)
+    const queried = await this.#orders.apply(claimed, inputs)
+    if (!queried || !isWithoutOutcome(inputs) || !wasTried(queried)) return queried
+    if (!isRepeatable(queried.facts, this.#orders.windowMs, this.#clock.now()) || !takeResend()) return queried
+    const again = { askedAt: claimed.updatedAt, windowMs: this.#orders.windowMs, setBackAt: this.#clock.setBackAt?.() }
+    return this.#sendNow(queried, again)
+  }
+
+  /** After a restore the bank may have an order that was never sent according to the database. */
+  async #release(order: Order): Promise<Order | undefined> {
+    const now = this.#clock.now()
+    if (now - (this.#silentAt.get(order.id) ?? Number.NEGATIVE_INFINITY) < RELEASE_QUERIED_EVERY_MS) return undefined
+    const inputs = (await this.#orders.queryBeforeRelease?.(order)) ?? [{ on: 'clock.released' }]
+    if (inputs.length > 0) return this.#orders.apply(order, inputs)
+    this.#silentAt.set(order.id, now)
+    return undefined
+  }
+
+  /**
+   * A process that slept after its claim must not send late: sending may be stopped, or absence proven, by then. Time
+   * counts from before the claim and is checked again right before the first byte.
+   * @source failure-modes#CO-20, failure-modes#CO-40
+   */
+  async #sendNow(order: Order, again?: Again): Promise<Order | undefined> {
+    const elapsedMs = this.#stopwatch()
+    const claimed = await this.#orders.apply(order, [
+      { on: 'send.claimed', leaseMs: this.#leaseMs, ...(again ? { again } : {}) },
+    ])
+    return claimed && this.#sendClaimed(claimed, elapsedMs)
+  }
+
+  /** @param elapsedMs time since a stopwatch was started, just before the claim */
+  async #sendClaimed(claimed: Order, elapsedMs: () => number): Promise<Order | undefined> {
+    // The clock may have been behind at the claim, as after a suspension; the commit corrects it, and the claim then
+    // turns out to be old.
+    const isClaimOld = this.#clock.now() - (claimed.facts.lastAttemptAt ?? this.#clock.now()) > SEND_WITHIN_MS
+    const isStopped = elapsedMs() > RECHECK_AFTER_MS && (await this.#sendsWanted()) === 0
+    const window: SendWindow = { isOver: () => elapsedMs() > SEND_WITHIN_MS }
+    const blocker = isStopped
+      ? 'sending is stopped'
+      : isClaimOld || window.isOver()
+        ? 'too late after the claim'
+        : undefined
+    const inputs = blocker ? [notSentInput(claimed, blocker)] : await this.#orders.send(claimed, window)
+    if (inputs.some((input) => 'isOfOrderAlone' in input)) this.#blocked.set(claimed.id, true)
+    else this.#blocked.delete(claimed.id)
+    return this.#orders.apply(claimed, inputs)
+  }
+
+  async createAndSend<Created extends NewOrder<Order>>(
+    create: (claim: SendClaim | undefined) => Promise<Created>,
+  ): Promise<Created> {
+    if (!this.#maySendDirectly()) return create(undefined)
+    const elapsedMs = this.#stopwatch()
+    const creation = Promise.withResolvers<void>()
+    this.#keep(creation.promise)
+    try {
+      const created = await create({ on: 'send.claimed', leaseMs: this.#leaseMs })
+      if (created.claimed) this.#keep(this.#sendInBackground(created.claimed, elapsedMs))
+      return created
+    } finally {
+      creation.resolve()
+    }
+  }
+
+  /**
+   * New orders must not overtake waiting ones, so none is sent directly while a round is full or the circuit breaker
+   * limits sends.
+   */
+  #maySendDirectly(): boolean {
+    return this.#inBackground.size < CONCURRENT && !this.#isRoundFull && this.#directSending.wanted() >= CONCURRENT
+  }
+
+  /** Awaited by the shutdown only. */
+  async #sendInBackground(claimed: Order, elapsedMs: () => number): Promise<void> {
+    try {
+      const order = await this.#sendClaimed(claimed, elapsedMs)
+      if (order && isDueNow(order, this.#clock)) this.#directSending.onDue()
+    } catch (reason) {
+      this.#directSending.onFailure(reason)
+    }
+  }
+
+  async drained(): Promise<void> {
+    while (this.#inBackground.size > 0) await Promise.all(this.#inBackground)
+  }
+
+  #keep(work: Promise<void>): void {
+    const kept = work.finally(() => this.#inBackground.delete(kept))
+    this.#inBackground.add(kept)
+  }
+
+  #stopwatch(): () => number {
+    const startedAt = this.#monotonic()
+    return () => this.#monotonic() - startedAt
   }
 }
 

@@ -21,7 +21,8 @@ export interface LiveRequest {
 export const PATIENCE_MS = 5_000
 
 export interface ArrivingRequest extends LiveRequest {
-  arrived(): void
+  /** Notes that the last byte has arrived. */
+  markArrived(): void
   readonly ageMs: () => number
 }
 
@@ -45,7 +46,7 @@ export function followRequest(loop: EventLoop, isGone: () => boolean, reading?: 
   let since = begunAt
   return {
     ageMs: () => loop.now() - begunAt,
-    arrived: () => {
+    markArrived: () => {
       if (!reading?.isWhole) since = loop.now()
     },
     hasLapsed: () => isGone() || loop.hasStoodStillSince(mark) || loop.now() - since >= PATIENCE_MS,

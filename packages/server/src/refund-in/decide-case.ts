@@ -194,14 +194,14 @@ function changesByDecision(
   row: Target<RefundIn>,
   nowMs: number,
 ): Changes {
-  return withWork(refund, { facts: factsAfterDecision(refund, openCase, order, row, nowMs) }, row, nowMs)
+  return changesOfDecision(refund, { facts: factsAfterDecision(refund, openCase, order, row, nowMs) }, row, nowMs)
 }
 
 function changesByEnd(refund: RefundIn, row: Target<RefundIn>, nowMs: number): Changes {
-  return withWork(refund, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
+  return changesOfDecision(refund, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
 }
 
-function withWork(refund: RefundIn, known: Changes, row: Target<RefundIn>, nowMs: number): Changes {
+function changesOfDecision(refund: RefundIn, known: Changes, row: Target<RefundIn>, nowMs: number): Changes {
   return changesByMove(refund, { on: 'operator' }, row, known, { restingDueAt, planOf }, nowMs)
 }
 

@@ -8,7 +8,7 @@ import {
   notFound,
   planOfOrder,
   pollDelayMs,
-  questionDelayMs,
+  queryDelayMs,
   retryDelayMs,
   stepBy,
   unanswered,
@@ -136,7 +136,7 @@ export function restingDueAt(refund: RefundIn, nowMs: number): number | null {
   if (reasonOf(refund) === 'no_answer') return nowMs + limits.notFoundApartMs
   if (facts.isAccepted) return nowMs + pollDelayMs(facts, nowMs)
   // The last query is counted already.
-  return facts.attempts ? nowMs + questionDelayMs({ questions: (facts.questions ?? 1) - 1 }) : nowMs
+  return facts.attempts ? nowMs + queryDelayMs({ questions: (facts.questions ?? 1) - 1 }) : nowMs
 }
 
 /** In such a doubt the refund accepts debits and status queries only. @source rules#refund-in.doubt.6 */

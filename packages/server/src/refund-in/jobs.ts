@@ -35,7 +35,7 @@ export function createRefundInJobs(options: RefundInJobsOptions): Dispatcher {
   const orders: Orders<RefundIn, RefundInInput> = {
     due: store.due,
     nextStep,
-    take: async ({ id }, inputs) => {
+    apply: async ({ id }, inputs) => {
       const taken = await commands.apply(id, inputs)
       if (taken?.result === 'APPLIED') return taken.refund
       // Postponed, as it would be due again at once.
@@ -51,9 +51,9 @@ export function createRefundInJobs(options: RefundInJobsOptions): Dispatcher {
       })
       return inputsOfSending(refund, answer)
     },
-    ask: async (refund) =>
+    query: async (refund) =>
       inputsOfAsking(refund, await partner.getRefund(refund.orderId, termsOf(refund)), windowMs, clock),
-    askBeforeRelease: async (refund) => {
+    queryBeforeRelease: async (refund) => {
       if (!canAsk || !isAskedFirst(refund.createdAt)) return undefined
       const answer = await partner.getRefund(refund.orderId, termsOf(refund))
       if (!isReported(answer)) return answer.kind === 'NOT_FOUND' ? undefined : []

@@ -15,7 +15,7 @@ import type { Keyring, Signer } from './signing.ts'
 
 /**
  * Delivery of notifications: claim due deliveries, send without a transaction, finish. Attempts count at the finish, so
- * a crash uses none. The finish names its lease, so a worker that slept past it changes nothing.
+ * a crash uses none. The finish compares the lease, so a worker whose lease has ended changes nothing.
  */
 
 /**
@@ -24,9 +24,12 @@ import type { Keyring, Signer } from './signing.ts'
  */
 const LEASE_MS = 30_000
 
+/** Attempts not yet recorded; beyond it nothing is claimed. */
 const UNFINISHED_MAX = 1_024
 
-/** Large batches of finishes leave more of the processor to requests, which have waiting clients. */
+/**
+ * Paced into large batches: finishes have no waiting client, and fewer statements leave CPU time for requests.
+ */
 const FINISHES = { batchMax: 256, paceMs: 20, queueMax: UNFINISHED_MAX }
 
 /** Observer of attempts. Must not throw. */
@@ -34,7 +37,7 @@ export interface DeliveryObserver {
   /**
    * Called for each recorded attempt.
    * @param outcome `delivered`, `refused` by a status, or the reason without an answer
-   * @param state `PENDING`: will be retried
+   * @param state `PENDING`: will be retried, or a resend of an already delivered notification failed
    */
   onAttempt(outcome: string, state: 'PENDING' | 'DELIVERED' | 'FAILED', durationMs: number): void
 }
@@ -47,7 +50,8 @@ export interface DeliverNeeds {
   readonly keyring: Keyring
   readonly sealer: Sealer
   readonly dispatcher: Dispatcher
-  readonly onFree: () => void
+  /** Wakes the worker: a slot became free. */
+  readonly onSlotFree: () => void
   readonly observer?: DeliveryObserver | undefined
 }
 
@@ -68,7 +72,7 @@ export interface Claim extends AttemptsLeft {
 }
 
 /** The current key as read by the claim. If the signer has another, nothing was claimed. */
-interface ClaimedKey {
+interface CurrentKey {
   readonly keyId: string
   readonly keySignsFrom: number
 }
@@ -93,7 +97,7 @@ export class Deliver implements Job {
   readonly #heartbeat = createHeartbeat()
   readonly #inFlight = new Map<string, number>()
   readonly #unfinished = new Set<Promise<void>>()
-  /** Endpoints with no free place, which may have more due deliveries. */
+  /** Endpoints without a free slot; more of their deliveries may be due. */
   #full: ReadonlySet<string> = new Set()
   /** Endpoints whose last attempt failed, so a success must be written. */
   readonly #failing = new Set<string>()
@@ -110,18 +114,27 @@ export class Deliver implements Job {
     const { keyring, database, sealer, clock } = this.#needs
     const signer = keyring.signer()
     const now = clock.now()
-    const free = [...this.#inFlight].map(([id, count]) => [id, Math.max(0, limits.webhookInFlight - count)] as const)
+    const freeSlots = [...this.#inFlight].map(
+      ([id, count]) => [id, Math.max(0, limits.webhookInFlight - count)] as const,
+    )
     const leasedUntil = now + LEASE_MS
-    const { claims, key } = await claimDue(database, { signer, headers: sealer.headers, free, now, leasedUntil })
+    const { claims, key } = await claimDue(database, {
+      signer,
+      openablePrefixes: sealer.headers,
+      freeSlots,
+      now,
+      leasedUntil,
+    })
     if (key.keyId !== signer.keyId) {
+      // Another process rotated the key, so nothing was claimed.
       await keyring.refresh()
       return true
     }
-    this.#full = fullEndpoints(claims, new Map(free))
+    this.#full = fullEndpoints(claims, new Map(freeSlots))
     const { signed, failure } = signAll(claims, signer)
     for (const [claim, signature] of signed) this.#start(claim, signature, leasedUntil, key.keySignsFrom)
     if (failure !== undefined) throw failure
-    // Attempts that ended during the claim did not wake the worker.
+    // Slots freed during the claim woke no one, as `#full` was not yet updated: claim again.
     return [...this.#full].some((id) => (this.#inFlight.get(id) ?? 0) < limits.webhookInFlight)
   }
 
@@ -134,36 +147,36 @@ export class Deliver implements Job {
     const finished = this.#attempt(claim, signature, leasedUntil, keySignsFrom).finally(() => {
       const wasFull = this.#unfinished.size >= UNFINISHED_MAX
       this.#unfinished.delete(finished)
-      if (wasFull) this.#needs.onFree()
+      if (wasFull) this.#needs.onSlotFree()
     })
     this.#unfinished.add(finished)
   }
 
   /**
-   * A success frees its place at once. A failure or probe frees it once recorded, so that the circuit breaker is
+   * A success frees its slot at once. A failure or probe frees it once recorded, so that the circuit breaker is
    * updated first.
    */
   async #attempt(claim: Claim, signature: Signature, leasedUntil: number, keySignsFrom: number): Promise<void> {
     const secrets = this.#openSecrets(secretsOf(claim))
     const attempt = await send(this.#needs, claim, signature, secrets)
     const next = nextStep(attempt.answer, claim, attempt.endedAt, this.#needs.random())
-    const isFreeNow = next.result === 'delivered' && !claim.isProbe
-    if (isFreeNow) this.#free(claim)
+    const freesSlotAtOnce = next.result === 'delivered' && !claim.isProbe
+    if (freesSlotAtOnce) this.#freeSlot(claim)
     const ended = { claim, leasedUntil, keySignsFrom, attempt, next }
     try {
       reportAttempt(this.#needs, ended, await this.#finishes.submit(ended))
     } catch (error) {
       this.#reportUnfinished(claim, String(error))
     } finally {
-      if (!isFreeNow) this.#free(claim)
+      if (!freesSlotAtOnce) this.#freeSlot(claim)
     }
   }
 
-  #free({ endpointId, isProbe }: Claim): void {
+  #freeSlot({ endpointId, isProbe }: Claim): void {
     const count = (this.#inFlight.get(endpointId) ?? 1) - 1
     if (count > 0) this.#inFlight.set(endpointId, count)
     else this.#inFlight.delete(endpointId)
-    if (isProbe || this.#full.has(endpointId)) this.#needs.onFree()
+    if (isProbe || this.#full.has(endpointId)) this.#needs.onSlotFree()
   }
 
   #reportUnfinished({ id }: Claim, reason: string): void {
@@ -178,11 +191,11 @@ function secretsOf({ endpointId, sealedSecrets }: Claim): SealedSecret[] {
   return (sealedSecrets ?? []).map(({ id, secret }) => ({ endpointId, id, secret: Buffer.from(secret, 'base64') }))
 }
 
-function fullEndpoints(claims: readonly Claim[], free: ReadonlyMap<string, number>): ReadonlySet<string> {
+function fullEndpoints(claims: readonly Claim[], freeSlots: ReadonlyMap<string, number>): ReadonlySet<string> {
   const byEndpoint = Map.groupBy(claims, ({ endpointId }) => endpointId)
-  const filled = [...byEndpoint].filter(([id, { length }]) => length >= (free.get(id) ?? limits.webhookInFlight))
-  const withoutPlaces = [...free].filter(([, count]) => count === 0)
-  return new Set([...filled, ...withoutPlaces].map(([id]) => id))
+  const filled = [...byEndpoint].filter(([id, { length }]) => length >= (freeSlots.get(id) ?? limits.webhookInFlight))
+  const withoutSlots = [...freeSlots].filter(([, count]) => count === 0)
+  return new Set([...filled, ...withoutSlots].map(([id]) => id))
 }
 
 /**
@@ -210,30 +223,30 @@ function signAll(claims: readonly Claim[], signer: Signer) {
  * Deliveries per endpoint that a claim examines, since another process may have locked the first ones. A literal in the
  * statement: with an unknown limit PostgreSQL reads and sorts the whole backlog.
  */
-const LOOKED_AT_MAX = 2 * limits.webhookInFlight
+const CANDIDATES_MAX = 2 * limits.webhookInFlight
 
-// Each endpoint offers its own free places, so a backlog or a hanging endpoint does not affect others. Rows of open
+// Each endpoint offers its own free slots, so a backlog or a hanging endpoint does not affect others. Rows of open
 // circuit breakers are locked with SKIP LOCKED: one probe over all processes. Nothing is claimed by a process whose
 // signing key is not current in this very statement, or that cannot open all secrets of the endpoint.
 const claimStatement = statement<
   [
-    ...[now: string, leasedUntil: string, keyId: string, openedHeaders: readonly Buffer[]],
-    ...[endpointIds: readonly string[], free: readonly number[], inFlight: number],
-    ...[orderedSince: string, resendAttempts: number],
+    ...[now: string, leasedUntil: string, keyId: string, openablePrefixes: readonly Buffer[]],
+    ...[endpointIds: readonly string[], freeSlots: readonly number[], inFlight: number],
+    ...[orderWindowStart: string, resendAttempts: number],
   ],
-  ClaimedKey & (Claim | { readonly id: null })
+  CurrentKey & (Claim | { readonly id: null })
 >(
   'webhooks.claim',
   `WITH signing AS (SELECT id, signs_from FROM signing_key WHERE private_key IS NOT NULL AND signs_from IS NOT NULL),
    secret AS (
      SELECT endpoint_id,
-            -- The driver reads arrays a letter at a time.
+            -- JSON: the driver parses arrays character by character, which is slow.
             json_agg(json_build_object('id', id, 'secret', encode(secret, 'base64')) ORDER BY created_at DESC, id DESC) AS sealed,
             bool_and(substring(secret FROM 1 FOR 12) = ANY ($4::bytea[])) AS is_opened
        FROM webhook_secret
       WHERE secret IS NOT NULL AND (expires_at IS NULL OR expires_at > $1)
       GROUP BY endpoint_id),
-   place AS (SELECT * FROM unnest($5::uuid[], $6::integer[]) AS place (id, free)),
+   slots AS (SELECT * FROM unnest($5::uuid[], $6::integer[]) AS slots (id, free)),
    probed AS (
      SELECT id FROM endpoint e
       WHERE deleted_at IS NULL AND state = 'degraded' AND probe_at <= $1
@@ -241,10 +254,10 @@ const claimStatement = statement<
         FOR NO KEY UPDATE SKIP LOCKED),
    ready AS (
      SELECT e.id, e.url, e.failures, e.failed_probes, e.state = 'degraded' AS is_probe, secret.sealed,
-            least(coalesce(place.free, $7::integer), CASE WHEN e.state = 'degraded' THEN 1 END) AS free
+            least(coalesce(slots.free, $7::integer), CASE WHEN e.state = 'degraded' THEN 1 END) AS free
        FROM endpoint e
        JOIN signing ON signing.id = $3
-       LEFT JOIN place ON place.id = e.id
+       LEFT JOIN slots ON slots.id = e.id
        LEFT JOIN secret ON secret.endpoint_id = e.id
       WHERE e.deleted_at IS NULL AND (e.state = 'active' OR e.id IN (SELECT id FROM probed))
         AND (e.held_until IS NULL OR e.held_until <= $1) AND coalesce(secret.is_opened, true)),
@@ -252,7 +265,7 @@ const claimStatement = statement<
      SELECT ready.*, found.delivery_id, found.due_at, found.notification_id, found.body
        FROM ready
       CROSS JOIN LATERAL (
-        SELECT d.id AS delivery_id, d.due_at, oldest.notification_id, oldest.body
+        SELECT d.id AS delivery_id, d.due_at, candidate.notification_id, candidate.body
           FROM (
             SELECT queued.id, n.id AS notification_id, n.body
               FROM delivery queued
@@ -264,14 +277,16 @@ const claimStatement = statement<
                   WHERE queued.state = 'PENDING' AND earlier.operation_id = n.operation_id AND earlier.position < n.position
                     AND waiting.state = 'PENDING' AND waiting.created_at > $8)
              ORDER BY queued.due_at
-             LIMIT ${LOOKED_AT_MAX}) AS oldest
-          JOIN delivery d ON d.id = oldest.id AND d.due_at <= $1
+             LIMIT ${CANDIDATES_MAX}) AS candidate
+          JOIN delivery d ON d.id = candidate.id AND d.due_at <= $1
          ORDER BY d.due_at
          LIMIT ready.free
            FOR UPDATE OF d SKIP LOCKED) AS found),
    claimed AS (
      UPDATE delivery d
+        -- Due again when the lease ends, so a crashed claim needs no cleanup.
         SET due_at = $2, leased_until = $2, resend_after = NULL,
+            -- resend_after: a resend was requested during a lease that was never finished.
             resend_left = CASE WHEN d.resend_after IS NULL THEN d.resend_left ELSE $9::integer END
        FROM due
       WHERE d.id = due.delivery_id
@@ -289,29 +304,30 @@ const claimStatement = statement<
 
 interface ClaimBounds {
   readonly signer: Signer
-  /** Prefixes of the secrets that this process can open. */
-  readonly headers: readonly Buffer[]
-  readonly free: readonly (readonly [endpointId: string, places: number])[]
+  /** Prefixes of the ciphertext of secrets that this process can open. */
+  readonly openablePrefixes: readonly Buffer[]
+  /** Endpoints that are not listed have all slots free. */
+  readonly freeSlots: readonly (readonly [endpointId: string, slots: number])[]
   readonly now: number
   readonly leasedUntil: number
 }
 
 /**
- * Claims due deliveries, oldest first per endpoint. A later notification of an operation waits for the earlier one in
- * its first minute.
+ * Claims due deliveries, oldest first per endpoint. A notification waits while an earlier one of its operation is
+ * pending and less than a minute old.
  * @source rules#webhooks.10, rules#webhooks.25, rules#signing-keys.5, rules#webhook-secrets.4
  */
 export async function claimDue(
   queries: Queries,
-  { signer, headers, free, now, leasedUntil }: ClaimBounds,
-): Promise<{ readonly claims: readonly Claim[]; readonly key: ClaimedKey }> {
+  { signer, openablePrefixes, freeSlots, now, leasedUntil }: ClaimBounds,
+): Promise<{ readonly claims: readonly Claim[]; readonly key: CurrentKey }> {
   const rows = await queries.rows(claimStatement, [
     instantParameter(now),
     instantParameter(leasedUntil),
     signer.keyId,
-    headers,
-    free.map(([id]) => id),
-    free.map(([, places]) => places),
+    openablePrefixes,
+    freeSlots.map(([id]) => id),
+    freeSlots.map(([, slots]) => slots),
     limits.webhookInFlight,
     instantParameter(now - limits.webhookOrderMs),
     limits.webhookResendAttempts,
@@ -328,8 +344,8 @@ interface FinishedDelivery {
   readonly dueAt: number | null
 }
 
-// A resend ordered during the attempt counts from now on, unless the attempt succeeded. Rows are locked in the order of
-// their ids, as everywhere.
+// A resend requested during the attempt replaces the attempt's retry, unless the attempt succeeded. Rows are locked in id
+// order, so that finishes cannot deadlock.
 const finishStatement = statement<[ended: string, resendAttempts: number], FinishedDelivery>(
   'webhooks.finish',
   `WITH ended AS (
@@ -391,8 +407,14 @@ function rowOf({ claim, leasedUntil, attempt, next }: EndedAttempt) {
   const { outcome, code, statusCode, excerpt, startedAt, endedAt, times } = attempt
   return {
     ...times,
-    ...{ id: claim.id, result: next.result, scheduleLeft: next.scheduleLeft, resendLeft: next.resendLeft },
-    ...{ outcome, code, statusCode, excerpt },
+    id: claim.id,
+    result: next.result,
+    scheduleLeft: next.scheduleLeft,
+    resendLeft: next.resendLeft,
+    outcome,
+    code,
+    statusCode,
+    excerpt,
     leasedUntil: instantParameter(leasedUntil),
     dueAt: instantOrNull(next.dueAt),
     startedAt: instantParameter(startedAt),
@@ -437,20 +459,21 @@ async function updateCircuits(
   })
   if (changing.length === 0) return
   const ids = [...new Set(changing.map(({ claim }) => claim.endpointId))]
-  const moved = await database.transaction(async (queries) => {
+  const changes = await database.transaction(async (queries) => {
     const circuits = await queries.rows(lockCircuitsStatement, [ids])
-    const changes = circuits.map((before) => ({ before, after: circuitAfterAll(before, ended) }))
-    const rows = changes.map(({ before, after }) => circuitRow(after, before.id))
+    const results = circuits.map((before) => ({ before, after: circuitAfterAll(before, ended) }))
+    const rows = results.map(({ before, after }) => circuitRow(after, before.id))
     await queries.rows(setCircuitsStatement, [JSON.stringify(rows)])
-    return changes
+    return results
   })
-  for (const { before, after } of moved) {
+  for (const { before, after } of changes) {
     if (after.failures > 0) failing.add(before.id)
     else failing.delete(before.id)
     if (before.state !== after.state) reportCircuit(logger, before, after)
   }
 }
 
+// With the plain successes between: each resets the count of failures.
 function circuitAfterAll(before: CircuitRow, ended: readonly EndedAttempt[]): Circuit {
   return ended
     .filter(({ claim }) => claim.endpointId === before.id)

@@ -74,7 +74,7 @@ export function createWebhooksModule(needs: WebhooksNeeds) {
   const wakeDelivery = () => workers?.delivery.wake()
 
   const delivering = { ...needs, database: deliveryDatabase, dispatcher }
-  const deliver = new Deliver({ ...delivering, onFree: wakeDelivery })
+  const deliver = new Deliver({ ...delivering, onSlotFree: wakeDelivery })
   const fanOut = createFanOut({ ...delivering, onDeliveries: wakeDelivery })
   const answering = { ...needs, database: apiDatabase, gate, dispatcher, onDue: wakeDelivery }
   return {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { reportedPayments } from '../../src/cash-in/facts.ts'
+import { reportedPayments } from '../../src/cash-in/reported.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { administer } from '../support/database.ts'
 import { cases, cashIns, inbox, notifiedStatuses } from '../support/evidence.ts'

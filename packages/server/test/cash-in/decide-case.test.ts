@@ -12,7 +12,7 @@ import {
 import type { CaseOrder, DecidableCase } from '../../src/cases/case.ts'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { cashInDecider, decideReversal } from '../../src/cash-in/decide-case.ts'
-import { reportedPayments, reportedPaymentsFact } from '../../src/cash-in/facts.ts'
+import { reportedPayments, reportedPaymentsFact } from '../../src/cash-in/reported.ts'
 import {
   bookedReturn,
   type KnownReturn,

@@ -3,7 +3,12 @@ import test from 'node:test'
 import { type CashInStatus, cashIn, type JournalKind, limits, Refusal } from '@pixgate/spec'
 import type { CashIn, CashInEvent, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { decideCreate } from '../../src/cash-in/commands.ts'
-import { reportedCents, reportedFailureFact, reportedPayments, reportedPaymentsFact } from '../../src/cash-in/facts.ts'
+import {
+  reportedCents,
+  reportedFailureFact,
+  reportedPayments,
+  reportedPaymentsFact,
+} from '../../src/cash-in/reported.ts'
 import { refundedCents, returningCents, suspendedCents } from '../../src/cash-in/returns.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
 import { reasonFact } from '../../src/engine/follow.ts'

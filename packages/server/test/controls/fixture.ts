@@ -33,7 +33,7 @@ import type { SteppedClock } from '../support/stepped-clock.ts'
 export interface Process extends TestEngine {
   readonly store: OperatorStore
   readonly operator: OperatorCommands
-  readonly holders: OperatorDependencies['holders']
+  readonly operators: OperatorDependencies['operators']
   readonly payouts: CashOutCommands
   /** Books so much, as `OPERATOR` does, or another admin. */
   adjust(
@@ -59,7 +59,7 @@ export const OPERATOR = { actor: 'admin', address: '203.0.113.7' }
 export function caseNeeds(
   engine: TestEngine,
   database: Database,
-  holders: CaseNeeds['holders'],
+  operators: CaseNeeds['operators'],
   approvalFromCents = Number.MAX_SAFE_INTEGER,
 ): CaseNeeds {
   const none = async () => assert.fail('nothing is decided here')
@@ -71,7 +71,7 @@ export function caseNeeds(
     charges: { reversal: () => assert.fail() },
   }
   const dryRun = createDryRun({ ...engine, database })
-  return { ...engine, database, holders, dryRun, deciders: {}, withoutOperation, approvalFromCents }
+  return { ...engine, database, operators, dryRun, deciders: {}, withoutOperation, approvalFromCents }
 }
 
 const NO_TERMS: CashOutTerms = {
@@ -94,13 +94,18 @@ export function operatedProcess(
   const database = openTestDatabase(url)
   t.after(() => database.close())
   const store = createOperatorStore(database)
-  const holders = { people: () => everybody(database), version: () => holdersVersion(database) }
-  const operator = createOperatorCommands({ ...engine, store, holders, cases: caseNeeds(engine, database, holders) })
+  const operators = { people: () => everybody(database), deactivations: () => holdersVersion(database) }
+  const operator = createOperatorCommands({
+    ...engine,
+    store,
+    operators,
+    cases: caseNeeds(engine, database, operators),
+  })
   const payouts = createCashOutCommands(engine.engine, { ...NO_TERMS, ...terms })
   return {
     ...engine,
     store,
-    holders,
+    operators,
     operator,
     payouts,
     adjust: async (valueCents, given, by) => {

@@ -130,7 +130,7 @@ test('[idempotency.2] [adjustment.create.4] what was booked by one person is ans
   const process = operatedProcess(t, url)
   const given = { idempotencyKey: 'admin createAdjustment k' }
   const { adjustment } = await process.adjust(100n, given)
-  const strict = createOperatorCommands({ ...process, cases: caseNeeds(process, database, process.holders, 0) })
+  const strict = createOperatorCommands({ ...process, cases: caseNeeds(process, database, process.operators, 0) })
   const again = await strict.adjust(adjustmentRequest(process.ids.uuid(), 100n, given), OPERATOR)
   assert.deepEqual([again.adjustment?.id, again.isReplayed], [adjustment.id, true])
   const other = adjustmentRequest(process.ids.uuid(), 101n, given)

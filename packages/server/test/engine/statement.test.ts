@@ -127,7 +127,7 @@ test('[engine.2] comparing costs each operation once, not once for each other on
   const { url } = await testDatabase(t)
   const plan = await planOf(url, statementOf(moveOne).text)
   assert.match(plan, /Except/)
-  assert.doesNotMatch(plan, /Join Filter: .*\boc\w*\.version/)
+  assert.doesNotMatch(plan, /Join Filter: .*\blocked_operation\w*\.version/)
 })
 
 test('[engine.8] a batch locks the kinds of rows that it has, and each before anything is written', () => {
@@ -138,13 +138,13 @@ test('[engine.8] a batch locks the kinds of rows that it has, and each before an
   const credits = statementOf((draft) => draft.accountChanges.set('settlement', change))
   assert.equal(credits.name, 'engine.write.A')
   // The account has no floor: nothing but the count looks at it.
-  assert.match(credits.text, /go AS \(\s+SELECT \(SELECT count\(\*\) FROM ac\) = /)
+  assert.match(credits.text, /go AS \(\s+SELECT \(SELECT count\(\*\) FROM locked_account\) = /)
   const both = statementOf((draft) => {
     moveOne(draft)
     draft.accountChanges.set('settlement', change)
   })
   assert.match(
     both.text,
-    /FROM operation\s+WHERE id IN \(SELECT id FROM wanted_operation\) AND \(SELECT count\(\*\) FROM ac\) >= 0/,
+    /FROM operation\s+WHERE id IN \(SELECT id FROM wanted_operation\) AND \(SELECT count\(\*\) FROM locked_account\) >= 0/,
   )
 })

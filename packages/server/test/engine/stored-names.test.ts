@@ -5,7 +5,7 @@ import {
   reportedFailureFact,
   reportedPayments,
   reportedPaymentsFact,
-} from '../../src/cash-in/facts.ts'
+} from '../../src/cash-in/reported.ts'
 import { repeatedReturn } from '../../src/cash-out/cash-out.ts'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/follow.ts'
 import { type StatusQuery, statusQueryFact, statusQueryOf } from '../../src/operations/attempts.ts'

@@ -12,7 +12,7 @@ import {
   leaseMsFor,
   notFound,
   pollDelayMs,
-  questionDelayMs,
+  queryDelayMs,
   retryDelayMs,
   type SendFacts,
 } from '../../src/operations/attempts.ts'
@@ -30,7 +30,7 @@ test('[CO-10] an order that never left is tried again after 1, 2, 4 … s, at mo
 })
 
 test('[partner.4] an unknown outcome is asked about after 5, 10, 15 and 30 s, then each minute', () => {
-  const waits = Array.from({ length: 7 }, (_, questions) => questionDelayMs({ questions }) / SECOND)
+  const waits = Array.from({ length: 7 }, (_, questions) => queryDelayMs({ questions }) / SECOND)
   assert.deepEqual(waits, [5, 10, 15, 30, 60, 60, 60])
 })
 

@@ -6,9 +6,9 @@ import { type SendFacts, statusQueryFact } from '../../src/operations/attempts.t
 import {
   type AnyOrder,
   createDispatcher,
+  type DirectSending,
   type DispatchBounds,
   type Orders,
-  type SendingNew,
 } from '../../src/operations/dispatcher.ts'
 import { cashOutAs } from '../cash-out/situations.ts'
 
@@ -34,12 +34,12 @@ function scripted(steps: Readonly<Record<string, Step>>, given: Partial<AnyOrder
       return Object.keys(steps).map((id) => orderOf(id))
     },
     nextStep: ({ id }) => steps[id] ?? 'ask',
-    take: async (order, inputs) => {
+    apply: async (order, inputs) => {
       for (const { on, ...facts } of inputs) done.push(`${order.id} ${on} ${JSON.stringify(facts)}`)
       return order
     },
     send: call('send'),
-    ask: call('ask'),
+    query: call('ask'),
     windowMs: 0,
     ...given,
   }
@@ -79,7 +79,7 @@ test('[cash-out.work] each order gets its step; what is sent or asked is claimed
 })
 
 test('[CO-21] who loses the claim neither sends nor asks', async () => {
-  const { orders, done } = scripted({ a: 'send', b: 'ask' }, { take: async () => undefined })
+  const { orders, done } = scripted({ a: 'send', b: 'ask' }, { apply: async () => undefined })
   await dispatcher(orders, 64).processNext()
   assert.deepEqual(done, [])
 })
@@ -92,7 +92,7 @@ async function sleepsAfterClaim(ms: number, sendsAfterwards = 64) {
   const { orders, done } = scripted(
     { a: 'send' },
     {
-      take: async (order, inputs) => {
+      apply: async (order, inputs) => {
         taken.push(...inputs.map(({ on }) => on))
         now += ms
         sends = sendsAfterwards
@@ -122,7 +122,7 @@ test('[CO-40] [P10] an order is not sent by a claim that turns out to be old: th
   const { orders, done } = scripted(
     { a: 'send' },
     {
-      take: async (order, inputs) => {
+      apply: async (order, inputs) => {
         taken.push(...inputs.map(({ on }) => on))
         const claimed = { ...order, facts: { ...order.facts, lastAttemptAt: now } }
         // The database tells the time with its reply.
@@ -172,7 +172,7 @@ function asking(id: string, windowMs: number, words: readonly string[] = ['partn
     { [id]: 'ask' },
     {
       due: async () => [tried],
-      ask: async () => words.map((on) => ({ on, to: 'ask' }) as unknown as Answer),
+      query: async () => words.map((on) => ({ on, to: 'ask' }) as unknown as Answer),
       windowMs,
     },
   )
@@ -210,7 +210,7 @@ test('[CO-10] [CO-42] where the bank is tried with one order, one is sent, new o
   const due = [orderOf('one', { attempts: 1 }), orderOf('two', { attempts: 1 })]
   const { orders, done } = scripted(
     { one: 'ask', two: 'ask' },
-    { due: async () => due, ask: async () => [{ on: 'partner.not_found' } as unknown as Answer], windowMs: 1_000 },
+    { due: async () => due, query: async () => [{ on: 'partner.not_found' } as unknown as Answer], windowMs: 1_000 },
   )
   await dispatcher(orders, 1).processNext()
   assert.equal(done.filter((line) => line.startsWith('send ')).length, 1)
@@ -235,7 +235,7 @@ test('[partner.7] [CO-46] status queries that events request have a budget; sche
 })
 
 test('[CO-46] a status query requested during a call is made right after it, not at the next poll', async () => {
-  const { orders } = scripted({ a: 'ask' }, { take: async (order) => ({ ...order, dueAt: 0 }) })
+  const { orders } = scripted({ a: 'ask' }, { apply: async (order) => ({ ...order, dueAt: 0 }) })
   assert.equal(await dispatcher(orders, 0).processNext(), true)
 })
 
@@ -320,7 +320,7 @@ test('[cash-out.work] a full hand is followed by another at once, unless the ban
 test('[cash-out.unknown.7] what was never tried is not sent because a status query reported no outcome', async () => {
   const { orders, done } = scripted(
     { a: 'ask' },
-    { ask: async () => [{ on: 'partner.not_found', windowMs: 0, askedAt: 0 }], windowMs: 86_400_000 },
+    { query: async () => [{ on: 'partner.not_found', windowMs: 0, askedAt: 0 }], windowMs: 86_400_000 },
   )
   await dispatcher(orders, 64).processNext()
   assert.deepEqual(
@@ -334,7 +334,7 @@ test('[CO-40] [P10] by itself the worker sees that its machine slept', async (t)
   const { orders, done } = scripted(
     { a: 'send' },
     {
-      take: async (order, inputs) => {
+      apply: async (order, inputs) => {
         done.push(...inputs.map(({ on }) => on))
         t.mock.timers.setTime(601_000)
         return order
@@ -347,12 +347,12 @@ test('[CO-40] [P10] by itself the worker sees that its machine slept', async (t)
 })
 
 /** A dispatcher where orders are made, of which so many may be sent, and what each of them was given to be claimed with. */
-function making(orders: AnyOrders, wanted: number, given: Partial<SendingNew> = {}, bounds = BOUNDS) {
-  const sendingNew = { wanted: () => wanted, onDue: () => undefined, onFailure: () => undefined, ...given }
-  const sender = createDispatcher(orders, clockAt(), async () => wanted, bounds, sendingNew)
+function making(orders: AnyOrders, wanted: number, given: Partial<DirectSending> = {}, bounds = BOUNDS) {
+  const directSending = { wanted: () => wanted, onDue: () => undefined, onFailure: () => undefined, ...given }
+  const sender = createDispatcher(orders, clockAt(), async () => wanted, bounds, directSending)
   const claims: (number | undefined)[] = []
   const make = (id: string) =>
-    sender.sendNew(async (claim) => {
+    sender.createAndSend(async (claim) => {
       claims.push(claim?.leaseMs)
       return { claimed: claim && orderOf(id) }
     })
@@ -378,7 +378,7 @@ test('[cash-out.work.7] what is claimed as it is made is sent without another cl
 test('[cash-out.work.7] what came to be unclaimed is not sent', async () => {
   const { orders, done } = scripted({})
   const { sender } = making(orders, Number.POSITIVE_INFINITY)
-  await sender.sendNew(async () => ({ claimed: undefined }))
+  await sender.createAndSend(async () => ({ claimed: undefined }))
   await sender.drained()
   assert.deepEqual(done, [])
 })
@@ -396,7 +396,7 @@ test('[cash-out.work.7] of those that are made 128 are worked on at once; one th
   const { orders } = scripted({}, { send: async () => bank.promise.then(() => []) })
   const { sender, make, claims } = making(orders, Number.POSITIVE_INFINITY)
   await assert.rejects(
-    sender.sendNew(() => Promise.reject(new Error('refused'))),
+    sender.createAndSend(() => Promise.reject(new Error('refused'))),
     { message: 'refused' },
   )
   for (let index = 0; index < 129; index++) await make(`order-${index}`)
@@ -426,7 +426,7 @@ test('[CO-40] [cash-out.work.7] what took too long to be made is not sent: the t
   let now = 0
   const { orders, done } = scripted({})
   const { sender, make } = making(orders, Number.POSITIVE_INFINITY, {}, { ...BOUNDS, monotonic: () => now })
-  const made = sender.sendNew(async () => {
+  const made = sender.createAndSend(async () => {
     now = 2_001
     return { claimed: orderOf('slow') }
   })
@@ -457,7 +457,7 @@ test('[cash-out.work.7] [PL-2] a shutdown waits for what is being made, and then
   const commit = Promise.withResolvers<void>()
   const { orders, done } = scripted({})
   const { sender } = making(orders, Number.POSITIVE_INFINITY)
-  const made = sender.sendNew(async () => {
+  const made = sender.createAndSend(async () => {
     await commit.promise
     return { claimed: orderOf('a') }
   })
@@ -474,7 +474,7 @@ test('[cash-out.work.7] what is wanted at once of a new order when its call has 
     [null, 0],
   ] as const) {
     let woken = 0
-    const { orders } = scripted({}, { take: async (order) => ({ ...order, dueAt }) })
+    const { orders } = scripted({}, { apply: async (order) => ({ ...order, dueAt }) })
     const { sender, make } = making(orders, Number.POSITIVE_INFINITY, { onDue: () => woken++ })
     await make('a')
     await sender.drained()

@@ -8,7 +8,7 @@ test('[http.14] [PL-5] a request lapses 5 s after its last byte, not after its f
   let now = 0
   const request = followRequest({ ...AWAKE, now: () => now }, () => false)
   now = 4_000
-  request.arrived()
+  request.markArrived()
   now = 8_999
   assert.equal(request.hasLapsed(), false)
   now = 9_000
@@ -34,7 +34,7 @@ test('[http.14] [PL-5] a request that was read, or that arrived, before the proc
   }
   const [before, arriving] = [followRequest(loop, () => false), followRequest(loop, () => false)]
   gaps = 1
-  arriving.arrived()
+  arriving.markArrived()
   const after = followRequest(loop, () => false)
   assert.deepEqual(
     [before, arriving, after].map((request) => request.hasLapsed()),

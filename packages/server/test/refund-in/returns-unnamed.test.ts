@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
-import { reportedPaymentsFact } from '../../src/cash-in/facts.ts'
+import { reportedPaymentsFact } from '../../src/cash-in/reported.ts'
 import type { State } from '../../src/engine/operation.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { BankReturn } from '../../src/refund-in/refund-in.ts'

@@ -381,7 +381,7 @@ test('[cases.36] a case that was read closed and is opened again meanwhile is no
       statement: { accepts: never, command: never },
       charges: { reversal: never },
     },
-    holders: { people, version: async () => 1n },
+    operators: { people, deactivations: async () => 1n },
     approvalFromCents: 200_00,
   } as unknown as CaseNeeds
   meanwhile = () => restate(9_000_00n)
@@ -500,7 +500,7 @@ test('[cases.41] [cases.42] a proposal to write a loss off is not approved as a 
       statement: fixture.statements.lines,
       charges: fixture,
     },
-    holders: { people: async () => [...PEOPLE, bia], version: async () => 1n },
+    operators: { people: async () => [...PEOPLE, bia], deactivations: async () => 1n },
     approvalFromCents: 0,
   } as unknown as CaseNeeds
   await makePeople(fixture, [...PEOPLE, bia])

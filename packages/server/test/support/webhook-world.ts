@@ -150,7 +150,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
     t.after(() => dispatcher.destroy())
     const parts = { database, clock, ids, logger, keyring, sealer, dispatcher, random: () => 0 }
-    const delivery = new Deliver({ ...parts, onFree: () => undefined })
+    const delivery = new Deliver({ ...parts, onSlotFree: () => undefined })
     const fanOut = createFanOut({ ...parts, onDeliveries: () => undefined })
     const module = moduleOf(t, parts)
     return {

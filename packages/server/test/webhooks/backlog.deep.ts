@@ -19,7 +19,13 @@ async function claimMs(world: WebhookWorld, wellId: string): Promise<number> {
     for (let count = 0; count < FRESH; count++) await world.notify('pix_cash_out')
     while (await world.fanOut.processNext());
     const now = clock.now()
-    const bounds = { signer: keyring.signer(), headers: sealer.headers, free: [], now, leasedUntil: now + 60 * MINUTES }
+    const bounds = {
+      signer: keyring.signer(),
+      openablePrefixes: sealer.headers,
+      freeSlots: [],
+      now,
+      leasedUntil: now + 60 * MINUTES,
+    }
     const before = performance.now()
     const { claims } = await claimDue(database, bounds)
     times.push(performance.now() - before)

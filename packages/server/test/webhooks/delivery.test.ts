@@ -196,7 +196,13 @@ test('[NO-1] [NO-2] [webhooks.10] a crash after the claim, the request or the fi
   await world.fanOut.processNext()
   const { keyring, sealer, database, clock } = world
   const now = clock.now()
-  const bounds = { signer: keyring.signer(), headers: sealer.headers, free: [], now, leasedUntil: now + LEASE_MS }
+  const bounds = {
+    signer: keyring.signer(),
+    openablePrefixes: sealer.headers,
+    freeSlots: [],
+    now,
+    leasedUntil: now + LEASE_MS,
+  }
   assert.equal((await claimDue(database, bounds)).claims.length, 1)
   assert.equal((await claimDue(database, bounds)).claims.length, 0, 'it is leased')
   assert.partialDeepStrictEqual(await world.deliveries(), [
@@ -380,7 +386,13 @@ test('[webhooks.10] [NO-10] a claim reads the queue of each endpoint by its inde
   const { texts, noting } = notingTexts(world.database)
   await backlogOf(world.url, await world.register('http://127.0.0.1:9/'), 20_000)
   const { clock, keyring, sealer } = world
-  const bounds = { signer: keyring.signer(), headers: sealer.headers, free: [], now: clock.now(), leasedUntil: 0 }
+  const bounds = {
+    signer: keyring.signer(),
+    openablePrefixes: sealer.headers,
+    freeSlots: [],
+    now: clock.now(),
+    leasedUntil: 0,
+  }
   await assert.rejects(claimDue(noting, bounds))
   const plan = await planOf(world.url, texts[0] ?? '')
   assert.match(plan, /Index Scan using delivery_due/)
@@ -404,7 +416,7 @@ function deliveryWith(world: WebhookWorld, dispatcher: Dispatcher, unsignable = 
     dispatcher,
     logger: capturedLog().logger,
     random: () => 0,
-    onFree: () => undefined,
+    onSlotFree: () => undefined,
   }
   return { delivery: new Deliver(needs), signed }
 }

@@ -1,9 +1,7 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
-import { CORRELATION_ID, type Endpoint, IDEMPOTENCY_KEY, Refusal } from '@pixgate/spec'
+import type { IncomingMessage } from 'node:http'
+import { type Endpoint, Refusal } from '@pixgate/spec'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { Ids } from '../ids.ts'
 import { followRequest, refuseLapsed } from '../live-request.ts'
 import type { EventLoop } from '../runtime.ts'
 import type { Authenticators, Caller, EndpointTable, Handlers, IncomingRequest, RequestContext } from './handler.ts'
@@ -19,6 +17,7 @@ import {
   refuseFaults,
   refuseUnwantedBody,
 } from './request.ts'
+import { clientAddress } from './request-headers.ts'
 import { countHeader, readingOf } from './server.ts'
 import type { Strangers } from './strangers.ts'
 
@@ -57,12 +56,13 @@ export function bindEndpoints<const Table extends EndpointTable>(
 export interface RouteDependencies {
   readonly authenticate: Authenticators
   readonly eventLoop: EventLoop
-  readonly strangers: Pick<Strangers, 'judge' | 'read'>
+  readonly strangers: Pick<Strangers, 'guard' | 'read'>
 }
 
 /**
- * The route of an endpoint. Order of checks: bearer token → bytes of the body → bearer token again, or the partner's
- * signature → path → query → content type, JSON, shape → deadline → handler.
+ * The route of an endpoint. Order of checks: bearer token → body → bearer token again if the body came later, or the
+ * bank's signature → path → query → content type, JSON, schema → deadline → handler → bearer token again after a long
+ * poll.
  * @source rules#http.5, rules#http.14
  */
 export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies: RouteDependencies): RouteOptions {
@@ -71,46 +71,48 @@ export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies:
   const readParams = endpoint.params && compileParamsReader(endpoint.params)
   const readQuery = queryReaderOf(endpoint)
   const readJson = jsonReaderOf(endpoint)
-  const judgeBearer = bearerJudge(auth, authenticate)
-  const changesSomething = endpoint.method !== 'GET' && (auth === 'api-key' || auth === 'admin')
+  const authenticateBearer = bearerAuthenticator(auth, authenticate)
+  // Requests of clients and operators that change something lapse; the bank's events are stored however late.
+  const lapses = endpoint.method !== 'GET' && (auth === 'api-key' || auth === 'admin')
 
-  /** @returns the reply while Fastify must still wait for it, or nothing once it was sent */
+  /** @returns the reply of a streamed answer, so that Fastify waits for its end; otherwise nothing */
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     request.endpoint = endpoint
     const { id: correlationId, headers, raw } = request
     const remoteAddress = clientAddress(request.ip, raw.socket.remoteAddress)
     const isGone = () => raw.socket.destroyed
-    // Followed from here on: later steps, such as looking up a token, can take long.
+    // Starts before authentication, which can be slow.
     const live = followRequest(eventLoop, isGone, readingOf(raw))
     const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress }
-    const turn = thisTurn()
+    const checkBearer =
+      authenticateBearer && (() => strangers.guard(request, () => authenticateBearer(request, incoming)))
+    const turn = currentTurn()
     let caller = ANYONE
-    if (judgeBearer) {
+    if (checkBearer) {
       // Avoids `await` for synchronous results: each one costs a round through the microtask queue.
-      const judged = strangers.judge(request, () => judgeBearer(request, incoming))
-      caller = judged instanceof Promise ? await judged : judged
+      const authenticated = checkBearer()
+      caller = authenticated instanceof Promise ? await authenticated : authenticated
       request.caller = caller
       authenticate.admit?.(incoming, caller)
     }
-    const read = auth === 'partner' ? partnerBody(dependencies, request, incoming) : bodyOf(endpoint, raw)
+    const read = auth === 'partner' ? readSignedBody(dependencies, request, incoming) : readRawBody(endpoint, raw)
     const rawBody = read instanceof Promise ? await read : read
-    live.arrived()
-    if (judgeBearer && turn.isOver) {
-      // The credential may have been revoked meanwhile.
-      caller = await strangers.judge(request, () => judgeBearer(request, incoming))
-    }
+    live.markArrived()
+    // The body arrived in a later turn: the credential may have been revoked since.
+    if (checkBearer && turn.isOver) caller = await checkBearer()
     if (auth === 'partner') {
       const search = searchOf(raw)
-      caller = await strangers.judge(request, () => authenticate.partner({ ...incoming, rawBody, search }))
+      caller = await strangers.guard(request, () => authenticate.partner({ ...incoming, rawBody, search }))
     }
 
     const params = readParams?.(request.params)
     const query = readQuery?.(request.query as QueryText)
     const body = readJson?.(rawBody, headers)
-    if (changesSomething) refuseLapsed(live)
+    if (lapses) refuseLapsed(live)
     const context = { ...incoming, caller, live, ageMs: live.ageMs, isGone, rawBody }
     const answer = await handle({ params, query, body, context })
-    if (judgeBearer && endpoint.isHeldBack) await strangers.judge(request, () => judgeBearer(request, incoming))
+    // After a long poll: the credential may have been revoked meanwhile.
+    if (checkBearer && endpoint.isLongPoll) await checkBearer()
     sendAnswer(reply, responses[answer.status]?.contentType, answer)
     return responses[answer.status]?.isStreamed ? reply : undefined
   }
@@ -125,12 +127,12 @@ export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies:
 }
 
 /** Reads the body before its signature is checked. */
-function partnerBody(
+function readSignedBody(
   { authenticate, strangers }: RouteDependencies,
   request: FastifyRequest,
   incoming: IncomingRequest,
 ): Promise<Buffer> {
-  const read = async () => bodyOf(incoming.endpoint, request.raw)
+  const read = async () => readRawBody(incoming.endpoint, request.raw)
   return strangers.read(request, read).catch((error: unknown) => {
     authenticate.onUnreadPartner?.(incoming, error)
     throw error
@@ -153,30 +155,32 @@ function searchOf({ url = '' }: IncomingMessage): string {
   return at < 0 ? '' : url.slice(at + 1)
 }
 
-function bearerJudge(auth: Endpoint['auth'], authenticate: Authenticators) {
+function bearerAuthenticator(auth: Endpoint['auth'], authenticate: Authenticators) {
   if (auth !== 'api-key' && auth !== 'admin') return undefined
   return ({ raw }: FastifyRequest, incoming: IncomingRequest): Caller | Promise<Caller> => {
-    // Two tokens are refused: rules#http.6.
+    // A repeated credential is refused. @source rules#http.6
     if (countHeader(raw.rawHeaders, 'authorization') > 1) return Promise.reject(new Refusal('unauthorized'))
     return authenticate[auth](incoming)
   }
 }
 
-/** A turn of the event loop. Once over, all bytes that had arrived at its start were read. */
-interface Turn {
+/**
+ * Tells whether the event loop has moved on since a request's authentication began. Shared by all requests of a turn, to
+ * save timers.
+ */
+interface EventLoopTurn {
   readonly isOver: boolean
 }
 
-let current: Turn | undefined
+let sharedTurn: EventLoopTurn | undefined
 
-/** The current turn, shared by all requests read in it. */
-function thisTurn(): Turn {
-  if (current) return current
+function currentTurn(): EventLoopTurn {
+  if (sharedTurn) return sharedTurn
   const turn = { isOver: false }
-  current = turn
+  sharedTurn = turn
   setImmediate(() => {
     turn.isOver = true
-    current = undefined
+    sharedTurn = undefined
   })
   return turn
 }
@@ -184,8 +188,8 @@ function thisTurn(): Turn {
 const ANYONE: Caller = { credential: 'none', id: 'anyone' }
 
 /**
- * Bank events are stored whatever they contain, whatever the query of the callback's address. Endpoints without
- * credentials are called by probes and caches, which add parameters.
+ * Bank callbacks accept any query, so that no event is lost over a parameter. Public endpoints do too: probes and caches
+ * add parameters.
  */
 function queryReaderOf({ auth, query }: Endpoint): ((query: QueryText) => unknown) | undefined {
   if (query) return compileQueryReader(query)
@@ -195,11 +199,12 @@ function queryReaderOf({ auth, query }: Endpoint): ((query: QueryText) => unknow
 const readNoParameters = compileQueryReader(NOTHING)
 
 function refuseParameters(query: QueryText): undefined {
+  // Skips the validator for an empty query without allocating its keys.
   for (const _ in query) return void readNoParameters(query)
   return undefined
 }
 
-function bodyOf({ body }: Endpoint, request: IncomingMessage): Buffer | Promise<Buffer> {
+function readRawBody({ body }: Endpoint, request: IncomingMessage): Buffer | Promise<Buffer> {
   return body ? readBody(request) : readUnwantedBody(request)
 }
 
@@ -219,8 +224,8 @@ function compileParamsReader(schema: TSchema): (params: unknown) => unknown {
 /**
  * Response schemas of an endpoint by status. Fields outside them are never sent.
  *
- * `X or null` becomes `nullable`: as a union the serialiser would validate the value against X in every answer. That
- * takes twice the time and would answer 500 where a stored text is longer than X allows.
+ * `X or null` becomes `nullable: true`. For an `anyOf`, the serialiser validates each value against X: twice the time,
+ * and a 500 for stored text longer than X allows.
  */
 function responseSchemas({ responses }: Endpoint): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
@@ -237,55 +242,4 @@ function withNullable(schema: unknown): unknown {
   const { anyOf, ...rest } = rewritten
   if (!Array.isArray(anyOf) || anyOf.length !== 2 || anyOf[1]?.type !== 'null') return rewritten
   return { ...rest, ...anyOf[0], nullable: true }
-}
-
-const KEY = new RegExp(IDEMPOTENCY_KEY)
-
-/**
- * @returns the key without its quotes, or `null` without the header
- * @throws validation_error (400) malformed or repeated
- * @source rules#idempotency.1
- */
-export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
-  const text = headers['idempotency-key']
-  if (text === undefined) return null
-  const match = typeof text === 'string' ? KEY.exec(text) : null
-  const key = match?.[1] ?? match?.[2]
-  if (key === undefined) {
-    const message = 'Idempotency-Key must be 1 to 255 printable characters, sent once'
-    throw new Refusal('validation_error', { message, fields: [{ field: 'Idempotency-Key', code: 'pattern', message }] })
-  }
-  return key
-}
-
-/** Header by which a client follows a request through its own systems and ours. */
-export const CORRELATION_HEADER = 'x-correlation-id'
-
-const FORM = new RegExp(CORRELATION_ID)
-
-/**
- * The client's correlation id, or a new one when it sent none that can be echoed. Never fails a request.
- * @source rules#http.3
- */
-export function correlationIdOf({ headers }: { readonly headers: IncomingHttpHeaders }, ids: Ids): string {
-  const given = headers[CORRELATION_HEADER]
-  return typeof given === 'string' && FORM.test(given) ? given : ids.uuid()
-}
-
-/** Longest address: IPv4 in IPv6. */
-const ADDRESS_MAX_LENGTH = 45
-
-/**
- * The client's address as trusted proxies report it, if it is a plain address. Anything else in `X-Forwarded-For` may
- * be forged, so the connection's address counts instead.
- * @source rules#audit.6
- */
-export function clientAddress(reported: string | undefined, ofConnection: string | undefined): string {
-  if (isAddress(reported)) return reported
-  return isAddress(ofConnection) ? ofConnection : 'unknown'
-}
-
-function isAddress(text: string | undefined): text is string {
-  // A zone may be any text, and means something on one machine only.
-  return text !== undefined && text.length <= ADDRESS_MAX_LENGTH && !text.includes('%') && isIP(text) !== 0
 }

@@ -10,15 +10,10 @@ import type { Pause } from '../jobs/pause.ts'
 import type { Reading } from '../live-request.ts'
 import type { Logger } from '../log.ts'
 import type { EventLoop, Heartbeat } from '../runtime.ts'
-import {
-  type BoundEndpoint,
-  bindEndpoints,
-  CORRELATION_HEADER,
-  correlationIdOf,
-  endpointRoute,
-} from './endpoint-route.ts'
+import { type BoundEndpoint, bindEndpoints, endpointRoute } from './endpoint-route.ts'
 import type { Authenticators, Caller, EndpointTable, Handlers } from './handler.ts'
 import { createClientErrorHandler, sendProblem } from './problem.ts'
+import { CORRELATION_HEADER, correlationIdOf } from './request-headers.ts'
 import {
   createRefusedHeartbeat,
   createUnreadableReport,

@@ -20,11 +20,11 @@ export interface Strangers {
   watch(server: Server): void
   /**
    * Checks the credentials of a request.
-   * @param judge rejects with Refusal `unauthorized` for wrong credentials; must not throw
+   * @param authenticate rejects with Refusal `unauthorized` for wrong credentials; must not throw
    * @throws Refusal `rate_limited` instead after too many wrong ones, or when valid credentials hold too many
-   * connections · any other error of `judge`
+   * connections · any other error of `authenticate`
    */
-  judge(request: FastifyRequest, judge: () => Caller | Promise<Caller>): Caller | Promise<Caller>
+  guard(request: FastifyRequest, authenticate: () => Caller | Promise<Caller>): Caller | Promise<Caller>
   /**
    * Reads a body whose signature authenticates the sender.
    * @throws Refusal `rate_limited` before anything is read · any error of `read`
@@ -102,10 +102,10 @@ export function createStrangers({ bounds, pause = realPause, ...options }: Stran
         connections.accept(socket, isProxied(socket) ? undefined : networkOfSocket(socket))
       })
     },
-    judge: (request, judge) => {
-      const judged = judge()
-      if (!(judged instanceof Promise)) return prove(request, judged)
-      return judged.catch((error: unknown) => refuse(request, error)).then((caller) => prove(request, caller))
+    guard: (request, authenticate) => {
+      const authenticated = authenticate()
+      if (!(authenticated instanceof Promise)) return prove(request, authenticated)
+      return authenticated.catch((error: unknown) => refuse(request, error)).then((caller) => prove(request, caller))
     },
     read: async (request, read) => {
       const { socket } = request.raw

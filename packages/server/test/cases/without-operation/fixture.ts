@@ -86,7 +86,7 @@ async function openOne(database: Database, kind: string): Promise<string> {
 export interface PeopleOptions {
   readonly approvalFromCents: number
   /** Asked for where something is proposed. */
-  readonly people: CaseNeeds['holders']['people']
+  readonly people: CaseNeeds['operators']['people']
 }
 
 /** Deciding without HTTP. */
@@ -103,7 +103,7 @@ export function decidingAt(
     withoutOperation: { ...needs, events: NO_EVENTS, statement, charges: needs },
     deciders: { adjustment: held },
     dryRun: createDryRun(needs),
-    holders: { people, version: async () => 1n },
+    operators: { people, deactivations: async () => 1n },
     approvalFromCents,
   }
   const read = async (kind: string): Promise<Shown> => {
