@@ -187,7 +187,7 @@ const selectRestated = statement<
        -- Back to its first values after a change, decided or not.
        OR t.kind || ' ' || t.id IN (
             SELECT c.reference FROM "case" c
-             WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.closed_at IS NULL AND c.facts ? 'before')
+             WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.facts ? 'before')
    )
    SELECT r.ordinal, r.value_cents, r.end_to_end_id, r.reference, m.operation_id AS booked_on, m.value_cents AS booked_cents
      FROM restated r

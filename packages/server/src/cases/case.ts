@@ -96,6 +96,8 @@ export interface Counted {
   readonly handedCents: bigint | null
   /** Left as it is, if nothing is moved. */
   readonly leftCents: bigint | null
+  /** Case of a query: nothing is left behind while it stays open. */
+  readonly queriedCaseId?: string
 }
 
 export interface Prepared extends Counted {

@@ -249,7 +249,7 @@ async function prepare(
     looks: decider.looks(operation, stored, order, handed),
     decide: (state, now) =>
       decider.decide(state.operation(operation.id) ?? operation, stored, order, state, now, handed),
-    ...countedOf(order.decision, order.amountCents ?? stored.amountCents),
+    ...countedOf(order, order.amountCents ?? stored.amountCents),
     // `accept` without an amount is refused by the decider.
     isBelowCharge: order.decision === 'accept' && (order.amountCents ?? 0n) < operation.valueCents,
   }
@@ -293,13 +293,16 @@ async function deactivationsIfActive({ operators }: CaseNeeds, operator: Operato
  */
 function assertProposed(effects: Effects, proposal: StoredStep): void {
   if (effects.amountCents > Number(proposal.amountCents)) throw proposalVoid('it would move more than was proposed')
-  if (journalsIn(effects) !== journalsIn(answerIn(proposal).effects)) throw proposalVoid('it would book something else')
+  if (shapeOf(effects) !== shapeOf(answerIn(proposal).effects)) throw proposalVoid('it would book something else')
 }
 
-/** Ignores debt repayments: any credit triggers them, whatever was proposed. */
-function journalsIn(effects: Effects | null): string {
-  const kinds = effects?.journals.map(({ journal }) => journal).filter((journal) => journal !== 'debt_recovered')
-  return (kinds ?? []).toSorted().join(' ')
+/** Journals, end states and notifications. Ignores debt repayments: any credit triggers them, whatever was proposed. */
+function shapeOf(effects: Effects | null): string {
+  const { journals = [], operations = [], notifications = [] } = effects ?? {}
+  const kinds = journals.map(({ journal }) => journal).filter((journal) => journal !== 'debt_recovered')
+  const ends = operations.map(({ statusAfter }) => statusAfter)
+  const told = notifications.map(({ eventType, status }) => `${eventType} ${status}`)
+  return [kinds, ends, told].map((names) => names.toSorted().join(' ')).join(', ')
 }
 
 /**

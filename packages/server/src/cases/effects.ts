@@ -20,11 +20,13 @@ export interface Weighed {
  * Computes what the statement writes for a decision, including debts repaid with it.
  * @source rules#cases.34, rules#cases.46, rules#cases.47, rules#cases.52
  */
-export function weigh(decision: Decision<unknown>, state: State, { handedCents, leftCents }: Counted): Weighed {
+export function weigh(decision: Decision<unknown>, state: State, counted: Counted): Weighed {
+  const { handedCents, leftCents, queriedCaseId } = counted
   const { journals: posted = [], notifications = [], cases = [], closes = [] } = decision
   const entries = [...posted, ...state.repaidBy(posted)].flatMap(entriesOf)
   const moving = entries.filter(({ journal }) => !BESIDE.has(journal))
-  const left = moving.length > 0 ? 0n : leftCents
+  const isOpen = queriedCaseId !== undefined && !closes.includes(queriedCaseId)
+  const left = moving.length > 0 || isOpen ? 0n : leftCents
   const isKnown = left !== null && handedCents !== null
   const amountCents = Math.max(Number(amountOf(moving)), Number(left ?? 0n), Number(handedCents ?? 0n))
   const effects = {
@@ -41,12 +43,16 @@ export function weigh(decision: Decision<unknown>, state: State, { handedCents, 
 }
 
 /**
- * Amounts of a decision about an operation's case in addition to moved money. A query leaves the case undecided.
+ * Amounts of a decision about an operation's case in addition to moved money. A query leaves most cases undecided.
  * @param atStakeCents the ordered amount, or the case's highest reported one; `null`: unknown
  * @source rules#cases.46, rules#cases.48
  */
-export function countedOf(decision: CaseDecision, atStakeCents: bigint | null): Counted {
-  return { handedCents: 0n, leftCents: decision === 'ask_again' ? 0n : atStakeCents }
+export function countedOf(
+  { decision, caseId }: { readonly decision: CaseDecision; readonly caseId: string },
+  atStakeCents: bigint | null,
+): Counted {
+  const query = decision === 'ask_again' ? { queriedCaseId: caseId } : {}
+  return { handedCents: 0n, leftCents: atStakeCents, ...query }
 }
 
 /** Journals that move no money: repaid debts, and bookings of held money. */

@@ -53,8 +53,8 @@ export function assertNamedOperator({ actorName }: Operator): void {
 }
 
 /**
- * The approver must be another person than the proposer, and not created by the proposer, directly or indirectly: the
- * creator of an operator has seen the token.
+ * The approver must be another person than the proposer, and neither may have created the other, directly or
+ * indirectly: the creator of an operator has seen the token.
  * @throws insufficient_role · approver_not_independent (403)
  * @source rules#cases.41
  */
@@ -65,8 +65,10 @@ export function assertMayApprove(
 ): void {
   const approver = people.find(({ id }) => id === actor)
   if (approver === undefined || !isApprover(approver)) throw new Refusal('insufficient_role')
+  const proposer = people.find(({ id }) => id === operatorId)
+  const hasMadeProposer = proposer !== undefined && isMadeBy(proposer, actor, people)
   const isDependent = isSamePerson(approver, operatorId, people) || isMadeBy(approver, operatorId, people)
-  if (actor === operatorId || isDependent) throw new Refusal('approver_not_independent')
+  if (hasMadeProposer || actor === operatorId || isDependent) throw new Refusal('approver_not_independent')
 }
 
 /** State that a proposal depends on. */

@@ -75,7 +75,7 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'a return of it is under way': ({ cashIn, openCase }) => returningCents(cashIn, openCase.reference) > 0n,
   'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
   'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
-  'its answer is missing': ({ openCase }) => openCase.rule === MISSING,
+  'its answer is missing': ({ cashIn, openCase }) => openCase.rule === MISSING && creditedPayment(cashIn) === null,
   'a payment is credited': ({ cashIn }) => creditedPayment(cashIn) !== null,
   'a payment was credited': ({ cashIn }) => cashIn.endToEndId !== null,
   'part of it went back, or may': ({ cashIn }) => isPartGone(cashIn),
@@ -237,7 +237,11 @@ export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: Stat
       changes: (row) => changesOfDecision(cashIn, { facts: ended }, row, nowMs),
       amounts: { v: cents, f, d: min(state.balance('available'), cents - f) },
       reference: endToEndId ?? '',
-      notification: () => decisionNotification(cashIn, 'FAILED', null, {}, nowMs),
+      // A charge that failed before it was paid was notified as `FAILED` already.
+      notification: () => ({
+        ...decisionNotification(cashIn, 'FAILED', null, {}, nowMs),
+        reference: endToEndId ?? '',
+      }),
       outcome: (after, isApplied) => (isApplied ? after : undefined),
     },
     nowMs,
@@ -360,8 +364,7 @@ function factsWithoutJournal(
     const answered = [...known.answered, ...explanationsOf(cashIn, known)]
     return withReturn(cashIn, reference, { ...known, answered })
   }
-  // The case closes when the charge ends.
-  if (row.asks) return row.to === 'PENDING' ? { unknownSince: null, isEndCaseOpen: true } : {}
+  if (row.asks) return row.to === 'PENDING' ? { unknownSince: null } : {}
   if (kind === 'payment_unconfirmed') return reportedPaymentsFact({})
   return row.to === 'EXPIRED' ? { expiredAt: nowMs, unknownSince: null } : {}
 }

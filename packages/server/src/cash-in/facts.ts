@@ -61,8 +61,9 @@ function withDueAt(cashIn: CashIn, changes: Changes, row: Target<CashIn>, nowMs:
 
 /** Closes the cases that the bank's answer resolves. @source rules#cash-in.expired.5, rules#cash-in.credits.4 */
 function withCases(cashIn: CashIn, row: Target<CashIn>, changes: Changes): Changes {
+  if (row.opens === 'payment_unconfirmed') return { ...changes, facts: { ...changes.facts, isPaymentCaseOpen: true } }
   const facts: CashInFacts = { ...cashIn.facts, ...changes.facts }
-  const isEnded = facts.isEndCaseOpen === true && row.to !== 'PENDING' && row.opens !== 'charge_unclear'
+  const isEnded = facts.isEndCaseOpen === true && row.to !== 'PENDING'
   const isConfirmed = facts.isPaymentCaseOpen === true && Object.keys(reportedPayments(facts)).length === 0
   if (!isEnded && !isConfirmed) return changes
   return {
@@ -110,7 +111,6 @@ function ownChanges(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
         facts: {
           ...(reasonOf(cashIn) === 'conflict' && input.isAnswered ? { bankAnswer: input.bankAnswer } : {}),
           ...(row.opens === 'charge_unclear' ? { isEndCaseOpen: true } : {}),
-          ...(row.opens === 'payment_unconfirmed' ? { isPaymentCaseOpen: true } : {}),
         },
       }
     case 'clock.expired':

@@ -329,7 +329,7 @@ export function decidedPaymentOf(
 export function uncreditedPayment(cashIn: CashIn, { endToEndId }: ReportedReturn): string | null | undefined {
   if (endToEndId === undefined) return undefined
   const payment = returnedPayment(cashIn, endToEndId)
-  const isCredited = payment !== null && payment === cashIn.endToEndId
+  const isCredited = payment !== null && payment === creditedPayment(cashIn)
   return isCredited ? undefined : payment
 }
 

@@ -262,15 +262,22 @@ function movesSuspense({ postings }: JournalTemplate): boolean {
   return postings.some(({ account }) => account === 'suspense_in' || account === 'suspense_out')
 }
 
+/** The rules that put an operation in doubt with a case. */
+const doubtRules: ReadonlySet<string> = new Set(
+  [...cashIn.lines, ...cashOut.lines, ...refundIn.lines].flatMap(({ to, opens, rule }) =>
+    opens !== undefined && to.includes(':') ? [rule] : [],
+  ),
+)
+
+const OF_OUTCOME: ReadonlySet<string> = new Set(['outcome_unknown', 'charge_unclear'])
+
 /**
- * The open cases that the end of a doubt closes: all but those of money in suspense, and of payments that events reported, which end
- * when the bank confirms them.
+ * Open cases that the bank's answer closes with the doubt: about the outcome, or opened with a doubt. Money in suspense, and what
+ * casts no doubt, stays to be decided.
  * @source rules#ledger.suspense
  */
 export function doubtCaseIds(operation: Operation): readonly string[] {
-  return openCaseIds(
-    operation,
-    ({ kind, rule }) =>
-      caseKind(kind)?.holds !== 'suspense' && kind !== 'payment_unconfirmed' && !suspenseRules.has(rule),
-  )
+  const isOfDoubt = ({ kind, rule }: OpenCase) =>
+    doubtRules.has(rule) && caseKind(kind)?.holds !== 'suspense' && !suspenseRules.has(rule)
+  return openCaseIds(operation, (open) => OF_OUTCOME.has(open.kind) || isOfDoubt(open))
 }

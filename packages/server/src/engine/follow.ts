@@ -112,8 +112,9 @@ export function follow<Op extends Operation, Trigger extends string, Guard exten
   const row = rowFor(machine, standing, step.on, step.holds, step.decides?.kind)
   if (!row || row.isIgnored) return { outcome: step.outcome(operation, false) }
   const evidence = typeof step.evidence === 'function' ? step.evidence(row) : (step.evidence ?? {})
-  // People decide one case at a time: whatever ends by that leaves the others open. @source rules#cases.5
-  const isDoubtOver = reasonOf(operation) !== null && row.reason === null && !isByPeople(step)
+  const isDoubtOver = reasonOf(operation) !== null && row.reason === null
+  // A query leaves its case open, unless it puts the operation back where it waits.
+  const isDecided = step.decides !== undefined && row.decides && !step.isLeftOpen && (!row.asks || isDoubtOver)
   const { closes = [], ...changes } = step.changes?.(row) ?? {}
   const move: Move = {
     operationId: operation.id,
@@ -140,8 +141,9 @@ export function follow<Op extends Operation, Trigger extends string, Guard exten
         ]
       : [],
     closes: [
-      ...(isDoubtOver ? doubtCaseIds(operation) : []),
-      ...(step.decides && row.decides && !row.asks && !step.isLeftOpen ? [step.decides.id] : []),
+      // People decide one case at a time: the others stay open. @source rules#cases.5
+      ...(isDoubtOver && !isByPeople(step) ? doubtCaseIds(operation) : []),
+      ...(step.decides && isDecided ? [step.decides.id] : []),
       ...closes,
     ],
     outcome: step.outcome(moved(operation, move, now), true),

@@ -9,7 +9,7 @@ import {
   orderedBy,
 } from '../cases/by-table.ts'
 import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
-import type { RefundEvent } from '../cash-in/index.ts'
+import { bookedReturn, type RefundEvent } from '../cash-in/index.ts'
 import type { Changes, Target } from '../engine/follow.ts'
 import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
@@ -120,8 +120,12 @@ function decideCase(
   state: State,
   nowMs: number,
 ): Decision<CaseOutcome<RefundIn>> {
-  const isKnown = movementsNamed(order, OUT).some((it) => state.movement(it) !== undefined)
-  const given = { refund, holder: holderIn(state, refund), openCase, isKnown, nowMs }
+  const holder = holderIn(state, refund)
+  // A return that was reported without its id is known by the id that an operator named.
+  const isKnown = movementsNamed(order, OUT).some(
+    (it) => state.movement(it) !== undefined || (holder && bookedReturn(holder, it.id) !== undefined),
+  )
+  const given = { refund, holder, openCase, isKnown, nowMs }
   const left = suspendedDeparture(refund, openCase.reference)
   const h = order.decision === 'executed' ? heldCents(refund) : heldAgainCents(refund, openCase.rule)
   const decision = orderedBy(

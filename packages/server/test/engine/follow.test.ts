@@ -122,9 +122,9 @@ test('[engine.1] [events.4] the notification, the journal and the case stand bes
   assert.deepEqual(booked.notifications, [])
 })
 
-test('[engine.1] [ledger.suspense] leaving the doubt closes its cases but none of money in suspense; else none closes', () => {
+test('[engine.1] [ledger.suspense] leaving the doubt closes its cases, none of money in suspense and none that casts no doubt; else none closes', () => {
   const closes = (status: DoorStatus, on: 'push' | 'pull' | 'doubt') => followed(status, on).closes
-  assert.deepEqual(closes('RECONCILIATION_REQUIRED', 'pull'), ['case 1', 'case 3'])
+  assert.deepEqual(closes('RECONCILIATION_REQUIRED', 'pull'), ['case 1'])
   assert.deepEqual(closes('RECONCILIATION_REQUIRED', 'doubt'), [])
   assert.deepEqual(closes('PAID', 'pull'), [])
 })

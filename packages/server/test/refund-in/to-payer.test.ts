@@ -306,7 +306,11 @@ test('[cash-in.refunds.12] [refund-in.doubt.10] what the bank gave back of what 
       'what left all the same has a case of its own',
     )
   }
-  assert.equal(apply(unsent, gone, INPUTS['send.postponed']).refund.dueAt, NOW + 300_000)
+  for (const doubt of [{}, reasonFact('no_answer')]) {
+    const waiting = { ...unsent, facts: { ...unsent.facts, ...doubt } }
+    const { refund } = apply(waiting, gone, INPUTS['send.postponed'])
+    assert.deepEqual([refund.dueAt, refund.status, reasonOf(refund)], [NOW + 300_000, 'PENDING', reasonOf(waiting)])
+  }
   assert.deepEqual(apply(unsent, UNDER_WAY, INPUTS['send.postponed']).moves ?? [], [], 'it may be sent')
 })
 

@@ -232,7 +232,7 @@ test('[cases.56] of one line there is one case', async (t) => {
   assert.equal(ids.length, 1, 'one open case about one line')
 })
 
-test('[cases.46] asking the bank again closes no case', async (t) => {
+test('[cases.46] asking the bank again closes no other case, and takes two people where it ends its own', async (t) => {
   const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0', PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' })
   const charge = await pix.charge('100', { expiration: 86_400 }).catch(() => pix.charge('100'))
   await pix.later(1_000)
@@ -249,7 +249,11 @@ test('[cases.46] asking the bank again closes no case', async (t) => {
   await pix.decide(unconfirmed.id, 'close', { dryRun: true })
   const asked = await pix.decide(unclear.id, 'ask_again')
   await pix.later(60_000)
-  assert.deepEqual(asked.body.effects.closes, [])
+  assert.deepEqual(
+    [asked.status, asked.body.effects.closes],
+    [202, [unclear.id]],
+    'it decides its own case, by two people',
+  )
 })
 
 test('[cases.5] a small decision closes no large case beside its own', async (t) => {
@@ -288,7 +292,8 @@ test('[cash-in.credits.4] payments that events report after the bank was asked a
   const { data } = await pix.read(`?operation_id=${charge.id}`)
   const unclear = data.find(({ kind }: { kind: string }) => kind === 'charge_unclear')
   const asked = await pix.decide(unclear.id, 'ask_again')
-  assert.equal(asked.status, 200)
+  assert.equal(asked.status, 202)
+  await pix.say(unclear.id, asked.body.proposalId, true)
   await tell('OTHER')
   assert.ok((await cases(pix.database)).includes('payment_unconfirmed'))
 })

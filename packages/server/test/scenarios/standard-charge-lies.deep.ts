@@ -87,11 +87,12 @@ const lies: readonly Lie[] = [
       cases: ['payment_in_suspense', 'line_differs'],
       notified: [],
     },
+    // Nothing of it is the merchant's: a gain, until a second person accepts it.
     decisions: [
-      ['line_differs', 'credit'],
+      ['line_differs', 'write_off'],
       ['payment_in_suspense', 'write_off'],
     ],
-    ends: { available: 9_900n, settlement: -10_000n, losses: 100n },
+    ends: { settlement: -10_000n, losses: 10_000n },
   },
   {
     name: 'it was paid under another end-to-end id',

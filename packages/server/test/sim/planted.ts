@@ -73,7 +73,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     finds: ['I12', 'I4', 'I16'],
     change: {
       file: 'server/src/engine/cases.ts',
-      from: "caseKind(kind)?.holds !== 'suspense' && kind !== 'payment_unconfirmed' && !suspenseRules.has(rule)",
+      from: "doubtRules.has(rule) && caseKind(kind)?.holds !== 'suspense' && !suspenseRules.has(rule)",
       to: 'suspenseRules.has(rule)',
     },
   },
