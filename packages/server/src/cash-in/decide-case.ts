@@ -75,7 +75,7 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'a return of it is under way': ({ cashIn, openCase }) => returningCents(cashIn, openCase.reference) > 0n,
   'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
   'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
-  'its answer is missing': ({ cashIn, openCase }) => openCase.rule === MISSING && creditedPayment(cashIn) === null,
+  'its answer is missing': ({ openCase }) => openCase.rule === MISSING,
   'a payment is credited': ({ cashIn }) => creditedPayment(cashIn) !== null,
   'a payment was credited': ({ cashIn }) => cashIn.endToEndId !== null,
   'part of it went back, or may': ({ cashIn }) => isPartGone(cashIn),

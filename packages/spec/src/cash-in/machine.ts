@@ -92,8 +92,7 @@ export const cashIn = machine({
       'part of the payment was returned, a refund of it is in flight, or a payment of the charge is in suspense',
     'its payment went back': 'all payments were returned to their payers, and none was credited',
     'its failure is known': 'the charge had failed before, and the merchant was notified',
-    'its answer is missing':
-      'the case was opened because the bank gave no answer within 15 minutes, and no payment is credited',
+    'its answer is missing': 'the case was opened because the bank gave no answer within 15 minutes',
     'work is due': 'the due time has passed, and no other process holds the claim',
     'its time is over': '`expirationDate` has passed',
     'the bank accepted it': 'its Pix code or the bank’s reference is known, so it may be paid',
