@@ -307,6 +307,7 @@ const insertGaps = statement<
    SELECT count(*) AS checked FROM fresh`,
 )
 
+/** A case that was opened after its gap was filled, by a process that stood still, closes too. */
 const fillGaps = statement<[now: string]>(
   'statement.fill_gaps',
   `WITH filled AS (
@@ -314,9 +315,14 @@ const fillGaps = statement<[now: string]>(
       WHERE g.filled_at IS NULL
         AND EXISTS (SELECT FROM statement_entry s
                      WHERE s.direction = g.direction AND s.id = g.id AND ${IS_MOVEMENT})
-     RETURNING g.direction, g.id
+     RETURNING g.direction || ' ' || g.id AS reference
    )
-   ${closingCasesOf(`'${MISSING}'`, `f.direction || ' ' || f.id`, 'filled f', '$1')}`,
+   UPDATE "case" c SET closed_at = $1
+    WHERE c.kind = '${MISSING}' AND c.operation_id IS NULL AND c.closed_at IS NULL
+      AND (c.reference IN (SELECT reference FROM filled)
+           OR EXISTS (SELECT FROM statement_gap g
+                       WHERE g.direction = split_part(c.reference, ' ', 1)
+                         AND g.id = substr(c.reference, strpos(c.reference, ' ') + 1) AND g.filled_at IS NOT NULL))`,
 )
 
 const selectGaps = statement<

@@ -309,7 +309,8 @@ function changesByEnd(cashIn: CashIn, row: Target<CashIn>, nowMs: number): Chang
   const isNewFailure = row.to === 'FAILED' && cashIn.facts.failureCode === undefined
   const failureCode = hasGoneBack(cashIn) ? 'returned_to_payer' : 'decided_by_operator'
   const failure = isNewFailure ? { failureCode, failureReason: null } : {}
-  return changesOfDecision(cashIn, { facts: { ...failure, unknownSince: null } }, row, nowMs)
+  const expiry = row.to === 'EXPIRED' ? { expiredAt: nowMs } : {}
+  return changesOfDecision(cashIn, { facts: { ...failure, ...expiry, unknownSince: null } }, row, nowMs)
 }
 
 /** Facts of the charge that receives an attributed payment. */
