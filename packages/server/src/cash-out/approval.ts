@@ -5,7 +5,7 @@ import { type Operator, operatorOf } from '../audit/trail.ts'
 import type { Audit, Document } from '../engine/operation.ts'
 import { sendableSince } from '../operations/attempts.ts'
 import type { OperatorRefusal } from '../operations/requests.ts'
-import { HoldersChanged, isApprover, isSamePerson, type Person } from '../operators/index.ts'
+import { HoldersChanged, isApprover, isMadeBy, isSamePerson, type Person } from '../operators/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { isUuid } from '../platform/ids.ts'
@@ -81,8 +81,8 @@ export function assertMaySay(cashOut: CashOut, input: ApprovalInput, nowMs: numb
 
 /**
  * @throws not_possible_in_state (409) not waiting for an approval, or too late · api_key_deactivated (409) ·
- * insufficient_role (403) no longer an approver · approver_not_independent (403) created the API key, or approved
- * before
+ * insufficient_role (403) no longer an approver · approver_not_independent (403) created the API key, was created by
+ * its creator, or approved before
  */
 function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated }: Approved, nowMs: number): void {
   const { approval } = cashOut.facts
@@ -98,7 +98,9 @@ function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated
   const person = people.find(({ id }) => id === approver.actor)
   if (person === undefined || !isApprover(person)) throw new Refusal('insufficient_role')
   const others = [...(approval.keyMadeBy === null ? [] : [approval.keyMadeBy]), ...countedApprovers(approval, people)]
-  if (others.some((id) => isSamePerson(person, id, people))) throw new Refusal('approver_not_independent')
+  // The creator of an approver has seen the approver's token.
+  const isDependent = (id: string) => isSamePerson(person, id, people) || isMadeBy(person, id, people)
+  if (others.some(isDependent)) throw new Refusal('approver_not_independent')
 }
 
 /** @source rules#cash-out.approval.6 */

@@ -458,3 +458,20 @@ for (const isContradicted of [false, true]) {
     assert.notEqual(after.dueAt, null, 'it is asked for late payments')
   })
 }
+
+test('[cash-out.approval.2] whom the maker of an API key made approves no payout of that key', async (t) => {
+  const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1000' }, { isStepped: true })
+  await pix.paid('100.00')
+  const carl = { authorization: `Bearer ${await makeOperator(pix, 'admin', 'Carl')}` }
+  const { apiKey } = (await pix.call('POST', '/api-key/generate', undefined, carl)).body
+  const zed = (await pix.call('POST', '/operator/operators', { name: 'Zed', role: 'approver' }, carl)).body
+  const transaction = { value: 10, externalId: 'of-the-key' }
+  const recipient = { pixKey: 'joao@example.com', pixKeyType: 'email', name: 'João Souza', document: '111.444.777-35' }
+  const key = { authorization: `Bearer ${apiKey}` }
+  const { body: payout } = await pix.call('POST', '/api/pix/cash-out', { transaction, recipient }, key)
+  assert.equal(payout.status, 'RESERVED', JSON.stringify(payout))
+  const said = { approved: true, reason: 'checked' }
+  const token = { authorization: `Bearer ${zed.token}` }
+  const { status } = await pix.call('PUT', `/operator/approvals/${payout.id}`, said, token)
+  assert.equal(status, 403, 'Carl saw both tokens, and the rows say so')
+})
