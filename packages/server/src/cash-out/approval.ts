@@ -99,7 +99,11 @@ function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated
   if (person === undefined || !isApprover(person)) throw new Refusal('insufficient_role')
   const others = [...(approval.keyMadeBy === null ? [] : [approval.keyMadeBy]), ...countedApprovers(approval, people)]
   // The creator of an approver has seen the approver's token.
-  const isDependent = (id: string) => isSamePerson(person, id, people) || isMadeBy(person, id, people)
+  const isDependent = (id: string) => {
+    const other = people.find((one) => one.id === id)
+    const hasMade = other !== undefined && isMadeBy(other, person.id, people)
+    return hasMade || isSamePerson(person, id, people) || isMadeBy(person, id, people)
+  }
   if (others.some(isDependent)) throw new Refusal('approver_not_independent')
 }
 

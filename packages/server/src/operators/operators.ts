@@ -42,13 +42,14 @@ export function isMadeBy({ madeBy }: Person, id: string, people: readonly Person
 }
 
 /**
- * A name without case, redundant spaces and invisible characters, with compatible letters unified. The repeated case
+ * A name without case, punctuation and invisible characters, with compatible letters unified. The repeated case
  * conversions fold `ẞ` with `SS` and `İ` with `I`.
  */
 function foldedName(name: string): string {
   const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '')
   const folded = visible.toLowerCase().toUpperCase().toLowerCase().replaceAll('i\u0307', 'i')
-  return folded.normalize('NFKC').replace(/\s+/g, ' ').trim()
+  // Apostrophes, points and spaces are too easily mistaken for each other, and so are đ and ð.
+  return folded.normalize('NFKC').replace(/ð/g, 'đ').replace(/[\s'’.]+/g, ' ').trim()
 }
 
 /** A stored operator, without the token itself. */

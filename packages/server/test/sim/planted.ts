@@ -73,8 +73,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     finds: ['I12', 'I4', 'I16'],
     change: {
       file: 'server/src/engine/cases.ts',
-      from: "doubtRules.has(rule) && caseKind(kind)?.holds !== 'suspense' && !suspenseRules.has(rule)",
-      to: 'suspenseRules.has(rule)',
+      from: 'OF_OUTCOME.has(open.kind) || isOfDoubt(open)',
+      to: '!OF_OUTCOME.has(open.kind)',
     },
   },
   {
