@@ -49,7 +49,11 @@ function foldedName(name: string): string {
   const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '')
   const folded = visible.toLowerCase().toUpperCase().toLowerCase().replaceAll('i\u0307', 'i')
   // Apostrophes, points and spaces are too easily mistaken for each other, and so are đ and ð.
-  return folded.normalize('NFKC').replace(/ð/g, 'đ').replace(/[\s'’.]+/g, ' ').trim()
+  return folded
+    .normalize('NFKC')
+    .replace(/ð/g, 'đ')
+    .replace(/[\s'’.]+/g, ' ')
+    .trim()
 }
 
 /** A stored operator, without the token itself. */
