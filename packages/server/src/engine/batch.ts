@@ -12,13 +12,13 @@ import type { Command, Decision, Operation } from './operation.ts'
 import type { Reader } from './reader.ts'
 import type { Writer } from './writer.ts'
 
-/** What commands come to, as things look. */
+/** Decisions of a batch on the loaded state. */
 export interface Plan {
   readonly draft: Draft
   readonly decided: Map<Command<unknown>, unknown>
-  /** What changes nothing as things look: refusals and no-ops. */
+  /** Refusals and no-ops, still to be confirmed on the latest rows. */
   readonly noops: Command<unknown>[]
-  /** What nobody waits for any more. */
+  /** Commands whose request has lapsed. */
   readonly lapsed: Command<unknown>[]
 }
 
@@ -28,14 +28,14 @@ export class Planner {
   readonly #ids: Ids
   readonly #unheard: WeakSet<Command<unknown>>
 
-  /** @param unheard commands whose callers were told to come back */
+  /** @param unheard commands whose callers were answered 503 */
   constructor(clock: DatabaseClock, ids: Ids, unheard: WeakSet<Command<unknown>>) {
     this.#clock = clock
     this.#ids = ids
     this.#unheard = unheard
   }
 
-  /** Decides each command on the state that the ones before it leave. */
+  /** Decides each command on the state after the commands before it. */
   plan(commands: readonly Command<unknown>[], loaded: LoadedState): Plan {
     const now = this.#clock.now()
     const plan: Plan = { draft: new Draft(loaded, now, this.#ids), decided: new Map(), noops: [], lapsed: [] }
@@ -43,7 +43,7 @@ export class Planner {
     return plan
   }
 
-  /** The outcome of a command that changes nothing on the latest rows either; `undefined` where it now does. */
+  /** Outcome of a command that changes nothing on the latest rows; `undefined` if it now changes something. */
   noopOutcome(command: Command<unknown>, loaded: LoadedState): Settled<unknown> | undefined {
     if (this.#hasLapsed(command)) return { error: lapsed() }
     const now = this.#clock.now()
@@ -77,14 +77,14 @@ export class Planner {
       plan.draft.add(command, decision)
       plan.decided.set(command, decision.outcome)
     } catch {
-      // A refusal, or what breaks an invariant: perhaps only because these rows are not the latest ones.
+      // A refusal or a broken invariant may only be due to stale rows.
       plan.noops.push(command)
     }
   }
 
   /**
-   * Whether nobody waits for a command any more. Asked at each decision, also at one that is taken again: what its
-   * client was told to ask again elsewhere must not happen here as well.
+   * Whether a command's request has lapsed. Checked at each decision, including repeated ones: a client that was answered 503
+   * may repeat the request at another process.
    * @source rules#engine.17
    */
   #hasLapsed(command: Command<unknown>): boolean {
@@ -97,7 +97,6 @@ function changesNothing({ creates, moves, cases, closes, eventOrders, controls =
   return isEmpty && Object.keys(controls).length === 0
 }
 
-/** What a create is known by, or wants for itself, belongs to `operation`, as it stands. */
 class TakenByOperation extends Error {
   readonly operation: Operation
 
@@ -107,7 +106,7 @@ class TakenByOperation extends Error {
   }
 }
 
-/** A create found its external id taken. @source rules#engine.3 */
+/** The external id belongs to `operation`. @source rules#engine.3 */
 export class ExternalIdTaken extends TakenByOperation {
   override readonly name = 'ExternalIdTaken'
 
@@ -116,7 +115,7 @@ export class ExternalIdTaken extends TakenByOperation {
   }
 }
 
-/** A create used an idempotency key again within its time. `operation` is the one that used it first. */
+/** `operation` used the idempotency key within the last 24 hours. */
 export class IdempotencyKeyTaken extends TakenByOperation {
   override readonly name = 'IdempotencyKeyTaken'
 
@@ -125,7 +124,7 @@ export class IdempotencyKeyTaken extends TakenByOperation {
   }
 }
 
-/** A create wants for itself what `operation` holds. */
+/** `operation` holds the exclusive key. */
 export class ExclusiveKeyTaken extends TakenByOperation {
   override readonly name = 'ExclusiveKeyTaken'
 
@@ -137,7 +136,7 @@ export class ExclusiveKeyTaken extends TakenByOperation {
 /** How long an idempotency key is remembered. @source rules#idempotency.1 */
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
 
-/** Looks up whether what a create is known by, or wants for itself, belongs to another operation. */
+/** Looks up the external ids, idempotency keys and exclusive keys of creates. */
 export class Duplicates {
   readonly #database: Database
   readonly #clock: DatabaseClock
@@ -167,8 +166,8 @@ export class Duplicates {
   }
 
   /**
-   * Looks up what all creates are known by and want for themselves, answers those that are taken, and returns the rest.
-   * What counts more is looked up later: whoever commits meanwhile is found by that first.
+   * Answers creates whose external id, idempotency key or exclusive key is taken, and returns the rest. The decisive key is
+   * looked up last: a concurrent commit is then found by it first.
    */
   async answerTaken(
     commands: readonly Command<unknown>[],
@@ -182,7 +181,7 @@ export class Duplicates {
     const namesakes = new Map(
       (await this.#reader.byExternalIds(creates)).map((operation) => [nameOf(operation), operation]),
     )
-    // Whoever is told that it exists asks for it no more.
+    // A client that learns of the operation does not repeat the request: it must survive a fail-over.
     if (namesakes.size + holders.size > 0) await untilReplicated(this.#database)
     return (await this.answerRepeated(commands, settled)).filter((command) => {
       const namesake = command.creates && namesakes.get(nameOf(command.creates))
@@ -198,16 +197,13 @@ function nameOf({ kind, externalId }: Pick<Operation, 'kind' | 'externalId'>): s
   return `${kind} ${externalId}`
 }
 
-/** A batch whose compare is lost this often is run item by item, holding the rows. */
+/** After losing the comparison this often, a batch runs item by item while holding its rows. */
 const TRIES = 5
 
-/** Results of a write that the latest rows explain. */
 const TAKEN = new Set<unknown>(['external id taken', 'idempotency key taken', 'exclusive key taken'])
 
-/** Any command; the batch does not look into outcomes. */
 type AnyCommand = Command<unknown>
 
-/** What a batch is carried out with. */
 export interface BatchOptions {
   readonly logger: Logger
   readonly pause: Pause
@@ -215,11 +211,11 @@ export interface BatchOptions {
   readonly loader: Loader
   readonly planner: Planner
   readonly duplicates: Duplicates
-  /** What sends drafts to the database; a simulation puts memory in its place. */
+  /** A simulation replaces it by memory. */
   readonly writer: Pick<Writer, 'write' | 'writeHolding'>
 }
 
-/** The rows could not be had in time: others hold them. */
+/** The rows could not be locked in time. */
 export class Contended extends Error {
   override readonly name = 'Contended'
 
@@ -228,7 +224,6 @@ export class Contended extends Error {
   }
 }
 
-/** Takes commands to their outcomes, a batch at a time. */
 export class Batch {
   readonly #options: BatchOptions
 
@@ -249,7 +244,7 @@ export class Batch {
     return commands.map((command) => settled.get(command) ?? { error: new Error('a command was lost') })
   }
 
-  /** A batch that fails for a reason nobody knows is run item by item; only the guilty one fails. @source rules#engine.9 */
+  /** Runs a batch that failed unexpectedly item by item, so that only the faulty command fails. @source rules#engine.9 */
   async #settleAlone(
     commands: readonly AnyCommand[],
     settled: Map<AnyCommand, Settled<unknown>>,
@@ -266,8 +261,8 @@ export class Batch {
   }
 
   /**
-   * What keeps losing the compare is decided while its rows are held.
-   * @throws Contended where they cannot be had
+   * Decides a command that keeps losing the comparison while holding its rows.
+   * @throws Contended the rows cannot be locked
    * @source rules#engine.7
    */
   async #settleHolding(command: AnyCommand, settled: Map<AnyCommand, Settled<unknown>>): Promise<void> {
@@ -295,8 +290,7 @@ export class Batch {
   }
 
   /**
-   * Decides, writes, answers what can be answered; returns what must be decided again. Later attempts wait a little
-   * first, with jitter.
+   * Decides, writes and answers; returns the commands to decide again. Later attempts wait first, with jitter.
    * @source rules#engine.6
    */
   async #round(
@@ -322,9 +316,9 @@ export class Batch {
   }
 
   /**
-   * Answers commands that change nothing, on the latest rows. External ids count for more: a payout that drained the
-   * balance and whose answer was lost must be told that it exists, not that the balance is too low. They are looked up
-   * last, so that the rows cannot show what a namesake did that was not found.
+   * Answers commands that change nothing, on the latest rows. A taken external id decides first: if the answer to a payout
+   * that drained the balance was lost, its repetition must be 409 and not `insufficient_balance`. External ids are looked up
+   * after the rows, so that the rows never show the effect of a duplicate that the lookup missed.
    * @source rules#engine.4
    */
   async #answerNoops(

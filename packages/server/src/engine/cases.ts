@@ -3,21 +3,21 @@ import { caseKind, cashIn, cashOut, type JournalTemplate, journals, refundIn } f
 import type { Ids } from '../platform/ids.ts'
 import type { Case, Document, OpenCase, Operation } from './operation.ts'
 
-/** A case that was not open before the batch, and that the batch opens; it may close it again. */
+/** Case that the batch opens, and may close again. */
 export type WrittenCase = Case & {
   readonly id: string
-  /** All that was told of it: it counts with the most. */
+  /** All reports of it; the highest amount counts. */
   readonly told: readonly Document[]
   readonly isClosed: boolean
 }
 
-/** A case that was open before the batch and still is, and that the batch changes. */
+/** Case that was open before the batch, stays open, and changes. */
 export interface ChangedCase {
   readonly id: string
   readonly operationId: string | null
-  /** What was told of it again: the last is what it tells from now on. */
+  /** New reports; the last one replaces its facts. */
   readonly told: readonly Document[]
-  /** Whether its operation changed in what a decision depends on. */
+  /** Its operation changed in a way that decisions depend on. */
   readonly isTouched: boolean
 }
 
@@ -31,8 +31,8 @@ type OpenedCase = Case & {
 type Name = Pick<OpenCase, 'kind' | 'reference'> & Pick<Case, 'operationId'>
 
 /**
- * The cases of a batch: like all that it writes they are folded, so that each is opened or closed once, and what follows
- * sees those that the decisions before leave open.
+ * Cases of a batch, folded like everything that it writes: each is opened or closed once, and later decisions of the batch
+ * see the cases that earlier ones leave open.
  * @source rules#engine.2, rules#engine.19
  */
 export class BatchCases {
@@ -44,13 +44,13 @@ export class BatchCases {
     string,
     { readonly operationId: string | null; told: readonly Document[]; isTouched: boolean }
   >()
-  /** By id; one that was not read has no name here. */
+  /** By id; only cases that were read. */
   readonly #closed = new Map<string, (Name & Pick<OpenCase, 'version'>) | undefined>()
   readonly #openOf = new Map<string | null, readonly OpenCase[]>()
 
   /**
-   * @param operations what is known before the batch, with the cases that are open then
-   * @param openCases the same of cases without an operation, as far as they were read
+   * @param operations before the batch, with their open cases
+   * @param openCases open cases without an operation that were read
    */
   constructor(operations: ReadonlyMap<string, Operation>, openCases: readonly OpenCase[], ids: Ids) {
     this.#operations = operations
@@ -58,39 +58,37 @@ export class BatchCases {
     this.#ids = ids
   }
 
-  /** Cases to insert, or to open again where they were open and closed long before. */
+  /** Cases to insert or reopen. */
   get opened(): readonly WrittenCase[] {
     return this.#opened
   }
 
-  /** Cases that were open before and still are: told again, or of an operation that changed. @source rules#cases.48, rules#engine.22 */
+  /** Open cases that were reported again, or whose operation changed. @source rules#cases.48, rules#engine.22 */
   get changed(): readonly ChangedCase[] {
     return [...this.#changed].map(([id, changed]) => ({ id, ...changed }))
   }
 
-  /** Cases that were open before, to close. */
   get closedIds(): readonly string[] {
     return [...this.#closed.keys()]
   }
 
-  /** Whether there is anything to write. */
   get isEmpty(): boolean {
     return this.#opened.length === 0 && this.#closed.size === 0 && this.#changed.size === 0
   }
 
-  /** An operation's open cases, where the batch opened or closed one; otherwise `undefined`. */
+  /** Open cases of an operation of which the batch opened or closed one; otherwise `undefined`. */
   changedOf(operationId: string): readonly OpenCase[] | undefined {
     return this.#openOf.get(operationId)
   }
 
-  /** An operation's open cases; of `null` those without an operation that were read, or that the batch opened. */
+  /** Open cases of an operation; of `null`, those without one that were read or opened. */
   openOf(operationId: string | null): readonly OpenCase[] {
     return this.#openOf.get(operationId) ?? this.#operations.get(operationId ?? '')?.openCases ?? []
   }
 
   /**
-   * Opens a case, or notes what was told of it again.
-   * @returns whether it was not open
+   * Opens a case, or adds a report to an open one.
+   * @returns whether it was opened
    */
   open(opening: Case): boolean {
     const { operationId, kind, reference } = opening
@@ -107,7 +105,7 @@ export class BatchCases {
   }
 
   /**
-   * Raises the versions of an operation's open cases, once in a batch: decisions that were made on the cases before see the change.
+   * Raises the versions of an operation's open cases, once per batch, so that decisions on the earlier versions are refused.
    * @source rules#engine.22
    */
   touch(operationId: string): void {
@@ -117,7 +115,7 @@ export class BatchCases {
     }
   }
 
-  /** Raises the version of a case without an operation that is decided and stays open. @source rules#cases.51 */
+  /** Raises the version of a decided case without an operation that stays open. @source rules#cases.51 */
   touchCase(id: string): void {
     const changed = this.openOf(null).some((open) => open.id === id) ? this.#change(id, null) : undefined
     if (changed) changed.isTouched = true
@@ -130,7 +128,7 @@ export class BatchCases {
     const opened = this.#opened.find((one) => one.id === id)
     if (opened) opened.isClosed = true
     else this.#closed.set(id, closing && { operationId, ...closing })
-    // The row is written once.
+    // Opened in this batch: one row is written.
     this.#changed.delete(id)
     this.#openOf.set(
       operationId,
@@ -138,7 +136,7 @@ export class BatchCases {
     )
   }
 
-  /** What the batch has closed is open again, under the next version. */
+  /** Reopens a case that the batch has closed, with the next version. */
   #openAgain(opening: Case): Pick<OpenCase, 'id' | 'version'> | undefined {
     const opened = this.#opened.find((one) => isSame(one, opening))
     if (opened) opened.isClosed = false
@@ -162,7 +160,7 @@ export class BatchCases {
     opened.facts = facts
   }
 
-  /** The change of a case that was open before the batch; `undefined` for one that the batch opens. */
+  /** Change of a case that was open before the batch; `undefined` if the batch opens it. */
   #change(id: string, operationId: string | null) {
     if (this.#opened.some((one) => one.id === id)) return undefined
     const known = this.#changed.get(id)
@@ -181,14 +179,14 @@ export class BatchCases {
   }
 }
 
-/** A case is named by its operation, its kind and its reference. */
+/** A case is identified by operation, kind and reference. */
 function isSame(one: Name, other: Name): boolean {
   return one.operationId === other.operationId && one.kind === other.kind && one.reference === other.reference
 }
 
 /**
- * What the log tells of a case that was opened: enough to know what happened to which money, without the database.
- * @param operation that it is of, as it is now
+ * Log fields of an opened case: enough to know the money and its fate without the database.
+ * @param operation of the case, after the batch
  * @source rules#logs.3
  */
 export function caseLine(
@@ -210,17 +208,16 @@ export function caseLine(
   }
 }
 
-/** Facts of a case that tell when, and not what: the same told with other ones is nothing new. @source rules#cases.51 */
+/** Instants among the facts: a report that differs only in them is no change. @source rules#cases.51 */
 export const CASE_TIMES = ['occurredAt', 'missedAt', 'deniedAt', 'since', 'readAt', 'askedAt'] as const
 
-/** What facts tell of an amount. */
 function centsIn(facts: unknown): number | undefined {
   const { valueCents } = (facts ?? {}) as { readonly valueCents?: unknown }
   return typeof valueCents === 'number' ? valueCents : undefined
 }
 
 /**
- * The amount that a case is about, centavos, whichever way it went: what was reported, or else the value of its operation.
+ * Amount of a case, centavos: the reported one, or else the value of its operation.
  * @source rules#cases.30
  */
 function caseCents(facts: Document, operation: Pick<Operation, 'valueCents'> | undefined): bigint | null {
@@ -230,7 +227,7 @@ function caseCents(facts: Document, operation: Pick<Operation, 'valueCents'> | u
     : BigInt(Math.abs(reported))
 }
 
-/** The most that each of several tellings of a case is about, centavos; `null`: none tells an amount. @source rules#cases.48 */
+/** Highest amount of several reports, centavos; `null`: none has one. @source rules#cases.48 */
 export function mostCents(
   told: readonly Document[],
   operation: Pick<Operation, 'valueCents'> | undefined,
@@ -241,9 +238,8 @@ export function mostCents(
 }
 
 /**
- * Which of an operation's open cases a decision closes.
- * @returns their ids
- * @throws AssertionError where they are not known: the operation was not read to be decided
+ * Ids of an operation's open cases that match.
+ * @throws AssertionError the operation was read without its cases
  * @source rules#engine.19
  */
 export function openCaseIds({ id, openCases }: Operation, isMeant: (openCase: OpenCase) => boolean): readonly string[] {
@@ -251,7 +247,7 @@ export function openCaseIds({ id, openCases }: Operation, isMeant: (openCase: Op
   return openCases.filter(isMeant).map((openCase) => openCase.id)
 }
 
-/** The rules that open a case about money in suspense, of whatever kind. @source rules#ledger.suspense */
+/** Rules that open a case about money in suspense. @source rules#ledger.suspense */
 const suspenseRules: ReadonlySet<string> = new Set(
   [...cashIn.lines, ...cashOut.lines, ...refundIn.lines].flatMap(({ posts, opens, rule }) =>
     posts !== undefined && opens !== undefined && movesSuspense(journals[posts]) ? [rule] : [],
@@ -262,7 +258,7 @@ function movesSuspense({ postings }: JournalTemplate): boolean {
   return postings.some(({ account }) => account === 'suspense_in' || account === 'suspense_out')
 }
 
-/** The rules that put an operation in doubt with a case. */
+/** Rules that put an operation in doubt and open a case. */
 const doubtRules: ReadonlySet<string> = new Set(
   [...cashIn.lines, ...cashOut.lines, ...refundIn.lines].flatMap(({ to, opens, rule }) =>
     opens !== undefined && to.includes(':') ? [rule] : [],
@@ -272,8 +268,8 @@ const doubtRules: ReadonlySet<string> = new Set(
 const OF_OUTCOME: ReadonlySet<string> = new Set(['outcome_unknown', 'charge_unclear'])
 
 /**
- * Open cases that the bank's answer closes with the doubt: about the outcome, or opened with a doubt. Money in suspense, and what
- * casts no doubt, stays to be decided.
+ * Open cases that end with the doubt, by the bank's answer: about the outcome, or opened with a doubt. Cases of money in suspense,
+ * and cases opened without a doubt, stay open.
  * @source rules#ledger.suspense
  */
 export function doubtCaseIds(operation: Operation): readonly string[] {

@@ -37,7 +37,7 @@ import {
 } from './operation.ts'
 import { type Entry, entriesOf, settledCents, sumOf } from './postings.ts'
 
-/** What the merchant owes, by the operation that made the debt, oldest first, as a batch leaves it. @source rules#ledger.recover */
+/** Debts of the merchant by the operation that caused them, oldest first. @source rules#ledger.recover */
 export class Debts {
   readonly #owedOf: Map<string, bigint>
 
@@ -45,21 +45,21 @@ export class Debts {
     this.#owedOf = new Map(owedOf)
   }
 
-  /** Counts an entry of the account of debts. */
+  /** Applies an entry of `receivable`. */
   note({ operationId, amountCents }: Pick<Entry, 'operationId' | 'amountCents'>): void {
     const owed = (this.#owedOf.get(operationId) ?? 0n) - amountCents
     if (owed === 0n) this.#owedOf.delete(operationId)
     else this.#owedOf.set(operationId, owed)
   }
 
-  /** The same with these entries; this stays as it is. */
+  /** Copy with these entries applied. */
   after(entries: readonly Entry[]): Debts {
     const debts = new Debts(this.#owedOf)
     for (const entry of entries) if (entry.account === 'receivable') debts.note(entry)
     return debts
   }
 
-  /** What this much free money repays, the oldest debt first. */
+  /** Repayments from an amount, the oldest debt first. */
   repayable(freeCents: bigint): { readonly operationId: string; readonly cents: bigint }[] {
     const repayments: { operationId: string; cents: bigint }[] = []
     let left = freeCents
@@ -73,7 +73,6 @@ export class Debts {
   }
 }
 
-/** A move with what the operation was before and is after it. */
 export interface WrittenMove {
   readonly before: Operation | undefined
   readonly after: Operation
@@ -82,56 +81,51 @@ export interface WrittenMove {
   readonly evidence?: Document | undefined
 }
 
-/** A movement that a batch books. */
 export interface WrittenMovement extends MovementId, BookedMovement {}
 
-/** What a batch does to one account. */
 export interface AccountChange {
   readonly entries: Entry[]
   delta: bigint
-  /** The lowest the running sum gets: the account must be able to bear it. */
+  /** Lowest running sum, which the account's balance must cover. */
   lowest: bigint
   exact: boolean
 }
 
 /**
- * A batch in the making. Decisions are taken in the order of arrival on a copy of the state, and folded: **one** final
- * row per operation and per account, because a statement that touches a row twice silently loses one of the two.
+ * State of a batch while it is decided. Decisions are applied in order to a copy of the state and folded into **one** final row
+ * per operation and account: a statement that updates a row twice silently loses one update.
  * @source rules#engine.2
  */
 export class Draft implements State {
-  /** Operations created in this batch, as they will be. */
+  /** Created operations, after the batch. */
   readonly createdOperations = new Map<string, Operation>()
-  /** Operations that existed, as they will be. */
+  /** Changed operations, after the batch. */
   readonly movedOperations = new Map<string, Operation>()
-  /** Operations whose version must still be what the decisions saw. */
+  /** Versions of operations that the commit compares. */
   readonly readVersions = new Map<string, number>()
-  /** The same of cases without an operation. */
+  /** Versions of cases without an operation that the commit compares. */
   readonly readCases = new Map<string, number>()
   readonly accountChanges = new Map<AccountCode, AccountChange>()
-  /** Controls whose version must still be what the decisions saw. */
+  /** Controls whose version the commit compares. */
   readonly readControls = new Set<ControlName>()
-  /** Controls as they will be, and how often they were set until then. */
+  /** Changed controls, after the batch. */
   readonly changedControls = new Map<ControlName, Control>()
   readonly moves: WrittenMove[] = []
-  /** Movements that were booked nowhere before, by {@link movementKey}. */
+  /** New movements, by {@link movementKey}. */
   readonly movements = new Map<string, WrittenMovement>()
   readonly notifications: Notification[] = []
   readonly cases: BatchCases
   readonly allowances = new AllowanceChanges()
-  /** How much may have been paid before the batch to each Pix key, and what the batch pays to it, centavos. */
+  /** Upper bound of the payments to each Pix key before the batch, and the batch's own, centavos. */
   readonly recipients = new Map<string, { paidCents: bigint; headroomCents: bigint }>()
-  /** What the batch books on the word of events alone, in the order of its decisions. */
   readonly audits: Audit[] = []
   readonly caseSteps: CaseStep[] = []
   readonly eventOrders: EventOrder[] = []
-  /** The requests that it carries out. */
   readonly requests: LiveRequest[] = []
-  /** When the batch is decided, epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly now: number
   readonly #loaded: LoadedState
   readonly #identities = new Set<string>()
-  /** Movements that decisions named and that were not looked up. */
   readonly #debts: Debts
 
   constructor(loaded: LoadedState, now: number, ids: Ids) {
@@ -190,30 +184,26 @@ export class Draft implements State {
     return isRepaying(entries) ? repaymentsOf(entries, this.#debts.after(entries), free) : []
   }
 
-  /** The version of a control that the decisions saw. */
   controlVersion(name: ControlName): bigint {
     return this.#control(name).version
   }
 
-  /** The version of an account that the decisions saw. */
   accountVersion(code: AccountCode): bigint {
     return this.#account(code).version
   }
 
-  /** Whether an operation of this batch has the same external id or idempotency key. */
+  /** Whether the batch already creates an operation with the same external id or key. */
   isTaken(identity: Identity): boolean {
     return identityKeys(identity).some((key) => this.#identities.has(key))
   }
 
-  /** Whether there is anything to write. */
   get isEmpty(): boolean {
     return this.moves.length === 0 && this.cases.isEmpty && this.changedControls.size === 0
   }
 
   /**
-   * When a notification of an operation is made, epoch milliseconds: now, or after the operation's last move that was read, where
-   * another process made that whose clock is ahead of this one's. Of one operation the later notification is the later one for all
-   * that; those of others keep their time, and so their order.
+   * Time of a notification, epoch milliseconds: now, or just after the operation's last move if a process with a faster clock made
+   * it. Notifications of one operation stay in order; those of others keep their time.
    * @source rules#feed.1
    */
   notifiedAt(operationId: string): number {
@@ -222,8 +212,8 @@ export class Draft implements State {
   }
 
   /**
-   * Takes a decision in, whole or not at all.
-   * @throws AssertionError where the decision breaks an invariant; the draft is then unchanged
+   * Applies a decision completely or not at all.
+   * @throws AssertionError the decision breaks an invariant; the draft is unchanged
    */
   add(command: Command<unknown>, decision: Decision<unknown>): void {
     const entries = (decision.journals ?? []).flatMap(entriesOf)
@@ -267,7 +257,8 @@ export class Draft implements State {
   }
 
   /**
-   * The movement that a journal books; `undefined` where it books none. Nobody books one that is booked.
+   * Movement that a journal books; `undefined` if it books none.
+   * @throws AssertionError it is booked already
    * @source rules#ledger.movements
    */
   #movementOf(journal: Journal): WrittenMovement | undefined {
@@ -281,8 +272,8 @@ export class Draft implements State {
   }
 
   /**
-   * The cases that a decision closes, each with its operation. Cases of an operation open and close with a move of it:
-   * whoever has its version knows those that are open.
+   * Cases that a decision closes, with their operations. Cases of an operation open and close with one of its moves, so its
+   * version covers them.
    * @source rules#engine.19
    */
   #closesOf(
@@ -304,8 +295,8 @@ export class Draft implements State {
   }
 
   /**
-   * Whatever credits the merchant, or makes a debt, first repays what is owed, the oldest debt first, so that money is
-   * never free while there is a debt. The statement holds only while the debts are those that were seen.
+   * Repays debts, the oldest first, whenever the merchant is credited or a debt arises: no balance is available while a debt
+   * exists. The commit compares the debts.
    * @source rules#ledger.recover
    */
   #recoverDebts(entries: readonly Entry[]): void {
@@ -397,7 +388,7 @@ export class Draft implements State {
     return change
   }
 
-  /** A decision must have refused what an account cannot bear; this is the net below it. */
+  /** Safety net: decisions refuse overdrafts themselves. */
   #assertBearable(entries: readonly Entry[]): void {
     const running = new Map<AccountCode, bigint>()
     for (const { account, amountCents } of entries) {
@@ -411,9 +402,9 @@ export class Draft implements State {
 }
 
 /**
- * The operations that changed in what a decision about their cases depends on: status, reason, a journal, a case that opened or closed.
- * Queries of the bank, claims and ids change nothing of it.
- * @param ofCases the operations of the cases that opened or closed
+ * Operations that changed in a way that decisions about their cases depend on: status, reason, journal, opened or closed case.
+ * Queries, claims and ids do not count.
+ * @param ofCases operations of the cases that opened or closed
  * @source rules#engine.22
  */
 function changedOperations(
@@ -429,19 +420,18 @@ function changedOperations(
   return new Set(changed.map(({ after }) => after.id))
 }
 
-/** A decision, but for a query of the bank, and what became of a refund: they change what may be decided, whatever they post here. */
+/** Decisions except queries, and outcomes of refunds: they change what can be decided even if they post nothing here. */
 const OF_MONEY = /^(?:operator\.(?!asked_again)|refund\.(?:reserved|confirmed|released|taken))/
 
 function hasTurned(before: Operation, after: Operation): boolean {
   return before.status !== after.status || reasonOf(before) !== reasonOf(after)
 }
 
-/** Whether entries credit the merchant, or make a debt. */
+/** Whether entries credit the merchant or create a debt. */
 function isRepaying(entries: readonly Entry[]): boolean {
   return sumOf(entries, 'available') > 0n || sumOf(entries, 'receivable') < 0n
 }
 
-/** What of the debts free money repays, for the sake of these entries. */
 function repaymentsOf([first]: readonly Entry[], debts: Debts, freeCents: bigint): Journal[] {
   if (!first) return []
   const reference = `${first.journal} ${first.operationId} ${first.reference}`.trim()

@@ -13,25 +13,25 @@ import { writeOf } from './write.ts'
 import { meaningOf } from './writer.ts'
 
 /**
- * Carries a command out in a transaction of its own, and rolls it back: the database has accepted what the answer tells.
- * @throws Refusal what `decide` refuses on the latest rows; overloaded: it would have taken longer than 2 s, or too many wait
+ * Executes a command in its own transaction and rolls it back, so the database has accepted the reported effects.
+ * @throws Refusal of `decide` on the latest rows · overloaded: longer than 2 s, or too many are waiting
  * @source rules#engine.23
  */
 export type DryRun = <Outcome>(command: Command<Outcome>) => Promise<Outcome>
 
-/** It holds the locks of accounts, which payments wait for. */
+/** A dry run holds account locks that payments wait for. */
 const LIMIT_MS = 2_000
 
-/** People wait for these, one behind the other. */
+/** Bound of the queue. */
 const WAITING_MAX = 10
 
-// The second: for a process that stands still before it rolls back.
+// The second limit serves a process that stands still before its rollback.
 const setLimits = statement<[ms: string]>(
   'engine.limit_dry_run',
   `SELECT set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $1, true)`,
 )
 
-/** Ends the transaction with nothing written. */
+/** Rolls the transaction back. */
 class RolledBack extends Error {
   readonly isAccepted: boolean
 
@@ -41,10 +41,9 @@ class RolledBack extends Error {
   }
 }
 
-/** The statement waited or ran for too long. */
 class TooLong extends Error {}
 
-/** Makes it. One of a process runs at a time, on connections that are not the engine's; the engine's caches learn nothing of it. */
+/** One dry run at a time per process, on connections of its own; the engine's cache is not touched. */
 export function createDryRun(options: {
   readonly database: Database
   readonly clock: DatabaseClock
@@ -79,7 +78,7 @@ async function tryOut(
   }
 }
 
-/** @returns whether it would have been committed; `false`: the rows are others by now */
+/** @returns `false`: the rows have changed since they were read */
 async function isAccepted(
   draft: Draft,
   leftMs: number,
@@ -89,7 +88,7 @@ async function isAccepted(
   const work = database.transaction(async (queries): Promise<never> => {
     await queries.rows(setLimits, [String(leftMs)])
     const [reply] = await queries.rows(query, values).catch((error) => {
-      // Caught here, so that it is rolled back, and the connection used again.
+      // Caught here, so that the transaction is rolled back and the connection reused.
       throw isTooLong(error) ? new TooLong('the statement took too long', { cause: error }) : error
     })
     throw new RolledBack(reply?.go === true)
@@ -101,7 +100,6 @@ async function isAccepted(
   })
 }
 
-/** The statement was not carried out in time, or others hold its rows. */
 function isTooLong(error: unknown): boolean {
   return isRetryableConflict(error) || (error instanceof DatabaseUnavailable && !error.sent)
 }

@@ -8,14 +8,12 @@ import type { Command } from './operation.ts'
 import { createReader } from './reader.ts'
 import { Writer, type WriterOptions } from './writer.ts'
 
-/** How often what is over is removed. */
 export const FORGET_EVERY_MS = 60 * 60 * 1_000
 
 const forget = statement<[]>('engine.forget_past', 'SELECT forget_batches(), forget_allowances()')
 
 /**
- * Removes outcomes of batches that are older than seven days, as nothing of that age is still under way, and what was used
- * of allowances in windows that are over.
+ * Deletes outcomes of batches older than seven days and usage of past windows.
  * @source rules#engine.13, rules#limits.5
  */
 export async function forgetPast(database: Database): Promise<void> {
@@ -23,31 +21,27 @@ export async function forgetPast(database: Database): Promise<void> {
 }
 
 /**
- * The one door through which money and status change and notifications come to be. Commands queue up; one writer takes
- * what is there, decides each in order of arrival, and writes all of it in one statement. While one batch commits, the
- * next one fills. What is urgent has a queue and a writer of its own, as another process would: it waits for nobody's batch.
+ * The only way to change money, status and notifications. Commands queue; one writer takes a batch, decides each command in
+ * order of arrival, and writes the batch in one statement. While one batch commits, the next one fills. Urgent commands (the
+ * kill switch) have a queue and a writer of their own, so they wait for no batch.
  */
 export interface Engine {
   /**
-   * Carries out a command.
-   * @throws Refusal what `decide` refused, once it is certain that the rows it saw are the latest ones
-   * @throws ExternalIdTaken · IdempotencyKeyTaken · ExclusiveKeyTaken what it creates is known by, or wants for itself,
-   *   belongs to another operation
-   * @throws Refusal overloaded: the queue is full, the database does not answer, or the command's request has lapsed
+   * @throws Refusal of `decide`, confirmed on the latest rows
+   * @throws ExternalIdTaken · IdempotencyKeyTaken · ExclusiveKeyTaken
+   * @throws Refusal overloaded: the queue is full, the database does not answer, or the request has lapsed
    */
   execute<Outcome>(command: Command<Outcome>): Promise<Outcome>
-  /** How many commands wait. */
   readonly waiting: number
   /** Resolves when nothing waits and nothing runs. */
   drained(): Promise<void>
 }
 
-/** What an engine needs. */
 export interface EngineOptions extends Omit<WriterOptions, 'onOutcomeUnknown'> {
   readonly bounds?: EngineBounds
 }
 
-/** How much an engine holds. @source rules#engine.11 */
+/** @source rules#engine.11 */
 export interface EngineBounds {
   readonly batchMax: number
   readonly queueMax: number
@@ -55,13 +49,13 @@ export interface EngineBounds {
 }
 
 /**
- * Operations move within seconds of each other. What is kept for longer V8 marks again and again: 10,000 of them cost 25 MB and
- * a twentieth of the server's time.
+ * Moves of an operation follow within seconds, so a small cache suffices. 10,000 cached operations cost 25 MB and 5 % of the
+ * server's time in garbage collection.
  */
 const DEFAULT_BOUNDS: EngineBounds = { batchMax: 256, queueMax: 5_000, cachedOperations: 1_000 }
 
 /**
- * Starts an engine on a database. It holds one connection at a time, and a second one while something urgent is done.
+ * Uses one connection at a time, and a second one for urgent commands.
  * @source rules#engine.20
  */
 export function createEngine(options: EngineOptions): Engine {
@@ -79,14 +73,14 @@ export function createEngine(options: EngineOptions): Engine {
   }
 }
 
-/** One queue with its writer. What it remembers is compared when it writes, so that several get along as processes do. */
+/** A queue with its writer. Cached rows are compared at the commit, so lanes need no more coordination than processes. */
 function createLane(options: EngineOptions, bounds: EngineBounds): Engine {
   const reader = createReader(options.database)
   const cache = new Cache(bounds.cachedOperations)
-  // The work goes on until the outcome is known; a client that comes back then finds what it asked for.
+  // The batch continues until its outcome is known; a client that retries then finds the operation.
   const onOutcomeUnknown = () => batcher.abandon(new DatabaseUnavailable('the outcome of a commit is unknown', true))
   const writer = new Writer({ ...options, onOutcomeUnknown }, cache)
-  /** Commands whose callers were told to come back. */
+  /** Commands whose callers were answered 503. */
   const unheard = new WeakSet<Command<unknown>>()
   const batch = new Batch({
     ...options,
@@ -114,7 +108,7 @@ function createLane(options: EngineOptions, bounds: EngineBounds): Engine {
   }
 }
 
-/** What a caller can only try again later is one refusal. */
+/** One refusal for all temporary failures. */
 function asOverload(error: unknown): unknown {
   const isPassing = error instanceof QueueFull || error instanceof DatabaseUnavailable || error instanceof Contended
   return isPassing ? new Refusal('overloaded', { retryAfterSeconds: 1, cause: error }) : error

@@ -11,38 +11,37 @@ import {
   type Operation,
 } from './operation.ts'
 
-/** Why an operation is in doubt: part of where it stands, beside its status. */
+/** Reason of a doubt: with the status, part of the state. */
 export type Reason = 'no_answer' | 'conflict' | 'not_dispatched'
 
-/** A reason as the database keeps it among the facts, in the words of the first version. @see docs/adr/0021 */
+/** Stored words of the reasons. @see docs/adr/0021 */
 const STORED = { no_answer: 'missing', conflict: 'contradiction', not_dispatched: 'unrecorded' } as const
 
-/** The fact in which the database keeps it; `null` after a doubt, absent before the first. */
+/** `null` after a doubt, absent before the first. */
 export type ReasonFact = {
   readonly doubt?: (typeof STORED)[Reason] | null
 }
 
 const REASONS = new Map<unknown, Reason>(Object.entries(STORED).map(([reason, word]) => [word, reason as Reason]))
 
-/** Why an operation is in doubt; `null`: it is not. */
+/** `null`: not in doubt. */
 export function reasonOf({ facts }: Pick<Operation, 'facts'>): Reason | null {
   return REASONS.get(facts.doubt) ?? null
 }
 
-/** The fact to write. */
 export function reasonFact(reason: Reason | null): ReasonFact {
   return { doubt: reason === null ? null : STORED[reason] }
 }
 
-/** The fact in which a row's reason is kept, where the row changes it. */
+/** The fact to write if the row changes the reason. */
 export function reasonAfter(operation: Pick<Operation, 'facts'>, { reason }: Pick<Row, 'reason'>): ReasonFact {
   if (reason === 'same' || reason === reasonOf(operation)) return {}
   return reasonFact(reason as Reason | null)
 }
 
 /**
- * What the merchant is told: an event as its published schema says, in the exact bytes that are signed and sent.
- * @param reference tells notifications of one operation, type and status apart: a return id, or ''
+ * Notification with the exact bytes to sign and send, by the event's published schema.
+ * @param reference distinguishes notifications of one operation, type and status: a return id, or ''
  * @source rules#events.2
  */
 export function notificationOf<Type extends EventType>(
@@ -58,39 +57,38 @@ export function notificationOf<Type extends EventType>(
   }
 }
 
-/** What a move may change besides status and reason, and which open cases close with it. */
+/** Changes of a move besides status and reason, and the cases that it closes. */
 export type Changes = Pick<
   Move,
   'facts' | 'expiresAt' | 'dueAt' | 'plan' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey'
 > &
   Pick<Decision<unknown>, 'closes'>
 
-/** What of a row decides about a move's changes. */
+/** Part of a row that changes depend on. */
 export interface Target<Op extends Operation = Operation>
   extends Pick<Row, 'when' | 'reason' | 'posts' | 'opens' | 'asks' | 'decides' | 'rule'> {
   readonly to: Op['status']
 }
 
-/** One input to a state machine, with everything a row may need. */
+/** Input to a state machine, with everything that a row may need. */
 export interface Step<Op extends Operation, Trigger extends string, Guard extends string, Outcome> {
   readonly on: Trigger
-  /** Whether a condition of the table holds for this input. */
   readonly holds: (guard: Guard) => boolean
-  /** What the move changes besides status and reason, should there be one. */
+  /** Called if the row makes a move. */
   readonly changes?: (row: Target<Op>) => Changes
-  /** Amounts of the journal, should the row post one. */
+  /** For a row that posts a journal. */
   readonly amounts?: Journal['amounts']
   /** End-to-end or return id that identifies journal and case. */
   readonly reference: string
-  /** What the merchant is told, should the row emit a notification. */
+  /** For a row that emits a notification. */
   readonly notification?: (to: Op['status']) => Omit<Notification, 'operationId'>
-  /** What a case tells its operator, or an operator who decides one the move. */
+  /** Facts of the case that the row opens, or evidence of a decision. */
   readonly evidence?: Document | ((row: Target<Op>) => Document)
-  /** The open case that an operator decides. */
+  /** Case that an operator decides. */
   readonly decides?: Pick<OpenCase, 'id' | 'kind'>
-  /** Money is still in suspense for that case afterwards. */
+  /** Money of the case stays in suspense. */
   readonly isLeftOpen?: boolean
-  /** What the caller is told, given the operation as it will be; `false`: the table has no row for this, or ignores it. */
+  /** Result for the caller. `isApplied` is false if the table has no row, or ignores the input. */
   readonly outcome: (after: Op, isApplied: boolean) => Outcome
 }
 
@@ -99,7 +97,7 @@ function isByPeople({ on, decides }: { readonly on: string; readonly decides?: u
 }
 
 /**
- * Looks the input up in the resource's table and decides what its row says. No row: nothing changes.
+ * Decides by the row of the resource's table. Without a row nothing changes.
  * @source rules#engine.1
  */
 export function follow<Op extends Operation, Trigger extends string, Guard extends string, Outcome>(
@@ -113,7 +111,7 @@ export function follow<Op extends Operation, Trigger extends string, Guard exten
   if (!row || row.isIgnored) return { outcome: step.outcome(operation, false) }
   const evidence = typeof step.evidence === 'function' ? step.evidence(row) : (step.evidence ?? {})
   const isDoubtOver = reasonOf(operation) !== null && row.reason === null
-  // A query leaves its case open, unless it puts the operation back where it waits.
+  // A query leaves its case open, unless it ends the doubt.
   const isDecided = step.decides !== undefined && row.decides && !step.isLeftOpen && (!row.asks || isDoubtOver)
   const { closes = [], ...changes } = step.changes?.(row) ?? {}
   const move: Move = {

@@ -5,26 +5,23 @@ import { type AllowanceName, allowanceKey, type BucketChange, type Recipient, ty
 import type { BookedMovement, Command, ControlName, Document, MovementId, OpenCase, Operation } from './operation.ts'
 import type { Reader } from './reader.ts'
 
-/** An account as it was when the batch began. */
 export interface Account {
   readonly version: bigint
   readonly balanceCents: bigint
 }
 
-/** A control as it is or will be. */
 export interface Control {
   readonly version: bigint
   readonly value: Document
 }
 
 /**
- * What is known before a batch: every operation it reads that exists, every case it decides, every account, every control, for each movement
- * that it may book where it was booked, or `null`, or that it was not looked up, and what was used of the allowances and paid
- * to the keys that it names.
+ * State before a batch: the operations that it reads, the cases that it decides, all accounts and controls, where each named movement
+ * was booked (`null`: nowhere), and the usage of the named allowances and Pix keys.
  */
 export interface LoadedState {
   readonly operations: ReadonlyMap<string, Operation>
-  /** Cases without an operation that are decided, as far as they are open. */
+  /** Open cases without an operation that are decided. */
   readonly openCases: readonly OpenCase[]
   readonly accounts: ReadonlyMap<AccountCode, Account>
   readonly controls: ReadonlyMap<ControlName, Control>
@@ -34,24 +31,23 @@ export interface LoadedState {
   readonly allowances: ReadonlyMap<string, Used>
   /** By their Pix keys. */
   readonly recipients: ReadonlyMap<string, Recipient>
-  /** What the merchant owes, by the operation that made the debt, oldest first. */
+  /** Debts of the merchant by operation, oldest first. */
   readonly debts: ReadonlyMap<string, bigint>
 }
 
-/** Names a movement among all of a batch. */
 export function movementKey({ direction, id }: MovementId): string {
   return `${direction} ${id}`
 }
 
-/** Windows of the service and of API keys with caps of their own; more are read anew. */
+/** Cached windows: of the service, and of API keys with caps. */
 const ALLOWANCES_MAX = 1_000
 
-/** No window has more buckets. */
+/** More than any window has. */
 const BUCKETS_MAX = 100
 
 /**
- * What the writer believes the rows to be. Every belief is compared in the statement that relies on it; it is changed
- * only after the database's reply, and dropped on any doubt.
+ * Rows as last seen. The commit compares every cached row that a decision relied on; entries change only after the database's
+ * reply, and are dropped on any doubt.
  * @source rules#engine.12
  */
 export class Cache {
@@ -80,7 +76,6 @@ export class Cache {
     return this.#accounts.size === Object.keys(accountTable).length
   }
 
-  /** Keeps an operation; where there are too many, the one used longest ago goes. */
   put(operation: Operation): void {
     this.#operations.set(operation.id, operation)
   }
@@ -101,12 +96,12 @@ export class Cache {
     return this.#allowances.get(allowanceKey(name))
   }
 
-  /** What was read, by {@link allowanceKey}. */
+  /** By {@link allowanceKey}. */
   putAllowances(allowances: ReadonlyMap<string, Used>): void {
     for (const [key, used] of allowances) this.#allowances.set(key, new Map(used))
   }
 
-  /** Counts what was written; what others wrote meanwhile is learnt where it matters, from a statement that is refused. */
+  /** Adds this process's usage. Usage by others is learnt from a refused commit. */
   countAllowances(changes: readonly BucketChange[]): void {
     for (const change of changes) {
       const used = this.#allowances.get(allowanceKey(change))
@@ -128,7 +123,7 @@ export class Cache {
   }
 }
 
-/** Loads what commands look at: from the cache, and read where that does not have it. */
+/** Loads the state that commands look at, from the cache and the database. */
 export class Loader {
   readonly #clock: DatabaseClock
   readonly #reader: Reader
@@ -144,7 +139,7 @@ export class Loader {
     return this.#load(commands, true)
   }
 
-  /** The same without the cache. */
+  /** Without the cache. */
   async loadAnew(commands: readonly Command<unknown>[]): Promise<LoadedState> {
     this.#cache.dropAllowances()
     await this.#loadAccounts()
@@ -152,7 +147,7 @@ export class Loader {
   }
 
   async #load(commands: readonly Command<unknown>[], usesCache: boolean): Promise<LoadedState> {
-    // Movements first: one that is booked after this read shows in the operation, which is read next.
+    // Movements first: a booking after this read shows in the operation, which is read next.
     const movements = await this.#reader.movements(commands.flatMap((command) => command.movements ?? []))
     const operations = await this.#operations(new Set(commands.flatMap(({ reads }) => reads)), usesCache)
     const openCases = await this.#reader.openCases(commands.flatMap((command) => command.cases ?? []))

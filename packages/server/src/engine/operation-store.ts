@@ -4,53 +4,52 @@ import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { MovementDirection, Operation, OperationKind } from './operation.ts'
 import { OPERATION_COLUMNS, type OperationRow, operationOf, operationsOf } from './rows.ts'
 
-/** Reading operations of one kind: what every module does alike. Only the engine writes them. */
+/** Reads operations of one kind. Only the engine writes them. */
 export interface OperationStore<Op extends Operation> {
   /**
-   * Those who ask at the same time share a statement.
+   * Concurrent calls share a statement.
    * @throws QueueFull · DatabaseUnavailable
    */
   get(id: string): Promise<Op | undefined>
   /**
-   * A page, newest first, with one row more than asked for where there are more.
-   * @param isWanted asked when its turn has come
-   * @throws NoLongerWanted where it was not
+   * A page, newest first, plus one row if there are more.
+   * @param isWanted called before the query runs
+   * @throws NoLongerWanted
    */
   list(filter: OperationFilter, isWanted?: () => boolean): Promise<Op[]>
-  /** How many there are, counted no further than `limit`. */
+  /** Count, at most `limit`. */
   count(filter: OperationFilter, limit: number): Promise<number>
-  /** For each set of references, every operation that one of them names, once for each that does. */
+  /** For each set of references, the operations that each reference names. */
   match(references: readonly PartnerReferences[]): Promise<Match[][]>
 }
 
-/** What the partner calls an operation. */
+/** References of an operation in a bank's message. */
 export interface PartnerReferences {
-  /** The partner's own reference. */
+  /** The bank's reference. */
   readonly transactionId: string | null
   /** The order id, or the client's reference. */
   readonly externalId: string | null
   readonly endToEndId: string | null
 }
 
-/** Money that moved, as somebody tells it: of a return both ids may be known, of a payment only its own. */
+/** Reported movement: a return may have both ids, a payment only its own. */
 export interface ReportedMovement {
   readonly endToEndId: string
   readonly returnId: string | null
   readonly valueCents: bigint
 }
 
-/** An operation that a reference names. */
 export interface Match {
   readonly id: string
-  /** The reference; `orderId`: ours, which stands where the client's may stand. */
+  /** Matching reference; `orderId`: our id, in the field of the client's reference. */
   readonly by: 'orderId' | keyof PartnerReferences
   /** The cash-in of a refund; `null` for any other operation. */
   readonly of: string | null
-  /** Whether the bank made it, as it makes returns by itself. */
+  /** Return that the bank made by itself. */
   readonly isBanks: boolean
 }
 
-/** Which operations to list. What is left out filters nothing. Times are epoch milliseconds. */
+/** Filter of a list; instants are epoch milliseconds. */
 export interface OperationFilter {
   readonly status?: Condition
   /** Inclusive. */
@@ -62,26 +61,25 @@ export interface OperationFilter {
   /** The cash-in that a refund is of. */
   readonly cashInId?: string
   readonly skip: number
-  /** Only what stands behind this one. */
+  /** Only operations after this one. */
   readonly after?: { readonly createdAt: number; readonly id: string }
   readonly limit: number
 }
 
-/** A condition on one value; `key` names it in the statement's name. */
+/** Condition on one value; `key` is part of the statement's name. */
 export interface Condition {
   readonly key: string
   readonly sql: (parameter: string) => string
   readonly value: string
 }
 
-/** The condition on a status that is stored as it is shown. */
 export function statusIs(status: string): Condition {
   return { key: 'status', sql: (p) => `status = ${p}`, value: status }
 }
 
 /**
- * The conditions of a filter. Each combination is a statement of its own, so that the planner knows which index fits;
- * texts are constants, values are parameters.
+ * Conditions of a filter. Each combination is a statement of its own, so that the planner chooses the right index; texts are
+ * constants, values are parameters.
  * @source rules#cash-in.list.3
  */
 function conditionsOf({
@@ -112,7 +110,7 @@ function conditionsOf({
   return conditions
 }
 
-/** The conditions as SQL, their values, and a name for statements that have them. */
+/** SQL of the conditions, their values, and a name for the statement. */
 function whereOf(filter: Omit<OperationFilter, 'skip' | 'limit'>) {
   const conditions = conditionsOf(filter)
   return {
@@ -122,21 +120,19 @@ function whereOf(filter: Omit<OperationFilter, 'skip' | 'limit'>) {
   }
 }
 
-/** How many reads share a statement, and how many wait for the next ones. */
 const READS = { batchMax: 256, queueMax: 5_000 }
 
 /**
- * Makes the store of a kind. Its documents are those that the kind's rules wrote.
  * @param kind also the name of the view of its operations
- * @param is tells that kind
+ * @param is type guard of the kind
  */
 export function createOperationStore<Op extends Operation>(
   database: Database,
   kind: Op['kind'],
   is: (operation: Operation) => operation is Op,
 ): OperationStore<Op> {
-  // These do not narrow by the kind but look at it afterwards: on a young database, where every index looks as good as
-  // any other, a plan would read all operations of the kind, and would be kept.
+  // The kind is checked after the lookup: on a small database the planner would choose the kind's index, read all operations of
+  // the kind, and keep that plan.
   const selectByIds = statement<[ids: readonly string[]], OperationRow>(
     `${kind}.get`,
     `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id = ANY ($1::uuid[])`,
@@ -183,8 +179,8 @@ export function createOperationStore<Op extends Operation>(
 const NEWEST_FIRST = 'ORDER BY created_at DESC, id DESC'
 
 /**
- * The statement of a page. A page behind a row is found by the index. A deep one passes over all rows before it: in the index
- * alone, where that tells what the filter asks for, and one such statement at a time.
+ * Statement of a page. A page after a cursor uses the index. A page by offset skips all rows before it, within the index alone if
+ * that covers the filter, and one such statement at a time.
  * @source rules#lists.3, rules#lists.4
  */
 function pageQuery(kind: OperationKind, { after, skip, limit, ...filter }: OperationFilter) {
@@ -210,9 +206,8 @@ function pageQuery(kind: OperationKind, { after, skip, limit, ...filter }: Opera
 }
 
 /**
- * Finds, for each set of references, what one of them names. The kind is looked at afterwards (IS TRUE): where nobody has analysed the
- * table an index that begins with it looks as good as the one of the reference, and would read all operations of the kind. Refunds have
- * the end-to-end id of their charge, and may be many.
+ * Operations named by any of a set of references. The kind is checked afterwards (IS TRUE): without statistics the planner could choose
+ * an index that begins with the kind and read all of them. Refunds share the end-to-end id of their charge, and may be many.
  */
 function matchesOf(kind: OperationKind) {
   return statement<
@@ -254,7 +249,7 @@ function matchesOf(kind: OperationKind) {
   )
 }
 
-/** Which way the payments of a kind go: also those that are in suspense are known by their end-to-end id. */
+/** Direction of a kind's payments: payments in suspense, too, are found by their end-to-end id. */
 const PAYMENTS: Partial<Record<OperationKind, MovementDirection>> = { cash_in: 'in', cash_out: 'out' }
 
 interface MatchRow {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type AccountCode, journals, type Posting, type Terms, type Variable } from '@pixgate/spec'
 import type { Journal } from './operation.ts'
 
-/** An entry before it has its place in the account's history. */
+/** Entry without its position in the account's history. */
 export interface Entry {
   readonly account: AccountCode
   readonly amountCents: bigint
@@ -15,8 +15,8 @@ export interface Entry {
 }
 
 /**
- * Turns a journal into its entries. Zero amounts are not written.
- * @throws AssertionError where an amount is missing, or the entries do not sum to zero
+ * Entries of a journal, without zeros.
+ * @throws AssertionError an amount is missing, or the entries do not sum to zero
  * @source rules#ledger.journals
  */
 export function entriesOf(journal: Journal): Entry[] {
@@ -45,13 +45,13 @@ function amountOf(terms: Terms, { kind, amounts }: Journal): bigint {
   return sum
 }
 
-/** How much of a journal moved at the bank, whichever way. */
+/** Amount of a journal that moved at the bank, in either direction, centavos. */
 export function settledCents(journal: Journal): bigint {
   const cents = sumOf(entriesOf(journal), 'settlement')
   return cents < 0n ? -cents : cents
 }
 
-/** What entries do to an account, all of them together. */
+/** Sum of the entries of an account, centavos. */
 export function sumOf(entries: readonly Entry[], code: AccountCode): bigint {
   return entries.reduce((sum, { account, amountCents }) => (account === code ? sum + amountCents : sum), 0n)
 }

@@ -21,40 +21,38 @@ import type {
 } from './operation.ts'
 import { ACCOUNT_COUNT, accountCode, accountId, OPERATION_COLUMNS, type OperationRow, operationOf } from './rows.ts'
 
-/** The engine's reads: what it decides on before the statement compares it. */
+/** The engine's reads. The commit compares them. */
 export interface Reader {
   /** With their open cases. */
   operations(ids: readonly string[]): Promise<Operation[]>
-  /** Operations that used one of these keys after an instant. */
+  /** Operations that used one of the keys after an instant. */
   byIdempotencyKeys(keys: readonly string[], after: number): Promise<Operation[]>
-  /** Of operations of these kinds those that have one of these external ids: more than those that have a pair of them. */
+  /** Operations of any of the kinds with any of the external ids: a superset of the pairs. */
   byExternalIds(wanted: readonly { readonly kind: OperationKind; readonly externalId: string }[]): Promise<Operation[]>
-  /** Operations that hold one of these keys. */
   byExclusiveKeys(keys: readonly string[]): Promise<Operation[]>
-  /** Of these cases without an operation those that are open. */
+  /** Open ones of these cases without an operation. */
   openCases(ids: readonly string[]): Promise<OpenCase[]>
   accounts(): Promise<{ now: number; accounts: Map<AccountCode, Account> }>
   controls(): Promise<Map<ControlName, Control>>
-  /** What is owed, by the operation that made the debt, oldest first. */
+  /** Debts by operation, oldest first. */
   debts(): Promise<Map<string, bigint>>
-  /** Where each of these movements was booked; `null` where it was not. By {@link movementKey}. */
+  /** Bookings by {@link movementKey}; `null`: none. */
   movements(wanted: readonly MovementId[]): Promise<Map<string, BookedMovement | null>>
-  /** What was used of each of these allowances. By {@link allowanceKey}. */
+  /** Usage by {@link allowanceKey}. */
   allowances(wanted: readonly AllowanceName[]): Promise<Map<string, Used>>
-  /** What was paid to each of these Pix keys. */
+  /** By Pix key. */
   recipients(wanted: readonly RecipientName[], nowMs: number): Promise<Map<string, Recipient>>
 }
 
-/** Those that this version knows: a later one, whose migration has run, may have more. @source rules#engine.21 */
+/** Accounts of this version: a later version may have added some. @source rules#engine.21 */
 const ACCOUNTS = `SELECT id, version, balance_cents, clock_timestamp() AS now FROM account WHERE id <= ${ACCOUNT_COUNT}`
 
 type WithCases = OperationRow & { readonly open_cases: readonly OpenCase[] | null }
 
-/** A case, to aggregate. */
 const OPEN_CASE = `json_build_object('id', c.id, 'kind', c.kind, 'reference', c.reference,
                                    'rule', coalesce(c.facts ->> 'rule', ''), 'version', c.version)`
 
-/** Each with its open cases, of one snapshot. @source rules#engine.19 */
+/** With the open cases of the same snapshot. @source rules#engine.19 */
 const WITH_CASES = `SELECT ${OPERATION_COLUMNS},
           (SELECT json_agg(${OPEN_CASE})
              FROM "case" c WHERE c.operation_id = operation.id AND c.closed_at IS NULL) AS open_cases
@@ -76,7 +74,7 @@ const selectByIdempotencyKeys = statement<[keys: readonly string[], after: strin
   `SELECT ${OPERATION_COLUMNS} FROM operation WHERE idempotency_key = ANY ($1::text[]) AND created_at > $2`,
 )
 
-/** Locks are taken in the order of the engine's statement: accounts first, each kind by id. */
+/** Locks follow the order of the engine's statement: accounts first, each kind by id. */
 const lockOperations = statement<[ids: readonly string[]]>(
   'engine.lock_operations',
   'SELECT FROM operation WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE',
@@ -119,8 +117,8 @@ const selectAccounts = statement<[], AccountRow>('engine.accounts', ACCOUNTS)
 const lockAccounts = statement<[], AccountRow>('engine.lock_accounts', `${ACCOUNTS} ORDER BY id FOR UPDATE`)
 
 /**
- * Each looked up by its key, whatever the planner knows of the table: joined, a statement planned while there were a few hundred read
- * them all, and did so until it was planned anew.
+ * Index lookup per key, whatever the statistics: a join that was planned on a small table read all movements until it was planned
+ * again.
  */
 const selectMovements = statement<
   [directions: readonly string[], ids: readonly string[]],
@@ -156,7 +154,7 @@ const selectRecipients = statement<
      ) k`,
 )
 
-/** Reads that lock nothing. */
+/** Without locks. */
 export function createReader(queries: Queries): Reader {
   return {
     operations: async (ids) => (await queries.rows(selectOperations, [ids])).map(withCases),
@@ -198,7 +196,7 @@ export function createReader(queries: Queries): Reader {
   }
 }
 
-/** Reads that lock what they read until the transaction ends: accounts, then operations, controls and cases. */
+/** Locks what it reads until the transaction ends: accounts, then operations, controls and cases. */
 export function createLockingReader(
   queries: Queries,
 ): Omit<Reader, 'byIdempotencyKeys' | 'byExternalIds' | 'byExclusiveKeys'> {
@@ -207,7 +205,7 @@ export function createLockingReader(
     ...reader,
     accounts: async () => accountsOf(await queries.rows(lockAccounts, [])),
     operations: async (ids) => {
-      // What the lock waited for is seen by the statement after it only.
+      // Only a later statement sees the commit that the lock waited for.
       await queries.rows(lockOperations, [ids])
       return reader.operations(ids)
     },

@@ -1,33 +1,27 @@
 import { type AccountCode, accounts, adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import type { Operation, OperationKind, Step } from './operation.ts'
 
-/** Account ids are the order of the ledger's table. */
+/** Account ids follow the order of the ledger's table. */
 const ACCOUNT_CODES = Object.keys(accounts) as AccountCode[]
 
-/** Ids are from 1 to this. */
+/** Ids run from 1 to this. */
 export const ACCOUNT_COUNT = ACCOUNT_CODES.length
 
-/** The database's id of an account. */
 export function accountId(code: AccountCode): number {
   return ACCOUNT_CODES.indexOf(code) + 1
 }
 
-/** The account with this id in the database. */
 export function accountCode(id: number): AccountCode {
   const code = ACCOUNT_CODES[id - 1]
   if (code === undefined) throw new Error(`no account has the id ${id}`)
   return code
 }
 
-/** Rows of the table `operation`, and what the engine makes of them. */
-
-/** An operation's columns as a row tells them. */
 export const OPERATION_COLUMNS = `
   id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
   exclusive_key, expires_at, due_at, transaction_id, end_to_end_id, detail, facts, created_at, updated_at,
   next_step, changes_at`
 
-/** A row of `operation`. */
 export interface OperationRow {
   readonly id: string
   readonly kind: Operation['kind']
@@ -53,7 +47,6 @@ export interface OperationRow {
   readonly changes_at: number | null
 }
 
-/** The statuses that an operation of each kind may have. */
 const STATUSES: Readonly<Record<OperationKind, ReadonlySet<string>>> = {
   cash_in: new Set(cashIn.states),
   cash_out: new Set(cashOut.states),
@@ -62,8 +55,8 @@ const STATUSES: Readonly<Record<OperationKind, ReadonlySet<string>>> = {
 }
 
 /**
- * Maps a row to what the engine works with: the one place where what the database has gets its types.
- * @throws Error the row has a status that its kind's table does not know: a later version wrote it
+ * Maps a row to an operation: the only place where stored values get their types.
+ * @throws Error unknown status: a later version wrote the row
  */
 export function operationOf(row: OperationRow): Operation {
   if (!STATUSES[row.kind].has(row.status)) throw new Error(`no ${row.kind} of this version is ${row.status}: ${row.id}`)
@@ -94,7 +87,7 @@ export function operationOf(row: OperationRow): Operation {
 
 /**
  * Maps rows of one kind.
- * @param is tells that kind
+ * @param is type guard of the kind
  * @throws Error a row is of another kind
  */
 export function operationsOf<Op extends Operation>(

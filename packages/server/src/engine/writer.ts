@@ -22,20 +22,18 @@ import {
   writeOf,
 } from './write.ts'
 
-/** What became of a write. Both failures changed nothing. */
+/** Result of a write. Failures changed nothing. */
 export type WriteResult = 'committed' | 'stale' | Duplicate
 
-/** What a create is known by belongs to another operation. */
 export type Duplicate = 'external id taken' | 'idempotency key taken' | 'exclusive key taken'
 
 const UNIQUE_VIOLATION = '23505'
 
-/** A movement was booked by somebody else since it was looked up: what follows is decided again. @source rules#engine.14 */
+/** The movement was booked since it was read: decide again. @source rules#engine.14 */
 const MOVEMENT_TAKEN = 'movement_pkey'
 
 /**
- * What a decision rests on was there when it was read, and is not when it is written: a movement is booked, a proposal has ended,
- * the `Idempotency-Key` of a decision has made another one.
+ * Violations that mean stale reads: the movement was booked, the proposal ended, or the decision's `Idempotency-Key` was used since.
  */
 const OUTDATED: ReadonlySet<string | undefined> = new Set([
   MOVEMENT_TAKEN,
@@ -44,7 +42,7 @@ const OUTDATED: ReadonlySet<string | undefined> = new Set([
   'case_step_key_once_noon',
 ])
 
-/** What a violated constraint means, by its name; any other is a broken invariant. */
+/** Meaning of violated constraints; any other is a broken invariant. */
 const TAKEN = new Map<string, Duplicate>([
   ['operation_external_id_key', 'external id taken'],
   // Derived from the external id.
@@ -54,44 +52,42 @@ const TAKEN = new Map<string, Duplicate>([
   ['operation_exclusive_key', 'exclusive key taken'],
 ])
 
-/** Without a reason each abort would make an exception of its own. */
+/** Shared, since an abort without a reason creates an exception each time. */
 const DONE = new Error('the statement has ended')
 
-/** Waits between attempts to learn what became of a lost commit. */
+/** Wait between attempts to learn the outcome of a lost commit. */
 const OUTCOME_RETRY_MS = 200
 
-/** Is told what an engine does. Throws nothing. */
+/** Observes the engine. Must not throw. */
 export interface EngineObserver {
-  /** A batch begins; for how many milliseconds each of its commands waited. */
+  /** A batch begins. @param waitsMs of its commands, milliseconds */
   onBatch(waitsMs: readonly number[]): void
-  /** The statement of a batch was answered, whatever the answer was. */
+  /** The database answered the statement of a batch. */
   onCommit(durationMs: number): void
-  /** A write was answered. @param refusal what the database threw, as it knows no constraint; `undefined`: it was committed */
+  /** @param refusal unexpected error of the database; `undefined`: committed */
   onWrite(refusal: unknown): void
-  /** An operation was made in a state, or came into it, and that is committed. */
+  /** An operation entered a state; called after the commit. */
   onMove(kind: string, status: string): void
-  /** A case was opened, and that is committed. */
+  /** A case was opened; called after the commit. */
   onCase(kind: string): void
 }
 
-/** What a writer needs. */
 export interface WriterOptions {
   readonly database: Database
   readonly clock: DatabaseClock
   readonly ids: Ids
   readonly logger: Logger
   readonly pause: Pause
-  /** Called after a commit that made notifications. */
+  /** Called after a commit with notifications. */
   readonly onNotifications?: () => void
   readonly observer?: EngineObserver
-  /** Called each time that callers have waited long enough for a commit. */
+  /** Called whenever callers have waited long enough for a commit. */
   readonly onOutcomeUnknown: () => void
 }
 
-/** What a command looks at. */
 type Looks = Pick<Command<unknown>, 'reads' | 'cases' | 'movements' | 'allowances' | 'recipients'>
 
-/** Sends drafts to the database and learns, whatever happens to the connection, what became of them. */
+/** Sends drafts to the database and learns their outcome even if the connection fails. */
 export class Writer {
   readonly #options: WriterOptions
   readonly #cache: Cache
@@ -103,7 +99,7 @@ export class Writer {
 
   /**
    * Writes a draft in one statement.
-   * @throws DatabaseUnavailable no connection could be had; nothing was written
+   * @throws DatabaseUnavailable no connection; nothing was written
    */
   async write(draft: Draft): Promise<WriteResult> {
     const write = writeOf(draft, this.#options.ids)
@@ -126,9 +122,9 @@ export class Writer {
   }
 
   /**
-   * Decides and writes while holding the rows, so that nobody can be faster: for a command that keeps losing the
-   * compare to a busier process. Costs round trips with the accounts locked, so it is the last resort.
-   * @returns `undefined` where there was nothing to write
+   * Decides and writes while holding the rows, for a command that keeps losing the comparison to a busier process. The last
+   * resort, as it costs round trips with the accounts locked.
+   * @returns `undefined`: nothing to write
    */
   async writeHolding(
     { reads, cases = [], movements = [], allowances = [], recipients = [] }: Looks,
@@ -159,7 +155,7 @@ export class Writer {
   }
 
   /**
-   * Releases callers who wait too long, also those who come while it lasts. The work goes on to its end.
+   * Releases callers who have waited too long, repeatedly. The work itself continues.
    * @source failure-modes#DB-4
    */
   async #withTimeout<Result>(work: Promise<Result>): Promise<Result> {
@@ -175,7 +171,7 @@ export class Writer {
     }
   }
 
-  /** An error the database gave is definite: nothing was written. A lost answer is not. */
+  /** An error from the database means that nothing was written; a lost answer does not. */
   async #afterError(error: unknown, { batchId }: Write): Promise<WriteResult | 'committed unseen'> {
     if (error instanceof DatabaseUnavailable && error.sent) return this.#resolve(batchId)
     return this.#refused(error)
@@ -189,9 +185,9 @@ export class Writer {
   }
 
   /**
-   * The answer to a commit was lost. Looking for its rows could say «not there» while the old backend still waits and
-   * commits later: its id is abandoned. Where that succeeds the old statement can only fail, whenever it goes on, and
-   * everything is decided again; where the id is there already, it was committed.
+   * Learns the outcome of a lost commit. Its rows may be missing only because the old backend is still waiting, so the batch's
+   * id is abandoned instead: if that succeeds, the old statement can only fail and everything is decided again; if the id
+   * exists, the batch was committed.
    * @source rules#engine.13, failure-modes#DB-2
    */
   async #resolve(batchId: string): Promise<WriteResult | 'committed unseen'> {
@@ -200,7 +196,7 @@ export class Writer {
       const outcome = await this.#abandon(batchId)
       if (outcome === 'committed') return 'committed unseen'
       if (outcome === 'abandoned') {
-        // Nothing that was believed has been compared.
+        // Nothing was compared, so the cache may be stale.
         this.#cache.clear()
         return 'stale'
       }
@@ -208,7 +204,7 @@ export class Writer {
     }
   }
 
-  /** `undefined`: the database does not answer, or the old statement is still open. */
+  /** `undefined`: no answer, or the old statement is still open. */
   async #abandon(batchId: string): Promise<BatchOutcome | undefined> {
     try {
       return (await this.#options.database.rows(abandonBatch, [batchId]))[0]?.outcome
@@ -231,7 +227,7 @@ export class Writer {
     this.#cache.putAccounts(accountsOf(first.accounts ?? []))
     this.#cache.putControls(controlsOf(first.controls ?? []))
     for (const id of draft.readVersions.keys()) this.#cache.drop(id)
-    // Others may have used more than was known.
+    // Other processes may have used more.
     if (draft.allowances.headrooms.length > 0) this.#cache.dropAllowances()
     return 'stale'
   }
@@ -243,11 +239,11 @@ export class Writer {
     }
     if (draft.notifications.length > 0) this.#options.onNotifications?.()
     for (const { operationId } of draft.cases.opened) {
-      // A case that was open before is open again under its old id.
+      // A reopened case keeps its old id, which the cache does not know.
       if (operationId !== null) this.#cache.drop(operationId)
     }
     for (const { operationId, told } of draft.cases.changed) {
-      // Whether the version of one told again grew, only the database knows.
+      // Only the database knows whether a repeated report raised the version.
       if (operationId !== null && told.length > 0) this.#cache.drop(operationId)
     }
     this.#report(draft)
@@ -270,7 +266,7 @@ export class Writer {
   }
 }
 
-/** What an error means that the database gave, by the name of the violated constraint; `undefined`: nobody knows it. */
+/** Meaning of a database error by the violated constraint; `undefined`: unexpected. */
 export function meaningOf(error: unknown): Exclude<WriteResult, 'committed'> | undefined {
   if (isRetryableConflict(error) || error instanceof NoLongerWanted) return 'stale'
   const known = databaseError(error)
