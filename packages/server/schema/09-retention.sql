@@ -87,6 +87,18 @@ CREATE FUNCTION is_over(delivery delivery) RETURNS boolean LANGUAGE sql STABLE S
      AND NOT EXISTS (SELECT FROM notification n WHERE n.id = delivery.notification_id AND is_disputed(n.operation_id))
 $$;
 
+-- Whether the body of a notification may be erased: no delivery of it is being sent, or was within so many days.
+CREATE FUNCTION is_over(notification notification, days integer) RETURNS boolean
+  LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
+  SELECT NOT is_disputed(notification.operation_id)
+     AND NOT EXISTS (
+       SELECT FROM delivery d
+        WHERE d.notification_id = notification.id
+          AND (d.due_at IS NOT NULL OR d.finished_at >= notification_time(days)
+               OR EXISTS (SELECT FROM delivery_attempt a
+                           WHERE a.delivery_id = d.id AND a.ended_at >= notification_time(days))))
+$$;
+
 -- Guards of what is erased. They check every row, also for the owner; the functions at the end are the only way past the guards
 -- of the tables.
 
@@ -188,17 +200,12 @@ CREATE FUNCTION erase_notifications(days integer, most integer) RETURNS integer
 DECLARE
   gone uuid[] := ARRAY(
     SELECT id FROM notification n
-     WHERE erased_at IS NULL AND fanned_out_at IS NOT NULL AND created_at < notification_time(days)
-       AND NOT is_disputed(operation_id)
-       AND NOT EXISTS (
-         SELECT FROM delivery d
-          WHERE d.notification_id = n.id
-            AND (d.due_at IS NOT NULL OR d.finished_at >= notification_time(days)
-                 OR EXISTS (SELECT FROM delivery_attempt a
-                             WHERE a.delivery_id = d.id AND a.ended_at >= notification_time(days))))
+     WHERE erased_at IS NULL AND fanned_out_at IS NOT NULL AND created_at < notification_time(days) AND is_over(n, days)
      ORDER BY created_at LIMIT most FOR UPDATE SKIP LOCKED);
   erased integer;
 BEGIN
+  -- A resend locks the notification: one that committed before the lock above is seen now.
+  gone := ARRAY(SELECT id FROM notification n WHERE id = ANY (gone) AND is_over(n, days));
   PERFORM set_config('pixgate.erases', 'yes', true);
   UPDATE delivery_attempt a SET excerpt = NULL
     FROM delivery d
@@ -206,9 +213,6 @@ BEGIN
   PERFORM set_config('pixgate.erases', '', true);
   UPDATE notification SET erased_at = clock_timestamp(), body = '', body_sha256 = sha256(body) WHERE id = ANY (gone);
   GET DIAGNOSTICS erased = ROW_COUNT;
-  -- A resend that committed after the rows above were chosen has no body to send.
-  UPDATE delivery SET due_at = NULL, leased_until = NULL, resend_after = NULL, finished_at = clock_timestamp()
-   WHERE notification_id = ANY (gone) AND due_at IS NOT NULL AND state <> 'PENDING';
   RETURN erased;
 END $$;
 

@@ -204,6 +204,36 @@ test('[webhooks.21] [privacy.2] what is being resent is not erased, and after th
   assert.partialDeepStrictEqual(await delivery(), { state: 'DELIVERED', dueAt: null })
 })
 
+for (const order of ['a resend', 'a recovery', 'missed']) {
+  test(`[webhooks.21] [webhooks.22] [webhooks.24] [privacy.2] what ${order} makes due while the erasing looks at it is not erased`, async (t) => {
+    const world = await webhookWorld(t)
+    const receiver = await startReceiver(t)
+    if (order === 'missed') await notifyTimes(world, 1)
+    const webhookId = await world.register(receiver.url)
+    if (order !== 'missed') await notifyTimes(world, 1)
+    await giveUp(world)
+    const holder = await openHolder(world.url)
+    await holder.hold('SELECT pg_advisory_xact_lock(7)')
+    await administer(
+      world.url,
+      `SET session_replication_role = replica;
+       UPDATE notification SET created_at = '2020-01-01';
+       UPDATE delivery SET created_at = '2020-01-01', finished_at = '2020-01-01';
+       CREATE OR REPLACE FUNCTION is_disputed(operation_id uuid) RETURNS boolean LANGUAGE plpgsql STABLE AS
+         $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN false; END $$`,
+    )
+    const erased = erase(world.database, 'notifications', 30, 100)
+    await holder.waiting(1)
+    if (order === 'missed') await sendMissed(world, webhookId, '2019-12-31T00:00:00Z')
+    else if (order === 'a recovery') await recover(world, webhookId, '2019-12-31T00:00:00Z')
+    else await resend(world, (await world.deliveries())[0]?.id ?? assert.fail())
+    await holder.release()
+    assert.equal(await erased, 0)
+    await world.deliverDue()
+    assert.equal(receiver.received.length, 1)
+  })
+}
+
 test('[http.14] [webhooks.21] [webhooks.22] a request that has lapsed resends nothing and leaves no row in the audit trail', async (t) => {
   const { world, webhookId, id } = await notifiedWorld(t)
   const live = lapsing()
