@@ -1,5 +1,6 @@
 import type { StatementEntry } from '../banks/port.ts'
 import type { StatementLines } from '../cases/case.ts'
+import { isTakenBack } from '../cases/without-operation.ts'
 import type { Document, OperationKind } from '../engine/operation.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import type { Receivers } from './receivers.ts'
@@ -102,12 +103,6 @@ export function markingOf(database: Database): EntryMarking {
 /** An adjustment may precede its movement by this time. @source rules#statement.9 */
 const ADJUSTED_BEFORE_HOURS = 24
 
-/** An operator reversed the booking of movement `x`, as the bank lacked it. */
-export const IS_TAKEN_BACK = `(EXISTS (SELECT FROM operation o WHERE o.id = x.operation_id AND o.facts -> 'reversed' ? x.id)
-       OR EXISTS (SELECT FROM operation o
-                   WHERE o.kind = 'adjustment' AND o.detail ? 'about'
-                     AND o.detail ->> 'about' = 'missing ' || x.direction || ' ' || x.id))`
-
 export interface OpenRow {
   readonly direction: 'in' | 'out'
   readonly id: string
@@ -168,7 +163,7 @@ export function openEntries(picked: string): string {
           coalesce(s.kind IN ('PAYMENT_RECEIVED', 'PAYMENT_TAKEN_BACK') AND t.cents = r.value_cents, false) AS came_and_went
      FROM picked s
      LEFT JOIN LATERAL (
-       SELECT x.*, ${IS_TAKEN_BACK} AS is_taken_back FROM movement x WHERE x.direction = s.direction AND x.id = s.id LIMIT 1) m ON true
+       SELECT x.*, ${isTakenBack('x')} AS is_taken_back FROM movement x WHERE x.direction = s.direction AND x.id = s.id LIMIT 1) m ON true
      LEFT JOIN LATERAL (
        SELECT o.id, o.status, o.value_cents FROM operation o
         WHERE o.kind = 'adjustment' AND o.detail ? 'about' AND o.detail ->> 'about' = 'movement ' || s.kind || ' ' || s.id

@@ -233,6 +233,13 @@ function subjectOf({ kind, endToEndId, named, paidBy, arrivedOn }: OpenEntry): S
   return GIVES_BACK.has(kind) && isOfAnother ? 'it returns another movement than its operation’s' : subject
 }
 
+/** The operation that was queried about an entry which another one has booked. @source rules#cases.14 */
+export function askedInVain(entry: OpenEntry): string | undefined {
+  const subject = subjectOf(entry)
+  if (entry.askedAt === null || !entry.booked || typeof subject === 'string') return undefined
+  return subject.id === entry.booked.operationId ? undefined : subject.id
+}
+
 /** Queries first: the bank's answer names payer or recipient, which the statement lacks. @source rules#statement.5 */
 function nextStep({ askedAt }: OpenEntry, now: number): 'ASK' | 'WAIT' | 'HAND_OVER' {
   if (askedAt === null) return 'ASK'

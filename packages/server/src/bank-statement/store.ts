@@ -1,4 +1,5 @@
 import type { ListedWithin, StatementEntry } from '../banks/port.ts'
+import { isTakenBack } from '../cases/without-operation.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import {
   closingCasesOf,
@@ -7,7 +8,6 @@ import {
   type EntryMarking,
   type EntryParameters,
   entryParameters,
-  IS_TAKEN_BACK,
   MISSING,
   markingOf,
   type OpenRow,
@@ -192,7 +192,7 @@ const selectRestated = statement<
    SELECT r.ordinal, r.value_cents, r.end_to_end_id, r.reference, m.operation_id AS booked_on, m.value_cents AS booked_cents
      FROM restated r
      LEFT JOIN LATERAL (SELECT x.operation_id, x.value_cents FROM movement x
-                         WHERE x.direction = r.direction AND x.id = r.id AND NOT ${IS_TAKEN_BACK} LIMIT 1) m ON true
+                         WHERE x.direction = r.direction AND x.id = r.id AND NOT ${isTakenBack('x')} LIMIT 1) m ON true
     ORDER BY r.ordinal`,
 )
 

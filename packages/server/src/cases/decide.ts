@@ -212,10 +212,8 @@ async function executeOnce(needs: CaseNeeds, execution: Execution): Promise<Deci
         answerOf(outcome, order, effects, { whySecondPerson: secondPersonReason })
       // A dry run notifies nobody and writes no audit row.
       if (isDryRun) return { ...decision, notifications: [], audits: [], outcome: answerWithoutExecution('dry_run') }
-      if (approval) {
-        assertProposed(effects, approval.proposal)
-        if (order.decision === 'not_executed') assertNotSentSince(state, stored, approval.proposal)
-      } else if (secondPersonReason !== null) throw new SecondPersonRequired(answerWithoutExecution('proposed'))
+      if (approval) assertProposed(effects, approval.proposal)
+      else if (secondPersonReason !== null) throw new SecondPersonRequired(answerWithoutExecution('proposed'))
       const refundId = decision.creates?.find(({ operation: { kind } }) => kind === 'refund_in')?.operation.id ?? null
       const proposalPart = approval ? proposalFields(approval.proposal) : { whySecondPerson: null }
       const answer = { ...answerOf(approval ? 'approved' : 'decided', order, effects, proposalPart), refundId }
@@ -296,12 +294,6 @@ async function deactivationsIfActive({ operators }: CaseNeeds, operator: Operato
 function assertProposed(effects: Effects, proposal: StoredStep): void {
   if (effects.amountCents > Number(proposal.amountCents)) throw proposalVoid('it would move more than was proposed')
   if (shapeOf(effects) !== shapeOf(answerIn(proposal).effects)) throw proposalVoid('it would book something else')
-}
-
-/** An order that was sent again after the proposal may have been executed since. @source rules#cases.42 */
-function assertNotSentSince(state: State, { operationId }: StoredCase, { at }: StoredStep): void {
-  const { lastAttemptAt } = (state.operation(operationId ?? '')?.facts ?? {}) as { readonly lastAttemptAt?: unknown }
-  if (typeof lastAttemptAt === 'number' && lastAttemptAt > at) throw proposalVoid('the order was sent again since')
 }
 
 /** Journals, end states and notifications. Ignores debt repayments: any credit triggers them, whatever was proposed. */

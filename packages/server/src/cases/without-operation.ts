@@ -195,18 +195,20 @@ const selectBooked = statement<[about: string], { status: AdjustmentStatus; valu
     ORDER BY created_at, id`,
 )
 
-/** An operator reversed the booking of movement `m`, as the bank lacked it. */
-const IS_TAKEN_BACK = `(EXISTS (SELECT FROM operation x WHERE x.id = m.operation_id AND x.facts -> 'reversed' ? m.id)
-      OR EXISTS (SELECT FROM operation x
-                  WHERE x.kind = 'adjustment' AND x.detail ? 'about'
-                    AND x.detail ->> 'about' = 'missing ' || m.direction || ' ' || m.id))`
+/** SQL: an operator reversed the booking of this movement, because the bank lacks it. @param movement its alias */
+export function isTakenBack(movement: 'm' | 'x'): string {
+  return `(EXISTS (SELECT FROM operation o WHERE o.id = ${movement}.operation_id AND o.facts -> 'reversed' ? ${movement}.id)
+      OR EXISTS (SELECT FROM operation o
+                  WHERE o.kind = 'adjustment' AND o.detail ? 'about'
+                    AND o.detail ->> 'about' = 'missing ' || ${movement}.direction || ' ' || ${movement}.id))`
+}
 
 const selectLine = statement<
   [kind: string, id: string],
   { direction: 'in' | 'out'; value_cents: bigint; booked_on: string | null; is_taken_back: boolean }
 >(
   'cases.line',
-  `SELECT s.direction, s.value_cents, m.operation_id AS booked_on, coalesce(m.id IS NOT NULL AND ${IS_TAKEN_BACK}, false) AS is_taken_back
+  `SELECT s.direction, s.value_cents, m.operation_id AS booked_on, coalesce(m.id IS NOT NULL AND ${isTakenBack('m')}, false) AS is_taken_back
      FROM statement_entry s LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
     WHERE s.direction = CASE WHEN $1 IN ('PAYMENT_RECEIVED', 'PAYOUT_RETURNED') THEN 'in' ELSE 'out' END
       AND s.id = $2 AND s.kind = $1`,
@@ -245,7 +247,7 @@ const selectMovement = statement<[direction: string, id: string], KnownMovement>
              FROM entry n JOIN account a ON a.id = n.account_id
             WHERE n.operation_id = m.operation_id AND n.reference = m.id
               AND a.code IN ('available', 'reserved', 'receivable', 'fees')) AS "isMerchants",
-          ${IS_TAKEN_BACK} AS "isTakenBack"
+          ${isTakenBack('m')} AS "isTakenBack"
      FROM movement m WHERE m.direction = $1 AND m.id = $2`,
 )
 

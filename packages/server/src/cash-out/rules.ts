@@ -159,6 +159,7 @@ function recognise(cashOut: CashOut, input: CashOutInput, nowMs: number): CashOu
     case 'send.accepted':
       return isAcceptanceKnown(cashOut, input.transactionId) ? 'IGNORED' : input
     case 'work.requested':
+      if (input.isShown === false && !cashOut.facts.isShown) return 'IGNORED'
       // After the end, a debit on the statement is already booked, or of the bank's own making.
       return input.isShown && !isOpen(cashOut) && cashOut.status !== 'RESERVED' ? { on: 'work.requested' } : input
     case 'work.done':

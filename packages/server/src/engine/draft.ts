@@ -402,8 +402,8 @@ export class Draft implements State {
 }
 
 /**
- * Operations that changed in a way that decisions about their cases depend on: status, reason, journal, opened or closed case.
- * Queries, claims and ids do not count.
+ * Operations that changed in a way that decisions about their cases depend on: status, reason, journal, opened or closed case,
+ * another attempt. Queries and ids do not count.
  * @param ofCases operations of the cases that opened or closed
  * @source rules#engine.22
  */
@@ -415,13 +415,13 @@ function changedOperations(
   const named = new Set([...posted.map(({ operationId }) => operationId), ...ofCases])
   const changed = writes.filter(
     ({ before, after, trigger }) =>
-      before !== undefined && (named.has(after.id) || hasTurned(before, after) || OF_MONEY.test(trigger)),
+      before !== undefined && (named.has(after.id) || hasTurned(before, after) || DECISIVE.test(trigger)),
   )
   return new Set(changed.map(({ after }) => after.id))
 }
 
-/** Decisions except queries, and outcomes of refunds: they change what can be decided even if they post nothing here. */
-const OF_MONEY = /^(?:operator\.(?!asked_again)|refund\.(?:reserved|confirmed|released|taken))/
+/** Attempts, decisions except queries, and outcomes of refunds: they change what can be decided even if they post nothing here. */
+const DECISIVE = /^(?:send\.claimed|operator\.(?!asked_again)|refund\.(?:reserved|confirmed|released|taken))/
 
 function hasTurned(before: Operation, after: Operation): boolean {
   return before.status !== after.status || reasonOf(before) !== reasonOf(after)

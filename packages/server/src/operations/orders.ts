@@ -35,7 +35,7 @@ import {
 /** `isVerified`: the bank reported it in an answer, not only in an event. */
 export type OrderInput =
   | WorkInput
-  /** `isShown`: caused by a debit on the bank's statement. */
+  /** `isShown`: a debit on the bank's statement names it; `false`: that debit is booked on another operation. */
   | { readonly on: 'work.requested'; readonly isShown?: boolean }
   | { readonly on: 'send.accepted'; readonly transactionId: string }
   | {
@@ -259,7 +259,8 @@ export function factsAfterWork(input: PlainInput, now: Asking, resting: number |
   switch (input.on) {
     case 'work.requested':
       // A debit on the statement proves arrival, whatever queries say.
-      return input.isShown ? { facts: { isAccepted: true, isShown: true } } : {}
+      if (input.isShown === undefined) return {}
+      return { facts: input.isShown ? { isAccepted: true, isShown: true } : { isShown: false } }
     case 'work.claimed':
       return {
         dueAt: nowMs + input.leaseMs,

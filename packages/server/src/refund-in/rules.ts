@@ -161,6 +161,7 @@ function recognise(
     case 'send.accepted':
       return isAcceptanceKnown(refund, holder, input.transactionId) ? 'IGNORED' : input
     case 'work.requested':
+      if (input.isShown === false && !refund.facts.isShown) return 'IGNORED'
       // After the end, a debit on the statement is already booked, or of the bank's own making.
       return input.isShown && refund.status !== 'PENDING' ? { on: 'work.requested' } : input
     case 'work.done':

@@ -3,6 +3,8 @@ import test from 'node:test'
 import { openEntries } from '../../src/bank-statement/lines.ts'
 import { createStatementStore } from '../../src/bank-statement/store.ts'
 import type { StatementEntry } from '../../src/banks/port.ts'
+import { createCashOutStore } from '../../src/cash-out/commands.ts'
+import { cashOutRequest, confirmed, INPUTS } from '../cash-out/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { administer, notingTexts, planOf, testDatabase } from '../support/database.ts'
 import { payment } from '../support/engine.ts'
@@ -93,6 +95,29 @@ test('[statement.7] [PL-11] a movement that our books have with another amount i
   const [facts] = await caseFacts(fixture.database, 'line_differs')
   assert.partialDeepStrictEqual(facts, { valueCents: 99_00, booked: { operationId: charge.id, valueCents: 100_00 } })
   assert.deepEqual(await bookedMovements(fixture.database), ['E1'])
+})
+
+test('[statement.5] [statement.7] [cases.14] a payout that a debit named is not held by it once the debit is booked on another', async (t) => {
+  const fixture = await statementFixture(t)
+  const { cashOuts, clock, ids } = fixture
+  const charge = await fixture.charge()
+  await pay(fixture, charge.id, 'E1', clock.now())
+  const order = async () => {
+    const id = ids.uuid()
+    const { cashOut } = await cashOuts.create(cashOutRequest({ id, externalId: id }))
+    await cashOuts.apply(id, [INPUTS['send.claimed']])
+    return cashOut
+  }
+  const [named, booked] = [await order(), await order()]
+  const left = { endToEndId: 'E2', occurredAt: clock.now(), valueCents: 30_00n }
+  const debit = paymentOf(charge, 'E2', { ...left, reference: named.orderId, kind: 'PAYOUT_SENT', direction: 'out' })
+  fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1'), debit])
+  const isShown = async () => (await createCashOutStore(fixture.database).get(named.id))?.facts.isShown
+  await fixture.sweep()
+  assert.equal(await isShown(), true)
+  await cashOuts.apply(booked.id, [confirmed(left)])
+  await fixture.minutes(1)
+  assert.equal(await isShown(), false)
 })
 
 test('[statement.7] [PL-11] a movement that our books have as another operation’s is a case', async (t) => {

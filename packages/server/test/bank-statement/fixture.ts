@@ -5,12 +5,15 @@ import { lacking } from '../../src/banks/bank.ts'
 import type { StatementAnswer, StatementEntry, StatementPartner, StatementQuery } from '../../src/banks/port.ts'
 import type { CashIn, CashInInput } from '../../src/cash-in/cash-in.ts'
 import { type CashInCommands, createCashInCommands, createCashInStore } from '../../src/cash-in/commands.ts'
+import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
+import { type CashOutCommands, createCashOutCommands } from '../../src/cash-out/commands.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { createRefundInCommands, createRefundInStore, type RefundInCommands } from '../../src/refund-in/commands.ts'
+import { TERMS as CASH_OUT_TERMS } from '../cash-out/situations.ts'
 import { openTestDatabase, testDatabase } from '../support/database.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
 import { refundTerms } from '../support/limits.ts'
@@ -37,6 +40,7 @@ export interface StatementFixture {
   readonly engine: Engine
   readonly ids: Ids
   readonly refunds: RefundInCommands
+  readonly cashOuts: CashOutCommands
   /** What takes back the credit of a charge. */
   readonly reversal: CashInCommands['reversal']
   /** Lets a charge take an input from elsewhere. */
@@ -77,13 +81,14 @@ export async function statementFixture(
   const store = createCashInStore(database)
   const bank = scriptedStatement()
   const refunds = createRefundInCommands({ engine, store: createRefundInStore(database), ids, terms: refundTerms() })
+  const cashOuts = createCashOutCommands(engine, CASH_OUT_TERMS)
   const base = { engine, database, clock, ids, logger, isAccountShared }
   const processOf = (partner: ScriptedStatement) =>
     createStatementModule({
       ...base,
       partner,
       cashIns: commands,
-      cashOuts: { apply: nothing, command: nothing },
+      cashOuts: payoutsOf(cashOuts),
       refunds: returnsOf(refunds),
     })
   const statements = processOf(bank)
@@ -97,6 +102,7 @@ export async function statementFixture(
     engine,
     ids,
     refunds,
+    cashOuts,
     reversal: commands.reversal,
     clock,
     bank,
@@ -117,6 +123,13 @@ export async function statementFixture(
         await sweep()
       }
     },
+  }
+}
+
+function payoutsOf({ apply, command }: CashOutCommands) {
+  return {
+    apply: (id: string, input: CashOutInput) => apply(id, [input]),
+    command: async (id: string, input: CashOutInput) => command(id, [input]),
   }
 }
 

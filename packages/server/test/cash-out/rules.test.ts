@@ -169,6 +169,8 @@ const ROWS: readonly Row<CashOut, CashOutInput, Place, CashOutOutcome['result']>
   // Work.
   { rule: 'cash-out.work.1', from: ANY, input: INPUTS['work.requested'], to: 'same', learns: WANTED, dueAt: NOW },
   { rule: 'statement.5', from: ['RESERVED', ...OPEN], input: { on: 'work.requested', isShown: true }, to: 'same', learns: { isAccepted: true, isShown: true, ...WANTED }, dueAt: NOW },
+  { rule: 'statement.5', from: OPEN, before: { facts: { isShown: true } }, input: { on: 'work.requested', isShown: false }, to: 'same', learns: { isShown: false, ...WANTED }, dueAt: NOW },
+  { rule: 'statement.5', from: ANY, input: { on: 'work.requested', isShown: false }, to: 'ignored' },
   { rule: 'statement.5', from: [...GONE, ...GIVEN_BACK, CONFLICT, NOT_DISPATCHED], input: { on: 'work.requested', isShown: true }, to: 'same', learns: WANTED, dueAt: NOW },
   { rule: 'cash-out.work.5', from: ANY, before: DUE, input: INPUTS['work.claimed'], to: 'same', learns: { leaseEndsAt: LEASE_ENDS }, dueAt: LEASE_ENDS },
   { rule: 'cash-out.work.2', from: ANY, before: { dueAt: NOW + 1 }, input: INPUTS['work.claimed'], to: 'ignored' },

@@ -105,6 +105,8 @@ const ROWS: readonly RefundRow[] = [
   // Work.
   { rule: 'refund-in.work.1', from: ANY, input: INPUTS['work.requested'], to: 'same', learns: WANTED, dueAt: NOW },
   { rule: 'statement.5', from: ['UNSENT', ...OPEN], input: { on: 'work.requested', isShown: true }, to: 'same', learns: { isAccepted: true, isShown: true, ...WANTED }, dueAt: NOW },
+  { rule: 'statement.5', from: OPEN, before: { facts: { isShown: true } }, input: { on: 'work.requested', isShown: false }, to: 'same', learns: { isShown: false, ...WANTED }, dueAt: NOW },
+  { rule: 'statement.5', from: ['UNSENT', ...OPEN, 'CONFIRMED', 'FAILED'], input: { on: 'work.requested', isShown: false }, to: 'ignored' },
   { rule: 'statement.5', from: ['CONFIRMED', 'FAILED'], input: { on: 'work.requested', isShown: true }, to: 'same', learns: WANTED, dueAt: NOW },
   { rule: 'refund-in.work.5', from: ['CONFIRMED'], before: BY_THE_BANK, input: INPUTS['work.requested'], to: 'ignored' },
   { rule: 'refund-in.work.6', from: ANY, before: DUE, input: INPUTS['work.claimed'], to: 'same', learns: { leaseEndsAt: LEASE_ENDS }, dueAt: LEASE_ENDS },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { Refusal } from '@pixgate/spec'
 import { pino } from 'pino'
-import { insertAudit } from '../../src/audit/trail.ts'
 import { createDifferences, createHolding } from '../../src/bank-statement/differences.ts'
 import { createLineStore } from '../../src/bank-statement/lines.ts'
 import { createStatementStore } from '../../src/bank-statement/store.ts'
@@ -11,12 +11,11 @@ import { readStoredCase } from '../../src/cases/store.ts'
 import { cashOutDecider } from '../../src/cash-out/index.ts'
 import { createDryRun } from '../../src/engine/dry-run.ts'
 import type { Person } from '../../src/operators/index.ts'
-import { insertOperator } from '../../src/operators/operators.ts'
 import { statement } from '../../src/platform/db/database.ts'
 import { pageOf, paymentOf } from '../bank-statement/fixture.ts'
 import { caseWorld as engineWorld, sent } from '../cases/engine-fixture.ts'
 import { caseWorld } from '../cases/fixture.ts'
-import { caseFixture, MARIA, PEOPLE } from '../cases/without-operation/fixture.ts'
+import { caseFixture, MARIA, makePeople, PEOPLE } from '../cases/without-operation/fixture.ts'
 import { returned } from '../cash-out/situations.ts'
 import { INPUTS as REFUND_INPUTS } from '../refund-in/situations.ts'
 import { balances } from '../support/books.ts'
@@ -30,39 +29,11 @@ import { world } from '../support/world.ts'
 /** How cases end: none is left that nobody can decide, and none ends by what is beside it. */
 
 const DONE = { on: 'work.done', bankAnswer: {}, isAnswered: true, hasOutcome: true } as const
+const BIA = '0198c0de-7a11-7000-8000-00000000000b'
 const CLAIM = { on: 'work.claimed', leaseMs: 60_000 } as const
 
 async function open(database: Parameters<typeof cases>[0]): Promise<string[]> {
   return (await cases(database)).filter((kind) => !kind.endsWith('(closed)'))
-}
-
-/** Makes people with these ids. */
-async function makePeople(
-  { database, ids, clock }: Pick<Awaited<ReturnType<typeof sent>>, 'database' | 'ids' | 'clock'>,
-  people: readonly Person[],
-): Promise<void> {
-  for (const { id: personId, name, role } of people) {
-    await database.transaction(async (queries) => {
-      const display = `pix_op_test_${name}`
-      const made = {
-        id: personId,
-        name,
-        role,
-        display,
-        hash: Buffer.from(name),
-        createdAt: clock.now(),
-        createdBy: null,
-      }
-      await insertOperator(queries, made)
-      const by = { actor: 'admin', address: '203.0.113.7', id: ids.uuid(), at: clock.now() }
-      await insertAudit(queries, {
-        ...by,
-        action: 'operator.created',
-        subject: personId,
-        facts: { name, role, display },
-      })
-    })
-  }
 }
 
 for (const again of ['charge.contradicted'] as const) {
@@ -275,60 +246,60 @@ test('[cases.41] a proposal to fail a charge is not approved as its expiry', asy
   )
 })
 
-test('[cases.42] what was proposed as not executed is not approved after the payout was sent again', async (t) => {
-  const at = await sent(t)
-  const { database, cashOuts, id, clock } = at
-  const unknown = { on: 'send.unknown', reason: 'timeout' } as const
-  await cashOuts.apply(id, [unknown])
-  clock.advance(16 * 60_000)
-  await cashOuts.apply(id, [unknown])
-  const [caseId = ''] = await openCaseIdsOf(database, 'outcome_unknown')
-  const stored = (await readStoredCase(database, caseId)) ?? assert.fail()
-  const bia: Person = {
-    id: '0198c0de-7a11-7000-8000-00000000000b',
-    name: 'Bia',
-    role: 'approver',
-    isActive: true,
-    madeBy: null,
-  }
-  const people = [...PEOPLE, bia]
-  await makePeople(at, people)
-  const needs = {
-    ...at,
-    deciders: { cash_out: cashOutDecider },
-    dryRun: createDryRun(at),
-    operators: { people: async () => people, deactivations: async () => 1n },
-    approvalFromCents: 0,
-  } as unknown as CaseNeeds
-  const said = { caseId, bodyHash: Buffer.alloc(32), live: ALIVE }
-  const proposed = await decide(needs, {
-    ...said,
-    version: String(stored.version),
-    ordered: { decision: 'not_executed', reason: 'the bank says that nothing left', evidence: {} },
-    isDryRun: false,
-    operator: MARIA,
-    idempotencyKey: null,
+for (const sentAgain of ['after the case was read', 'while it is proposed', 'after it was proposed']) {
+  test(`[cases.36] [cases.42] [engine.22] a payout that is sent again ${sentAgain} is not decided as not executed`, async (t) => {
+    const at = await sent(t)
+    const { database, cashOuts, id, clock } = at
+    const unknown = { on: 'send.unknown', reason: 'timeout' } as const
+    await cashOuts.apply(id, [unknown])
+    clock.advance(16 * 60_000)
+    await cashOuts.apply(id, [unknown])
+    const [caseId = ''] = await openCaseIdsOf(database, 'outcome_unknown')
+    const stored = (await readStoredCase(database, caseId)) ?? assert.fail()
+    const bia: Person = { id: BIA, name: 'Bia', role: 'approver', isActive: true, madeBy: null }
+    await makePeople(at, [...PEOPLE, bia])
+    const sendAgain = async () => {
+      const again = { askedAt: clock.now(), windowMs: 86_400_000 }
+      const claimed = await cashOuts.apply(id, [{ on: 'send.claimed', leaseMs: 5_000, again }])
+      assert.equal(claimed?.result, 'APPLIED')
+      await cashOuts.apply(id, [unknown])
+    }
+    let readings = 0
+    const people = async () => {
+      readings += 1
+      // The second reading is for storing the proposal.
+      if (sentAgain === 'while it is proposed' && readings === 2) await sendAgain()
+      return [...PEOPLE, bia]
+    }
+    const needs = {
+      ...at,
+      deciders: { cash_out: cashOutDecider },
+      dryRun: createDryRun(at),
+      operators: { people, deactivations: async () => 1n },
+      approvalFromCents: 0,
+    } as unknown as CaseNeeds
+    const said = { caseId, bodyHash: Buffer.alloc(32), live: ALIVE, version: String(stored.version) }
+    const ordered = { decision: 'not_executed', reason: 'the bank says that nothing left', evidence: {} } as const
+    const decided = async () => {
+      if (sentAgain === 'after the case was read') await sendAgain()
+      clock.advance(6 * 60_000)
+      const { answer } = await decide(needs, {
+        ...said,
+        ordered,
+        isDryRun: false,
+        operator: MARIA,
+        idempotencyKey: null,
+      })
+      if (sentAgain === 'after it was proposed') await sendAgain()
+      clock.advance(6 * 60_000)
+      const operator = { actor: BIA, actorName: 'Bia', address: '203.0.113.8' }
+      const { proposalId } = answer
+      return approve(needs, { ...said, operator, proposalId: proposalId ?? '', reason: 'looked at it' })
+    }
+    const code = sentAgain === 'after it was proposed' ? 'proposal_void' : 'case_changed'
+    await assert.rejects(decided(), (error) => error instanceof Refusal && error.code === code)
   })
-  assert.equal(proposed.answer.outcome, 'proposed')
-  // The bank does not find it, and it is sent again: by then nobody has said anything of this attempt.
-  const claimed = await cashOuts.apply(id, [
-    { on: 'send.claimed', leaseMs: 5_000, again: { askedAt: clock.now(), windowMs: 86_400_000 } },
-  ])
-  assert.equal(claimed?.result, 'APPLIED')
-  await cashOuts.apply(id, [unknown])
-  clock.advance(6 * 60_000)
-  const operator = { actor: bia.id, actorName: bia.name, address: '203.0.113.8' }
-  const approved = await approve(needs, {
-    ...said,
-    operator,
-    proposalId: proposed.answer.proposalId ?? '',
-    reason: 'looked at it',
-  }).then(
-    ({ outcome }) => outcome,
-    (error) => error.code ?? String(error),
-  )
-  assert.equal(approved, 'proposal_void')
-})
+}
 
 test('[cases.41] who made the proposer approves nothing of theirs, whichever their token', async (t) => {
   const pix = await world(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })

@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { insertAudit } from '../../src/audit/trail.ts'
 import { approve, type CaseNeeds, decide } from '../../src/cases/decide.ts'
 import { readStoredCase } from '../../src/cases/store.ts'
 import { cashInDecider } from '../../src/cash-in/decide-case.ts'
 import { createDryRun } from '../../src/engine/dry-run.ts'
 import type { Person } from '../../src/operators/index.ts'
-import { insertOperator } from '../../src/operators/operators.ts'
 import { statement } from '../../src/platform/db/database.ts'
 import { pageOf, paymentOf } from '../bank-statement/fixture.ts'
 import { paidTwice, sent } from '../cases/engine-fixture.ts'
 import { caseWorld } from '../cases/fixture.ts'
-import { type CaseFixture, caseFixture, decidingAt, MARIA, PEOPLE } from '../cases/without-operation/fixture.ts'
+import {
+  betweenReadAndWrite,
+  caseFixture,
+  decidingAt,
+  MARIA,
+  makePeople,
+  PEOPLE,
+} from '../cases/without-operation/fixture.ts'
 import { returned } from '../cash-out/situations.ts'
 import { bankWithout } from '../support/bank-without.ts'
 import { assertBooks, balances } from '../support/books.ts'
@@ -22,22 +27,16 @@ import { ALIVE } from '../support/live-request.ts'
 import { makeOperator } from '../support/operators.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ALONE, codeOf, operatorOf, suspended, turn } from '../support/suspense.ts'
-import { world } from '../support/world.ts'
+import { type World, world } from '../support/world.ts'
 
 /** Attacks on decisions: money that nobody can decide, that is decided twice, by one person, or otherwise than it was shown. */
 
-/** Makes people with these ids. */
-async function makePeople({ database, ids, clock }: CaseFixture, people: readonly Person[]): Promise<void> {
-  for (const { id, name, role } of people) {
-    await database.transaction(async (queries) => {
-      const display = `pix_op_test_${name}`
-      const made = { id, name, role, display, hash: Buffer.from(name), createdAt: clock.now(), createdBy: null }
-      await insertOperator(queries, made)
-      const facts = { name, role, display }
-      const by = { actor: 'admin', address: '203.0.113.7', id: ids.uuid(), at: clock.now() }
-      await insertAudit(queries, { ...by, action: 'operator.created', subject: id, facts })
-    })
-  }
+/** An event that reports a payment which the bank does not have. */
+async function forge(pix: World, chargeId: string, valueCents = 100_00, name = 'FIRST'): Promise<void> {
+  const detail = await pix.get(`/api/pix/cash-in/${chargeId}`)
+  const occurredAt = new Date(pix.clock.now()).toISOString()
+  const made = { endToEndId: `E99999010202611290000FORGED${name}`, eventId: `forged ${name}`, valueCents }
+  assert.equal(await postEvent(pix, { ...paidEvent({ ...detail, id: chargeId }, { occurredAt, ...made }) }), 200)
 }
 
 const contradictions = statement<[], { id: string }>(
@@ -51,10 +50,7 @@ test('[cash-in.cases.16] [cases.10] money in suspense beside a credit can be dec
   const pix = await world(t, ALONE, { isStepped: true })
   const charge = await pix.charge('100')
   await pix.later(1_000)
-  const occurredAt = new Date(pix.clock.now()).toISOString()
-  const detail = await pix.get(`/api/pix/cash-in/${charge.id}`)
-  const made = { endToEndId: 'E99999010202611290000FORGEDFIRST', eventId: 'forged', valueCents: 100_00 }
-  assert.equal(await postEvent(pix, { ...paidEvent({ ...charge, ...detail }, { occurredAt, ...made }) }), 200)
+  await forge(pix, charge.id)
   await pix.until(`/api/pix/cash-in/${charge.id}`, ({ status }) => status === 'PAID')
   await pix.bankAction(`charges/${charge.id}/pay`, { valueCents: 100_00 })
   for (let minute = 0; minute < 12; minute++) await pix.later(60_000)
@@ -236,10 +232,7 @@ test('[cases.46] asking the bank again closes no other case, and takes two peopl
   const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0', PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' })
   const charge = await pix.charge('100', { expiration: 86_400 }).catch(() => pix.charge('100'))
   await pix.later(1_000)
-  const detail = await pix.get(`/api/pix/cash-in/${charge.id}`)
-  const occurredAt = new Date(pix.clock.now()).toISOString()
-  const made = { endToEndId: 'E99999010202611290000FORGEDFIRST', eventId: 'forged', valueCents: 100_00 }
-  assert.equal(await postEvent(pix, { ...paidEvent({ ...charge, ...detail }, { occurredAt, ...made }) }), 200)
+  await forge(pix, charge.id)
   for (let minute = 0; minute < 20; minute++) await pix.later(60_000)
   const other = testEngine(t, pix.databaseUrl, undefined, undefined, undefined, pix.clock)
   await other.cashIns.apply(charge.id, { on: 'charge.contradicted', reason: 'other valueCents' })
@@ -261,10 +254,7 @@ test('[cases.5] a small decision closes no large case beside its own', async (t)
     payments: [1],
     environment: { PIXGATE_DESK_APPROVAL_FROM_CENTS: '10000', PIXGATE_VERIFY_CREDITS_FROM_CENTS: '500000' },
   })
-  const detail = await pix.get(`/api/pix/cash-in/${id}`)
-  const occurredAt = new Date(pix.clock.now()).toISOString()
-  const made = { endToEndId: 'E99999010202611290000FORGEDFIRST', eventId: 'forged', valueCents: 5_000_00 }
-  assert.equal(await postEvent(pix, { ...paidEvent({ id, ...detail }, { occurredAt, ...made }) }), 200)
+  await forge(pix, id, 5_000_00)
   for (let minute = 0; minute < 20; minute++) await pix.later(60_000)
   const large = (await casesOf(id)).find(({ kind }: { kind: string }) => kind === 'payment_unconfirmed')
   const answer = await decide('write_off')
@@ -280,10 +270,7 @@ test('[cash-in.credits.4] payments that events report after the bank was asked a
   const charge = await pix.charge('100', { expiration: 86_400 }).catch(() => pix.charge('100'))
   await pix.later(1_000)
   const tell = async (name: string) => {
-    const detail = await pix.get(`/api/pix/cash-in/${charge.id}`)
-    const occurredAt = new Date(pix.clock.now()).toISOString()
-    const made = { endToEndId: `E99999010202611290000FORGED${name}`, eventId: name, valueCents: 100_00 }
-    assert.equal(await postEvent(pix, { ...paidEvent({ ...charge, ...detail }, { occurredAt, ...made }) }), 200)
+    await forge(pix, charge.id, 100_00, name)
     for (let minute = 0; minute < 20; minute++) await pix.later(60_000)
   }
   await tell('FIRST')
@@ -303,10 +290,7 @@ for (const decision of ['write_off', 'return_to_payer', 'accept'] as const) {
     const pix = await world(t, ALONE, { isStepped: true })
     const charge = await pix.charge('100')
     await pix.later(1_000)
-    const occurredAt = new Date(pix.clock.now()).toISOString()
-    const detail = await pix.get(`/api/pix/cash-in/${charge.id}`)
-    const made = { endToEndId: 'E99999010202611290000FORGEDFIRST', eventId: 'forged', valueCents: 100_00 }
-    assert.equal(await postEvent(pix, { ...paidEvent({ ...charge, ...detail }, { occurredAt, ...made }) }), 200)
+    await forge(pix, charge.id)
     await pix.until(`/api/pix/cash-in/${charge.id}`, ({ status }) => status === 'PAID')
     for (let minute = 0; minute < 12; minute++) await pix.later(60_000)
     const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
@@ -334,10 +318,7 @@ test('[cash-in.cases.16] a credit is reversed once the payment beside it is deci
   const pix = await world(t, ALONE, { isStepped: true })
   const charge = await pix.charge('100')
   await pix.later(1_000)
-  const occurredAt = new Date(pix.clock.now()).toISOString()
-  const detail = await pix.get(`/api/pix/cash-in/${charge.id}`)
-  const made = { endToEndId: 'E99999010202611290000FORGEDFIRST', eventId: 'forged', valueCents: 100_00 }
-  assert.equal(await postEvent(pix, { ...paidEvent({ ...charge, ...detail }, { occurredAt, ...made }) }), 200)
+  await forge(pix, charge.id)
   await pix.until(`/api/pix/cash-in/${charge.id}`, ({ status }) => status === 'PAID')
   await pix.bankAction(`charges/${charge.id}/pay`, { valueCents: 100_00 })
   for (let minute = 0; minute < 12; minute++) await pix.later(60_000)
@@ -368,13 +349,7 @@ test('[cases.36] a case that was read closed and is opened again meanwhile is no
   const [{ id: caseId } = { id: '' }] = await at.database.rows(contradictions, [])
   const stored = (await readStoredCase(at.database, caseId)) ?? assert.fail()
   assert.notEqual(stored.closedAt, null)
-  let meanwhile = async (): Promise<unknown> => undefined
-  const people = async () => {
-    const happens = meanwhile
-    meanwhile = async () => undefined
-    await happens()
-    return PEOPLE
-  }
+  const { people, meanwhile } = betweenReadAndWrite()
   const never = (): never => assert.fail()
   const needs = {
     ...at,
@@ -389,7 +364,7 @@ test('[cases.36] a case that was read closed and is opened again meanwhile is no
     operators: { people, deactivations: async () => 1n },
     approvalFromCents: 200_00,
   } as unknown as CaseNeeds
-  meanwhile = () => restate(9_000_00n)
+  meanwhile(() => restate(9_000_00n))
   const ordered = { decision: 'close', reason: 'a closed one', evidence: {} } as const
   const request = {
     caseId,
@@ -413,10 +388,7 @@ test('[cash-in.credits.4] what events reported keeps its case where the bank ans
   const pix = await caseWorld(t, { PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' })
   const charge = await pix.charge('100')
   await pix.later(1_000)
-  const detail = await pix.get(`/api/pix/cash-in/${charge.id}`)
-  const occurredAt = new Date(pix.clock.now()).toISOString()
-  const made = { endToEndId: 'E99999010202611290000FORGEDFIRST', eventId: 'forged', valueCents: 100_00 }
-  assert.equal(await postEvent(pix, { ...paidEvent({ ...charge, ...detail }, { occurredAt, ...made }) }), 200)
+  await forge(pix, charge.id)
   for (let minute = 0; minute < 20; minute++) await pix.later(60_000)
   const other = testEngine(t, pix.databaseUrl, undefined, undefined, undefined, pix.clock)
   await other.cashIns.apply(charge.id, { on: 'charge.unknown', reason: 'timeout' })
@@ -434,23 +406,17 @@ for (const decision of ['write_off', 'reverse'] as const) {
     const paid = payment({ endToEndId: 'E1', occurredAt: fixture.clock.now() })
     await fixture.apply(charge.id, { on: 'partner.confirmed', payment: paid, transactionId: 'tx' })
     await fixture.minutes(10)
-    let meanwhile = async (): Promise<unknown> => undefined
-    const people = async () => {
-      const happens = meanwhile
-      meanwhile = async () => undefined
-      await happens()
-      return PEOPLE
-    }
+    const { people, meanwhile } = betweenReadAndWrite()
     const deciding = decidingAt(fixture, { people })
     const order = await deciding.order('line_missing', decision)
     const entry = paymentOf(charge, 'E1', { occurredAt: fixture.clock.now() })
-    meanwhile = async () => {
+    meanwhile(async () => {
       // The first page is read, the second one fails: what is listed is matched, and the reading is not whole.
       fixture.bank.answer = ({ cursor }) =>
         cursor ? ({ kind: 'UNKNOWN', reason: 'the bank is away' } as never) : pageOf([entry], 'next')
       fixture.clock.advance(60_000)
       await fixture.sweep()
-    }
+    })
     await deciding.send(order).then(
       ({ outcome }) => outcome,
       (error) => error.code,

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { CaseDecision } from '@pixgate/spec'
+import { insertAudit } from '../../../src/audit/trail.ts'
 import { type CaseNeeds, type DecisionRequest, decide, operationOf } from '../../../src/cases/decide.ts'
 import { readStoredCase } from '../../../src/cases/store.ts'
 import { createHeldDecider, isHeld } from '../../../src/cases/unexplained.ts'
 import { optionsOf, readSubject, type SetAsideEvents } from '../../../src/cases/without-operation.ts'
 import { createDryRun } from '../../../src/engine/dry-run.ts'
 import type { Person } from '../../../src/operators/index.ts'
+import { insertOperator } from '../../../src/operators/operators.ts'
 import type { Database } from '../../../src/platform/db/database.ts'
 import { type FixtureOptions, type StatementFixture, statementFixture } from '../../bank-statement/fixture.ts'
 import { openCaseIdsOf } from '../../support/evidence.ts'
@@ -69,6 +71,40 @@ export const MARIA = { actor: '0198c0de-7a11-7000-8000-00000000000a', actorName:
 export const PEOPLE: readonly Person[] = [
   { id: MARIA.actor, name: MARIA.actorName, role: 'operator', isActive: true, madeBy: null },
 ]
+
+/** Lets something happen once while a decision is under way: between its reading and its writing. */
+export function betweenReadAndWrite() {
+  const nothing = async (): Promise<unknown> => undefined
+  let next = nothing
+  return {
+    meanwhile: (what: () => Promise<unknown>) => {
+      next = what
+    },
+    people: async () => {
+      const what = next
+      next = nothing
+      await what()
+      return PEOPLE
+    },
+  }
+}
+
+/** Stores operators under these ids, with their creation in the audit trail. */
+export async function makePeople(
+  { database, ids, clock }: Pick<StatementFixture, 'database' | 'ids' | 'clock'>,
+  people: readonly Person[],
+): Promise<void> {
+  for (const { id, name, role } of people) {
+    await database.transaction(async (queries) => {
+      const display = `pix_op_test_${name}`
+      const made = { id, name, role, display, hash: Buffer.from(name), createdAt: clock.now(), createdBy: null }
+      await insertOperator(queries, made)
+      const facts = { name, role, display }
+      const by = { actor: 'admin', address: '203.0.113.7', id: ids.uuid(), at: clock.now() }
+      await insertAudit(queries, { ...by, action: 'operator.created', subject: id, facts })
+    })
+  }
+}
 
 /** No event is set aside here. */
 const NO_EVENTS: SetAsideEvents = {

@@ -8,7 +8,7 @@ import { payment } from '../../support/engine.ts'
 import { audit, caseFacts, cases } from '../../support/evidence.ts'
 import { paidEvent, postEvent } from '../../support/partner-events.ts'
 import { caseWorld } from '../fixture.ts'
-import { caseFixture, decidingAt, PEOPLE } from './fixture.ts'
+import { betweenReadAndWrite, caseFixture, decidingAt } from './fixture.ts'
 
 /** Decisions about cases of no operation that take a second person. */
 
@@ -114,25 +114,19 @@ test('[cases.40] [cases.42] a proposal about money that was booked meanwhile is 
   fixture.bank.answer = () => pageOf([entry])
   await fixture.sweep()
   await fixture.minutes(6)
-  let meanwhile = async (): Promise<unknown> => undefined
-  const people = async () => {
-    const happens = meanwhile
-    meanwhile = async () => undefined
-    await happens()
-    return PEOPLE
-  }
+  const { people, meanwhile } = betweenReadAndWrite()
   const careful = decidingAt(fixture, { approvalFromCents: 100, people })
   const order = await careful.order('unexplained_credit', 'credit')
-  meanwhile = () => fixture.decide('unexplained_credit', 'write_off')
+  meanwhile(() => fixture.decide('unexplained_credit', 'write_off'))
   await assert.rejects(careful.send(order), { code: 'case_changed' })
 
   const second = paymentOf(charge, 'E2', { reference: STRANGER, occurredAt: fixture.clock.now() })
   fixture.bank.answer = () => pageOf([entry, second])
-  meanwhile = async () => undefined
+  meanwhile(async () => undefined)
   await fixture.minutes(7)
   const other = await careful.order('unexplained_credit', 'credit')
   const booked = payment({ endToEndId: 'E2', occurredAt: fixture.clock.now() })
-  meanwhile = () => fixture.apply(charge.id, { on: 'partner.confirmed', payment: booked, transactionId: null })
+  meanwhile(() => fixture.apply(charge.id, { on: 'partner.confirmed', payment: booked, transactionId: null }))
   await assert.rejects(careful.send(other), { code: 'case_changed' })
   const proposed = (await audit(fixture.database)).filter(({ action }) => action === 'case.proposed')
   assert.deepEqual(proposed, [])
@@ -186,21 +180,15 @@ const telling = (valueCents: number, occurredAt: number): Command<undefined> => 
 test('[cases.51] a case that is told otherwise before a decision of it is written is not decided by what was told before', async (t) => {
   const fixture = await caseFixture(t)
   const tell = (valueCents: number, occurredAt: number) => fixture.engine.execute(telling(valueCents, occurredAt))
-  let meanwhile = async (): Promise<unknown> => undefined
-  const people = async () => {
-    const happens = meanwhile
-    meanwhile = async () => undefined
-    await happens()
-    return PEOPLE
-  }
+  const { people, meanwhile } = betweenReadAndWrite()
   const deciding = decidingAt(fixture, { people })
   await tell(500, 1)
   const order = await deciding.order('close_differs', 'close')
-  meanwhile = () => tell(400, 2)
+  meanwhile(() => tell(400, 2))
   await assert.rejects(deciding.send(order), { code: 'case_changed' })
   assert.deepEqual(await cases(fixture.database), ['close_differs'])
   const again = await deciding.order('close_differs', 'close')
-  meanwhile = () => tell(400, 3)
+  meanwhile(() => tell(400, 3))
   await deciding.send(again)
   assert.deepEqual(await cases(fixture.database), ['close_differs (closed)'], 'the same told again is no change')
 })
