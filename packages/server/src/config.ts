@@ -104,18 +104,17 @@ export const serviceVariables = variables({
   PIXGATE_ADMIN_TOKEN_PREVIOUS: {
     shape: token(SECRET_MIN_LENGTH),
     secret: true,
-    description: 'The administrative token before it; accepted too, while whoever uses it changes over.',
+    description: 'The previous administrative token; accepted as well, while its users change to the new one.',
   },
   PIXGATE_METRICS_TOKEN: {
     shape: token(SECRET_MIN_LENGTH),
     secret: true,
-    description:
-      'Lets whoever scrapes read `/metrics`, and nothing else. Unset: only the administrative token, which may read it too.',
+    description: 'A token that reads `/metrics` and nothing else. Unset: only the administrative token reads it.',
   },
   PIXGATE_METRICS_TOKEN_PREVIOUS: {
     shape: token(SECRET_MIN_LENGTH),
     secret: true,
-    description: 'The token of the metrics before it; accepted too, while whoever scrapes changes over.',
+    description: 'The previous metrics token; accepted as well, while its users change to the new one.',
   },
   PIXGATE_ENCRYPTION_KEY: {
     shape: secret(SECRET_MIN_LENGTH),
@@ -241,7 +240,7 @@ export const serviceVariables = variables({
     guide: 'docs/guides/operator.md#sandbox-and-production',
     default: '',
     description:
-      'Proxies that end TLS in front of the service, and whose X-Forwarded-For is believed. `none`: there is none, and nobody is believed.',
+      'Proxies that end TLS in front of the service, and whose X-Forwarded-For is trusted. `none`: there is no proxy, and the header is ignored.',
   },
   PIXGATE_ALLOW_PLAIN_HTTP: {
     shape: flag(),
@@ -252,7 +251,7 @@ export const serviceVariables = variables({
   PIXGATE_KEEP_BANK_CALLBACKS_DAYS: {
     shape: integer(120, KEEP_MAX_DAYS, 'days'),
     default: '180',
-    description: 'How long what the bank sent is kept as it came; what it told of money is kept for good.',
+    description: 'How long the raw bodies of the bank’s events are kept. Their facts about money are never erased.',
   },
   PIXGATE_KEEP_NOTIFICATIONS_DAYS: {
     shape: integer(90, KEEP_MAX_DAYS, 'days'),

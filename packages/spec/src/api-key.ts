@@ -216,12 +216,12 @@ export const deactivateAllApiKeys = endpoint({
   tag: 'API keys',
   summary: 'Emergency: deactivate every API key, for ever',
   description:
-    'All at once, when nobody knows which one was stolen: within five seconds no client gets in anywhere, until it has a new key. Sent again it finds none, which is 200 as well.',
+    'Deactivates all keys at once, when it is unknown which one was stolen: within five seconds every client is refused until it has a new key. A repeated call finds none, and answers 200 as well.',
   body: Type.Object(
-    { reason: text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail') },
+    { reason: text(limits.reasonMaxLength, 'The reason, for the audit trail') },
     { title: 'DeactivateAllApiKeysRequest', additionalProperties: false },
   ),
-  example: { reason: 'Incident 42: a key was stolen, and nobody knows which' },
+  example: { reason: 'Incident 42: a key was stolen, which one is unknown' },
   responses: {
     200: {
       description: 'No key is active any more',

@@ -98,10 +98,10 @@ export const decideApproval = endpoint({
   tag: 'Operator',
   summary: 'Approve a payout that waits, or refuse a payout or refund that was not sent',
   description:
-    'Approved by as many as it takes, it is sent at once. The switch, the caps on a night and on a new recipient, and a QR code are looked at again. Any payout that is `RESERVED` can be refused, whether it waits for an approval or not, also while payouts are switched off: what was set aside is free again, and the merchant is told. Once it was claimed for sending nobody can. A refund needs no approval; one that is `PENDING` and was not claimed for sending can be refused in the same way.',
+    'Approved by as many as it takes, it is sent at once. The switch, the caps on a night and on a new recipient, and a QR code are looked at again. Any payout that is `RESERVED` can be refused, whether it waits for an approval or not, also while payouts are switched off: its reservation is released, and the merchant is notified. Once it was claimed for sending it cannot be refused. A refund needs no approval; one that is `PENDING` and was not claimed for sending can be refused in the same way.',
   params: idOf('cash-out'),
   body: Type.Object(
-    { approved: Type.Boolean(), reason: text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail') },
+    { approved: Type.Boolean(), reason: text(limits.reasonMaxLength, 'The reason, for the audit trail') },
     { title: 'ApprovalRequest', additionalProperties: false },
   ),
   example: { approved: true, reason: 'Invoice 2001 was checked' },

@@ -54,7 +54,7 @@ const caseFields = {
   state: Type.Enum(['open', 'closed']),
   meaning: Type.String({ description: 'What is missing or contradicts, and where the money is, in a sentence' }),
   reference: Type.String({
-    description: 'What tells cases of one kind apart: an end-to-end id, a return id, or nothing',
+    description: 'Distinguishes cases of one kind: an end-to-end id, a return id, or nothing',
   }),
   amountCents: nullable(cents('What it is about: the amount that was reported, or else that of its operation')),
   operation: nullable({ ...operation, description: '`null`: it is about no operation' }),
@@ -159,7 +159,7 @@ const option = Type.Object(
     whyNot: Type.Array(Type.String(), { description: 'Why not: what holds and must not, or must hold and does not' }),
     needsSecondPerson: Type.Boolean({
       description:
-        'Whether another person has to approve it, by the amount that the case is about; a dry run tells it by what the decision does',
+        'Whether another person has to approve it, by the amount that the case is about; a dry run answers it from the effects of the decision',
     }),
   },
   { title: 'CaseOption' },
@@ -232,7 +232,7 @@ const timeline = Type.Object(
         state: Type.String(),
         outcome: nullable(Type.String()),
         isProven: Type.Boolean(),
-        body: Type.String({ description: 'The bytes as they came, Base64; of an erased one what it told of money' }),
+        body: Type.String({ description: 'The received bytes, Base64; of an erased event, its facts about money' }),
         receivedAt: instant,
       }),
     ),
@@ -312,7 +312,7 @@ export const getCase = endpoint({
   tag: 'Operator',
   summary: 'Read a case: what is known, and what is missing or contradicts',
   description:
-    'With the whole timeline of its operation: the request and its API key, every move with its cause, what the bank told with its raw bytes, journals, notifications and deliveries. Each decision that the table has is shown with what it would do; nothing is changed by reading.',
+    'With the whole timeline of its operation: the request and its API key, every move with its cause, what the bank reported with its raw bytes, journals, notifications and deliveries. Each decision that the table has is shown with what it would do; nothing is changed by reading.',
   params: CASE_PARAMS,
   responses: {
     200: {
@@ -338,7 +338,7 @@ const reason = Type.String({
   minLength: REASON_MIN,
   maxLength: limits.caseReasonMaxLength,
   pattern: FREE_TEXT,
-  description: 'Why, for whoever reads the audit trail',
+  description: 'The reason, for the audit trail',
 })
 
 const evidence = optional(
@@ -516,7 +516,7 @@ export const noteCase = endpoint({
         minLength: 1,
         maxLength: limits.caseReasonMaxLength,
         pattern: FREE_TEXT,
-        description: 'For whoever reads the case next',
+        description: 'For the next reader of the case',
       }),
     },
     { title: 'CaseNoteRequest', additionalProperties: false },

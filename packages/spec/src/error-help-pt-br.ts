@@ -75,7 +75,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   approver_not_independent: {
     cause:
-      'Você criou a chave de API que pediu este pagamento, propôs esta decisão, ou já a aprovou, com este token ou com outro em seu nome; ou quem a propôs criou você como operador. É preciso outra pessoa.',
+      'Você criou a chave de API que pediu este pagamento, propôs esta decisão, ou já a aprovou, com este token ou com outro em seu nome; ou você criou uma dessas pessoas como operador, ou uma delas criou você. É preciso outra pessoa.',
     cure: 'Peça a outro operador com o papel `approver` que o aprove.',
   },
   api_key_deactivated: {

@@ -48,7 +48,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   not_found: {
     cause:
       'The path does not exist, or nothing has this id: another kind of id was sent, such as `transactionId`, or one of another environment.',
-    cure: 'Compare the path with the reference. Use the `id` that the 201 told; by your own reference, a list finds it: `?external_id=…`.',
+    cure: 'Compare the path with the reference. Use the `id` of the 201; by your own reference, a list finds it: `?external_id=…`.',
   },
   method_not_allowed: {
     cause: 'The path exists, but not with this method.',
@@ -57,7 +57,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   duplicate_external_id: {
     cause:
       'An operation of this type already has this `externalId`. Most often this is the retry of a request whose answer was lost.',
-    cure: 'Do not send it under another `externalId`: that would be a second operation. `existing` tells the `id` and `status` of the first one; where `samePayload` is true it is the same request, so go on with that id.',
+    cure: 'Do not send it under another `externalId`: that would be a second operation. `existing` has the `id` and `status` of the first one; where `samePayload` is true it is the same request, so go on with that id.',
   },
   request_in_progress: {
     cause: 'A request with this `Idempotency-Key` has not been answered yet.',
@@ -83,7 +83,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   approver_not_independent: {
     cause:
-      'You made the API key that asked for this payout, proposed this decision, or have approved it already, with this token or with another one under your name; or whoever proposed it made you an operator. It takes somebody else.',
+      'You created the API key that requested this payout, proposed this decision, or approved it already, with this token or another one under your name; or you created one of these people as an operator, or one of them created you.',
     cure: 'Have another operator with the role `approver` approve it.',
   },
   api_key_deactivated: {
@@ -119,10 +119,11 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   too_many_webhook_secrets: {
     cause: 'The secret of this endpoint was rotated three times, and all earlier ones still sign beside the newest.',
-    cure: 'Wait until one expires: `GET /webhook/{webhook_id}` tells when. Where one has leaked, send `overlapSeconds` 0, and none of before signs.',
+    cure: 'Wait until one expires: `GET /webhook/{webhook_id}` shows when. If one has leaked, send `overlapSeconds` 0: all earlier secrets stop signing.',
   },
   last_admin: {
-    cause: 'Without a named admin nobody could make keys and operators but with the token of the installation.',
+    cause:
+      'This is the last named admin. Without one, only the administrative token of the installation could create keys and operators.',
     cure: 'Make another admin first. Where every admin’s token is lost, the operator’s guide says how to get in again.',
   },
   events_erased: {
@@ -188,7 +189,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   refund_deadline_exceeded: {
     cause: 'The payment was received more than 89 days ago; Pix takes no return after that.',
-    cure: 'Pay the customer with a cash-out. `refundDeadline` of the cash-in tells the day beforehand.',
+    cure: 'Pay the customer with a cash-out. `refundDeadline` of the cash-in shows the last day.',
   },
   cash_in_not_paid: {
     cause: 'The cash-in is not `PAID`, so that there is nothing to give back.',
@@ -196,7 +197,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   cash_in_not_found: {
     cause: 'The id of the path is of no cash-in. Often it is the id of a refund or the `transactionId` of the bank.',
-    cure: 'Send the `id` that the creation of the charge told.',
+    cure: 'Send the `id` from the answer that created the charge.',
   },
   cursor_unknown: {
     cause:
@@ -213,7 +214,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   too_many_webhooks: {
     cause: '20 endpoints are registered, which is the maximum.',
-    cure: 'List them with `GET /webhook` and remove one that nobody uses.',
+    cure: 'List them with `GET /webhook` and remove one that is not used.',
   },
   webhook_url_not_allowed: {
     cause:
@@ -226,8 +227,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Wait as many seconds as `Retry-After` says. Prefer notifications to polling, and use connections again.',
   },
   internal_error: {
-    cause:
-      'Something happened in the service that nobody foresaw. A request that changes something may or may not have been carried out.',
+    cause: 'An unexpected error in the service. A request that changes something may or may not have been carried out.',
     cure: 'With an `externalId` or an `Idempotency-Key` send the same request again: under the same one it is carried out once. A refund or an adjustment that was sent without either would be carried out a second time: look first whether it is there. If the error stays, give the operator the `correlationId`: the log has the cause under it.',
   },
   partner_unavailable: {
@@ -240,7 +240,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   overloaded: {
     cause:
-      'The service cannot take the request now: its queue is full, its database does not answer, the request waited too long, or, of `POST /webhook`, no name server tells whether the endpoint’s name exists. It was not carried out.',
+      'The service cannot take the request now: its queue is full, its database does not answer, the request waited too long, or, for `POST /webhook`, the endpoint’s name could not be resolved. It was not carried out.',
     cure: 'Wait `Retry-After` seconds and send the same request again, with the same `externalId` where it has one.',
   },
 }

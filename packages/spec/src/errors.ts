@@ -62,7 +62,7 @@ export const errors = {
     status: 403,
     title: 'Approver not independent',
     message:
-      'whoever asked for this, made the API key that did, or approved it before, cannot approve it, whichever their token; nor can whom the proposer of a decision made',
+      'the requester, the creator of the API key that requested it, and an earlier approver cannot approve it, whichever their token; nor can an operator whom one of them created, or who created one of them',
   },
   api_key_deactivated: {
     status: 409,

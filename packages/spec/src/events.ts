@@ -10,7 +10,7 @@ export type EventType = (typeof eventTypes)[number]
 
 export const eventTypeName = Type.Enum([...eventTypes], {
   title: 'EventType',
-  description: 'What a notification tells of',
+  description: 'The kind of a notification',
 })
 
 const nanosecondInstant = Type.String({

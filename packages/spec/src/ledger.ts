@@ -449,7 +449,7 @@ const ledgerEntry = Type.Object(
     id: uuid,
     type: entryType,
     operation: entryOperation,
-    amountCents: cents('Always positive; `type` tells the direction.'),
+    amountCents: cents('Always positive; `type` has the direction.'),
     balanceAfterCents: cents('The available balance after this entry.'),
     currency,
     referenceId: nullable(uuid),
@@ -502,7 +502,7 @@ export const listLedgerEntries = endpoint({
   tag: 'Ledger',
   summary: 'List ledger entries, newest first',
   description:
-    'Every movement of the available balance, with the balance after it, by cursor: no entry is lost or told twice.',
+    'Every movement of the available balance, with the balance after it, by cursor: no entry is lost or repeated.',
   query: Type.Object(
     {
       cursor: Type.Optional(

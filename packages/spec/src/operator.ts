@@ -76,7 +76,7 @@ export const adjustment = machine({
 
 export type AdjustmentStatus = StateOf<typeof adjustment>
 
-const reason = text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail')
+const reason = text(limits.reasonMaxLength, 'The reason, for the audit trail')
 
 const VERSIONS = { minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
 
@@ -152,7 +152,7 @@ export const createAdjustment = endpoint({
   tag: 'Operator',
   summary: 'Adjust the balance: opening balance, top-up or withdrawal at the bank',
   description:
-    'Books what was moved at the bank by hand; moves nothing there. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on, either way, it is proposed: a case `adjustment_requested`, which another person approves. The administrative token names nobody, so it proposes nothing: 403 `insufficient_role`. Send an `Idempotency-Key`, so that a lost answer is not booked twice.',
+    'Books what was moved at the bank by hand; moves nothing there. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on, either way, it is proposed: a case `adjustment_requested`, which another person approves. The administrative token names no person, so it proposes nothing: 403 `insufficient_role`. Send an `Idempotency-Key`, so that a lost answer is not booked twice.',
   headers: {
     'Idempotency-Key': { ...idempotencyKey, description: 'Replays the answer to the same request within 24 hours' },
   },

@@ -25,7 +25,7 @@ export const responseHeaders = {
     isAlwaysThere: true,
   },
   'X-Content-Type-Options': {
-    description: 'That the content is of the type that is told.',
+    description: 'The content is of the declared type.',
     schema: Type.String(),
     example: 'nosniff',
     isAlwaysThere: true,

@@ -55,7 +55,7 @@ const failCashIn = endpoint({
   id: 'failCashIn',
   path: '/sandbox/cash-in/{id}/fail',
   summary: 'Let a charge fail at the simulated bank',
-  description: 'For a charge that nobody has paid yet.',
+  description: 'For a charge that is not paid yet.',
   params: idOf('cash-in'),
 })
 
@@ -79,7 +79,7 @@ const confirmCashOut = endpoint({
   id: 'confirmCashOut',
   path: '/sandbox/cash-out/{id}/confirm',
   summary: 'Let a payout arrive',
-  description: 'For a payout that waits, as all do when the bank is told `cashOut: manual`.',
+  description: 'For a payout that waits, as all do under `cashOut: manual`.',
   params: idOf('cash-out'),
 })
 
@@ -90,7 +90,7 @@ const failCashOut = endpoint({
   id: 'failCashOut',
   path: '/sandbox/cash-out/{id}/fail',
   summary: 'Let a payout fail at the simulated bank',
-  description: 'For a payout that waits, as all do when the bank is told `cashOut: manual`.',
+  description: 'For a payout that waits, as all do under `cashOut: manual`.',
   params: idOf('cash-out'),
 })
 
@@ -117,7 +117,7 @@ const confirmRefundIn = endpoint({
   id: 'confirmRefundIn',
   path: '/sandbox/refund-in/{id}/confirm',
   summary: 'Let a refund arrive',
-  description: 'For a refund that waits, as all do when the bank is told `refundIn: manual`.',
+  description: 'For a refund that waits, as all do under `refundIn: manual`.',
   params: idOf('refund-in'),
 })
 
@@ -128,7 +128,7 @@ const failRefundIn = endpoint({
   id: 'failRefundIn',
   path: '/sandbox/refund-in/{id}/fail',
   summary: 'Let a refund fail at the simulated bank',
-  description: 'For a refund that waits, as all do when the bank is told `refundIn: manual`.',
+  description: 'For a refund that waits, as all do under `refundIn: manual`.',
   params: idOf('refund-in'),
 })
 

@@ -188,7 +188,7 @@ const params = Type.Object({
   key_id: Type.String({ maxLength: 128, description: 'Id of the signing-key', examples: ['brBF9ATMQOcuvXdP'] }),
 })
 
-const reason = text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail')
+const reason = text(limits.reasonMaxLength, 'The reason, for the audit trail')
 
 const force = Type.Optional(
   nullable(Type.Boolean({ description: 'Also where receivers may not know of it yet: for a key that has leaked' })),

@@ -234,7 +234,7 @@ export const testWebhook = endpoint({
   params: webhookParams,
   responses: {
     200: {
-      description: 'It was sent, or could not be: `outcome` tells',
+      description: 'It was sent, or could not be: see `outcome`',
       schema: testResult,
       example: {
         notificationId: '0198c0df-19f0-7000-8000-1a2b3c4d5e6f',

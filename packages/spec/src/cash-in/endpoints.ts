@@ -26,7 +26,7 @@ export const createCashIn = endpoint({
   tag: 'Cash-in',
   summary: 'Create a charge',
   description:
-    'Asks the bank for a charge and answers with its BR Code. When the bank is slow the answer has no `pixCode` yet: read the cash-in again. Retry a lost answer with the **same** `externalId`: the 409 tells the id of the charge that exists.',
+    'Asks the bank for a charge and answers with its BR Code. When the bank is slow the answer has no `pixCode` yet: read the cash-in again. Retry a lost answer with the **same** `externalId`: the 409 has the id of the existing charge.',
   headers: { 'Idempotency-Key': idempotencyKey },
   body: createCashInBody,
   example: {
@@ -125,7 +125,7 @@ const incomingList = {
   scope: 'read',
   tag: 'Transactions',
   summary: 'List incoming transactions, newest first',
-  description: 'The cash-in list under the path that aggregates transactions; each item tells its operation.',
+  description: 'The cash-in list under the path that aggregates transactions; each item names its operation.',
   query: listQuery,
   responses: {
     200: {

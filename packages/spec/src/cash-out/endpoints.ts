@@ -34,7 +34,7 @@ const CREATE_ERRORS = [
 ] as const
 
 const RETRYING =
-  'Retry a lost answer with the **same** `externalId`: the 409 tells the id of the payout that exists. Never send a payout again under another one because its outcome is unknown.'
+  'Retry a lost answer with the **same** `externalId`: the 409 has the id of the existing payout. Never send a payout again under another one because its outcome is unknown.'
 
 /** @source rules#cash-out.create.1 */
 export const createCashOut = endpoint({

@@ -23,7 +23,7 @@ export const createRefundIn = endpoint({
   tag: 'Refund-in',
   summary: 'Give a payment back',
   description:
-    'Sets the amount aside at once and answers; the bank is called afterwards. Several partial refunds are possible. Give an `externalId`: with it, a retry of a lost answer is told the id of the refund that exists; without one, look for it with `GET /api/pix/refund?cash_in_id=…` first.',
+    'Sets the amount aside at once and answers; the bank is called afterwards. Several partial refunds are possible. Give an `externalId`: with it, a retry of a lost answer gets the id of the existing refund; without one, look for it with `GET /api/pix/refund?cash_in_id=…` first.',
   params: idOf('cash-in'),
   headers: { 'Idempotency-Key': idempotencyKey },
   body: createRefundInBody,
