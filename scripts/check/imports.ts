@@ -49,7 +49,9 @@ const table: readonly Unit[] = [
 
   // config.ts, process.ts and what else stands beside main.ts.
   { unit: 'server/start', level: '6', mayImport: ['0', '1'] },
-  { unit: 'server/compose.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
+  { unit: 'server/app.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
+  { unit: 'server/listeners.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
+  { unit: 'server/workers.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/start.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/doctor', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/main.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
@@ -129,7 +131,7 @@ function unitOf(path: string): string {
   if (name !== 'server') return name
   const [first = '', second] = inside.split('/')
   return second === undefined &&
-    !/^(?:compose|start|main|close|verify-ledger|rewrap-keys|export-subject|index)\.ts$/.test(first)
+    !/^(?:app|listeners|workers|start|main|close|verify-ledger|rewrap-keys|export-subject|index)\.ts$/.test(first)
     ? 'server/start'
     : `server/${first}`
 }

@@ -3,8 +3,8 @@
  * (`@pixgate/server/config`, `@pixgate/server/variables`), so that reading it does not load the server.
  */
 export { type Outcome, openPartnerLink, type PartnerCall, type PartnerLink } from './banks/link.ts'
-export type { AddEndpoints, KnownOperations } from './compose.ts'
 export { type Examined, runDoctor } from './doctor/doctor.ts'
+export type { AddEndpoints, KnownOperations } from './listeners.ts'
 export { isMigrationUrlGiven, type MigrationConfig, migration, readMigrationConfig } from './migration.ts'
 export { connectionProblem } from './platform/connection-problem.ts'
 export { SchemaError, unreleasedDatabase } from './platform/db/migrate.ts'

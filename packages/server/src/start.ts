@@ -1,5 +1,6 @@
-import { type AddEndpoints, compose, type Dependencies } from './compose.ts'
+import { createService, type Dependencies } from './app.ts'
 import type { Config } from './config.ts'
+import type { AddEndpoints } from './listeners.ts'
 import { keepRunning } from './platform/clock.ts'
 import { databaseStartupError } from './platform/db/errors.ts'
 import type { HttpServer } from './platform/http/server.ts'
@@ -94,7 +95,7 @@ export async function serve(
   const listening = await listeningAddress(role, address, config)
   const operators = await operatorAddress(role, config)
   const answers = role === 'worker' ? 'health' : 'all'
-  const service = await compose(dependencies, addEndpoints, answers).catch((error: unknown) => {
+  const service = await createService(dependencies, addEndpoints, answers).catch((error: unknown) => {
     throw databaseStartupError(error, config.databaseUrl)
   })
   warnOfRuntime(dependencies.clock.now(), logger)

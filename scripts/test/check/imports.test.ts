@@ -17,7 +17,7 @@ const allowed: readonly (readonly [path: string, code: string])[] = [
   [`${server}/cash-in/commands.ts`, "import { balanceOf } from '../balance/index.ts'"],
   [`${server}/refund-in/commands.ts`, "import { cashInById } from '../cash-in/index.ts'"],
   [`${server}/inbox/jobs.ts`, "import { follow } from '../cash-in/index.ts'"],
-  ['packages/server/src/compose.ts', "import { follow } from './cash-in/commands.ts'"],
+  ['packages/server/src/app.ts', "import { follow } from './cash-in/commands.ts'"],
   ['packages/server/test/cash-in/a.test.ts', "import { follow } from '../../src/cash-in/commands.ts'"],
   ['packages/server/test/support/database.ts', "import { statement } from '../../src/platform/db/database.ts'"],
   [`${server}/health/routes.ts`, "import packageJson from '../../package.json' with { type: 'json' }"],
@@ -54,15 +54,11 @@ const refused: readonly (readonly [path: string, code: string, problem: RegExp])
   [`${server}/cash-in/commands.ts`, "import { send } from '../banks/port.ts'", /only jobs\.ts/],
   [`${server}/cash-in/commands.ts`, "import type { Partner } from '../banks/port.ts'", /only jobs\.ts/],
   [`${server}/cash-in/rules.ts`, "import { type Payment, send } from '../banks/port.ts'", /only jobs\.ts/],
-  [`${server}/cash-in/view.ts`, "import { load } from '../compose.ts'", /may not import server\/compose\.ts/],
+  [`${server}/cash-in/view.ts`, "import { load } from '../app.ts'", /may not import server\/app\.ts/],
   [`${server}/cash-in/view.ts`, "const { a } = await import('../webhooks/index.ts')", /may not import server/],
   [`${server}/cash-in/view.ts`, "import '../webhooks/index.ts'", /may not import server/],
   [`${server}/start.ts`, "import { sandboxControls } from '@pixgate/sandbox'", /may not import sandbox/],
-  [
-    'packages/sandbox/src/start.ts',
-    "import { a } from '../../server/src/compose.ts'",
-    /may not import server\/compose/,
-  ],
+  ['packages/sandbox/src/start.ts', "import { a } from '../../server/src/app.ts'", /may not import server\/app/],
   ['packages/server/src/bank/a.ts', "import { errors } from '@pixgate/spec'", /not in the table/],
 ]
 

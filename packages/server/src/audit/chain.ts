@@ -305,9 +305,6 @@ export interface AuditKeeperOptions {
   readonly encryptionKeys: EncryptionKeys
 }
 
-/** Interval of signing a changed head. @source rules#audit.3 */
-export const KEPT_EVERY_MS = 60_000
-
 /** @source rules#audit.5 */
 const ALL_EVERY_MS = 60 * 60 * 1_000
 

@@ -157,8 +157,8 @@ export interface Closer {
   stop(): void
 }
 
-/** Interval of the worker. */
-export const CLOSE_EVERY_MS = 60_000
+/** Balances are read no more often. */
+const BALANCE_EVERY_MS = 60_000
 
 /** Longest wait for a comparable balance: after the end of the day or, for a missed day, after the first balance since. */
 const BALANCE_WAIT_MS = 3_600_000
@@ -204,7 +204,7 @@ function hasBalance({ capabilities }: BalancePartner): boolean {
 function createBalanceReader({ database, clock, partner }: CloserOptions): () => Promise<void> {
   let readAt = Number.NEGATIVE_INFINITY
   return async () => {
-    if (!hasBalance(partner) || clock.now() - readAt < CLOSE_EVERY_MS) return
+    if (!hasBalance(partner) || clock.now() - readAt < BALANCE_EVERY_MS) return
     readAt = clock.now()
     const reservedCents = (await database.rows(selectReserved, []))[0]?.cents ?? 0n
     const answer = await partner.readBalance()

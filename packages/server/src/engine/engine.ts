@@ -8,8 +8,6 @@ import type { Command } from './operation.ts'
 import { createReader } from './reader.ts'
 import { Writer, type WriterOptions } from './writer.ts'
 
-export const FORGET_EVERY_MS = 60 * 60 * 1_000
-
 const forget = statement<[]>('engine.forget_past', 'SELECT forget_batches(), forget_allowances()')
 
 /**

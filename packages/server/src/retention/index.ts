@@ -1,1 +1,1 @@
-export { createErasing, ERASE_EVERY_MS } from './retention.ts'
+export { createErasing } from './retention.ts'

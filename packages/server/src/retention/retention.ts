@@ -58,8 +58,6 @@ export interface RetentionDependencies {
 /** Rows of each kind per statement: about ten milliseconds. */
 const BATCH = 200
 
-export const ERASE_EVERY_MS = 60_000
-
 /**
  * The retention job: erases a batch of each kind. Progress is stored in the rows, so it can stop anywhere.
  * @returns a step that returns whether more may be due right away

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
-import { compose, type Service } from '../../src/compose.ts'
+import { createService, type Service } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { isOfUnavailability } from '../../src/platform/db/errors.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
@@ -67,7 +67,7 @@ async function composed(settings: Environment, clock: SteppedClock): Promise<Ser
   const given = { clock, pause: realPause, random: () => 0.5, logger: pino({ level: 'silent' }) }
   for (;;) {
     try {
-      return await compose({ ...given, config: readConfig(settings) })
+      return await createService({ ...given, config: readConfig(settings) })
     } catch (error) {
       ignoreUnavailable(error)
     }

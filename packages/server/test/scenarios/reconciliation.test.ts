@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { pino } from 'pino'
+import { createService, type Service } from '../../src/app.ts'
 import type { Bank } from '../../src/banks/bank.ts'
-import { compose, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { EVENTS_LOST, tamperedWorld } from '../bank-statement/tampering-bank.ts'
@@ -293,7 +293,7 @@ async function secondProcess(t: TestContext, { databaseUrl, bankUrl, clock }: Wo
   const addresses = { DATABASE_URL: databaseUrl, PIXGATE_PARTNER_URL: bankUrl }
   const config = readConfig({ ...ENVIRONMENT, ...addresses })
   const logger = pino({ level: 'silent' })
-  const service = await compose({ config, clock, pause: realPause, random: Math.random, logger })
+  const service = await createService({ config, clock, pause: realPause, random: Math.random, logger })
   t.after(() => service.stop())
   return service
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { startSimulator } from '@pixgate/bank-simulator'
-import { compose } from '../../src/compose.ts'
+import { createService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
@@ -60,7 +60,7 @@ export async function gateways(t: TestContext): Promise<Gateways> {
   async function start(environment: Readonly<Record<string, string>> = {}): Promise<Gateway> {
     const log = capturedLog()
     const config = readConfig({ ...ENVIRONMENT, ...addresses, ...environment })
-    const service = await compose({ config, clock, pause: realPause, random: Math.random, logger: log.logger })
+    const service = await createService({ config, clock, pause: realPause, random: Math.random, logger: log.logger })
     const port = await testPort()
     service.startWorkers()
     await service.http.listen({ host: '127.0.0.1', port })

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
-import { compose } from '../../src/compose.ts'
+import { createService } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
@@ -19,7 +19,7 @@ export async function neighbourOf(
 ): Promise<string> {
   const addresses = { DATABASE_URL: databaseUrl, PIXGATE_PARTNER_URL: 'http://127.0.0.1:9' }
   const config = readConfig({ ...ENVIRONMENT, ...addresses, ...environment })
-  const service = await compose({ config, clock, pause: realPause, random: Math.random, logger })
+  const service = await createService({ config, clock, pause: realPause, random: Math.random, logger })
   t.after(() => service.stop())
   const port = await testPort()
   await service.http.listen({ host: '127.0.0.1', port })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Simulator, startSimulator } from '@pixgate/bank-simulator'
 import { pino } from 'pino'
-import { compose, type Service } from '../../src/compose.ts'
+import { createService, type Service } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import type { Database } from '../../src/platform/db/database.ts'
@@ -106,7 +106,7 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
 }
 
 function serviceAt(environment: Record<string, string>): Promise<Service> {
-  return compose({
+  return createService({
     config: readConfig({ ...ENVIRONMENT, ...environment }),
     clock: createDatabaseClock(),
     pause: realPause,

@@ -7,10 +7,10 @@ import { type ApiPix, type Clock as BankClock, startSimulator } from '@pixgate/b
 import { type BankBehaviorChange, eventTypes } from '@pixgate/spec'
 import { pino } from 'pino'
 import { sandboxControls } from '../../../sandbox/src/controls/routes.ts'
+import { createService, type Dependencies, type Service } from '../../src/app.ts'
 import type { Bank } from '../../src/banks/bank.ts'
 import { openPartnerLink } from '../../src/banks/link.ts'
 import { pixgateBankConfig, pixgateBankVariables } from '../../src/banks/pixgate/config.ts'
-import { compose, type Dependencies, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { listeningUrl } from '../../src/platform/http/server.ts'
@@ -171,7 +171,7 @@ async function composeSandbox(
   started.push(() => link.close())
   const simulated = config.bank.open(given.clock)
   const bank = bankOf?.(simulated) ?? simulated
-  const service = await compose(
+  const service = await createService(
     { ...given, config, pause: realPause, random: Math.random, bank },
     sandboxControls(link),
   )

@@ -11,9 +11,6 @@ import { workAsLogin } from './login.ts'
 /** Far longer than our own statements may take. @source rules#audit.11 */
 const HELD_MAX_MS = 15_000
 
-/** @source rules#audit.11 */
-export const HOLDERS_EVERY_MS = 10_000
-
 interface EndedSession {
   readonly pid: number
   /** Address of the client; `null`: the database's own machine. */

@@ -1,32 +1,23 @@
-import { getHealth, getMetrics, getReadiness, serviceEndpoints } from '@pixgate/spec'
 import { createApiKeysModule } from './api-keys/index.ts'
-import { createAuditKeeper, KEPT_EVERY_MS } from './audit/chain.ts'
+import { createAuditKeeper } from './audit/chain.ts'
 import { auditLogins } from './audit/logins.ts'
 import { auditLimits } from './audit/trail.ts'
-import { createBalanceHandlers } from './balance/index.ts'
 import { createStatementModule, type StatementModule } from './bank-statement/index.ts'
 import { type Bank, faultInProduction } from './banks/bank.ts'
 import { breakerStateOf } from './banks/breaker.ts'
 import { BANK_CALLS, type GuardedBank, guardCalls } from './banks/calls.ts'
-import { createCertificateWatch } from './banks/certificates.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import type { BalancePartner } from './banks/port.ts'
-import { createCaseHandlers } from './cases/api.ts'
 import { createDriftCases } from './cases/drifts.ts'
 import { createCashInModule } from './cash-in/index.ts'
-import { cashOutDecider, createCashOutModule } from './cash-out/index.ts'
-import { CLOSE_EVERY_MS, createClosesModule } from './closes/closes.ts'
+import { createCashOutModule } from './cash-out/index.ts'
+import { createClosesModule } from './closes/closes.ts'
 import type { Config } from './config.ts'
-import { createOperatorModule } from './controls/index.ts'
 import { createRefusalReports } from './credentials/credentials.ts'
-import { createDryRun } from './engine/dry-run.ts'
-import { createEngine, type Engine, FORGET_EVERY_MS, forgetPast } from './engine/engine.ts'
+import { createEngine, type Engine } from './engine/engine.ts'
 import {
   createBacklogReader,
-  createClockWatch,
-  createHealthHandlers,
   createHealthStore,
-  createLateWorkWatch,
   createMetrics,
   createWriteWatch,
   type Metrics,
@@ -34,6 +25,7 @@ import {
 } from './health/index.ts'
 import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
+import { type AddEndpoints, type Answers, openServers } from './listeners.ts'
 import { createLimitReports } from './operations/caps.ts'
 import { createOperatorsModule } from './operators/index.ts'
 import {
@@ -45,25 +37,21 @@ import {
   withKeyedStatements,
   withLongStatements,
 } from './platform/db/database.ts'
-import { endLockHolders, HOLDERS_EVERY_MS } from './platform/db/lock-holders.ts'
-import { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
-import type { Caller, IncomingRequest } from './platform/http/handler.ts'
-import { isForOperators } from './platform/http/openapi.ts'
-import { createHttpServer, type HttpServer, listeningUrl } from './platform/http/server.ts'
+import { endLockHolders } from './platform/db/lock-holders.ts'
+import type { HttpServer } from './platform/http/server.ts'
 import { createIds, type Ids } from './platform/ids.ts'
-import { createFailureReport, type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
+import { createFailureReport } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
 import { type WatchedEventLoop, watchEventLoop } from './platform/runtime.ts'
 import { createPreviousSecretReports, type OnPreviousSecret } from './platform/secrets.ts'
 import { StartupError } from './platform/startup-error.ts'
 import type { ProcessDependencies } from './process.ts'
-import { createReferenceRoutes } from './reference/index.ts'
-import { createRefundInModule, refundInDecider } from './refund-in/index.ts'
+import { createRefundInModule } from './refund-in/index.ts'
 import { createIdentityStore, createIdentityWatch, type IdentityWatch } from './restored/watch.ts'
-import { createErasing, ERASE_EVERY_MS } from './retention/index.ts'
 import { createFeedModule, createWebhooksModule, openSigning } from './webhooks/index.ts'
+import { processNext, startWatch, startWorkers, type Workers, writeLastUsed } from './workers.ts'
 
-/** Composes the service. The only file that depends on every module. */
+/** Builds the service from its modules. */
 
 export interface Service {
   readonly http: HttpServer
@@ -85,24 +73,7 @@ export interface Dependencies extends ProcessDependencies {
   readonly bank?: Bank
 }
 
-/** Ids of operations at the bank; `undefined` if the operation does not exist. */
-export interface KnownOperations {
-  readonly cashIns: { orderIdOf(id: string): Promise<string | undefined> }
-  readonly cashOuts: { orderIdOf(id: string): Promise<string | undefined> }
-  readonly refunds: { orderIdOf(id: string): Promise<string | undefined> }
-}
-
-export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoint[]
-
-/** The connector defines the endpoints that the bank calls. */
-const { receiveCashInEvent, receiveCashOutEvent, ...ownEndpoints } = serviceEndpoints
-
-const healthEndpoints = { getHealth, getReadiness, getMetrics } as const
-
-/** Polling interval of idle workers. */
-const POLL_MS = 1_000
-
-interface Base extends Dependencies {
+export interface Base extends Dependencies {
   readonly ids: Ids
   readonly metrics: Metrics
   readonly databases: Databases
@@ -110,13 +81,8 @@ interface Base extends Dependencies {
   readonly writes: WriteWatch
 }
 
-type Workers = Map<string, Worker>
-
-/** Endpoints of the process: all, or health only. @source rules#health.6 */
-export type Answers = 'all' | 'health'
-
 /** Builds everything on the database's time. The schema must be up to date. @source failure-modes#P10 */
-export async function compose(
+export async function createService(
   dependencies: Dependencies,
   addEndpoints?: AddEndpoints,
   answers: Answers = 'all',
@@ -124,7 +90,7 @@ export async function compose(
   const metrics = createMetrics(BANK_CALLS)
   const databases = openDatabases(dependencies.config.databaseUrl, dependencies.logger, metrics)
   try {
-    return await composeOn(await openBase(dependencies, metrics, databases), addEndpoints, answers)
+    return await assemble(await openBase(dependencies, metrics, databases), addEndpoints, answers)
   } catch (error) {
     // No caller has the pools yet, and an open connection keeps the process alive.
     await closeDatabases(databases)
@@ -132,7 +98,7 @@ export async function compose(
   }
 }
 
-async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, answers: Answers): Promise<Service> {
+async function assemble(base: Base, addEndpoints: AddEndpoints | undefined, answers: Answers): Promise<Service> {
   await assertSession(base.databases.work, APPLICATION_ROLE)
   // The first statements may need locks that a stolen login holds, and this may be the only process.
   await endLockHolders(base.databases.work, base.logger)
@@ -187,36 +153,24 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
   }
 }
 
-interface Listening extends Pick<Adding, 'addEndpoints'> {
-  readonly eventLoop: WatchedEventLoop
-  readonly answers: Answers
-  readonly isDraining: () => boolean
-}
-
-/** Creates the servers without listening. @source rules#health.6, rules#operators.8 */
-function openServers(
-  base: Base,
-  modules: Modules,
-  { eventLoop, answers, addEndpoints, isDraining }: Listening,
-): Pick<Service, 'http' | 'operatorHttp'> {
-  const shared = httpOptions(base, modules, eventLoop)
-  const handlers = healthHandlersOf(base, modules, isDraining)
-  const open = (added: readonly BoundEndpoint[]) =>
-    createHttpServer({ ...shared, endpoints: healthEndpoints, handlers, added })
-  if (answers === 'health') return { http: open([]), operatorHttp: undefined }
-  // Every listener serves health.
-  const bound = bindEndpoints(ownEndpoints, { ...handlersOf(base, modules), ...handlers }).filter(
-    ({ endpoint }) => endpoint.tag !== 'Health',
-  )
-  const isApart = base.config.operatorPort !== undefined
-  const operatorHttp = isApart ? open(bound.filter(({ endpoint }) => isForOperators(endpoint))) : undefined
-  const here = isApart ? bound.filter(({ endpoint }) => !isForOperators(endpoint)) : bound
-  const operatorUrl = operatorHttp && (() => listeningUrl(operatorHttp.server))
-  const http: HttpServer = open([
-    ...here,
-    ...addedTo(base, modules, { addEndpoints, url: () => listeningUrl(http.server), operatorUrl }),
-  ])
-  return { http, operatorHttp }
+/** Called when nothing new comes in: finishes running work and closes resources. */
+async function close({ databases, logger }: Base, modules: Modules): Promise<void> {
+  const { inbox, cashIns, cashOuts, engine, webhooks, bank, logins } = modules
+  await logins.flush().catch((error: unknown) => {
+    logger.error(
+      { reason: String(error) },
+      'refused log-ins of the last minute could not be written to the audit trail',
+    )
+  })
+  await inbox.drained()
+  await cashIns.drained()
+  await cashOuts.drained()
+  await engine.drained()
+  // Stopped last, to send the notifications of the other modules.
+  await webhooks.stop()
+  logger.info('stopping: events, commands and deliveries are finished')
+  await bank.close()
+  await closeDatabases(databases)
 }
 
 async function openBase(dependencies: Dependencies, metrics: Metrics, databases: Databases): Promise<Base> {
@@ -228,7 +182,7 @@ async function openBase(dependencies: Dependencies, metrics: Metrics, databases:
   return { ...dependencies, ids: createIds(clock), metrics, databases, databaseNow, writes }
 }
 
-type Modules = Awaited<ReturnType<typeof buildModules>>
+export type Modules = Awaited<ReturnType<typeof buildModules>>
 
 /** @param workers are woken if running; filled later */
 async function buildModules(base: Base, workers: Workers) {
@@ -327,11 +281,6 @@ function buildAccess(base: Base, onPreviousSecret: OnPreviousSecret) {
   }
 }
 
-/** All operators, and the counter of deactivations of keys and operators. */
-function operatorsOf({ operators }: Pick<ReturnType<typeof buildAccess>, 'operators'>) {
-  return { people: operators.everybody, deactivations: operators.holdersVersion }
-}
-
 interface OperationsNeeds {
   readonly engine: Engine
   readonly partner: GuardedBank
@@ -398,6 +347,13 @@ function buildOperations(
   return { cashIns, cashOuts, refunds }
 }
 
+function limitsOf(config: Config) {
+  const { limits, approvalFromCents, caseApprovalFromCents, maxValueCents, credits } = config
+  const { caps, newRecipientMs } = limits
+  const named = { ...caps, newRecipientMs, approvalFromCents, caseApprovalFromCents, maxValueCents, ...credits }
+  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, value === null ? null : String(value)]))
+}
+
 /** Connects the gauges to their sources. */
 function measure(
   { metrics, databases, clock, logger, writes }: Base,
@@ -427,213 +383,8 @@ function measure(
   )
 }
 
-function certificatesOf({ bank }: Modules) {
+export function certificatesOf({ bank }: Modules) {
   return () => bank.certificates?.() ?? []
-}
-
-function httpOptions({ config, metrics, logger, ids, pause }: Base, modules: Modules, eventLoop: WatchedEventLoop) {
-  const { apiKeys, operators, logins, inbox } = modules
-  return {
-    onRequest: metrics.onRequest,
-    onUnreadable: metrics.onUnreadable,
-    onStranger: metrics.onStranger,
-    pause,
-    authenticate: {
-      'api-key': apiKeys.authenticate,
-      admin: logins.authenticate,
-      partner: inbox.authenticatePartner,
-      admit: (request: IncomingRequest, caller: Caller) => {
-        const judge = caller.credential === 'api-key' ? apiKeys.admit : operators.admit
-        judge(request, caller)
-      },
-      onUnreadPartner: inbox.onUnread,
-    },
-    logger,
-    ids,
-    eventLoop,
-    trustProxy: config.trustProxy,
-    strictTransportSecurity: config.mode === 'production',
-  }
-}
-
-interface Adding {
-  readonly addEndpoints: AddEndpoints | undefined
-  /** URL of the service; to be called once it listens. */
-  readonly url: () => string | undefined
-  /** URL of the operator's endpoints; `undefined` if they have no port of their own. */
-  readonly operatorUrl: (() => string | undefined) | undefined
-}
-
-/** Additional endpoints: those of the bank, of the sandbox, and the reference about all of them. */
-function addedTo(
-  { config }: Base,
-  modules: Modules,
-  { addEndpoints, url, operatorUrl }: Adding,
-): readonly BoundEndpoint[] {
-  const added = [...modules.inbox.routes, ...(addEndpoints?.(modules) ?? [])]
-  const endpoints = [...Object.values(ownEndpoints), ...added.map(({ endpoint }) => endpoint)]
-  const isSandbox = config.mode === 'sandbox'
-  return [...added, ...createReferenceRoutes({ endpoints, isSandbox, url, operatorUrl })]
-}
-
-function healthHandlersOf(base: Base, { bankStanding }: Modules, isDraining: () => boolean) {
-  const { clock, databaseNow, writes, metrics } = base
-  const sources = { clock, databaseNow, isDraining, writeProblem: writes.problem, bank: bankStanding }
-  return createHealthHandlers(sources, metrics)
-}
-
-function handlersOf(base: Base, modules: Modules) {
-  return {
-    ...modules.apiKeys.handlers,
-    ...modules.cashIns.handlers,
-    ...modules.cashOuts.handlers,
-    ...modules.refunds.handlers,
-    ...createBalanceHandlers(base.databases.api),
-    ...modules.ledger.handlers,
-    ...modules.webhooks.handlers,
-    ...modules.feed.handlers,
-    ...modules.signing.handlers,
-    ...operatorHandlersOf(base, modules),
-    ...modules.operators.handlers,
-    ...modules.closes.handlers,
-  }
-}
-
-function operatorHandlersOf(base: Base, modules: Modules) {
-  const { engine, inbox, statements, cashIns } = modules
-  const shared = { ...base, engine, database: base.databases.api, operators: operatorsOf(modules) }
-  const cases = {
-    ...shared,
-    withoutOperation: { ...base, events: inbox.setAside, statement: statements.lines, charges: cashIns },
-    deciders: {
-      cash_in: modules.refunds.cashInDecider,
-      cash_out: cashOutDecider,
-      refund_in: refundInDecider,
-      adjustment: modules.refunds.heldDecider(statements.lines),
-    },
-    approvalFromCents: base.config.caseApprovalFromCents,
-    dryRun: createDryRun(shared),
-  }
-  return {
-    ...createOperatorModule({ ...shared, cases }).handlers,
-    ...createCaseHandlers(cases),
-  }
-}
-
-function startWorkers(base: Base, modules: Modules, workers: Workers): void {
-  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier, auditKeeper, identityWatch, closes } =
-    modules
-  const work = {
-    'cash-out': cashOuts.processNext,
-    'refund-in': refunds.processNext,
-    'cash-in': cashIns.processNext,
-    'partner-inbox': inbox.processNext,
-    statement: statements.processNext,
-  }
-  const start = starting(base)
-  const processForget = () => forgetPast(base.databases.work).then(() => false)
-  for (const [name, processNext] of Object.entries(work)) {
-    workers.set(name, start({ name, idleMs: POLL_MS, processNext }))
-  }
-  workers.set('engine-past', start({ name: 'engine-past', idleMs: FORGET_EVERY_MS, processNext: processForget }))
-  workers.set('retention', start({ name: 'retention', idleMs: ERASE_EVERY_MS, processNext: erasingOf(base) }))
-  const processIdentity = () => identityWatch.look().then(() => false)
-  workers.set('database-identity', start({ name: 'database-identity', idleMs: POLL_MS, processNext: processIdentity }))
-  auditKeeper.begin()
-  workers.set('audit', start({ name: 'audit', idleMs: KEPT_EVERY_MS, processNext: auditKeeper.processNext }))
-  workers.set('daily-close', start({ name: 'daily-close', idleMs: CLOSE_EVERY_MS, processNext: closes.processNext }))
-  webhooks.start(start)
-  verifier.start()
-}
-
-function erasingOf({ config, databases, logger, metrics }: Base): () => Promise<boolean> {
-  const { keptDays } = config
-  return createErasing({ database: databases.work, logger, keptDays, observer: metrics.retention })
-}
-
-function starting({ logger, metrics }: Base): StartWorker {
-  return (worker) => startWorker({ ...worker, logger, onFailure: metrics.failuresOf(worker.name) })
-}
-
-/** @source rules#logs.5 */
-const WATCH_EVERY_MS = 60_000
-
-function startWatch(base: Base, modules: Modules, workers: Workers): void {
-  const { partner, logins } = modules
-  const { databases, clock, databaseNow, logger } = base
-  const lookAtWork = createLateWorkWatch({
-    ...createHealthStore(databases.api),
-    orders: () => breakerStateOf(partner.sendsWanted()),
-    logger,
-  })
-  const lookAtClock = createClockWatch({ clock, databaseNow, logger })
-  const lookAtCertificates = createCertificateWatch({ certificates: certificatesOf(modules), clock, logger })
-  const processNext = async () => {
-    lookAtCertificates()
-    await lookAtClock()
-    await lookAtWork()
-    return false
-  }
-  const start = starting(base)
-  workers.set('watch', start({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
-  const tellLogins = () => logins.flush().then(() => false)
-  workers.set('log-ins', start({ name: 'log-ins', idleMs: WATCH_EVERY_MS, processNext: tellLogins }))
-  const processHolders = () => endLockHolders(databases.work, logger).then(() => false)
-  workers.set('lock-holders', start({ name: 'lock-holders', idleMs: HOLDERS_EVERY_MS, processNext: processHolders }))
-  const processUses = () => writeLastUsed(modules).then(() => false)
-  workers.set('last-used', start({ name: 'last-used', idleMs: LAST_USED_EVERY_MS, processNext: processUses }))
-}
-
-/** Uses that are not written yet are lost in a crash. */
-const LAST_USED_EVERY_MS = 10_000
-
-async function writeLastUsed({ apiKeys, operators }: Modules): Promise<void> {
-  await apiKeys.writeLastUsed()
-  await operators.writeLastUsed()
-}
-
-async function processNext(modules: Modules): Promise<void> {
-  const { inbox, cashIns, cashOuts, refunds, statements } = modules
-  await writeLastUsed(modules)
-  await inbox.drained()
-  await inbox.processNext()
-  await cashIns.drained()
-  await cashIns.processNext()
-  await cashOuts.drained()
-  await cashOuts.processNext()
-  await refunds.processNext()
-  while (await statements.processNext());
-}
-
-/** Called when nothing new comes in: finishes running work and closes resources. */
-async function close({ databases, logger }: Base, modules: Modules): Promise<void> {
-  const { inbox, cashIns, cashOuts, engine, webhooks, bank, logins } = modules
-  await logins.flush().catch((error: unknown) => {
-    logger.error(
-      { reason: String(error) },
-      'refused log-ins of the last minute could not be written to the audit trail',
-    )
-  })
-  await inbox.drained()
-  await cashIns.drained()
-  await cashOuts.drained()
-  await engine.drained()
-  // Stopped last, to send the notifications of the other modules.
-  await webhooks.stop()
-  logger.info('stopping: events, commands and deliveries are finished')
-  await bank.close()
-  await closeDatabases(databases)
-}
-
-function limitsOf(config: Config) {
-  const { limits, approvalFromCents, caseApprovalFromCents, maxValueCents, credits } = config
-  const { caps, newRecipientMs } = limits
-  const named = { ...caps, newRecipientMs, approvalFromCents, caseApprovalFromCents, maxValueCents, ...credits }
-  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, value === null ? null : String(value)]))
-}
-
-async function closeDatabases(databases: Databases): Promise<void> {
-  await Promise.all(Object.values(databases).map((database) => database.close()))
 }
 
 type Databases = ReturnType<typeof openDatabases>
@@ -663,6 +414,10 @@ function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics
     deliveries: open('deliveries', 4),
     work: open('work', 6),
   }
+}
+
+async function closeDatabases(databases: Databases): Promise<void> {
+  await Promise.all(Object.values(databases).map((database) => database.close()))
 }
 
 const selectNow = statement<[], { now: number }>('database.now', 'SELECT clock_timestamp() AS now')
