@@ -64,6 +64,7 @@ export const variables = {
   h: 'the held amount',
   g: 'the part of the fee debited now',
   s: 'the amount returned to a payer from suspense',
+  l: 'the part that reverses a gain of the house',
 } as const
 
 export type Variable = keyof typeof variables
@@ -292,11 +293,14 @@ export const journals = {
   },
   return_debited: {
     symbol: 'J12s',
-    meaning: 'an operator debited the merchant with a return of the bank’s own in suspense',
+    meaning:
+      'an operator debited the merchant with a return of the bank’s own in suspense, less what of its payment is in suspense or was booked as a gain',
     postings: [
       { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
-      { account: 'suspense_out', amount: { r: 1 } },
-      { account: 'receivable', amount: { r: -1, d: 1 } },
+      { account: 'suspense_out', amount: { p: 1 } },
+      { account: 'suspense_in', amount: { s: -1 } },
+      { account: 'losses', amount: { l: -1 } },
+      { account: 'receivable', amount: { d: 1, s: 1, l: 1, p: -1 } },
     ],
   },
   taken_by_bank: {

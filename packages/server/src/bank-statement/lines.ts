@@ -188,7 +188,13 @@ export function openEntries(picked: string): string {
      -- The owner of the returned payment: a charge or an adjustment.
      LEFT JOIN LATERAL (
        SELECT o.id, o.facts FROM movement x JOIN operation o ON o.id = x.operation_id AND o.kind = 'cash_in'
-        WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND x.direction = 'in' AND x.id = s.end_to_end_id LIMIT 1) c ON true
+        WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND x.direction = 'in' AND x.id = s.end_to_end_id
+          -- A reversed payment that was listed again is the adjustment's.
+          AND NOT (${isTakenBack('x')}
+                   AND EXISTS (SELECT FROM operation g
+                                WHERE g.kind = 'adjustment' AND g.detail ? 'about' AND g.status <> 'EXPLAINED'
+                                  AND g.detail ->> 'about' = 'movement PAYMENT_RECEIVED ' || s.end_to_end_id))
+        LIMIT 1) c ON true
      LEFT JOIN LATERAL (
        SELECT o.* FROM operation o
         WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND c.id IS NULL AND o.kind = 'adjustment' AND o.detail ? 'about'

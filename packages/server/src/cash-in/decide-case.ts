@@ -23,7 +23,7 @@ import { type Changes, follow, notificationOf, reasonOf, type Target } from '../
 import { type Decision, type Document, mergeDecisions, type Notification, type State } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, isCashIn, isOver } from './cash-in.ts'
-import { changesOfDecision } from './facts.ts'
+import { changesOfDecision, closesEmptiedCase } from './facts.ts'
 import { reportedPaymentsFact } from './reported.ts'
 import {
   creditedPayment,
@@ -31,11 +31,13 @@ import {
   factsOfReturnOrder,
   hasGoneBack,
   isKnownReturn,
+  type KnownReturn,
   paidCents,
   paidFeeCents,
   type Received,
   refundableCents,
   returningCents,
+  sharesOf,
   suspendedArrival,
   suspendedCents,
   suspendedDeparture,
@@ -159,6 +161,7 @@ function decideCase(
   const [arrived, left] = [suspendedArrival(cashIn, openCase.reference), suspendedDeparture(cashIn, openCase.reference)]
   const p = order.amountCents ?? (arrived > 0n ? arrived : left)
   if (arrived > 0n && p > arrived) throw exceedsSuspense(arrived)
+  const { s, l } = sharesOfReturn(cashIn, openCase)
   const decision = orderedBy(
     machine,
     cashIn,
@@ -167,7 +170,7 @@ function decideCase(
     {
       holds: (guard) => holdsFor(given, guard),
       changes: (row) => changesByDecision(cashIn, openCase, order, row, nowMs),
-      amounts: { p, r: p, f: min(cashIn.feeCents, p), d: min(state.balance('available'), p), h: 0n },
+      amounts: { p, s, l, f: min(cashIn.feeCents, p), d: min(state.balance('available'), p - s - l), h: 0n },
       reference: openCase.reference,
       notification: () =>
         decisionNotification(withAmount(cashIn, order), 'PAID', openCase.reference, openCase.facts, nowMs),
@@ -178,6 +181,14 @@ function decideCase(
     nowMs,
   )
   return endedBy(machine, openCase, decision, (after) => ending(after, openCase, nowMs), nowMs)
+}
+
+function sharesOfReturn(cashIn: CashIn, { reference, facts: { endToEndId } }: DecidableCase) {
+  return sharesOf(
+    cashIn,
+    suspendedDeparture(cashIn, reference),
+    typeof endToEndId === 'string' ? endToEndId : undefined,
+  )
 }
 
 function withAmount(cashIn: CashIn, { amountCents }: CaseOrder): CashIn {
@@ -345,8 +356,13 @@ function factsAfterDecision(
     case 'arrival_written_off':
       return { facts: arrivalDecided(cashIn, reference) }
     case 'left_written_off':
-    case 'return_debited':
-      return { facts: departureDecided(cashIn, openCase, evidence.returnId, row.posts === 'return_debited') }
+      return { facts: departureDecided(cashIn, openCase, evidence.returnId, { isDebited: false }) }
+    case 'return_debited': {
+      const { s, l } = sharesOfReturn(cashIn, openCase)
+      const borne = { ...(s > 0n && { suspendedCents: Number(s) }), ...(l > 0n && { gainCents: Number(l) }) }
+      const facts = departureDecided(cashIn, openCase, evidence.returnId, { isDebited: true, ...borne })
+      return { facts, ...(s > 0n && closesEmptiedCase(cashIn, { facts }, cashIn.endToEndId ?? '')) }
+    }
     default:
       return { facts: factsWithoutJournal(cashIn, { kind, reference }, decision, row, nowMs) }
   }
@@ -385,14 +401,14 @@ function departureDecided(
   cashIn: CashIn,
   { reference, rule }: DecidableCase,
   returnId: string | undefined,
-  isDebited: boolean,
+  decided: Pick<Extract<KnownReturn, { state: 'decided' }>, 'isDebited' | 'suspendedCents' | 'gainCents'>,
 ): CashInFacts {
   const cents = Number(suspendedDeparture(cashIn, reference))
   const isNewName = rule === UNNAMED && returnId !== undefined && !isKnownReturn(cashIn, returnId)
   return {
     returns: {
       ...cashIn.facts.returns,
-      [reference]: { state: 'decided', cents, isDebited },
+      [reference]: { state: 'decided', cents, ...decided },
       ...(isNewName ? { [returnId]: { state: 'alias', cents } } : {}),
     },
   }

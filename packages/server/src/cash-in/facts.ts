@@ -286,7 +286,7 @@ function takenFromSuspense(cashIn: CashIn, event: RefundEvent, { posts }: Target
 }
 
 /** Closes the case of a payment once none of it is in suspense. @source rules#cash-in.refunds.12 */
-function closesEmptiedCase(cashIn: CashIn, { facts }: Changes, payment: string): Pick<Changes, 'closes'> {
+export function closesEmptiedCase(cashIn: CashIn, { facts }: Changes, payment: string): Pick<Changes, 'closes'> {
   const after = { ...cashIn, facts: { ...cashIn.facts, ...facts } }
   if (suspendedCents(after, payment) !== 0n || returningCents(after, payment) > 0n) return {}
   return {

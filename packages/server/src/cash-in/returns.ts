@@ -15,10 +15,24 @@ export interface Received {
   readonly facts: Document
 }
 
-/** Suspense of a payment that an operator may decide, centavos: not credited, not being returned. */
+/** Suspense of a payment that an operator may decide, centavos: not credited, not being returned, not gone by a return in suspense. */
 export function suspendedArrival(cashIn: CashIn, reference: string): bigint {
-  const left = suspendedCents(cashIn, reference) - returningCents(cashIn, reference)
-  return left > 0n ? left : 0n
+  const gone = reference === cashIn.endToEndId ? beyondCredited(cashIn, departedCents(cashIn)) : 0n
+  return positive(suspendedCents(cashIn, reference) - returningCents(cashIn, reference) - gone)
+}
+
+function positive(cents: bigint): bigint {
+  return cents > 0n ? cents : 0n
+}
+
+/** Part of a return beyond the rest of the credited payment, centavos. */
+function beyondCredited(cashIn: CashIn, cents: bigint): bigint {
+  return positive(cents - positive(paidCents(cashIn) - refundedCents(cashIn)))
+}
+
+/** All returns in suspense, centavos. */
+function departedCents({ facts }: Charge): bigint {
+  return centsOf(Object.values(facts.returns ?? {}).filter((known) => known.state === 'in_suspense'))
 }
 
 export function suspendedDeparture({ facts }: CashIn, reference: string): bigint {
@@ -55,13 +69,21 @@ export type KnownReturn =
     }
   /** Confirmed for a refund of money in suspense, in a way that needs a decision; the refund holds the suspense. */
   | { readonly state: 'at_refund'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
-  /** An operator ended the suspense; a debited one counts as returned. */
-  | { readonly state: 'decided'; readonly cents: number; readonly isDebited: boolean }
+  /** An operator ended the suspense; a debited one counts as returned, less what others bore. */
+  | ({ readonly state: 'decided'; readonly cents: number; readonly isDebited: boolean } & Borne)
   | { readonly state: 'elsewhere'; readonly cents: number; readonly wasInDoubt?: ReturnInDoubt }
   /** Another id of a return with its own row. */
   | { readonly state: 'alias'; readonly cents: number }
   /** Reported by an event only: was held, then no refund explained it. */
   | { readonly state: 'released' }
+
+/** Parts of a debited return that the merchant does not bear, centavos; absent: 0. */
+type Borne = {
+  /** Was still in suspense. */
+  readonly suspendedCents?: number
+  /** Had been booked as a gain of the house. */
+  readonly gainCents?: number
+}
 
 /** Rule that opens the case of a return without an id. */
 export const UNNAMED = 'cash-in.refunds.10'
@@ -223,9 +245,33 @@ function isCounted(known: KnownReturn): known is Extract<KnownReturn, { state: '
   return known.state === 'booked' || (known.state === 'decided' && known.isDebited)
 }
 
+function borneByOthers({ suspendedCents = 0, gainCents = 0 }: Borne): bigint {
+  return BigInt(suspendedCents + gainCents)
+}
+
+/**
+ * Who bears a return in suspense that is debited: the merchant up to the rest of its credited payment, then what of that payment
+ * is in suspense, then what the house booked of it as a gain. Beyond that the merchant bears it.
+ * @param payment returned payment, if known
+ * @source rules#cash-in.cases.8
+ */
+export function sharesOf(cashIn: CashIn, leftCents: bigint, payment: string | undefined): { s: bigint; l: bigint } {
+  const { endToEndId, facts } = cashIn
+  if (endToEndId === null || (payment !== undefined && payment !== endToEndId)) return { s: 0n, l: 0n }
+  const beyond = beyondCredited(cashIn, leftCents)
+  const s = min(positive(suspendedCents(cashIn, endToEndId) - returningCents(cashIn, endToEndId)), beyond)
+  const gained = Object.values(facts.returns ?? {}).reduce(
+    (rest, known) => rest - (known.state === 'decided' ? BigInt(known.gainCents ?? 0) : 0n),
+    BigInt(own(facts.decidedPayments, endToEndId) ?? 0),
+  )
+  return { s, l: min(gained, beyond - s) }
+}
+
 /** Returned so far, centavos. @source rules#cash-in.refunds.7 */
 export function refundedCents({ facts }: Charge): bigint {
-  return centsOf(Object.values(facts.returns ?? {}).filter(isCounted))
+  return Object.values(facts.returns ?? {})
+    .filter(isCounted)
+    .reduce((sum, known) => sum + BigInt(known.cents) - (known.state === 'decided' ? borneByOthers(known) : 0n), 0n)
 }
 
 export function inDoubtCents(cashIn: Charge): bigint {
@@ -233,13 +279,17 @@ export function inDoubtCents(cashIn: Charge): bigint {
 }
 
 /**
- * Highest possible refund, centavos. Refunds in flight and returns in doubt reduce it.
+ * Highest possible refund, centavos. Refunds in flight and returns in doubt or in suspense reduce it.
  * @source rules#refund-in.create.4
  */
 export function refundableCents(cashIn: CashIn): bigint {
   const left =
-    paidCents(cashIn) - refundedCents(cashIn) - BigInt(cashIn.facts.refundsOpenCents ?? 0) - inDoubtCents(cashIn)
-  return cashIn.status === 'PAID' && left > 0n ? left : 0n
+    paidCents(cashIn) -
+    refundedCents(cashIn) -
+    BigInt(cashIn.facts.refundsOpenCents ?? 0) -
+    inDoubtCents(cashIn) -
+    departedCents(cashIn)
+  return cashIn.status === 'PAID' ? positive(left) : 0n
 }
 
 /** Amount of the credited payment, centavos: the charge's value, or the amount that an operator accepted. */
@@ -267,9 +317,15 @@ export function suspendedCents(
   return ended.reduce((left, cents) => left - cents, arrived ?? 0n) - credited - goneBackCents(cashIn, endToEndId)
 }
 
-function goneBackCents({ facts }: Charge, endToEndId: string): bigint {
-  const returned = Object.values(facts.returns ?? {}).filter((known) => known.state === 'from_suspense')
-  return centsOf(returned.filter((known) => known.endToEndId === endToEndId))
+function goneBackCents(
+  { facts, endToEndId: credited }: Pick<CashIn, 'facts' | 'endToEndId'>,
+  endToEndId: string,
+): bigint {
+  return Object.values(facts.returns ?? {}).reduce((sum, known) => {
+    if (known.state === 'from_suspense' && known.endToEndId === endToEndId) return sum + BigInt(known.cents)
+    if (known.state === 'decided' && credited === endToEndId) return sum + BigInt(known.suspendedCents ?? 0)
+    return sum
+  }, 0n)
 }
 
 export function inDoubtOf(cashIn: Charge, endToEndId: string): bigint {

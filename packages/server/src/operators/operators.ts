@@ -48,11 +48,11 @@ export function isMadeBy({ madeBy }: Person, id: string, people: readonly Person
 function foldedName(name: string): string {
   const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '')
   const folded = visible.toLowerCase().toUpperCase().toLowerCase().replaceAll('i\u0307', 'i')
-  // Apostrophes, points and spaces are too easily mistaken for each other, and so are đ and ð.
+  // Apostrophes, points, hyphens and spaces are too easily mistaken for each other, and so are đ and ð.
   return folded
     .normalize('NFKC')
     .replace(/ð/g, 'đ')
-    .replace(/[\s'’.]+/g, ' ')
+    .replace(/[\s'’.-]+/g, ' ')
     .trim()
 }
 

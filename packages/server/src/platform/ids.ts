@@ -109,10 +109,11 @@ export function orderId(installation: string, order: OrderName): string {
 
 /**
  * The order id of a refund of money in suspense. Its name has more parts than that of any merchant's refund.
- * @param number counts the operators' refunds of this payment, from 1
+ * @param holder kind of the operation that has the payment
+ * @param number counts the operators' refunds of this payment from this holder, from 1
  */
-export function orderIdToPayer(installation: string, endToEndId: string, number: number): string {
-  const name = JSON.stringify([installation, 'refund_in', endToEndId, 'operator', number])
+export function orderIdToPayer(installation: string, endToEndId: string, holder: string, number: number): string {
+  const name = JSON.stringify([installation, 'refund_in', endToEndId, 'operator', holder, number])
   return sha256Hex(name).slice(0, HEX_DIGITS)
 }
 

@@ -1,5 +1,6 @@
 import { fieldRefusal, limits, Refusal } from '@pixgate/spec'
 import { type Held, isHeld, takenBack } from '../cases/unexplained.ts'
+import { isTakenBack } from '../cases/without-operation.ts'
 import {
   type CashIn,
   decidedPaymentOf,
@@ -82,7 +83,7 @@ export interface Created {
 
 export interface RefundInCommandsOptions {
   readonly engine: Engine
-  readonly store: Pick<RefundInStore, 'get' | 'open' | 'explaining' | 'holders'>
+  readonly store: Pick<RefundInStore, 'get' | 'open' | 'explaining' | 'holders' | 'heldAgain'>
   readonly ids: Ids
   readonly terms: RefundInTerms
   readonly onLimitExceeded?: OnLimitExceeded
@@ -160,9 +161,10 @@ function refundCommand(known: RefundIn, inputs: readonly RefundInInput[]): Comma
 
 async function returnCommand(
   { store, ids, canVerify = false }: RefundInCommandsOptions,
-  cashInId: string,
+  reportedId: string,
   reported: BankReturn,
 ): Promise<Command<ReturnOutcome>> {
+  const cashInId = (await store.heldAgain(reported)) ?? reportedId
   const returned = { ...reported, isVerified: reported.isVerified !== false || !canVerify }
   const identity = identityOf(ids, cashInId, returned.returnId)
   const holders = await store.holders(cashInId, returned)
@@ -190,6 +192,11 @@ function lineOf({ endToEndId }: BankReturn): MovementId[] {
 /** Applies the bank's own return of a payment to the bare Pix key. @source rules#adjustment.held.8 */
 function takenFrom(held: Held, returned: BankReturn, state: State, now: number): Decision<ReturnOutcome> {
   if (isImplausible(returned, now)) return { outcome: { result: 'IMPLAUSIBLE', cashIn: undefined } }
+  // A refund of ours in flight is confirmed by its own answer.
+  const inFlight = Object.values(held.facts.openRefunds ?? {})
+  if (inFlight.some(({ valueCents }) => BigInt(valueCents) === returned.valueCents)) {
+    return { outcome: { result: 'EARLY', cashIn: undefined } }
+  }
   const { outcome: isOfIt, ...taken } = takenBack(held, returned, state, now)
   return { ...taken, outcome: { result: isOfIt ? 'APPLIED' : 'UNEXPECTED', cashIn: undefined } }
 }
@@ -369,6 +376,8 @@ export interface RefundInStore extends OrderStore<RefundIn> {
    * @source rules#cash-in.refunds.9
    */
   holders(cashInId: string, returned: Pick<BankReturn, 'returnId' | 'endToEndId'>): Promise<string[]>
+  /** The adjustment that has the returned payment since the bank listed it again after its reversal. */
+  heldAgain(returned: Pick<BankReturn, 'endToEndId'>): Promise<string | undefined>
 }
 
 const selectOpen = statement<[cashInId: string], { id: string }>(
@@ -386,6 +395,15 @@ const selectExplaining = statement<[cashInId: string, valueCents: bigint], { id:
      ORDER BY created_at DESC LIMIT 100)`,
 )
 
+const selectHeldAgain = statement<[endToEndId: string], { id: string }>(
+  'refund_in.held_again',
+  `SELECT o.id FROM operation o
+    WHERE o.kind = 'adjustment' AND o.detail ? 'about' AND o.detail ->> 'about' = 'movement PAYMENT_RECEIVED ' || $1
+      AND o.status <> 'EXPLAINED'
+      AND EXISTS (SELECT FROM movement x WHERE x.direction = 'in' AND x.id = $1 AND ${isTakenBack('x')})
+    ORDER BY o.created_at DESC, o.id DESC LIMIT 1`,
+)
+
 export function createRefundInStore(database: Database): RefundInStore {
   const charges = createOperationStore(database, 'cash_in', isCashIn)
   return {
@@ -399,6 +417,8 @@ export function createRefundInStore(database: Database): RefundInStore {
       const [matches = []] = await charges.match([{ transactionId: null, externalId: null, endToEndId }])
       return [...new Set(matches.map(({ id }) => id))].filter((id) => id !== cashInId)
     },
+    heldAgain: async ({ endToEndId }) =>
+      endToEndId == null ? undefined : (await database.rows(selectHeldAgain, [endToEndId]))[0]?.id,
     open: async (cashInId) => (await database.rows(selectOpen, [cashInId])).map(({ id }) => id),
   }
 }

@@ -102,7 +102,8 @@ function orderedReturn(
       ...operationOf({ endToEndId }),
       id,
       externalId: id,
-      orderId: orderIdToPayer(terms.installation, endToEndId, returnOrdersOf(holder, endToEndId) + 1),
+      // A charge and an adjustment that had the same payment in turn count their refunds apart.
+      orderId: orderIdToPayer(terms.installation, endToEndId, holder.kind, returnOrdersOf(holder, endToEndId) + 1),
       status: 'PENDING',
       valueCents,
       correlationId: holder.correlationId,

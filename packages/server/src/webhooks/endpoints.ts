@@ -303,7 +303,7 @@ const endUnsentStatement = statement<[now: string, heldSince: string, endpointId
          ORDER BY d.due_at
          LIMIT ${ENDED_AT_ONCE}
            FOR UPDATE SKIP LOCKED) AS found
-      WHERE (e.deleted_at IS NOT NULL OR e.state <> 'active') AND ($3::uuid IS NULL OR e.id = $3)),
+      WHERE (e.deleted_at IS NOT NULL OR e.state <> 'active' AND e.since < $2) AND ($3::uuid IS NULL OR e.id = $3)),
    ended AS (
      UPDATE delivery d
         SET state = CASE WHEN d.state <> 'PENDING' THEN d.state WHEN over.is_removed THEN 'CANCELLED' ELSE 'FAILED' END,

@@ -78,7 +78,8 @@ const lockResentStatement = statement<[string], { endpointId: string; isRemoved:
 
 // A running attempt keeps its lease, since it may succeed. A recovery only changes deliveries still in the state in
 // which they were chosen. Rows are locked in the order of their ids, as in `finish`. One microsecond between due times
-// keeps the given order.
+// keeps the given order. An overdue delivery keeps an hour of its place in the queue; the 30 days for which a paused
+// endpoint holds it begin anew.
 const resendStatement = statement<
   [ids: readonly string[], now: string, attempts: number, onlyIn: string | null],
   { id: string }
@@ -94,7 +95,8 @@ const resendStatement = statement<
         FOR UPDATE OF d)
    UPDATE delivery d
       SET due_at = CASE WHEN leased_until IS NULL
-                        THEN least(due_at, $2::timestamptz - (cardinality($1) - nth) * interval '1 microsecond')
+                        THEN greatest(least(due_at, $2::timestamptz - (cardinality($1) - nth) * interval '1 microsecond'),
+                                      $2::timestamptz - interval '1 hour')
                         ELSE due_at END,
           resend_left = CASE WHEN leased_until IS NULL THEN $3::integer ELSE resend_left END,
           resend_after = CASE WHEN leased_until IS NULL THEN NULL ELSE $2::timestamptz END

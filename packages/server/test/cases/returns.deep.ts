@@ -167,6 +167,26 @@ test('[cash-in.refunds.9] [cases.6] [EV-49] what the bank takes back of a paymen
   await assertBooks(database)
 })
 
+for (const rest of ['is in suspense', 'was written off'] as const) {
+  test(`[cash-in.cases.8] of R$ 150 the merchant accepted 100, the bank takes back 150, and the rest ${rest}: the merchant bears 100`, async (t) => {
+    const { database, decide, charge, pay, refunds, clock } = await caseWorld(t)
+    const id = await charge('a')
+    await pay(id, 'E1', 150_00n)
+    await decide('payment_in_suspense', 'accept', { amountCents: 100_00n })
+    if (rest === 'was written off') await decide('payment_in_suspense', 'write_off')
+    const gone = { returnId: 'D1', valueCents: 150_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E1' }
+    await refunds.applyReturn(id, gone)
+    if (rest === 'is in suspense') {
+      const again = decide('payment_in_suspense', 'return_to_payer', { amountCents: 50_00n })
+      await assert.rejects(again, { code: 'not_possible_in_state' })
+    }
+    await decide('debit_in_suspense', 'debit')
+    assert.deepEqual(await balances(database), { fees: 1_00n, receivable: -1_00n })
+    assert.equal((await cases(database)).filter((kind) => !kind.endsWith('(closed)')).length, 0)
+    await assertBooks(database)
+  })
+}
+
 test('[cash-in.refunds.9] [cash-in.returns.1] a refund of the other charge, which the bank tells of the first one, is not booked as its own return', async (t) => {
   const { database, decide, charge, back, refund, refunds, clock } = await paidOtherwise(t)
   const other = await charge('b', 60_00n)

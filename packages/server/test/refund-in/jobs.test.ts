@@ -136,6 +136,7 @@ function bench(
       open: async () => [],
       explaining: async () => [],
       holders: async () => [],
+      heldAgain: async () => undefined,
       isEnabled: async () => isEnabled,
       due: async (_at, _most, isSending) => {
         asked.push(`due ${isSending}`)

@@ -210,8 +210,9 @@ export const truthChecks: readonly Check[] = [
                                  - CASE WHEN p.key = o.end_to_end_id AND NOT coalesce(o.facts -> 'reversed' ? p.key, false)
                                         THEN coalesce((o.facts ->> 'acceptedCents')::bigint, o.value_cents) ELSE 0 END)
                         FROM jsonb_each_text(o.facts -> 'payments') p)
-                     - coalesce((SELECT sum((r.value ->> 'cents')::bigint) FROM jsonb_each(coalesce(o.facts -> 'returns', '{}')) r
-                                  WHERE r.value ->> 'state' = 'from_suspense'), 0) AS cents
+                     - coalesce((SELECT sum((CASE r.value ->> 'state' WHEN 'from_suspense' THEN r.value ->> 'cents'
+                                                                      ELSE r.value ->> 'suspendedCents' END)::bigint)
+                                   FROM jsonb_each(coalesce(o.facts -> 'returns', '{}')) r), 0) AS cents
           FROM operation o WHERE o.kind = 'cash_in' AND jsonb_typeof(o.facts -> 'payments') = 'object'
         UNION ALL
         SELECT o.id, CASE WHEN o.status IN ('HELD', 'SUSPENDED')
@@ -379,7 +380,7 @@ const STATED: Partial<Record<JournalKind, readonly Variable[]>> = {
   left_after_release: ['v'],
   suspense_credited: ['f'],
   credit_reversed: ['v', 'f'],
-  return_debited: ['r'],
+  return_debited: ['s'],
   refund_left_in_suspense: ['s'],
 }
 
